@@ -1,0 +1,41 @@
+# The few targets that people type. Each does its own set-up.
+.DEFAULT_GOAL := help
+.PHONY: help demo test check docs bench format clean
+
+BIN := .venv/bin
+JOBS ?= auto
+
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: ## the main job end to end, on a sample project in a temporary folder
+	@scripts/setup runtime
+	@$(BIN)/python scripts/demo.py
+
+test: ## all tests; what this machine lacks is skipped by name
+	@scripts/setup dev
+	@$(BIN)/python -m pytest -n $(JOBS)
+
+check: ## format, lint, types, import layers, docs
+	@scripts/setup dev
+	@$(BIN)/ruff format --check --quiet . && echo "format: ok"
+	@$(BIN)/ruff check --quiet . && echo "lint: ok"
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports --no-cache --no-logo
+	@$(BIN)/python scripts/docs.py --check
+
+docs: ## write the generated parts of docs/ anew
+	@scripts/setup dev
+	@$(BIN)/python scripts/docs.py
+
+bench: ## speed and memory, as ratios against baselines of the same run; writes bench/RESULTS.md
+	@scripts/setup dev
+	@$(BIN)/python bench/run.py
+
+format: ## format the code
+	@scripts/setup dev
+	@$(BIN)/ruff format --quiet .
+	@$(BIN)/ruff check --quiet --fix .
+
+clean: ## remove what make made
+	rm -rf .venv .cache dist build

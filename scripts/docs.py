@@ -1,0 +1,88 @@
+"""Writes the generated pages of docs/reference/, or checks that they are current and that links lead somewhere."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import click
+
+from loopwright.cli.main import COMMANDS, loopwright
+from loopwright.verbs.explain import TOPICS, explain
+
+ROOT = Path(__file__).resolve().parent.parent
+REFERENCE = ROOT / "docs" / "reference"
+_HEAD = "<!-- Written by `make docs` from the program itself; edits are lost. -->\n\n"
+_LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)(?:#[^)]*)?\)")
+
+
+def cli_page() -> str:
+    """Every command's own --help."""
+    parts = [_HEAD, "# Command line\n"]
+    context = click.Context(loopwright, info_name="loopwright", terminal_width=100, max_content_width=100)
+    parts.append(f"\n## loopwright\n\n```text\n{loopwright.get_help(context)}\n```\n")
+    for name in COMMANDS:
+        command = loopwright.get_command(context, name)
+        assert command is not None
+        inner = click.Context(command, parent=context, info_name=name, terminal_width=100, max_content_width=100)
+        parts.append(f"\n## loopwright {name}\n\n```text\n{command.get_help(inner)}\n```\n")
+    return "".join(parts)
+
+
+def table_page(topic: str, title: str) -> str:
+    """A table of `loopwright explain` as Markdown."""
+    rows = explain(topic)
+    names = list(rows[0])
+    lines = [f"# {title}", "", "| " + " | ".join(names) + " |", "|" + "---|" * len(names)]
+    lines += ["| " + " | ".join(row[name].replace("|", "\\|") for name in names) + " |" for row in rows]
+    return _HEAD + "\n".join(lines) + "\n"
+
+
+def pages() -> dict[Path, str]:
+    """All generated pages."""
+    titles = {
+        "errors": "Error codes",
+        "exit-codes": "Exit codes",
+        "isolation": "Isolation levels",
+        "needs": "What a failed step needs",
+        "secrets": "Secret rules",
+        "settings": "Settings",
+    }
+    assert set(titles) == set(TOPICS), "a topic without a page"
+    found = {REFERENCE / "cli.md": cli_page()}
+    found |= {REFERENCE / f"{topic}.md": table_page(topic, title) for topic, title in titles.items()}
+    return found
+
+
+def broken_links() -> list[str]:
+    """Relative links in our Markdown that lead nowhere."""
+    broken = []
+    documents = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "bench").rglob("*.md")]
+    for path in documents:
+        for target in _LINK.findall(path.read_text(encoding="utf-8")):
+            if "://" not in target and not (path.parent / target).exists():
+                broken.append(f"{path.relative_to(ROOT)}: {target}")
+    return broken
+
+
+def main() -> int:
+    """Write, or with --check compare."""
+    if "--check" not in sys.argv[1:]:
+        REFERENCE.mkdir(parents=True, exist_ok=True)
+        for path, text in pages().items():
+            path.write_text(text, encoding="utf-8")
+            print(f"wrote {path.relative_to(ROOT)}")
+        return 0
+    stale = [
+        str(path.relative_to(ROOT))
+        for path, text in pages().items()
+        if not path.exists() or path.read_text(encoding="utf-8") != text
+    ]
+    problems = [f"stale: {name} (make docs)" for name in stale] + [f"broken link: {link}" for link in broken_links()]
+    print("\n".join(problems) if problems else "docs: ok")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

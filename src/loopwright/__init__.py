@@ -1,0 +1,1 @@
+"""Loopwright runs coding agents in loops that people can trust."""

@@ -1,0 +1,58 @@
+"""Any shell command as an agent: it reads a prompt file and writes an answer file."""
+
+from __future__ import annotations
+
+import os
+import stat
+
+from loopwright.agents.port import Answer, NoAnswer, Reason, Starter, Turn
+from loopwright.errors import ToolMissing
+
+_MOST_BYTES = 8 << 20
+_NOT_FOUND = 127
+
+
+class CommandAgent:
+    """Runs `command` with $LOOPWRIGHT_PROMPT and $LOOPWRIGHT_ANSWER naming the two files."""
+
+    def __init__(self, name: str, command: str) -> None:
+        self.name = name
+        self._command = command
+
+    def take(self, turn: Turn, start: Starter) -> Answer | NoAnswer:
+        """Hand over the prompt, run the command, read the answer."""
+        prompt, answer = turn.mailbox / "prompt.md", turn.mailbox / "answer"
+        prompt.write_text(turn.prompt, encoding="utf-8")
+        env = {
+            "LOOPWRIGHT_PROMPT": str(prompt),
+            "LOOPWRIGHT_ANSWER": str(answer),
+            "LOOPWRIGHT_AGENT_TURN": f"{self.name}:{turn.role}",
+        }
+        try:
+            ran = start(("sh", "-c", self._command), env=env, timeout_s=turn.timeout_s)
+        except ToolMissing as problem:
+            return NoAnswer(Reason.AGENT_MISSING, problem.message)
+        if ran.timed_out:
+            return NoAnswer(Reason.HUNG, f"no answer within {turn.timeout_s:g} s")
+        if ran.exit_code == _NOT_FOUND:
+            return NoAnswer(Reason.AGENT_MISSING, f"the command '{self._command}' was not found")
+        if ran.exit_code != 0:
+            return NoAnswer(Reason.CRASHED, f"the command exited with {ran.exit_code}")
+        return _read(str(answer), ran.duration_s)
+
+
+def _read(path: str, duration_s: float) -> Answer | NoAnswer:
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return NoAnswer(Reason.INVALID_ANSWER, "the command ended without writing its answer file")
+    with os.fdopen(handle, "rb") as stream:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            return NoAnswer(Reason.INVALID_ANSWER, "the answer is not a regular file")
+        data = stream.read(_MOST_BYTES + 1)
+    if len(data) > _MOST_BYTES:
+        return NoAnswer(Reason.INVALID_ANSWER, f"the answer has more than {_MOST_BYTES:,} bytes")
+    try:
+        return Answer(data.decode("utf-8"), duration_s)
+    except UnicodeDecodeError:
+        return NoAnswer(Reason.INVALID_ANSWER, "the answer is not UTF-8")

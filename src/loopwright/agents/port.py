@@ -1,0 +1,95 @@
+"""What an agent adapter must do: take one turn. Extra abilities will be protocols of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Protocol
+
+
+class Role(StrEnum):
+    """In which capacity an agent is asked."""
+
+    CLARIFIER = "clarifier"
+    PLANNER = "planner"
+    ARCHITECT = "architect"
+    CRITIC = "critic"
+    BUILDER = "builder"
+    DEBUGGER = "debugger"
+    REVIEWER = "reviewer"
+    SMELL_REVIEWER = "smell reviewer"
+    REPLANNER = "replanner"
+
+
+class Reason(StrEnum):
+    """Why a turn gave no answer."""
+
+    AGENT_MISSING = "agent_missing"
+    AGENT_TOO_OLD = "agent_too_old"
+    NOT_LOGGED_IN = "not_logged_in"
+    RATE_LIMITED = "rate_limited"
+    BUDGET_USED = "budget_used"
+    PERMISSION_DENIED = "permission_denied"
+    REFUSED = "refused"
+    CRASHED = "crashed"
+    HUNG = "hung"
+    INVALID_ANSWER = "invalid_answer"
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One request. `mailbox` is the folder that the agent may write to beside its sandbox."""
+
+    role: Role
+    prompt: str
+    mailbox: Path
+    timeout_s: float
+    may_use_web: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the agent answered, and what that took."""
+
+    text: str
+    duration_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class NoAnswer:
+    """A typed failure of the turn."""
+
+    reason: Reason
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """A program that an adapter had started for it."""
+
+    exit_code: int
+    timed_out: bool
+    duration_s: float
+
+
+class Starter(Protocol):
+    """Starts an adapter's program inside the sandbox; its output goes to a redacted log."""
+
+    def __call__(self, argv: tuple[str, ...], *, env: Mapping[str, str], timeout_s: float) -> Ran:
+        """Run it to its end."""
+        ...
+
+
+class Agent(Protocol):
+    """One agent."""
+
+    @property
+    def name(self) -> str:
+        """Its name in settings and records."""
+        ...
+
+    def take(self, turn: Turn, start: Starter) -> Answer | NoAnswer:
+        """Take one turn."""
+        ...

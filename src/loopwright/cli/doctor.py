@@ -1,0 +1,37 @@
+"""`loopwright doctor`."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import click
+
+from loopwright.cli.options import context_of, in_workspace, say, say_json
+from loopwright.verbs.doctor import doctor
+
+_EPILOG = """\b
+Examples:
+  loopwright doctor
+  loopwright doctor --fix     remove leftovers, set damaged files aside
+"""
+_MARKS = {"ok": ("✓", "green"), "note": ("!", "yellow"), "problem": ("✗", "red"), "fixed": ("✓", "green")}
+
+
+@click.command(epilog=_EPILOG)
+@click.option("--fix", is_flag=True, help="Repair what can be repaired.")
+@in_workspace
+def command(fix: bool, project_root: Path, as_json: bool) -> int:
+    """Check this machine and this workspace; exit 1 when something has to be done."""
+    symptoms = doctor(context_of(project_root), fix=fix)
+    healthy = all(symptom.health != "problem" for symptom in symptoms)
+    if as_json:
+        say_json({"ok": healthy, "checks": [dataclasses.asdict(symptom) for symptom in symptoms]})
+        return 0 if healthy else 1
+    for symptom in symptoms:
+        mark, color = _MARKS[symptom.health]
+        fixed = " (repaired)" if symptom.health == "fixed" else ""
+        say(f"{mark} {symptom.what}: {symptom.said}{fixed}", fg=color)
+        if symptom.remedy and symptom.health in ("note", "problem"):
+            say(f"    → {symptom.remedy}")
+    return 0 if healthy else 1

@@ -1,0 +1,59 @@
+"""Errors for people and for programs, and the one table of exit codes."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import click
+
+from loopwright.errors import LoopwrightError
+from loopwright.kernel.escapes import neutralised
+
+EXIT_CODES = {
+    "WRONG_USAGE": 2,
+    "EVIDENCE_MISMATCH": 13,
+    "SANDBOX_ESCAPE": 98,
+    "SECRET_LEAK": 99,
+    "INTERRUPTED": 130,
+}
+_SIGTERM_EXIT = 143
+
+
+def exit_code_of(code: str, message: str = "") -> int:
+    """The exit code for a typed error."""
+    if code == "INTERRUPTED" and "SIGTERM" in message:
+        return _SIGTERM_EXIT
+    return EXIT_CODES.get(code, 1)
+
+
+def wants_json(arguments: list[str]) -> bool:
+    """Whether the caller asked for JSON, found without parsing: parsing may be what failed."""
+    return "--json" in arguments
+
+
+def report_error(problem: LoopwrightError, *, as_json: bool) -> int:
+    """Print an error to standard error and return its exit code."""
+    say_failure(problem.code, problem.message, problem.hint, as_json=as_json)
+    return exit_code_of(problem.code, problem.message)
+
+
+def report_click(problem: click.ClickException, *, as_json: bool) -> int:
+    """Print wrong usage and return 2."""
+    hint = "see `loopwright --help`"
+    if isinstance(problem, click.UsageError) and problem.ctx is not None:
+        hint = f"see `{problem.ctx.command_path} --help`"
+    say_failure("WRONG_USAGE", problem.format_message(), hint, as_json=as_json)
+    return 2
+
+
+def say_failure(code: str, message: str, hint: str, *, as_json: bool) -> None:
+    """One failure, in the form that was asked for."""
+    if as_json:
+        record = {"ok": False, "error": code, "message": message, "next": hint}
+        sys.stderr.write(json.dumps(record, ensure_ascii=False) + "\n")
+        return
+    label = click.style(f"{code}:", fg="red", bold=True)
+    click.echo(f"{label} {neutralised(message)}", err=True)
+    if hint:
+        click.echo(f"  → {neutralised(hint)}", err=True)

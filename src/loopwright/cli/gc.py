@@ -1,0 +1,34 @@
+"""`loopwright gc`."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import click
+
+from loopwright.cli.options import context_of, in_workspace, say, say_json
+from loopwright.verbs.gc import gc
+
+_EPILOG = """\b
+Examples:
+  loopwright gc --keep 20
+  loopwright gc --keep 0 --dry-run
+"""
+
+
+@click.command(epilog=_EPILOG)
+@click.option("--keep", type=click.IntRange(0), default=20, show_default=True, help="Newest runs to keep.")
+@click.option("--dry-run", is_flag=True, help="Only say what would be removed.")
+@in_workspace
+def command(keep: int, dry_run: bool, project_root: Path, as_json: bool) -> int:
+    """Remove old runs and sandboxes. The chain of evidence notes what was removed and stays whole."""
+    removed = gc(context_of(project_root), keep=keep, dry_run=dry_run)
+    if as_json:
+        say_json({"ok": True, "dry_run": dry_run, **dataclasses.asdict(removed)})
+        return 0
+    verb = "would remove" if dry_run else "removed"
+    say(f"{verb} {len(removed.runs)} runs and {len(removed.sandboxes)} sandboxes")
+    for name in (*removed.runs, *removed.sandboxes):
+        say(f"  {name}")
+    return 0

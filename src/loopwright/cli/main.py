@@ -1,0 +1,104 @@
+"""The entry of `loopwright`. Commands are loaded when they are called, so that `--help` is quick."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from typing import Any
+
+import click
+
+from loopwright.cli.failures import report_click, report_error, wants_json
+from loopwright.errors import LoopwrightError
+from loopwright.version import VERSION
+
+# name -> (module, what --help says about it); in the order in which a newcomer meets them.
+COMMANDS: dict[str, tuple[str, str]] = {
+    "init": ("init", "Make this project a workspace, and write a first plan."),
+    "run": ("run", "Run the plan in a sandbox and leave evidence."),
+    "verify": ("verify", "Recompute evidence and name what does not match."),
+    "rerun": ("rerun", "Run a recorded plan on its recorded base again, and compare."),
+    "unlatch": ("unlatch", "Show why the workspace is latched, and unlatch it."),
+    "explain": ("explain", "Explain error codes, needs, secrets, settings and more."),
+    "settings": ("settings", "Show every setting and where its value comes from."),
+    "doctor": ("doctor", "Check this machine and this workspace; --fix repairs."),
+    "selftest": ("selftest", "Run a tiny plan and check this machine against the contract."),
+    "gc": ("gc", "Remove old runs and sandboxes."),
+    "completion": ("completion", "Print the completion script for your shell."),
+}
+
+_EPILOG = """\b
+Start here:
+  loopwright init        in your project: settings and a first plan
+  loopwright run         runs the plan; your checkout is not touched
+  loopwright verify      checks what was recorded
+
+Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 13 evidence does not match,
+98 sandbox escape, 99 secret leak, 130 and 143 interrupted. `loopwright explain exit-codes` has all.
+"""
+
+
+class LazyCommands(click.Group):
+    """Knows the commands by name, and imports one when it is used."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """All names, in order."""
+        del ctx
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command, loaded now; a name that does not exist gets a suggestion from `resolve_command`."""
+        del ctx
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"loopwright.cli.{COMMANDS[cmd_name][0]}")
+        command: click.Command = module.command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The list for --help, without loading any of them."""
+        del ctx
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+
+
+@click.group(
+    cls=LazyCommands,
+    epilog=_EPILOG,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.version_option(VERSION, prog_name="loopwright")
+def loopwright() -> None:
+    """Run coding agents in loops that people can trust.
+
+    A plan runs in a sandbox, is judged by exit codes alone, and leaves evidence that anyone can check
+    and repeat.
+    """
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line and exit with the contract's code."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    sys.exit(_run(arguments))
+
+
+def _run(arguments: list[str]) -> int:
+    try:
+        result: Any = loopwright.main(arguments, prog_name="loopwright", standalone_mode=False)
+        sys.stdout.flush()
+    except LoopwrightError as problem:
+        return report_error(problem, as_json=wants_json(arguments))
+    except click.ClickException as problem:
+        return report_click(problem, as_json=wants_json(arguments))
+    except (click.Abort, KeyboardInterrupt):
+        return 130
+    except BrokenPipeError:
+        # Whoever read our output has gone; what we did is done.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    return result if isinstance(result, int) else 0
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,44 @@
+"""Options that many commands share, and the context that they lead to."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from loopwright.kernel.escapes import neutralised
+from loopwright.verbs.context import Context
+from loopwright.wiring.build import build_context
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+def in_workspace(command: _F) -> _F:
+    """--project-root and --json."""
+    command = click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")(command)
+    return click.option(
+        "--project-root",
+        type=click.Path(path_type=Path),
+        default=Path(),
+        show_default=".",
+        help="The project; a workspace above it is found.",
+    )(command)
+
+
+def context_of(project_root: Path, flags: dict[tuple[str, str], Any] | None = None) -> Context:
+    """The context for a command."""
+    return build_context(project_root, flags or {})
+
+
+def say(text: str = "", **style: Any) -> None:
+    """A line for a person; text from outside can't steer the terminal."""
+    click.echo(click.style(neutralised(text), **style) if style else neutralised(text))
+
+
+def say_json(record: object) -> None:
+    """A record for a program."""
+    sys.stdout.write(json.dumps(record, ensure_ascii=False, indent=2) + "\n")

@@ -1,0 +1,83 @@
+"""A run as it happens: a live table in a terminal, plain lines in a pipe, NDJSON for programs."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import sys
+from typing import Any
+
+import click
+
+from loopwright.kernel import codec
+from loopwright.kernel.escapes import neutralised
+from loopwright.redaction.model import Redacted
+from loopwright.runner import events
+
+_WORDS = {"passed": "green", "failed": "red", "cancelled": "yellow", "skipped": "yellow"}
+
+
+def json_progress(event: events.Event) -> None:
+    """One JSON object a line, `type` first."""
+    name = re.sub(r"(?<!^)(?=[A-Z])", ".", type(event).__name__).lower()
+    fields = {field.name: getattr(event, field.name) for field in dataclasses.fields(event)}
+    sys.stdout.buffer.write(codec.to_json_line({"type": name, **fields}, _text_of))
+    sys.stdout.buffer.flush()
+
+
+def _text_of(value: Any) -> Any:
+    if isinstance(value, Redacted):
+        return value.text
+    raise NotImplementedError(type(value).__name__)
+
+
+class PlainProgress:
+    """A line for each thing that happens."""
+
+    def __call__(self, event: events.Event) -> None:
+        """Print it, if it is worth a line."""
+        for line in lines_for(event):
+            click.echo(line)
+
+
+def lines_for(event: events.Event) -> list[str]:  # noqa: C901 -- one case per event
+    """What a person reads about an event."""
+    match event:
+        case events.RunStarted(run_id):
+            return [f"run {run_id}"]
+        case events.PlanRead(goal, steps):
+            return [f"plan: {_clean(goal)} ({len(steps)} steps)"]
+        case events.SandboxOpened(mode, base, isolation, network, notes):
+            head = f"sandbox: {mode} of {base[:12]}, isolation {isolation}, network {network}"
+            return [head, *(f"  note: {_clean(note)}" for note in notes)]
+        case events.StepStarted(step, action):
+            return [f"{step}: {_clean(action)}".rstrip(": ")]
+        case events.CommandStarted(step, _, command):
+            return [f"{step}: $ {_first_line(command)}"]
+        case events.CommandEnded(step, number, exit_code, ending, duration):
+            said = f"exit {exit_code}" if ending == "exited" else f"{ending.replace('_', ' ')} (exit {exit_code})"
+            return [f"{step}: command {number}: {said} after {duration:.2f} s"]
+        case events.CheckJudged(step, kind, outcome, detail):
+            return [f"{step}: check {kind}: {outcome}: {_clean(detail)}"]
+        case events.StepEnded(step, outcome, duration, reason):
+            word = click.style(outcome, fg=_WORDS.get(outcome))
+            return [f"{step}: {word} after {duration:.2f} s" + (f": {_clean(reason)}" if reason.data else "")]
+        case events.SecretSeen(finding):
+            return [click.style(f"secret kept out: {neutralised(finding)}", fg="red")]
+        case events.Replanning(agent, attempt, attempts, needs):
+            return [f"asking {agent} for a new plan ({attempt} of {attempts}; needs {needs})"]
+        case events.RunEnded(run_id, status, error_code, _, _, path, duration):
+            color = "green" if status == "OK" else "red"
+            word = click.style(status if error_code is None else f"{status} {error_code}", fg=color, bold=True)
+            return [f"run {run_id}: {word} after {duration:.2f} s", f"  evidence: {path}"]
+        case events.OutputSeen():
+            return []
+
+
+def _clean(text: Redacted) -> str:
+    return neutralised(text.text)
+
+
+def _first_line(text: Redacted) -> str:
+    lines = neutralised(text.text).splitlines() or [""]
+    return lines[0] + (" …" if len(lines) > 1 else "")

@@ -1,0 +1,45 @@
+"""`loopwright rerun`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from loopwright.cli.failures import exit_code_of
+from loopwright.cli.options import context_of, in_workspace, say, say_json
+from loopwright.cli.run import progress, stopping_on_signals
+from loopwright.errors import NotReproduced
+from loopwright.verbs.rerun import rerun
+
+_EPILOG = """\b
+Examples:
+  loopwright rerun demo-001
+  loopwright rerun demo-001 --json | tail -1
+"""
+
+
+@click.command(epilog=_EPILOG)
+@click.argument("run")
+@in_workspace
+def command(run: str, project_root: Path, as_json: bool) -> int:
+    """Run a recorded plan on its recorded base again, and say whether exit codes and change reproduce.
+
+    Your plan, latch and latest files are neither read nor written; the rerun keeps its own evidence.
+    """
+    context = context_of(project_root)
+    with stopping_on_signals() as cancellation, progress(as_json) as listener:
+        report = rerun(context, run, listener, cancellation)
+    if report.second.error_code == "INTERRUPTED":
+        return exit_code_of("INTERRUPTED", report.second.message.text)
+    if as_json:
+        say_json({"ok": not report.differences, "run": report.first.run_id, "rerun": report.second.run_id,
+                  "differences": list(report.differences)})  # fmt: skip
+    if report.differences:
+        raise NotReproduced(
+            f"{report.first.run_id} did not come out the same: " + "; ".join(report.differences),
+            hint=f"compare the logs of {report.first.run_id} and {report.second.run_id}; look for what is not pinned",
+        )
+    if not as_json:
+        say(f"{report.first.run_id} is reproduced: same exit codes, same change", fg="green")
+    return 0

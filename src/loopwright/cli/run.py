@@ -1,0 +1,120 @@
+"""`loopwright run`."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+
+import click
+
+from loopwright.cli.failures import exit_code_of, say_failure
+from loopwright.cli.live import LiveProgress
+from loopwright.cli.options import context_of, in_workspace
+from loopwright.cli.progress import PlainProgress, json_progress
+from loopwright.kernel.process import Cancellation
+from loopwright.runner.events import Listener
+from loopwright.verbs.run import RunReport, RunRequest, run
+from loopwright.verbs.watch import watch
+
+_EPILOG = """\b
+Examples:
+  loopwright run                                 the workspace's plan
+  loopwright run --plan plan.yaml --jobs 4       another plan, four steps at once
+  loopwright run --isolation strict              no network, no home, no writes outside
+  loopwright run --replan-with scripted:t.yaml   let an agent write a better plan on failure
+  loopwright run --json | jq .type               events as they happen
+"""
+
+
+@click.command(epilog=_EPILOG)
+@click.option("--plan", type=click.Path(path_type=Path), help="Plan file; default: the workspace's.")
+@click.option("--mode", type=click.Choice(["auto", "worktree", "copy"]), help="How the sandbox is made.")
+@click.option("--sandbox-root", type=str, help="Folder for sandboxes, outside the project.")
+@click.option("--jobs", type=click.IntRange(1, 256), help="Independent steps at once.")
+@click.option("--isolation", type=click.Choice(["none", "auto", "strict"]), help="Confinement of the steps.")
+@click.option("--keep", is_flag=True, default=None, help="Keep the sandbox folder after the run.")
+@click.option("--replan-with", metavar="AGENT", help="On failure let this agent write a new plan, and run that.")
+@click.option("--max-retries", type=click.IntRange(1, 100), help="New plans to try with --replan-with.")
+@click.option("--watch", "watching", is_flag=True, help="Run whenever another plan appears; respects the latch.")
+@in_workspace
+def command(
+    plan: Path | None,
+    mode: str | None,
+    sandbox_root: str | None,
+    jobs: int | None,
+    isolation: str | None,
+    keep: bool | None,
+    replan_with: str | None,
+    max_retries: int | None,
+    watching: bool,
+    project_root: Path,
+    as_json: bool,
+) -> int:
+    """Run the plan in a sandbox and leave evidence.
+
+    Your checkout is not touched: steps work in a private copy, and what they changed is kept as a patch.
+    The first failure stops the run, writes a blocker card and latches the workspace.
+    """
+    context = context_of(
+        project_root,
+        {
+            ("sandbox", "mode"): mode,
+            ("sandbox", "root"): sandbox_root,
+            ("sandbox", "isolation"): isolation,
+            ("sandbox", "keep"): keep,
+            ("run", "jobs"): jobs,
+            ("run", "max_retries"): max_retries,
+        },
+    )
+    request = RunRequest(plan=plan.absolute() if plan else None, replan_with=replan_with)
+    with stopping_on_signals() as cancellation:
+        if not watching:
+            with progress(as_json) as listener:
+                report = run(context, request, listener, cancellation)
+            return _finish(report, as_json)
+        code = 0
+        for report in watch(context, request, lambda: progress(as_json), cancellation):
+            code = _finish(report, as_json)
+        return code
+
+
+@contextmanager
+def progress(as_json: bool) -> Iterator[Listener]:
+    """The listener that fits where the output goes."""
+    if as_json:
+        yield json_progress
+    elif sys.stdout.isatty():
+        with LiveProgress() as live:
+            yield live
+    else:
+        yield PlainProgress()
+
+
+@contextmanager
+def stopping_on_signals() -> Iterator[Cancellation]:
+    """SIGINT and SIGTERM become a request to stop cleanly."""
+    cancellation = Cancellation()
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        del frame
+        cancellation.request(signal.Signals(number).name)
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield cancellation
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        cancellation.close()
+
+
+def _finish(report: RunReport, as_json: bool) -> int:
+    if report.failure is None:
+        return 0
+    message = report.failure.message.text
+    say_failure(report.failure.code, message, report.failure.hint, as_json=as_json)
+    return exit_code_of(report.failure.code, message)

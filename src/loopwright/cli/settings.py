@@ -1,0 +1,49 @@
+"""`loopwright settings`."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import click
+
+from loopwright.cli.options import context_of, in_workspace, say, say_json
+from loopwright.verbs.settings import settings
+
+_EPILOG = """\b
+Examples:
+  loopwright settings                       every value with its origin
+  loopwright settings --changed             only what is not a default
+  LOOPWRIGHT_RUN_JOBS=4 loopwright settings --json
+"""
+
+
+@click.command(epilog=_EPILOG)
+@click.option("--changed", is_flag=True, help="Only settings that are not defaults.")
+@in_workspace
+def command(changed: bool, project_root: Path, as_json: bool) -> int:
+    """Show every setting and where its value comes from.
+
+    Later wins: defaults, your own config.toml, the workspace's config.toml, LOOPWRIGHT_<SECTION>_<KEY>, flags.
+    """
+    listed = [one for one in settings(context_of(project_root)) if not changed or one.origin != "default"]
+    if as_json:
+        say_json([{**dataclasses.asdict(one), "value": _plain(one.value)} for one in listed])
+        return 0
+    width = max((len(f"{one.section}.{one.key}") for one in listed), default=0)
+    for one in listed:
+        name = f"{one.section}.{one.key}".ljust(width)
+        say(f"{name}  {_short(one.value)}  ({one.origin})")
+    return 0
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, dict):
+        return {key: dataclasses.asdict(v) if dataclasses.is_dataclass(v) and not isinstance(v, type) else v
+                for key, v in value.items()}  # fmt: skip
+    return value
+
+
+def _short(value: object) -> str:
+    text = repr(_plain(value)) if not isinstance(value, bool) else str(value).lower()
+    return text if len(text) <= 100 else text[:97] + "..."

@@ -1,0 +1,1 @@
+"""Hash-linked records of runs: written once, verified by anyone, never believed unread."""

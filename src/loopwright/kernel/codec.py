@@ -1,0 +1,73 @@
+"""Strict JSON of typed records, and YAML that is safe to read and plain to write.
+
+JSON: unknown fields, wrong types and NaN are errors. YAML: bounded in size, depth and aliases.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import msgspec
+import yaml
+
+_T = TypeVar("_T")
+
+
+class Undecodable(ValueError):
+    """Bytes that are not the record they should be."""
+
+
+Encoder = Callable[[Any], Any]
+Decoder = Callable[[type, Any], Any]
+
+
+def to_json(record: object, encode: Encoder | None = None) -> bytes:
+    """A record as indented JSON with a final newline, the same bytes for the same record."""
+    return msgspec.json.format(msgspec.json.encode(record, enc_hook=encode), indent=2) + b"\n"
+
+
+def to_json_line(record: object, encode: Encoder | None = None) -> bytes:
+    """A record as one line of JSON."""
+    return msgspec.json.encode(record, enc_hook=encode) + b"\n"
+
+
+def from_json(data: bytes, kind: type[_T], decode: Decoder | None = None) -> _T:
+    """Bytes as a record of this kind, or `Undecodable` with the place that is wrong."""
+    try:
+        return msgspec.json.decode(data, type=kind, dec_hook=decode)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as problem:
+        raise Undecodable(str(problem)) from problem
+
+
+def to_builtins(record: object, encode: Encoder | None = None) -> object:
+    """A record as plain dicts, lists and scalars."""
+    return msgspec.to_builtins(record, enc_hook=encode)
+
+
+class _PlainDumper(yaml.SafeDumper):
+    """Keeps the order of fields, and blocks of text readable."""
+
+    def ignore_aliases(self, data: object) -> bool:  # noqa: ARG002 -- PyYAML's signature
+        return True
+
+
+def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    style = "|" if "\n" in text else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+_PlainDumper.add_representer(str, _represent_text)
+
+
+def to_yaml(record: object, encode: Encoder | None = None) -> bytes:
+    """A record as YAML that people can read."""
+    text = yaml.dump(
+        to_builtins(record, encode),
+        Dumper=_PlainDumper,
+        sort_keys=False,
+        allow_unicode=True,
+        width=100,
+        indent=2,
+    )
+    return text.encode("utf-8", "backslashreplace")

@@ -1,0 +1,18 @@
+"""Text from outside, made harmless for a terminal: control characters are shown, never obeyed."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+_SEQUENCE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)|[@-Z\\-_])")
+
+
+def neutralised(text: str) -> str:
+    """The text without terminal sequences; other control and direction characters as escapes."""
+    plain = _SEQUENCE.sub("", text)
+    return "".join(c if _is_harmless(c) else c.encode("unicode_escape").decode() for c in plain)
+
+
+def _is_harmless(character: str) -> bool:
+    return character in "\n\t" or unicodedata.category(character) not in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp")

@@ -1,0 +1,147 @@
+"""Durable files: a reader sees the old bytes or the new ones, also after a power cut.
+
+Every write of ours goes through here; a disk that says no becomes `StorageFailed` with the path.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from loopwright.errors import StorageFailed
+
+_HINTS = {
+    errno.ENOSPC: "free some space (`loopwright gc` removes old runs and sandboxes), then try again",
+    errno.EDQUOT: "free some of your quota (`loopwright gc` removes old runs and sandboxes), then try again",
+    errno.EROFS: "this file system is read-only; choose another place, or remount it writable",
+    errno.EACCES: "check who owns that folder and its permissions",
+    errno.EPERM: "check who owns that folder and its permissions",
+}
+
+
+@contextmanager
+def storage(path: Path) -> Iterator[None]:
+    """Turn an operating system's refusal into our own error that names the path."""
+    try:
+        yield
+    except OSError as refusal:
+        where = refusal.filename or path
+        reason = refusal.strerror or type(refusal).__name__
+        hint = _HINTS.get(refusal.errno or 0, "check that path, then run `loopwright doctor`")
+        raise StorageFailed(f"can't write {shown(where)}: {reason}", hint=hint) from refusal
+
+
+def shown(path: object) -> str:
+    """A path as text that a terminal, a log and a YAML file can hold, whatever bytes it has."""
+    raw = os.fsencode(path) if isinstance(path, str | bytes | os.PathLike) else str(path).encode()
+    text = raw.decode("utf-8", "backslashreplace")
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def sync_folder(folder: Path) -> None:
+    """Make the names in a folder durable."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def make_folder(folder: Path, *, mode: int = 0o777) -> None:
+    """Create a folder and its parents."""
+    with storage(folder):
+        folder.mkdir(mode=mode, parents=True, exist_ok=True)
+
+
+def write_durably(path: Path, data: bytes, *, mode: int = 0o666) -> None:
+    """Replace a file's content as one step: temporary file, fsync, rename, fsync of the folder."""
+    make_folder(path.parent)
+    temporary = path.with_name(f".{path.name[:100]}.{secrets.token_hex(6)}.tmp")
+    with storage(path):
+        try:
+            _write_new(temporary, data, mode)
+            temporary.replace(path)
+        except BaseException:
+            with suppress(OSError):
+                temporary.unlink()
+            raise
+        sync_folder(path.parent)
+
+
+def create_exclusively(path: Path, data: bytes, *, mode: int = 0o666) -> bool:
+    """Create a file that is there whole or not at all; False when the name is taken already."""
+    make_folder(path.parent)
+    temporary = path.with_name(f".{path.name[:100]}.{secrets.token_hex(6)}.tmp")
+    with storage(path):
+        try:
+            _write_new(temporary, data, mode)
+            # A link fails when the name exists, and the name never points at half a file.
+            os.link(temporary, path, follow_symlinks=False)
+        except FileExistsError:
+            return False
+        finally:
+            with suppress(OSError):
+                temporary.unlink()
+        sync_folder(path.parent)
+    return True
+
+
+def _write_new(path: Path, data: bytes, mode: int) -> None:
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, mode)
+    with os.fdopen(handle, "wb") as stream:
+        stream.write(data)
+        stream.flush()
+        os.fsync(stream.fileno())
+
+
+def sync_tree(folder: Path) -> None:
+    """Make every file and every name below a folder durable."""
+    with storage(folder):
+        for parent, _, names in os.walk(folder):
+            for name in names:
+                handle = os.open(Path(parent) / name, os.O_RDONLY | os.O_NOFOLLOW)
+                try:
+                    os.fsync(handle)
+                finally:
+                    os.close(handle)
+            sync_folder(Path(parent))
+
+
+def set_aside(path: Path) -> Path:
+    """Move a damaged file out of the way under a new name beside it; nothing is deleted."""
+    for number in range(1, 10_000):
+        aside = path.with_name(f"{path.name}.damaged-{number}")
+        with storage(path):
+            try:
+                os.link(path, aside, follow_symlinks=False)
+            except FileExistsError:
+                continue
+            path.unlink()
+        return aside
+    raise StorageFailed(f"too many damaged copies beside {shown(path)}", hint="look at them and remove some")
+
+
+def remove_tree(folder: Path) -> None:
+    """Remove a folder that hostile processes may have left: locked folders too, links never followed."""
+    with storage(folder):
+        if folder.is_symlink():
+            folder.unlink()
+        elif folder.exists():
+            try:
+                shutil.rmtree(folder)
+            except PermissionError:
+                _unlock_folders(folder)
+                shutil.rmtree(folder)
+
+
+def _unlock_folders(folder: Path) -> None:
+    folder.chmod(0o700)
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                _unlock_folders(Path(entry.path))

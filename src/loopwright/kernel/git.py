@@ -1,0 +1,225 @@
+"""Every git call of ours, made so that a repository can't make us run its programs.
+
+Git runs what a config says, so it is never shown the user's:
+we work through private repositories that borrow the user's objects and carry an allow-list of settings.
+
+The user's `.git` is only read: no index refresh, no lock, no ref.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from loopwright.errors import GitFailed, ToolMissing
+from loopwright.kernel import process
+from loopwright.kernel.files import make_folder, shown, storage
+
+_HARDENED = (
+    "-c", "core.fsmonitor=false",
+    "-c", "core.hooksPath=/dev/null",
+    "-c", "safe.bareRepository=explicit",
+    "-c", "core.pager=cat",
+    "-c", "core.untrackedCache=false",
+    "-c", "protocol.allow=never",
+    "-c", "submodule.recurse=false",
+    "-c", "gc.auto=0",
+    "-c", "maintenance.auto=false",
+)  # fmt: skip
+# What a private repository may learn from the user's: how files look on disk. Nothing here starts a program.
+_CARRIED_SETTINGS = (
+    "core.filemode",
+    "core.ignorecase",
+    "core.symlinks",
+    "core.autocrlf",
+    "core.eol",
+    "core.precomposeunicode",
+    "core.excludesfile",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class UserRepository:
+    """What we need to know of the repository that a project lives in."""
+
+    top: Path
+    git_dir: Path
+    object_stores: tuple[Path, ...]
+    object_format: str
+    head: str | None
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class PrivateRepository:
+    """A repository of our own, with a work tree that may be anywhere."""
+
+    git_dir: Path
+    work_tree: Path
+    index: Path | None = None
+
+    def run(self, *arguments: str, stdin: bytes = b"", config: Iterable[str] = ()) -> bytes:
+        """What git printed, or `GitFailed`."""
+        result = process.capture(self.argv(*arguments, config=config), cwd=self.work_tree, env=self.env(), stdin=stdin)
+        if result.exit_code != 0:
+            raise git_failure(arguments, result)
+        return result.stdout
+
+    def succeeds(self, *arguments: str, stdin: bytes = b"") -> bool:
+        """Whether git says yes."""
+        argv = self.argv(*arguments)
+        return process.capture(argv, cwd=self.work_tree, env=self.env(), stdin=stdin).exit_code == 0
+
+    def argv(self, *arguments: str, config: Iterable[str] = ()) -> tuple[str, ...]:
+        """The whole hardened command line."""
+        extra = tuple(part for setting in config for part in ("-c", setting))
+        place = (f"--git-dir={self.git_dir}", f"--work-tree={self.work_tree}")
+        return ("git", *_HARDENED, *extra, *place, *arguments)
+
+    def env(self) -> dict[str, str]:
+        """An environment in which no config but the repository's own is read."""
+        env = _bare_environment() | {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull}
+        if self.index is not None:
+            env["GIT_INDEX_FILE"] = str(self.index)
+        return env
+
+
+def is_installed() -> bool:
+    """Whether there is a git at all."""
+    try:
+        return _capture_plain("git", "--version", cwd=Path("/")).exit_code == 0
+    except ToolMissing:
+        return False
+
+
+def version() -> str:
+    """What git calls its version."""
+    return _capture_plain("git", "--version", cwd=Path("/")).stdout.decode().split()[-1]
+
+
+def discover(folder: Path) -> UserRepository | None:
+    """The repository with a work tree that contains this folder; None when there is none."""
+    asked = _capture_plain(
+        "git", *_HARDENED, "rev-parse", "--path-format=absolute", "--show-toplevel", "--absolute-git-dir",
+        "--git-path", "objects", "--show-object-format", cwd=folder,
+    )  # fmt: skip
+    if asked.exit_code != 0:
+        if b"dubious ownership" in asked.stderr:
+            raise GitFailed(
+                f"git refuses {shown(folder)}: it belongs to another user",
+                hint=f"if you trust it: git config --global --add safe.directory {shown(folder)}",
+            )
+        return None
+    answers = [os.fsdecode(line) for line in asked.stdout.split(b"\n")[:-1]]
+    if len(answers) != 4:
+        raise GitFailed(
+            f"the path of the repository at {shown(folder)} has a line break in it",
+            hint="rename that folder; git can't name it in one line",
+        )
+    top, git_dir, objects, object_format = answers
+    head = _capture_plain("git", *_HARDENED, "rev-parse", "--verify", "--quiet", "HEAD^{commit}", cwd=folder)
+    return UserRepository(
+        top=Path(top),
+        git_dir=Path(git_dir),
+        object_stores=tuple(_object_stores(Path(objects))),
+        object_format=object_format,
+        head=head.stdout.decode().strip() or None,
+        settings=_carried_settings(folder),
+    )
+
+
+def make_private(
+    git_dir: Path,
+    work_tree: Path,
+    *,
+    object_stores: Iterable[Path] = (),
+    object_format: str = "sha1",
+    settings: Mapping[str, str] | None = None,
+    head: str | None = None,
+) -> PrivateRepository:
+    """Lay out a repository by hand: no template, no hook, no remote, objects borrowed from the stores."""
+    for part in ("objects/info", "objects/pack", "refs/heads", "refs/tags", "info"):
+        make_folder(git_dir / part)
+    with storage(git_dir):
+        (git_dir / "HEAD").write_text((head or "ref: refs/heads/main") + "\n")
+        (git_dir / "config").write_bytes(_config_text(object_format, settings or {}))
+        alternates = "".join(f"{store}\n" for store in object_stores)
+        (git_dir / "objects" / "info" / "alternates").write_bytes(os.fsencode(alternates))
+    return PrivateRepository(git_dir, work_tree)
+
+
+def git_failure(arguments: Iterable[str], result: process.Captured) -> GitFailed:
+    """The error that says what git was asked and what it answered."""
+    said = result.stderr.decode("utf-8", "backslashreplace").strip() or f"exit {result.exit_code}"
+    verb = next((part for part in arguments if not part.startswith("-")), "git")
+    return GitFailed(f"git {verb} failed: {said.splitlines()[-1][:300]}", hint="run `loopwright doctor`")
+
+
+def _capture_plain(*argv: str, cwd: Path) -> process.Captured:
+    # The user's own config is read here (safe.directory, excludesFile) by commands that start nothing.
+    env = _bare_environment() | {name: os.environ[name] for name in ("HOME", "XDG_CONFIG_HOME") if name in os.environ}
+    return process.capture(argv, cwd=cwd, env=env)
+
+
+def _bare_environment() -> dict[str, str]:
+    return {
+        "PATH": os.environ.get("PATH", os.defpath),
+        "LC_ALL": "C",
+        "GIT_TERMINAL_PROMPT": "0",
+        "GIT_OPTIONAL_LOCKS": "0",
+        "GIT_ATTR_NOSYSTEM": "1",
+        "GIT_NO_LAZY_FETCH": "1",
+        "GIT_NO_REPLACE_OBJECTS": "1",
+    }
+
+
+def _carried_settings(folder: Path) -> dict[str, str]:
+    listed = _capture_plain("git", *_HARDENED, "config", "--list", "-z", cwd=folder).stdout
+    found: dict[str, str] = {}
+    for entry in listed.split(b"\0"):
+        name, _, value = os.fsdecode(entry).partition("\n")
+        if name in _CARRIED_SETTINGS:
+            found[name] = value
+    excludes = found.get("core.excludesfile")
+    if excludes is None:
+        base = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")  # noqa: PTH111
+        found["core.excludesfile"] = str(Path(base) / "git" / "ignore")
+    else:
+        found["core.excludesfile"] = str(Path(excludes).expanduser())
+    return found
+
+
+def _object_stores(objects: Path) -> list[Path]:
+    stores: list[Path] = []
+    ahead = [objects]
+    while ahead and len(stores) < 20:
+        store = ahead.pop(0)
+        if store in stores or not store.is_dir():
+            continue
+        stores.append(store)
+        listed = store / "info" / "alternates"
+        if listed.is_file():
+            ahead += [
+                (store / os.fsdecode(line)).resolve()
+                for line in listed.read_bytes().splitlines()
+                if line and not line.startswith(b"#")
+            ]
+    return stores
+
+
+def _config_text(object_format: str, settings: Mapping[str, str]) -> bytes:
+    version = 0 if object_format == "sha1" else 1
+    lines = [
+        "[core]",
+        f"\trepositoryformatversion = {version}",
+        "\tbare = false",
+        "\tlogallrefupdates = false",
+    ]
+    for name, value in settings.items():
+        quoted = value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+        lines.append(f'\t{name.removeprefix("core.")} = "{quoted}"')
+    if object_format != "sha1":
+        lines += ["[extensions]", f"\tobjectformat = {object_format}"]
+    return os.fsencode("\n".join(lines) + "\n")

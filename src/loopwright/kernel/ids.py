@@ -1,0 +1,29 @@
+"""Identifiers that are safe in paths, and new ones that do not collide."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from datetime import datetime
+
+from loopwright.kernel.clock import compact_stamp
+
+IDENTIFIER = re.compile(r"[A-Za-z0-9._-]{1,64}")
+_UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
+_LONGEST = 64
+
+
+def is_identifier(text: str) -> bool:
+    """Whether the text can stand in a path as it is."""
+    return IDENTIFIER.fullmatch(text) is not None and text.strip(".") != ""
+
+
+def sanitised(text: str) -> str:
+    """The text made safe for a path: never empty, never hidden, never `..`, never over 64 characters."""
+    safe = _UNSAFE.sub("-", text).strip(".-")[:_LONGEST].rstrip(".-")
+    return safe or "unnamed"
+
+
+def new_run_id(moment: datetime) -> str:
+    """A fresh id that sorts by time."""
+    return f"run-{compact_stamp(moment)}-{secrets.token_hex(3)}"

@@ -1,0 +1,64 @@
+"""Kernel locks: they die with their holder, which a file with a process id in it does not."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from loopwright.kernel.files import make_folder, storage
+
+
+class HeldLock:
+    """A lock that is ours until `release`, or until this process is gone."""
+
+    def __init__(self, handle: int) -> None:
+        self._handle = handle
+
+    def release(self) -> None:
+        """Give it back; twice does no harm."""
+        if self._handle >= 0:
+            os.close(self._handle)
+            self._handle = -1
+
+
+def try_lock(path: Path) -> HeldLock | None:
+    """Take the lock if nobody has it."""
+    handle = _open(path)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(handle)
+        return None
+    return HeldLock(handle)
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Wait for the lock and hold it for the block."""
+    handle = _open(path)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+def is_held(path: Path) -> bool:
+    """Whether a living process holds the lock right now."""
+    if not path.exists():
+        return False
+    lock = try_lock(path)
+    if lock is None:
+        return True
+    lock.release()
+    return False
+
+
+def _open(path: Path) -> int:
+    make_folder(path.parent)
+    with storage(path):
+        # O_CLOEXEC: a child must not keep our lock alive after we died.
+        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666)

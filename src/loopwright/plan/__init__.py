@@ -1,0 +1,1 @@
+"""A plan: what to run, read strictly from YAML."""

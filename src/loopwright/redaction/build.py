@@ -1,0 +1,63 @@
+"""Makes the redactor of this caller: shipped rules, the project's own, and the caller's secret values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from loopwright.errors import SettingsInvalid
+from loopwright.redaction.detector import Detector, compile_pattern
+from loopwright.redaction.environment_values import ENVIRONMENT_RULE, secret_values
+from loopwright.redaction.model import Action, Rule
+from loopwright.redaction.providers.catalogue import PROVIDER_RULES
+from loopwright.redaction.redactor import Redactor
+from loopwright.redaction.seed_rules import SEED_RULES
+from loopwright.workspace.settings_model import SecretsSettings
+
+SHIPPED_RULES: tuple[Rule, ...] = SEED_RULES + PROVIDER_RULES
+
+
+def build_redactor(settings: SecretsSettings, environment: Mapping[str, str]) -> Redactor:
+    """The redactor for these settings and this environment."""
+    rules = SHIPPED_RULES + tuple(_extra_rules(settings.extra_rules))
+    actions = {rule: Action(action) for rule, action in settings.rules.items()}
+    known = {rule.id for rule in rules} | {ENVIRONMENT_RULE}
+    unknown = sorted(set(actions) - known)
+    if unknown:
+        raise SettingsInvalid(
+            f"secrets.rules names rules that are not there: {', '.join(unknown)}",
+            hint="`loopwright explain secrets` lists every rule",
+        )
+    used = tuple(rule for rule in rules if actions.get(rule.id) is not Action.OFF)
+    values = {} if actions.get(ENVIRONMENT_RULE) is Action.OFF else secret_values(environment)
+    return Redactor(Detector(used, values), actions, settings.allow)
+
+
+def relaxed_rules(settings: SecretsSettings) -> dict[str, str]:
+    """Every rule that does not stop a run, for the record."""
+    return {rule: action for rule, action in sorted(settings.rules.items()) if action != "stop"}
+
+
+def _extra_rules(tables: Iterable[Mapping[str, str]]) -> Iterable[Rule]:
+    for table in tables:
+        missing = {"id", "pattern"} - set(table)
+        strange = set(table) - {"id", "pattern", "keyword"}
+        if missing or strange:
+            raise SettingsInvalid(
+                f"secrets.extra_rules: a rule needs id and pattern, and may have keyword (got {sorted(table)})",
+                hint="correct it in config.toml",
+            )
+        try:
+            compile_pattern(table["pattern"])
+        except (ValueError, UnicodeEncodeError) as problem:
+            raise SettingsInvalid(
+                f"secrets.extra_rules: the pattern of '{table['id']}' can't be used: {problem}",
+                hint="RE2 syntax, ASCII: no look-around, no back-references",
+            ) from problem
+        yield Rule(
+            id=table["id"],
+            provider="this project",
+            keywords=(table.get("keyword", "").lower(),),
+            pattern=table["pattern"],
+            hits=(),
+            misses=(),
+        )

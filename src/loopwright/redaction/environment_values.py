@@ -1,0 +1,96 @@
+"""The caller's own secrets: which variables look secret, and the forms in which a value may be printed.
+
+Not found, and said so in the docs: deliberate re-encoding (encryption, compression, reversal).
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import urllib.parse
+from collections.abc import Iterable, Mapping
+
+ENVIRONMENT_RULE = "environment-value"
+_SHORTEST = 8
+_SHORTEST_LINE = 16
+
+_SECRET_NAME = re.compile(
+    r"(?i)(?:^|_)(?:"
+    r"api_?keys?|access_?keys?|private_?keys?|secret_?keys?|signing_?keys?|encryption_?keys?|master_?keys?"
+    r"|tokens?|secrets?|passw(?:or)?d|passphrase|pwd|pass|credentials?|auth|pat|dsn|connection_?string|mcp_?url"
+    r"|database_?url|redis_?url|webhook_?url|cookie|session_?id"
+    r")(?:_[0-9a-z]{1,3})?$|(?i:^(?:.*_)?(?:secret|password|passwd|token)_.+$)"
+)
+_PLACE_NAME = re.compile(r"(?i)_(?:file|path|dir|sock|socket|name|id|type|url_base|expires?|ttl|length|count)$")
+_NOT_SECRET = frozenset({"PWD", "OLDPWD"})
+
+
+def looks_secret(name: str) -> bool:
+    """Whether a variable of this name holds a secret, as far as a name can tell."""
+    if name in _NOT_SECRET:
+        return False
+    if name.upper().endswith("SESSION_ID"):
+        return False
+    return _SECRET_NAME.search(name) is not None and _PLACE_NAME.search(name) is None
+
+
+def secret_values(environment: Mapping[str, str]) -> dict[str, str]:
+    """The variables that look secret and whose values are long enough to be recognised."""
+    return {name: value for name, value in environment.items() if looks_secret(name) and len(value) >= _SHORTEST}
+
+
+def printed_forms(value: str) -> set[bytes]:
+    """The byte strings by which a value, printed plainly or in a usual encoding, is recognised."""
+    forms: set[bytes] = set()
+    for part in _lines(value):
+        raw = part.encode("utf-8", "surrogateescape")
+        forms |= {raw, raw.hex().encode(), raw.hex().upper().encode()}
+        forms |= set(_base64_forms(raw))
+        forms |= _url_forms(raw)
+        forms |= _escaped_forms(part)
+    return {form for form in forms if len(form) >= _SHORTEST}
+
+
+def _lines(value: str) -> Iterable[str]:
+    """A value of several lines is recognised by each of its longer lines: output is read by lines."""
+    if "\n" not in value.strip("\n"):
+        yield value.strip("\n")
+        return
+    yield from (line for line in value.split("\n") if len(line) >= _SHORTEST_LINE)
+
+
+def _base64_forms(raw: bytes) -> Iterable[bytes]:
+    """The part of the encoding that is the same whatever stands before and after the value."""
+    for lead in range(3):
+        encoded = base64.b64encode(b"\0" * lead + raw)
+        first = 0 if lead == 0 else 4
+        # The last group depends on what follows the value, so it is left out.
+        stable = encoded[first : (len(raw) + lead) // 3 * 4]
+        for form in (stable, stable.replace(b"+", b"-").replace(b"/", b"_")):
+            yield form
+            for width in (64, 76):
+                if lead == 0 and len(form) > width:
+                    rows = (form[at : at + width] for at in range(0, len(form), width))
+                    yield from (row for row in rows if len(row) >= _SHORTEST_LINE)
+
+
+def _url_forms(raw: bytes) -> set[bytes]:
+    upper = {urllib.parse.quote(raw, safe=safe).encode() for safe in ("", "/", "~-_./:")}
+    upper.add(urllib.parse.quote_plus(raw).encode())
+    lower = {re.sub(rb"%[0-9A-F]{2}", lambda found: found[0].lower(), form) for form in upper}
+    return upper | lower
+
+
+def _escaped_forms(text: str) -> set[bytes]:
+    once = json.dumps(text)[1:-1]
+    forms = {
+        once,
+        json.dumps(text, ensure_ascii=False)[1:-1],
+        once.replace("/", "\\/"),
+        json.dumps(once)[1:-1],
+        re.sub(r"([^A-Za-z0-9_@%+=:,./-])", r"\\\1", text),
+        text.replace("'", "'\\''"),
+        text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;"),
+    }
+    return {form.encode("utf-8", "surrogateescape") for form in forms}

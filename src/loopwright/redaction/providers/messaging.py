@@ -1,0 +1,306 @@
+"""Credentials of chat, telephony and push notification services."""
+
+from __future__ import annotations
+
+from loopwright.redaction.model import Rule
+from loopwright.redaction.providers.parts import UUID, UUID_EXAMPLE, assigned, named
+
+RULES: tuple[Rule, ...] = (
+    Rule(
+        id="slack-bot-token",
+        provider="Slack",
+        keywords=("xoxb-",),
+        pattern=r"\bxoxb-[0-9]{8,14}-[A-Za-z0-9-]{18,80}",
+        hits=("SLACK_BOT_TOKEN=xoxb-<digit:12>-<digit:13>-<alnum:24>", "xoxb-<digit:12>-<alnum:24>"),
+        misses=("xoxb-your-token", "xoxb-<digit:4>", "axoxb-<digit:12>-<digit:13>-<alnum:24>"),
+    ),
+    Rule(
+        id="slack-user-token",
+        provider="Slack",
+        keywords=("xoxp-",),
+        pattern=r"\bxoxp-[0-9]{8,14}-[0-9]{8,14}-[0-9]{8,14}-[A-Za-z0-9]{24,64}",
+        hits=("SLACK_TOKEN=xoxp-<digit:12>-<digit:12>-<digit:13>-<hex:32>",),
+        misses=(
+            "xoxp-your-token",
+            "xoxp-<digit:4>-<hex:8>",
+            "axoxp-<digit:12>-<digit:12>-<digit:13>-<hex:32>",
+        ),
+    ),
+    Rule(
+        id="slack-workspace-token",
+        provider="Slack",
+        keywords=("xoxa-", "xoxr-", "xoxs-"),
+        pattern=r"\bxox[ars]-(?:[0-9]-)?[0-9A-Za-z-]{30,250}",
+        hits=(
+            "token=xoxa-2-<digit:12>-<digit:12>-<digit:12>-<hex:32>",
+            "xoxr-<digit:12>-<alnum:40>",
+            "xoxs-<digit:12>-<alnum:40>",
+        ),
+        misses=("xoxa-...", "xoxs-<alnum:8>", "xoxr-token"),
+    ),
+    Rule(
+        id="slack-rotating-token",
+        provider="Slack",
+        keywords=("xoxe.xox", "xoxe-1-"),
+        pattern=r"\bxoxe(?:\.xox[bp]-1-|-1-)[A-Za-z0-9]{80,250}",
+        hits=("xoxe.xoxp-1-<alnum:163>", "refresh_token=xoxe-1-<alnum:146>"),
+        misses=("xoxe.xoxp-1-<alnum:10>", "xoxe-1-...", "axoxe-1-<alnum:146>"),
+    ),
+    Rule(
+        id="slack-browser-token",
+        provider="Slack",
+        keywords=("xoxc-", "xoxd-"),
+        pattern=r"\bxox[cd]-[A-Za-z0-9%+/=-]{40,400}",
+        hits=("token=xoxc-<digit:12>-<digit:12>-<digit:13>-<hex:64>", "Cookie: d=xoxd-<alnum:120>%3D"),
+        misses=("xoxc-...", "xoxd-<alnum:8>", "axoxc-<alnum:60>"),
+    ),
+    Rule(
+        id="slack-app-token",
+        provider="Slack",
+        keywords=("xapp-",),
+        pattern=r"\bxapp-[0-9]-[A-Z0-9]{8,14}-[0-9]{10,14}-[0-9a-f]{64}\b",
+        hits=("SLACK_APP_TOKEN=xapp-1-A<uppernum:10>-<digit:13>-<hex:64>",),
+        misses=("xapp-1-your-token", "xapp-1-A<uppernum:10>-<digit:13>-<hex:8>", "flaxapp-1-A<uppernum:10>"),
+    ),
+    Rule(
+        id="slack-webhook",
+        provider="Slack",
+        keywords=("hooks.slack.com",),
+        pattern=(
+            r"\bhooks\.slack\.com/(services/T[A-Z0-9]{7,12}/B[A-Z0-9]{7,12}/[A-Za-z0-9]{20,30}"
+            r"|(?:workflows|triggers)/T[A-Z0-9]{7,12}/[A-Za-z0-9/]{30,80})"
+        ),
+        hits=(
+            "https://hooks.slack.com/services/T<uppernum:10>/B<uppernum:10>/<alnum:24>",
+            "https://hooks.slack.com/triggers/T<uppernum:10>/<digit:13>/<hex:32>",
+        ),
+        misses=(
+            "https://hooks.slack.com/services/T00/B00/XXX",
+            "https://hooks.slack.com/services/${SLACK_PATH}",
+        ),
+    ),
+    Rule(
+        id="slack-client-secret",
+        provider="Slack",
+        keywords=("slack",),
+        pattern=named(r"slack[a-z0-9_. -]{0,10}(?:client|signing)[_. -]?secret", r"[0-9a-f]{32}"),
+        hits=("SLACK_SIGNING_SECRET=<hex:32>", "slack_client_secret: '<hex:32>'"),
+        misses=(
+            "SLACK_SIGNING_SECRET=<hex:8>",
+            "SLACK_CLIENT_ID=<digit:12>.<digit:12>",
+            "SLACK_SIGNING_SECRET=$SECRET",
+        ),
+    ),
+    Rule(
+        id="discord-bot-token",
+        provider="Discord",
+        keywords=("discord", "bot "),
+        pattern=(
+            r"""(?:(?i:discord[a-z0-9_. -]{0,30}token)[\\"'\])]{0,4}[ \t]{0,3}[:=,][ \t]{0,3}[\\"']{0,4}|\bBot )"""
+            r"([MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,38})(?:[^A-Za-z0-9_-]|$)"
+        ),
+        hits=(
+            "DISCORD_TOKEN=M<alnum:25>.<base64url:6>.<base64url:38>",
+            "Authorization: Bot N<alnum:23>.<base64url:6>.<base64url:27>",
+        ),
+        misses=("DISCORD_TOKEN=M<alnum:25>", "DISCORD_TOKEN=${DISCORD_TOKEN}", "Bot Framework v4.2.1"),
+    ),
+    Rule(
+        id="discord-webhook",
+        provider="Discord",
+        keywords=("discord.com/api/", "discordapp.com/api/"),
+        pattern=r"\bdiscord(?:app)?\.com/api/(?:v[0-9]{1,2}/)?webhooks/[0-9]{17,20}/([A-Za-z0-9_-]{60,80})",
+        hits=(
+            "https://discord.com/api/webhooks/<digit:19>/<base64url:68>",
+            "https://ptb.discordapp.com/api/v10/webhooks/<digit:18>/<base64url:68>",
+        ),
+        misses=(
+            "https://discord.com/api/webhooks/<digit:19>/<base64url:10>",
+            "https://discord.com/api/webhooks/ID/TOKEN",
+        ),
+    ),
+    Rule(
+        id="discord-client-secret",
+        provider="Discord",
+        keywords=("discord",),
+        pattern=named(r"discord[a-z0-9_. -]{0,10}client[_. -]?secret", r"[A-Za-z0-9_-]{32}"),
+        hits=("DISCORD_CLIENT_SECRET=<base64url:32>",),
+        misses=(
+            "DISCORD_CLIENT_SECRET=<base64url:8>",
+            "DISCORD_CLIENT_ID=<digit:19>",
+            "DISCORD_CLIENT_SECRET=$SECRET",
+        ),
+    ),
+    Rule(
+        id="telegram-bot-token",
+        provider="Telegram",
+        keywords=(":aa",),
+        pattern=r"(?:\b|bot)([0-9]{8,10}:AA[A-Za-z0-9_-]{33})(?:[^A-Za-z0-9_-]|$)",
+        hits=(
+            "TELEGRAM_TOKEN=<digit:10>:AA<base64url:33>",
+            "https://api.telegram.org/bot<digit:9>:AA<base64url:33>/getMe",
+        ),
+        misses=("<digit:10>:AA<base64url:10>", "AA:AA:AA:AA:AA:AA", "<digit:10>:AA<base64url:60>"),
+    ),
+    Rule(
+        id="twilio-auth-token",
+        provider="Twilio",
+        keywords=("twilio",),
+        pattern=named(r"twilio[a-z0-9_. -]{0,20}(?:auth|secret|token|password)", r"[A-Za-z0-9]{32}"),
+        hits=("TWILIO_AUTH_TOKEN=<hex:32>", "twilio_api_secret: '<alnum:32>'"),
+        misses=(
+            "TWILIO_AUTH_TOKEN=<hex:8>",
+            "TWILIO_ACCOUNT_SID=AC<hex:32>",
+            "TWILIO_AUTH_TOKEN=your_auth_token",
+        ),
+    ),
+    Rule(
+        id="twilio-api-key",
+        provider="Twilio",
+        keywords=("twilio",),
+        pattern=named(r"twilio[a-z0-9_. -]{0,20}(?:key|sid)", r"SK[0-9a-f]{32}"),
+        hits=("TWILIO_API_KEY=SK<hex:32>", "twilio_api_key_sid: SK<hex:32>"),
+        misses=("TWILIO_API_KEY=SK<hex:8>", "TWILIO_ACCOUNT_SID=AC<hex:32>", "SK<hex:32>"),
+    ),
+    Rule(
+        id="messagebird-access-key",
+        provider="MessageBird",
+        keywords=("messagebird",),
+        pattern=assigned("messagebird", r"[A-Za-z0-9]{25}"),
+        hits=("MESSAGEBIRD_ACCESS_KEY=<alnum:25>",),
+        misses=("MESSAGEBIRD_ACCESS_KEY=<alnum:8>", "MESSAGEBIRD_ACCESS_KEY=$KEY", "messagebird: <alnum:25>"),
+    ),
+    Rule(
+        id="vonage-api-secret",
+        provider="Vonage",
+        keywords=("vonage", "nexmo"),
+        pattern=named(r"(?:vonage|nexmo)[a-z0-9_. -]{0,10}secret", r"[A-Za-z0-9]{16}"),
+        hits=("VONAGE_API_SECRET=<alnum:16>", "NEXMO_API_SECRET=<alnum:16>"),
+        misses=(
+            "VONAGE_API_SECRET=<alnum:8>",
+            "VONAGE_API_KEY=<hex:8>",
+            "NEXMO_API_SECRET=$NEXMO_API_SECRET",
+        ),
+    ),
+    Rule(
+        id="plivo-auth-token",
+        provider="Plivo",
+        keywords=("plivo",),
+        pattern=named(r"plivo[a-z0-9_. -]{0,10}token", r"[A-Za-z0-9]{40}"),
+        hits=("PLIVO_AUTH_TOKEN=<alnum:40>",),
+        misses=("PLIVO_AUTH_TOKEN=<alnum:8>", "PLIVO_AUTH_ID=MA<uppernum:18>", "PLIVO_AUTH_TOKEN=$TOKEN"),
+    ),
+    Rule(
+        id="telnyx-api-key",
+        provider="Telnyx",
+        keywords=("key0",),
+        pattern=r"\b(KEY0[0-9A-F]{31,32}_[A-Za-z0-9_-]{22})(?:[^A-Za-z0-9_-]|$)",
+        hits=("TELNYX_API_KEY=KEY0<HEX:32>_<alnum:22>",),
+        misses=("KEY0<HEX:8>", "MONKEY0<HEX:32>_<alnum:22>", "KEY0_NAME"),
+    ),
+    Rule(
+        id="zoom-client-secret",
+        provider="Zoom",
+        keywords=("zoom",),
+        pattern=named(r"zoom_[a-z0-9_. -]{0,20}secret", r"[A-Za-z0-9]{32}"),
+        hits=("ZOOM_CLIENT_SECRET=<alnum:32>",),
+        misses=("ZOOM_CLIENT_SECRET=<alnum:8>", "ZOOM_CLIENT_ID=<alnum:22>", "ZOOM_CLIENT_SECRET=$SECRET"),
+    ),
+    Rule(
+        id="webex-access-token",
+        provider="Webex",
+        keywords=("_pe93_", "_pf84_", "_p0a1_"),
+        pattern=r"\b[A-Za-z0-9_-]{64}_P(?:E93|F84|0A1)_" + UUID + r"\b",
+        hits=("WEBEX_TEAMS_ACCESS_TOKEN=<alnum:64>_PE93_" + UUID_EXAMPLE, "<alnum:64>_PF84_" + UUID_EXAMPLE),
+        misses=("<alnum:10>_PE93_" + UUID_EXAMPLE, "<alnum:64>_PE93_<hex:8>"),
+    ),
+    Rule(
+        id="matrix-access-token",
+        provider="Matrix",
+        keywords=("syt_", "syr_"),
+        pattern=r"\bsy[tr]_[A-Za-z0-9+/=]{2,100}_[A-Za-z]{20}_[A-Za-z0-9]{6}\b",
+        hits=("MATRIX_TOKEN=syt_<alnum:12>_<lower:20>_<alnum:6>", "syr_<alnum:8>_<upper:20>_<alnum:6>"),
+        misses=("syt_<alnum:12>", "easyt_<alnum:12>_<lower:20>_<alnum:6>", "syr_number"),
+    ),
+    Rule(
+        id="ntfy-access-token",
+        provider="ntfy",
+        keywords=("tk_",),
+        pattern=r"\btk_[a-z0-9]{29}\b",
+        hits=("NTFY_TOKEN=tk_<lowernum:29>",),
+        misses=("tk_messagebox", "gtk_<lowernum:29>", "tk_<lowernum:40>"),
+    ),
+    Rule(
+        id="pushover-key",
+        provider="Pushover",
+        keywords=("pushover",),
+        pattern=named(r"pushover[a-z0-9_. -]{0,20}(?:token|key|user)", r"[A-Za-z0-9]{30}"),
+        hits=("PUSHOVER_TOKEN=<lowernum:30>", "pushover_user_key: <alnum:30>"),
+        misses=("PUSHOVER_TOKEN=<alnum:8>", "PUSHOVER_TOKEN=$TOKEN", "pushover: <alnum:30>"),
+    ),
+    Rule(
+        id="pusher-secret",
+        provider="Pusher",
+        keywords=("pusher",),
+        pattern=named(r"pusher[a-z0-9_. -]{0,10}secret", r"[0-9a-f]{20}"),
+        hits=("PUSHER_APP_SECRET=<hex:20>",),
+        misses=("PUSHER_APP_KEY=<hex:20>", "PUSHER_APP_SECRET=<hex:8>", "PUSHER_APP_SECRET=$SECRET"),
+    ),
+    Rule(
+        id="ably-api-key",
+        provider="Ably",
+        keywords=("ably",),
+        pattern=named(r"ably[a-z0-9_. -]{0,10}key", r"[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{6}:[A-Za-z0-9_-]{43}"),
+        hits=("ABLY_API_KEY=<base64url:6>.<base64url:6>:<base64url:43>",),
+        misses=("ABLY_API_KEY=<base64url:6>.<base64url:6>", "probably_key=<alnum:20>", "ABLY_API_KEY=$KEY"),
+    ),
+    Rule(
+        id="onesignal-api-key",
+        provider="OneSignal",
+        keywords=("os_v2_app_", "os_v2_org_"),
+        pattern=r"\bos_v2_(?:app|org)_[a-z2-7]{90,120}\b",
+        hits=("ONESIGNAL_API_KEY=os_v2_app_<lower:103>", "os_v2_org_<lower:103>"),
+        misses=("os_v2_app_<lower:10>", "macos_v2_app_<lower:103>", "os_v2_app_id"),
+    ),
+    Rule(
+        id="courier-auth-token",
+        provider="Courier",
+        keywords=("pk_prod_", "pk_test_"),
+        pattern=r"\bpk_(?:prod|test)_[A-Z0-9]{28}\b",
+        hits=("COURIER_AUTH_TOKEN=pk_prod_<uppernum:28>", "pk_test_<uppernum:28>"),
+        misses=("pk_test_<alnum:24>", "pk_prod_<uppernum:8>", "xpk_prod_<uppernum:28>"),
+    ),
+    Rule(
+        id="dingtalk-robot-webhook",
+        provider="DingTalk",
+        keywords=("dingtalk.com/robot/send",),
+        pattern=r"\bdingtalk\.com/robot/send\?access_token=([0-9a-f]{64})\b",
+        hits=("https://oapi.dingtalk.com/robot/send?access_token=<hex:64>",),
+        misses=(
+            "https://oapi.dingtalk.com/robot/send?access_token=XXXX",
+            "https://oapi.dingtalk.com/robot/send?access_token=<hex:8>",
+        ),
+    ),
+    Rule(
+        id="feishu-bot-webhook",
+        provider="Feishu",
+        keywords=("/open-apis/bot/v2/hook/",),
+        pattern=r"/open-apis/bot/v2/hook/(" + UUID + r")\b",
+        hits=("https://open.feishu.cn/open-apis/bot/v2/hook/" + UUID_EXAMPLE,),
+        misses=(
+            "https://open.feishu.cn/open-apis/bot/v2/hook/xxxx",
+            "https://open.larksuite.com/open-apis/bot/v2/hook/<hex:8>",
+        ),
+    ),
+    Rule(
+        id="wecom-bot-webhook",
+        provider="WeCom",
+        keywords=("qyapi.weixin.qq.com",),
+        pattern=r"\bqyapi\.weixin\.qq\.com/cgi-bin/webhook/send\?key=(" + UUID + r")\b",
+        hits=("https://qyapi.weixin.qq.com/cgi-bin/webhook/send?key=" + UUID_EXAMPLE,),
+        misses=(
+            "https://qyapi.weixin.qq.com/cgi-bin/webhook/send?key=KEY",
+            "https://qyapi.weixin.qq.com/cgi-bin/gettoken",
+        ),
+    ),
+)

@@ -1,0 +1,217 @@
+"""Credentials of package and image registries."""
+
+from __future__ import annotations
+
+from loopwright.redaction.model import Rule
+from loopwright.redaction.providers.parts import UUID, UUID_EXAMPLE, assigned, named
+
+RULES: tuple[Rule, ...] = (
+    Rule(
+        id="npm-access-token",
+        provider="npm",
+        keywords=("npm_",),
+        pattern=r"\bnpm_[A-Za-z0-9]{36}\b",
+        hits=("//registry.npmjs.org/:_authToken=npm_<alnum:36>", "NPM_TOKEN=npm_<alnum:36>"),
+        misses=("npm_config_registry", "npm_<alnum:12>", "pnpm_<alnum:36>", "npm_<alnum:50>"),
+    ),
+    Rule(
+        id="npmrc-auth-token",
+        provider="npm",
+        keywords=("_authtoken",),
+        pattern=r"\b_authToken[ \t]{0,3}=[ \t]{0,3}\"?([A-Za-z0-9._+/=-]{20,})",
+        hits=(
+            "//npm.example.com/:_authToken=" + UUID_EXAMPLE,
+            "//npm.pkg.github.com/:_authToken = <alnum:40>",
+        ),
+        misses=("//registry.npmjs.org/:_authToken=${NPM_TOKEN}", "//registry.npmjs.org/:_authToken=<token>"),
+    ),
+    Rule(
+        id="npmrc-basic-auth",
+        provider="npm",
+        keywords=("_auth", "_password"),
+        pattern=r"(?m:^|:)_(?:auth|password)[ \t]{0,3}=[ \t]{0,3}\"?([A-Za-z0-9+/]{16,}={0,2})",
+        hits=("//npm.example.com/:_password=<base64:24>", "//npm.example.com/:_auth=<base64:30>=="),
+        misses=(
+            "//npm.example.com/:_password=${NPM_PASSWORD}",
+            "self.basic_auth = <base64:30>",
+            "_auth=true",
+        ),
+    ),
+    Rule(
+        id="pypi-upload-token",
+        provider="PyPI",
+        keywords=("pypi-ageichlwas5vcmc",),
+        pattern=r"\bpypi-AgEIcHlwaS5vcmc[A-Za-z0-9_-]{50,}",
+        hits=("password = pypi-AgEIcHlwaS5vcmc<base64url:150>",),
+        misses=("pypi-AgEIcHlwaS5vcmc", "pypi-publish", "xpypi-AgEIcHlwaS5vcmc<base64url:150>"),
+    ),
+    Rule(
+        id="testpypi-upload-token",
+        provider="PyPI",
+        keywords=("pypi-agendgvzdc5wexbplm9yz",),
+        pattern=r"\bpypi-AgENdGVzdC5weXBpLm9yZ[A-Za-z0-9_-]{50,}",
+        hits=("TWINE_PASSWORD=pypi-AgENdGVzdC5weXBpLm9yZ<base64url:150>",),
+        misses=("pypi-AgENdGVzdC5weXBpLm9yZ<alnum:10>", "test-pypi-<base64url:150>"),
+    ),
+    Rule(
+        id="rubygems-api-key",
+        provider="RubyGems",
+        keywords=("rubygems_",),
+        pattern=r"\brubygems_[0-9a-f]{48}\b",
+        hits=(":rubygems_api_key: rubygems_<hex:48>", "GEM_HOST_API_KEY=rubygems_<hex:48>"),
+        misses=("rubygems_version", "rubygems_<hex:20>", "xrubygems_<hex:48>"),
+    ),
+    Rule(
+        id="crates-io-token",
+        provider="crates.io",
+        keywords=("cio",),
+        pattern=r"\bcio[A-Za-z0-9]{32}\b",
+        hits=('token = "cio<alnum:32>"', "CARGO_REGISTRY_TOKEN=cio<alnum:32>"),
+        misses=("cio<alnum:12>", "socio<alnum:32>", "cio<alnum:60>"),
+    ),
+    Rule(
+        id="nuget-api-key",
+        provider="NuGet",
+        keywords=("oy2",),
+        pattern=r"\boy2[a-z0-9]{43}\b",
+        hits=("dotnet nuget push --api-key oy2<lowernum:43>",),
+        misses=("oy2<lowernum:12>", "boy2<lowernum:43>", "oy2<lowernum:60>"),
+    ),
+    Rule(
+        id="docker-hub-token",
+        provider="Docker Hub",
+        keywords=("dckr_pat_",),
+        pattern=r"\b(dckr_pat_[A-Za-z0-9_-]{27})(?:[^A-Za-z0-9_-]|$)",
+        hits=("docker login -u u -p dckr_pat_<base64url:27>", "DOCKERHUB_TOKEN=dckr_pat_<base64url:27>"),
+        misses=("dckr_pat_<base64url:10>", "xdckr_pat_<base64url:27>", "dckr_pat_<base64url:60>"),
+    ),
+    Rule(
+        id="docker-organisation-token",
+        provider="Docker Hub",
+        keywords=("dckr_oat_",),
+        pattern=r"\b(dckr_oat_[A-Za-z0-9_-]{24,40})(?:[^A-Za-z0-9_-]|$)",
+        hits=("DOCKER_TOKEN=dckr_oat_<base64url:32>",),
+        misses=("dckr_oat_<base64url:10>", "xdckr_oat_<base64url:32>"),
+    ),
+    Rule(
+        id="docker-config-auth",
+        provider="Docker",
+        keywords=('"auth',),
+        pattern=r"\"auth\\{0,3}\"[ \t]{0,3}:[ \t]{0,3}\\{0,3}\"([A-Za-z0-9+/]{20,}={0,2})\\{0,3}\"",
+        hits=(
+            '"auths": {"https://index.docker.io/v1/": {"auth": "<base64:40>="}}',
+            r"{\"auth\": \"<base64:40>\"}",
+        ),
+        misses=('"auth": "basic"', '"auth": "<your base64 string>"', '"author": "<base64:40>"'),
+    ),
+    Rule(
+        id="docker-swarm-join-token",
+        provider="Docker Swarm",
+        keywords=("swmtkn-1-",),
+        pattern=r"\bSWMTKN-1-[0-9a-z]{50}-[0-9a-z]{25}\b",
+        hits=("docker swarm join --token SWMTKN-1-<lowernum:50>-<lowernum:25> 10.0.0.1:2377",),
+        misses=("SWMTKN-1-<lowernum:10>-<lowernum:5>", "SWMTKN-1-..."),
+    ),
+    Rule(
+        id="jfrog-api-key",
+        provider="JFrog",
+        keywords=("akcp",),
+        pattern=r"\bAKCp[A-Za-z0-9]{69}\b",
+        hits=("X-JFrog-Art-Api: AKCp<alnum:69>",),
+        misses=("AKCp<alnum:20>", "XAKCp<alnum:69>", "AKCp<alnum:90>"),
+    ),
+    Rule(
+        id="jfrog-reference-token",
+        provider="JFrog",
+        keywords=("cmvmdgtu",),
+        pattern=r"\bcmVmdGtu[A-Za-z0-9]{56}\b",
+        hits=("JF_ACCESS_TOKEN=cmVmdGtu<alnum:56>",),
+        misses=("cmVmdGtu<alnum:10>", "xcmVmdGtu<alnum:56>", "cmVmdGtu<alnum:90>"),
+    ),
+    Rule(
+        id="cloudsmith-api-key",
+        provider="Cloudsmith",
+        keywords=("cloudsmith",),
+        pattern=assigned("cloudsmith", r"[0-9a-f]{40}"),
+        hits=("CLOUDSMITH_API_KEY=<hex:40>",),
+        misses=("CLOUDSMITH_API_KEY=<hex:20>", "cloudsmith package: <hex:40>", "CLOUDSMITH_API_KEY=$KEY"),
+    ),
+    Rule(
+        id="clojars-deploy-token",
+        provider="Clojars",
+        keywords=("clojars_",),
+        pattern=r"\bCLOJARS_[0-9a-f]{60}\b",
+        hits=("CLOJARS_PASSWORD=CLOJARS_<hex:60>",),
+        misses=("CLOJARS_USERNAME", "CLOJARS_<hex:20>", "XCLOJARS_<hex:60>"),
+    ),
+    Rule(
+        id="hex-api-key",
+        provider="Hex.pm",
+        keywords=("hex_api_key",),
+        pattern=named(r"hex_api_key", r"[0-9a-f]{32}"),
+        hits=("HEX_API_KEY=<hex:32>",),
+        misses=("HEX_API_KEY=<hex:12>", "HEX_API_KEY=${{ secrets.HEX_API_KEY }}"),
+    ),
+    Rule(
+        id="nexus-npm-token",
+        provider="Sonatype Nexus",
+        keywords=("npmtoken.",),
+        pattern=r"\bNpmToken\." + UUID + r"\b",
+        hits=("//nexus.example.com/repository/npm/:_authToken=NpmToken." + UUID_EXAMPLE,),
+        misses=("NpmToken.fromEnv()", "NpmToken.<hex:8>"),
+    ),
+    Rule(
+        id="anaconda-url-token",
+        provider="Anaconda",
+        keywords=("anaconda.org/t/", "anaconda.cloud/t/"),
+        pattern=r"\banaconda\.(?:org|cloud)/t/([A-Za-z0-9_-]{20,80})/",
+        hits=("https://conda.anaconda.org/t/<alnum:2>-" + UUID_EXAMPLE + "/channel",),
+        misses=(
+            "https://conda.anaconda.org/t/<TOKEN>/channel",
+            "https://conda.anaconda.org/conda-forge/linux-64",
+        ),
+    ),
+    Rule(
+        id="gradle-publish-secret",
+        provider="Gradle Plugin Portal",
+        keywords=("gradle",),
+        pattern=named(r"gradle[_.]publish[_.]secret", r"[A-Za-z0-9]{32}"),
+        hits=("gradle.publish.secret=<alnum:32>", "GRADLE_PUBLISH_SECRET=<alnum:32>"),
+        misses=(
+            "gradle.publish.secret=<alnum:8>",
+            "gradle.publish.key=<alnum:32>",
+            "gradle.publish.secret=$SECRET",
+        ),
+    ),
+    Rule(
+        id="sidekiq-bundle-credential",
+        provider="Sidekiq",
+        keywords=("contribsys",),
+        pattern=(
+            r"(?:\bBUNDLE_(?:ENTERPRISE|GEMS)__CONTRIBSYS__COM[\"']?[ \t]{0,3}[:=][ \t]{0,3}[\"']?([0-9a-f]{8}:[0-9a-f]{8}))\b"
+        ),
+        hits=(
+            "BUNDLE_ENTERPRISE__CONTRIBSYS__COM=<hex:8>:<hex:8>",
+            'BUNDLE_GEMS__CONTRIBSYS__COM: "<hex:8>:<hex:8>"',
+        ),
+        misses=(
+            "BUNDLE_ENTERPRISE__CONTRIBSYS__COM=$CREDENTIAL",
+            "BUNDLE_GEMS__CONTRIBSYS__COM=<hex:4>:<hex:4>",
+        ),
+    ),
+    Rule(
+        id="font-awesome-package-token",
+        provider="Font Awesome",
+        keywords=("fontawesome",),
+        pattern=named(r"fontawesome[a-z0-9_. /:-]{0,30}(?:token|_authToken)", UUID),
+        hits=(
+            "FONTAWESOME_NPM_AUTH_TOKEN=" + UUID_EXAMPLE,
+            "//npm.fontawesome.com/:_authToken=" + UUID_EXAMPLE,
+        ),
+        misses=(
+            "FONTAWESOME_KIT=" + UUID_EXAMPLE,
+            "FONTAWESOME_NPM_AUTH_TOKEN=${TOKEN}",
+            "fontawesome-token",
+        ),
+    ),
+)

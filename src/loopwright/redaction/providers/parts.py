@@ -1,0 +1,36 @@
+"""Pieces of pattern which several rules share: a UUID, a named value, a password within a URL."""
+
+from __future__ import annotations
+
+UUID = r"[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}"
+UUID_EXAMPLE = "<hex:8>-<hex:4>-<hex:4>-<hex:4>-<hex:12>"
+
+_CREDENTIAL_WORD = r"[a-z0-9_. -]{0,30}(?:key|token|secret|passw|auth|credential)"
+# The backslashes are for text that is itself quoted within JSON.
+_ASSIGNMENT = r"""[\\"'\])]{0,4}[ \t]{0,3}(?:=>|:=|[:=,])[ \t]{0,3}[\\"'\[(]{0,4}"""
+_VALUE_END = r"(?:[^A-Za-z0-9_+/=-]|$)"
+
+_PASSWORD_CHARACTER = r"""[^ \t\r\n@/"'`<>${}*\\,;()|]"""
+# Without one of these, a short password in a URL is nearly always an example ("user:password@host").
+_UNLIKE_A_WORD = r"[0-9!#^&+=~]"
+
+
+def named(names: str, value: str) -> str:
+    """A pattern for a value (group 1) given to a name which begins with one of `names`, in any letter case."""
+    return rf"(?i:(?:\b|_)(?:{names})[a-z0-9_. -]{{0,20}}){_ASSIGNMENT}({value}){_VALUE_END}"
+
+
+def assigned(providers: str, value: str) -> str:
+    """A pattern for a value (group 1) given to a name which holds a provider and, after it, "key" or the like."""
+    return named(rf"(?:{providers}){_CREDENTIAL_WORD}", value)
+
+
+def password_in_url(schemes: str) -> str:
+    """A pattern for the password (group 1) of a URL with one of these schemes."""
+    character = _PASSWORD_CHARACTER
+    password = (
+        rf"{character}{{4,80}}{_UNLIKE_A_WORD}{character}{{0,80}}"
+        rf"|{character}{{0,80}}{_UNLIKE_A_WORD}{character}{{4,80}}"
+        rf"|{character}{{16,160}}"
+    )
+    return rf"""\b(?:{schemes})://[^ \t\r\n:@/"'`<>]{{0,80}}:({password})@[A-Za-z0-9\[]"""

@@ -1,0 +1,163 @@
+"""Private key blocks and key files."""
+
+from __future__ import annotations
+
+from loopwright.redaction.model import Rule
+
+# Line ends may be real or written as \n within JSON; a diff or a quotation may put a sign before each line.
+_GAP = r"""[\\rn \t\r\n"'+,>|-]{0,40}"""
+_PEM_ENCRYPTION = r"(?:Proc-Type: 4,ENCRYPTED[\\rn \t\r\n+-]{1,12}DEK-Info: [A-Z0-9-]{5,20},[0-9A-Fa-f]{16,32})?"
+_BODY = r"""[A-Za-z0-9+/]{40}(?:(?:\n|\\n)-[A-Za-z0-9+/]|[A-Za-z0-9+/=\\ \t\r\n"',>|])*"""
+_END = r"(?:-{5,6}END [A-Z ]{0,40}-----)?"
+
+_EXAMPLE_BODY = "\n<base64:64>\n<base64:64>\n<base64:30>==\n"
+_JSON_EXAMPLE_BODY = r"\n<base64:64>\n<base64:64>\n<base64:30>==\n"
+
+
+def _block(label: str) -> str:
+    return rf"-----BEGIN {label}-----{_GAP}{_PEM_ENCRYPTION}{_GAP}{_BODY}{_END}"
+
+
+RULES: tuple[Rule, ...] = (
+    Rule(
+        id="private-key-rsa",
+        provider="PEM",
+        keywords=("begin rsa private key",),
+        pattern=_block("RSA PRIVATE KEY"),
+        hits=(
+            "-----BEGIN RSA PRIVATE KEY-----" + _EXAMPLE_BODY + "-----END RSA PRIVATE KEY-----",
+            "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,<HEX:32>\n" + _EXAMPLE_BODY,
+        ),
+        misses=(
+            "-----BEGIN RSA PRIVATE KEY-----\n...\n-----END RSA PRIVATE KEY-----",
+            "-----BEGIN RSA PUBLIC KEY-----" + _EXAMPLE_BODY,
+            'if "-----BEGIN RSA PRIVATE KEY-----" in text: raise ValueError',
+        ),
+    ),
+    Rule(
+        id="private-key-ec",
+        provider="PEM",
+        keywords=("begin ec private key",),
+        pattern=_block("EC PRIVATE KEY"),
+        hits=(
+            "-----BEGIN EC PRIVATE KEY-----" + _EXAMPLE_BODY + "-----END EC PRIVATE KEY-----",
+            '{"privateKey": "-----BEGIN EC PRIVATE KEY-----' + _JSON_EXAMPLE_BODY + '-----END EC PRIVATE KEY-----"}',
+        ),
+        misses=("-----BEGIN EC PRIVATE KEY-----\n<key>", "-----BEGIN EC PARAMETERS-----" + _EXAMPLE_BODY),
+    ),
+    Rule(
+        id="private-key-dsa",
+        provider="PEM",
+        keywords=("begin dsa private key",),
+        pattern=_block("DSA PRIVATE KEY"),
+        hits=("-----BEGIN DSA PRIVATE KEY-----" + _EXAMPLE_BODY + "-----END DSA PRIVATE KEY-----",),
+        misses=("-----BEGIN DSA PRIVATE KEY-----\n...", "-----BEGIN DSA PARAMETERS-----" + _EXAMPLE_BODY),
+    ),
+    Rule(
+        id="private-key-openssh",
+        provider="OpenSSH",
+        keywords=("begin openssh private key",),
+        pattern=_block("OPENSSH PRIVATE KEY"),
+        hits=(
+            "-----BEGIN OPENSSH PRIVATE KEY-----" + _EXAMPLE_BODY + "-----END OPENSSH PRIVATE KEY-----",
+            "key: |\n  -----BEGIN OPENSSH PRIVATE KEY-----\n  <base64:70>\n  <base64:70>\n  -----END OPENSSH PRIVATE KEY-----",
+            "------BEGIN OPENSSH PRIVATE KEY-----\n-<base64:70>\n-<base64:70>\n------END OPENSSH PRIVATE KEY-----",
+        ),
+        misses=(
+            "-----BEGIN OPENSSH PRIVATE KEY-----",
+            "ssh-ed25519 <base64:68> me@host",
+            "-----BEGIN OPENSSH PRIVATE KEY----- is the header",
+        ),
+    ),
+    Rule(
+        id="private-key-pkcs8",
+        provider="PEM",
+        keywords=("begin private key",),
+        pattern=_block("PRIVATE KEY"),
+        hits=(
+            "-----BEGIN PRIVATE KEY-----" + _EXAMPLE_BODY + "-----END PRIVATE KEY-----",
+            r'"key": "-----BEGIN PRIVATE KEY-----' + _JSON_EXAMPLE_BODY + '-----END PRIVATE KEY-----"',
+        ),
+        misses=(
+            "-----BEGIN PRIVATE KEY-----\nyour key here\n-----END PRIVATE KEY-----",
+            "-----BEGIN CERTIFICATE-----" + _EXAMPLE_BODY,
+            "-----BEGIN PUBLIC KEY-----" + _EXAMPLE_BODY,
+        ),
+    ),
+    Rule(
+        id="private-key-encrypted",
+        provider="PEM",
+        keywords=("begin encrypted",),
+        pattern=_block(r"ENCRYPTED (?:COSIGN |SIGSTORE )?PRIVATE KEY"),
+        hits=(
+            "-----BEGIN ENCRYPTED PRIVATE KEY-----" + _EXAMPLE_BODY + "-----END ENCRYPTED PRIVATE KEY-----",
+            "-----BEGIN ENCRYPTED SIGSTORE PRIVATE KEY-----" + _EXAMPLE_BODY,
+        ),
+        misses=(
+            "-----BEGIN ENCRYPTED PRIVATE KEY-----\n...",
+            "-----BEGIN ENCRYPTED MESSAGE-----" + _EXAMPLE_BODY,
+        ),
+    ),
+    Rule(
+        id="private-key-pgp",
+        provider="PGP",
+        keywords=("begin pgp private key block",),
+        pattern=(
+            r"-----BEGIN PGP PRIVATE KEY BLOCK-----"
+            r"(?:[\\rn \t\r\n]{1,12}(?:Version|Comment): [^\r\n\\]{1,100})?"
+            rf"{_GAP}{_BODY}{_END}"
+        ),
+        hits=(
+            "-----BEGIN PGP PRIVATE KEY BLOCK-----\n"
+            + _EXAMPLE_BODY
+            + "=<base64:4>\n-----END PGP PRIVATE KEY BLOCK-----",
+            "-----BEGIN PGP PRIVATE KEY BLOCK-----\nVersion: GnuPG v2\n" + _EXAMPLE_BODY,
+        ),
+        misses=(
+            "-----BEGIN PGP PRIVATE KEY BLOCK-----\n...",
+            "-----BEGIN PGP PUBLIC KEY BLOCK-----\n" + _EXAMPLE_BODY,
+        ),
+    ),
+    Rule(
+        id="private-key-putty",
+        provider="PuTTY",
+        keywords=("private-lines:",),
+        pattern=r"\bPrivate-Lines: [0-9]{1,3}[\\rn\r\n]{1,8}([A-Za-z0-9+/]{40}[A-Za-z0-9+/=\\\r\n]{20,})",
+        hits=("PuTTY-User-Key-File-3: ssh-ed25519\nPrivate-Lines: 2\n<base64:64>\n<base64:40>==\n",),
+        misses=("Private-Lines: 14", "Public-Lines: 2\n<base64:64>\n<base64:64>\n"),
+    ),
+    Rule(
+        id="kubernetes-client-key",
+        provider="Kubernetes",
+        keywords=("client-key-data",),
+        pattern=r"\bclient-key-data[\\\"']{0,4}:[ \t]{0,3}[\\\"']{0,4}([A-Za-z0-9+/]{100,}={0,2})",
+        hits=(
+            "    client-key-data: LS0tLS1CRUdJTi<base64:300>==",
+            '"client-key-data": "LS0tLS1CRUdJTi<base64:300>"',
+        ),
+        misses=(
+            "client-key-data: <base64-encoded-key>",
+            "client-certificate-data: <base64:300>",
+            "client-key-data: REDACTED",
+        ),
+    ),
+    Rule(
+        id="nats-nkey-seed",
+        provider="NATS",
+        keywords=("nkey seed",),
+        pattern=r"-----BEGIN (?:USER|ACCOUNT|OPERATOR) NKEY SEED-----[\\rn\r\n]{1,8}(S[A-Z2-7]{57})\b",
+        hits=("-----BEGIN USER NKEY SEED-----\nSU<base32:56>\n------END USER NKEY SEED------",),
+        misses=("-----BEGIN USER NKEY SEED-----\n...", "-----BEGIN NATS USER JWT-----\n<base32:58>"),
+    ),
+    Rule(
+        id="json-web-key-private",
+        provider="JOSE",
+        keywords=('"kty',),
+        pattern=r"\\{0,3}\"kty\\{0,3}\"[ \t]{0,3}:[^{}]{1,900}\"d\\{0,3}\"[ \t]{0,3}:[ \t]{0,3}\\{0,3}\"([A-Za-z0-9_-]{40,})",
+        hits=('{"kty":"EC","crv":"P-256","x":"<base64url:43>","y":"<base64url:43>","d":"<base64url:43>"}',),
+        misses=(
+            '{"kty":"EC","crv":"P-256","x":"<base64url:43>","y":"<base64url:43>"}',
+            '{"kty":"RSA","n":"<base64url:342>","e":"AQAB"}',
+        ),
+    ),
+)

@@ -1,0 +1,213 @@
+"""Applies a policy to what the detector finds: masks, names, and passes on only `Redacted` bytes.
+
+Works on streams with a carry over chunk borders, in memory that does not grow with the input.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from loopwright.redaction.detector import Detector, Hit
+from loopwright.redaction.model import Action, Finding, Redacted, seal
+
+_WINDOW = 256 << 10
+# Longer than any single secret that a rule can match, so that none is cut in two.
+_OVERLAP = 16 << 10
+_KEY_BLOCK_LINES = 400
+
+_CONTROLS = bytes(set(range(32)) - {0x09, 0x0A}) + b"\x7f"
+_SPACED = bytes.maketrans(_CONTROLS, b" " * len(_CONTROLS))
+_ESCAPES = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)|[@-Z\\-_])")
+_PRAGMA = re.compile(rb"pragma: allowlist-secret why=(?:TEST_VECTOR|DOCS_EXAMPLE|FIXTURE)\b")
+_KEY_BEGIN = re.compile(rb"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY")
+_KEY_END = re.compile(rb"-----END [A-Z0-9 ]{0,40}PRIVATE KEY")
+PRAGMA_TEXT = "pragma: allowlist-secret"
+
+
+def fingerprint(value: bytes) -> str:
+    """A short name for a value that does not tell it."""
+    return hashlib.sha256(b"loopwright secret\0" + value).hexdigest()[:12]
+
+
+@dataclass(frozen=True, slots=True)
+class Scanned:
+    """A text made clean, and what was found in it."""
+
+    clean: Redacted
+    findings: tuple[Finding, ...]
+
+    @property
+    def must_stop(self) -> bool:
+        """Whether a rule that stops was hit."""
+        return any(finding.action is Action.STOP for finding in self.findings)
+
+
+class Redactor:
+    """Detector plus policy: what each rule does, and which values are known not to be secrets."""
+
+    def __init__(self, detector: Detector, actions: Mapping[str, Action], allowed: Iterable[str] = ()) -> None:
+        self._detector = detector
+        self._actions = actions
+        self._allowed = set(allowed)
+        self._more_exemptions: Callable[[], Iterable[str]] | None = None
+
+    def allow(self, fingerprints: Iterable[str]) -> None:
+        """Exempt values for the rest of this redactor's life."""
+        self._allowed.update(fingerprints)
+
+    def exempt_later(self, source: Callable[[], Iterable[str]]) -> None:
+        """More exemptions that are dear to find, asked for once and only when something would stop."""
+        self._more_exemptions = source
+
+    def scan(self, data: bytes, source: str, *, trusts_pragma: bool) -> Scanned:
+        """A whole text; a pragma counts in files that people keep, never in output."""
+        stream = self.stream(source, trusts_pragma=trusts_pragma)
+        clean = stream.feed(data).data + stream.finish().data
+        return Scanned(seal(clean), tuple(stream.findings))
+
+    def clean(self, text: str | bytes) -> Redacted:
+        """A text with every secret hidden, for showing; findings were reported where it came from."""
+        data = text.encode("utf-8", "surrogateescape") if isinstance(text, str) else text
+        return self.scan(data, "", trusts_pragma=False).clean
+
+    def stream(self, source: str, *, trusts_pragma: bool = False) -> StreamRedactor:
+        """A redactor for one stream of output."""
+        return StreamRedactor(self, source, trusts_pragma)
+
+    def exempted_by_pragma(self, data: bytes) -> set[str]:
+        """Fingerprints of the values in lines that carry a valid pragma."""
+        found: set[str] = set()
+        for line in data.splitlines():
+            if _PRAGMA.search(line):
+                found |= {fingerprint(hit.value) for hit in self._detector.hits(line)}
+        return found
+
+    def may_hit(self, block: bytes) -> bool:
+        """The detector's cheap question, control characters seen through."""
+        if block.translate(None, _CONTROLS) == block:
+            return self._detector.may_hit(block)
+        return any(self._detector.may_hit(reading) for reading in _readings(block))
+
+    def hits(self, line: bytes) -> tuple[bytes, list[Hit]]:
+        """The reading of the line in which secrets are seen, and those that count."""
+        for reading in _readings(line):
+            if counted := [hit for hit in self._detector.hits(reading) if not self._is_allowed(hit)]:
+                return reading, counted
+        return line, []
+
+    def action_of(self, rule: str) -> Action:
+        """What a hit of this rule does."""
+        return self._actions.get(rule, Action.STOP)
+
+    def _is_allowed(self, hit: Hit) -> bool:
+        name = fingerprint(hit.value)
+        if name in self._allowed:
+            return True
+        if self._more_exemptions is not None:
+            ask, self._more_exemptions = self._more_exemptions, None
+            self._allowed.update(ask())
+        return name in self._allowed
+
+
+class StreamRedactor:
+    """One stream: feed it chunks, take what is clean; `findings` grows as secrets are seen."""
+
+    def __init__(self, redactor: Redactor, source: str, trusts_pragma: bool) -> None:
+        self.findings: list[Finding] = []
+        self._redactor = redactor
+        self._source = source
+        self._trusts_pragma = trusts_pragma
+        self._held = bytearray()
+        self._line = 1
+        self._key_lines_left = 0
+
+    def feed(self, data: bytes) -> Redacted:
+        """Take a chunk; return what can be shown by now."""
+        self._held += data
+        out: list[bytes] = []
+        cut = self._held.rfind(b"\n") + 1
+        if cut:
+            block = bytes(self._held[:cut])
+            del self._held[:cut]
+            out.append(self._lines(block))
+        while len(self._held) > _WINDOW:
+            out.append(self._window())
+        return seal(b"".join(out))
+
+    def finish(self) -> Redacted:
+        """The rest, when the stream has ended."""
+        rest = bytes(self._held)
+        self._held.clear()
+        return seal(self._lines(rest)) if rest else seal(b"")
+
+    def _lines(self, block: bytes) -> bytes:
+        if not self._key_lines_left and not self._redactor.may_hit(block):
+            self._line += block.count(b"\n")
+            return block
+        # Not splitlines: a carriage return does not end a line here.
+        *whole, rest = block.split(b"\n")
+        return b"".join([*(self._one(line, b"\n") for line in whole), self._one(rest, b"") if rest else b""])
+
+    def _one(self, body: bytes, tail: bytes) -> bytes:
+        number = self._line
+        self._line += len(tail)
+        if len(body) > _WINDOW:
+            return b"".join(self._pieces(body, number)) + tail
+        if self._key_lines_left:
+            self._key_lines_left = 0 if _KEY_END.search(body) else self._key_lines_left - 1
+            return b"[REDACTED]" + tail
+        return self._masked(body, number) + tail
+
+    def _pieces(self, body: bytes, number: int) -> Iterable[bytes]:
+        """A line that came whole but is too long to look at whole."""
+        rest = body
+        while len(rest) > _WINDOW:
+            done, rest = self._split(rest[:_WINDOW], number, rest[_WINDOW:])
+            yield done
+        yield self._masked(rest, number)
+
+    def _window(self) -> bytes:
+        """The first part of a line that has not ended yet and must not be kept in memory."""
+        done, rest = self._split(bytes(self._held[:_WINDOW]), self._line, bytes(self._held[_WINDOW:]))
+        self._held[:] = rest
+        return done
+
+    def _split(self, window: bytes, number: int, beyond: bytes) -> tuple[bytes, bytes]:
+        reading, hits = self._redactor.hits(window)
+        if not hits:
+            return window[:-_OVERLAP], window[-_OVERLAP:] + beyond
+        cut = max(len(reading) - _OVERLAP, 0)
+        inside = [hit for hit in hits if hit.start < cut]
+        if inside:
+            cut = max(cut, inside[-1].end)
+        return self._mask(reading[:cut], inside, number), reading[cut:] + beyond
+
+    def _masked(self, body: bytes, number: int) -> bytes:
+        reading, hits = self._redactor.hits(body)
+        if not hits or (self._trusts_pragma and _PRAGMA.search(body)):
+            return body
+        if _KEY_BEGIN.search(reading) and not _KEY_END.search(reading):
+            self._key_lines_left = _KEY_BLOCK_LINES
+        return self._mask(reading, hits, number)
+
+    def _mask(self, text: bytes, hits: list[Hit], number: int) -> bytes:
+        parts: list[bytes] = []
+        at = 0
+        for hit in hits:
+            name = fingerprint(hit.value)
+            finding = Finding(hit.rule, self._source, number, name, self._redactor.action_of(hit.rule))
+            self.findings.append(finding)
+            parts += [text[at : hit.start], f"[REDACTED:{hit.rule}:{name}]".encode()]
+            at = hit.end
+        return b"".join([*parts, text[at:]])
+
+
+def _readings(text: bytes) -> Iterable[bytes]:
+    """The text as a matcher should see it: without terminal control, joined over it and split at it."""
+    if text.translate(None, _CONTROLS) == text:
+        return (text,)
+    plain = _ESCAPES.sub(b"", text)
+    return (plain.translate(None, _CONTROLS), plain.translate(_SPACED))

@@ -1,0 +1,1 @@
+"""Executes plans: steps in order, judged by exit codes and checks alone."""

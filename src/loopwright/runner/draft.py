@@ -1,0 +1,172 @@
+"""A run's record while it grows. At the end it becomes `Evidence`, whatever point the run got to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from loopwright.evidence.model import (
+    SCHEMA,
+    BaseRecord,
+    Evidence,
+    FindingRecord,
+    IsolationRecord,
+    SandboxRecord,
+    SetOrNot,
+    StepRecord,
+)
+from loopwright.evidence.store import SUMMARY, RunFolder
+from loopwright.kernel.clock import stamp
+from loopwright.kernel.digest import sha256
+from loopwright.plan.model import Plan, Step
+from loopwright.redaction.environment_values import looks_secret
+from loopwright.redaction.model import Finding, Redacted
+from loopwright.redaction.redactor import Redactor, Scanned
+from loopwright.runner.model import Environment, Failure
+from loopwright.runner.order import Order, Tools
+from loopwright.runner.summary import summary_of
+from loopwright.sandbox.open import Sandbox
+from loopwright.version import VERSION
+
+
+class Draft:
+    """Facts as they come in."""
+
+    def __init__(self, started: datetime, environment: Environment) -> None:
+        self.started = started
+        self.plan: Plan | None = None
+        self.failure: Failure | None = None
+        self.findings: list[Finding] = []
+        self.patch_findings: list[Finding] = []
+        self.steps: list[StepRecord] = []
+        self.files: dict[str, str] = {}
+        self.notes: list[str] = []
+        self.left_out: tuple[str, ...] = ()
+        self.changed: tuple[str, ...] = ()
+        self.result_tree: str | None = None
+        self.patch_sha256: str | None = None
+        self._environment = environment
+        self._plan_hash: str | None = None
+        self._plan_copy: Redacted | None = None
+        self._sandbox: Sandbox | None = None
+        self._isolation: IsolationRecord | None = None
+
+    def fail(self, failure: Failure) -> None:
+        """Note what went wrong; the first failure is the one that counts."""
+        if self.failure is None:
+            self.failure = failure
+
+    def fail_first(self, failures: list[Failure]) -> None:
+        """The first of several."""
+        if failures:
+            self.fail(failures[0])
+
+    def note_plan(self, data: bytes, scanned: Scanned) -> None:
+        """The plan's digest; its copy is kept only when nothing in it had to be hidden."""
+        self._plan_hash = sha256(data)
+        if not scanned.findings:
+            self._plan_copy = scanned.clean
+        else:
+            self.notes.append("the plan's copy is not kept: it holds a secret")
+
+    def write_plan(self, folder: RunFolder, name: str) -> None:
+        """Keep the plan with the run."""
+        if self._plan_copy is not None:
+            self.files[name] = folder.write(name, self._plan_copy)
+
+    def note_sandbox(self, sandbox: Sandbox, redactor: Redactor) -> None:
+        """How the sandbox was made, and what confinement it has."""
+        self._sandbox = sandbox
+        confinement = sandbox.confinement
+        self._isolation = IsolationRecord(
+            requested=confinement.requested,
+            used=confinement.used,
+            writes_confined=confinement.writes_confined,
+            home_hidden=confinement.home_hidden,
+            network=confinement.network,
+            processes=confinement.processes,
+            why=redactor.clean(confinement.why),
+        )
+
+    def add_skipped(self, steps: Iterable[Step], redactor: Redactor) -> None:
+        """Steps that never began."""
+        for step in steps:
+            self.steps.append(
+                StepRecord(
+                    id=step.id,
+                    action=redactor.clean(step.action),
+                    outcome="skipped",
+                    cwd=redactor.clean(step.cwd),
+                    depends_on=list(step.depends_on),
+                    network=step.network,
+                    duration_s=0.0,
+                    commands=[],
+                    checks=[],
+                    reason=redactor.clean("an earlier step did not pass"),
+                )
+            )
+
+    def write_summary(self, folder: RunFolder, redactor: Redactor) -> None:
+        """The page for people."""
+        goal = self.plan.goal if self.plan else ""
+        text = summary_of(folder.run_id, goal, self.steps, self._isolation, self.changed, self.notes)
+        self.files[SUMMARY] = folder.write(SUMMARY, redactor.clean(text))
+
+    def evidence(self, order: Order, tools: Tools, run_id: str, duration_s: float) -> Evidence:
+        """The whole record."""
+        clean = tools.redactor.clean
+        base = self._sandbox.recorder.base() if self._sandbox else None
+        return Evidence(
+            schema=SCHEMA,
+            run_id=run_id,
+            kind="run" if order.rerun_of is None else "rerun",
+            rerun_of=order.rerun_of,
+            tool_version=VERSION,
+            status="OK" if self.failure is None else "ERROR",
+            error_code=self.failure.code if self.failure else None,
+            message=self.failure.message if self.failure else clean(""),
+            goal=clean(self.plan.goal if self.plan else ""),
+            plan_source_hash=self._plan_hash,
+            started_at=stamp(self.started),
+            finished_at=stamp(tools.clock()),
+            duration_s=round(duration_s, 3),
+            base=BaseRecord(commit=base.commit, tree=base.tree, is_commit=base.is_commit) if base else None,
+            sandbox=self._sandbox_record(tools.redactor),
+            isolation=self._isolation,
+            env_status=self.env_status(),
+            relaxed_rules=tools.relaxed_rules,
+            findings=[_finding(finding, tools.redactor) for finding in self.findings],
+            steps=self.steps,
+            result_tree=self.result_tree,
+            changed_files=[clean(path) for path in self.changed],
+            patch_sha256=self.patch_sha256,
+            files=dict(sorted(self.files.items())),
+            previous=None,
+        )
+
+    def env_status(self) -> dict[str, SetOrNot]:
+        """For each name that matters, whether it was set; never to what."""
+        names = set(self._environment.allowed) | {name for name in self._environment.caller if looks_secret(name)}
+        if self.plan is not None:
+            names |= {name for step in self.plan.steps for name in step.env}
+        return {name: "<SET>" if name in self._environment.caller else "<UNSET>" for name in sorted(names)}
+
+    def _sandbox_record(self, redactor: Redactor) -> SandboxRecord | None:
+        if self._sandbox is None:
+            return None
+        return SandboxRecord(
+            mode=self._sandbox.mode.value,
+            notes=[redactor.clean(line) for line in (*self._sandbox.notes, *self.notes)],
+            left_out=[redactor.clean(line) for line in self.left_out],
+            provided=list(self._sandbox.view.provided),
+        )
+
+
+def _finding(finding: Finding, redactor: Redactor) -> FindingRecord:
+    return FindingRecord(
+        rule=finding.rule,
+        source=redactor.clean(finding.source),
+        line=finding.line,
+        fingerprint=finding.fingerprint,
+        action=finding.action.value,
+    )

@@ -1,0 +1,177 @@
+"""The `*.latest.yaml` files: what the last run came to, and the card of what blocks the next one.
+
+Only `loopwright run` writes them. Each begins with its envelope.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from loopwright.evidence.model import Evidence
+from loopwright.evidence.store import EVIDENCE, PATCH, SUMMARY, redacted_to_text
+from loopwright.kernel import codec
+from loopwright.kernel.files import write_durably
+from loopwright.redaction.model import Redacted
+from loopwright.runner.model import Failure
+from loopwright.runner.needs import needs_of
+
+COMMAND = "reflectloop"
+# The command that moves on, by error code; for all others a person looks and unlatches.
+NEXT_COMMANDS = {
+    "MISSING_PLAN": "loopwright init && loopwright unlatch && loopwright run",
+    "INTERRUPTED": "loopwright run",
+    "ISOLATION_UNAVAILABLE": "loopwright doctor",
+    "STORAGE_FAILED": "loopwright gc",
+    "TOOL_MISSING": "loopwright doctor",
+    "SANDBOX_CREATE_FAILED": "loopwright doctor",
+}
+
+
+class Envelope(msgspec.Struct, frozen=True, kw_only=True):
+    """The head that every latest file has."""
+
+    command: str
+    timestamp: str
+    status: str
+    error_code: str | None
+    missing_inputs: list[str]
+    artifacts_read: list[str]
+    artifacts_written: list[str]
+    next: str | None
+
+
+class StepLine(msgspec.Struct, frozen=True, kw_only=True):
+    """One step in short."""
+
+    id: str
+    outcome: str
+    exit_codes: list[int]
+    duration_s: float
+    verified: list[str]
+    declared: list[Redacted]
+
+
+class Result(msgspec.Struct, frozen=True, kw_only=True):
+    """What a run came to."""
+
+    envelope: Envelope
+    run_id: str
+    run_path: str
+    plan_source_hash: str | None
+    message: Redacted
+    goal: Redacted
+    mode: str | None
+    isolation: str | None
+    base_commit: str | None
+    patch: str | None
+    summary: str | None
+    evidence: str
+    env_status: dict[str, str]
+    relaxed_rules: dict[str, str]
+    findings: list[dict[str, str]]
+    steps: list[StepLine]
+
+
+class Blocker(msgspec.Struct, frozen=True, kw_only=True):
+    """What stands in the way, for whoever plans next."""
+
+    envelope: Envelope
+    failed_step: str | None
+    command: Redacted | None
+    exit_code: int | None
+    log_tail: Redacted
+    needs: str
+    needs_reason: str
+    run_path: str
+    plan_source_hash: str | None
+    message: Redacted
+
+
+def envelope_of(
+    evidence: Evidence, failure: Failure | None, *, plan: str, written: list[str], missing: bool
+) -> Envelope:
+    """The envelope for a run that ended so."""
+    return Envelope(
+        command=COMMAND,
+        timestamp=evidence.finished_at,
+        status="ERROR" if failure else "OK",
+        error_code=failure.code if failure else None,
+        missing_inputs=[plan] if missing else [],
+        artifacts_read=[] if missing else [plan],
+        artifacts_written=written,
+        next=NEXT_COMMANDS.get(failure.code, "loopwright unlatch") if failure else None,
+    )
+
+
+def write_result(path: Path, envelope: Envelope, evidence: Evidence, folder: Path, message: Redacted) -> None:
+    """Replace the result file."""
+    result = Result(
+        envelope=envelope,
+        run_id=evidence.run_id,
+        run_path=str(folder),
+        plan_source_hash=evidence.plan_source_hash,
+        message=message,
+        goal=evidence.goal,
+        mode=evidence.sandbox.mode if evidence.sandbox else None,
+        isolation=evidence.isolation.used if evidence.isolation else None,
+        base_commit=evidence.base.commit if evidence.base else None,
+        patch=str(folder / PATCH) if evidence.patch_sha256 else None,
+        summary=str(folder / SUMMARY) if SUMMARY in evidence.files else None,
+        evidence=str(folder / EVIDENCE),
+        env_status=dict(evidence.env_status),
+        relaxed_rules=evidence.relaxed_rules,
+        findings=[
+            {
+                "rule": f.rule,
+                "file": f.source.text,
+                "line": str(f.line),
+                "fingerprint": f.fingerprint,
+                "action": f.action,
+            }
+            for f in evidence.findings
+        ],
+        steps=[
+            StepLine(
+                id=step.id,
+                outcome=step.outcome,
+                exit_codes=[command.exit_code for command in step.commands],
+                duration_s=step.duration_s,
+                verified=[check.kind for check in step.checks if check.outcome == "passed"],
+                declared=[check.expected for check in step.checks if check.outcome == "declared"],
+            )
+            for step in evidence.steps
+        ],
+    )
+    write_durably(path, codec.to_yaml(result, redacted_to_text))
+
+
+def write_blocker(path: Path, envelope: Envelope, evidence: Evidence, folder: Path, failure: Failure) -> Blocker:
+    """Replace the blocker card."""
+    blocker = blocker_of(envelope, evidence, folder, failure)
+    write_durably(path, codec.to_yaml(blocker, redacted_to_text))
+    return blocker
+
+
+def blocker_of(envelope: Envelope, evidence: Evidence, folder: Path, failure: Failure) -> Blocker:
+    """The card for a failure; what it needs is read off the log."""
+    tail = failure.log_tail or failure.message
+    row = needs_of(tail.text)
+    return Blocker(
+        envelope=envelope,
+        failed_step=failure.step,
+        command=failure.command,
+        exit_code=failure.exit_code,
+        log_tail=tail,
+        needs=row.needs,
+        needs_reason=row.reason,
+        run_path=str(folder),
+        plan_source_hash=evidence.plan_source_hash,
+        message=failure.message,
+    )
+
+
+def blocker_text(blocker: Blocker) -> str:
+    """The card as YAML, for a prompt."""
+    return codec.to_yaml(blocker, redacted_to_text).decode()

@@ -1,0 +1,31 @@
+"""What a failed step needs, by what its log says. The table is data; `loopwright explain needs` shows it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Words in a log, and what they call for."""
+
+    words: tuple[str, ...]
+    needs: str
+    reason: str
+
+
+TABLE = (
+    Row(("not found", "no module", "import error"), "RESEARCH", "something that the step uses is missing"),
+    Row(("version", "incompatible"), "RESEARCH", "versions do not fit together"),
+    Row(("assert", "expected", "test failed"), "REPLAN", "the work does not do what was expected of it"),
+)
+OTHERWISE = Row((), "RESEARCH", "the log does not say what is wrong")
+
+
+def needs_of(log: str) -> Row:
+    """The first row of which a word is in the log, whatever its case."""
+    text = log.casefold()
+    for row in TABLE:
+        if any(word in text for word in row.words):
+            return row
+    return OTHERWISE

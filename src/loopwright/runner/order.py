@@ -1,0 +1,47 @@
+"""What a run is told: the plan, the sandbox, the limits; and what it works with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from loopwright.errors import LoopwrightError
+from loopwright.evidence.store import RunStore
+from loopwright.kernel.clock import Clock
+from loopwright.redaction.redactor import Redactor
+from loopwright.runner.model import Environment, Limits
+from loopwright.sandbox.open import Wanted
+from loopwright.sandbox.port import Isolation
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What to run, and how."""
+
+    plan_name: str
+    plan: bytes | LoopwrightError
+    sandbox: Wanted | None
+    isolation: str
+    setup: tuple[str, ...]
+    keep: bool
+    limits: Limits
+    environment: Environment
+    shell: str | LoopwrightError
+    rerun_of: str | None = None
+    run_id: str | None = None
+    refusal: LoopwrightError | None = None
+
+    @property
+    def stop_at_failure(self) -> bool:
+        """A rerun goes on, so that all failures are known."""
+        return self.rerun_of is None
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """What a run works with."""
+
+    store: RunStore
+    redactor: Redactor
+    isolations: tuple[Isolation, ...]
+    clock: Clock
+    relaxed_rules: dict[str, str] = field(default_factory=dict)

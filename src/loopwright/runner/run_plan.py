@@ -1,0 +1,221 @@
+"""Runs a plan: sandbox, steps, patch, evidence. One call is one run with one published record.
+
+Never touches the user's checkout, the latch or the `latest` files; those are the caller's.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from loopwright.errors import Interrupted, InvalidPlan, LoopwrightError, SecretLeak
+from loopwright.evidence.model import Evidence
+from loopwright.evidence.store import PLAN, RunFolder
+from loopwright.kernel import ids
+from loopwright.kernel.process import Cancellation
+from loopwright.plan.model import Plan, Step
+from loopwright.plan.parse import parse_plan
+from loopwright.redaction.redactor import PRAGMA_TEXT
+from loopwright.runner.draft import Draft
+from loopwright.runner.events import Emitter, PlanRead, RunEnded, RunStarted, SandboxOpened, SecretSeen
+from loopwright.runner.model import Failure
+from loopwright.runner.order import Order, Tools
+from loopwright.runner.patch import keep_base_patch, keep_patch
+from loopwright.runner.run_step import Bench, run_step
+from loopwright.runner.schedule import run_in_order
+from loopwright.sandbox.confine import choose
+from loopwright.sandbox.model import Confinement, View
+from loopwright.sandbox.open import Sandbox, opened
+from loopwright.sandbox.port import Isolation
+
+SETUP_STEP = "sandbox-setup"
+SIGNALS = ("SIGINT", "SIGTERM")
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A run that is over: its published evidence, where it is, and what went wrong, if anything did."""
+
+    evidence: Evidence
+    folder: Path
+    failure: Failure | None
+    plan: Plan | None
+
+
+def run_plan(order: Order, tools: Tools, emitter: Emitter, cancellation: Cancellation) -> Finished:
+    """Run a plan once and publish what happened."""
+    began = time.monotonic()
+    draft = Draft(tools.clock(), order.environment)
+    plan, problem = _read_plan(order, tools, draft)
+    wanted = order.run_id or (plan.run_id if plan is not None and plan.run_id else ids.new_run_id(draft.started))
+    folder = tools.store.claim(wanted)
+    try:
+        emitter.emit(RunStarted(folder.run_id, str(folder.path)))
+        try:
+            if problem is not None or plan is None:
+                raise problem or InvalidPlan("there is no plan", hint="")
+            _execute(order, plan, tools, draft, folder, emitter, cancellation)
+        except LoopwrightError as stop:
+            draft.fail(Failure(stop.code, tools.redactor.clean(stop.message), stop.hint))
+        if draft.failure is None:
+            draft.write_summary(folder, tools.redactor)
+        evidence = draft.evidence(order, tools, folder.run_id, time.monotonic() - began)
+        evidence = tools.store.publish(folder, evidence)
+    finally:
+        folder.release()
+    failure = draft.failure
+    emitter.emit(
+        RunEnded(
+            folder.run_id,
+            evidence.status,
+            evidence.error_code,
+            evidence.message,
+            failure.hint if failure else None,
+            str(folder.path),
+            evidence.duration_s,
+        )
+    )
+    return Finished(evidence, folder.path, failure, plan)
+
+
+def _read_plan(order: Order, tools: Tools, draft: Draft) -> tuple[Plan | None, LoopwrightError | None]:
+    """The plan, or why there is none that may be run; secrets are looked for before anything else."""
+    if order.refusal is not None:
+        return None, order.refusal
+    if isinstance(order.plan, LoopwrightError):
+        return None, order.plan
+    scanned = tools.redactor.scan(order.plan, order.plan_name, trusts_pragma=True)
+    draft.findings += scanned.findings
+    draft.note_plan(order.plan, scanned)
+    if scanned.must_stop:
+        return None, leak(f"the plan {order.plan_name} holds a secret", draft)
+    tools.redactor.allow(tools.redactor.exempted_by_pragma(order.plan))
+    try:
+        plan = parse_plan(order.plan, order.plan_name)
+    except LoopwrightError as problem:
+        return None, problem
+    draft.plan = plan
+    return plan, None
+
+
+def leak(what: str, draft: Draft) -> SecretLeak:
+    """The error for a secret that was about to be kept."""
+    places = "; ".join(finding.sentence() for finding in draft.findings if finding.action == "stop")
+    return SecretLeak(
+        f"{what}: {places}",
+        hint="take the secret out (pass it by the step's `env`), or see `loopwright explain secrets`",
+    )
+
+
+def _execute(
+    order: Order,
+    plan: Plan,
+    tools: Tools,
+    draft: Draft,
+    folder: RunFolder,
+    emitter: Emitter,
+    cancellation: Cancellation,
+) -> None:
+    emitter.emit(
+        PlanRead(tools.redactor.clean(plan.goal), tuple((s.id, tools.redactor.clean(s.action)) for s in plan.steps))
+    )
+    draft.write_plan(folder, PLAN)
+    if isinstance(order.shell, LoopwrightError):
+        raise order.shell
+    if order.sandbox is None:
+        raise InvalidPlan("there is no sandbox to run it in", hint="")
+    _raise_if_interrupted(cancellation)
+    shell = order.shell
+
+    def confine(view: View) -> tuple[Isolation, Confinement]:
+        return choose(order.isolation, tools.isolations, view, shell, order.environment.for_step(()))
+
+    with opened(order.sandbox, folder.run_id, confine=confine, keep=order.keep) as sandbox:
+        draft.note_sandbox(sandbox, tools.redactor)
+        _announce(sandbox, tools, emitter)
+        bench = _bench(order, shell, tools, folder, sandbox, emitter, cancellation)
+        keep_base_patch(folder, sandbox, tools.redactor, draft)
+        tools.redactor.exempt_later(lambda: tools.redactor.exempted_by_pragma(sandbox.recorder.lines_with(PRAGMA_TEXT)))
+        _run_steps(order, plan, bench, draft)
+        draft.findings += bench.findings
+        _raise_if_stopped(bench, draft)
+        draft.fail_first(bench.failures)
+        if draft.failure is None:
+            keep_patch(folder, sandbox, tools.redactor, draft)
+            for finding in draft.patch_findings:
+                emitter.emit(SecretSeen(finding.sentence()))
+            if any(finding.action == "stop" for finding in draft.patch_findings):
+                raise leak("the change holds a secret", draft)
+
+
+def _announce(sandbox: Sandbox, tools: Tools, emitter: Emitter) -> None:
+    base, confinement = sandbox.recorder.base(), sandbox.confinement
+    notes = (*sandbox.notes, *([f"not confined: {confinement.why}"] if confinement.why else []))
+    emitter.emit(
+        SandboxOpened(
+            mode=sandbox.mode,
+            base=base.commit or base.tree,
+            isolation=confinement.used,
+            network=confinement.network,
+            notes=tuple(tools.redactor.clean(note) for note in notes),
+        )
+    )
+
+
+def _bench(
+    order: Order,
+    shell: str,
+    tools: Tools,
+    folder: RunFolder,
+    sandbox: Sandbox,
+    emitter: Emitter,
+    cancellation: Cancellation,
+) -> Bench:
+    return Bench(
+        folder=folder,
+        place=sandbox.place,
+        view=sandbox.view,
+        isolation=sandbox.isolation,
+        environment=order.environment,
+        shell=shell,
+        network_open=order.isolation != "strict",
+        limits=order.limits,
+        redactor=tools.redactor,
+        emitter=emitter,
+        cancellation=cancellation,
+    )
+
+
+def _run_steps(order: Order, plan: Plan, bench: Bench, draft: Draft) -> None:
+    if order.setup:
+        setup = Step(SETUP_STEP, "prepare the sandbox", order.setup, network=True)
+        record = run_step(bench, setup)
+        draft.steps.append(record)
+        if record.outcome != "passed":
+            draft.add_skipped(plan.steps, bench.redactor)
+            return
+    done = run_in_order(
+        plan,
+        lambda step: run_step(bench, step),
+        jobs=order.limits.jobs,
+        stop_at_failure=order.stop_at_failure,
+        cancellation=bench.cancellation,
+    )
+    draft.steps += [done[step.id] for step in plan.steps if step.id in done]
+    draft.add_skipped([step for step in plan.steps if step.id not in done], bench.redactor)
+
+
+def _raise_if_stopped(bench: Bench, draft: Draft) -> None:
+    if any(finding.action == "stop" for finding in bench.findings):
+        raise leak("a command printed a secret", draft)
+    for failure in bench.failures:
+        if failure.code == "SANDBOX_ESCAPE":
+            draft.fail(failure)
+            return
+    _raise_if_interrupted(bench.cancellation)
+
+
+def _raise_if_interrupted(cancellation: Cancellation) -> None:
+    if cancellation.reason in SIGNALS:
+        raise Interrupted(cancellation.reason, hint="`loopwright run` starts again")

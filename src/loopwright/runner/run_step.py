@@ -1,0 +1,286 @@
+"""Runs one step in the sandbox: its commands in order, then its checks. Says what happened, decides nothing else."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from loopwright.errors import SandboxEscape
+from loopwright.evidence.logs import LogFile
+from loopwright.evidence.model import CheckOutcome, CheckRecord, CommandRecord, StepOutcome, StepRecord
+from loopwright.evidence.store import RunFolder
+from loopwright.kernel import process
+from loopwright.kernel.process import Cancellation, Ended, Ending
+from loopwright.plan.model import CommandPasses, Step
+from loopwright.redaction.model import Action, Finding, Redacted
+from loopwright.redaction.redactor import Redactor
+from loopwright.runner.checks import TextSearch, judge, not_run, wanted_texts
+from loopwright.runner.events import (
+    CheckJudged,
+    CommandEnded,
+    CommandStarted,
+    Emitter,
+    OutputSeen,
+    SecretSeen,
+    StepEnded,
+    StepStarted,
+)
+from loopwright.runner.model import Environment, Failure, Limits
+from loopwright.sandbox.gate import folder_inside
+from loopwright.sandbox.model import Place, View
+from loopwright.sandbox.port import Isolation
+
+SECRET_REASON = "a secret was printed"  # noqa: S105 -- a sentence
+_TAIL_LINES = 40
+_SHOWN_EVERY_S = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """Everything that the steps of one run share."""
+
+    folder: RunFolder
+    place: Place
+    view: View
+    isolation: Isolation
+    environment: Environment
+    shell: str
+    network_open: bool
+    limits: Limits
+    redactor: Redactor
+    emitter: Emitter
+    cancellation: Cancellation
+    findings: list[Finding] = field(default_factory=list)
+    failures: list[Failure] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _Progress:
+    """What a step has done so far."""
+
+    commands: list[CommandRecord] = field(default_factory=list)
+    checks: list[CheckRecord] = field(default_factory=list)
+    reason: str = ""
+    cancelled: bool = False
+
+
+def run_step(bench: Bench, step: Step) -> StepRecord:
+    """Run a step to its end, whatever that is."""
+    began = time.monotonic()
+    bench.emitter.emit(StepStarted(step.id, bench.redactor.clean(step.action)))
+    progress = _Progress()
+    deadline = began + (step.timeout_s or bench.limits.timeout_s)
+    searches = {text: TextSearch(text) for text in wanted_texts(step)}
+    try:
+        _run_commands(bench, step, deadline, searches, progress)
+        _run_checks(bench, step, deadline, searches, progress)
+    except SandboxEscape as problem:
+        progress.reason = problem.message
+        bench.failures.append(Failure(problem.code, bench.redactor.clean(problem.message), problem.hint, step.id))
+    outcome: StepOutcome = "cancelled" if progress.cancelled else "failed" if progress.reason else "passed"
+    record = StepRecord(
+        id=step.id,
+        action=bench.redactor.clean(step.action),
+        outcome=outcome,
+        cwd=bench.redactor.clean(step.cwd),
+        depends_on=list(step.depends_on),
+        network=step.network,
+        duration_s=round(time.monotonic() - began, 3),
+        commands=progress.commands,
+        checks=progress.checks,
+        reason=bench.redactor.clean(progress.reason),
+    )
+    bench.emitter.emit(StepEnded(step.id, record.outcome, record.duration_s, record.reason))
+    return record
+
+
+def _run_commands(
+    bench: Bench, step: Step, deadline: float, searches: dict[str, TextSearch], progress: _Progress
+) -> None:
+    for number, command in enumerate(step.commands, start=1):
+        expected = step.expected_exit if number == len(step.commands) else 0
+        if not _run_one(bench, step, number, command, expected, deadline, searches, progress):
+            return
+
+
+def _run_one(
+    bench: Bench,
+    step: Step,
+    number: int,
+    command: str,
+    expected: int,
+    deadline: float,
+    searches: dict[str, TextSearch],
+    progress: _Progress,
+) -> bool:
+    """One command; False when the step can't go on."""
+    if bench.cancellation.reason is not None:
+        progress.cancelled = True
+        return False
+    # Looked at again right before each command: an earlier one may have planted a link.
+    cwd = folder_inside(bench.place.repo, step.cwd)
+    log = bench.folder.open_log(f"{step.id}-{number}", bench.limits.log_bytes)
+    name = f"logs/{log.path.name}"
+    bench.emitter.emit(CommandStarted(step.id, number, bench.redactor.clean(command), name))
+    try:
+        ended = _stream(bench, step, command, cwd, deadline, log, searches)
+    finally:
+        log.close()
+    record = CommandRecord(
+        command=bench.redactor.clean(command),
+        exit_code=ended.exit_code,
+        ending=ended.ending.value,
+        duration_s=round(ended.duration_s, 3),
+        log=name,
+        log_sha256=log.sha256,
+        log_bytes=log.size,
+    )
+    progress.commands.append(record)
+    bench.emitter.emit(CommandEnded(step.id, number, ended.exit_code, ended.ending.value, record.duration_s))
+    if ended.ending is Ending.CANCELLED:
+        progress.cancelled = True
+    elif ended.ending is Ending.TIMED_OUT:
+        progress.reason = f"command {number} did not end within {step.timeout_s or bench.limits.timeout_s:g} s"
+    elif ended.exit_code != expected:
+        wanted = "" if expected == 0 else f", {expected} was expected"
+        progress.reason = f"command {number} exited with {ended.exit_code}{wanted}"
+    if progress.reason:
+        _note_failure(bench, step, record, log, progress.reason)
+    return not progress.reason and not progress.cancelled
+
+
+def _stream(
+    bench: Bench,
+    step: Step,
+    command: str,
+    cwd: Path,
+    deadline: float,
+    log: LogFile,
+    searches: dict[str, TextSearch],
+) -> Ended:
+    env = bench.environment.for_step(step.env) | {"GIT_CEILING_DIRECTORIES": str(bench.place.folder)}
+    launch = bench.isolation.launch(
+        bench.view, (bench.shell, "-c", command), cwd=cwd, env=env, network=bench.network_open or step.network
+    )
+    outputs = (_Output(bench, step.id, log, tuple(searches.values())), _Output(bench, step.id, log, ()))
+    ended = process.stream(
+        process.Command(launch.argv, launch.cwd, launch.env, bench.place.folder.name, launch.wrapped),
+        on_stdout=outputs[0].take,
+        on_stderr=outputs[1].take,
+        timeout_s=max(0.0, deadline - time.monotonic()),
+        cancellation=bench.cancellation,
+    )
+    for output in outputs:
+        output.finish()
+    return ended
+
+
+class _Output:
+    """One stream of one command on its way to the log."""
+
+    def __init__(self, bench: Bench, step: str, log: LogFile, searches: tuple[TextSearch, ...]) -> None:
+        self._bench = bench
+        self._step = step
+        self._log = log
+        self._searches = searches
+        self._redactor = bench.redactor.stream(f"logs/{log.path.name}")
+        self._reported = 0
+        self._withheld = False
+        self._shown_at = 0.0
+
+    def take(self, data: bytes) -> None:
+        """A chunk as it came."""
+        for search in self._searches:
+            search.feed(data)
+        if not self._withheld:
+            self._keep(self._redactor.feed(data))
+
+    def finish(self) -> None:
+        """The stream has ended."""
+        if not self._withheld:
+            self._keep(self._redactor.finish())
+
+    def _keep(self, piece: Redacted) -> None:
+        new = self._redactor.findings[self._reported :]
+        self._reported += len(new)
+        for finding in new:
+            self._bench.findings.append(finding)
+            self._bench.emitter.emit(SecretSeen(finding.sentence()))
+            if finding.action is Action.STOP:
+                self._withheld = True
+                self._bench.cancellation.request(SECRET_REASON)
+        self._log.write(piece)
+        now = time.monotonic()
+        if now - self._shown_at >= _SHOWN_EVERY_S:
+            last = self._log.last_lines(1)
+            if last.data.strip():
+                self._shown_at = now
+                self._bench.emitter.emit(OutputSeen(self._step, last))
+
+
+def _note_failure(bench: Bench, step: Step, record: CommandRecord, log: LogFile, reason: str) -> None:
+    bench.failures.append(
+        Failure(
+            code="STEP_FAILED",
+            message=bench.redactor.clean(f"step {step.id} failed: {reason}"),
+            hint="read the blocker card, correct plan or project, then `loopwright unlatch` and `loopwright run`",
+            step=step.id,
+            command=record.command,
+            exit_code=record.exit_code,
+            log_tail=log.last_lines(_TAIL_LINES),
+            log=record.log,
+        )
+    )
+
+
+def _run_checks(
+    bench: Bench, step: Step, deadline: float, searches: dict[str, TextSearch], progress: _Progress
+) -> None:
+    for item in step.verification:
+        if progress.reason or progress.cancelled:
+            record = not_run(item, bench.redactor)
+        elif isinstance(item, CommandPasses):
+            record = _run_check_command(bench, step, item, deadline, progress)
+        else:
+            cwd = folder_inside(bench.place.repo, step.cwd)
+            exit_code = progress.commands[-1].exit_code if progress.commands else None
+            record = judge(item, bench.place.repo, cwd, searches, exit_code, bench.redactor)
+        progress.checks.append(record)
+        bench.emitter.emit(CheckJudged(step.id, record.kind, record.outcome, record.detail))
+        if record.outcome == "failed" and not progress.reason:
+            progress.reason = f"the check {record.kind} failed: {record.detail.text}"
+            if not isinstance(item, CommandPasses):
+                _note_check_failure(bench, step, record, progress)
+
+
+def _run_check_command(
+    bench: Bench, step: Step, item: CommandPasses, deadline: float, progress: _Progress
+) -> CheckRecord:
+    number = len(progress.commands) + 1
+    before = progress.reason
+    passed = _run_one(bench, step, number, item.command, 0, deadline, {}, progress)
+    detail, progress.reason = progress.reason, before
+    outcome: CheckOutcome = "passed" if passed else "not_run" if progress.cancelled else "failed"
+    return CheckRecord(
+        kind="command",
+        expected=bench.redactor.clean(item.command),
+        outcome=outcome,
+        detail=bench.redactor.clean(detail or "exited with 0"),
+    )
+
+
+def _note_check_failure(bench: Bench, step: Step, check: CheckRecord, progress: _Progress) -> None:
+    last = progress.commands[-1] if progress.commands else None
+    bench.failures.append(
+        Failure(
+            code="STEP_FAILED",
+            message=bench.redactor.clean(f"step {step.id} failed: {progress.reason}"),
+            hint="read the blocker card, correct plan or project, then `loopwright unlatch` and `loopwright run`",
+            step=step.id,
+            command=last.command if last else None,
+            exit_code=last.exit_code if last else None,
+            log_tail=check.detail,
+            log=last.log if last else None,
+        )
+    )

@@ -1,0 +1,70 @@
+"""Confinement by bubblewrap: own mounts, own process ids, own network when that is to be closed."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+from loopwright.sandbox import machine_view
+from loopwright.sandbox.model import View
+from loopwright.sandbox.port import Launch
+
+_PRIVATE_TMP = ("/tmp", "/var/tmp")  # noqa: S108 -- covered by the sandbox's own
+
+
+class Bubblewrap:
+    """Isolation by the `bwrap` program."""
+
+    name = "bubblewrap"
+    mounts = True
+
+    def missing(self) -> str | None:
+        """Why it can't be used, or None."""
+        return None if shutil.which("bwrap") else "bwrap is not installed"
+
+    def launch(self, view: View, argv: tuple[str, ...], *, cwd: Path, env: Mapping[str, str], network: bool) -> Launch:
+        """`bwrap … -- argv`. bwrap gets the small environment too: /proc shows a wrapper's own."""
+        home = Path(env.get("HOME", "/root"))
+        options = _options(view, home, env.get("PATH", ""), network)
+        inner = {**env, "TMPDIR": _PRIVATE_TMP[0]}
+        return Launch((*options, "--chdir", str(cwd), "--", *argv), view.place.folder, inner, wrapped=True)
+
+
+@cache
+def _options(view: View, home: Path, path: str, network: bool) -> tuple[str, ...]:
+    covers: list[tuple[str, ...]] = [("--tmpfs", "/run")] if Path("/run").is_dir() else []
+    covers += [("--bind", str(view.place.tmp), folder) for folder in _PRIVATE_TMP if Path(folder).is_dir()]
+    covers += [("--tmpfs", str(folder)) for folder in machine_view.hidden_homes(home)]
+    covers += [("--tmpfs", str(folder)) for folder in machine_view.credential_folders()]
+    covers += [("--ro-bind", "/dev/null", str(file)) for file in machine_view.credential_files()]
+    shows: list[tuple[str, ...]] = [("--ro-bind", str(p), str(p)) for p in machine_view.kept_of_run()]
+    if home.is_dir() and str(home) != "/":
+        shows.append(("--bind", str(view.place.home), str(home)))
+    shows += [("--ro-bind", str(p), str(p)) for p in machine_view.tool_folders(home, {"PATH": path})]
+    shows += [("--ro-bind", "/dev/null", str(file)) for file in machine_view.secrets_in_tools(home)]
+    # Other sandboxes are nobody's business here; ours stands at its own path and at the project's, so that
+    # absolute paths in a project (editable installs, caches) mean the copy and never the user's files.
+    shows.append(("--tmpfs", str(view.sandbox_root)))
+    shows += [("--bind", str(view.place.repo), str(target)) for target in (view.place.repo, view.project)]
+    if view.mailbox is not None:
+        shows.append(("--bind", str(view.mailbox), str(view.mailbox)))
+    for folder in view.provided:
+        source = str(view.project / folder)
+        shows += [("--ro-bind", source, str(top / folder)) for top in (view.place.repo, view.project)]
+    shows += [
+        ("--ro-bind", str(store), str(view.place.objects / str(number)))
+        for number, store in enumerate(view.object_stores)
+    ]
+    head = (
+        "bwrap", "--unshare-user-try", "--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-cgroup-try",
+        "--die-with-parent", "--new-session", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc",
+    )  # fmt: skip
+    closed = () if network else ("--unshare-net",)
+    return (*head, *closed, *(part for mount in [*covers, *_in_order(shows)] for part in mount))
+
+
+def _in_order(mounts: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """Outer folders before what is mounted inside them; the order of equals stays."""
+    return sorted(mounts, key=lambda mount: len(Path(mount[-1]).parts))

@@ -1,0 +1,73 @@
+"""Chooses the strongest isolation that this machine really gives; never less than was demanded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from loopwright.errors import IsolationUnavailable
+from loopwright.sandbox.model import Confinement, View
+from loopwright.sandbox.port import Isolation
+from loopwright.sandbox.probe import Escapes, attempt
+
+
+def choose(
+    requested: str, adapters: Sequence[Isolation], view: View, shell: str, env: Mapping[str, str]
+) -> tuple[Isolation, Confinement]:
+    """Try each adapter in order; the last one is the one that confines nothing."""
+    unconfined = adapters[-1]
+    if requested == "none":
+        return unconfined, _nothing(requested, "not asked for")
+    reasons: list[str] = []
+    for adapter in adapters[:-1]:
+        reason = adapter.missing()
+        if reason is None:
+            escapes = attempt(adapter, view, shell, env, network=requested == "auto")
+            reason = _shortfall(requested, escapes)
+            if reason is None:
+                return adapter, _confinement(requested, adapter, escapes)
+        reasons.append(f"{adapter.name}: {reason}")
+    why = "; ".join(reasons)
+    if requested == "strict":
+        raise IsolationUnavailable(
+            f"strict isolation was asked for and this machine can't give it ({why})",
+            hint="install bubblewrap (`apt install bubblewrap`), or run with --isolation auto",
+        )
+    return unconfined, _nothing(requested, why)
+
+
+def _shortfall(requested: str, escapes: Escapes) -> str | None:
+    if not escapes.started:
+        return f"it does not start here ({escapes.said or 'no reason given'})"
+    if escapes.stuck:
+        return "nothing can be written inside the sandbox"
+    if escapes.wrote_outside:
+        return "a write outside the sandbox went through"
+    if escapes.saw_home:
+        return "the home folder could be read"
+    if requested == "strict" and escapes.reached_network:
+        return "the network could be reached"
+    return None
+
+
+def _confinement(requested: str, adapter: Isolation, escapes: Escapes) -> Confinement:
+    closed = requested == "strict"
+    return Confinement(
+        requested=requested,
+        used=adapter.name,
+        writes_confined=not escapes.wrote_outside,
+        home_hidden=not escapes.saw_home,
+        network="closed unless a step says so" if closed else "open",
+        processes="pid namespace" if adapter.mounts else "subreaper",
+    )
+
+
+def _nothing(requested: str, why: str) -> Confinement:
+    return Confinement(
+        requested=requested,
+        used="none",
+        writes_confined=False,
+        home_hidden=False,
+        network="open",
+        processes="subreaper",
+        why=why,
+    )

@@ -1,0 +1,109 @@
+"""Copies a project's files: excludes applied, links kept as links, special files left out and named."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from loopwright.errors import SandboxCreateFailed
+from loopwright.kernel import process
+from loopwright.kernel.files import shown, storage
+from loopwright.sandbox import copy_worker
+from loopwright.sandbox.excludes import Excludes
+
+_SPECIAL = {stat.S_IFIFO: "fifo", stat.S_IFSOCK: "socket", stat.S_IFCHR: "device", stat.S_IFBLK: "device"}
+_FEW = 200
+
+
+@dataclass(slots=True)
+class Listing:
+    """What a project holds, paths relative to its top."""
+
+    folders: list[bytes] = field(default_factory=list)
+    files: list[bytes] = field(default_factory=list)
+    links: list[bytes] = field(default_factory=list)
+    special: list[str] = field(default_factory=list)
+
+
+def list_project(top: Path, excludes: Excludes) -> Listing:
+    """Walk the project once; nothing is opened and no link is followed."""
+    listing = Listing()
+    ahead: list[bytes] = [b""]
+    root = os.fsencode(top)
+    while ahead:
+        folder = ahead.pop()
+        try:
+            entries = list(os.scandir(root + b"/" + folder))
+        except PermissionError as problem:
+            raise _unreadable(folder, problem) from problem
+        except FileNotFoundError:
+            continue
+        for entry in entries:
+            path = folder + entry.name
+            is_folder = entry.is_dir(follow_symlinks=False)
+            if excludes.keeps_out(os.fsdecode(path), os.fsdecode(entry.name), is_folder):
+                continue
+            if is_folder:
+                listing.folders.append(path)
+                ahead.append(path + b"/")
+            elif entry.is_symlink():
+                listing.links.append(path)
+            elif entry.is_file(follow_symlinks=False):
+                listing.files.append(path)
+            else:
+                kind = _SPECIAL.get(stat.S_IFMT(entry.stat(follow_symlinks=False).st_mode), "special file")
+                listing.special.append(f"{shown(path)} ({kind})")
+    return listing
+
+
+def copy_project(source: Path, target: Path, listing: Listing) -> None:
+    """Copy what was listed; `SandboxCreateFailed` names what could not be."""
+    with storage(target):
+        target.mkdir(parents=True, exist_ok=True)
+        for folder in listing.folders:
+            (target / os.fsdecode(folder)).mkdir(exist_ok=True)
+        for link in listing.links:
+            _copy_link(source / os.fsdecode(link), target / os.fsdecode(link))
+    problems = _copy_contents(source, target, listing.files)
+    if problems:
+        raise SandboxCreateFailed(
+            "the project can't be copied: " + "; ".join(sorted(problems)[:5]),
+            hint="make these readable and the disk large enough, or name them in sandbox.exclude",
+        )
+
+
+def _copy_link(source: Path, target: Path) -> None:
+    try:
+        target.symlink_to(source.readlink())
+    except FileNotFoundError:
+        return
+
+
+def _copy_contents(source: Path, target: Path, files: list[bytes]) -> list[str]:
+    if len(files) < _FEW:
+        lines = copy_worker.copy_all(os.fsencode(source), os.fsencode(target), files)
+        return [shown(line) for line in lines]
+    workers = min(4, os.cpu_count() or 1)
+    with ThreadPoolExecutor(workers) as pool:
+        shares = [pool.submit(_copy_share, source, target, files[number::workers]) for number in range(workers)]
+        return [line for share in shares for line in share.result()]
+
+
+def _copy_share(source: Path, target: Path, files: list[bytes]) -> list[str]:
+    argv = (sys.executable, "-I", "-S", copy_worker.__file__, str(source), str(target))
+    done = process.capture(argv, cwd=Path("/"), env={}, stdin=b"\0".join(files), timeout_s=24 * 3600)
+    if done.exit_code == 0:
+        return []
+    lines = [shown(line) for line in done.stdout.splitlines()]
+    return lines or [f"the copy program ended with {done.exit_code}: {shown(done.stderr[-300:])}"]
+
+
+def _unreadable(folder: bytes, problem: OSError) -> SandboxCreateFailed:
+    return SandboxCreateFailed(
+        f"the project can't be copied: {shown(folder) or 'its top folder'}: {problem.strerror}",
+        hint="make it readable, or name it in sandbox.exclude",
+    )

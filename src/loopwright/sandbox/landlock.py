@@ -1,0 +1,88 @@
+"""Confinement by Landlock, for machines without bubblewrap: an allow-list of paths, and no mounts."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import sys
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+from loopwright.sandbox import landlock_launcher, machine_view
+from loopwright.sandbox.model import View
+from loopwright.sandbox.port import Launch
+
+_DEVICES = (
+    "/dev/null",
+    "/dev/zero",
+    "/dev/full",
+    "/dev/random",
+    "/dev/urandom",
+    "/dev/tty",
+    "/dev/shm",  # noqa: S108 -- a device's name
+    "/dev/fd",
+)
+_DEEPEST = 6
+
+
+class Landlock:
+    """Isolation by the kernel's Landlock, with seccomp for the network."""
+
+    name = "landlock"
+    mounts = False
+
+    def missing(self) -> str | None:
+        """Why it can't be used, or None."""
+        if not sys.platform.startswith("linux"):
+            return "Landlock is a feature of Linux"
+        libc = ctypes.CDLL(None, use_errno=True)
+        return None if landlock_launcher.version(libc) >= 1 else "this kernel has no Landlock"
+
+    def launch(self, view: View, argv: tuple[str, ...], *, cwd: Path, env: Mapping[str, str], network: bool) -> Launch:
+        """The launcher with its policy, in front of the command."""
+        home = Path(env.get("HOME", "/root"))
+        policy = _policy(view, home, env.get("PATH", ""), network)
+        inner = {**env, "HOME": str(view.place.home), "TMPDIR": str(view.place.tmp)}
+        start = (sys.executable, "-I", "-S", landlock_launcher.__file__, policy)
+        return Launch((*start, *argv), cwd, inner, wrapped=False)
+
+
+@cache
+def _policy(view: View, home: Path, path: str, network: bool) -> str:
+    hidden = {
+        *machine_view.hidden_homes(home),
+        *machine_view.credential_files(),
+        *machine_view.credential_folders(),
+        *machine_view.secrets_in_tools(home),
+        *(Path(place) for place in ("/run", "/tmp", "/var/tmp")),  # noqa: S108 -- hidden, not used
+        view.sandbox_root,
+        view.project,
+    }
+    tools = machine_view.tool_folders(home, {"PATH": path})
+    interpreter = Path(sys.base_prefix)
+    shown = {
+        *machine_view.kept_of_run(),
+        *(part for tool in (*tools, interpreter) for part in readable(tool, set(machine_view.secrets_in_tools(home)))),
+        *(view.project / folder for folder in view.provided),
+        *view.object_stores,
+        Path(landlock_launcher.__file__).parent,
+    }
+    read = {*readable(Path("/"), hidden), *shown}
+    own = [view.place.repo, view.place.tmp, view.place.home, *([view.mailbox] if view.mailbox else [])]
+    write = [*own, *map(Path, _DEVICES)]
+    return json.dumps({"read": sorted(map(str, read)), "write": [str(place) for place in write], "network": network})
+
+
+def readable(top: Path, hidden: set[Path], depth: int = 0) -> list[Path]:
+    """The fewest paths that show everything below `top` but what is hidden."""
+    if top in hidden:
+        return []
+    if depth >= _DEEPEST or not any(top in path.parents for path in hidden):
+        return [top]
+    try:
+        names = sorted(os.listdir(top))
+    except OSError:
+        return []
+    return [path for name in names for path in readable(top / name, hidden, depth + 1)]

@@ -1,0 +1,115 @@
+"""The types of a sandbox."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+
+from loopwright.evidence.model import BaseRecord
+
+
+class Mode(StrEnum):
+    """How a sandbox was made."""
+
+    WORKTREE = "worktree"
+    COPY = "copy"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The folders of one sandbox. `repo` is what steps work in; nothing else of it is theirs to write."""
+
+    folder: Path
+
+    @property
+    def repo(self) -> Path:
+        """The copy of the project."""
+        return self.folder / "repo"
+
+    @property
+    def tmp(self) -> Path:
+        """The steps' private temporary folder."""
+        return self.folder / "tmp"
+
+    @property
+    def home(self) -> Path:
+        """What confined steps find as their home."""
+        return self.folder / "home"
+
+    @property
+    def judge(self) -> Path:
+        """Our own git folder, out of the steps' reach: it says what changed."""
+        return self.folder / "judge"
+
+    @property
+    def objects(self) -> Path:
+        """Names under which the steps' own git finds the user's objects."""
+        return self.folder / "objects"
+
+
+@dataclass(frozen=True, slots=True)
+class Base:
+    """What the sandbox started from. `tree` names the exact content; `commit` is HEAD where there is one."""
+
+    commit: str | None
+    tree: str
+    is_commit: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A sandbox of the project as it is now."""
+
+    project: Path
+    sandbox_root: Path
+    mode: str
+    exclude: tuple[str, ...] = ()
+    provide: tuple[str, ...] = ()
+    state_folders: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedRequest:
+    """A sandbox of the project as it was when an earlier run began."""
+
+    now: Request
+    mode: Mode
+    base: BaseRecord
+    base_patch: Path
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What a confined process may see beyond the machine's programs: the inputs of an isolation adapter."""
+
+    place: Place
+    project: Path
+    sandbox_root: Path
+    provided: tuple[str, ...] = ()
+    object_stores: tuple[Path, ...] = ()
+    mailbox: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Confinement:
+    """What the machine gave, found by trying to get out; this is stamped into the evidence."""
+
+    requested: str
+    used: str
+    writes_confined: bool
+    home_hidden: bool
+    network: str
+    processes: str
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Notes:
+    """Things that a person should know about how the sandbox was made."""
+
+    lines: list[str] = field(default_factory=list)
+
+    def add(self, line: str) -> None:
+        """Say one more thing."""
+        self.lines.append(line)

@@ -1,0 +1,164 @@
+"""Opens a sandbox in the mode that fits, and says why when none does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from loopwright.errors import LoopwrightError, SandboxCreateFailed, SandboxEscape
+from loopwright.kernel import git
+from loopwright.kernel.files import remove_tree, shown, storage
+from loopwright.kernel.git import PrivateRepository, UserRepository
+from loopwright.sandbox.copy_files import copy_project, list_project
+from loopwright.sandbox.excludes import Excludes
+from loopwright.sandbox.gate import folder_inside
+from loopwright.sandbox.judge import make_judge
+from loopwright.sandbox.model import Confinement, Mode, Notes, Place, RecordedRequest, Request, View
+from loopwright.sandbox.open_copy import open_copy
+from loopwright.sandbox.open_recorded import open_recorded
+from loopwright.sandbox.open_worktree import open_worktree, why_not_worktree
+from loopwright.sandbox.place import claim
+from loopwright.sandbox.port import Isolation, Recorder
+
+Confine = Callable[[View], tuple[Isolation, Confinement]]
+Wanted = Request | RecordedRequest
+
+
+@dataclass(frozen=True, slots=True)
+class Sandbox:
+    """A sandbox that is ready for steps."""
+
+    place: Place
+    mode: Mode
+    recorder: Recorder
+    view: View
+    isolation: Isolation
+    confinement: Confinement
+    notes: tuple[str, ...]
+
+
+@contextmanager
+def opened(wanted: Wanted, name: str, *, confine: Confine, keep: bool) -> Iterator[Sandbox]:
+    """A sandbox for the block; gone afterwards, unless it is to be kept."""
+    request = wanted.now if isinstance(wanted, RecordedRequest) else wanted
+    owned = claim(request.sandbox_root, name)
+    ready = False
+    try:
+        sandbox = _open(wanted, request, owned.place, confine)
+        ready = True
+        yield sandbox
+    finally:
+        owned.close(keep=keep and ready)
+
+
+def _open(wanted: Wanted, request: Request, place: Place, confine: Confine) -> Sandbox:
+    notes = Notes()
+    # Confinement first, in the empty place: what it can do decides how folders are provided.
+    isolation, confinement = confine(View(place, request.project, request.sandbox_root))
+    repository: UserRepository | None = None
+    judge: PrivateRepository | None = None
+    if git.is_installed():
+        repository = git.discover(request.project)
+        judge = make_judge(place, repository, request.provide)
+    if isinstance(wanted, RecordedRequest):
+        mode, recorder = wanted.mode, open_recorded(wanted, place, judge, repository, notes)
+    else:
+        mode, recorder = _by_mode(request, place, judge, repository, notes)
+    _provide(request, place, isolation.mounts)
+    stores = repository.object_stores if repository is not None and mode is Mode.WORKTREE else ()
+    view = View(place, request.project, request.sandbox_root, request.provide, stores)
+    return Sandbox(place, mode, recorder, view, isolation, confinement, tuple(notes.lines))
+
+
+def _by_mode(
+    request: Request,
+    place: Place,
+    judge: PrivateRepository | None,
+    repository: UserRepository | None,
+    notes: Notes,
+) -> tuple[Mode, Recorder]:
+    refusals: list[str] = []
+    if request.mode != Mode.COPY:
+        try:
+            return Mode.WORKTREE, _worktree(request, place, judge, repository, notes)
+        except (LoopwrightError, OSError) as problem:
+            reason = _sentence(problem)
+        refusals.append(f"worktree: {reason}")
+        if request.mode == Mode.WORKTREE:
+            raise _neither(refusals)
+        notes.add(f"copied instead of checked out: {reason}")
+        _start_over(place)
+    try:
+        return Mode.COPY, open_copy(request, place, judge, repository, notes)
+    except (LoopwrightError, OSError) as problem:
+        refusals.append(f"copy: {_sentence(problem)}")
+        raise _neither(refusals, getattr(problem, "hint", None)) from problem
+
+
+def _worktree(
+    request: Request,
+    place: Place,
+    judge: PrivateRepository | None,
+    repository: UserRepository | None,
+    notes: Notes,
+) -> Recorder:
+    if judge is None:
+        raise SandboxCreateFailed("git is not installed", hint="install git")
+    reason = why_not_worktree(request, judge, repository)
+    if reason is not None or repository is None:
+        raise SandboxCreateFailed(reason or "no repository", hint="use --mode copy")
+    return open_worktree(place, judge, repository, notes)
+
+
+def _start_over(place: Place) -> None:
+    remove_tree(place.repo)
+    remove_tree(place.objects)
+    (place.judge / "index").unlink(missing_ok=True)
+    with storage(place.repo):
+        place.repo.mkdir()
+
+
+def _sentence(problem: BaseException) -> str:
+    return problem.message if isinstance(problem, LoopwrightError) else str(problem)
+
+
+def _neither(refusals: list[str], hint: str | None = None) -> SandboxCreateFailed:
+    return SandboxCreateFailed(
+        "no sandbox could be made: " + "; ".join(refusals),
+        hint=hint or "commit or stash your changes, or use --mode copy; `loopwright doctor` checks the machine",
+    )
+
+
+def _provide(request: Request, place: Place, mounts: bool) -> None:
+    """Bring what git does not hold: as a mount point, or as a copy where nothing can be mounted."""
+    for folder in request.provide:
+        source = request.project / folder
+        try:
+            folder_inside(request.project, folder)
+            target = folder_inside(place.repo, folder)
+        except SandboxEscape as problem:
+            raise SandboxCreateFailed(
+                f"sandbox.provide: {problem.message}", hint="name folders of the project in sandbox.provide"
+            ) from problem
+        if not source.exists():
+            raise SandboxCreateFailed(
+                f"sandbox.provide names {shown(folder)}, which is not in the project",
+                hint="make it (install the project's packages), or take it out of sandbox.provide",
+            )
+        if source.is_file():
+            _provide_file(source, target, mounts)
+        elif mounts:
+            with storage(target):
+                target.mkdir(parents=True, exist_ok=True)
+        elif not target.exists():
+            copy_project(source, target, list_project(source, Excludes(())))
+
+
+def _provide_file(source: Path, target: Path, mounts: bool) -> None:
+    with storage(target):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if not target.exists():
+            target.write_bytes(b"" if mounts else source.read_bytes())
+            target.chmod(source.stat().st_mode & 0o777)

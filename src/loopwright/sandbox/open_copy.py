@@ -1,0 +1,71 @@
+"""Copy mode: the project's files as they are now, whatever git thinks of them."""
+
+from __future__ import annotations
+
+import shutil
+
+from loopwright.errors import GitFailed
+from loopwright.kernel import git_index
+from loopwright.kernel.files import storage
+from loopwright.kernel.git import PrivateRepository, UserRepository
+from loopwright.sandbox.copy_files import copy_project, list_project
+from loopwright.sandbox.excludes import copy_excludes
+from loopwright.sandbox.git_recorder import GitRecorder, stage_all
+from loopwright.sandbox.judge import user_tree
+from loopwright.sandbox.model import Base, Notes, Place, Request
+from loopwright.sandbox.plain_recorder import PlainRecorder
+from loopwright.sandbox.port import Recorder
+
+
+def open_copy(
+    request: Request,
+    place: Place,
+    judge: PrivateRepository | None,
+    repository: UserRepository | None,
+    notes: Notes,
+) -> Recorder:
+    """Copy the project into the place and note what it holds."""
+    listing = list_project(request.project, copy_excludes(request.state_folders, request.exclude))
+    if listing.special:
+        more = f" and {len(listing.special) - 5} more" if len(listing.special) > 5 else ""
+        notes.add(f"left out of the copy: {', '.join(listing.special[:5])}{more}")
+    copy_project(request.project, place.repo, listing)
+    if judge is None:
+        return PlainRecorder(place.repo, place.folder / "before", request.provide)
+    if repository is not None and repository.top.resolve() == request.project.resolve():
+        _borrow_index(judge, repository)
+    stage_all(judge)
+    tree = judge.run("write-tree").decode().strip()
+    commit = repository.head if repository is not None else None
+    return GitRecorder(judge, Base(commit, tree, is_commit=False), place.folder / "inner-git")
+
+
+def _borrow_index(judge: PrivateRepository, repository: UserRepository) -> None:
+    """Spare git the reading of files that it knows to be unchanged: most of them, in most projects."""
+    index = judge.git_dir / "index"
+    theirs = repository.git_dir / "index"
+    try:
+        changed = _changed(user_tree(judge, repository))
+        with storage(index):
+            shutil.copyfile(theirs, index)
+            for shared in theirs.parent.glob("sharedindex.*"):
+                shutil.copyfile(shared, judge.git_dir / shared.name)
+        judge.run("update-index", "--no-split-index", "--no-untracked-cache", "--index-version", "2")
+        git_index.restat(index, judge.work_tree, lambda path: path not in changed, repository.object_format)
+        _drop_links(judge)
+    except (GitFailed, OSError, ValueError):
+        # Only time is lost: without an index git reads every file.
+        index.unlink(missing_ok=True)
+
+
+def _changed(looking: PrivateRepository) -> set[bytes]:
+    rows = looking.run("diff-files", "-z", "--name-only", "--ignore-submodules=all").split(b"\0")
+    return {row for row in rows if row}
+
+
+def _drop_links(judge: PrivateRepository) -> None:
+    """A submodule's files are plain files in a copy."""
+    staged = judge.run("ls-files", "--stage", "-z").split(b"\0")
+    links = [row.split(b"\t", 1)[1] for row in staged if row.startswith(b"160000 ")]
+    if links:
+        judge.run("update-index", "--force-remove", "-z", "--stdin", stdin=b"\0".join(links) + b"\0")

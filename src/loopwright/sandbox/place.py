@@ -1,0 +1,126 @@
+"""Where sandboxes are: a root that is ours alone, one folder per sandbox, and no leftovers.
+
+A kernel lock in each folder tells a sandbox in use from one whose owner died.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from loopwright.errors import SandboxCreateFailed
+from loopwright.kernel import process
+from loopwright.kernel.files import make_folder, remove_tree, shown, storage
+from loopwright.kernel.locks import HeldLock, is_held, try_lock
+from loopwright.sandbox.model import Place
+
+_OWNER_LOCK = "owner.lock"
+_KEPT = "kept"
+
+
+@dataclass(frozen=True, slots=True)
+class OwnedPlace:
+    """A place that is ours while the lock is."""
+
+    place: Place
+    lock: HeldLock
+
+    def close(self, *, keep: bool) -> None:
+        """Remove it, or leave it for a person to look at."""
+        if keep:
+            (self.place.folder / _KEPT).touch()
+        else:
+            remove_tree(self.place.folder)
+        self.lock.release()
+
+
+def default_root() -> Path:
+    """The user's own folder below the system's temporary one."""
+    return Path(tempfile.gettempdir()).resolve() / f"loopwright-{os.getuid()}"
+
+
+def prepare_root(root: Path, project: Path) -> Path:
+    """Make the root if need be, and refuse one that is not safe to use."""
+    root = Path(os.path.abspath(root))  # noqa: PTH100 -- a link at the root itself must be seen, not followed
+    real, project = root.resolve(), project.resolve()
+    if real == project or project in real.parents:
+        raise SandboxCreateFailed(
+            f"the sandbox root {shown(root)} lies inside the project; a copy would contain itself",
+            hint="choose a folder outside the project with --sandbox-root or sandbox.root",
+        )
+    make_folder(real.parent)
+    with storage(root):
+        try:
+            root.mkdir(mode=0o700)
+        except FileExistsError:
+            _require_private(root)
+    return real
+
+
+def _require_private(root: Path) -> None:
+    found = root.lstat()
+    problem = None
+    if stat.S_ISLNK(found.st_mode) or not stat.S_ISDIR(found.st_mode):
+        problem = "is not a plain folder"
+    elif found.st_uid != os.getuid():
+        problem = "belongs to another user"
+    elif stat.S_IMODE(found.st_mode) & 0o022:
+        problem = "can be written by others"
+    if problem:
+        raise SandboxCreateFailed(
+            f"the sandbox root {shown(root)} {problem}",
+            hint="remove it, or choose another with --sandbox-root",
+        )
+
+
+def claim(root: Path, name: str) -> OwnedPlace:
+    """A new, empty place with this name, or with a number added when the name is taken."""
+    for number in range(1, 10_000):
+        folder = root / (name if number == 1 else f"{name}-{number}")
+        with storage(folder):
+            try:
+                folder.mkdir(mode=0o700)
+            except FileExistsError:
+                continue
+        lock = try_lock(folder / _OWNER_LOCK)
+        if lock is None:
+            continue
+        place = Place(folder)
+        with storage(folder):
+            for part in (place.repo, place.tmp, place.home):
+                part.mkdir()
+        return OwnedPlace(place, lock)
+    raise SandboxCreateFailed(f"too many sandboxes named {name}", hint="run `loopwright doctor --fix`")
+
+
+def leftovers(root: Path) -> list[Path]:
+    """Sandboxes whose owner died, and which nobody asked to keep."""
+    if not root.is_dir():
+        return []
+    return [
+        folder
+        for folder in sorted(root.iterdir())
+        if folder.is_dir() and not (folder / _KEPT).exists() and not is_held(folder / _OWNER_LOCK)
+    ]
+
+
+def kept(root: Path) -> list[Path]:
+    """Sandboxes that somebody asked to keep."""
+    if not root.is_dir():
+        return []
+    return [folder for folder in sorted(root.iterdir()) if (folder / _KEPT).exists()]
+
+
+def clear(folder: Path) -> None:
+    """End what still runs of a dead owner's sandbox and remove it."""
+    lock = try_lock(folder / _OWNER_LOCK)
+    if lock is None:
+        return
+    try:
+        process.end_family(folder.name)
+        remove_tree(folder)
+    finally:
+        lock.release()

@@ -1,0 +1,171 @@
+"""Says what changed in a sandbox on a machine without git, as a patch that git accepts elsewhere."""
+
+from __future__ import annotations
+
+import base64
+import difflib
+import hashlib
+import os
+import stat
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from loopwright.kernel.digest import digest_of
+from loopwright.kernel.files import shown, storage
+from loopwright.sandbox import copy_worker
+from loopwright.sandbox.copy_files import list_project
+from loopwright.sandbox.excludes import Excludes
+from loopwright.sandbox.model import Base
+from loopwright.sandbox.port import Changes
+
+_LINE = 52
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    mode: str
+    blob: str
+
+
+class PlainRecorder:
+    """Keeps a second copy of the base, and compares."""
+
+    def __init__(self, repo: Path, before: Path, provide: tuple[str, ...]) -> None:
+        self._repo = repo
+        self._before = before
+        self._excludes = Excludes([".git", ".git/", *(f"/{path.strip('/')}" for path in provide)])
+        self._first = self._read(repo)
+        with storage(before):
+            before.mkdir()
+            for path in self._first:
+                (before / os.fsdecode(path)).parent.mkdir(parents=True, exist_ok=True)
+        regular = [path for path, file in self._first.items() if file.mode != "120000"]
+        copy_worker.copy_all(os.fsencode(repo), os.fsencode(before), regular)
+        for path, file in self._first.items():
+            if file.mode == "120000":
+                (before / os.fsdecode(path)).symlink_to((repo / os.fsdecode(path)).readlink())
+        self._changed: list[bytes] = []
+
+    def base(self) -> Base:
+        """What the sandbox started from, named by the digest of its listing."""
+        return Base(None, _tree_name(self._first), is_commit=False)
+
+    def record(self, write: Callable[[bytes], None]) -> Changes:
+        """Compare with the base and write the patch."""
+        now = self._read(self._repo)
+        self._changed = sorted(path for path in {*self._first, *now} if self._first.get(path) != now.get(path))
+        for path in self._changed:
+            for piece in self._one(path, self._first.get(path), now.get(path)):
+                write(piece)
+        return Changes(_tree_name(now), ())
+
+    def changed_files(self) -> tuple[str, ...]:
+        """The paths in the patch."""
+        return tuple(shown(path) for path in self._changed)
+
+    def binary_files(self) -> tuple[bytes, ...]:
+        """Paths whose content the patch holds in a coded form."""
+        return tuple(path for path in self._changed if b"\0" in self.content(path)[:8000])
+
+    def content(self, path: bytes) -> bytes:
+        """A file's bytes as they are now."""
+        return _content(self._repo, path)
+
+    def lines_with(self, text: str) -> bytes:
+        """The lines of the base that hold this text."""
+        wanted = text.encode()
+        contents = (_content(self._before, path) for path in self._first)
+        return b"\n".join(line for content in contents for line in content.splitlines() if wanted in line)
+
+    def write_base_patch(self, write: Callable[[bytes], None], limit: int) -> bool:
+        """There is no commit to compare with."""
+        del write, limit
+        return False
+
+    def _read(self, top: Path) -> dict[bytes, _File]:
+        listing = list_project(top, self._excludes)
+        found: dict[bytes, _File] = {}
+        for path in sorted([*listing.files, *listing.links]):
+            mode = os.lstat(os.fsencode(top) + b"/" + path).st_mode
+            kind = "120000" if stat.S_ISLNK(mode) else "100755" if mode & 0o100 else "100644"
+            found[path] = _File(kind, _blob(_content(top, path)))
+        return found
+
+    def _one(self, path: bytes, old: _File | None, new: _File | None) -> Iterator[bytes]:
+        before = _content(self._before, path) if old else b""
+        after = _content(self._repo, path) if new else b""
+        a, b = _quoted(b"a/" + path), _quoted(b"b/" + path)
+        yield b"diff --git " + a + b" " + b + b"\n"
+        if old is None and new is not None:
+            yield f"new file mode {new.mode}\n".encode()
+        elif new is None and old is not None:
+            yield f"deleted file mode {old.mode}\n".encode()
+        elif old is not None and new is not None and old.mode != new.mode:
+            yield f"old mode {old.mode}\nnew mode {new.mode}\n".encode()
+        if before == after and old is not None and new is not None:
+            return
+        none = "0" * 40
+        yield f"index {old.blob if old else none}..{new.blob if new else none}\n".encode()
+        if b"\0" in before or b"\0" in after or not (before or after):
+            yield from (_binary(after, before) if before or after else ())
+        else:
+            yield b"--- " + (a if old else b"/dev/null") + b"\n+++ " + (b if new else b"/dev/null") + b"\n"
+            yield from _text(before, after)
+
+
+def _tree_name(files: dict[bytes, _File]) -> str:
+    return digest_of([[os.fsdecode(path), file.mode, file.blob] for path, file in sorted(files.items())])
+
+
+def _content(top: Path, path: bytes) -> bytes:
+    place = os.fsencode(top) + b"/" + path
+    try:
+        if stat.S_ISLNK(os.lstat(place).st_mode):
+            return os.readlink(place)  # noqa: PTH115 -- bytes
+        with open(place, "rb") as stream:  # noqa: PTH123 -- bytes
+            return stream.read()
+    except FileNotFoundError:
+        return b""
+
+
+def _blob(content: bytes) -> str:
+    return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
+
+
+def _quoted(path: bytes) -> bytes:
+    if all(0x20 <= byte < 0x7F and byte not in b'"\\' for byte in path):
+        return path
+    named = {0x07: b"\\a", 0x08: b"\\b", 0x09: b"\\t", 0x0A: b"\\n", 0x0B: b"\\v", 0x0C: b"\\f", 0x0D: b"\\r",
+             0x22: b'\\"', 0x5C: b"\\\\"}  # fmt: skip
+    parts = (named.get(c, bytes([c]) if 0x20 <= c < 0x7F else b"\\%03o" % c) for c in path)
+    return b'"' + b"".join(parts) + b'"'
+
+
+def _text(before: bytes, after: bytes) -> Iterator[bytes]:
+    rows = difflib.unified_diff(_lines(before), _lines(after))
+    for number, row in enumerate(rows):
+        if number < 2:
+            continue
+        line = row.encode("latin-1")
+        yield line if line.endswith(b"\n") else line + b"\n\\ No newline at end of file\n"
+
+
+def _lines(content: bytes) -> list[str]:
+    """Lines end at a newline only. Latin-1 keeps every byte as one character, whatever the encoding is."""
+    parts = content.decode("latin-1").split("\n")
+    return [part + "\n" for part in parts[:-1]] + ([parts[-1]] if parts[-1] else [])
+
+
+def _binary(after: bytes, before: bytes) -> Iterator[bytes]:
+    yield b"GIT binary patch\n"
+    for content in (after, before):
+        yield b"literal %d\n" % len(content)
+        packed = zlib.compress(content)
+        for at in range(0, len(packed), _LINE):
+            piece = packed[at : at + _LINE]
+            size = len(piece)
+            letter = bytes([size + 64 if size <= 26 else size + 70])
+            yield letter + base64.b85encode(piece, pad=True) + b"\n"
+        yield b"\n"

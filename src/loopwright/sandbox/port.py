@@ -1,0 +1,82 @@
+"""What an isolation adapter, and a recorder of changes, must do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from loopwright.sandbox.model import Base, View
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """How to start one command under confinement."""
+
+    argv: tuple[str, ...]
+    cwd: Path
+    env: Mapping[str, str]
+    wrapped: bool
+
+
+class Isolation(Protocol):
+    """One way to confine commands."""
+
+    @property
+    def name(self) -> str:
+        """Its name in the evidence."""
+        ...
+
+    @property
+    def mounts(self) -> bool:
+        """Whether it can show a folder at another path, read-only."""
+        ...
+
+    def missing(self) -> str | None:
+        """Why it can't be used on this machine, or None."""
+        ...
+
+    def launch(self, view: View, argv: tuple[str, ...], *, cwd: Path, env: Mapping[str, str], network: bool) -> Launch:
+        """The command line and environment that run `argv` confined."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What differs from the base: the tree that came out, and things that a patch can't carry."""
+
+    tree: str
+    left_out: tuple[str, ...]
+
+
+class Recorder(Protocol):
+    """Knows the base, and can say what changed since."""
+
+    def base(self) -> Base:
+        """What the sandbox started from."""
+        ...
+
+    def record(self, write: Callable[[bytes], None]) -> Changes:
+        """Write the patch piece by piece; call it when no process of the sandbox is left."""
+        ...
+
+    def changed_files(self) -> tuple[str, ...]:
+        """The paths in the patch, after `record`."""
+        ...
+
+    def binary_files(self) -> tuple[bytes, ...]:
+        """Paths whose new content the patch holds in a coded form, where no rule could read it."""
+        ...
+
+    def content(self, path: bytes) -> bytes:
+        """A changed file's new bytes."""
+        ...
+
+    def lines_with(self, text: str) -> bytes:
+        """The lines of the base's files that hold this text."""
+        ...
+
+    def write_base_patch(self, write: Callable[[bytes], None], limit: int) -> bool:
+        """What the base has that its commit has not; False when that is more than the limit."""
+        ...

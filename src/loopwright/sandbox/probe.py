@@ -1,0 +1,91 @@
+"""Finds out what confinement is worth on this machine by trying to get out of it."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+from loopwright.errors import LoopwrightError
+from loopwright.kernel import process
+from loopwright.sandbox.model import View
+from loopwright.sandbox.port import Isolation
+
+# Shell builtins only, so that the answer says something about the confinement and not about PATH.
+# A plain sh has no way to open a connection: what was not tried counts as reached.
+_ATTEMPTS = r"""
+echo started
+outside=$1 port=$2
+shift 2
+( : > "$outside/escaped" ) 2>/dev/null && echo write
+for name in "$@"; do ( : < "$name" ) 2>/dev/null && echo home && break; done
+if [ -z "$BASH_VERSION" ]; then echo network; else
+( exec 3<>"/dev/tcp/127.0.0.1/$port" ) 2>/dev/null && echo network; fi
+( : > ./inside ) 2>/dev/null || echo stuck
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Escapes:
+    """What an attempt to get out achieved."""
+
+    started: bool
+    wrote_outside: bool
+    saw_home: bool
+    reached_network: bool
+    stuck: bool
+    said: str = ""
+
+
+def attempt(isolation: Isolation, view: View, shell: str, env: Mapping[str, str], *, network: bool) -> Escapes:
+    """Run the attempts once, confined as a step would be."""
+    outside = view.place.folder
+    marks = [str(path) for path in _private_things(Path(env.get("HOME", "/root")), view)]
+    with closing(socket.create_server(("127.0.0.1", 0))) as listener:
+        port = str(listener.getsockname()[1])
+        argv = (shell, "-c", _ATTEMPTS, "probe", str(outside), port, *marks)
+        launch = isolation.launch(view, argv, cwd=view.place.repo, env=env, network=network)
+        try:
+            done = process.capture(launch.argv, cwd=launch.cwd, env=launch.env, timeout_s=20)
+        except (LoopwrightError, OSError, TimeoutError) as problem:
+            return Escapes(False, False, False, False, True, str(problem))
+    (view.place.repo / "inside").unlink(missing_ok=True)
+    said = done.stdout.decode("utf-8", "replace").split()
+    # A confined write may land in a private layer and claim success: what counts is what is here now.
+    wrote = (outside / "escaped").exists()
+    (outside / "escaped").unlink(missing_ok=True)
+    return Escapes(
+        started="started" in said,
+        wrote_outside=wrote,
+        saw_home="home" in said,
+        reached_network="network" in said,
+        stuck="stuck" in said,
+        said=done.stderr.decode("utf-8", "replace").strip()[-300:],
+    )
+
+
+def _private_things(home: Path, view: View) -> list[Path]:
+    """A few files of the home that exist and that no step needs."""
+    if not home.is_dir():
+        return []
+    try:
+        names = sorted(os.listdir(home))
+    except OSError:
+        return []
+    private = (
+        ".ssh",
+        ".aws",
+        ".netrc",
+        ".gnupg",
+        ".config",
+        ".docker",
+        ".kube",
+        ".bash_history",
+        ".bashrc",
+        ".profile",
+    )
+    places = [home / name for name in names if name in private]
+    return [place for place in places if place != view.project and place not in view.project.parents][:20]

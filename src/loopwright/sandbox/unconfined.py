@@ -1,0 +1,25 @@
+"""No confinement: the command as it is. Processes are still ended, the environment is still small."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from loopwright.sandbox.model import View
+from loopwright.sandbox.port import Launch
+
+
+class Unconfined:
+    """Isolation `none`."""
+
+    name = "none"
+    mounts = False
+
+    def missing(self) -> str | None:
+        """It can always be used."""
+        return None
+
+    def launch(self, view: View, argv: tuple[str, ...], *, cwd: Path, env: Mapping[str, str], network: bool) -> Launch:
+        """The same command, with the sandbox's temporary folder."""
+        del network
+        return Launch(argv, cwd, {**env, "TMPDIR": str(view.place.tmp)}, wrapped=False)

@@ -1,0 +1,97 @@
+"""What every verb works with. `wiring` makes it; a verb names no adapter."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from loopwright.agents.port import Agent
+from loopwright.errors import LoopwrightError, ToolMissing
+from loopwright.evidence.store import RunStore
+from loopwright.kernel import git
+from loopwright.kernel.clock import Clock
+from loopwright.redaction.build import build_redactor, relaxed_rules
+from loopwright.runner.model import Environment, Limits
+from loopwright.runner.order import Tools
+from loopwright.sandbox.model import Request
+from loopwright.sandbox.place import default_root, prepare_root
+from loopwright.sandbox.port import Isolation
+from loopwright.workspace.layout import Layout
+from loopwright.workspace.settings import Settings
+
+
+@dataclass(frozen=True)
+class Context:
+    """A workspace, its settings, the caller's environment and the adapters."""
+
+    layout: Layout
+    settings: Settings
+    environment: Mapping[str, str]
+    clock: Clock
+    isolations: tuple[Isolation, ...]
+    open_agent: Callable[[str], Agent]
+
+    @property
+    def project(self) -> Path:
+        """The project's top folder."""
+        return self.layout.root
+
+    @property
+    def store(self) -> RunStore:
+        """The workspace's runs."""
+        return RunStore(self.layout)
+
+    def wanted_sandbox_root(self) -> Path:
+        """Where sandboxes go, whether it is there or not."""
+        configured = self.settings.values.sandbox.root
+        return Path(configured).expanduser() if configured else default_root()
+
+    def sandbox_root(self) -> Path:
+        """Where sandboxes go, made and checked."""
+        return prepare_root(self.wanted_sandbox_root(), self.project)
+
+    def sandbox_request(self) -> Request:
+        """A sandbox of the project as it is now."""
+        wanted = self.settings.values.sandbox
+        return Request(
+            project=self.project,
+            sandbox_root=self.sandbox_root(),
+            mode=wanted.mode,
+            exclude=tuple(wanted.exclude),
+            provide=tuple(wanted.provide),
+            state_folders=self.layout.state_folders(),
+        )
+
+    def step_environment(self) -> Environment:
+        """The caller's variables and the allow-list."""
+        return Environment(self.environment, tuple(self.settings.values.sandbox.env))
+
+    def limits(self) -> Limits:
+        """How long and how much."""
+        wanted = self.settings.values.run
+        return Limits(wanted.timeout_s, wanted.jobs, wanted.log_limit_mb << 20)
+
+    def shell(self) -> str | LoopwrightError:
+        """bash, else sh, else why not."""
+        path = self.environment.get("PATH")
+        for name in ("bash", "sh"):
+            if shutil.which(name, path=path):
+                return name
+        return ToolMissing("there is no bash and no sh on PATH", hint="install bash, or correct PATH")
+
+    def tools(self) -> Tools:
+        """Fresh tools for one run: a redactor learns exemptions, and must not carry them over."""
+        secrets = self.settings.values.secrets
+        return Tools(
+            store=self.store,
+            redactor=build_redactor(secrets, self.environment),
+            isolations=self.isolations,
+            clock=self.clock,
+            relaxed_rules=relaxed_rules(secrets),
+        )
+
+    def repository(self) -> git.UserRepository | None:
+        """The project's git repository, where there is one."""
+        return git.discover(self.project) if git.is_installed() else None

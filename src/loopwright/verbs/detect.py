@@ -1,0 +1,96 @@
+"""Finds out what a project needs in a sandbox, by the files that it has. Guesses that a person can correct."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Detected:
+    """Folders to provide, commands to set up with, and the test command."""
+
+    provide: tuple[str, ...]
+    setup: tuple[str, ...]
+    test_command: str
+
+
+_PROVIDED = ("node_modules", ".venv", "venv", "vendor/bundle", ".tox")
+
+
+def detect(project: Path) -> Detected:
+    """Look at the project's top folder."""
+    provide = tuple(name for name in _PROVIDED if (project / name).is_dir())
+    return Detected(provide, _setup(project, provide), _test_command(project, provide))
+
+
+def _setup(project: Path, provide: tuple[str, ...]) -> tuple[str, ...]:
+    if (project / "package-lock.json").is_file() and "node_modules" not in provide:
+        return ("npm ci",)
+    if (project / "pnpm-lock.yaml").is_file() and "node_modules" not in provide:
+        return ("pnpm install --frozen-lockfile",)
+    return ()
+
+
+def _test_command(project: Path, provide: tuple[str, ...]) -> str:
+    script = _npm_test(project)
+    if script:
+        return script
+    if _is_python(project):
+        for venv in (".venv", "venv"):
+            if venv in provide and (project / venv / "bin" / "pytest").exists():
+                return f"{venv}/bin/python -m pytest -q"
+        return "python -m pytest -q" if _uses_pytest(project) else "python -m unittest"
+    by_file = {
+        "Cargo.toml": "cargo test",
+        "go.mod": "go test ./...",
+        "pom.xml": "mvn -q test",
+        "build.gradle": "gradle test",
+        "Gemfile": "bundle exec rake test",
+        "mix.exs": "mix test",
+    }
+    for name, command in by_file.items():
+        if (project / name).is_file():
+            return command
+    return "make test" if _has_make_target(project, "test") else ""
+
+
+def _npm_test(project: Path) -> str:
+    try:
+        package = json.loads((project / "package.json").read_text(encoding="utf-8"))
+        script = package["scripts"]["test"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return ""
+    if not isinstance(script, str) or "no test specified" in script:
+        return ""
+    return "pnpm test" if (project / "pnpm-lock.yaml").exists() else "npm test"
+
+
+def _is_python(project: Path) -> bool:
+    return any((project / name).is_file() for name in ("pyproject.toml", "setup.py", "setup.cfg", "requirements.txt"))
+
+
+def _uses_pytest(project: Path) -> bool:
+    for name in (
+        "pyproject.toml",
+        "setup.cfg",
+        "requirements.txt",
+        "requirements-dev.txt",
+        "tox.ini",
+        "pytest.ini",
+    ):
+        try:
+            if "pytest" in (project / name).read_text(encoding="utf-8"):
+                return True
+        except (OSError, UnicodeDecodeError):
+            continue
+    return (project / "conftest.py").is_file() or (project / "tests" / "conftest.py").is_file()
+
+
+def _has_make_target(project: Path, target: str) -> bool:
+    try:
+        lines = (project / "Makefile").read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError):
+        return False
+    return any(line.startswith(f"{target}:") for line in lines)

@@ -1,0 +1,131 @@
+"""`loopwright doctor`: check this machine and this workspace; with `fix`, repair what can be repaired."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from loopwright.errors import DamagedFile, LoopwrightError
+from loopwright.kernel import git
+from loopwright.kernel.files import set_aside, shown
+from loopwright.redaction.detector import ENGINE
+from loopwright.runner.latch import read_latch
+from loopwright.sandbox import place
+from loopwright.sandbox.confine import choose
+from loopwright.sandbox.model import View
+from loopwright.verbs.context import Context
+from loopwright.verbs.recover import recover
+from loopwright.workspace.layout import Flavour, Layout
+
+_LEAST_FREE = 1 << 30
+Health = Literal["ok", "note", "problem", "fixed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Symptom:
+    """One thing that was looked at."""
+
+    what: str
+    health: Health
+    said: str
+    remedy: str = ""
+
+
+def doctor(context: Context, *, fix: bool) -> list[Symptom]:
+    """Everything that was looked at, in a fixed order."""
+    return [*_machine(context), *_workspace(context, fix)]
+
+
+def _machine(context: Context) -> Iterator[Symptom]:
+    if git.is_installed():
+        yield Symptom("git", "ok", git.version())
+    else:
+        yield Symptom("git", "note", "not installed: only copy mode works", "install git")
+    shell = context.shell()
+    if isinstance(shell, LoopwrightError):
+        yield Symptom("shell", "problem", shell.message, shell.hint)
+    else:
+        said = shell if shell == "bash" else f"{shell} (no bash: strict isolation can't be proven)"
+        yield Symptom("shell", "ok" if shell == "bash" else "note", said)
+        yield from _isolation(context, shell)
+    yield Symptom("secret matching", "ok" if ENGINE == "re2" else "note", ENGINE)
+    try:
+        root = context.sandbox_root()
+        free = shutil.disk_usage(root).free
+        health: Health = "ok" if free >= _LEAST_FREE else "note"
+        yield Symptom("sandbox root", health, f"{shown(root)}, {free >> 20:,} MiB free", "`loopwright gc`")
+    except LoopwrightError as problem:
+        yield Symptom("sandbox root", "problem", problem.message, problem.hint)
+
+
+def _isolation(context: Context, shell: str) -> Iterator[Symptom]:
+    environment = context.step_environment().for_step(())
+    try:
+        owned = place.claim(context.sandbox_root(), "doctor")
+    except LoopwrightError as problem:
+        yield Symptom("isolation", "problem", problem.message, problem.hint)
+        return
+    try:
+        view = View(owned.place, context.project, context.sandbox_root())
+        for level in ("auto", "strict"):
+            try:
+                _, found = choose(level, context.isolations, view, shell, environment)
+            except LoopwrightError as problem:
+                yield Symptom(f"isolation {level}", "note", problem.message, problem.hint)
+                continue
+            health: Health = "ok" if found.used != "none" else "note"
+            said = f"{found.used}; network {found.network}" + (f" ({found.why})" if found.why else "")
+            yield Symptom(f"isolation {level}", health, said, "" if health == "ok" else "install bubblewrap")
+    finally:
+        owned.close(keep=False)
+
+
+def _workspace(context: Context, fix: bool) -> Iterator[Symptom]:
+    layout = context.layout
+    yield Symptom("workspace", "ok", f"{shown(layout.root)}, layout {layout.flavour}")
+    yield from _mixed_layouts(layout)
+    yield from _journal(context, fix)
+    latch = read_latch(layout.latch)
+    if latch is not None:
+        yield Symptom("latch", "note", f"latched by {latch.run_id}: {latch.reason}", "`loopwright unlatch`")
+    left = place.leftovers(context.wanted_sandbox_root())
+    try:
+        dead = [run_id for run_id, _ in context.store.abandoned()]
+    except DamagedFile:
+        return
+    for what, names in (
+        ("sandboxes of dead runs", [folder.name for folder in left]),
+        ("runs that died", dead),
+    ):
+        if names:
+            said = f"{len(names)}: {', '.join(names[:5])}"
+            yield Symptom(what, "fixed" if fix else "problem", said, "" if fix else "`loopwright doctor --fix`")
+        else:
+            yield Symptom(what, "ok", "none")
+    if fix and (left or dead):
+        recover(context)
+
+
+def _mixed_layouts(layout: Layout) -> Iterator[Symptom]:
+    other = Flavour.INTEROP if layout.flavour is Flavour.UNIFIED else Flavour.UNIFIED
+    elsewhere = Layout(layout.root, other, layout.home)
+    strays = [path for path in (elsewhere.result, elsewhere.runs, elsewhere.plan) if path.exists()]
+    if strays:
+        said = f"files of the {other} layout are here too: {', '.join(shown(path) for path in strays)}"
+        yield Symptom("layout", "note", said, "they are not read; move or remove them")
+
+
+def _journal(context: Context, fix: bool) -> Iterator[Symptom]:
+    path = context.layout.runs_journal
+    try:
+        count = len(context.store.recorded())
+    except DamagedFile as problem:
+        if not fix:
+            yield Symptom("evidence chain", "problem", problem.message, "`loopwright doctor --fix`")
+            return
+        aside = set_aside(path)
+        yield Symptom("evidence chain", "fixed", f"{problem.message}; kept as {shown(aside)}")
+        return
+    yield Symptom("evidence chain", "ok", f"{count} runs recorded")

@@ -1,0 +1,107 @@
+"""`loopwright explain`: the tables behind the behaviour, as they are used."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+
+from loopwright.redaction.build import SHIPPED_RULES
+from loopwright.redaction.environment_values import ENVIRONMENT_RULE
+from loopwright.runner.needs import OTHERWISE, TABLE
+from loopwright.workspace.settings_model import Values
+
+Table = list[dict[str, str]]
+
+_ERRORS = (
+    ("MISSING_PLAN", "1", "there is no plan file", "loopwright init writes one"),
+    ("INVALID_PLAN", "1", "the plan can't be read or makes no sense", "correct the named lines"),
+    ("SANDBOX_CREATE_FAILED", "1", "neither worktree nor copy works", "the message says why for both"),
+    ("ISOLATION_UNAVAILABLE", "1", "strict isolation, and this machine can't", "loopwright doctor"),
+    ("STEP_FAILED", "1", "an exit code is not 0, a check failed, a time-out", "read the blocker card"),
+    ("SECRET_LEAK", "99", "a secret in plan, output or change", "take it out; nothing of it was kept"),
+    ("SANDBOX_ESCAPE", "98", "a step's cwd is outside the sandbox", "correct the plan"),
+    ("LATCHED", "1", "an earlier failure waits for a person", "loopwright unlatch"),
+    ("MAX_RETRIES", "1", "--replan-with used up its tries", "a person decides"),
+    ("INTERRUPTED", "130 / 143", "SIGINT / SIGTERM", "loopwright run"),
+    ("STORAGE_FAILED", "1", "the disk is full or read-only", "free space; loopwright gc"),
+    ("DAMAGED_FILE", "1", "a file of ours is not what was written", "loopwright doctor --fix"),
+    ("SETTINGS_INVALID", "1", "an unknown key or a wrong value", "correct it"),
+    ("TOOL_MISSING", "1", "a program is not installed", "install it"),
+    ("GIT_FAILED", "1", "git ran and refused", "loopwright doctor"),
+    ("UNKNOWN_RUN", "1", "no run of that name, or nothing to repeat", "name another"),
+    ("EVIDENCE_MISMATCH", "13", "recorded and real differ", "find out who changed it"),
+    ("NOT_REPRODUCED", "1", "a rerun came out otherwise", "look for what is not pinned"),
+    ("AGENT_FAILED", "1", "an agent could not take its turn", "the message names the reason"),
+    ("INSIDE_AGENT", "1", "a person's command came from an agent", "a person types it"),
+    ("SELFTEST_FAILED", "1", "this machine does not keep the contract", "loopwright doctor"),
+    ("WRONG_USAGE", "2", "the call makes no sense", "see --help"),
+)
+ERROR_TABLE: Table = [dict(zip(("code", "exit", "when", "then"), row, strict=True)) for row in _ERRORS]
+
+_EXIT_CODES: Table = [
+    {"exit": "0", "meaning": "done"},
+    {"exit": "1", "meaning": "refused or failed, with a typed code on stderr"},
+    {"exit": "2", "meaning": "wrong usage"},
+    {"exit": "10", "meaning": "risk: review needed"},
+    {"exit": "11", "meaning": "a loop is held"},
+    {"exit": "12", "meaning": "a loop failed or ran out of iterations"},
+    {"exit": "13", "meaning": "verify: evidence does not match"},
+    {"exit": "98", "meaning": "sandbox escape"},
+    {"exit": "99", "meaning": "secret leak"},
+    {"exit": "130", "meaning": "interrupted by SIGINT"},
+    {"exit": "143", "meaning": "interrupted by SIGTERM"},
+]
+
+_ISOLATION: Table = [
+    {"level": "none", "gives": "a private copy, a small environment, no process survives"},
+    {
+        "level": "auto",
+        "gives": "the strongest that this machine has: writes in the sandbox only, home hidden; network open",
+    },
+    {"level": "strict", "gives": "the same without network unless a step says `network: true`; else an error"},
+]
+
+
+def _needs() -> Table:
+    rows = [{"the log says": ", ".join(row.words), "needs": row.needs, "because": row.reason} for row in TABLE]
+    return [*rows, {"the log says": "anything else", "needs": OTHERWISE.needs, "because": OTHERWISE.reason}]
+
+
+def _secrets() -> Table:
+    rows = [{"rule": rule.id, "provider": rule.provider} for rule in SHIPPED_RULES]
+    return [*rows, {"rule": ENVIRONMENT_RULE, "provider": "values of your own variables that look secret"}]
+
+
+def _settings() -> Table:
+    rows: Table = []
+    for section in dataclasses.fields(Values()):
+        for key in dataclasses.fields(getattr(Values(), section.name)):
+            default = key.default if key.default is not dataclasses.MISSING else None
+            if default is None and key.default_factory is not dataclasses.MISSING:
+                default = key.default_factory()
+            rows.append(
+                {
+                    "setting": f"{section.name}.{key.name}",
+                    "default": str(default),
+                    "meaning": key.metadata["help"],
+                }
+            )
+    return rows
+
+
+TOPICS: dict[str, Callable[[], Table]] = {
+    "errors": lambda: ERROR_TABLE,
+    "exit-codes": lambda: _EXIT_CODES,
+    "isolation": lambda: _ISOLATION,
+    "needs": _needs,
+    "secrets": _secrets,
+    "settings": _settings,
+}
+
+
+def explain(topic: str) -> Table:
+    """The table of a topic; an error code or the id of a rule gives its one row."""
+    if topic in TOPICS:
+        return TOPICS[topic]()
+    rows = [row for row in ERROR_TABLE if row["code"] == topic.upper().replace("-", "_")]
+    return rows or [row for row in _secrets() if row["rule"] == topic]

@@ -1,0 +1,81 @@
+"""`loopwright init`: make a project a workspace: settings that fit it, and a first plan."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from loopwright.errors import WrongUsage
+from loopwright.kernel.files import create_exclusively, shown
+from loopwright.verbs.context import Context
+from loopwright.verbs.detect import Detected, detect
+from loopwright.workspace.layout import record_choice
+
+
+@dataclass(frozen=True, slots=True)
+class Initialised:
+    """What was found and what was written; files that were there already were left alone."""
+
+    root: Path
+    detected: Detected
+    written: tuple[Path, ...]
+    kept: tuple[Path, ...]
+
+
+def init(context: Context) -> Initialised:
+    """Write what is not there yet."""
+    if context.project == context.layout.home:
+        raise WrongUsage(
+            f"{shown(context.project)} is your home folder, not a project",
+            hint="go to the project's folder first",
+        )
+    detected = detect(context.project)
+    written: list[Path] = []
+    kept: list[Path] = []
+    for path, text in (
+        (context.layout.config, _config(context, detected)),
+        (context.layout.plan, _plan(detected)),
+    ):
+        (written if create_exclusively(path, text.encode()) else kept).append(path)
+    record_choice(context.layout)
+    return Initialised(context.project, detected, tuple(written), tuple(kept))
+
+
+def _config(context: Context, detected: Detected) -> str:
+    provide = ", ".join(f'"{folder}"' for folder in detected.provide)
+    setup = ", ".join(f'"{command}"' for command in detected.setup)
+    return (
+        "# Settings of this workspace. `loopwright settings` shows every value and where it comes from;\n"
+        "# `loopwright explain settings` lists every key.\n\n"
+        f'[workspace]\nlayout = "{context.layout.flavour}"\n\n'
+        "[sandbox]\n"
+        "# Folders that git does not hold and that steps need: mounted read-only.\n"
+        f"provide = [{provide}]\n"
+        "# Commands that run once in each new sandbox.\n"
+        f"setup = [{setup}]\n\n"
+        "[loop]\n"
+        "# What decides whether the work is right.\n"
+        f'test_command = "{detected.test_command}"\n'
+    )
+
+
+def _plan(detected: Detected) -> str:
+    command = detected.test_command or "git --version"
+    quoted = command.replace("\\", "\\\\").replace('"', '\\"')
+    return (
+        "# A plan: steps that run in a sandbox, judged by exit codes alone. `loopwright run` runs it.\n"
+        "new_plan:\n"
+        '  unified_goal: "the project\'s own tests pass"\n'
+        "  steps:\n"
+        "    - id: P-1\n"
+        '      action: "run the tests"\n'
+        f'      commands: ["{quoted}"]\n'
+        "      # timeout_s: 600\n"
+        "      # depends_on: []\n"
+        "      # network: true        # only needed with isolation strict\n"
+        "      # env: [CI]            # names of variables to pass on\n"
+        "      # verification:\n"
+        '      #   - "a sentence: kept, never counted as verified"\n'
+        "      #   - {file_exists: dist/app.js}\n"
+        "      #   - {stdout_contains: passed}\n"
+    )

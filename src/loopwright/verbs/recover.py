@@ -1,0 +1,65 @@
+"""Cleans up after instances of us that died: their processes, their sandboxes, their unfinished records."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from loopwright.evidence.model import SCHEMA, Evidence
+from loopwright.evidence.store import EVIDENCE, RunFolder
+from loopwright.kernel.clock import stamp
+from loopwright.kernel.digest import sha256_of_file
+from loopwright.kernel.files import shown
+from loopwright.redaction.model import Redacted, seal
+from loopwright.sandbox import place
+from loopwright.verbs.context import Context
+from loopwright.version import VERSION
+
+
+@dataclass(frozen=True, slots=True)
+class Recovered:
+    """What was found and put in order."""
+
+    sandboxes: tuple[str, ...]
+    runs: tuple[str, ...]
+
+
+def recover(context: Context) -> Recovered:
+    """End what a dead run left running, remove its sandbox, and close its record as interrupted."""
+    sandboxes = []
+    for folder in place.leftovers(context.wanted_sandbox_root()):
+        place.clear(folder)
+        sandboxes.append(folder.name)
+    runs = []
+    for run_id, path in list(context.store.abandoned()):
+        folder_of_run = context.store.reclaim(run_id)
+        if folder_of_run is None:
+            continue
+        try:
+            if (path / EVIDENCE).is_file():
+                context.store.adopt(run_id, stamp(context.clock()))
+            else:
+                _close(context, folder_of_run)
+        finally:
+            folder_of_run.release()
+        runs.append(run_id)
+    return Recovered(tuple(sandboxes), tuple(runs))
+
+
+def _close(context: Context, folder: RunFolder) -> None:
+    """Its logs stay as they are; they are named, with no claim about what they are worth."""
+    files = sorted(path for path in folder.path.rglob("*") if path.is_file() and not path.is_symlink())
+    digests = {str(path.relative_to(folder.path)): sha256_of_file(path) for path in files}
+    now = stamp(context.clock())
+    nothing = _text("")
+    evidence = Evidence(
+        schema=SCHEMA, run_id=folder.run_id, kind="run", rerun_of=None, tool_version=VERSION, status="ERROR",
+        error_code="INTERRUPTED", message=_text("the process that ran it died"), goal=nothing,
+        plan_source_hash=digests.get("plan.yaml"), started_at=now, finished_at=now, duration_s=0.0, base=None,
+        sandbox=None, isolation=None, env_status={}, relaxed_rules={}, findings=[], steps=[], result_tree=None,
+        changed_files=[], patch_sha256=None, files=digests, previous=None,
+    )  # fmt: skip
+    context.store.publish(folder, evidence)
+
+
+def _text(text: str) -> Redacted:
+    return seal(shown(text).encode())

@@ -1,0 +1,108 @@
+"""`loopwright rerun`: the recorded plan on the recorded base again; does it come out the same?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from loopwright.errors import EvidenceMismatch, UnknownRun
+from loopwright.evidence.model import Evidence
+from loopwright.evidence.store import BASE_PATCH, PLAN
+from loopwright.kernel.digest import sha256
+from loopwright.kernel.process import Cancellation
+from loopwright.runner.events import Emitter, Listener
+from loopwright.runner.order import Order
+from loopwright.runner.run_plan import SETUP_STEP, run_plan
+from loopwright.sandbox.model import Mode, RecordedRequest, Request
+from loopwright.verbs.context import Context
+from loopwright.verbs.recover import recover
+
+
+@dataclass(frozen=True, slots=True)
+class RerunReport:
+    """The first run, the second, and where they differ."""
+
+    first: Evidence
+    second: Evidence
+    folder: Path
+    differences: tuple[str, ...]
+
+
+def rerun(context: Context, run: str, listener: Listener, cancellation: Cancellation) -> RerunReport:
+    """Repeat a run. Neither the latch nor the latest files are read or written."""
+    recover(context)
+    store = context.store
+    run_id = store.resolve(run)
+    first, _ = store.load(run_id)
+    plan = _recorded_plan(store.folder(run_id), first)
+    wanted = context.settings.values.sandbox
+    order = Order(
+        plan_name=f"the plan of {run_id}",
+        plan=plan,
+        sandbox=_recorded_sandbox(context.sandbox_request(), store.folder(run_id), first),
+        isolation=first.isolation.requested if first.isolation else wanted.isolation,
+        setup=tuple(wanted.setup),
+        keep=wanted.keep,
+        limits=context.limits(),
+        environment=context.step_environment(),
+        shell=context.shell(),
+        rerun_of=run_id,
+        run_id=f"{run_id}-rerun",
+    )
+    finished = run_plan(order, context.tools(), Emitter(listener), cancellation)
+    return RerunReport(first, finished.evidence, finished.folder, tuple(differences(first, finished.evidence)))
+
+
+def differences(first: Evidence, second: Evidence) -> list[str]:
+    """Where exit codes, outcomes or the resulting tree differ; steps that the first never began are not compared."""
+    found: list[str] = []
+    if first.isolation and second.isolation and first.isolation.used != second.isolation.used:
+        found.append(f"isolation: {first.isolation.used} then, {second.isolation.used} now")
+    again = {step.id: step for step in second.steps}
+    for step in first.steps:
+        if step.outcome in ("skipped", "cancelled") or step.id == SETUP_STEP:
+            continue
+        other = again.get(step.id)
+        then = [command.exit_code for command in step.commands]
+        now = [command.exit_code for command in other.commands] if other else []
+        if then != now:
+            found.append(f"step {step.id}: exit codes {then} then, {now} now")
+        elif other is not None and other.outcome != step.outcome:
+            found.append(f"step {step.id}: {step.outcome} then, {other.outcome} now")
+    if first.result_tree != second.result_tree:
+        found.append(f"the change: tree {_short(first.result_tree)} then, {_short(second.result_tree)} now")
+    return found
+
+
+def _recorded_plan(folder: Path, first: Evidence) -> bytes:
+    if PLAN not in first.files:
+        raise UnknownRun(
+            f"the run {first.run_id} kept no plan ({first.error_code or 'no reason given'})",
+            hint="only a run that got as far as its steps can be repeated",
+        )
+    try:
+        data = (folder / PLAN).read_bytes()
+    except OSError as problem:
+        raise EvidenceMismatch(
+            f"the plan of {first.run_id} can't be read: {problem.strerror}",
+            hint="`loopwright verify` says more",
+        ) from problem
+    if sha256(data) != first.plan_source_hash:
+        raise EvidenceMismatch(
+            f"the plan of {first.run_id} is not the one that was run",
+            hint=f"`loopwright verify {first.run_id}` says more",
+        )
+    return data
+
+
+def _recorded_sandbox(request: Request, folder: Path, first: Evidence) -> RecordedRequest:
+    if first.base is None or first.sandbox is None:
+        raise UnknownRun(
+            f"the run {first.run_id} never had a sandbox",
+            hint="only a run that got as far as its steps can be repeated",
+        )
+    return RecordedRequest(request, Mode(first.sandbox.mode), first.base, folder / BASE_PATCH)
+
+
+def _short(tree: str | None) -> str:
+    return tree[:12] if tree else "none"

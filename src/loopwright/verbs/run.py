@@ -1,0 +1,194 @@
+"""`loopwright run`: run the plan once; leave result, blocker and latch; close the reflection loop when asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from loopwright.errors import Latched, LoopwrightError, MaxRetries
+from loopwright.evidence.model import Evidence
+from loopwright.evidence.store import EVIDENCE, PATCH, SUMMARY
+from loopwright.kernel.files import shown, write_durably
+from loopwright.kernel.process import Cancellation
+from loopwright.plan.parse import read_plan_file
+from loopwright.runner.events import Emitter, Listener
+from loopwright.runner.latch import clear_latch, read_latch, set_latch
+from loopwright.runner.latest import envelope_of, write_blocker, write_result
+from loopwright.runner.model import Failure
+from loopwright.runner.order import Order
+from loopwright.runner.run_plan import Finished, run_plan
+from loopwright.sandbox.model import Request
+from loopwright.verbs.context import Context
+from loopwright.verbs.recover import recover
+from loopwright.verbs.replan import ask_for_plan, can_be_replanned
+from loopwright.workspace.layout import record_choice
+
+
+@dataclass(frozen=True, slots=True)
+class RunRequest:
+    """What the caller wants beyond the settings."""
+
+    plan: Path | None = None
+    replan_with: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunReport:
+    """How it ended. `failure` is None when all went well."""
+
+    evidence: Evidence
+    folder: Path
+    failure: Failure | None
+    attempts: tuple[str, ...]
+
+
+def run(context: Context, request: RunRequest, listener: Listener, cancellation: Cancellation) -> RunReport:
+    """Recover, run, settle; with an agent, replan and run again until it is green or the tries are used."""
+    record_choice(context.layout)
+    recover(context)
+    emitter = Emitter(listener)
+    path = request.plan or context.layout.plan
+    first = _once(context, path, lambda: read_plan_file(path), emitter, cancellation)
+    if request.replan_with is None or first.failure is None:
+        return RunReport(first.evidence, first.folder, first.failure, (first.evidence.run_id,))
+    return _reflect(context, request.replan_with, path, first, emitter, cancellation)
+
+
+def _reflect(
+    context: Context,
+    agent_name: str,
+    path: Path,
+    first: Finished,
+    emitter: Emitter,
+    cancellation: Cancellation,
+) -> RunReport:
+    """The reflection loop: a new plan for each failure, never the same twice."""
+    agent = context.open_agent(agent_name)
+    tries = context.settings.values.run.max_retries
+    seen = {first.evidence.plan_source_hash}
+    attempts = [first.evidence.run_id]
+    last, plan = first, _bytes_or_nothing(path)
+    for number in range(1, tries + 1):
+        if last.failure is None or not can_be_replanned(last.failure):
+            break
+        answer = ask_for_plan(context, agent, last, last.failure, plan, number, tries, emitter, cancellation)
+        if answer is None or answer.digest in seen:
+            continue
+        seen.add(answer.digest)
+        plan = answer.plan
+        _clear_own_latch(context, attempts)
+        _keep_plan(context, path, plan)
+        last = _once(context, path, partial(bytes, plan), emitter, cancellation)
+        attempts.append(last.evidence.run_id)
+    failure = last.failure
+    if failure is not None and can_be_replanned(failure):
+        failure = _give_up(context, path, last, failure, tries)
+    return RunReport(last.evidence, last.folder, failure, tuple(attempts))
+
+
+def _once(
+    context: Context, path: Path, read: Callable[[], bytes], emitter: Emitter, cancellation: Cancellation
+) -> Finished:
+    """One attempt, from the latch to the latch."""
+    sandbox = context.settings.values.sandbox
+    refusal: LoopwrightError | None = _latched(context)
+    request: Request | None = None
+    plan: bytes | LoopwrightError
+    try:
+        plan = read()
+        request = context.sandbox_request()
+    except LoopwrightError as problem:
+        refusal = refusal or problem
+        plan = problem
+    order = Order(
+        plan_name=_name(context, path),
+        plan=plan,
+        sandbox=request,
+        isolation=sandbox.isolation,
+        setup=tuple(sandbox.setup),
+        keep=sandbox.keep,
+        limits=context.limits(),
+        environment=context.step_environment(),
+        shell=context.shell(),
+        refusal=refusal,
+    )
+    finished = run_plan(order, context.tools(), emitter, cancellation)
+    settle(context, path, finished, finished.failure)
+    return finished
+
+
+def settle(context: Context, path: Path, finished: Finished, failure: Failure | None) -> None:
+    """Write the latest files, the blocker card and the latch, as the outcome demands."""
+    layout, evidence = context.layout, finished.evidence
+    latches = failure is not None and failure.code not in ("LATCHED", "INTERRUPTED")
+    written = [str(layout.result), str(finished.folder / EVIDENCE)]
+    written += [str(finished.folder / name) for name in (PATCH, SUMMARY) if (finished.folder / name).exists()]
+    if failure is not None and failure.code != "LATCHED":
+        written.append(str(layout.blocker))
+    missing = failure is not None and failure.code == "MISSING_PLAN"
+    envelope = envelope_of(evidence, failure, plan=_name(context, path), written=written, missing=missing)
+    if failure is not None and failure.code != "LATCHED":
+        write_blocker(layout.blocker, envelope, evidence, finished.folder, failure)
+    write_result(layout.result, envelope, evidence, finished.folder, failure.message if failure else evidence.message)
+    if latches and failure is not None and context.settings.values.run.latch:
+        set_latch(
+            layout.latch,
+            created_at=evidence.finished_at,
+            reason=f"{failure.code}: {failure.message.text.splitlines()[0]}",
+            run_id=evidence.run_id,
+        )
+
+
+def _give_up(context: Context, path: Path, last: Finished, why_last: Failure, tries: int) -> Failure:
+    why = why_last.message.text.splitlines()[0]
+    problem = MaxRetries(
+        f"{tries} new plans were tried; the last run still fails: {why}",
+        hint="read the blocker card, decide yourself, then `loopwright unlatch` and `loopwright run`",
+    )
+    clean = context.tools().redactor.clean
+    failure = Failure(
+        problem.code, clean(problem.message), problem.hint, why_last.step, why_last.command,
+        why_last.exit_code, why_last.log_tail, why_last.log,
+    )  # fmt: skip
+    settle(context, path, last, failure)
+    return failure
+
+
+def _latched(context: Context) -> Latched | None:
+    if not context.settings.values.run.latch:
+        return None
+    latch = read_latch(context.layout.latch)
+    if latch is None:
+        return None
+    return Latched(
+        f"the run {latch.run_id} latched at {latch.created_at}: {latch.reason}",
+        hint="look at the blocker card, then `loopwright unlatch`",
+    )
+
+
+def _clear_own_latch(context: Context, attempts: list[str]) -> None:
+    latch = read_latch(context.layout.latch)
+    if latch is not None and latch.run_id in attempts:
+        clear_latch(context.layout.latch)
+
+
+def _keep_plan(context: Context, path: Path, plan: bytes) -> None:
+    """A new plan takes the place of the layout's own; a plan file that the caller named is theirs."""
+    if path == context.layout.plan and not context.tools().redactor.scan(plan, "plan", trusts_pragma=True).findings:
+        write_durably(path, plan)
+
+
+def _bytes_or_nothing(path: Path) -> bytes:
+    try:
+        return read_plan_file(path)
+    except LoopwrightError:
+        return b""
+
+
+def _name(context: Context, path: Path) -> str:
+    try:
+        return shown(path.resolve().relative_to(context.project))
+    except ValueError:
+        return shown(path)

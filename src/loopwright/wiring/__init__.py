@@ -1,0 +1,1 @@
+"""The only place that names adapters: settings in, `Context` out."""

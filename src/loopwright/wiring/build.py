@@ -1,0 +1,71 @@
+"""Builds the context of a call."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from loopwright.agents.command import CommandAgent
+from loopwright.agents.port import Agent
+from loopwright.agents.scripted import ScriptedAgent, read_turns
+from loopwright.errors import AgentFailed, WrongUsage
+from loopwright.kernel.clock import Clock, utc_now
+from loopwright.kernel.files import shown
+from loopwright.sandbox.bubblewrap import Bubblewrap
+from loopwright.sandbox.landlock import Landlock
+from loopwright.sandbox.port import Isolation
+from loopwright.sandbox.unconfined import Unconfined
+from loopwright.verbs.context import Context
+from loopwright.workspace.layout import Flavour, Layout, detect_flavour, find_root, user_config, user_home
+from loopwright.workspace.settings import Flags, Settings, load_settings
+from loopwright.workspace.settings_model import AgentSettings
+
+ISOLATIONS: tuple[Isolation, ...] = (Bubblewrap(), Landlock(), Unconfined())
+
+
+def build_context(
+    start: Path, flags: Flags, *, environment: Mapping[str, str] | None = None, clock: Clock = utc_now
+) -> Context:
+    """Find the workspace, read its settings, plug the adapters in."""
+    if not start.is_dir():
+        raise WrongUsage(f"the project folder {shown(start)} is not there", hint="check --project-root")
+    environment = dict(os.environ if environment is None else environment)
+    root = find_root(start)
+    home = user_home()
+    unified = Layout(root, Flavour.UNIFIED, home)
+    settings = load_settings(
+        user_file=user_config(), workspace_file=unified.config, environment=environment, flags=flags
+    )
+    if ("workspace", "layout") in settings.origins:
+        flavour = Flavour(settings.values.workspace.layout)
+    else:
+        flavour = detect_flavour(root, home)
+    return Context(
+        layout=Layout(root, flavour, home),
+        settings=settings,
+        environment=environment,
+        clock=clock,
+        isolations=ISOLATIONS,
+        open_agent=lambda name: open_agent(name, settings, root),
+    )
+
+
+def open_agent(name: str, settings: Settings, root: Path) -> Agent:
+    """The agent of this name: from `[agents.NAME]`, or spelled out as `command:…` or `scripted:FILE`."""
+    kind, colon, rest = name.partition(":")
+    if colon:
+        wanted = AgentSettings(kind=kind, command=rest, turns=rest)
+    else:
+        wanted = settings.values.agents.named.get(name, AgentSettings())
+    match wanted.kind or name:
+        case "command" if wanted.command:
+            return CommandAgent(name if not colon else kind, wanted.command)
+        case "scripted" if wanted.turns:
+            return ScriptedAgent(name if not colon else kind, read_turns(root / wanted.turns))
+    known = ", ".join(sorted(settings.values.agents.named)) or "none"
+    raise AgentFailed(
+        "agent_missing",
+        f"there is no agent '{shown(name)}' (configured: {known})",
+        hint='write [agents.NAME] kind = "command", command = "…" into config.toml, or use command:… or scripted:FILE',
+    )

@@ -1,0 +1,1 @@
+"""Where things are (`Layout`) and how the user wants them (`Settings`)."""

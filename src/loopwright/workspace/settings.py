@@ -1,0 +1,172 @@
+"""Settings from defaults, the user's file, the workspace's file, the environment and flags; later wins.
+
+Each value knows where it came from. Every problem is reported at once; an unknown key names the nearest.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import json
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, get_type_hints
+
+import msgspec
+
+from loopwright.errors import SettingsInvalid
+from loopwright.kernel.files import shown
+from loopwright.workspace.settings_model import AgentSettings, Values
+
+_PREFIX = "LOOPWRIGHT_"
+# Variables that we set for our own children; they are facts about a process, not settings.
+RESERVED_VARIABLES = frozenset(
+    {"LOOPWRIGHT_PROCESS_MARK", "LOOPWRIGHT_AGENT_TURN", "LOOPWRIGHT_PROMPT", "LOOPWRIGHT_ANSWER"}
+)
+Flags = Mapping[tuple[str, str], Any]
+
+
+@dataclass(frozen=True)
+class Shown:
+    """One setting as a person asks for it."""
+
+    section: str
+    key: str
+    value: Any
+    origin: str
+    help: str
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The values, and for each that is not a default its origin."""
+
+    values: Values
+    origins: Mapping[tuple[str, str], str]
+
+    def listed(self) -> Iterator[Shown]:
+        """Every setting with its origin, in the order of the reference."""
+        for section in dataclasses.fields(self.values):
+            part = getattr(self.values, section.name)
+            for key in dataclasses.fields(part):
+                origin = self.origins.get((section.name, key.name), "default")
+                yield Shown(section.name, key.name, getattr(part, key.name), origin, key.metadata["help"])
+
+
+def load_settings(*, user_file: Path, workspace_file: Path, environment: Mapping[str, str], flags: Flags) -> Settings:
+    """Merge all sources; raises `SettingsInvalid` with every problem in them."""
+    merge = _Merge()
+    merge.add_file(user_file)
+    merge.add_file(workspace_file)
+    merge.add_environment(environment)
+    for (section, key), value in flags.items():
+        if value is not None:
+            merge.put(section, key, value, f"flag --{key.replace('_', '-')}")
+    return merge.settings()
+
+
+class _Merge:
+    """Collects raw values with their origins and every problem on the way."""
+
+    def __init__(self) -> None:
+        self._raw: dict[tuple[str, str], Any] = {}
+        self._origins: dict[tuple[str, str], str] = {}
+        self._problems: list[str] = []
+
+    def add_file(self, path: Path) -> None:
+        try:
+            document = tomllib.loads(path.read_bytes().decode())
+        except FileNotFoundError:
+            return
+        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as problem:
+            self._problems.append(f"{shown(path)}: {problem}")
+            return
+        for section, content in document.items():
+            if section not in _SECTIONS:
+                self._unknown(f"{shown(path)}: section [{section}]", section, _SECTIONS)
+            elif not isinstance(content, dict):
+                self._problems.append(f"{shown(path)}: [{section}] must be a table")
+            else:
+                for key, value in content.items():
+                    self.put(section, key, value, shown(path))
+
+    def add_environment(self, environment: Mapping[str, str]) -> None:
+        for name in sorted(environment):
+            if not name.startswith(_PREFIX) or name in RESERVED_VARIABLES:
+                continue
+            section, _, key = name.removeprefix(_PREFIX).lower().partition("_")
+            if section not in _SECTIONS or key not in _SECTIONS[section]:
+                known = [f"{_PREFIX}{s}_{k}".upper() for s, keys in _SECTIONS.items() for k in keys]
+                self._unknown(f"environment variable {name}", name, known)
+                continue
+            self.put(section, key, _from_text(environment[name], _SECTIONS[section][key]), name)
+
+    def put(self, section: str, key: str, value: Any, origin: str) -> None:
+        if section == "agents" and isinstance(value, dict):
+            named = {**self._raw.get((section, "named"), {}), key: value}
+            self._check(("agents", "named"), named, f"{origin}: [agents.{key}]", origin)
+        elif key not in _SECTIONS[section] or (section, key) == ("agents", "named"):
+            self._unknown(f"{origin}: {section}.{key}", key, _SECTIONS[section])
+        else:
+            self._check((section, key), value, f"{origin}: {section}.{key}", origin)
+
+    def _check(self, name: tuple[str, str], value: Any, where: str, origin: str) -> None:
+        try:
+            msgspec.convert(value, _SECTIONS[name[0]][name[1]])
+            if name == ("agents", "named"):
+                self._check_agents(value, where)
+        except msgspec.ValidationError as problem:
+            self._problems.append(f"{where}: {problem}")
+            return
+        self._raw[name] = value
+        self._origins[name] = origin
+
+    def _check_agents(self, named: Mapping[str, Mapping[str, Any]], where: str) -> None:
+        known = [field.name for field in dataclasses.fields(AgentSettings)]
+        for content in named.values():
+            for key in content:
+                if key not in known:
+                    self._unknown(f"{where} {key}", key, known)
+
+    def _unknown(self, where: str, name: str, known: Any) -> None:
+        near = difflib.get_close_matches(name, list(known), 1, 0.5)
+        self._problems.append(f"{where} is unknown" + (f"; did you mean '{near[0]}'?" if near else ""))
+
+    def settings(self) -> Settings:
+        if self._problems:
+            raise SettingsInvalid(
+                "settings can't be used:\n  " + "\n  ".join(self._problems),
+                hint="correct them; `loopwright explain settings` lists every key",
+            )
+        sections = {
+            name: msgspec.convert({key: value for (section, key), value in self._raw.items() if section == name}, kind)
+            for name, kind in _SECTION_TYPES.items()
+        }
+        return Settings(Values(**sections), self._origins)
+
+
+def _from_text(text: str, kind: Any) -> Any:
+    """A variable's text as TOML or JSON would say it; a list may be written with commas."""
+    if kind is str:
+        return text
+    if kind is bool and text.lower() in ("1", "0", "true", "false", "yes", "no", "on", "off"):
+        return text.lower() in ("1", "true", "yes", "on")
+    try:
+        return json.loads(text)
+    except ValueError:
+        if str(kind).startswith("list"):
+            return [part.strip() for part in text.split(",") if part.strip()]
+        return text
+
+
+def _keys(section: type) -> dict[str, Any]:
+    hints = get_type_hints(section)
+    return {field.name: hints[field.name] for field in dataclasses.fields(section)}
+
+
+_SECTION_TYPES: dict[str, Any] = {
+    field.name: type(getattr(Values(), field.name)) for field in dataclasses.fields(Values)
+}
+_SECTIONS: dict[str, dict[str, Any]] = {name: _keys(kind) for name, kind in _SECTION_TYPES.items()}
