@@ -14,8 +14,8 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -79,6 +79,20 @@ class Cancellation:
         self._read, self._write = os.pipe()
         os.set_blocking(self._write, False)
         self._reason: str | None = None
+        self._inner: list[Cancellation] = []
+
+    @contextmanager
+    def nested(self) -> Iterator[Cancellation]:
+        """A request of its own for a part of the work; what stops the whole stops the part, not the reverse."""
+        inner = Cancellation()
+        self._inner.append(inner)
+        if self._reason is not None:
+            inner.request(self._reason)
+        try:
+            yield inner
+        finally:
+            self._inner.remove(inner)
+            inner.close()
 
     @property
     def reason(self) -> str | None:
@@ -91,6 +105,8 @@ class Cancellation:
             self._reason = reason
             with suppress(OSError):
                 os.write(self._write, b"!")
+        for inner in tuple(self._inner):
+            inner.request(reason)
 
     def fileno(self) -> int:
         """Readable once a stop was requested."""

@@ -55,7 +55,8 @@ def run_plan(order: Order, tools: Tools, emitter: Emitter, cancellation: Cancell
         try:
             if problem is not None or plan is None:
                 raise problem or InvalidPlan("there is no plan", hint="")
-            _execute(order, plan, tools, draft, folder, emitter, cancellation)
+            with cancellation.nested() as own:
+                _execute(order, plan, tools, draft, folder, emitter, own)
         except LoopwrightError as stop:
             draft.fail(Failure(stop.code, tools.redactor.clean(stop.message), stop.hint))
         if draft.failure is None:
@@ -64,19 +65,23 @@ def run_plan(order: Order, tools: Tools, emitter: Emitter, cancellation: Cancell
         evidence = tools.store.publish(folder, evidence)
     finally:
         folder.release()
-    failure = draft.failure
+    return Finished(evidence, folder.path, draft.failure, plan)
+
+
+def announce_end(finished: Finished, failure: Failure | None, emitter: Emitter) -> None:
+    """Tell that the run is over; the caller does so when everything that belongs to the end is written."""
+    evidence = finished.evidence
     emitter.emit(
         RunEnded(
-            folder.run_id,
-            evidence.status,
-            evidence.error_code,
-            evidence.message,
-            failure.hint if failure else None,
-            str(folder.path),
-            evidence.duration_s,
+            run_id=evidence.run_id,
+            status="ERROR" if failure else "OK",
+            error_code=failure.code if failure else None,
+            message=failure.message if failure else evidence.message,
+            next=failure.hint if failure else None,
+            path=str(finished.folder),
+            duration_s=evidence.duration_s,
         )
     )
-    return Finished(evidence, folder.path, failure, plan)
 
 
 def _read_plan(order: Order, tools: Tools, draft: Draft) -> tuple[Plan | None, LoopwrightError | None]:

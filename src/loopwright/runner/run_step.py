@@ -244,7 +244,9 @@ def _run_checks(
             record = _run_check_command(bench, step, item, deadline, progress)
         else:
             cwd = folder_inside(bench.place.repo, step.cwd)
-            exit_code = progress.commands[-1].exit_code if progress.commands else None
+            # Commands of checks are in the list too, after the step's own.
+            own = progress.commands[: len(step.commands)]
+            exit_code = own[-1].exit_code if own else None
             record = judge(item, bench.place.repo, cwd, searches, exit_code, bench.redactor)
         progress.checks.append(record)
         bench.emitter.emit(CheckJudged(step.id, record.kind, record.outcome, record.detail))

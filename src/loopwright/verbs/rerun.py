@@ -12,7 +12,7 @@ from loopwright.kernel.digest import sha256
 from loopwright.kernel.process import Cancellation
 from loopwright.runner.events import Emitter, Listener
 from loopwright.runner.order import Order
-from loopwright.runner.run_plan import SETUP_STEP, run_plan
+from loopwright.runner.run_plan import SETUP_STEP, announce_end, run_plan
 from loopwright.sandbox.model import Mode, RecordedRequest, Request
 from loopwright.verbs.context import Context
 from loopwright.verbs.recover import recover
@@ -49,7 +49,9 @@ def rerun(context: Context, run: str, listener: Listener, cancellation: Cancella
         rerun_of=run_id,
         run_id=f"{run_id}-rerun",
     )
-    finished = run_plan(order, context.tools(), Emitter(listener), cancellation)
+    emitter = Emitter(listener)
+    finished = run_plan(order, context.tools(), emitter, cancellation)
+    announce_end(finished, finished.failure, emitter)
     return RerunReport(first, finished.evidence, finished.folder, tuple(differences(first, finished.evidence)))
 
 

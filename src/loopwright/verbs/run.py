@@ -18,7 +18,7 @@ from loopwright.runner.latch import clear_latch, read_latch, set_latch
 from loopwright.runner.latest import envelope_of, write_blocker, write_result
 from loopwright.runner.model import Failure
 from loopwright.runner.order import Order
-from loopwright.runner.run_plan import Finished, run_plan
+from loopwright.runner.run_plan import Finished, announce_end, run_plan
 from loopwright.sandbox.model import Request
 from loopwright.verbs.context import Context
 from loopwright.verbs.recover import recover
@@ -116,6 +116,7 @@ def _once(
     )
     finished = run_plan(order, context.tools(), emitter, cancellation)
     settle(context, path, finished, finished.failure)
+    announce_end(finished, finished.failure, emitter)
     return finished
 
 
