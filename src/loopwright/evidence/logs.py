@@ -8,7 +8,7 @@ from pathlib import Path
 from loopwright.kernel.files import storage
 from loopwright.redaction.model import Redacted, seal
 
-_TAIL = 16 << 10
+_TAIL = 64 << 10
 
 
 class LogFile:
@@ -49,8 +49,12 @@ class LogFile:
             self._put(f"\n[loopwright: {self._dropped} more bytes were printed and are not kept]\n".encode())
         self._stream.close()
 
+    def tail(self) -> Redacted:
+        """The end of what was printed, as much as is remembered."""
+        return seal(self._tail)
+
     def last_lines(self, count: int) -> Redacted:
-        """The end of what was printed."""
+        """The last few lines of what was printed."""
         return seal(b"\n".join(self._tail.splitlines()[-count:]))
 
     def _put(self, data: bytes) -> None:

@@ -157,7 +157,7 @@ def write_blocker(path: Path, envelope: Envelope, evidence: Evidence, folder: Pa
 def blocker_of(envelope: Envelope, evidence: Evidence, folder: Path, failure: Failure) -> Blocker:
     """The card for a failure; what it needs is read off the log."""
     tail = failure.log_tail or failure.message
-    row = needs_of(tail.text)
+    row = needs_of((failure.log_end or tail).text)
     return Blocker(
         envelope=envelope,
         failed_step=failure.step,

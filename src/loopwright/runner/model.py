@@ -19,6 +19,7 @@ class Failure:
     command: Redacted | None = None
     exit_code: int | None = None
     log_tail: Redacted | None = None
+    log_end: Redacted | None = None
     log: str | None = None
 
 

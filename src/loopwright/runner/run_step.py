@@ -229,6 +229,7 @@ def _note_failure(bench: Bench, step: Step, record: CommandRecord, log: LogFile,
             command=record.command,
             exit_code=record.exit_code,
             log_tail=log.last_lines(_TAIL_LINES),
+            log_end=log.tail(),
             log=record.log,
         )
     )

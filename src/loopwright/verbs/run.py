@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -149,10 +149,7 @@ def _give_up(context: Context, path: Path, last: Finished, why_last: Failure, tr
         hint="read the blocker card, decide yourself, then `loopwright unlatch` and `loopwright run`",
     )
     clean = context.tools().redactor.clean
-    failure = Failure(
-        problem.code, clean(problem.message), problem.hint, why_last.step, why_last.command,
-        why_last.exit_code, why_last.log_tail, why_last.log,
-    )  # fmt: skip
+    failure = replace(why_last, code=problem.code, message=clean(problem.message), hint=problem.hint)
     settle(context, path, last, failure)
     return failure
 

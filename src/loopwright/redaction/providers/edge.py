@@ -200,10 +200,10 @@ RULES: tuple[Rule, ...] = (
         id="openvpn-static-key",
         provider="OpenVPN",
         keywords=("openvpn static key",),
-        pattern=r"-----BEGIN OpenVPN Static key V1-----[\\rn \t\r\n]{1,12}[0-9a-f]{32}[0-9a-f\\rn \t\r\n]{64,}(?:-----END OpenVPN Static key V1-----)?",
+        pattern=r"-----BEGIN OpenVPN Static key V1-----(?:[\\rn \t\r\n]{1,12}[0-9a-f]{32}[0-9a-f\\rn \t\r\n]{64,}(?:-----END OpenVPN Static key V1-----)?|[ \t\r]{0,4}(?m:$))",
         hits=(
             "-----BEGIN OpenVPN Static key V1-----\n<hex:32>\n<hex:32>\n<hex:32>\n<hex:32>\n-----END OpenVPN Static key V1-----",
         ),
-        misses=("-----BEGIN OpenVPN Static key V1-----\n...", "# 2048 bit OpenVPN static key"),
+        misses=("-----BEGIN OpenVPN Static key V1-----...", "# 2048 bit OpenVPN static key"),
     ),
 )

@@ -71,11 +71,11 @@ RULES: tuple[Rule, ...] = (
         provider="netrc",
         keywords=("machine",),
         pattern=(
-            r"\bmachine[ \t]{1,4}[^ \t\r\n]{3,100}[ \t\r\n]{1,8}login[ \t]{1,4}[^ \t\r\n]{1,100}"
-            r"[ \t\r\n]{1,8}password[ \t]{1,4}([^ \t\r\n\"'<>${}]{10,200})"
+            r"\bmachine[ \t]{1,4}[^ \t\r\n]{3,100}[ \t]{1,8}login[ \t]{1,4}[^ \t\r\n]{1,100}"
+            r"[ \t]{1,8}password[ \t]{1,4}([^ \t\r\n\"'<>${}]{10,200})"
         ),
         hits=(
-            "machine api.heroku.com\n  login me@example.com\n  password <alnum:36>",
+            "machine api.heroku.com login me@example.com password <alnum:36>",
             "machine github.com login me password <alnum:40>",
         ),
         misses=(

@@ -6,16 +6,21 @@ from loopwright.redaction.model import Rule
 
 # Line ends may be real or written as \n within JSON; a diff or a quotation may put a sign before each line.
 _GAP = r"""[\\rn \t\r\n"'+,>|-]{0,40}"""
-_PEM_ENCRYPTION = r"(?:Proc-Type: 4,ENCRYPTED[\\rn \t\r\n+-]{1,12}DEK-Info: [A-Z0-9-]{5,20},[0-9A-Fa-f]{16,32})?"
+_PEM_ENCRYPTION = (
+    r"(?:Proc-Type: 4,ENCRYPTED[\\rn \t\r\n+-]{1,12}DEK-Info: [A-Z0-9-]{5,20},[0-9A-Fa-f]{16,32})?"
+)
 _BODY = r"""[A-Za-z0-9+/]{40}(?:(?:\n|\\n)-[A-Za-z0-9+/]|[A-Za-z0-9+/=\\ \t\r\n"',>|])*"""
 _END = r"(?:-{5,6}END [A-Z ]{0,40}-----)?"
+# Text is read by lines: of a block over several lines only the header is seen, at the end of its line or,
+# in source code, before a written \n. A header that is merely named ends in a quotation mark without \n.
+_LINE_END = r"""(?:\\n["']?[ \t\r,+\\]{0,4}|[ \t\r]{0,4})(?m:$)"""
 
 _EXAMPLE_BODY = "\n<base64:64>\n<base64:64>\n<base64:30>==\n"
 _JSON_EXAMPLE_BODY = r"\n<base64:64>\n<base64:64>\n<base64:30>==\n"
 
 
 def _block(label: str) -> str:
-    return rf"-----BEGIN {label}-----{_GAP}{_PEM_ENCRYPTION}{_GAP}{_BODY}{_END}"
+    return rf"-----BEGIN {label}-----(?:{_GAP}{_PEM_ENCRYPTION}{_GAP}{_BODY}{_END}|{_LINE_END})"
 
 
 RULES: tuple[Rule, ...] = (
@@ -26,10 +31,11 @@ RULES: tuple[Rule, ...] = (
         pattern=_block("RSA PRIVATE KEY"),
         hits=(
             "-----BEGIN RSA PRIVATE KEY-----" + _EXAMPLE_BODY + "-----END RSA PRIVATE KEY-----",
-            "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,<HEX:32>\n" + _EXAMPLE_BODY,
+            "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,<HEX:32>\n"
+            + _EXAMPLE_BODY,
         ),
         misses=(
-            "-----BEGIN RSA PRIVATE KEY-----\n...\n-----END RSA PRIVATE KEY-----",
+            "-----BEGIN RSA PRIVATE KEY-----...-----END RSA PRIVATE KEY-----",
             "-----BEGIN RSA PUBLIC KEY-----" + _EXAMPLE_BODY,
             'if "-----BEGIN RSA PRIVATE KEY-----" in text: raise ValueError',
         ),
@@ -41,9 +47,11 @@ RULES: tuple[Rule, ...] = (
         pattern=_block("EC PRIVATE KEY"),
         hits=(
             "-----BEGIN EC PRIVATE KEY-----" + _EXAMPLE_BODY + "-----END EC PRIVATE KEY-----",
-            '{"privateKey": "-----BEGIN EC PRIVATE KEY-----' + _JSON_EXAMPLE_BODY + '-----END EC PRIVATE KEY-----"}',
+            '{"privateKey": "-----BEGIN EC PRIVATE KEY-----'
+            + _JSON_EXAMPLE_BODY
+            + '-----END EC PRIVATE KEY-----"}',
         ),
-        misses=("-----BEGIN EC PRIVATE KEY-----\n<key>", "-----BEGIN EC PARAMETERS-----" + _EXAMPLE_BODY),
+        misses=("-----BEGIN EC PRIVATE KEY-----<key>", "-----BEGIN EC PARAMETERS-----" + _EXAMPLE_BODY),
     ),
     Rule(
         id="private-key-dsa",
@@ -51,7 +59,7 @@ RULES: tuple[Rule, ...] = (
         keywords=("begin dsa private key",),
         pattern=_block("DSA PRIVATE KEY"),
         hits=("-----BEGIN DSA PRIVATE KEY-----" + _EXAMPLE_BODY + "-----END DSA PRIVATE KEY-----",),
-        misses=("-----BEGIN DSA PRIVATE KEY-----\n...", "-----BEGIN DSA PARAMETERS-----" + _EXAMPLE_BODY),
+        misses=("-----BEGIN DSA PRIVATE KEY-----...", "-----BEGIN DSA PARAMETERS-----" + _EXAMPLE_BODY),
     ),
     Rule(
         id="private-key-openssh",
@@ -59,12 +67,13 @@ RULES: tuple[Rule, ...] = (
         keywords=("begin openssh private key",),
         pattern=_block("OPENSSH PRIVATE KEY"),
         hits=(
+            "-----BEGIN OPENSSH PRIVATE KEY-----",
             "-----BEGIN OPENSSH PRIVATE KEY-----" + _EXAMPLE_BODY + "-----END OPENSSH PRIVATE KEY-----",
             "key: |\n  -----BEGIN OPENSSH PRIVATE KEY-----\n  <base64:70>\n  <base64:70>\n  -----END OPENSSH PRIVATE KEY-----",
             "------BEGIN OPENSSH PRIVATE KEY-----\n-<base64:70>\n-<base64:70>\n------END OPENSSH PRIVATE KEY-----",
         ),
         misses=(
-            "-----BEGIN OPENSSH PRIVATE KEY-----",
+            'MARKERS = ["-----BEGIN OPENSSH PRIVATE KEY-----"]',
             "ssh-ed25519 <base64:68> me@host",
             "-----BEGIN OPENSSH PRIVATE KEY----- is the header",
         ),
@@ -79,7 +88,7 @@ RULES: tuple[Rule, ...] = (
             r'"key": "-----BEGIN PRIVATE KEY-----' + _JSON_EXAMPLE_BODY + '-----END PRIVATE KEY-----"',
         ),
         misses=(
-            "-----BEGIN PRIVATE KEY-----\nyour key here\n-----END PRIVATE KEY-----",
+            "-----BEGIN PRIVATE KEY-----your key here-----END PRIVATE KEY-----",
             "-----BEGIN CERTIFICATE-----" + _EXAMPLE_BODY,
             "-----BEGIN PUBLIC KEY-----" + _EXAMPLE_BODY,
         ),
@@ -94,7 +103,7 @@ RULES: tuple[Rule, ...] = (
             "-----BEGIN ENCRYPTED SIGSTORE PRIVATE KEY-----" + _EXAMPLE_BODY,
         ),
         misses=(
-            "-----BEGIN ENCRYPTED PRIVATE KEY-----\n...",
+            "-----BEGIN ENCRYPTED PRIVATE KEY-----...",
             "-----BEGIN ENCRYPTED MESSAGE-----" + _EXAMPLE_BODY,
         ),
     ),
@@ -104,17 +113,17 @@ RULES: tuple[Rule, ...] = (
         keywords=("begin pgp private key block",),
         pattern=(
             r"-----BEGIN PGP PRIVATE KEY BLOCK-----"
-            r"(?:[\\rn \t\r\n]{1,12}(?:Version|Comment): [^\r\n\\]{1,100})?"
-            rf"{_GAP}{_BODY}{_END}"
+            r"(?:(?:[\\rn \t\r\n]{1,12}(?:Version|Comment): [^\r\n\\]{1,100})?"
+            rf"{_GAP}{_BODY}{_END}|{_LINE_END})"
         ),
         hits=(
-            "-----BEGIN PGP PRIVATE KEY BLOCK-----\n"
+            "-----BEGIN PGP PRIVATE KEY BLOCK-----"
             + _EXAMPLE_BODY
             + "=<base64:4>\n-----END PGP PRIVATE KEY BLOCK-----",
             "-----BEGIN PGP PRIVATE KEY BLOCK-----\nVersion: GnuPG v2\n" + _EXAMPLE_BODY,
         ),
         misses=(
-            "-----BEGIN PGP PRIVATE KEY BLOCK-----\n...",
+            "-----BEGIN PGP PRIVATE KEY BLOCK-----...",
             "-----BEGIN PGP PUBLIC KEY BLOCK-----\n" + _EXAMPLE_BODY,
         ),
     ),
@@ -122,9 +131,9 @@ RULES: tuple[Rule, ...] = (
         id="private-key-putty",
         provider="PuTTY",
         keywords=("private-lines:",),
-        pattern=r"\bPrivate-Lines: [0-9]{1,3}[\\rn\r\n]{1,8}([A-Za-z0-9+/]{40}[A-Za-z0-9+/=\\\r\n]{20,})",
+        pattern=rf"\bPrivate-Lines: [0-9]{{1,3}}(?:[\\rn\r\n]{{1,8}}[A-Za-z0-9+/]{{40}}[A-Za-z0-9+/=\\\r\n]{{20,}}|{_LINE_END})",
         hits=("PuTTY-User-Key-File-3: ssh-ed25519\nPrivate-Lines: 2\n<base64:64>\n<base64:40>==\n",),
-        misses=("Private-Lines: 14", "Public-Lines: 2\n<base64:64>\n<base64:64>\n"),
+        misses=("the line Private-Lines: 14 counts them", "Public-Lines: 2\n<base64:64>\n<base64:64>\n"),
     ),
     Rule(
         id="kubernetes-client-key",
@@ -145,9 +154,9 @@ RULES: tuple[Rule, ...] = (
         id="nats-nkey-seed",
         provider="NATS",
         keywords=("nkey seed",),
-        pattern=r"-----BEGIN (?:USER|ACCOUNT|OPERATOR) NKEY SEED-----[\\rn\r\n]{1,8}(S[A-Z2-7]{57})\b",
+        pattern=rf"-----BEGIN (?:USER|ACCOUNT|OPERATOR) NKEY SEED-----(?:[\\rn\r\n]{{1,8}}S[A-Z2-7]{{57}}\b|{_LINE_END})",
         hits=("-----BEGIN USER NKEY SEED-----\nSU<base32:56>\n------END USER NKEY SEED------",),
-        misses=("-----BEGIN USER NKEY SEED-----\n...", "-----BEGIN NATS USER JWT-----\n<base32:58>"),
+        misses=("-----BEGIN USER NKEY SEED-----...", "-----BEGIN NATS USER JWT-----\n<base32:58>"),
     ),
     Rule(
         id="json-web-key-private",

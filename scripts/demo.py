@@ -1,0 +1,143 @@
+"""The main job end to end, on a sample project in a temporary folder. Every line that starts with $ is what you would type."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+_FILES = {
+    "total.sh": """#!/bin/sh
+# Adds up the prices on standard input, one per line.
+sum=0
+while read -r price; do sum=$((sum + price)); done
+echo "$sum"
+""",
+    "test.sh": """#!/bin/sh
+# The project's tests.
+check() {
+  got=$(printf "$1" | sh total.sh)
+  if [ "$got" = "$2" ]; then echo "ok: $3"; else echo "test failed: $3: expected $2, got $got"; exit 1; fi
+}
+check '1\\n2\\n' 3 'adds up'
+check '' 0 'nothing is zero'
+check '5\\n\\n5\\n' 10 'an empty line is skipped'
+check '7\\n8' 15 'the last line needs no newline'
+""",
+}
+
+_PLAN = """new_plan:
+  unified_goal: "total.sh also takes a last line without a newline"
+  run_id: demo
+  steps:
+    - id: P-1
+      action: "the scripts are well formed"
+      commands: ["sh -n total.sh", "sh -n test.sh"]
+    - id: P-2
+      action: "read the last line too"
+      depends_on: [P-1]
+      commands: ["sed -i 's/while read -r price;/while read price;/' total.sh"]
+    - id: P-3
+      action: "the tests pass"
+      depends_on: [P-2]
+      commands: ["sh test.sh"]
+      verification: ["the code is easy to read", {stdout_contains: "ok: the last line needs no newline"}]
+    - id: P-4
+      action: "note the change"
+      depends_on: [P-3]
+      commands: ["echo '- takes a last line without a newline' >> CHANGES"]
+"""
+
+_BETTER = _PLAN.replace("  run_id: demo\n", "").replace(
+    "while read price;", 'while read -r price || [ -n \\"$price\\" ];'
+)
+_TURNS = 'turns:\n  - role: replanner\n    expect: "needs: REPLAN"\n    answer: |\n' + "".join(
+    f"      {line}\n" for line in _BETTER.splitlines()
+)
+
+
+class Demo:
+    """A sample project and the commands typed in it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.project = folder / "sample"
+        self.project.mkdir()
+        self._env = {
+            **os.environ,
+            "GIT_CONFIG_GLOBAL": os.devnull,
+            "LOOPWRIGHT_SANDBOX_ROOT": str(folder / "sandboxes"),
+        }
+
+    def tell(self, text: str) -> None:
+        """A sentence about what comes next."""
+        print(f"\n\033[1m# {text}\033[0m" if sys.stdout.isatty() else f"\n# {text}", flush=True)
+
+    def type(self, *arguments: str, expect: int = 0) -> None:
+        """Run a `loopwright` command in the project and insist on its exit code."""
+        print("$ loopwright " + " ".join(arguments), flush=True)
+        argv = [sys.executable, "-m", "loopwright.cli.main", *arguments]
+        done = subprocess.run(argv, cwd=self.project, env=self._env, check=False)
+        if done.returncode != expect:
+            sys.exit(f"demo: that should have exited with {expect}, not {done.returncode}")
+
+    def git(self, *arguments: str) -> None:
+        """Run git in the project."""
+        identity = ["-c", "user.name=demo", "-c", "user.email=demo@localhost"]
+        subprocess.run(["git", *identity, *arguments], cwd=self.project, env=self._env, check=True)
+
+    def show(self, path: Path, lines: int = 40) -> None:
+        """Print a file."""
+        print(f"$ cat {path.relative_to(self.project)}")
+        for line in path.read_text(encoding="utf-8").splitlines()[:lines]:
+            print(f"    {line}")
+        sys.stdout.flush()
+
+
+def main() -> None:
+    """Tell the story."""
+    folder = Path(tempfile.mkdtemp(prefix="loopwright-demo-"))
+    demo = Demo(folder)
+    own = demo.project / ".loopwright"
+
+    demo.tell("A small project: a script that adds up prices, and its tests, of which one fails.")
+    for name, text in _FILES.items():
+        (demo.project / name).write_text(text, encoding="utf-8")
+    demo.git("init", "-q")
+    demo.git("add", "-A")
+    demo.git("commit", "-q", "-m", "a script and its tests")
+    demo.type("init")
+    (own / "plan.latest.yaml").write_text(_PLAN, encoding="utf-8")
+
+    demo.tell("A plan of four steps. The second one's idea is wrong, and exit codes do not lie: the run fails.")
+    demo.type("run", expect=1)
+    demo.tell("This is what it leaves for whoever plans next: the blocker card.")
+    demo.show(own / "blocker.latest.yaml")
+
+    demo.tell("After a failure nothing runs until a person has looked.")
+    demo.type("run", expect=1)
+    demo.type("unlatch")
+
+    demo.tell("Now an agent may write a better plan. (A scripted one here: no model, no network, no cost.)")
+    (folder / "turns.yaml").write_text(_TURNS, encoding="utf-8")
+    demo.type("run", "--replan-with", f"scripted:{folder / 'turns.yaml'}")
+
+    demo.tell("It is green. Your checkout was not touched; the change is a patch:")
+    newest = max((own / "runs").iterdir(), key=lambda path: path.stat().st_mtime_ns)
+    demo.show(newest / "changes.patch")
+
+    demo.tell("Nobody has to believe it. The evidence can be checked, and repeated:")
+    demo.type("verify")
+    demo.type("rerun", newest.name)
+
+    demo.tell("Where to look:")
+    print(f"  the project          {demo.project}")
+    print(f"  the last run         {newest}/summary.md, evidence.json, logs/")
+    print(f"  the change, to apply git -C {demo.project} apply {newest}/changes.patch")
+    print(f"  what the agent said  {own}/turns/")
+    print(f"\nRemove it all with: rm -r {folder}")
+
+
+if __name__ == "__main__":
+    main()
