@@ -1,0 +1,119 @@
+"""The reflection loop: run, fail, ask an agent for a better plan, run again."""
+
+from __future__ import annotations
+
+import textwrap
+
+import yaml
+
+BAD = {"id": "P-1", "action": "try", "commands": ["echo 'assert failed: expected 2'; exit 1"]}
+
+
+def plan_text(*commands, **extra):
+    return yaml.safe_dump({"new_plan": {"unified_goal": "better", "steps": [{"id": "N", "commands": list(commands)}], **extra}})
+
+
+def turns(project, *answers):
+    items = [{"role": "replanner", **answer} for answer in answers]
+    return project.write(".loopwright/turns.yaml", yaml.safe_dump({"turns": items}))
+
+
+def test_the_scripted_agent_replans_until_it_is_green_and_every_attempt_stays(project):
+    project.plan(BAD, run_id="first")
+    turns(project, {"answer": plan_text("exit 4"), "expect": "needs: REPLAN"}, {"answer": plan_text("echo ok > ok.txt")})
+    done = project.run("run", "--replan-with", "scripted:.loopwright/turns.yaml")
+    assert done.exit_code == 0, done.stderr
+    runs = list((project.own / "runs").iterdir())
+    assert len(runs) == 3
+    assert not (project.own / "latch.lock").exists()
+    assert project.latest()["envelope"]["status"] == "OK"
+    assert "echo ok" in (project.own / "plan.latest.yaml").read_text()
+    assert project.run("verify").exit_code == 0
+
+
+def test_after_the_last_try_a_person_decides(project):
+    project.plan(BAD)
+    turns(project, {"answer": plan_text("exit 4")}, {"answer": plan_text("exit 5")}, {"answer": plan_text("true")})
+    done = project.run("run", "--replan-with", "scripted:.loopwright/turns.yaml", "--max-retries", "2")
+    assert done.exit_code == 1
+    assert "MAX_RETRIES" in done.stderr
+    assert project.latest()["envelope"]["error_code"] == "MAX_RETRIES"
+    assert project.latest("blocker")["exit_code"] == 5
+    assert (project.own / "latch.lock").exists()
+
+
+def test_the_same_plan_again_is_refused_and_counts_as_a_try(project):
+    plan = project.plan(BAD)
+    turns(project, {"answer": plan.read_text()}, {"answer": plan.read_text()})
+    done = project.run("run", "--replan-with", "scripted:.loopwright/turns.yaml")
+    assert "MAX_RETRIES" in done.stderr
+    assert len(list((project.own / "runs").iterdir())) == 1
+
+
+def test_a_plan_file_of_the_callers_own_is_not_overwritten(project):
+    mine = project.write("mine.yaml", plan_text("exit 1"))
+    project.commit("my plan")
+    turns(project, {"answer": plan_text("true")})
+    before = mine.read_bytes()
+    assert project.run("run", "--plan", "mine.yaml", "--replan-with", "scripted:.loopwright/turns.yaml").exit_code == 0
+    assert mine.read_bytes() == before
+
+
+def test_any_command_can_be_the_agent(project):
+    script = textwrap.dedent("""\
+        grep -q 'failed_step: P-1' "$LOOPWRIGHT_PROMPT" || exit 3
+        test -f README || exit 4
+        echo talking; echo talking >&2
+        cat > "$LOOPWRIGHT_ANSWER" <<'END'
+        {new_plan: {unified_goal: g, steps: [{id: N, commands: ["true"]}]}}
+        END
+        """)
+    project.write("agent.sh", script)
+    project.commit("an agent")
+    project.write(".loopwright/config.toml", '[agents.mine]\nkind = "command"\ncommand = "sh agent.sh"\n')
+    project.plan(BAD, run_id="first")
+    done = project.run("run", "--replan-with", "mine")
+    assert done.exit_code == 0, done.stderr
+    turn = project.own / "turns" / "first-replan-1"
+    assert (turn / "program-1.log").read_text() == "talking\ntalking\n"
+    assert (turn / "prompt.md").exists()
+    assert list(project.sandboxes.iterdir()) == []
+
+
+def test_an_agent_that_can_not_answer_ends_the_loop_with_its_reason(project):
+    cases = {
+        "command:exit 7": "crashed",
+        "command:no-such-program-here": "agent_missing",
+        "nobody": "agent_missing",
+    }
+    for agent, reason in cases.items():
+        project.plan(BAD)
+        done = project.run("run", "--replan-with", agent)
+        assert done.exit_code == 1
+        assert "AGENT_FAILED" in done.stderr
+        assert reason in done.stderr or reason == "agent_missing"
+        assert (project.own / "latch.lock").exists()
+        assert project.run("unlatch").exit_code == 0
+
+
+def test_an_agent_can_not_unlatch(project):
+    project.plan(BAD, run_id="first")
+    python = project.command("unlatch", "--project-root", str(project.root))
+    call = " ".join(python)
+    agent = f"command:env -u LOOPWRIGHT_AGENT_TURN {call} > said.txt 2>&1; cp said.txt $LOOPWRIGHT_ANSWER"
+    done = project.run("run", "--isolation", "none", "--replan-with", agent, "--max-retries", "1")
+    assert done.exit_code == 1
+    answer = (project.own / "turns" / "first-replan-1" / "answer.yaml").read_text()
+    assert "INSIDE_AGENT" in answer
+    assert (project.own / "latch.lock").exists()
+
+
+def test_a_secret_in_a_new_plan_stops_the_loop(project):
+    from loopwright.redaction.examples import expand
+
+    token = expand("ghp_<alnum:36>", 3)
+    project.plan(BAD)
+    agent = f"command:printf '%s' 'new_plan: {{steps: [{{id: N, commands: [echo {token}]}}]}}' > $LOOPWRIGHT_ANSWER"
+    done = project.run("run", "--replan-with", agent)
+    assert done.exit_code == 99
+    assert token.encode() not in project.everything_kept()

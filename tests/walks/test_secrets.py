@@ -1,0 +1,201 @@
+"""Secrets never reach a file or a screen, whatever way they come."""
+
+from __future__ import annotations
+
+import base64
+import json
+import urllib.parse
+
+import pytest
+
+from loopwright.redaction.examples import expand
+
+TOKEN = expand("ghp_<alnum:36>", 7)
+MINE = "s3cr'et va/lue+with=odd&chars"
+
+
+def everything(project, done):
+    return project.everything_kept() + done.stdout.encode() + done.stderr.encode()
+
+
+def assert_leak(project, done, *values):
+    assert done.exit_code == 99, done.stderr
+    assert "SECRET_LEAK" in done.stderr
+    assert project.latest()["envelope"]["error_code"] == "SECRET_LEAK"
+    kept = everything(project, done)
+    for value in values:
+        assert value.encode() not in kept
+    assert "Traceback" not in done.stderr
+
+
+def test_a_secret_in_the_output_stops_the_run_and_is_kept_nowhere(project):
+    project.write("token.txt", TOKEN)
+    project.commit("a file that no rule reads before it is printed")
+    project.plan(
+        {"id": "L", "commands": ["echo before; cat token.txt; echo; echo after; sleep 60"]},
+        {"id": "M", "commands": ["touch never"], "depends_on": ["L"]},
+        run_id="l",
+    )
+    done = project.run("run")
+    assert_leak(project, done, TOKEN)
+    evidence = project.evidence("l")
+    assert [step["outcome"] for step in evidence["steps"]] == ["cancelled", "skipped"]
+    (finding,) = evidence["findings"]
+    assert finding["rule"] == "github-personal-token"
+    assert finding["source"] == "logs/L-1.log"
+    assert finding["line"] == 2
+    assert len(finding["fingerprint"]) == 12
+    log = (project.own / "runs" / "l" / "logs" / "L-1.log").read_text()
+    assert log.startswith("before\n[REDACTED:github-personal-token:")
+    assert (project.own / "latch.lock").exists()
+
+
+def test_a_secret_in_the_plan_stops_before_anything_runs_and_the_copy_is_not_written(project):
+    project.plan({"id": "L", "commands": [f"curl -H 'Authorization: token {TOKEN}' host.example"]}, run_id="l")
+    done = project.run("run")
+    plan = (project.own / "plan.latest.yaml").read_bytes()
+    (project.own / "plan.latest.yaml").unlink()
+    assert_leak(project, done, TOKEN)
+    assert TOKEN.encode() in plan
+    runs = list((project.own / "runs").iterdir())
+    assert len(runs) == 1
+    assert {path.name for path in runs[0].iterdir()} == {"evidence.json", "logs"}
+    assert list((runs[0] / "logs").iterdir()) == []
+
+
+def test_a_secret_in_the_change_is_a_leak_and_the_patch_is_not_written(project):
+    halves = TOKEN[:20], TOKEN[20:]
+    project.plan({"id": "L", "commands": [f"printf '%s%s\\n' {halves[0]} {halves[1]} > config.py"]}, run_id="l")
+    done = project.run("run")
+    assert_leak(project, done, TOKEN)
+    assert not (project.own / "runs" / "l" / "changes.patch").exists()
+    assert "changes.patch" in done.stderr
+
+
+def test_a_secret_in_a_binary_file_of_the_change_is_found_too(project):
+    halves = TOKEN[:20], TOKEN[20:]
+    project.plan({"id": "L", "commands": [f"printf '\\0\\0%s%s\\0' {halves[0]} {halves[1]} > data.bin"]}, run_id="l")
+    assert_leak(project, project.run("run"), TOKEN)
+
+
+FORMS = {
+    "plain": MINE,
+    "base64": base64.b64encode(MINE.encode()).decode(),
+    "base64 with a newline": base64.b64encode(MINE.encode() + b"\n").decode(),
+    "base64 in the middle": base64.b64encode(b"user:" + MINE.encode() + b"@host").decode(),
+    "base64url": base64.urlsafe_b64encode(MINE.encode()).decode(),
+    "url": urllib.parse.quote(MINE, safe=""),
+    "url in lower case": urllib.parse.quote(MINE, safe="").lower(),
+    "form": urllib.parse.quote_plus(MINE),
+    "json": json.dumps(MINE)[1:-1],
+    "json in json": json.dumps(json.dumps(MINE))[1:-1],
+    "hex": MINE.encode().hex(),
+    "terminal colours inside": MINE[:9] + "\x1b[31m" + MINE[9:],
+    "control characters inside": MINE[:9] + "\x07" + MINE[9:],
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_the_callers_own_secrets_are_found_in_the_forms_that_tools_print_them(project, form):
+    (project.root / "out.bin").write_bytes(b"x " + FORMS[form].encode() + b" y\n")
+    project.commit("output to be")
+    project.plan({"id": "L", "commands": ["cat out.bin"]}, run_id="l")
+    done = project.run("run", env={"SERVICE_TOKEN": MINE})
+    assert_leak(project, done, MINE)
+    assert project.evidence("l")["findings"][0]["rule"] == "environment-value"
+
+
+def test_utf_16_output_is_seen_through(project):
+    (project.root / "out.bin").write_bytes(TOKEN.encode("utf-16-le") + b"\n\0")
+    project.commit("output to be")
+    project.plan({"id": "L", "commands": ["cat out.bin"]}, run_id="l")
+    assert project.run("run").exit_code == 99
+    assert TOKEN.encode("utf-16-le") not in project.everything_kept()
+
+
+@pytest.mark.parametrize("at", [1, 4, 17, 39])
+def test_a_secret_that_comes_in_two_writes_is_one_secret(project, at):
+    project.plan(
+        {"id": "L", "commands": [f"printf 'x=%s' {TOKEN[:at]}; sleep 0.2; printf '%s\\n' {TOKEN[at:]}"]}, run_id="l"
+    )
+    assert_leak(project, project.run("run"), TOKEN)
+
+
+def test_a_private_key_block_is_hidden_whole(project):
+    body = [expand("<base64:64>", seed) for seed in range(6)]
+    kind = "RSA PRIVATE KEY"
+    project.write("key.txt", "\n".join([f"-----BEGIN {kind}-----", *body, f"-----END {kind}-----", "tail"]))
+    project.commit("a key")
+    project.write(".loopwright/config.toml", '[secrets.rules]\nprivate-key-rsa = "mask"\n')
+    project.plan({"id": "L", "commands": ["cat key.txt"]}, run_id="l")
+    done = project.run("run")
+    assert done.exit_code == 0, done.stderr
+    log = (project.own / "runs" / "l" / "logs" / "L-1.log").read_text()
+    assert not any(line in log for line in body)
+    assert log.endswith("tail")
+    assert project.latest()["relaxed_rules"] == {"private-key-rsa": "mask"}
+
+
+def test_mask_hides_and_goes_on_and_off_does_nothing_and_both_are_on_the_record(project):
+    project.write("token.txt", TOKEN + "\n")
+    project.commit("a token")
+    project.plan({"id": "L", "commands": ["cat token.txt", "touch done"]}, run_id="l")
+    project.write(".loopwright/config.toml", '[secrets.rules]\ngithub-personal-token = "mask"\n')
+    assert project.run("run").exit_code == 0
+    assert TOKEN.encode() not in project.everything_kept()
+    assert project.latest()["findings"][0]["action"] == "mask"
+
+    project.write(".loopwright/config.toml", '[secrets.rules]\ngithub-personal-token = "off"\n')
+    assert project.run("run").exit_code == 0
+    assert project.latest()["relaxed_rules"] == {"github-personal-token": "off"}
+    assert TOKEN in (project.own / "runs" / "l-2" / "logs" / "L-1.log").read_text()
+
+
+@pytest.mark.parametrize(("reason", "code"), [("TEST_VECTOR", 0), ("DOCS_EXAMPLE", 0), ("FIXTURE", 0), ("BECAUSE", 99)])
+def test_a_pragma_with_a_known_reason_exempts_its_line_of_the_plan(project, reason, code):
+    plan = project.plan({"id": "L", "commands": [f"test -n {TOKEN}"]}, run_id="l")
+    plan.write_text(plan.read_text().replace(TOKEN, f"{TOKEN} # pragma: allowlist-secret why={reason}"))
+    assert project.run("run").exit_code == code
+
+
+def test_output_can_not_exempt_itself(project):
+    halves = TOKEN[:20], TOKEN[20:]
+    line = f"printf '%s%s # pragma: allowlist-secret why=TEST_VECTOR\\n' {halves[0]} {halves[1]}"
+    project.plan({"id": "L", "commands": [line]}, run_id="l")
+    assert_leak(project, project.run("run"), TOKEN)
+
+
+def test_a_value_that_a_tracked_file_exempts_may_be_printed(project):
+    project.write("vectors.txt", f"{TOKEN} pragma: allowlist-secret why=TEST_VECTOR\n")
+    project.commit("a test vector")
+    project.plan({"id": "L", "commands": ["cut -d' ' -f1 vectors.txt"]}, run_id="l")
+    assert project.run("run").exit_code == 0
+
+
+def test_a_fingerprint_in_config_exempts_its_value(project):
+    project.write("token.txt", TOKEN + "\n")
+    project.commit("a token")
+    project.plan({"id": "L", "commands": ["cat token.txt"]}, run_id="l")
+    assert project.run("run").exit_code == 99
+    found = project.latest()["findings"][0]["fingerprint"]
+    assert project.run("unlatch").exit_code == 0
+    project.write(".loopwright/config.toml", f'[secrets]\nallow = ["{found}"]\n')
+    assert project.run("run").exit_code == 0
+
+
+def test_a_rule_of_the_project_works_like_a_shipped_one(project):
+    project.write(
+        ".loopwright/config.toml",
+        '[[secrets.extra_rules]]\nid = "acme-key"\nkeyword = "acme_"\npattern = "\\\\bacme_[0-9]{8}\\\\b"\n',
+    )
+    project.plan({"id": "L", "commands": ["echo acme_$((12345677 + 1))"]}, run_id="l")
+    done = project.run("run")
+    assert_leak(project, done, "acme_12345678")
+
+
+def test_ordinary_text_is_not_a_secret(project):
+    lines = ["task-management-tool", "risk-floor-2026", "flask-application: ok", "x = " + "=" * 80_000, "a" * 40]
+    project.write("out.txt", "\n".join(lines) + "\n")
+    project.commit("text")
+    project.plan({"id": "L", "commands": ["cat out.txt"]}, run_id="l")
+    assert project.run("run").exit_code == 0
