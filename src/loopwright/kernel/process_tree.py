@@ -65,6 +65,15 @@ def ancestors(pid: int) -> list[int]:
     return found
 
 
+def began(pid: int) -> str:
+    """The moment at which a process began, in the system's own count: with it a process id is unique."""
+    try:
+        text = (_PROC / str(pid) / "stat").read_bytes()
+    except OSError:
+        return ""
+    return text.rsplit(b")", 1)[1].split()[19].decode()
+
+
 def environment_has(pid: int, text: bytes) -> bool:
     """Whether the process was started with this in its environment."""
     try:

@@ -44,6 +44,8 @@ def _shortfall(requested: str, escapes: Escapes) -> str | None:
         return "a write outside the sandbox went through"
     if escapes.saw_home:
         return "the home folder could be read"
+    if escapes.read_environment:
+        return "our own environment could be read"
     if requested == "strict" and escapes.reached_network:
         return "the network could be reached"
     return None

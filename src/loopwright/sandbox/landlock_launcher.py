@@ -18,6 +18,8 @@ _RULE_PATH_BENEATH = 1
 _VERSION_FLAG = 1
 _PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP = 38, 22
 _SECCOMP_MODE_FILTER = 2
+_PR_CAPBSET_DROP = 24
+_CAPABILITY_VERSION_3 = 0x20080522
 
 _EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
 _READING = _EXECUTE | _READ_FILE | _READ_DIR
@@ -64,6 +66,17 @@ def allow(libc: ctypes.CDLL, ruleset: int, path: str, access: int) -> None:
         os.close(handle)
 
 
+def drop_capabilities(libc: ctypes.CDLL) -> None:
+    """Root without capabilities: with them it could read our own environment through /proc, Landlock or not."""
+    if os.geteuid() != 0:
+        return
+    for capability in range(64):
+        if libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0) < 0:
+            break
+    header, nothing = struct.pack("<Ii", _CAPABILITY_VERSION_3, 0), struct.pack("<6I", 0, 0, 0, 0, 0, 0)
+    checked(libc.capset(header, nothing))
+
+
 def close_network(libc: ctypes.CDLL) -> None:
     """Refuse sockets that reach the network: Landlock knows TCP only."""
     if platform.machine() not in _ARCHITECTURES:
@@ -106,6 +119,7 @@ def main() -> int:
         restrict_files(libc, abi, policy, policy["network"])
         if not policy["network"]:
             close_network(libc)
+        drop_capabilities(libc)
     except OSError as problem:
         sys.stderr.write(f"loopwright: can't confine: {problem.strerror}\n")
         return CANT_CONFINE

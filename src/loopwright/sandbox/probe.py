@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from loopwright.errors import LoopwrightError
-from loopwright.kernel import process
+from loopwright.kernel import process, process_tree
 from loopwright.sandbox.model import View
 from loopwright.sandbox.port import Isolation
 
@@ -18,8 +18,10 @@ from loopwright.sandbox.port import Isolation
 # A plain sh has no way to open a connection: what was not tried counts as reached.
 _ATTEMPTS = r"""
 echo started
-outside=$1 port=$2
-shift 2
+outside=$1 port=$2 pid=$3 began=$4
+shift 4
+( : < "/proc/$pid/environ" ) 2>/dev/null && read -r line < "/proc/$pid/stat" &&
+case "$line" in *" $began "*) echo environment;; esac
 ( : > "$outside/escaped" ) 2>/dev/null && echo write
 for name in "$@"; do ( : < "$name" ) 2>/dev/null && echo home && break; done
 if [ -z "$BASH_VERSION" ]; then echo network; else
@@ -36,6 +38,7 @@ class Escapes:
     wrote_outside: bool
     saw_home: bool
     reached_network: bool
+    read_environment: bool
     stuck: bool
     said: str = ""
 
@@ -46,12 +49,12 @@ def attempt(isolation: Isolation, view: View, shell: str, env: Mapping[str, str]
     marks = [str(path) for path in _private_things(Path(env.get("HOME", "/root")), view)]
     with closing(socket.create_server(("127.0.0.1", 0))) as listener:
         port = str(listener.getsockname()[1])
-        argv = (shell, "-c", _ATTEMPTS, "probe", str(outside), port, *marks)
+        argv = (shell, "-c", _ATTEMPTS, "probe", str(outside), port, str(os.getpid()), process_tree.began(os.getpid()), *marks)
         launch = isolation.launch(view, argv, cwd=view.place.repo, env=env, network=network)
         try:
             done = process.capture(launch.argv, cwd=launch.cwd, env=launch.env, timeout_s=20)
         except (LoopwrightError, OSError, TimeoutError) as problem:
-            return Escapes(False, False, False, False, True, str(problem))
+            return Escapes(False, False, False, False, False, True, str(problem))
     (view.place.repo / "inside").unlink(missing_ok=True)
     said = done.stdout.decode("utf-8", "replace").split()
     # A confined write may land in a private layer and claim success: what counts is what is here now.
@@ -62,6 +65,7 @@ def attempt(isolation: Isolation, view: View, shell: str, env: Mapping[str, str]
         wrote_outside=wrote,
         saw_home="home" in said,
         reached_network="network" in said,
+        read_environment="environment" in said,
         stuck="stuck" in said,
         said=done.stderr.decode("utf-8", "replace").strip()[-300:],
     )
