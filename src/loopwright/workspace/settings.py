@@ -162,7 +162,7 @@ def _from_text(text: str, kind: Any) -> Any:
 
 
 def _keys(section: type) -> dict[str, Any]:
-    hints = get_type_hints(section)
+    hints = get_type_hints(section, include_extras=True)
     return {field.name: hints[field.name] for field in dataclasses.fields(section)}
 
 

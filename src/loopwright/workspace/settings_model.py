@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+import msgspec
 
 DEFAULT_ENVIRONMENT = (
     "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "TZ", "TERM",
     "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "NODE_EXTRA_CA_CERTS",
 )  # fmt: skip
+
+
+Positive = Annotated[int, msgspec.Meta(ge=1)]
+NotNegative = Annotated[int, msgspec.Meta(ge=0)]
 
 
 def _setting(default: Any, help_text: str) -> Any:
@@ -44,11 +50,11 @@ class SandboxSettings:
 class RunSettings:
     """Executing a plan."""
 
-    timeout_s: int = _setting(600, "seconds that a step may take when it names no limit itself")
-    jobs: int = _setting(1, "independent steps at once")
-    max_retries: int = _setting(2, "new plans that --replan-with may try")
+    timeout_s: Positive = _setting(600, "seconds that a step may take when it names no limit itself")
+    jobs: Positive = _setting(1, "independent steps at once")
+    max_retries: Positive = _setting(2, "new plans that --replan-with may try")
     latch: bool = _setting(True, "after a failure, refuse to run until `loopwright unlatch`")
-    log_limit_mb: int = _setting(4096, "megabytes of one command's output that are kept; the rest is counted")
+    log_limit_mb: Positive = _setting(4096, "megabytes of one command's output that are kept; the rest is counted")
 
 
 @dataclass(frozen=True)
@@ -82,9 +88,9 @@ class ReflectionSettings:
 class LoopSettings:
     """Iterating towards a goal."""
 
-    max_iterations: int = _setting(10, "actions before a loop gives up")
-    freeze_s: int = _setting(60, "seconds of pause after which an agent's turn is ended")
-    no_progress: int = _setting(3, "iterations without any change before a loop is held")
+    max_iterations: Positive = _setting(10, "actions before a loop gives up")
+    freeze_s: NotNegative = _setting(60, "seconds of pause after which an agent's turn is ended")
+    no_progress: Positive = _setting(3, "iterations without any change before a loop is held")
     test_command: str = _setting("", "what decides whether the work is right")
     coverage: str = _setting("", "path of the coverage report that the test command writes")
 
@@ -94,9 +100,9 @@ class BudgetSettings:
     """What unattended work may cost; 0 is no limit."""
 
     usd: float = _setting(0.0, "US dollars")
-    tokens: int = _setting(0, "tokens")
-    wall_s: int = _setting(0, "seconds")
-    turns: int = _setting(0, "agent turns")
+    tokens: NotNegative = _setting(0, "tokens")
+    wall_s: NotNegative = _setting(0, "seconds")
+    turns: NotNegative = _setting(0, "agent turns")
 
 
 @dataclass(frozen=True)
@@ -109,7 +115,7 @@ class AgentSettings:
     env: list[str] = _setting([], "names of environment variables that the agent may see")
     command: str = _setting("", "kind command: the shell command; reads $LOOPWRIGHT_PROMPT, writes $LOOPWRIGHT_ANSWER")
     turns: str = _setting("", "kind scripted: file of the written turns")
-    timeout_s: int = _setting(1800, "seconds that a turn may take")
+    timeout_s: Positive = _setting(1800, "seconds that a turn may take")
 
 
 @dataclass(frozen=True)

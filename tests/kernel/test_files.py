@@ -1,0 +1,89 @@
+"""Durable files: the old bytes or the new ones, never something in between."""
+
+from __future__ import annotations
+
+import os
+import threading
+
+import pytest
+
+from loopwright.errors import StorageFailed
+from loopwright.kernel import files
+from loopwright.kernel.locks import is_held, locked, try_lock
+
+
+def test_a_failed_write_leaves_the_old_file_and_no_temporary_one(tmp_path, monkeypatch):
+    path = tmp_path / "state"
+    files.write_durably(path, b"old")
+
+    def fail(*_):
+        raise OSError(28, "No space left on device")
+
+    for name in ("fsync", "replace"):
+        with monkeypatch.context() as patch:
+            patch.setattr(os, name, fail)
+            with pytest.raises(StorageFailed, match="No space left"):
+                files.write_durably(path, b"new")
+        assert path.read_bytes() == b"old"
+        assert [p.name for p in tmp_path.iterdir()] == ["state"]
+
+
+def test_only_one_of_many_creates_a_file(tmp_path):
+    path = tmp_path / "once"
+    won = []
+    threads = [
+        threading.Thread(target=lambda n=n: won.append(n) if files.create_exclusively(path, b"%d" % n) else None)
+        for n in range(16)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(won) == 1
+    assert path.read_bytes() == b"%d" % won[0]
+
+
+def test_a_tree_with_locked_folders_and_links_is_removed_and_the_links_are_not_followed(tmp_path):
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "precious").write_text("x")
+    tree = tmp_path / "tree"
+    (tree / "locked" / "deep").mkdir(parents=True)
+    (tree / "locked" / "deep" / "file").write_text("x")
+    (tree / "link").symlink_to(outside)
+    (tree / "locked").chmod(0)
+    files.remove_tree(tree)
+    assert not tree.exists()
+    assert (outside / "precious").exists()
+
+
+def test_paths_are_shown_without_control_characters_or_broken_text():
+    assert files.shown(b"caf\xe9\n") == "caf\\xe9\\n"
+    assert files.shown("plain") == "plain"
+
+
+def test_a_lock_is_held_until_it_is_released(tmp_path):
+    path = tmp_path / "lock"
+    held = try_lock(path)
+    assert held is not None
+    assert try_lock(path) is None
+    assert is_held(path)
+    held.release()
+    assert not is_held(path)
+
+
+def test_many_writers_lose_no_update(tmp_path):
+    path = tmp_path / "counter"
+    files.write_durably(path, b"0")
+
+    def count():
+        for _ in range(25):
+            with locked(tmp_path / "lock"):
+                files.write_durably(path, b"%d" % (int(path.read_bytes()) + 1))
+
+    threads = [threading.Thread(target=count) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert path.read_bytes() == b"200"

@@ -1,0 +1,131 @@
+"""Redaction of streams: the same result however the stream is cut, and nothing ever gets through."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from loopwright.redaction.build import SHIPPED_RULES, build_redactor
+from loopwright.redaction.detector import Detector
+from loopwright.redaction.environment_values import looks_secret, printed_forms
+from loopwright.redaction.examples import expand
+from loopwright.redaction.model import Action, Redacted
+from loopwright.redaction.redactor import Redactor, fingerprint
+from loopwright.workspace.settings_model import SecretsSettings
+
+TOKEN = expand("ghp_<alnum:36>", 5)
+VALUE = "correct horse battery staple"
+REDACTOR = Redactor(Detector(SHIPPED_RULES, {"MY_PASSWORD": VALUE}), {})
+
+
+def whole(chunks, source="log"):
+    stream = REDACTOR.stream(source)
+    out = b"".join(stream.feed(chunk).data for chunk in chunks)
+    return out + stream.finish().data, stream.findings
+
+
+def cut(data, places):
+    edges = [0, *sorted({place % (len(data) + 1) for place in places}), len(data)]
+    return [data[a:b] for a, b in zip(edges, edges[1:], strict=False)]
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.lists(st.sampled_from([b"ordinary text ", f" {TOKEN} ".encode(), VALUE.encode(), b"\n", b"\x1b[1m", b"\r", b"\0", b"=" * 50]), max_size=30),
+    st.lists(st.integers(0, 10_000), max_size=12),
+)  # fmt: skip
+def test_however_a_stream_is_cut_the_result_is_the_same_and_holds_no_secret(parts, places):
+    data = b"".join(parts)
+    once, findings = whole([data])
+    pieces, again = whole(cut(data, places))
+    assert pieces == once
+    assert [(f.rule, f.line) for f in again] == [(f.rule, f.line) for f in findings]
+    assert TOKEN.encode() not in once
+    assert VALUE.encode() not in once
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.binary(max_size=3000), st.lists(st.integers(0, 10_000), max_size=6))
+def test_bytes_without_a_secret_come_out_as_they_went_in(data, places):
+    out, findings = whole(cut(data, places))
+    if not findings:
+        assert out == data
+
+
+def test_a_long_line_is_read_in_windows_and_a_secret_at_any_border_is_found():
+    for at in (0, 100, 250_000, 262_140, 262_144, 262_150, 300_000, 524_280):
+        line = bytearray(b"a b" * 200_000)
+        line[at : at + len(TOKEN)] = TOKEN.encode()
+        line[max(0, at - 1) : at] = b" "[: min(1, at)]
+        line[at + len(TOKEN) : at + len(TOKEN) + 1] = b" "
+        out, findings = whole([bytes(line[i : i + 65_536]) for i in range(0, len(line), 65_536)])
+        assert TOKEN.encode() not in out, at
+        assert [f.rule for f in findings] == ["github-personal-token"], at
+        out, findings = whole([bytes(line) + b"\n"])
+        assert TOKEN.encode() not in out, at
+
+
+def test_memory_does_not_grow_with_a_line_that_never_ends():
+    stream = REDACTOR.stream("log")
+    for _ in range(200):
+        stream.feed(b"x" * 65_536)
+    assert len(stream._held) <= 512 << 10
+
+
+def test_a_finding_names_rule_source_line_and_fingerprint_and_not_the_value():
+    _, findings = whole([f"one\ntwo {TOKEN}\n".encode()])
+    (finding,) = findings
+    assert (finding.rule, finding.source, finding.line) == ("github-personal-token", "log", 2)
+    assert finding.fingerprint == fingerprint(TOKEN.encode())
+    assert finding.action is Action.STOP
+    assert TOKEN not in finding.sentence()
+
+
+def test_nobody_else_can_make_a_redacted_value():
+    with pytest.raises(TypeError):
+        Redacted(b"trust me", object())
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["GITHUB_TOKEN", "OPENAI_API_KEY", "DB_PASSWORD", "AWS_SECRET_ACCESS_KEY", "SECRET", "apiKey", "MY_PASSWD",
+     "TAVILY_MCP_URL", "DATABASE_URL", "SENTRY_DSN", "STRIPE_SECRET_KEY", "NPM_AUTH", "GH_PAT", "token"],
+)  # fmt: skip
+def test_names_that_look_secret(name):
+    assert looks_secret(name)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["PATH", "PWD", "OLDPWD", "HOME", "SSH_AUTH_SOCK", "KEYBOARD", "MONKEY", "TOKENIZERS_PARALLELISM", "COMPASS",
+     "GITHUB_TOKEN_FILE", "SSL_CERT_FILE", "PASSENGERS", "AUTHOR", "XDG_SESSION_ID", "KEY_ID"],
+)  # fmt: skip
+def test_names_that_do_not(name):
+    assert not looks_secret(name)
+
+
+def test_short_values_never_match():
+    assert not any(len(form) < 8 for form in printed_forms("abcdefgh"))
+    redactor = build_redactor(SecretsSettings(), {"MY_TOKEN": "short12"})
+    assert redactor.clean("short12").text == "short12"
+
+
+def test_a_value_of_several_lines_is_found_line_by_line():
+    value = "first line of a long value\nsecond line of a long value\nend"
+    redactor = build_redactor(SecretsSettings(), {"MY_SECRET": value})
+    clean = redactor.clean(f"> {value}").text
+    assert "first line" not in clean
+    assert "second line" not in clean
+
+
+def test_the_engine_without_re2_finds_the_same(monkeypatch):
+    from loopwright.redaction import detector
+
+    text = f"x {TOKEN} y key: sk-abcdefghij1234567890 z".encode()
+    expected = Detector(SHIPPED_RULES, {"MY_TOKEN": VALUE}).hits(text)
+    monkeypatch.setattr(detector, "re2", None)
+    plain = Detector(SHIPPED_RULES, {"MY_TOKEN": VALUE})
+    assert plain.hits(text) == expected
+    assert plain.may_hit(VALUE.encode())
+    assert not plain.may_hit(b"nothing here")
