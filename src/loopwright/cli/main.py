@@ -97,6 +97,9 @@ def _run(arguments: list[str]) -> int:
         # Whoever read our output has gone; what we did is done.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except SystemExit as stop:
+        # click's own answer to a closed pipe is 1; ours is the one above.
+        return 0 if isinstance(sys.stdout, click.utils.PacifyFlushWrapper) else int(stop.code or 0)
     return result if isinstance(result, int) else 0
 
 
