@@ -13,13 +13,14 @@ import click
 
 from loopwright.cli.failures import exit_code_of, say_failure
 from loopwright.cli.live import LiveProgress
-from loopwright.cli.options import context_of, in_workspace
+from loopwright.cli.options import context_of, in_workspace, say
 from loopwright.cli.progress import PlainProgress, json_progress
 from loopwright.kernel.process import Cancellation
 from loopwright.runner.events import Listener
 from loopwright.verbs.run import RunReport, RunRequest, run
 from loopwright.verbs.watch import watch
 
+_SHOWN_LINES = 12
 _EPILOG = """\b
 Examples:
   loopwright run                                 the workspace's plan
@@ -116,5 +117,9 @@ def _finish(report: RunReport, as_json: bool) -> int:
     if report.failure is None:
         return 0
     message = report.failure.message.text
+    tail = report.failure.log_tail
+    if not as_json and tail is not None and tail.data.strip():
+        for line in tail.text.splitlines()[-_SHOWN_LINES:]:
+            say(f"  │ {line}", dim=True)
     say_failure(report.failure.code, message, report.failure.hint, as_json=as_json)
     return exit_code_of(report.failure.code, message)

@@ -64,7 +64,7 @@ class _Check:
         self.equal("the link to the run before", recorded, found)
 
     def logs(self, evidence: Evidence) -> None:
-        known = set()
+        known = set(evidence.files)
         for step in evidence.steps:
             for command in step.commands:
                 known.add(command.log)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import secrets
 import shutil
 from collections.abc import Iterator
@@ -61,7 +62,7 @@ def make_folder(folder: Path, *, mode: int = 0o777) -> None:
 def write_durably(path: Path, data: bytes, *, mode: int = 0o666) -> None:
     """Replace a file's content as one step: temporary file, fsync, rename, fsync of the folder."""
     make_folder(path.parent)
-    temporary = path.with_name(f".{path.name[:100]}.{secrets.token_hex(6)}.tmp")
+    temporary = _temporary_beside(path)
     with storage(path):
         try:
             _write_new(temporary, data, mode)
@@ -76,7 +77,7 @@ def write_durably(path: Path, data: bytes, *, mode: int = 0o666) -> None:
 def create_exclusively(path: Path, data: bytes, *, mode: int = 0o666) -> bool:
     """Create a file that is there whole or not at all; False when the name is taken already."""
     make_folder(path.parent)
-    temporary = path.with_name(f".{path.name[:100]}.{secrets.token_hex(6)}.tmp")
+    temporary = _temporary_beside(path)
     with storage(path):
         try:
             _write_new(temporary, data, mode)
@@ -88,6 +89,31 @@ def create_exclusively(path: Path, data: bytes, *, mode: int = 0o666) -> bool:
             with suppress(OSError):
                 temporary.unlink()
         sync_folder(path.parent)
+    return True
+
+
+_TEMPORARY = re.compile(r"\..+\.(\d+)\.[0-9a-f]{12}\.tmp")
+
+
+def _temporary_beside(path: Path) -> Path:
+    return path.with_name(f".{path.name[:100]}.{os.getpid()}.{secrets.token_hex(6)}.tmp")
+
+
+def remove_stale_temporaries(folder: Path) -> None:
+    """Remove temporary files of ours in a folder whose writer is dead: nothing ever pointed at them."""
+    for path in folder.glob(".*.tmp"):
+        found = _TEMPORARY.fullmatch(path.name)
+        if found is not None and not _is_alive(int(found[1])):
+            path.unlink(missing_ok=True)
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass
     return True
 
 

@@ -8,7 +8,7 @@ from loopwright.evidence.model import SCHEMA, Evidence
 from loopwright.evidence.store import EVIDENCE, RunFolder
 from loopwright.kernel.clock import stamp
 from loopwright.kernel.digest import sha256_of_file
-from loopwright.kernel.files import shown
+from loopwright.kernel.files import remove_stale_temporaries, shown
 from loopwright.redaction.model import Redacted, seal
 from loopwright.sandbox import place
 from loopwright.verbs.context import Context
@@ -29,12 +29,15 @@ def recover(context: Context) -> Recovered:
     for folder in place.leftovers(context.wanted_sandbox_root()):
         place.clear(folder)
         sandboxes.append(folder.name)
+    for home in (context.layout.own, context.layout.result.parent, context.layout.plan.parent):
+        remove_stale_temporaries(home)
     runs = []
     for run_id, path in list(context.store.abandoned()):
         folder_of_run = context.store.reclaim(run_id)
         if folder_of_run is None:
             continue
         try:
+            remove_stale_temporaries(path)
             if (path / EVIDENCE).is_file():
                 context.store.adopt(run_id, stamp(context.clock()))
             else:
