@@ -1,4 +1,4 @@
-"""The main job end to end, on a sample project in a temporary folder. Every line that starts with $ is what you would type."""
+"""The main job end to end, on a sample project. Every line that starts with $ is what you would type."""
 
 from __future__ import annotations
 

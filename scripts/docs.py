@@ -60,9 +60,9 @@ def broken_links() -> list[str]:
     broken = []
     documents = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "bench").rglob("*.md")]
     for path in documents:
-        for target in _LINK.findall(path.read_text(encoding="utf-8")):
-            if "://" not in target and not (path.parent / target).exists():
-                broken.append(f"{path.relative_to(ROOT)}: {target}")
+        targets = _LINK.findall(path.read_text(encoding="utf-8"))
+        missing = (target for target in targets if "://" not in target and not (path.parent / target).exists())
+        broken += [f"{path.relative_to(ROOT)}: {target}" for target in missing]
     return broken
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -19,6 +21,9 @@ VALUE = "correct horse battery staple"
 REDACTOR = Redactor(Detector(SHIPPED_RULES, {"MY_PASSWORD": VALUE}), {})
 
 
+PARTS = [b"ordinary text ", f" {TOKEN} ".encode(), VALUE.encode(), b"\n", b"\x1b[1m", b"\r", b"\0", b"=" * 50]
+
+
 def whole(chunks, source="log"):
     stream = REDACTOR.stream(source)
     out = b"".join(stream.feed(chunk).data for chunk in chunks)
@@ -27,12 +32,12 @@ def whole(chunks, source="log"):
 
 def cut(data, places):
     edges = [0, *sorted({place % (len(data) + 1) for place in places}), len(data)]
-    return [data[a:b] for a, b in zip(edges, edges[1:], strict=False)]
+    return [data[a:b] for a, b in itertools.pairwise(edges)]
 
 
 @settings(max_examples=150, deadline=None)
 @given(
-    st.lists(st.sampled_from([b"ordinary text ", f" {TOKEN} ".encode(), VALUE.encode(), b"\n", b"\x1b[1m", b"\r", b"\0", b"=" * 50]), max_size=30),
+    st.lists(st.sampled_from(PARTS), max_size=30),
     st.lists(st.integers(0, 10_000), max_size=12),
 )  # fmt: skip
 def test_however_a_stream_is_cut_the_result_is_the_same_and_holds_no_secret(parts, places):
@@ -129,3 +134,23 @@ def test_the_engine_without_re2_finds_the_same(monkeypatch):
     assert plain.hits(text) == expected
     assert plain.may_hit(VALUE.encode())
     assert not plain.may_hit(b"nothing here")
+
+
+@pytest.mark.parametrize("before", ["\\n", "\\t", "%3D", "\\u0022", '\\"', "\\\\n"])
+def test_an_escape_written_out_before_a_secret_does_not_hide_it(before):
+    out, findings = whole([f'{{"text":"a{before}{TOKEN}"}}\n'.encode()])
+    assert TOKEN.encode() not in out
+    assert [f.rule for f in findings] == ["github-personal-token"]
+
+
+@pytest.mark.parametrize(
+    ("begin", "end"),
+    [("-----BEGIN OPENSSH PRIVATE KEY-----", "-----END OPENSSH PRIVATE KEY-----"),
+     ("Private-Lines: 3", "Private-MAC: 00")],
+)  # fmt: skip
+def test_the_body_of_a_masked_key_block_is_hidden_and_what_follows_is_not(begin, end):
+    body = [expand("<base64:64>", n) for n in range(3)]
+    out, findings = whole(["\n".join([begin, *body, end, "after"]).encode()])
+    assert findings
+    assert not any(line.encode() in out for line in body)
+    assert out.endswith(b"after")

@@ -17,7 +17,7 @@ def test_a_green_run_leaves_result_patch_summary_and_evidence_and_not_a_byte_in_
 
     assert done.exit_code == 0, done.stderr
     latest = project.latest()
-    assert list(latest)[0] == "envelope"
+    assert next(iter(latest)) == "envelope"
     assert latest["envelope"]["status"] == "OK"
     assert latest["envelope"]["command"] == "reflectloop"
     assert latest["envelope"]["error_code"] is None

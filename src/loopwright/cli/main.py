@@ -98,8 +98,8 @@ def _run(arguments: list[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except SystemExit as stop:
-        # click's own answer to a closed pipe is 1; ours is the one above.
-        return 0 if isinstance(sys.stdout, click.utils.PacifyFlushWrapper) else int(stop.code or 0)
+        # click answers a closed pipe by wrapping standard output and exiting with 1; ours is the answer above.
+        return 0 if sys.stdout is not sys.__stdout__ else int(stop.code or 0)
     return result if isinstance(result, int) else 0
 
 

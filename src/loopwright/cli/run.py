@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import signal
 import sys
 from collections.abc import Iterator
@@ -12,7 +13,6 @@ from types import FrameType
 import click
 
 from loopwright.cli.failures import exit_code_of, say_failure
-from loopwright.cli.live import LiveProgress
 from loopwright.cli.options import context_of, in_workspace, say
 from loopwright.cli.progress import PlainProgress, json_progress
 from loopwright.kernel.process import Cancellation
@@ -89,7 +89,8 @@ def progress(as_json: bool) -> Iterator[Listener]:
     if as_json:
         yield json_progress
     elif sys.stdout.isatty():
-        with LiveProgress() as live:
+        # Loaded only for a terminal: drawing the table costs more start-up than all the rest.
+        with importlib.import_module("loopwright.cli.live").LiveProgress() as live:
             yield live
     else:
         yield PlainProgress()

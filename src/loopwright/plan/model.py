@@ -2,47 +2,41 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 
-@dataclass(frozen=True, slots=True)
-class Declared:
+class Declared(msgspec.Struct, frozen=True):
     """An expectation in words: kept and shown, never counted as verified."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class CommandPasses:
+class CommandPasses(msgspec.Struct, frozen=True):
     """A command that must exit with 0."""
 
     command: str
 
 
-@dataclass(frozen=True, slots=True)
-class FileExists:
+class FileExists(msgspec.Struct, frozen=True):
     """A path that must be there."""
 
     path: str
 
 
-@dataclass(frozen=True, slots=True)
-class FileContains:
+class FileContains(msgspec.Struct, frozen=True):
     """A text that a file must hold."""
 
     path: str
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class StdoutContains:
+class StdoutContains(msgspec.Struct, frozen=True):
     """A text that the step's commands must have printed."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class ExitCodeIs:
+class ExitCodeIs(msgspec.Struct, frozen=True):
     """The code with which the step's last command must exit."""
 
     code: int
@@ -52,8 +46,7 @@ Check = CommandPasses | FileExists | FileContains | StdoutContains | ExitCodeIs
 Verification = Declared | Check
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(msgspec.Struct, frozen=True):
     """One node of the plan."""
 
     id: str
@@ -73,8 +66,7 @@ class Step:
         return codes[-1] if codes else 0
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(msgspec.Struct, frozen=True):
     """What to run, in which order, and the digest of the file that said so."""
 
     goal: str

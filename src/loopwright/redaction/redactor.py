@@ -22,8 +22,9 @@ _CONTROLS = bytes(set(range(32)) - {0x09, 0x0A}) + b"\x7f"
 _SPACED = bytes.maketrans(_CONTROLS, b" " * len(_CONTROLS))
 _ESCAPES = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 _PRAGMA = re.compile(rb"pragma: allowlist-secret why=(?:TEST_VECTOR|DOCS_EXAMPLE|FIXTURE)\b")
-_KEY_BEGIN = re.compile(rb"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY")
-_KEY_END = re.compile(rb"-----END [A-Z0-9 ]{0,40}PRIVATE KEY")
+_WRITTEN_ESCAPES = re.compile(rb"\\+(?:u00[0-9a-fA-F]{2}|x[0-9a-fA-F]{2}|[nrtbf\"'/])|%[0-9A-Fa-f]{2}")
+_KEY_BEGIN = re.compile(rb"-----BEGIN [A-Za-z0-9 ]{0,40}(?:PRIVATE KEY|SEED|Static key)|^Private-Lines:")
+_KEY_END = re.compile(rb"-----END |^Private-MAC:")
 PRAGMA_TEXT = "pragma: allowlist-secret"
 
 
@@ -93,7 +94,7 @@ class Redactor:
 
     def hits(self, line: bytes) -> tuple[bytes, list[Hit]]:
         """The reading of the line in which secrets are seen, and those that count."""
-        for reading in _readings(line):
+        for reading in (*_readings(line), *_without_written_escapes(line)):
             if counted := [hit for hit in self._detector.hits(reading) if not self._is_allowed(hit)]:
                 return reading, counted
         return line, []
@@ -203,6 +204,13 @@ class StreamRedactor:
             parts += [text[at : hit.start], f"[REDACTED:{hit.rule}:{name}]".encode()]
             at = hit.end
         return b"".join([*parts, text[at:]])
+
+
+def _without_written_escapes(text: bytes) -> Iterable[bytes]:
+    r"""A line break written as `\n`, or a byte as `%3D`, joins its letter to the word after it: as a space."""
+    if b"\\" not in text and b"%" not in text:
+        return ()
+    return (_WRITTEN_ESCAPES.sub(lambda found: b" " * len(found[0]), text),)
 
 
 def _readings(text: bytes) -> Iterable[bytes]:

@@ -4,29 +4,27 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
+
+import msgspec
 
 from loopwright.redaction.model import Redacted
 
 
-@dataclass(frozen=True, slots=True)
-class RunStarted:
+class RunStarted(msgspec.Struct, frozen=True):
     """A run has its folder."""
 
     run_id: str
     path: str
 
 
-@dataclass(frozen=True, slots=True)
-class PlanRead:
+class PlanRead(msgspec.Struct, frozen=True):
     """The plan is valid."""
 
     goal: Redacted
     steps: tuple[tuple[str, Redacted], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class SandboxOpened:
+class SandboxOpened(msgspec.Struct, frozen=True):
     """There is a sandbox."""
 
     mode: str
@@ -36,16 +34,14 @@ class SandboxOpened:
     notes: tuple[Redacted, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class StepStarted:
+class StepStarted(msgspec.Struct, frozen=True):
     """A step begins."""
 
     step: str
     action: Redacted
 
 
-@dataclass(frozen=True, slots=True)
-class CommandStarted:
+class CommandStarted(msgspec.Struct, frozen=True):
     """A command begins."""
 
     step: str
@@ -54,16 +50,14 @@ class CommandStarted:
     log: str
 
 
-@dataclass(frozen=True, slots=True)
-class OutputSeen:
+class OutputSeen(msgspec.Struct, frozen=True):
     """The last line that a running command printed."""
 
     step: str
     line: Redacted
 
 
-@dataclass(frozen=True, slots=True)
-class CommandEnded:
+class CommandEnded(msgspec.Struct, frozen=True):
     """A command is over."""
 
     step: str
@@ -73,8 +67,7 @@ class CommandEnded:
     duration_s: float
 
 
-@dataclass(frozen=True, slots=True)
-class CheckJudged:
+class CheckJudged(msgspec.Struct, frozen=True):
     """A verification item was looked at."""
 
     step: str
@@ -83,8 +76,7 @@ class CheckJudged:
     detail: Redacted
 
 
-@dataclass(frozen=True, slots=True)
-class StepEnded:
+class StepEnded(msgspec.Struct, frozen=True):
     """A step is over."""
 
     step: str
@@ -93,15 +85,13 @@ class StepEnded:
     reason: Redacted
 
 
-@dataclass(frozen=True, slots=True)
-class SecretSeen:
+class SecretSeen(msgspec.Struct, frozen=True):
     """A secret was found and kept out."""
 
     finding: str
 
 
-@dataclass(frozen=True, slots=True)
-class Replanning:
+class Replanning(msgspec.Struct, frozen=True):
     """An agent is asked for a new plan."""
 
     agent: str
@@ -110,8 +100,7 @@ class Replanning:
     needs: str
 
 
-@dataclass(frozen=True, slots=True)
-class RunEnded:
+class RunEnded(msgspec.Struct, frozen=True):
     """A run is over and its evidence is published."""
 
     run_id: str

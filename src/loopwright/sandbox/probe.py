@@ -49,7 +49,17 @@ def attempt(isolation: Isolation, view: View, shell: str, env: Mapping[str, str]
     marks = [str(path) for path in _private_things(Path(env.get("HOME", "/root")), view)]
     with closing(socket.create_server(("127.0.0.1", 0))) as listener:
         port = str(listener.getsockname()[1])
-        argv = (shell, "-c", _ATTEMPTS, "probe", str(outside), port, str(os.getpid()), process_tree.began(os.getpid()), *marks)
+        argv = (
+            shell,
+            "-c",
+            _ATTEMPTS,
+            "probe",
+            str(outside),
+            port,
+            str(os.getpid()),
+            process_tree.began(os.getpid()),
+            *marks,
+        )
         launch = isolation.launch(view, argv, cwd=view.place.repo, env=env, network=network)
         try:
             done = process.capture(launch.argv, cwd=launch.cwd, env=launch.env, timeout_s=20)

@@ -187,9 +187,7 @@ RULES: tuple[Rule, ...] = (
         id="zhipu-api-key",
         provider="Zhipu AI",
         keywords=("zhipu", "bigmodel", "zai_api_key"),
-        pattern=named(
-            r"(?:zhipu|bigmodel)[a-z0-9_. -]{0,20}key|zai_api_key", r"[0-9a-f]{32}\.[A-Za-z0-9]{16}"
-        ),
+        pattern=named(r"(?:zhipu|bigmodel)[a-z0-9_. -]{0,20}key|zai_api_key", r"[0-9a-f]{32}\.[A-Za-z0-9]{16}"),
         hits=("ZHIPUAI_API_KEY=<hex:32>.<alnum:16>", "ZAI_API_KEY=<hex:32>.<alnum:16>"),
         misses=("ZHIPUAI_API_KEY=<hex:8>.<alnum:4>", "ZHIPUAI_API_KEY=$KEY", "<hex:32>.<alnum:16>"),
     ),

@@ -59,8 +59,7 @@ RULES: tuple[Rule, ...] = (
             r"""[^ \t\r\n"'<>]{10,200}[?&]sig=([A-Za-z0-9_-]{43})"""
         ),
         hits=(
-            "https://prod-01.westus.logic.azure.com:443/workflows/<hex:32>/triggers/manual/paths/invoke"
-            "?api-version=2016-10-01&sp=%2Ftriggers%2Fmanual%2Frun&sv=1.0&sig=<base64url:43>",
+            "https://prod-01.westus.logic.azure.com:443/workflows/<hex:32>/triggers/manual/run?sv=1.0&sig=<base64url:43>",
         ),
         misses=(
             "https://prod-01.westus.logic.azure.com:443/workflows/<hex:32>/triggers/manual/paths/invoke?api-version=2016-10-01",

@@ -127,9 +127,7 @@ RULES: tuple[Rule, ...] = (
         id="bitcoin-wif-private-key",
         provider="Bitcoin",
         keywords=("wif", "private_key", "privkey"),
-        pattern=named(
-            "wif|private_key|privkey", r"(?:5[1-9A-HJ-NP-Za-km-z]{50}|[KL][1-9A-HJ-NP-Za-km-z]{51})"
-        ),
+        pattern=named("wif|private_key|privkey", r"(?:5[1-9A-HJ-NP-Za-km-z]{50}|[KL][1-9A-HJ-NP-Za-km-z]{51})"),
         hits=("BITCOIN_WIF=K<base58:51>", "private_key: 5<base58:50>", "privkey = L<base58:51>"),
         misses=("BITCOIN_WIF=K<base58:8>", "private_key: 1<base58:33>", "wif=$WIF"),
     ),

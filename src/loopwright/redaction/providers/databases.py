@@ -193,9 +193,7 @@ RULES: tuple[Rule, ...] = (
         id="confluent-api-secret",
         provider="Confluent",
         keywords=("confluent", "sasl.password"),
-        pattern=named(
-            r"confluent[a-z0-9_. -]{0,30}secret|sasl\.password", r"cflt[A-Za-z0-9+/]{60}|[A-Za-z0-9+/]{64}"
-        ),
+        pattern=named(r"confluent[a-z0-9_. -]{0,30}secret|sasl\.password", r"cflt[A-Za-z0-9+/]{60}|[A-Za-z0-9+/]{64}"),
         hits=("CONFLUENT_CLOUD_API_SECRET=<base64:64>", "sasl.password=cflt<base64:60>"),
         misses=("CONFLUENT_CLOUD_API_SECRET=<base64:8>", "sasl.password=${SECRET}", "confluent <base64:64>"),
     ),

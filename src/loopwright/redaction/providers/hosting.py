@@ -170,9 +170,7 @@ RULES: tuple[Rule, ...] = (
         id="ovh-secret",
         provider="OVH",
         keywords=("ovh",),
-        pattern=named(
-            r"ovh[a-z0-9_. -]{0,10}(?:application_secret|app_secret|consumer_key)", r"[A-Za-z0-9]{32}"
-        ),
+        pattern=named(r"ovh[a-z0-9_. -]{0,10}(?:application_secret|app_secret|consumer_key)", r"[A-Za-z0-9]{32}"),
         hits=("OVH_APPLICATION_SECRET=<alnum:32>", "OVH_CONSUMER_KEY=<alnum:32>"),
         misses=(
             "OVH_ENDPOINT=ovh-eu",

@@ -10,7 +10,7 @@ _CREDENTIAL_WORD = r"[a-z0-9_. -]{0,30}(?:key|token|secret|passw|auth|credential
 _ASSIGNMENT = r"""[\\"'\])]{0,4}[ \t]{0,3}(?:=>|:=|[:=,])[ \t]{0,3}[\\"'\[(]{0,4}"""
 _VALUE_END = r"(?:[^A-Za-z0-9_+/=-]|$)"
 
-_PASSWORD_CHARACTER = r"""[^ \t\r\n@/"'`<>${}*\\,;()|]"""
+_CHARACTER_OF_ONE = r"""[^ \t\r\n@/"'`<>${}*\\,;()|]"""
 # Without one of these, a short password in a URL is nearly always an example ("user:password@host").
 _UNLIKE_A_WORD = r"[0-9!#^&+=~]"
 
@@ -27,7 +27,7 @@ def assigned(providers: str, value: str) -> str:
 
 def password_in_url(schemes: str) -> str:
     """A pattern for the password (group 1) of a URL with one of these schemes."""
-    character = _PASSWORD_CHARACTER
+    character = _CHARACTER_OF_ONE
     password = (
         rf"{character}{{4,80}}{_UNLIKE_A_WORD}{character}{{0,80}}"
         rf"|{character}{{0,80}}{_UNLIKE_A_WORD}{character}{{4,80}}"

@@ -6,9 +6,7 @@ from loopwright.redaction.model import Rule
 
 # Line ends may be real or written as \n within JSON; a diff or a quotation may put a sign before each line.
 _GAP = r"""[\\rn \t\r\n"'+,>|-]{0,40}"""
-_PEM_ENCRYPTION = (
-    r"(?:Proc-Type: 4,ENCRYPTED[\\rn \t\r\n+-]{1,12}DEK-Info: [A-Z0-9-]{5,20},[0-9A-Fa-f]{16,32})?"
-)
+_PEM_ENCRYPTION = r"(?:Proc-Type: 4,ENCRYPTED[\\rn \t\r\n+-]{1,12}DEK-Info: [A-Z0-9-]{5,20},[0-9A-Fa-f]{16,32})?"
 _BODY = r"""[A-Za-z0-9+/]{40}(?:(?:\n|\\n)-[A-Za-z0-9+/]|[A-Za-z0-9+/=\\ \t\r\n"',>|])*"""
 _END = r"(?:-{5,6}END [A-Z ]{0,40}-----)?"
 # Text is read by lines: of a block over several lines only the header is seen, at the end of its line or,
@@ -31,8 +29,7 @@ RULES: tuple[Rule, ...] = (
         pattern=_block("RSA PRIVATE KEY"),
         hits=(
             "-----BEGIN RSA PRIVATE KEY-----" + _EXAMPLE_BODY + "-----END RSA PRIVATE KEY-----",
-            "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,<HEX:32>\n"
-            + _EXAMPLE_BODY,
+            "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,<HEX:32>\n" + _EXAMPLE_BODY,
         ),
         misses=(
             "-----BEGIN RSA PRIVATE KEY-----...-----END RSA PRIVATE KEY-----",
@@ -47,9 +44,7 @@ RULES: tuple[Rule, ...] = (
         pattern=_block("EC PRIVATE KEY"),
         hits=(
             "-----BEGIN EC PRIVATE KEY-----" + _EXAMPLE_BODY + "-----END EC PRIVATE KEY-----",
-            '{"privateKey": "-----BEGIN EC PRIVATE KEY-----'
-            + _JSON_EXAMPLE_BODY
-            + '-----END EC PRIVATE KEY-----"}',
+            '{"privateKey": "-----BEGIN EC PRIVATE KEY-----' + _JSON_EXAMPLE_BODY + '-----END EC PRIVATE KEY-----"}',
         ),
         misses=("-----BEGIN EC PRIVATE KEY-----<key>", "-----BEGIN EC PARAMETERS-----" + _EXAMPLE_BODY),
     ),
