@@ -185,7 +185,7 @@ def test_provided_folders_are_there_and_never_part_of_the_change(project, isolat
     assert evidence["sandbox"]["provided"] == ["deps"]
     assert not (project.root / "deps" / "new").exists()
     assert evidence["changed_files"] == ["ready.tmp"]
-    assert evidence["steps"][0]["id"] == "sandbox-setup"
+    assert evidence["steps"][0]["id"] == "+setup"
 
 
 def test_a_provided_folder_that_is_missing_is_named(project):

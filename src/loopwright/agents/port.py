@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Protocol
+
+import msgspec
 
 
 class Role(StrEnum):
@@ -38,8 +39,7 @@ class Reason(StrEnum):
     INVALID_ANSWER = "invalid_answer"
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
+class Turn(msgspec.Struct, frozen=True):
     """One request. `mailbox` is the folder that the agent may write to beside its sandbox."""
 
     role: Role
@@ -49,24 +49,21 @@ class Turn:
     may_use_web: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(msgspec.Struct, frozen=True):
     """What the agent answered, and what that took."""
 
     text: str
     duration_s: float
 
 
-@dataclass(frozen=True, slots=True)
-class NoAnswer:
+class NoAnswer(msgspec.Struct, frozen=True):
     """A typed failure of the turn."""
 
     reason: Reason
     detail: str
 
 
-@dataclass(frozen=True, slots=True)
-class Ran:
+class Ran(msgspec.Struct, frozen=True):
     """A program that an adapter had started for it."""
 
     exit_code: int

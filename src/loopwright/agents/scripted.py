@@ -6,8 +6,9 @@ A turns file is YAML: `turns:` with a list of `role`, `expect` (text that the pr
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from loopwright.agents.port import Answer, NoAnswer, Reason, Role, Starter, Turn
 from loopwright.errors import SettingsInvalid
@@ -17,8 +18,7 @@ from loopwright.kernel.yaml_nodes import Mapping, Node, Scalar, Sequence, YamlPr
 _KEYS = {"role", "expect", "answer", "fail"}
 
 
-@dataclass(frozen=True, slots=True)
-class WrittenTurn:
+class WrittenTurn(msgspec.Struct, frozen=True):
     """One turn as it was written."""
 
     role: Role

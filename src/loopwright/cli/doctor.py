@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
 
 import click
+import msgspec
 
 from loopwright.cli.options import context_of, in_workspace, say, say_json
 from loopwright.verbs.doctor import doctor
@@ -26,7 +26,7 @@ def command(fix: bool, project_root: Path, as_json: bool) -> int:
     symptoms = doctor(context_of(project_root), fix=fix)
     healthy = all(symptom.health != "problem" for symptom in symptoms)
     if as_json:
-        say_json({"ok": healthy, "checks": [dataclasses.asdict(symptom) for symptom in symptoms]})
+        say_json({"ok": healthy, "checks": [msgspec.structs.asdict(symptom) for symptom in symptoms]})
         return 0 if healthy else 1
     for symptom in symptoms:
         mark, color = _MARKS[symptom.health]

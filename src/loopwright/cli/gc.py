@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
 
 import click
+import msgspec
 
 from loopwright.cli.options import context_of, in_workspace, say, say_json
 from loopwright.verbs.gc import gc
@@ -25,7 +25,7 @@ def command(keep: int, dry_run: bool, project_root: Path, as_json: bool) -> int:
     """Remove old runs and sandboxes. The chain of evidence notes what was removed and stays whole."""
     removed = gc(context_of(project_root), keep=keep, dry_run=dry_run)
     if as_json:
-        say_json({"ok": True, "dry_run": dry_run, **dataclasses.asdict(removed)})
+        say_json({"ok": True, "dry_run": dry_run, **msgspec.structs.asdict(removed)})
         return 0
     verb = "would remove" if dry_run else "removed"
     say(f"{verb} {len(removed.runs)} runs and {len(removed.sandboxes)} sandboxes")

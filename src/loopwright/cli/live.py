@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 
+import msgspec
 from rich.console import Console, Group
 from rich.live import Live
 from rich.spinner import Spinner
@@ -23,8 +23,7 @@ _MARKS = {
 }
 
 
-@dataclass(slots=True)
-class _Row:
+class _Row(msgspec.Struct):
     action: str
     outcome: str = ""
     began: float = 0.0

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
 
 import click
+import msgspec
 
 from loopwright.cli.options import context_of, in_workspace, say, say_json
 from loopwright.errors import SelftestFailed
@@ -31,7 +31,7 @@ def command(project_root: Path, as_json: bool) -> int:
             )
     failed = [tested.what for tested in done if not tested.passed]
     if as_json:
-        say_json({"ok": not failed, "checks": [dataclasses.asdict(tested) for tested in done]})
+        say_json({"ok": not failed, "checks": [msgspec.structs.asdict(tested) for tested in done]})
     if failed:
         raise SelftestFailed(f"{len(failed)} of {len(done)} promises are not kept: {', '.join(failed)}",
                              hint="`loopwright doctor` looks at the machine")  # fmt: skip

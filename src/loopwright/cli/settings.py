@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
 
 import click
+import msgspec
 
 from loopwright.cli.options import context_of, in_workspace, say, say_json
 from loopwright.verbs.settings import settings
@@ -28,7 +28,7 @@ def command(changed: bool, project_root: Path, as_json: bool) -> int:
     """
     listed = [one for one in settings(context_of(project_root)) if not changed or one.origin != "default"]
     if as_json:
-        say_json([{**dataclasses.asdict(one), "value": _plain(one.value)} for one in listed])
+        say_json([{**msgspec.structs.asdict(one), "value": _plain(one.value)} for one in listed])
         return 0
     width = max((len(f"{one.section}.{one.key}") for one in listed), default=0)
     for one in listed:
@@ -38,10 +38,7 @@ def command(changed: bool, project_root: Path, as_json: bool) -> int:
 
 
 def _plain(value: object) -> object:
-    if isinstance(value, dict):
-        return {key: dataclasses.asdict(v) if dataclasses.is_dataclass(v) and not isinstance(v, type) else v
-                for key, v in value.items()}  # fmt: skip
-    return value
+    return msgspec.to_builtins(value)
 
 
 def _short(value: object) -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
 
 import click
+import msgspec
 
 from loopwright.cli.options import context_of, in_workspace, say, say_json
 from loopwright.errors import EvidenceMismatch
@@ -26,7 +26,7 @@ def command(run: str | None, project_root: Path, as_json: bool) -> int:
     verdicts = verify(context_of(project_root), run)
     wrong = [verdict for verdict in verdicts if verdict.mismatches]
     if as_json:
-        say_json({"ok": not wrong, "runs": [dataclasses.asdict(verdict) for verdict in verdicts]})
+        say_json({"ok": not wrong, "runs": [msgspec.structs.asdict(verdict) for verdict in verdicts]})
     else:
         for verdict in verdicts:
             say(f"{verdict.run_id}: " + ("does not match" if verdict.mismatches else f"{verdict.checked} facts hold"))

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
@@ -33,8 +32,7 @@ SUMMARY = "summary.md"
 BASE_PATCH = "base.patch"
 
 
-@dataclass(frozen=True, slots=True)
-class RunFolder:
+class RunFolder(msgspec.Struct, frozen=True):
     """The folder of a run that is under way; ours while the lock is."""
 
     run_id: str

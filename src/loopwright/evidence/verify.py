@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from loopwright.errors import DamagedFile, LoopwrightError
 from loopwright.evidence.model import Evidence
@@ -16,8 +17,7 @@ from loopwright.kernel.files import shown
 from loopwright.kernel.git import UserRepository, make_private
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(msgspec.Struct, frozen=True):
     """What was found about one run. No mismatch means that all of it holds."""
 
     run_id: str

@@ -8,8 +8,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from loopwright.errors import DamagedFile
 from loopwright.journal.model import START, Entry, entry_digest, make_entry
@@ -18,8 +19,7 @@ from loopwright.kernel.files import make_folder, shown, storage, sync_folder, wr
 from loopwright.kernel.locks import locked
 
 
-@dataclass(frozen=True, slots=True)
-class Journal:
+class Journal(msgspec.Struct, frozen=True):
     """A journal file and the lock that guards it."""
 
     path: Path
@@ -69,8 +69,7 @@ class Journal:
                 sync_folder(self.path.parent)
 
 
-@dataclass(slots=True)
-class Writer:
+class Writer(msgspec.Struct):
     """The journal while it is ours: its entries so far, and a way to add one."""
 
     entries: list[Entry]

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
+
+import msgspec
 
 from loopwright.errors import GitFailed, ToolMissing
 from loopwright.kernel import process
@@ -40,8 +41,7 @@ _CARRIED_SETTINGS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class UserRepository:
+class UserRepository(msgspec.Struct, frozen=True):
     """What we need to know of the repository that a project lives in."""
 
     top: Path
@@ -49,11 +49,10 @@ class UserRepository:
     object_stores: tuple[Path, ...]
     object_format: str
     head: str | None
-    settings: Mapping[str, str] = field(default_factory=dict)
+    settings: Mapping[str, str] = msgspec.field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class PrivateRepository:
+class PrivateRepository(msgspec.Struct, frozen=True):
     """A repository of our own, with a work tree that may be anywhere."""
 
     git_dir: Path

@@ -16,9 +16,10 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+
+import msgspec
 
 from loopwright.errors import ToolMissing
 from loopwright.kernel import process_tree
@@ -39,8 +40,7 @@ class Ending(StrEnum):
     CANCELLED = "cancelled"
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
+class Command(msgspec.Struct, frozen=True):
     """What to start.
 
     `family` names the work that it belongs to, for whoever cleans up after a crash. A `wrapped` command
@@ -54,8 +54,7 @@ class Command:
     wrapped: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Ended:
+class Ended(msgspec.Struct, frozen=True):
     """How a streamed command ended; a signal is 128 + its number, as shells say it."""
 
     ending: Ending
@@ -63,8 +62,7 @@ class Ended:
     duration_s: float
 
 
-@dataclass(frozen=True, slots=True)
-class Captured:
+class Captured(msgspec.Struct, frozen=True):
     """A short command's whole result."""
 
     exit_code: int

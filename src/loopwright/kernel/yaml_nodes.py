@@ -6,8 +6,8 @@ Scalars stay the text that was written: YAML 1.1's guesses (`no`, `1.10`, dates)
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+import msgspec
 import yaml
 
 MOST_BYTES = 4 * 1024 * 1024
@@ -18,8 +18,7 @@ _MOST_ALIASES = 100
 _Parser: type = getattr(yaml, "CParser", None) or yaml.Loader
 
 
-@dataclass(frozen=True, slots=True)
-class Scalar:
+class Scalar(msgspec.Struct, frozen=True):
     """A leaf: its text, and whether it was quoted."""
 
     text: str
@@ -32,16 +31,14 @@ class Scalar:
         return self.plain and self.text in ("", "~", "null", "Null", "NULL")
 
 
-@dataclass(frozen=True, slots=True)
-class Sequence:
+class Sequence(msgspec.Struct, frozen=True):
     """A list."""
 
     items: tuple[Node, ...]
     line: int
 
 
-@dataclass(frozen=True, slots=True)
-class Mapping:
+class Mapping(msgspec.Struct, frozen=True):
     """Keys with values, in the written order, no key twice."""
 
     entries: tuple[tuple[Scalar, Node], ...]

@@ -86,10 +86,11 @@ class _Reader:
         self.problems: list[tuple[int, str]] = []
 
     def plan(self, root: Node, source_hash: str) -> Plan | None:
-        body = self._field(self._mapping(root, "the plan file"), "new_plan", root.line)
-        if body is None:
+        top = self._mapping(root, "the plan file")
+        body = self._field(top, "new_plan", root.line) if top is not None else None
+        fields = self._mapping(body, "new_plan") if body is not None else None
+        if body is None or fields is None:
             return None
-        fields = self._mapping(body, "new_plan")
         steps_node = self._field(fields, "steps", body.line)
         goal = self._text(fields["unified_goal"], "unified_goal") if "unified_goal" in fields else ""
         run_id = None
@@ -115,7 +116,7 @@ class _Reader:
 
     def _step(self, node: Node) -> Step | None:
         fields = self._mapping(node, "a step")
-        if not fields:
+        if fields is None:
             return None
         for key, value in fields.items():
             if key not in _STEP_KEYS:
@@ -156,13 +157,15 @@ class _Reader:
             self.problems.append((known[cycle[0]], "steps wait for each other: " + " → ".join(cycle)))
 
     def _commands(self, node: Node, what: str) -> list[str]:
-        commands = self._texts(node, what)
-        for text in commands:
-            if not text.strip():
-                self._problem(node, "an empty command")
-            if "\0" in text:
-                self._problem(node, "a command with a NUL character")
-        return commands
+        return [self._command(item, what) for item in self._items(node, what)]
+
+    def _command(self, node: Node, what: str) -> str:
+        text = self._text(node, what)
+        if isinstance(node, Scalar) and not text.strip():
+            self._problem(node, "an empty command")
+        if "\0" in text:
+            self._problem(node, "a command with a NUL character")
+        return text
 
     def _verification(self, node: Node, what: str) -> list[Verification]:
         return [item for item in map(self._verify_item, self._items(node, what)) if item is not None]
@@ -176,11 +179,13 @@ class _Reader:
         key, value = node.entries[0]
         match key.text:
             case "command":
-                return CommandPasses(self._text(value, "command"))
+                return CommandPasses(self._command(value, "command"))
             case "file_exists":
                 return FileExists(self._text(value, "file_exists"))
             case "file_contains":
                 fields = self._mapping(value, "file_contains")
+                if fields is None:
+                    return None
                 if set(fields) != {"path", "text"}:
                     self._problem(value, "file_contains needs exactly path and text")
                     return None
@@ -242,14 +247,14 @@ class _Reader:
         self._problem(node, f"{what} must be a list")
         return ()
 
-    def _mapping(self, node: Node, what: str) -> dict[str, Node]:
+    def _mapping(self, node: Node, what: str) -> dict[str, Node] | None:
         if isinstance(node, Mapping):
             return {key.text: value for key, value in node.entries}
         self._problem(node, f"{what} must be a mapping of keys to values")
-        return {}
+        return None
 
     def _field(self, fields: dict[str, Node], key: str, line: int) -> Node | None:
-        if key not in fields and fields:
+        if key not in fields:
             self.problems.append((line, f"the key '{key}' is missing"))
         return fields.get(key)
 

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Protocol
+
+import msgspec
 
 from loopwright.redaction.environment_values import ENVIRONMENT_RULE, printed_forms
 from loopwright.redaction.model import Rule
@@ -22,8 +23,7 @@ ENGINE = "re2" if re2 is not None else "re"
 _SET_MEMORY = 256 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(msgspec.Struct, frozen=True):
     """One secret in a line."""
 
     rule: str

@@ -5,9 +5,10 @@ Owns no matching and no input or output.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
+
+import msgspec
 
 
 class Action(StrEnum):
@@ -18,8 +19,7 @@ class Action(StrEnum):
     OFF = "off"
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(msgspec.Struct, frozen=True):
     """One secret format.
 
     `pattern` is written in the subset that RE2 and Python's `re` share, and is linear in both.
@@ -37,8 +37,7 @@ class Rule:
     misses: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(msgspec.Struct, frozen=True):
     """Where a secret was seen: everything about it but its value."""
 
     rule: str

@@ -8,7 +8,8 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 from loopwright.redaction.detector import Detector, Hit
 from loopwright.redaction.model import Action, Finding, Redacted, seal
@@ -33,8 +34,7 @@ def fingerprint(value: bytes) -> str:
     return hashlib.sha256(b"loopwright secret\0" + value).hexdigest()[:12]
 
 
-@dataclass(frozen=True, slots=True)
-class Scanned:
+class Scanned(msgspec.Struct, frozen=True):
     """A text made clean, and what was found in it."""
 
     clean: Redacted

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 from loopwright.redaction.model import Redacted
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(msgspec.Struct, frozen=True):
     """Why a run did not come out right: a stable code, a sentence, the way on, and where it happened."""
 
     code: str
@@ -23,8 +23,7 @@ class Failure:
     log: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(msgspec.Struct, frozen=True):
     """How long and how much."""
 
     timeout_s: float
@@ -32,8 +31,7 @@ class Limits:
     log_bytes: int
 
 
-@dataclass(frozen=True, slots=True)
-class Environment:
+class Environment(msgspec.Struct, frozen=True):
     """The caller's variables, and which of them steps may see."""
 
     caller: Mapping[str, str]

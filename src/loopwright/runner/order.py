@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import msgspec
 
 from loopwright.errors import LoopwrightError
 from loopwright.evidence.store import RunStore
@@ -13,8 +13,7 @@ from loopwright.sandbox.open import Wanted
 from loopwright.sandbox.port import Isolation
 
 
-@dataclass(frozen=True, slots=True)
-class Order:
+class Order(msgspec.Struct, frozen=True):
     """What to run, and how."""
 
     plan_name: str
@@ -36,12 +35,11 @@ class Order:
         return self.rerun_of is None
 
 
-@dataclass(frozen=True, slots=True)
-class Tools:
+class Tools(msgspec.Struct, frozen=True):
     """What a run works with."""
 
     store: RunStore
     redactor: Redactor
     isolations: tuple[Isolation, ...]
     clock: Clock
-    relaxed_rules: dict[str, str] = field(default_factory=dict)
+    relaxed_rules: dict[str, str] = msgspec.field(default_factory=dict)

@@ -6,8 +6,9 @@ Never touches the user's checkout, the latch or the `latest` files; those are th
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from loopwright.errors import Interrupted, InvalidPlan, LoopwrightError, SecretLeak
 from loopwright.evidence.model import Evidence
@@ -29,12 +30,12 @@ from loopwright.sandbox.model import Confinement, View
 from loopwright.sandbox.open import Sandbox, opened
 from loopwright.sandbox.port import Isolation
 
-SETUP_STEP = "sandbox-setup"
+# Not a name that a step of a plan can have.
+SETUP_STEP = "+setup"
 SIGNALS = ("SIGINT", "SIGTERM")
 
 
-@dataclass(frozen=True, slots=True)
-class Finished:
+class Finished(msgspec.Struct, frozen=True):
     """A run that is over: its published evidence, where it is, and what went wrong, if anything did."""
 
     evidence: Evidence

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
 from pathlib import Path
+
+import msgspec
 
 from loopwright.errors import SandboxEscape
 from loopwright.evidence.logs import LogFile
@@ -36,8 +37,7 @@ _TAIL_LINES = 40
 _SHOWN_EVERY_S = 0.2
 
 
-@dataclass(frozen=True, slots=True)
-class Bench:
+class Bench(msgspec.Struct, frozen=True):
     """Everything that the steps of one run share."""
 
     folder: RunFolder
@@ -51,16 +51,15 @@ class Bench:
     redactor: Redactor
     emitter: Emitter
     cancellation: Cancellation
-    findings: list[Finding] = field(default_factory=list)
-    failures: list[Failure] = field(default_factory=list)
+    findings: list[Finding] = msgspec.field(default_factory=list)
+    failures: list[Failure] = msgspec.field(default_factory=list)
 
 
-@dataclass(slots=True)
-class _Progress:
+class _Progress(msgspec.Struct):
     """What a step has done so far."""
 
-    commands: list[CommandRecord] = field(default_factory=list)
-    checks: list[CheckRecord] = field(default_factory=list)
+    commands: list[CommandRecord] = msgspec.field(default_factory=list)
+    checks: list[CheckRecord] = msgspec.field(default_factory=list)
     reason: str = ""
     cancelled: bool = False
 

@@ -6,8 +6,9 @@ import os
 import stat
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
 from pathlib import Path
+
+import msgspec
 
 from loopwright.errors import SandboxCreateFailed
 from loopwright.kernel import process
@@ -19,14 +20,13 @@ _SPECIAL = {stat.S_IFIFO: "fifo", stat.S_IFSOCK: "socket", stat.S_IFCHR: "device
 _FEW = 200
 
 
-@dataclass(slots=True)
-class Listing:
+class Listing(msgspec.Struct):
     """What a project holds, paths relative to its top."""
 
-    folders: list[bytes] = field(default_factory=list)
-    files: list[bytes] = field(default_factory=list)
-    links: list[bytes] = field(default_factory=list)
-    special: list[str] = field(default_factory=list)
+    folders: list[bytes] = msgspec.field(default_factory=list)
+    files: list[bytes] = msgspec.field(default_factory=list)
+    links: list[bytes] = msgspec.field(default_factory=list)
+    special: list[str] = msgspec.field(default_factory=list)
 
 
 def list_project(top: Path, excludes: Excludes) -> Listing:

@@ -8,7 +8,6 @@ import ctypes
 import errno
 import json
 import os
-import platform
 import struct
 import sys
 
@@ -79,9 +78,9 @@ def drop_capabilities(libc: ctypes.CDLL) -> None:
 
 def close_network(libc: ctypes.CDLL) -> None:
     """Refuse sockets that reach the network: Landlock knows TCP only."""
-    if platform.machine() not in _ARCHITECTURES:
-        raise OSError(errno.ENOSYS, f"no seccomp filter for {platform.machine()}")
-    audit, socket_call = _ARCHITECTURES[platform.machine()]
+    if os.uname().machine not in _ARCHITECTURES:
+        raise OSError(errno.ENOSYS, f"no seccomp filter for {os.uname().machine}")
+    audit, socket_call = _ARCHITECTURES[os.uname().machine]
     load, equal, give = 0x20, 0x15, 0x06
     refuse, accept, kill = 0x00050000 | errno.EACCES, 0x7FFF0000, 0x80000000
     families = len(_INTERNET_FAMILIES)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
+
+import msgspec
 
 from loopwright.evidence.model import BaseRecord
 
@@ -16,8 +17,7 @@ class Mode(StrEnum):
     COPY = "copy"
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(msgspec.Struct, frozen=True):
     """The folders of one sandbox. `repo` is what steps work in; nothing else of it is theirs to write."""
 
     folder: Path
@@ -48,8 +48,7 @@ class Place:
         return self.folder / "objects"
 
 
-@dataclass(frozen=True, slots=True)
-class Base:
+class Base(msgspec.Struct, frozen=True):
     """What the sandbox started from. `tree` names the exact content; `commit` is HEAD where there is one."""
 
     commit: str | None
@@ -57,8 +56,7 @@ class Base:
     is_commit: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(msgspec.Struct, frozen=True):
     """A sandbox of the project as it is now."""
 
     project: Path
@@ -69,8 +67,7 @@ class Request:
     state_folders: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class RecordedRequest:
+class RecordedRequest(msgspec.Struct, frozen=True):
     """A sandbox of the project as it was when an earlier run began."""
 
     now: Request
@@ -79,8 +76,7 @@ class RecordedRequest:
     base_patch: Path
 
 
-@dataclass(frozen=True, slots=True)
-class View:
+class View(msgspec.Struct, frozen=True):
     """What a confined process may see beyond the machine's programs: the inputs of an isolation adapter."""
 
     place: Place
@@ -91,8 +87,7 @@ class View:
     mailbox: Path | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Confinement:
+class Confinement(msgspec.Struct, frozen=True):
     """What the machine gave, found by trying to get out; this is stamped into the evidence."""
 
     requested: str
@@ -104,11 +99,10 @@ class Confinement:
     why: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Notes:
+class Notes(msgspec.Struct, frozen=True):
     """Things that a person should know about how the sandbox was made."""
 
-    lines: list[str] = field(default_factory=list)
+    lines: list[str] = msgspec.field(default_factory=list)
 
     def add(self, line: str) -> None:
         """Say one more thing."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from loopwright.errors import LoopwrightError, SandboxCreateFailed, SandboxEscape
 from loopwright.kernel import git
@@ -26,8 +27,7 @@ Confine = Callable[[View], tuple[Isolation, Confinement]]
 Wanted = Request | RecordedRequest
 
 
-@dataclass(frozen=True, slots=True)
-class Sandbox:
+class Sandbox(msgspec.Struct, frozen=True):
     """A sandbox that is ready for steps."""
 
     place: Place

@@ -8,8 +8,9 @@ from __future__ import annotations
 import os
 import stat
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from loopwright.errors import SandboxCreateFailed
 from loopwright.kernel import process
@@ -21,8 +22,7 @@ _OWNER_LOCK = "owner.lock"
 _KEPT = "kept"
 
 
-@dataclass(frozen=True, slots=True)
-class OwnedPlace:
+class OwnedPlace(msgspec.Struct, frozen=True):
     """A place that is ours while the lock is."""
 
     place: Place

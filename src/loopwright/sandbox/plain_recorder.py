@@ -9,8 +9,9 @@ import os
 import stat
 import zlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from loopwright.kernel.digest import digest_of
 from loopwright.kernel.files import shown, storage
@@ -23,8 +24,7 @@ from loopwright.sandbox.port import Changes
 _LINE = 52
 
 
-@dataclass(frozen=True, slots=True)
-class _File:
+class _File(msgspec.Struct, frozen=True):
     mode: str
     blob: str
 

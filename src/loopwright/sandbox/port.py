@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
+
+import msgspec
 
 from loopwright.sandbox.model import Base, View
 
 
-@dataclass(frozen=True, slots=True)
-class Launch:
+class Launch(msgspec.Struct, frozen=True):
     """How to start one command under confinement."""
 
     argv: tuple[str, ...]
@@ -42,8 +42,7 @@ class Isolation(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Changes:
+class Changes(msgspec.Struct, frozen=True):
     """What differs from the base: the tree that came out, and things that a patch can't carry."""
 
     tree: str

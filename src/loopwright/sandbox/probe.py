@@ -6,8 +6,9 @@ import os
 import socket
 from collections.abc import Mapping
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from loopwright.errors import LoopwrightError
 from loopwright.kernel import process, process_tree
@@ -30,8 +31,7 @@ if [ -z "$BASH_VERSION" ]; then echo network; else
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Escapes:
+class Escapes(msgspec.Struct, frozen=True):
     """What an attempt to get out achieved."""
 
     started: bool

@@ -6,10 +6,10 @@ import json
 import os
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import yaml
 
 from loopwright.kernel import process
@@ -21,8 +21,7 @@ _QUIET_GIT = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(msgspec.Struct, frozen=True):
     """What a command came to."""
 
     exit_code: int

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from loopwright.agents.port import Agent
 from loopwright.errors import LoopwrightError, ToolMissing
@@ -22,8 +23,7 @@ from loopwright.workspace.layout import Layout
 from loopwright.workspace.settings import Settings
 
 
-@dataclass(frozen=True)
-class Context:
+class Context(msgspec.Struct, frozen=True):
     """A workspace, its settings, the caller's environment and the adapters."""
 
     layout: Layout

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
 
-@dataclass(frozen=True, slots=True)
-class Detected:
+
+class Detected(msgspec.Struct, frozen=True):
     """Folders to provide, commands to set up with, and the test command."""
 
     provide: tuple[str, ...]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Literal
+
+import msgspec
 
 from loopwright.errors import DamagedFile, LoopwrightError
 from loopwright.kernel import git
@@ -23,8 +24,7 @@ _LEAST_FREE = 1 << 30
 Health = Literal["ok", "note", "problem", "fixed"]
 
 
-@dataclass(frozen=True, slots=True)
-class Symptom:
+class Symptom(msgspec.Struct, frozen=True):
     """One thing that was looked at."""
 
     what: str

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable
 
 from loopwright.redaction.build import SHIPPED_RULES
 from loopwright.redaction.environment_values import ENVIRONMENT_RULE
 from loopwright.runner.needs import OTHERWISE, TABLE
+from loopwright.workspace.settings import help_of
 from loopwright.workspace.settings_model import Values
 
 Table = list[dict[str, str]]
@@ -73,20 +73,16 @@ def _secrets() -> Table:
 
 
 def _settings() -> Table:
-    rows: Table = []
-    for section in dataclasses.fields(Values()):
-        for key in dataclasses.fields(getattr(Values(), section.name)):
-            default = key.default if key.default is not dataclasses.MISSING else None
-            if default is None and key.default_factory is not dataclasses.MISSING:
-                default = key.default_factory()
-            rows.append(
-                {
-                    "setting": f"{section.name}.{key.name}",
-                    "default": str(default),
-                    "meaning": key.metadata["help"],
-                }
-            )
-    return rows
+    defaults = Values()
+    return [
+        {
+            "setting": f"{section}.{key}",
+            "default": str(getattr(getattr(defaults, section), key)),
+            "meaning": help_of(section, key),
+        }
+        for section in Values.__struct_fields__
+        for key in getattr(defaults, section).__struct_fields__
+    ]
 
 
 TOPICS: dict[str, Callable[[], Table]] = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 from loopwright.kernel.clock import stamp
 from loopwright.kernel.files import remove_tree
@@ -11,8 +11,7 @@ from loopwright.verbs.context import Context
 from loopwright.verbs.recover import recover
 
 
-@dataclass(frozen=True, slots=True)
-class Collected:
+class Collected(msgspec.Struct, frozen=True):
     """What was, or would be, removed."""
 
     runs: tuple[str, ...]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from loopwright.errors import WrongUsage
 from loopwright.kernel.files import create_exclusively, shown
@@ -12,8 +13,7 @@ from loopwright.verbs.detect import Detected, detect
 from loopwright.workspace.layout import record_choice
 
 
-@dataclass(frozen=True, slots=True)
-class Initialised:
+class Initialised(msgspec.Struct, frozen=True):
     """What was found and what was written; files that were there already were left alone."""
 
     root: Path

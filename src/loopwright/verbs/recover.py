@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 from loopwright.evidence.model import SCHEMA, Evidence
 from loopwright.evidence.store import EVIDENCE, RunFolder
@@ -15,8 +15,7 @@ from loopwright.verbs.context import Context
 from loopwright.version import VERSION
 
 
-@dataclass(frozen=True, slots=True)
-class Recovered:
+class Recovered(msgspec.Struct, frozen=True):
     """What was found and put in order."""
 
     sandboxes: tuple[str, ...]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+import msgspec
+from msgspec.structs import replace
 
 from loopwright.agents.port import Agent, NoAnswer, Ran, Reason, Role, Turn
 from loopwright.agents.prompts import prompt_for
@@ -31,8 +33,7 @@ _STOPS = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class NewPlan:
+class NewPlan(msgspec.Struct, frozen=True):
     """A plan that an agent wrote."""
 
     plan: bytes

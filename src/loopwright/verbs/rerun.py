@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from loopwright.errors import EvidenceMismatch, UnknownRun
 from loopwright.evidence.model import Evidence
@@ -18,8 +19,7 @@ from loopwright.verbs.context import Context
 from loopwright.verbs.recover import recover
 
 
-@dataclass(frozen=True, slots=True)
-class RerunReport:
+class RerunReport(msgspec.Struct, frozen=True):
     """The first run, the second, and where they differ."""
 
     first: Evidence

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+
+import msgspec
+from msgspec.structs import replace
 
 from loopwright.errors import Latched, LoopwrightError, MaxRetries
 from loopwright.evidence.model import Evidence
@@ -26,16 +28,14 @@ from loopwright.verbs.replan import ask_for_plan, can_be_replanned
 from loopwright.workspace.layout import record_choice
 
 
-@dataclass(frozen=True, slots=True)
-class RunRequest:
+class RunRequest(msgspec.Struct, frozen=True):
     """What the caller wants beyond the settings."""
 
     plan: Path | None = None
     replan_with: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class RunReport:
+class RunReport(msgspec.Struct, frozen=True):
     """How it ended. `failure` is None when all went well."""
 
     evidence: Evidence
@@ -186,7 +186,4 @@ def _bytes_or_nothing(path: Path) -> bytes:
 
 
 def _name(context: Context, path: Path) -> str:
-    try:
-        return shown(path.resolve().relative_to(context.project))
-    except ValueError:
-        return shown(path)
+    return shown(path.relative_to(context.project)) if path.is_relative_to(context.project) else shown(path)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 import re
 import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Literal
+
+import msgspec
 
 from loopwright.errors import LoopwrightError
 from loopwright.evidence.verify import verify_all
@@ -45,8 +45,7 @@ _LEVELS: tuple[Level, ...] = ("none", "auto", "strict")
 _TOKEN = "SELFTEST_TOKEN"  # noqa: S105 -- the name of a made-up variable
 
 
-@dataclass(frozen=True, slots=True)
-class Tested:
+class Tested(msgspec.Struct, frozen=True):
     """One promise of the contract, and whether this machine keeps it."""
 
     what: str
@@ -74,7 +73,7 @@ class _Trial:
         project = folder / "project"
         project.mkdir()
         (project / "README").write_text("selftest\n")
-        self._context = dataclasses.replace(
+        self._context = msgspec.structs.replace(
             context,
             layout=Layout(project, Flavour.UNIFIED, folder),
             environment={**context.environment, _TOKEN: self._secret},
@@ -156,9 +155,9 @@ class _Trial:
         path.parent.mkdir(exist_ok=True)
         path.write_text(plan)
         values = self._context.settings.values
-        sandbox = dataclasses.replace(values.sandbox, mode=mode, isolation=isolation)
-        context = dataclasses.replace(
-            self._context, settings=Settings(dataclasses.replace(values, sandbox=sandbox), {})
+        sandbox = msgspec.structs.replace(values.sandbox, mode=mode, isolation=isolation)
+        context = msgspec.structs.replace(
+            self._context, settings=Settings(msgspec.structs.replace(values, sandbox=sandbox), {})
         )
         cancellation = Cancellation()
         try:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+
+import msgspec
 
 from loopwright.kernel.files import create_exclusively
 
@@ -19,8 +20,7 @@ class Flavour(StrEnum):
     INTEROP = "interop"
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
+class Layout(msgspec.Struct, frozen=True):
     """The paths of one workspace."""
 
     root: Path

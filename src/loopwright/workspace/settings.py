@@ -5,12 +5,11 @@ Each value knows where it came from. Every problem is reported at once; an unkno
 
 from __future__ import annotations
 
-import dataclasses
 import difflib
 import json
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, get_type_hints
 
@@ -28,8 +27,7 @@ RESERVED_VARIABLES = frozenset(
 Flags = Mapping[tuple[str, str], Any]
 
 
-@dataclass(frozen=True)
-class Shown:
+class Shown(msgspec.Struct, frozen=True):
     """One setting as a person asks for it."""
 
     section: str
@@ -39,8 +37,7 @@ class Shown:
     help: str
 
 
-@dataclass(frozen=True)
-class Settings:
+class Settings(msgspec.Struct, frozen=True):
     """The values, and for each that is not a default its origin."""
 
     values: Values
@@ -48,11 +45,11 @@ class Settings:
 
     def listed(self) -> Iterator[Shown]:
         """Every setting with its origin, in the order of the reference."""
-        for section in dataclasses.fields(self.values):
-            part = getattr(self.values, section.name)
-            for key in dataclasses.fields(part):
-                origin = self.origins.get((section.name, key.name), "default")
-                yield Shown(section.name, key.name, getattr(part, key.name), origin, key.metadata["help"])
+        for section in Values.__struct_fields__:
+            part = getattr(self.values, section)
+            for key in part.__struct_fields__:
+                origin = self.origins.get((section, key), "default")
+                yield Shown(section, key, getattr(part, key), origin, help_of(section, key))
 
 
 def load_settings(*, user_file: Path, workspace_file: Path, environment: Mapping[str, str], flags: Flags) -> Settings:
@@ -101,7 +98,7 @@ class _Merge:
                 known = [f"{_PREFIX}{s}_{k}".upper() for s, keys in _SECTIONS.items() for k in keys]
                 self._unknown(f"environment variable {name}", name, known)
                 continue
-            self.put(section, key, _from_text(environment[name], _SECTIONS[section][key]), name)
+            self.put(section, key, _from_text(environment[name], _type_of(section, key)), name)
 
     def put(self, section: str, key: str, value: Any, origin: str) -> None:
         if section == "agents" and isinstance(value, dict):
@@ -113,22 +110,22 @@ class _Merge:
             self._check((section, key), value, f"{origin}: {section}.{key}", origin)
 
     def _check(self, name: tuple[str, str], value: Any, where: str, origin: str) -> None:
+        if name == ("agents", "named") and not self._check_agents(value, where):
+            return
         try:
-            msgspec.convert(value, _SECTIONS[name[0]][name[1]])
-            if name == ("agents", "named"):
-                self._check_agents(value, where)
+            msgspec.convert(value, _type_of(*name))
         except msgspec.ValidationError as problem:
             self._problems.append(f"{where}: {problem}")
             return
         self._raw[name] = value
         self._origins[name] = origin
 
-    def _check_agents(self, named: Mapping[str, Mapping[str, Any]], where: str) -> None:
-        known = [field.name for field in dataclasses.fields(AgentSettings)]
-        for content in named.values():
-            for key in content:
-                if key not in known:
-                    self._unknown(f"{where} {key}", key, known)
+    def _check_agents(self, named: Mapping[str, Mapping[str, Any]], where: str) -> bool:
+        known = AgentSettings.__struct_fields__
+        strange = [key for content in named.values() for key in content if key not in known]
+        for key in strange:
+            self._unknown(f"{where} {key}", key, known)
+        return not strange
 
     def _unknown(self, where: str, name: str, known: Any) -> None:
         near = difflib.get_close_matches(name, list(known), 1, 0.5)
@@ -149,6 +146,7 @@ class _Merge:
 
 def _from_text(text: str, kind: Any) -> Any:
     """A variable's text as TOML or JSON would say it; a list may be written with commas."""
+    kind = kind.__origin__
     if kind is str:
         return text
     if kind is bool and text.lower() in ("1", "0", "true", "false", "yes", "no", "on", "off"):
@@ -161,12 +159,21 @@ def _from_text(text: str, kind: Any) -> Any:
         return text
 
 
-def _keys(section: type) -> dict[str, Any]:
-    hints = get_type_hints(section, include_extras=True)
-    return {field.name: hints[field.name] for field in dataclasses.fields(section)}
+def help_of(section: str, key: str) -> str:
+    """The one line of help that stands beside a setting's declaration."""
+    described = next(meta for meta in _type_of(section, key).__metadata__ if isinstance(meta, msgspec.Meta))
+    return described.description or ""
 
 
-_SECTION_TYPES: dict[str, Any] = {
-    field.name: type(getattr(Values(), field.name)) for field in dataclasses.fields(Values)
-}
-_SECTIONS: dict[str, dict[str, Any]] = {name: _keys(kind) for name, kind in _SECTION_TYPES.items()}
+_SECTION_TYPES: dict[str, Any] = {name: type(getattr(Values(), name)) for name in Values.__struct_fields__}
+_SECTIONS: dict[str, tuple[str, ...]] = {name: kind.__struct_fields__ for name, kind in _SECTION_TYPES.items()}
+
+
+@cache
+def _types(section: str) -> dict[str, Any]:
+    """Looked up when needed: reading annotations costs more than most commands have to spend."""
+    return get_type_hints(_SECTION_TYPES[section], include_extras=True)
+
+
+def _type_of(section: str, key: str) -> Any:
+    return _types(section)[key]

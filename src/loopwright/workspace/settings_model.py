@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import msgspec
+from msgspec import Meta
 
 DEFAULT_ENVIRONMENT = (
     "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "TZ", "TERM",
@@ -13,161 +13,157 @@ DEFAULT_ENVIRONMENT = (
 )  # fmt: skip
 
 
-Positive = Annotated[int, msgspec.Meta(ge=1)]
-NotNegative = Annotated[int, msgspec.Meta(ge=0)]
-
-
-def _setting(default: Any, help_text: str) -> Any:
-    if isinstance(default, list | dict):
-        return field(default_factory=lambda: type(default)(default), metadata={"help": help_text})
-    return field(default=default, metadata={"help": help_text})
-
-
-@dataclass(frozen=True)
-class WorkspaceSettings:
+class WorkspaceSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Where files go and which language people read."""
 
-    layout: Literal["unified", "interop"] = _setting("unified", "arrangement on disk")
-    language: Literal["auto", "en", "zh"] = _setting("auto", "language of messages")
-    document_language: Literal["any", "en", "zh"] = _setting("any", "language that documents must be in")
+    layout: Annotated[Literal["unified", "interop"], Meta(description="arrangement on disk")] = "unified"
+    language: Annotated[Literal["auto", "en", "zh"], Meta(description="language of messages")] = "auto"
+    document_language: Annotated[Literal["any", "en", "zh"], Meta(description="language that documents must be in")] = (
+        "any"
+    )
 
 
-@dataclass(frozen=True)
-class SandboxSettings:
+class SandboxSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The copy of the project in which steps run."""
 
-    mode: Literal["auto", "worktree", "copy"] = _setting("auto", "how the sandbox is made")
-    isolation: Literal["none", "auto", "strict"] = _setting("auto", "confinement of the steps")
-    root: str = _setting("", "folder for sandboxes, outside the project; empty: <tmp>/loopwright-<uid>")
-    exclude: list[str] = _setting([], "more patterns that never enter a copy, as in .gitignore")
-    provide: list[str] = _setting([], "folders that git does not hold (node_modules, .venv), mounted read-only")
-    setup: list[str] = _setting([], "commands that run once in each new sandbox, before the steps")
-    keep: bool = _setting(False, "keep the sandbox folder after a run")
-    env: list[str] = _setting(list(DEFAULT_ENVIRONMENT), "names of environment variables that steps may see")
+    mode: Annotated[Literal["auto", "worktree", "copy"], Meta(description="how the sandbox is made")] = "auto"
+    isolation: Annotated[Literal["none", "auto", "strict"], Meta(description="confinement of the steps")] = "auto"
+    root: Annotated[
+        str, Meta(description="folder for sandboxes, outside the project; empty: <tmp>/loopwright-<uid>")
+    ] = ""
+    exclude: Annotated[list[str], Meta(description="more patterns that never enter a copy, as in .gitignore")] = []
+    provide: Annotated[
+        list[str], Meta(description="folders that git does not hold (node_modules, .venv), mounted read-only")
+    ] = []
+    setup: Annotated[list[str], Meta(description="commands that run once in each new sandbox, before the steps")] = []
+    keep: Annotated[bool, Meta(description="keep the sandbox folder after a run")] = False
+    env: Annotated[list[str], Meta(description="names of environment variables that steps may see")] = msgspec.field(
+        default_factory=lambda: list(DEFAULT_ENVIRONMENT)
+    )
 
 
-@dataclass(frozen=True)
-class RunSettings:
+class RunSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Executing a plan."""
 
-    timeout_s: Positive = _setting(600, "seconds that a step may take when it names no limit itself")
-    jobs: Positive = _setting(1, "independent steps at once")
-    max_retries: Positive = _setting(2, "new plans that --replan-with may try")
-    latch: bool = _setting(True, "after a failure, refuse to run until `loopwright unlatch`")
-    log_limit_mb: Positive = _setting(4096, "megabytes of one command's output that are kept; the rest is counted")
+    timeout_s: Annotated[int, Meta(ge=1, description="seconds that a step may take when it names no limit itself")] = (
+        600
+    )
+    jobs: Annotated[int, Meta(ge=1, description="independent steps at once")] = 1
+    max_retries: Annotated[int, Meta(ge=1, description="new plans that --replan-with may try")] = 2
+    latch: Annotated[bool, Meta(description="after a failure, refuse to run until `loopwright unlatch`")] = True
+    log_limit_mb: Annotated[
+        int, Meta(ge=1, description="megabytes of one command's output that are kept; the rest is counted")
+    ] = 4096
 
 
-@dataclass(frozen=True)
-class SecretsSettings:
+class SecretsSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Secrets that must not reach a file or a screen."""
 
-    rules: dict[str, Literal["stop", "mask", "off"]] = _setting({}, "what a rule's hit does, by rule id")
-    extra_rules: list[dict[str, str]] = _setting([], "more rules: {id, pattern, keyword}")
-    allow: list[str] = _setting([], "fingerprints of values that are known not to be secrets")
+    rules: Annotated[
+        dict[str, Literal["stop", "mask", "off"]], Meta(description="what a rule's hit does, by rule id")
+    ] = {}
+    extra_rules: Annotated[list[dict[str, str]], Meta(description="more rules: {id, pattern, keyword}")] = []
+    allow: Annotated[list[str], Meta(description="fingerprints of values that are known not to be secrets")] = []
 
 
-@dataclass(frozen=True)
-class RiskSettings:
+class RiskSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The risk floor."""
 
-    ruleset: Literal["classic", "default"] = _setting("default", "which shipped rules")
-    threshold: float = _setting(0.5, "score from which review is needed")
-    rules: list[dict[str, str]] = _setting([], "more rules of this project")
+    ruleset: Annotated[Literal["classic", "default"], Meta(description="which shipped rules")] = "default"
+    threshold: Annotated[float, Meta(description="score from which review is needed")] = 0.5
+    rules: Annotated[list[dict[str, str]], Meta(description="more rules of this project")] = []
 
 
-@dataclass(frozen=True)
-class ReflectionSettings:
+class ReflectionSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What an agent's session leaves behind."""
 
-    mode: Literal["off", "solo", "orchestrated"] = _setting("off", "capture; REFLECTION_MODE wins")
-    dir: str = _setting("", "folder of reflections; empty: the layout's")
-    input: str = _setting("", "file of the self-report; empty: the layout's")
+    mode: Annotated[Literal["off", "solo", "orchestrated"], Meta(description="capture; REFLECTION_MODE wins")] = "off"
+    dir: Annotated[str, Meta(description="folder of reflections; empty: the layout's")] = ""
+    input: Annotated[str, Meta(description="file of the self-report; empty: the layout's")] = ""
 
 
-@dataclass(frozen=True)
-class LoopSettings:
+class LoopSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Iterating towards a goal."""
 
-    max_iterations: Positive = _setting(10, "actions before a loop gives up")
-    freeze_s: NotNegative = _setting(60, "seconds of pause after which an agent's turn is ended")
-    no_progress: Positive = _setting(3, "iterations without any change before a loop is held")
-    test_command: str = _setting("", "what decides whether the work is right")
-    coverage: str = _setting("", "path of the coverage report that the test command writes")
+    max_iterations: Annotated[int, Meta(ge=1, description="actions before a loop gives up")] = 10
+    freeze_s: Annotated[int, Meta(ge=0, description="seconds of pause after which an agent's turn is ended")] = 60
+    no_progress: Annotated[int, Meta(ge=1, description="iterations without any change before a loop is held")] = 3
+    test_command: Annotated[str, Meta(description="what decides whether the work is right")] = ""
+    coverage: Annotated[str, Meta(description="path of the coverage report that the test command writes")] = ""
 
 
-@dataclass(frozen=True)
-class BudgetSettings:
+class BudgetSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What unattended work may cost; 0 is no limit."""
 
-    usd: float = _setting(0.0, "US dollars")
-    tokens: NotNegative = _setting(0, "tokens")
-    wall_s: NotNegative = _setting(0, "seconds")
-    turns: NotNegative = _setting(0, "agent turns")
+    usd: Annotated[float, Meta(description="US dollars")] = 0.0
+    tokens: Annotated[int, Meta(ge=0, description="tokens")] = 0
+    wall_s: Annotated[int, Meta(ge=0, description="seconds")] = 0
+    turns: Annotated[int, Meta(ge=0, description="agent turns")] = 0
 
 
-@dataclass(frozen=True)
-class AgentSettings:
+class AgentSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One agent's own settings, under [agents.NAME]."""
 
-    kind: str = _setting("", "adapter; empty: the one of the same name")
-    model: str = _setting("", "model name that is handed to the agent")
-    args: list[str] = _setting([], "more arguments")
-    env: list[str] = _setting([], "names of environment variables that the agent may see")
-    command: str = _setting("", "kind command: the shell command; reads $LOOPWRIGHT_PROMPT, writes $LOOPWRIGHT_ANSWER")
-    turns: str = _setting("", "kind scripted: file of the written turns")
-    timeout_s: Positive = _setting(1800, "seconds that a turn may take")
+    kind: Annotated[str, Meta(description="adapter; empty: the one of the same name")] = ""
+    model: Annotated[str, Meta(description="model name that is handed to the agent")] = ""
+    args: Annotated[list[str], Meta(description="more arguments")] = []
+    env: Annotated[list[str], Meta(description="names of environment variables that the agent may see")] = []
+    command: Annotated[
+        str, Meta(description="kind command: the shell command; reads $LOOPWRIGHT_PROMPT, writes $LOOPWRIGHT_ANSWER")
+    ] = ""
+    turns: Annotated[str, Meta(description="kind scripted: file of the written turns")] = ""
+    timeout_s: Annotated[int, Meta(ge=1, description="seconds that a turn may take")] = 1800
 
 
-@dataclass(frozen=True)
-class AgentsSettings:
+class AgentsSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Who does the work."""
 
-    default: str = _setting("", "agent that is used when none is named")
-    order: list[str] = _setting([], "agents to try in turn")
-    failover: bool = _setting(False, "let the next agent in order take over")
-    quota: Literal["wait", "stop"] = _setting("wait", "what to do at a rate limit")
-    named: dict[str, AgentSettings] = field(default_factory=dict, metadata={"help": "[agents.NAME] tables"})
+    default: Annotated[str, Meta(description="agent that is used when none is named")] = ""
+    order: Annotated[list[str], Meta(description="agents to try in turn")] = []
+    failover: Annotated[bool, Meta(description="let the next agent in order take over")] = False
+    quota: Annotated[Literal["wait", "stop"], Meta(description="what to do at a rate limit")] = "wait"
+    named: Annotated[dict[str, AgentSettings], Meta(description="[agents.NAME] tables")] = {}
 
 
-@dataclass(frozen=True)
-class WorkflowSettings:
+class WorkflowSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """From an idea to a change."""
 
-    profile: Literal["lean", "full"] = _setting("lean", "how many agent calls a stage makes")
-    clarify: Literal["standard", "deep"] = _setting("standard", "how much ambiguity may be left")
-    deliver: Literal["patch", "branch"] = _setting("patch", "how a finished change reaches your branch")
-    seal: list[str] = _setting([], "globs of files that judge a build")
+    profile: Annotated[Literal["lean", "full"], Meta(description="how many agent calls a stage makes")] = "lean"
+    clarify: Annotated[Literal["standard", "deep"], Meta(description="how much ambiguity may be left")] = "standard"
+    deliver: Annotated[Literal["patch", "branch"], Meta(description="how a finished change reaches your branch")] = (
+        "patch"
+    )
+    seal: Annotated[list[str], Meta(description="globs of files that judge a build")] = []
 
 
-@dataclass(frozen=True)
-class AutopilotSettings:
+class AutopilotSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """All stages in a row."""
 
-    may_approve: list[str] = _setting(["plan", "build", "review"], "approvals that autopilot may grant")
+    may_approve: Annotated[list[str], Meta(description="approvals that autopilot may grant")] = msgspec.field(
+        default_factory=lambda: ["plan", "build", "review"]
+    )
 
 
-@dataclass(frozen=True)
-class ServerSettings:
+class ServerSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """HTTP, WebSocket and dashboard."""
 
-    host: str = _setting("127.0.0.1", "address to listen on")
-    port: int = _setting(8787, "port to listen on")
-    webhooks: list[str] = _setting([], "addresses that are told of events")
+    host: Annotated[str, Meta(description="address to listen on")] = "127.0.0.1"
+    port: Annotated[int, Meta(description="port to listen on")] = 8787
+    webhooks: Annotated[list[str], Meta(description="addresses that are told of events")] = []
 
 
-@dataclass(frozen=True)
-class Values:
+class Values(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """All sections."""
 
-    workspace: WorkspaceSettings = field(default_factory=WorkspaceSettings)
-    sandbox: SandboxSettings = field(default_factory=SandboxSettings)
-    run: RunSettings = field(default_factory=RunSettings)
-    secrets: SecretsSettings = field(default_factory=SecretsSettings)
-    risk: RiskSettings = field(default_factory=RiskSettings)
-    reflection: ReflectionSettings = field(default_factory=ReflectionSettings)
-    loop: LoopSettings = field(default_factory=LoopSettings)
-    budget: BudgetSettings = field(default_factory=BudgetSettings)
-    agents: AgentsSettings = field(default_factory=AgentsSettings)
-    workflow: WorkflowSettings = field(default_factory=WorkflowSettings)
-    autopilot: AutopilotSettings = field(default_factory=AutopilotSettings)
-    server: ServerSettings = field(default_factory=ServerSettings)
+    workspace: WorkspaceSettings = WorkspaceSettings()
+    sandbox: SandboxSettings = SandboxSettings()
+    run: RunSettings = RunSettings()
+    secrets: SecretsSettings = SecretsSettings()
+    risk: RiskSettings = RiskSettings()
+    reflection: ReflectionSettings = ReflectionSettings()
+    loop: LoopSettings = LoopSettings()
+    budget: BudgetSettings = BudgetSettings()
+    agents: AgentsSettings = AgentsSettings()
+    workflow: WorkflowSettings = WorkflowSettings()
+    autopilot: AutopilotSettings = AutopilotSettings()
+    server: ServerSettings = ServerSettings()
