@@ -30,7 +30,8 @@ def gc(context: Context, *, keep: int, dry_run: bool = False) -> Collected:
             # Noted first: a crash in between leaves a folder that nobody misses, not a hole nobody explains.
             context.store.record_collected(run_id, stamp(context.clock()))
             remove_tree(context.store.folder(run_id))
-            remove_tree(context.layout.turn(run_id))
+            for turn in context.layout.turns_of(run_id):
+                remove_tree(turn)
         for folder in place.kept(context.wanted_sandbox_root()):
             place.clear(folder)
     return Collected(tuple(old), tuple(folder.name for folder in sandboxes))

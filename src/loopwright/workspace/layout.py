@@ -88,6 +88,10 @@ class Layout(msgspec.Struct, frozen=True):
         """What was asked of an agent in one turn, and what it answered."""
         return self.own / "turns" / name
 
+    def turns_of(self, run_id: str) -> list[Path]:
+        """The turns that a run led to."""
+        return sorted((self.own / "turns").glob(f"{run_id}-replan-*"))
+
     def lock(self, name: str) -> Path:
         """A kernel lock of this workspace."""
         return self.own / "locks" / f"{name}.lock"

@@ -1,0 +1,108 @@
+"""What every adapter of a port must keep: subclass a suite in a test, provide the adapter, and pytest runs it.
+
+Third parties test their agents with the same suites that ours pass.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from loopwright.agents.port import Agent, Answer, NoAnswer, Ran, Reason, Role, Turn
+from loopwright.kernel import process
+from loopwright.sandbox.model import Place, View
+from loopwright.sandbox.port import Isolation
+
+
+def start_plainly(argv: tuple[str, ...], *, env: Mapping[str, str], timeout_s: float) -> Ran:
+    """A `Starter` for tests: no sandbox, the same typed result."""
+    silent: list[bytes] = []
+    cancellation = process.Cancellation()
+    try:
+        ended = process.stream(
+            process.Command(argv, Path("/"), {"PATH": os.environ["PATH"], **env}, "contract"),
+            on_stdout=silent.append,
+            on_stderr=silent.append,
+            timeout_s=timeout_s,
+            cancellation=cancellation,
+        )
+    finally:
+        cancellation.close()
+    return Ran(ended.exit_code, ended.ending is process.Ending.TIMED_OUT, ended.duration_s)
+
+
+class AgentContract:
+    """One turn in, one typed answer out, nothing but the mailbox touched."""
+
+    def answering(self, tmp_path: Path) -> Agent:
+        """An agent that answers `an answer` to any replanner's turn."""
+        raise NotImplementedError
+
+    def failing(self, tmp_path: Path) -> Agent:
+        """An agent whose turn ends with the reason `crashed`."""
+        raise NotImplementedError
+
+    def _take(self, agent: Agent, tmp_path: Path) -> Answer | NoAnswer:
+        mailbox = tmp_path / "mailbox"
+        mailbox.mkdir()
+        return agent.take(Turn(Role.REPLANNER, "a prompt", mailbox, 20.0, may_use_web=False), start_plainly)
+
+    def test_it_has_a_name(self, tmp_path: Path) -> None:
+        """Settings and records call it by name."""
+        assert self.answering(tmp_path).name
+
+    def test_an_answer_is_text_with_its_duration(self, tmp_path: Path) -> None:
+        """What it said, and how long that took."""
+        answer = self._take(self.answering(tmp_path), tmp_path)
+        assert isinstance(answer, Answer)
+        assert answer.text.strip() == "an answer"
+        assert answer.duration_s >= 0
+
+    def test_a_failure_is_a_typed_value_and_not_an_exception(self, tmp_path: Path) -> None:
+        """The caller decides by the reason, never by words."""
+        answer = self._take(self.failing(tmp_path), tmp_path)
+        assert isinstance(answer, NoAnswer)
+        assert answer.reason is Reason.CRASHED
+
+    def test_nothing_is_written_outside_the_mailbox(self, tmp_path: Path) -> None:
+        """An adapter has no other place."""
+        agent = self.answering(tmp_path)
+        before = {path for path in tmp_path.rglob("*") if "mailbox" not in path.parts}
+        self._take(agent, tmp_path)
+        assert {path for path in tmp_path.rglob("*") if "mailbox" not in path.parts} == before
+
+
+class IsolationContract:
+    """A command runs in its folder with its environment, and its exit code comes back."""
+
+    def isolation(self) -> Isolation:
+        """The adapter."""
+        raise NotImplementedError
+
+    def _run(self, tmp_path: Path, script: str, env: Mapping[str, str] | None = None) -> process.Captured:
+        place = Place(tmp_path / "sandboxes" / "one")
+        for folder in (place.repo, place.tmp, place.home, tmp_path / "project", tmp_path / "home"):
+            folder.mkdir(parents=True, exist_ok=True)
+        view = View(place, tmp_path / "project", tmp_path / "sandboxes")
+        given = {"PATH": os.environ["PATH"], "HOME": str(tmp_path / "home"), **(env or {})}
+        launch = self.isolation().launch(view, ("bash", "-c", script), cwd=place.repo, env=given, network=True)
+        return process.capture(launch.argv, cwd=launch.cwd, env=launch.env, timeout_s=30)
+
+    def test_the_exit_code_is_the_commands_own(self, tmp_path: Path) -> None:
+        """Whatever stands in front of it."""
+        assert self._run(tmp_path, "exit 7").exit_code == 7
+
+    def test_the_command_runs_in_its_folder_and_can_write_there(self, tmp_path: Path) -> None:
+        """What it writes is on disk afterwards."""
+        assert self._run(tmp_path, "pwd -P > where").exit_code == 0
+        repo = tmp_path / "sandboxes" / "one" / "repo"
+        assert (repo / "where").read_text().strip() == str(repo.resolve())
+
+    def test_the_environment_is_what_was_given_and_a_private_tmpdir(self, tmp_path: Path) -> None:
+        """Nothing of ours leaks in."""
+        done = self._run(tmp_path, 'echo "$GIVEN"; touch "$TMPDIR/x" && echo ok; env', {"GIVEN": "value"})
+        lines = done.stdout.decode().splitlines()
+        assert lines[:2] == ["value", "ok"]
+        names = {line.partition("=")[0] for line in lines[2:]}
+        assert names <= {"GIVEN", "PATH", "HOME", "TMPDIR", "PWD", "SHLVL", "_", "OLDPWD", "LC_CTYPE"}

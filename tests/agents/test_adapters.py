@@ -1,0 +1,74 @@
+"""The agent adapters keep their port's contract."""
+
+from __future__ import annotations
+
+import pytest
+
+from loopwright.agents.command import CommandAgent
+from loopwright.agents.port import Answer, NoAnswer, Reason, Role, Turn
+from loopwright.agents.scripted import ScriptedAgent, WrittenTurn, read_turns
+from loopwright.errors import SettingsInvalid
+from loopwright.testing.contracts import AgentContract, start_plainly
+
+
+class TestCommand(AgentContract):
+    def answering(self, tmp_path):
+        return CommandAgent(
+            "any", 'test "$(cat "$LOOPWRIGHT_PROMPT")" = "a prompt" && echo "an answer" > "$LOOPWRIGHT_ANSWER"'
+        )
+
+    def failing(self, tmp_path):
+        return CommandAgent("any", "exit 3")
+
+
+class TestScripted(AgentContract):
+    def answering(self, tmp_path):
+        return ScriptedAgent("scripted", (WrittenTurn(Role.REPLANNER, "a prompt", "an answer", None),))
+
+    def failing(self, tmp_path):
+        return ScriptedAgent("scripted", ())
+
+
+@pytest.mark.parametrize(
+    ("command", "timeout_s", "reason"),
+    [
+        ("no-such-agent-program", 20, Reason.AGENT_MISSING),
+        ("sleep 60", 0.3, Reason.HUNG),
+        ("true", 20, Reason.INVALID_ANSWER),
+        ('ln -s /etc/passwd "$LOOPWRIGHT_ANSWER"', 20, Reason.INVALID_ANSWER),
+        ('mkfifo "$LOOPWRIGHT_ANSWER"', 20, Reason.INVALID_ANSWER),
+        ('printf "\\377" > "$LOOPWRIGHT_ANSWER"', 20, Reason.INVALID_ANSWER),
+        ('truncate -s 100M "$LOOPWRIGHT_ANSWER"', 20, Reason.INVALID_ANSWER),
+    ],
+)
+def test_each_way_a_command_can_fail_has_its_reason(tmp_path, command, timeout_s, reason):
+    turn = Turn(Role.REPLANNER, "p", tmp_path, timeout_s, may_use_web=False)
+    answer = CommandAgent("any", command).take(turn, start_plainly)
+    assert isinstance(answer, NoAnswer)
+    assert answer.reason is reason
+
+
+def test_written_turns_are_played_in_order_by_role(tmp_path):
+    path = tmp_path / "turns.yaml"
+    path.write_text(
+        "turns:\n  - {role: planner, answer: other}\n  - {role: replanner, answer: one}\n"
+        "  - {role: replanner, expect: magic, answer: two}\n  - {role: replanner, fail: rate_limited}\n"
+    )
+    agent = ScriptedAgent("s", read_turns(path))
+    turn = Turn(Role.REPLANNER, "a prompt", tmp_path, 1, may_use_web=False)
+    taken = [agent.take(turn, start_plainly) for _ in range(4)]
+    assert isinstance(taken[0], Answer)
+    assert taken[0].text == "one"
+    assert [answer.reason for answer in taken[1:]] == [Reason.REFUSED, Reason.RATE_LIMITED, Reason.CRASHED]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "turns: 3", "turns: [x]", "turns: [{role: nobody}]", "turns: [{role: replanner, x: y}]",
+     "turns: [{role: replanner, fail: tired}]", "other: []"],
+)  # fmt: skip
+def test_a_turns_file_is_read_strictly(tmp_path, text):
+    path = tmp_path / "turns.yaml"
+    path.write_text(text)
+    with pytest.raises(SettingsInvalid, match=r"turns\.yaml:\d"):
+        read_turns(path)
