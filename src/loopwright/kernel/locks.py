@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from loopwright.kernel.files import make_folder, storage
@@ -26,13 +27,17 @@ class HeldLock:
 
 def try_lock(path: Path) -> HeldLock | None:
     """Take the lock if nobody has it."""
-    handle = _open(path)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
+    while True:
+        handle = _open(path)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(handle)
+            return None
+        if _is_current(path, handle):
+            return HeldLock(handle)
+        # Its last holder removed the file after we opened it: what we hold now guards nothing.
         os.close(handle)
-        return None
-    return HeldLock(handle)
 
 
 @contextmanager
@@ -57,8 +62,18 @@ def is_held(path: Path) -> bool:
     return False
 
 
+def _is_current(path: Path, handle: int) -> bool:
+    try:
+        return path.stat().st_ino == os.fstat(handle).st_ino
+    except FileNotFoundError:
+        return False
+
+
 def _open(path: Path) -> int:
-    make_folder(path.parent)
     with storage(path):
-        # O_CLOEXEC: a child must not keep our lock alive after we died.
-        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666)
+        for _ in range(100):
+            make_folder(path.parent)
+            with suppress(FileNotFoundError):  # somebody removed the empty folder just now
+                # O_CLOEXEC: a child must not keep our lock alive after we died.
+                return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666)
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import stat
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -18,7 +19,7 @@ from loopwright.kernel.files import make_folder, remove_tree, shown, storage
 from loopwright.kernel.locks import HeldLock, is_held, try_lock
 from loopwright.sandbox.model import Place
 
-_OWNER_LOCK = "owner.lock"
+_LOCKS = ".locks"
 _KEPT = "kept"
 
 
@@ -34,7 +35,7 @@ class OwnedPlace(msgspec.Struct, frozen=True):
             (self.place.folder / _KEPT).touch()
         else:
             remove_tree(self.place.folder)
-        self.lock.release()
+        _drop_lock(self.place.folder, self.lock)
 
 
 def default_root() -> Path:
@@ -80,14 +81,16 @@ def claim(root: Path, name: str) -> OwnedPlace:
     """A new, empty place with this name, or with a number added when the name is taken."""
     for number in range(1, 10_000):
         folder = root / (name if number == 1 else f"{name}-{number}")
+        # The lock first: a folder without one is taken for a dead owner's.
+        lock = try_lock(_lock_of(folder))
+        if lock is None:
+            continue
         with storage(folder):
             try:
                 folder.mkdir(mode=0o700)
             except FileExistsError:
+                lock.release()
                 continue
-        lock = try_lock(folder / _OWNER_LOCK)
-        if lock is None:
-            continue
         place = Place(folder)
         with storage(folder):
             for part in (place.repo, place.tmp, place.home):
@@ -100,27 +103,38 @@ def leftovers(root: Path) -> list[Path]:
     """Sandboxes whose owner died, and which nobody asked to keep."""
     if not root.is_dir():
         return []
-    return [
-        folder
-        for folder in sorted(root.iterdir())
-        if folder.is_dir() and not (folder / _KEPT).exists() and not is_held(folder / _OWNER_LOCK)
-    ]
+    return [folder for folder in _folders(root) if not (folder / _KEPT).exists() and not is_held(_lock_of(folder))]
 
 
 def kept(root: Path) -> list[Path]:
     """Sandboxes that somebody asked to keep."""
     if not root.is_dir():
         return []
-    return [folder for folder in sorted(root.iterdir()) if (folder / _KEPT).exists()]
+    return [folder for folder in _folders(root) if (folder / _KEPT).exists()]
 
 
 def clear(folder: Path) -> None:
     """End what still runs of a dead owner's sandbox and remove it."""
-    lock = try_lock(folder / _OWNER_LOCK)
+    lock = try_lock(_lock_of(folder))
     if lock is None:
         return
     try:
         process.end_family(folder.name)
         remove_tree(folder)
     finally:
-        lock.release()
+        _drop_lock(folder, lock)
+
+
+def _drop_lock(folder: Path, lock: HeldLock) -> None:
+    _lock_of(folder).unlink(missing_ok=True)
+    lock.release()
+    with suppress(OSError):  # others may be at work in the same root
+        _lock_of(folder).parent.rmdir()
+
+
+def _folders(root: Path) -> list[Path]:
+    return sorted(path for path in root.iterdir() if path.is_dir() and not path.name.startswith("."))
+
+
+def _lock_of(folder: Path) -> Path:
+    return folder.parent / _LOCKS / f"{folder.name}.lock"
