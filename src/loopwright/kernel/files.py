@@ -153,21 +153,32 @@ def set_aside(path: Path) -> Path:
 
 
 def remove_tree(folder: Path) -> None:
-    """Remove a folder that hostile processes may have left: locked folders too, links never followed."""
+    """Remove a folder that hostile processes may have left: locked, endlessly deep; links are never followed."""
     with storage(folder):
         if folder.is_symlink():
             folder.unlink()
         elif folder.exists():
             try:
                 shutil.rmtree(folder)
-            except PermissionError:
-                _unlock_folders(folder)
-                shutil.rmtree(folder)
+            except (OSError, RecursionError):
+                _flatten(folder)
 
 
-def _unlock_folders(folder: Path) -> None:
+def _flatten(folder: Path) -> None:
+    """Take a tree apart level by level, lifting what is inside up: no recursion, and no path grows long."""
     folder.chmod(0o700)
-    with os.scandir(folder) as entries:
+    while entries := list(os.scandir(folder)):
         for entry in entries:
-            if entry.is_dir(follow_symlinks=False):
-                _unlock_folders(Path(entry.path))
+            if not entry.is_dir(follow_symlinks=False):
+                os.unlink(entry.path)  # noqa: PTH108 -- names of any bytes
+                continue
+            path = Path(entry.path)
+            path.chmod(0o700)
+            for inner in list(os.scandir(path)):
+                if inner.is_dir(follow_symlinks=False):
+                    os.chmod(inner.path, 0o700)  # noqa: PTH101 -- names of any bytes
+                    Path(inner.path).rename(folder / f".removing-{secrets.token_hex(12)}")
+                else:
+                    os.unlink(inner.path)  # noqa: PTH108 -- names of any bytes
+            path.rmdir()
+    folder.rmdir()

@@ -46,6 +46,7 @@ class UserRepository(msgspec.Struct, frozen=True):
 
     top: Path
     git_dir: Path
+    exclude: Path
     object_stores: tuple[Path, ...]
     object_format: str
     head: str | None
@@ -61,7 +62,11 @@ class PrivateRepository(msgspec.Struct, frozen=True):
 
     def run(self, *arguments: str, stdin: bytes = b"", config: Iterable[str] = ()) -> bytes:
         """What git printed, or `GitFailed`."""
-        result = process.capture(self.argv(*arguments, config=config), cwd=self.work_tree, env=self.env(), stdin=stdin)
+        try:
+            argv = self.argv(*arguments, config=config)
+            result = process.capture(argv, cwd=self.work_tree, env=self.env(), stdin=stdin)
+        except TimeoutError as problem:
+            raise GitFailed(f"git {arguments[0]}: {problem}", hint="look for a fifo named .gitignore") from problem
         if result.exit_code != 0:
             raise git_failure(arguments, result)
         return result.stdout
@@ -80,6 +85,8 @@ class PrivateRepository(msgspec.Struct, frozen=True):
     def env(self) -> dict[str, str]:
         """An environment in which no config but the repository's own is read."""
         env = _bare_environment() | {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull}
+        # Whoever cleans this folder up after our death ends what still works in it.
+        env[process.MARK_VARIABLE] = process.mark_of(str(self.git_dir.parent))
         if self.index is not None:
             env["GIT_INDEX_FILE"] = str(self.index)
         return env
@@ -102,7 +109,7 @@ def discover(folder: Path) -> UserRepository | None:
     """The repository with a work tree that contains this folder; None when there is none."""
     asked = _capture_plain(
         "git", *_HARDENED, "rev-parse", "--path-format=absolute", "--show-toplevel", "--absolute-git-dir",
-        "--git-path", "objects", "--show-object-format", cwd=folder,
+        "--git-path", "objects", "--git-path", "info/exclude", "--show-object-format", cwd=folder,
     )  # fmt: skip
     if asked.exit_code != 0:
         if b"dubious ownership" in asked.stderr:
@@ -112,16 +119,17 @@ def discover(folder: Path) -> UserRepository | None:
             )
         return None
     answers = [os.fsdecode(line) for line in asked.stdout.split(b"\n")[:-1]]
-    if len(answers) != 4:
+    if len(answers) != 5:
         raise GitFailed(
             f"the path of the repository at {shown(folder)} has a line break in it",
             hint="rename that folder; git can't name it in one line",
         )
-    top, git_dir, objects, object_format = answers
+    top, git_dir, objects, exclude, object_format = answers
     head = _capture_plain("git", *_HARDENED, "rev-parse", "--verify", "--quiet", "HEAD^{commit}", cwd=folder)
     return UserRepository(
         top=Path(top),
         git_dir=Path(git_dir),
+        exclude=Path(exclude),
         object_stores=tuple(_object_stores(Path(objects))),
         object_format=object_format,
         head=head.stdout.decode().strip() or None,

@@ -1,7 +1,7 @@
 """Moves a git index to a copy of its work tree.
 
 Entries that are known to be unchanged get the copy's file times, so that git need not read and hash every
-file again. Reads and writes index versions 2 and 3.
+file again. Reads index versions 2 and 3, writes 2.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 _STAT = struct.Struct(">10I")
+_ASSUME_VALID = 0x8000
 _EXTENDED = 0x4000
-_NAME_MASK = 0x0FFF
 
 
 def restat(index: Path, work_tree: Path, unchanged: Callable[[bytes], bool], object_format: str) -> None:
@@ -31,14 +31,19 @@ def restat(index: Path, work_tree: Path, unchanged: Callable[[bytes], bool], obj
     for _ in range(count):
         name_at = at + 40 + size + 2
         (flags,) = struct.unpack_from(">H", data, name_at - 2)
+        # A user may have told git not to look at a file; in a copy it must look, so that promise is dropped.
+        hidden = bool(flags & _ASSUME_VALID)
+        end_of_flags = name_at
         if flags & _EXTENDED:
+            hidden = True
             name_at += 2
         name_end = data.index(b"\0", name_at)
-        entry = data[at:name_end]
         path = data[name_at:name_end]
+        plain = struct.pack(">H", flags & ~(_ASSUME_VALID | _EXTENDED))
+        entry = data[at : end_of_flags - 2] + plain + path
         at += (name_end - at) // 8 * 8 + 8
-        entries.append(_padded(_moved(entry, root + path) if unchanged(path) else _unknown(entry)))
-    body = struct.pack(">4sII", b"DIRC", version, count) + b"".join(entries)
+        entries.append(_padded(_moved(entry, root + path) if not hidden and unchanged(path) else _unknown(entry)))
+    body = struct.pack(">4sII", b"DIRC", 2, count) + b"".join(entries)
     index.write_bytes(body + digest(body).digest())
 
 

@@ -127,6 +127,11 @@ _start_lock = threading.Lock()
 _ours: dict[int, str] = {}
 
 
+def mark_of(family: str) -> str:
+    """A mark for a new process of this family; no two are the same."""
+    return f"{family}:{os.getpid()}:{next(_family_numbers)}"
+
+
 def stream(
     command: Command,
     *,
@@ -137,7 +142,7 @@ def stream(
 ) -> Ended:
     """Run a command to its end, handing over its output as it comes, and leave no process behind."""
     process_tree.adopt_orphans()
-    mark = f"{command.family}:{os.getpid()}:{next(_family_numbers)}"
+    mark = mark_of(command.family)
     began = time.monotonic()
     child = _start(command, mark)
     watched = _Watched(child, mark, command.wrapped, (on_stdout, on_stderr))
@@ -162,9 +167,11 @@ def capture(
         _ours[child.pid] = ""
     try:
         stdout, stderr = child.communicate(stdin, timeout=timeout_s)
-    except BaseException:
+    except BaseException as problem:
         process_tree.kill_all([child.pid, *process_tree.descendants(child.pid)], signal.SIGKILL)
         child.communicate()
+        if isinstance(problem, subprocess.TimeoutExpired):
+            raise TimeoutError(f"{argv[0]} did not end within {timeout_s:g} s") from problem
         raise
     finally:
         with _start_lock:

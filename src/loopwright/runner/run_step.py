@@ -119,6 +119,10 @@ def _run_one(
         return False
     # Looked at again right before each command: an earlier one may have planted a link.
     cwd = folder_inside(bench.place.repo, step.cwd)
+    if not cwd.is_dir():
+        progress.reason = f"the folder {step.cwd} is not there"
+        _note_check_failure(bench, step, bench.redactor.clean(progress.reason), progress)
+        return False
     log = bench.folder.open_log(f"{step.id}-{number}", bench.limits.log_bytes)
     name = f"logs/{log.path.name}"
     bench.emitter.emit(CommandStarted(step.id, number, bench.redactor.clean(command), name))
@@ -164,7 +168,7 @@ def _stream(
     )
     outputs = (_Output(bench, step.id, log, tuple(searches.values())), _Output(bench, step.id, log, ()))
     ended = process.stream(
-        process.Command(launch.argv, launch.cwd, launch.env, bench.place.folder.name, launch.wrapped),
+        process.Command(launch.argv, launch.cwd, launch.env, str(bench.place.folder), launch.wrapped),
         on_stdout=outputs[0].take,
         on_stderr=outputs[1].take,
         timeout_s=max(0.0, deadline - time.monotonic()),
@@ -253,7 +257,7 @@ def _run_checks(
         if record.outcome == "failed" and not progress.reason:
             progress.reason = f"the check {record.kind} failed: {record.detail.text}"
             if not isinstance(item, CommandPasses):
-                _note_check_failure(bench, step, record, progress)
+                _note_check_failure(bench, step, record.detail, progress)
 
 
 def _run_check_command(
@@ -272,7 +276,7 @@ def _run_check_command(
     )
 
 
-def _note_check_failure(bench: Bench, step: Step, check: CheckRecord, progress: _Progress) -> None:
+def _note_check_failure(bench: Bench, step: Step, detail: Redacted, progress: _Progress) -> None:
     last = progress.commands[-1] if progress.commands else None
     bench.failures.append(
         Failure(
@@ -282,7 +286,7 @@ def _note_check_failure(bench: Bench, step: Step, check: CheckRecord, progress: 
             step=step.id,
             command=last.command if last else None,
             exit_code=last.exit_code if last else None,
-            log_tail=check.detail,
+            log_tail=detail,
             log=last.log if last else None,
         )
     )

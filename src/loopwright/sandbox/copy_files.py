@@ -6,6 +6,7 @@ import os
 import stat
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -45,7 +46,7 @@ def list_project(top: Path, excludes: Excludes) -> Listing:
         for entry in entries:
             path = folder + entry.name
             is_folder = entry.is_dir(follow_symlinks=False)
-            if excludes.keeps_out(os.fsdecode(path), os.fsdecode(entry.name), is_folder):
+            if excludes.keeps_out(os.fsdecode(path), is_folder):
                 continue
             if is_folder:
                 listing.folders.append(path)
@@ -67,7 +68,7 @@ def copy_project(source: Path, target: Path, listing: Listing) -> None:
         for folder in listing.folders:
             (target / os.fsdecode(folder)).mkdir(exist_ok=True)
         for link in listing.links:
-            _copy_link(source / os.fsdecode(link), target / os.fsdecode(link))
+            _copy_link(os.fsencode(source) + b"/" + link, os.fsencode(target) + b"/" + link)
     problems = _copy_contents(source, target, listing.files)
     if problems:
         raise SandboxCreateFailed(
@@ -76,11 +77,10 @@ def copy_project(source: Path, target: Path, listing: Listing) -> None:
         )
 
 
-def _copy_link(source: Path, target: Path) -> None:
-    try:
-        target.symlink_to(source.readlink())
-    except FileNotFoundError:
-        return
+def _copy_link(source: bytes, target: bytes) -> None:
+    """To the letter: pathlib would tidy `./a` and `a/` up, and the link would differ from the project's."""
+    with suppress(FileNotFoundError):
+        os.symlink(os.readlink(source), target)  # noqa: PTH115, PTH211 -- bytes
 
 
 def _copy_contents(source: Path, target: Path, files: list[bytes]) -> list[str]:
@@ -95,7 +95,8 @@ def _copy_contents(source: Path, target: Path, files: list[bytes]) -> list[str]:
 
 def _copy_share(source: Path, target: Path, files: list[bytes]) -> list[str]:
     argv = (sys.executable, "-I", "-S", copy_worker.__file__, str(source), str(target))
-    done = process.capture(argv, cwd=Path("/"), env={}, stdin=b"\0".join(files), timeout_s=24 * 3600)
+    env = {process.MARK_VARIABLE: process.mark_of(str(target.parent))}
+    done = process.capture(argv, cwd=Path("/"), env=env, stdin=b"\0".join(files), timeout_s=24 * 3600)
     if done.exit_code == 0:
         return []
     lines = [shown(line) for line in done.stdout.splitlines()]

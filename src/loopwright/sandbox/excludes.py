@@ -1,8 +1,7 @@
-"""What never enters a copy: a few patterns in the way of .gitignore, compiled to two expressions."""
+"""What never enters a copy: patterns in the way of .gitignore, compiled to two expressions."""
 
 from __future__ import annotations
 
-import fnmatch
 import re
 from collections.abc import Iterable
 
@@ -12,28 +11,28 @@ _NEVER_COPIED = (
     "venvsfrida_env/", "__pycache__/", ".pytest_cache/", "analyzedata/outputs/", "analyzedata/scratch/",
     "*.i64", "*.idb", "*.dll", "*.exe", "*.pdb", ".env*",
 )  # fmt: skip
+_TOKENS = re.compile(r"\*\*/|/\*\*|\*|\?|\[!?[^\]]+\]|.", re.DOTALL)
 
 
 class Excludes:
     """Answers whether a path stays outside. A pattern with an inner slash counts from the top."""
 
     def __init__(self, patterns: Iterable[str]) -> None:
-        names: dict[bool, list[str]] = {True: [], False: []}
-        paths: dict[bool, list[str]] = {True: [], False: []}
+        folders: list[str] = []
+        files: list[str] = []
         for pattern in patterns:
-            only_folders = pattern.endswith("/")
             body = pattern.strip("/")
-            where = paths if "/" in pattern.rstrip("/") else names
-            for is_folder in (True, False) if not only_folders else (True,):
-                where[is_folder].append(fnmatch.translate(body))
-        self._names = {kind: _any_of(found) for kind, found in names.items()}
-        self._paths = {kind: _any_of(found) for kind, found in paths.items()}
+            anchored = "/" in pattern.rstrip("/")
+            expression = ("" if anchored else "(?:.*/)?") + _translated(body)
+            folders.append(expression)
+            if not pattern.endswith("/"):
+                files.append(expression)
+        self._folders = _any_of(folders)
+        self._files = _any_of(files)
 
-    def keeps_out(self, relative: str, name: str, is_folder: bool) -> bool:
+    def keeps_out(self, relative: str, is_folder: bool) -> bool:
         """Whether this entry (and all below it) stays outside."""
-        if self._names[is_folder].match(name) is not None:
-            return True
-        return self._paths[is_folder].match(relative) is not None
+        return (self._folders if is_folder else self._files).fullmatch(relative) is not None
 
 
 def copy_excludes(state_folders: Iterable[str], configured: Iterable[str]) -> Excludes:
@@ -41,5 +40,18 @@ def copy_excludes(state_folders: Iterable[str], configured: Iterable[str]) -> Ex
     return Excludes([*_NEVER_COPIED, *(f"{folder}/" for folder in state_folders), *configured])
 
 
-def _any_of(patterns: list[str]) -> re.Pattern[str]:
-    return re.compile("|".join(patterns) if patterns else r"(?!)")
+def _translated(pattern: str) -> str:
+    special = {"**/": "(?:.*/)?", "/**": "/.*", "*": "[^/]*", "?": "[^/]"}
+    parts = []
+    for token in _TOKENS.findall(pattern):
+        if token in special:
+            parts.append(special[token])
+        elif token.startswith("[") and len(token) > 1:
+            parts.append("[" + token[1:-1].replace("\\", "\\\\").replace("!", "^", 1) + "]")
+        else:
+            parts.append(re.escape(token))
+    return "".join(parts)
+
+
+def _any_of(expressions: list[str]) -> re.Pattern[str]:
+    return re.compile("|".join(f"(?:{one})" for one in expressions) if expressions else r"(?!)", re.DOTALL)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from loopwright.errors import GitFailed, StorageFailed
@@ -13,9 +11,11 @@ from loopwright.kernel.files import shown
 from loopwright.kernel.git import PrivateRepository, git_failure
 from loopwright.sandbox.model import Base
 from loopwright.sandbox.port import Changes
+from loopwright.sandbox.tidy import set_aside_what_git_refuses
 
 _DIFF = ("--no-ext-diff", "--no-textconv", "--no-color", "--src-prefix=a/", "--dst-prefix=b/")
 _BIG_FILE = 32 << 20
+_LARGEST = 1 << 30
 
 
 class GitRecorder:
@@ -33,8 +33,9 @@ class GitRecorder:
 
     def record(self, write: Callable[[bytes], None]) -> Changes:
         """Stage everything, name the tree, and write the patch from the base to it."""
-        left_out = _hide_inner_repositories(self._git.work_tree, self._aside)
+        left_out = set_aside_what_git_refuses(self._git.work_tree, self._aside)
         stage_all(self._git)
+        left_out += self._keep_large_files_out()
         self._tree = self._git.run("write-tree").decode().strip()
         if self._tree != self._base.tree:
             self._diff(self._base.tree, self._tree, write)
@@ -67,6 +68,9 @@ class GitRecorder:
 
     def write_base_patch(self, write: Callable[[bytes], None], limit: int) -> bool:
         """What the base has that its commit has not; False when that is more than the limit."""
+        commit = f"{self._base.commit}^{{tree}}"
+        if sum(size for *_, size in self._changed_blobs(commit, self._base.tree)) > limit:
+            return False
         size = 0
 
         def bounded(data: bytes) -> None:
@@ -75,9 +79,31 @@ class GitRecorder:
             if size <= limit:
                 write(data)
 
-        commit = f"{self._base.commit}^{{tree}}"
         self._diff(commit, self._base.tree, bounded)
         return size <= limit
+
+    def _keep_large_files_out(self) -> list[str]:
+        """A patch can't carry a file of gigabytes: put the base's entry back, and name the file."""
+        named = []
+        for old_mode, old_blob, path, size in self._changed_blobs("--cached", self._base.tree):
+            if size > _LARGEST:
+                if old_mode == b"000000":
+                    self._git.run("update-index", "--force-remove", "-z", "--stdin", stdin=path + b"\0")
+                else:
+                    row = old_mode + b" " + old_blob + b"\t" + path + b"\0"
+                    self._git.run("update-index", "-z", "--index-info", stdin=row)
+                named.append(f"{shown(path)} ({size:,} bytes are too many for a patch)")
+        return named
+
+    def _changed_blobs(self, old: str, new: str) -> Iterator[tuple[bytes, bytes, bytes, int]]:
+        """Old mode, old blob, path and new size of each file that differs; `--cached` compares with the index."""
+        verb = ("diff-index", "--cached", new) if old == "--cached" else ("diff-tree", "-r", old, new)
+        fields = self._git.run(*verb, "--raw", "-z", "--no-renames", "--no-abbrev").split(b"\0")
+        rows = [(meta.split(b" "), path) for meta, path in zip(fields[0::2], fields[1::2], strict=False)]
+        asked = b"".join(meta[3] + b"\n" for meta, _ in rows)
+        sizes = self._git.run("cat-file", "--batch-check=%(objectsize)", stdin=asked).splitlines() if rows else []
+        for (meta, path), size in zip(rows, sizes, strict=True):
+            yield meta[0].lstrip(b":"), meta[2], path, int(size) if size.isdigit() else 0
 
     def _diff(self, old: str, new: str, write: Callable[[bytes], None]) -> None:
         argv = self._git.argv("diff-tree", "-r", "-p", "-M", "--binary", "--full-index", *_DIFF, old, new)
@@ -106,19 +132,3 @@ def stage_all(git: PrivateRepository) -> None:
         if "No space left" in problem.message:
             raise StorageFailed(problem.message, hint="free some space, then try again") from problem
         raise
-
-
-def _hide_inner_repositories(work_tree: Path, aside: Path) -> list[str]:
-    """Take `.git` folders that steps made out of the way: git would record a link instead of the files."""
-    found: list[str] = []
-    for parent, folders, files in os.walk(work_tree):
-        if parent == str(work_tree):
-            folders[:] = [name for name in folders if name != ".git"]
-            continue
-        if ".git" in folders or ".git" in files:
-            if ".git" in folders:
-                folders.remove(".git")
-            aside.mkdir(exist_ok=True)
-            shutil.move(os.path.join(parent, ".git"), aside / str(len(found)))  # noqa: PTH118 -- any bytes
-            found.append(f"{shown(os.path.relpath(parent, work_tree))}/.git (a repository inside the project)")
-    return found

@@ -24,8 +24,7 @@ def make_judge(place: Place, repository: UserRepository | None, provide: Iterabl
             settings=repository.settings,
             head=repository.head,
         )
-    own = repository.git_dir / "info" / "exclude" if repository else None
-    rules = own.read_bytes() if own is not None and own.is_file() else b""
+    rules = repository.exclude.read_bytes() if repository is not None and repository.exclude.is_file() else b""
     # A provided folder is the machine's, never part of a change.
     rules += b"".join(b"\n/" + os.fsencode(path.strip("/")) for path in provide)
     with storage(judge.git_dir):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from loopwright.errors import LoopwrightError, SandboxCreateFailed, SandboxEscape
+from loopwright.errors import GitFailed, LoopwrightError, SandboxCreateFailed, SandboxEscape
 from loopwright.kernel import git
 from loopwright.kernel.files import remove_tree, shown, storage
 from loopwright.kernel.git import PrivateRepository, UserRepository
@@ -60,7 +60,10 @@ def _open(wanted: Wanted, request: Request, place: Place, confine: Confine) -> S
     repository: UserRepository | None = None
     judge: PrivateRepository | None = None
     if git.is_installed():
-        repository = git.discover(request.project)
+        try:
+            repository = git.discover(request.project)
+        except GitFailed as problem:
+            notes.add(problem.message)
         judge = make_judge(place, repository, request.provide)
     if isinstance(wanted, RecordedRequest):
         mode, recorder = wanted.mode, open_recorded(wanted, place, judge, repository, notes)

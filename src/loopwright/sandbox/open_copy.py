@@ -34,16 +34,28 @@ def open_copy(
         return PlainRecorder(place.repo, place.folder / "before", request.provide)
     if repository is not None and repository.top.resolve() == request.project.resolve():
         _borrow_index(judge, repository)
-    stage_all(judge)
-    tree = judge.run("write-tree").decode().strip()
+    tree = _stage(judge)
     commit = repository.head if repository is not None else None
     return GitRecorder(judge, Base(commit, tree, is_commit=False), place.folder / "inner-git")
+
+
+def _stage(judge: PrivateRepository) -> str:
+    stage_all(judge)
+    try:
+        return judge.run("write-tree").decode().strip()
+    except GitFailed:
+        # The borrowed index may name objects that a partial clone does not have: read every file instead.
+        (judge.git_dir / "index").unlink(missing_ok=True)
+        stage_all(judge)
+        return judge.run("write-tree").decode().strip()
 
 
 def _borrow_index(judge: PrivateRepository, repository: UserRepository) -> None:
     """Spare git the reading of files that it knows to be unchanged: most of them, in most projects."""
     index = judge.git_dir / "index"
     theirs = repository.git_dir / "index"
+    if not theirs.is_file():
+        return
     try:
         changed = _changed(user_tree(judge, repository))
         with storage(index):

@@ -71,8 +71,6 @@ def _uncommitted(looking: PrivateRepository, state_folders: tuple[str, ...]) -> 
 
 
 def _submodules(repository: PrivateRepository) -> list[Path]:
-    if not (repository.work_tree / ".gitmodules").exists():
-        return []
     rows = repository.run("ls-files", "--stage", "-z").split(b"\0")
     return [Path(os.fsdecode(row.split(b"\t", 1)[1])) for row in rows if row.startswith(_LINK_MODE)]
 

@@ -21,6 +21,8 @@ from loopwright.sandbox.model import Place
 
 _LOCKS = ".locks"
 _KEPT = "kept"
+# Only folders with this file are ours to remove: a root may hold a person's own folders too.
+_OURS = "loopwright-sandbox"
 
 
 class OwnedPlace(msgspec.Struct, frozen=True):
@@ -46,7 +48,12 @@ def default_root() -> Path:
 def prepare_root(root: Path, project: Path) -> Path:
     """Make the root if need be, and refuse one that is not safe to use."""
     root = Path(os.path.abspath(root))  # noqa: PTH100 -- a link at the root itself must be seen, not followed
-    real, project = root.resolve(), project.resolve()
+    try:
+        real, project = root.resolve(), project.resolve()
+    except (OSError, RuntimeError) as problem:
+        raise SandboxCreateFailed(
+            f"the sandbox root {shown(root)} is a link that leads nowhere", hint="choose another with --sandbox-root"
+        ) from problem
     if real == project or project in real.parents:
         raise SandboxCreateFailed(
             f"the sandbox root {shown(root)} lies inside the project; a copy would contain itself",
@@ -93,6 +100,7 @@ def claim(root: Path, name: str) -> OwnedPlace:
                 continue
         place = Place(folder)
         with storage(folder):
+            (folder / _OURS).touch()
             for part in (place.repo, place.tmp, place.home):
                 part.mkdir()
         return OwnedPlace(place, lock)
@@ -119,7 +127,7 @@ def clear(folder: Path) -> None:
     if lock is None:
         return
     try:
-        process.end_family(folder.name)
+        process.end_family(str(folder))
         remove_tree(folder)
     finally:
         _drop_lock(folder, lock)
@@ -133,7 +141,7 @@ def _drop_lock(folder: Path, lock: HeldLock) -> None:
 
 
 def _folders(root: Path) -> list[Path]:
-    return sorted(path for path in root.iterdir() if path.is_dir() and not path.name.startswith("."))
+    return sorted(path for path in root.iterdir() if not path.is_symlink() and (path / _OURS).is_file())
 
 
 def _lock_of(folder: Path) -> Path:

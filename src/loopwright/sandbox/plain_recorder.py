@@ -22,6 +22,7 @@ from loopwright.sandbox.model import Base
 from loopwright.sandbox.port import Changes
 
 _LINE = 52
+_LARGEST = 32 << 20
 
 
 class _File(msgspec.Struct, frozen=True):
@@ -45,8 +46,17 @@ class PlainRecorder:
         copy_worker.copy_all(os.fsencode(repo), os.fsencode(before), regular)
         for path, file in self._first.items():
             if file.mode == "120000":
-                (before / os.fsdecode(path)).symlink_to((repo / os.fsdecode(path)).readlink())
+                target = os.readlink(os.fsencode(repo) + b"/" + path)  # noqa: PTH115 -- to the letter
+                os.symlink(target, os.fsencode(before) + b"/" + path)  # noqa: PTH211 -- to the letter
         self._changed: list[bytes] = []
+        self._tops = (os.fsencode(repo), os.fsencode(before))
+
+    @staticmethod
+    def _size(top: bytes, path: bytes) -> int:
+        try:
+            return os.lstat(top + b"/" + path).st_size
+        except OSError:
+            return 0
 
     def base(self) -> Base:
         """What the sandbox started from, named by the digest of its listing."""
@@ -55,11 +65,20 @@ class PlainRecorder:
     def record(self, write: Callable[[bytes], None]) -> Changes:
         """Compare with the base and write the patch."""
         now = self._read(self._repo)
+        left_out: list[str] = []
+        for path in sorted({*self._first, *now}):
+            if self._first.get(path) != now.get(path) and max(self._size(top, path) for top in self._tops) > _LARGEST:
+                left_out.append(f"{shown(path)} (too large for a patch without git)")
+                now.pop(path, None)
+                if path in self._first:
+                    now[path] = self._first[path]
         self._changed = sorted(path for path in {*self._first, *now} if self._first.get(path) != now.get(path))
-        for path in self._changed:
-            for piece in self._one(path, self._first.get(path), now.get(path)):
-                write(piece)
-        return Changes(_tree_name(now), ())
+        # What goes comes first: a folder may stand now where a file was.
+        for path in sorted(self._changed, key=lambda path: path in now):
+            for old, new in _sides(self._first.get(path), now.get(path)):
+                for piece in self._one(path, old, new):
+                    write(piece)
+        return Changes(_tree_name(now), tuple(left_out))
 
     def changed_files(self) -> tuple[str, ...]:
         """The paths in the patch."""
@@ -67,7 +86,7 @@ class PlainRecorder:
 
     def binary_files(self) -> tuple[bytes, ...]:
         """Paths whose content the patch holds in a coded form."""
-        return tuple(path for path in self._changed if b"\0" in self.content(path)[:8000])
+        return tuple(path for path in self._changed if b"\0" in self.content(path))
 
     def content(self, path: bytes) -> bytes:
         """A file's bytes as they are now."""
@@ -90,7 +109,7 @@ class PlainRecorder:
         for path in sorted([*listing.files, *listing.links]):
             mode = os.lstat(os.fsencode(top) + b"/" + path).st_mode
             kind = "120000" if stat.S_ISLNK(mode) else "100755" if mode & 0o100 else "100644"
-            found[path] = _File(kind, _blob(_content(top, path)))
+            found[path] = _File(kind, _blob(os.fsencode(top) + b"/" + path))
         return found
 
     def _one(self, path: bytes, old: _File | None, new: _File | None) -> Iterator[bytes]:
@@ -126,12 +145,30 @@ def _content(top: Path, path: bytes) -> bytes:
             return os.readlink(place)  # noqa: PTH115 -- bytes
         with open(place, "rb") as stream:  # noqa: PTH123 -- bytes
             return stream.read()
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
         return b""
 
 
-def _blob(content: bytes) -> str:
-    return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
+def _sides(old: _File | None, new: _File | None) -> Iterator[tuple[_File | None, _File | None]]:
+    """A file that became a link, or the reverse, is one that went and one that came."""
+    if old is not None and new is not None and (old.mode == "120000") != (new.mode == "120000"):
+        yield old, None
+        yield None, new
+    else:
+        yield old, new
+
+
+def _blob(place: bytes) -> str:
+    """The name that git would give to a file, without holding the file in memory."""
+    found = os.lstat(place)
+    if stat.S_ISLNK(found.st_mode):
+        target = os.readlink(place)  # noqa: PTH115 -- bytes
+        return hashlib.sha1(b"blob %d\0" % len(target) + target, usedforsecurity=False).hexdigest()
+    digest = hashlib.sha1(b"blob %d\0" % found.st_size, usedforsecurity=False)
+    with open(place, "rb") as stream:  # noqa: PTH123 -- bytes
+        while data := stream.read(1 << 20):
+            digest.update(data)
+    return digest.hexdigest()
 
 
 def _quoted(path: bytes) -> bytes:

@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from loopwright.agents.port import Agent
-from loopwright.errors import LoopwrightError, ToolMissing
+from loopwright.errors import GitFailed, LoopwrightError, ToolMissing
 from loopwright.evidence.store import RunStore
 from loopwright.kernel import git
 from loopwright.kernel.clock import Clock
@@ -93,5 +93,8 @@ class Context(msgspec.Struct, frozen=True):
         )
 
     def repository(self) -> git.UserRepository | None:
-        """The project's git repository, where there is one."""
-        return git.discover(self.project) if git.is_installed() else None
+        """The project's git repository, where there is one that git lets us read."""
+        try:
+            return git.discover(self.project) if git.is_installed() else None
+        except GitFailed:
+            return None

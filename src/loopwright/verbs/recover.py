@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import msgspec
 
+from loopwright.errors import SandboxCreateFailed, StorageFailed
 from loopwright.evidence.model import SCHEMA, Evidence
 from loopwright.evidence.store import EVIDENCE, RunFolder
 from loopwright.kernel.clock import stamp
@@ -25,9 +28,11 @@ class Recovered(msgspec.Struct, frozen=True):
 def recover(context: Context) -> Recovered:
     """End what a dead run left running, remove its sandbox, and close its record as interrupted."""
     sandboxes = []
-    for folder in place.leftovers(context.wanted_sandbox_root()):
-        place.clear(folder)
-        sandboxes.append(folder.name)
+    # A root that is not safe to use is not safe to clean either; whoever opens a sandbox there gets the error.
+    with suppress(SandboxCreateFailed, StorageFailed):
+        for folder in place.leftovers(context.sandbox_root()):
+            place.clear(folder)
+            sandboxes.append(folder.name)
     for home in (context.layout.own, context.layout.result.parent, context.layout.plan.parent):
         remove_stale_temporaries(home)
     runs = []

@@ -144,7 +144,7 @@ class _Starter:
         streams = (self._redactor.stream("agent"), self._redactor.stream("agent"))
         try:
             ended = process.stream(
-                process.Command(launch.argv, launch.cwd, launch.env, self._sandbox.place.folder.name, launch.wrapped),
+                process.Command(launch.argv, launch.cwd, launch.env, str(self._sandbox.place.folder), launch.wrapped),
                 on_stdout=lambda data: log.write(streams[0].feed(data)),
                 on_stderr=lambda data: log.write(streams[1].feed(data)),
                 timeout_s=timeout_s,
