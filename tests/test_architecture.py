@@ -40,7 +40,13 @@ def test_no_module_has_a_name_that_says_nothing():
 
 def test_only_redaction_and_evidence_seal_text():
     """`seal` vouches for bytes: whoever calls it must be on this list, with a reason in its own comment."""
-    allowed = {"redaction/model.py", "redaction/redactor.py", "evidence/store.py", "evidence/logs.py", "verbs/recover.py"}
+    allowed = {
+        "redaction/model.py",
+        "redaction/redactor.py",
+        "evidence/store.py",
+        "evidence/logs.py",
+        "verbs/recover.py",
+    }
     callers = {
         str(path.relative_to(ROOT / "src" / "loopwright"))
         for path in SOURCES

@@ -96,7 +96,15 @@ def test_doctor_is_content_with_a_healthy_machine_and_says_what_it_looked_at(pro
     done = project.run("doctor", "--json")
     assert done.exit_code == 0
     looked_at = {check["what"] for check in done.json()["checks"]}
-    assert {"git", "shell", "isolation auto", "isolation strict", "sandbox root", "workspace", "evidence chain"} <= looked_at
+    assert {
+        "git",
+        "shell",
+        "isolation auto",
+        "isolation strict",
+        "sandbox root",
+        "workspace",
+        "evidence chain",
+    } <= looked_at
 
 
 def test_selftest_passes_and_leaves_nothing(project):

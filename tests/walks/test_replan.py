@@ -10,7 +10,9 @@ BAD = {"id": "P-1", "action": "try", "commands": ["echo 'assert failed: expected
 
 
 def plan_text(*commands, **extra):
-    return yaml.safe_dump({"new_plan": {"unified_goal": "better", "steps": [{"id": "N", "commands": list(commands)}], **extra}})
+    return yaml.safe_dump(
+        {"new_plan": {"unified_goal": "better", "steps": [{"id": "N", "commands": list(commands)}], **extra}}
+    )
 
 
 def turns(project, *answers):
@@ -20,7 +22,9 @@ def turns(project, *answers):
 
 def test_the_scripted_agent_replans_until_it_is_green_and_every_attempt_stays(project):
     project.plan(BAD, run_id="first")
-    turns(project, {"answer": plan_text("exit 4"), "expect": "needs: REPLAN"}, {"answer": plan_text("echo ok > ok.txt")})
+    turns(
+        project, {"answer": plan_text("exit 4"), "expect": "needs: REPLAN"}, {"answer": plan_text("echo ok > ok.txt")}
+    )
     done = project.run("run", "--replan-with", "scripted:.loopwright/turns.yaml")
     assert done.exit_code == 0, done.stderr
     runs = list((project.own / "runs").iterdir())

@@ -37,7 +37,12 @@ def finish(child):
 def test_a_table_follows_the_steps_and_stays_when_they_are_done(project, terminal):
     project.plan(
         {"id": "one", "action": "first thing", "commands": ["echo working; sleep 0.5"]},
-        {"id": "two", "action": "second thing", "depends_on": ["one"], "commands": ["echo 'expected 3, got 2'; exit 1"]},
+        {
+            "id": "two",
+            "action": "second thing",
+            "depends_on": ["one"],
+            "commands": ["echo 'expected 3, got 2'; exit 1"],
+        },
     )
     child = terminal("run")
     child.expect("first thing")

@@ -1,0 +1,68 @@
+"""The machine on which the numbers were measured."""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+from pathlib import Path
+
+
+def described(folder: Path) -> list[tuple[str, str]]:
+    """What about the machine explains the numbers; `folder` is where the benchmarks wrote."""
+    load = "/".join(f"{value:.1f}" for value in os.getloadavg())
+    return [
+        ("CPU", _field("/proc/cpuinfo", "model name") or platform.processor() or platform.machine()),
+        ("cores", str(_cores())),
+        ("memory", _memory()),
+        ("kernel", f"{platform.system()} {platform.release()}"),
+        ("filesystem", _filesystem(folder)),
+        ("python", f"{platform.python_implementation()} {platform.python_version()}"),
+        ("git", _version("git")),
+        ("bwrap", _version("bwrap")),
+        ("load before the run (1/5/15 min)", load),
+    ]
+
+
+def _cores() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _memory() -> str:
+    pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return f"{pages / (1 << 30):.1f} GiB"
+
+
+def _field(path: str, name: str) -> str | None:
+    try:
+        lines = Path(path).read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return None
+    found = (line.partition(":")[2].strip() for line in lines if line.partition(":")[0].strip() == name)
+    return next(found, None)
+
+
+def _filesystem(folder: Path) -> str:
+    """The type of what is mounted there; the last of the longest mount points is the one that is seen."""
+    try:
+        lines = Path("/proc/self/mountinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return "unknown"
+    best, kind = "", "unknown"
+    for entry in lines:
+        before, _, after = entry.partition(" - ")
+        point = before.split()[4]
+        if folder.resolve().is_relative_to(point) and len(point) >= len(best):
+            best, kind = point, after.split()[0]
+    return kind
+
+
+def _version(program: str) -> str:
+    try:
+        done = subprocess.run((program, "--version"), capture_output=True, check=False)
+    except FileNotFoundError:
+        return "not installed"
+    words = done.stdout.decode("utf-8", "replace").split()
+    return words[-1] if words else "unknown"

@@ -1,0 +1,74 @@
+"""`make bench`: measures every group, or those that are named, and says whether the limits hold.
+
+Writes RESULTS.md next to itself when all groups were run. Exits with 1 when a limit is missed.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+
+import machine
+import redaction
+import sandbox
+import schedule
+import startup
+import steps
+from measure import remove, say
+from report import HEADINGS, Row, Verdict, line, markdown
+
+# The quiet ones first: what `sandbox` wrote is still on its way to the disk for a while afterwards.
+GROUPS: Mapping[str, Callable[[Path], Iterator[Row]]] = {
+    "startup": startup.measure,
+    "steps": steps.measure,
+    "schedule": schedule.measure,
+    "redaction": redaction.measure,
+    "sandbox": sandbox.measure,
+}
+_RESULTS = Path(__file__).with_name("RESULTS.md")
+
+
+def main(names: list[str]) -> int:
+    """Run the groups of these names, all without any; the exit code."""
+    unknown = [name for name in names if name not in GROUPS]
+    if unknown:
+        say(f"no such group: {', '.join(unknown)} (there are: {', '.join(GROUPS)})")
+        return 2
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    wanted = list(dict.fromkeys(names)) or list(GROUPS)
+    top = Path(tempfile.mkdtemp(prefix="loopwright-bench-"))
+    try:
+        about = machine.described(top)
+        for name, value in about:
+            say(f"{name}: {value}")
+        rows = [row for name in wanted for row in _group(name, top / name)]
+    finally:
+        remove(top)
+    say("\n" + line(HEADINGS))
+    for row in rows:
+        say(line(row.cells()))
+    if set(wanted) == set(GROUPS):
+        _RESULTS.write_text(markdown(rows, about, f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"), encoding="utf-8")
+        say(f"\nwritten: {_RESULTS.name}")
+    missed = [row for row in rows if row.verdict is Verdict.MISSED]
+    say(f"\n{len(missed)} limits missed" if missed else "\nall limits hold")
+    return 1 if missed else 0
+
+
+def _group(name: str, folder: Path) -> Iterator[Row]:
+    say(f"\n{name}")
+    folder.mkdir()
+    try:
+        for row in GROUPS[name](folder):
+            say(line(row.cells()))
+            yield row
+    finally:
+        remove(folder)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
