@@ -347,7 +347,7 @@ def test_nothing_that_the_environment_tells_git_is_obeyed(hostile):
         "GIT_CONFIG_PARAMETERS": f"'core.fsmonitor={program}'", "GIT_OBJECT_DIRECTORY": "/nowhere",
         "GIT_PAGER": program, "GIT_TRACE": str(hostile.canaries / "trace"), "GIT_SSH_COMMAND": program,
     }  # fmt: skip
-    evidence = ran(hostile, env=told)
+    evidence = ran(hostile, "--mode", "worktree", env=told)
     assert (evidence["sandbox"]["mode"], evidence["changed_files"]) == ("worktree", ["made.txt"])
     assert os.listdir(hostile.canaries) == []
 

@@ -139,7 +139,7 @@ def test_a_timeout_ends_a_whole_tree_that_does_not_listen(project, nap, stubborn
 
 
 @BOTH
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 143)])
 def test_a_signal_stops_cleanly_and_keeps_the_evidence(project, nap, number, code, isolation):
     project.plan(
         {"id": "A", "commands": [f"echo begun; setsid {nap} & {nap}"]},
@@ -152,7 +152,7 @@ def test_a_signal_stops_cleanly_and_keeps_the_evidence(project, nap, number, cod
         said = child.communicate(timeout=30)[1]
     assert child.returncode == code
     assert said.startswith("INTERRUPTED: ")
-    assert number.name in said
+    assert ("SIGINT" if number == signal.SIGINT else "SIGTERM") in said
     assert "  → `loopwright run`" in said
     assert "Traceback" not in said
     assert alive(nap) == []
@@ -166,7 +166,11 @@ def test_a_signal_stops_cleanly_and_keeps_the_evidence(project, nap, number, cod
 
 
 @BOTH
-@pytest.mark.parametrize("daemon", ["{0} & {0}", "setsid {0} & nohup {0} > /dev/null"], ids=["children", "daemons"])
+@pytest.mark.parametrize(
+    "daemon",
+    ["{0} & {0}", "setsid {0} & nohup {0} > /dev/null", "env -i PATH=$PATH setsid {0} & {0}"],
+    ids=["children", "daemons", "no mark"],
+)
 def test_after_kill_9_the_next_run_cleans_up_and_the_dead_one_is_on_record(project, nap, daemon, isolation):
     project.plan({"id": "A", "commands": ["echo first", f"echo begun; {daemon.format(nap)}"]}, run_id="dead")
     with started(project, "run", "--isolation", isolation) as child:

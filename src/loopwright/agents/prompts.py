@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from importlib import resources
+from pathlib import Path
 from string import Template
 
 from loopwright.agents.port import Role
@@ -10,5 +10,5 @@ from loopwright.agents.port import Role
 
 def prompt_for(role: Role, **values: str) -> str:
     """A role's prompt with its values filled in."""
-    text = resources.files("loopwright.agents").joinpath(f"prompt_{role.value}.md").read_text(encoding="utf-8")
+    text = Path(__file__).with_name(f"prompt_{role.value}.md").read_text(encoding="utf-8")
     return Template(text).substitute(values)

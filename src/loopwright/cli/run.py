@@ -98,14 +98,15 @@ def progress(as_json: bool) -> Iterator[Listener]:
 
 @contextmanager
 def stopping_on_signals() -> Iterator[Cancellation]:
-    """SIGINT and SIGTERM become a request to stop cleanly."""
+    """SIGINT, SIGTERM and SIGHUP become a request to stop cleanly."""
     cancellation = Cancellation()
 
     def stop(number: int, frame: FrameType | None) -> None:
         del frame
-        cancellation.request(signal.Signals(number).name)
+        # A terminal that closes ends us like a polite kill.
+        cancellation.request("SIGINT" if number == signal.SIGINT else "SIGTERM")
 
-    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
     try:
         yield cancellation
     finally:

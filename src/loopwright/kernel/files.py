@@ -8,7 +8,6 @@ from __future__ import annotations
 import errno
 import os
 import re
-import secrets
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -96,7 +95,7 @@ _TEMPORARY = re.compile(r"\..+\.(\d+)\.[0-9a-f]{12}\.tmp")
 
 
 def _temporary_beside(path: Path) -> Path:
-    return path.with_name(f".{path.name[:100]}.{os.getpid()}.{secrets.token_hex(6)}.tmp")
+    return path.with_name(f".{path.name[:100]}.{os.getpid()}.{os.urandom(6).hex()}.tmp")
 
 
 def remove_stale_temporaries(folder: Path) -> None:
@@ -177,7 +176,7 @@ def _flatten(folder: Path) -> None:
             for inner in list(os.scandir(path)):
                 if inner.is_dir(follow_symlinks=False):
                     os.chmod(inner.path, 0o700)  # noqa: PTH101 -- names of any bytes
-                    Path(inner.path).rename(folder / f".removing-{secrets.token_hex(12)}")
+                    Path(inner.path).rename(folder / f".removing-{os.urandom(12).hex()}")
                 else:
                     os.unlink(inner.path)  # noqa: PTH108 -- names of any bytes
             path.rmdir()

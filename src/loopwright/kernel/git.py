@@ -9,12 +9,13 @@ The user's `.git` is only read: no index refresh, no lock, no ref.
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import msgspec
 
-from loopwright.errors import GitFailed, ToolMissing
+from loopwright.errors import GitFailed
 from loopwright.kernel import process
 from loopwright.kernel.files import make_folder, shown, storage
 
@@ -29,6 +30,8 @@ _HARDENED = (
     "-c", "gc.auto=0",
     "-c", "maintenance.auto=false",
 )  # fmt: skip
+# Adding a very large tree takes long; something that never ends takes longer.
+_LONGEST_S = 3600
 # What a private repository may learn from the user's: how files look on disk. Nothing here starts a program.
 _CARRIED_SETTINGS = (
     "core.filemode",
@@ -41,6 +44,13 @@ _CARRIED_SETTINGS = (
 )
 
 
+class Head(msgspec.Struct, frozen=True):
+    """Where a repository stands."""
+
+    commit: str
+    tree: str
+
+
 class UserRepository(msgspec.Struct, frozen=True):
     """What we need to know of the repository that a project lives in."""
 
@@ -49,7 +59,7 @@ class UserRepository(msgspec.Struct, frozen=True):
     exclude: Path
     object_stores: tuple[Path, ...]
     object_format: str
-    head: str | None
+    head: Head | None
     settings: Mapping[str, str] = msgspec.field(default_factory=dict)
 
 
@@ -62,19 +72,14 @@ class PrivateRepository(msgspec.Struct, frozen=True):
 
     def run(self, *arguments: str, stdin: bytes = b"", config: Iterable[str] = ()) -> bytes:
         """What git printed, or `GitFailed`."""
-        try:
-            argv = self.argv(*arguments, config=config)
-            result = process.capture(argv, cwd=self.work_tree, env=self.env(), stdin=stdin)
-        except TimeoutError as problem:
-            raise GitFailed(f"git {arguments[0]}: {problem}", hint="look for a fifo named .gitignore") from problem
+        result = _capture(self.argv(*arguments, config=config), self.work_tree, self.env(), stdin)
         if result.exit_code != 0:
             raise git_failure(arguments, result)
         return result.stdout
 
     def succeeds(self, *arguments: str, stdin: bytes = b"") -> bool:
         """Whether git says yes."""
-        argv = self.argv(*arguments)
-        return process.capture(argv, cwd=self.work_tree, env=self.env(), stdin=stdin).exit_code == 0
+        return _capture(self.argv(*arguments), self.work_tree, self.env(), stdin).exit_code == 0
 
     def argv(self, *arguments: str, config: Iterable[str] = ()) -> tuple[str, ...]:
         """The whole hardened command line."""
@@ -94,10 +99,7 @@ class PrivateRepository(msgspec.Struct, frozen=True):
 
 def is_installed() -> bool:
     """Whether there is a git at all."""
-    try:
-        return _capture_plain("git", "--version", cwd=Path("/")).exit_code == 0
-    except ToolMissing:
-        return False
+    return shutil.which("git") is not None
 
 
 def version() -> str:
@@ -107,10 +109,10 @@ def version() -> str:
 
 def discover(folder: Path) -> UserRepository | None:
     """The repository with a work tree that contains this folder; None when there is none."""
-    asked = _capture_plain(
-        "git", *_HARDENED, "rev-parse", "--path-format=absolute", "--show-toplevel", "--absolute-git-dir",
-        "--git-path", "objects", "--git-path", "info/exclude", "--show-object-format", cwd=folder,
-    )  # fmt: skip
+    asked = _ask_where(folder, "HEAD^{commit}", "HEAD^{tree}")
+    if asked.exit_code != 0:
+        # Without a commit those two have no answer, and the others have.
+        asked = _ask_where(folder)
     if asked.exit_code != 0:
         if b"dubious ownership" in asked.stderr:
             raise GitFailed(
@@ -119,22 +121,28 @@ def discover(folder: Path) -> UserRepository | None:
             )
         return None
     answers = [os.fsdecode(line) for line in asked.stdout.split(b"\n")[:-1]]
-    if len(answers) != 5:
+    if len(answers) not in (5, 7):
         raise GitFailed(
             f"the path of the repository at {shown(folder)} has a line break in it",
             hint="rename that folder; git can't name it in one line",
         )
-    top, git_dir, objects, exclude, object_format = answers
-    head = _capture_plain("git", *_HARDENED, "rev-parse", "--verify", "--quiet", "HEAD^{commit}", cwd=folder)
+    top, git_dir, objects, exclude, object_format = answers[:5]
     return UserRepository(
         top=Path(top),
         git_dir=Path(git_dir),
         exclude=Path(exclude),
         object_stores=tuple(_object_stores(Path(objects))),
         object_format=object_format,
-        head=head.stdout.decode().strip() or None,
+        head=Head(*answers[5:]) if answers[5:] else None,
         settings=_carried_settings(folder),
     )
+
+
+def _ask_where(folder: Path, *more: str) -> process.Captured:
+    return _capture_plain(
+        "git", *_HARDENED, "rev-parse", "--path-format=absolute", "--show-toplevel", "--absolute-git-dir",
+        "--git-path", "objects", "--git-path", "info/exclude", "--show-object-format", *more, cwd=folder,
+    )  # fmt: skip
 
 
 def make_private(
@@ -167,7 +175,14 @@ def git_failure(arguments: Iterable[str], result: process.Captured) -> GitFailed
 def _capture_plain(*argv: str, cwd: Path) -> process.Captured:
     # The user's own config is read here (safe.directory, excludesFile) by commands that start nothing.
     env = _bare_environment() | {name: os.environ[name] for name in ("HOME", "XDG_CONFIG_HOME") if name in os.environ}
-    return process.capture(argv, cwd=cwd, env=env)
+    return _capture(argv, cwd, env)
+
+
+def _capture(argv: tuple[str, ...], cwd: Path, env: Mapping[str, str], stdin: bytes = b"") -> process.Captured:
+    try:
+        return process.capture(argv, cwd=cwd, env=env, stdin=stdin, timeout_s=_LONGEST_S)
+    except TimeoutError as problem:
+        raise GitFailed(str(problem), hint="look for a fifo where git reads its rules (.gitignore)") from problem
 
 
 def _bare_environment() -> dict[str, str]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 import re
-import secrets
 from datetime import datetime
 
 from loopwright.kernel.clock import compact_stamp
@@ -26,4 +26,4 @@ def sanitised(text: str) -> str:
 
 def new_run_id(moment: datetime) -> str:
     """A fresh id that sorts by time."""
-    return f"run-{compact_stamp(moment)}-{secrets.token_hex(3)}"
+    return f"run-{compact_stamp(moment)}-{os.urandom(3).hex()}"

@@ -180,11 +180,18 @@ def capture(
 
 
 def end_family(family: str) -> int:
-    """End every process of this user that an earlier, dead instance of us started for this family."""
+    """End every process that an earlier, dead instance of us started for this family.
+
+    A process that wiped its mark is known by where it works: a family is named after its folder.
+    """
     wanted = f"{MARK_VARIABLE}={family}:".encode()
     ended = 0
     for _ in range(20):
-        found = [pid for pid in process_tree.all_processes() if process_tree.environment_has(pid, wanted)]
+        found = [
+            pid
+            for pid in process_tree.all_processes()
+            if process_tree.environment_has(pid, wanted) or process_tree.works_in(pid, family)
+        ]
         if not found:
             break
         ended += process_tree.kill_all(found, signal.SIGKILL)

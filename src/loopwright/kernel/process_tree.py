@@ -82,6 +82,15 @@ def environment_has(pid: int, text: bytes) -> bool:
         return False
 
 
+def works_in(pid: int, folder: str) -> bool:
+    """Whether the process's current folder is this one or below it."""
+    try:
+        place = os.readlink(_PROC / str(pid) / "cwd")  # noqa: PTH115 -- may be deleted
+    except OSError:
+        return False
+    return place == folder or place.startswith(folder + "/")
+
+
 def kill_all(pids: Iterable[int], number: signal.Signals) -> int:
     """Signal each; one that is gone already is no error. How many took it."""
     took = 0

@@ -35,8 +35,10 @@ class GitRecorder:
         """Stage everything, name the tree, and write the patch from the base to it."""
         left_out = set_aside_what_git_refuses(self._git.work_tree, self._aside)
         stage_all(self._git)
-        left_out += self._keep_large_files_out()
-        self._tree = self._git.run("write-tree").decode().strip()
+        self._tree = self._write_tree()
+        if self._tree != self._base.tree and (large := self._keep_large_files_out()):
+            left_out += large
+            self._tree = self._write_tree()
         if self._tree != self._base.tree:
             self._diff(self._base.tree, self._tree, write)
         return Changes(self._tree, tuple(left_out))
@@ -50,6 +52,8 @@ class GitRecorder:
 
     def binary_files(self) -> tuple[bytes, ...]:
         """New content that the patch holds in a coded form, where no rule could read it."""
+        if self._tree == self._base.tree:
+            return ()
         listed = self._git.run("diff-tree", "-r", "-z", "--numstat", "--no-renames", self._base.tree, self._tree)
         rows = (row.split(b"\t", 2) for row in listed.split(b"\0") if row)
         return tuple(row[2] for row in rows if len(row) == 3 and row[0] == b"-")
@@ -81,6 +85,9 @@ class GitRecorder:
 
         self._diff(commit, self._base.tree, bounded)
         return size <= limit
+
+    def _write_tree(self) -> str:
+        return self._git.run("write-tree", "--missing-ok").decode().strip()
 
     def _keep_large_files_out(self) -> list[str]:
         """A patch can't carry a file of gigabytes: put the base's entry back, and name the file."""

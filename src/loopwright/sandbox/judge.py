@@ -22,7 +22,7 @@ def make_judge(place: Place, repository: UserRepository | None, provide: Iterabl
             object_stores=repository.object_stores,
             object_format=repository.object_format,
             settings=repository.settings,
-            head=repository.head,
+            head=repository.head.commit if repository.head else None,
         )
     rules = repository.exclude.read_bytes() if repository is not None and repository.exclude.is_file() else b""
     # A provided folder is the machine's, never part of a change.

@@ -19,7 +19,7 @@ from loopwright.sandbox.judge import make_judge
 from loopwright.sandbox.model import Confinement, Mode, Notes, Place, RecordedRequest, Request, View
 from loopwright.sandbox.open_copy import open_copy
 from loopwright.sandbox.open_recorded import open_recorded
-from loopwright.sandbox.open_worktree import open_worktree, why_not_worktree
+from loopwright.sandbox.open_worktree import open_worktree, why_impossible, why_unfit
 from loopwright.sandbox.place import claim
 from loopwright.sandbox.port import Isolation, Recorder
 
@@ -109,10 +109,15 @@ def _worktree(
 ) -> Recorder:
     if judge is None:
         raise SandboxCreateFailed("git is not installed", hint="install git")
-    reason = why_not_worktree(request, judge, repository)
-    if reason is not None or repository is None:
+    reason = why_impossible(request, repository)
+    if reason is not None or repository is None or repository.head is None:
         raise SandboxCreateFailed(reason or "no repository", hint="use --mode copy")
-    return open_worktree(place, judge, repository, notes)
+    unfit = why_unfit(request, judge, repository)
+    if unfit is not None:
+        if request.mode != Mode.WORKTREE:
+            raise SandboxCreateFailed(unfit, hint="use --mode copy")
+        notes.add(f"HEAD is not the project as it is now: {unfit}")
+    return open_worktree(place, judge, repository, repository.head, notes)
 
 
 def _start_over(place: Place) -> None:

@@ -35,7 +35,7 @@ def open_copy(
     if repository is not None and repository.top.resolve() == request.project.resolve():
         _borrow_index(judge, repository)
     tree = _stage(judge)
-    commit = repository.head if repository is not None else None
+    commit = repository.head.commit if repository is not None and repository.head is not None else None
     return GitRecorder(judge, Base(commit, tree, is_commit=False), place.folder / "inner-git")
 
 

@@ -6,51 +6,62 @@ import os
 import shutil
 from pathlib import Path
 
+import msgspec
+
 from loopwright.kernel import git
 from loopwright.kernel.files import shown, storage
-from loopwright.kernel.git import PrivateRepository, UserRepository
+from loopwright.kernel.git import Head, PrivateRepository, UserRepository
 from loopwright.sandbox.excludes import SECRET_FOLDERS
 from loopwright.sandbox.git_recorder import GitRecorder
 from loopwright.sandbox.judge import user_tree
 from loopwright.sandbox.model import Base, Notes, Place, Request
 
 _LINK_MODE = b"160000 "
+_SECRETS = tuple(folder.encode() for folder in SECRET_FOLDERS)
 
 
-def why_not_worktree(request: Request, judge: PrivateRepository, repository: UserRepository | None) -> str | None:
-    """Why HEAD alone would not be the project as it is, or None."""
+def why_impossible(request: Request, repository: UserRepository | None) -> str | None:
+    """Why there can be no checkout of HEAD at all, or None."""
     if repository is None:
         return "the project is not in a git repository"
     if repository.top.resolve() != request.project.resolve():
         return f"the project is not the top of its repository ({shown(repository.top)})"
     if repository.head is None:
         return "the repository has no commit yet"
+    return None
+
+
+def why_unfit(request: Request, judge: PrivateRepository, repository: UserRepository) -> str | None:
+    """Why HEAD alone is not the project as it is now, or None."""
+    if _uses_filters(repository):
+        return "files pass through filter programs of git, which are not run here"
     looking = user_tree(judge, repository)
     dirty = _uncommitted(looking, request.state_folders)
     if dirty:
         more = f" and {len(dirty) - 1} more" if len(dirty) > 1 else ""
         return f"there are changes that are not committed: {dirty[0]}{more}"
-    for path in _submodules(looking):
+    for path in _listed(looking).links:
         if any((request.project / path).glob("*")):
             return f"the submodule {shown(path)} would be empty"
     return None
 
 
-def open_worktree(place: Place, judge: PrivateRepository, repository: UserRepository, notes: Notes) -> GitRecorder:
+def open_worktree(
+    place: Place, judge: PrivateRepository, repository: UserRepository, head: Head, notes: Notes
+) -> GitRecorder:
     """Check HEAD out into the place."""
-    head = repository.head or ""
-    judge.run("read-tree", head)
-    removed = _drop_secrets(judge)
-    if removed:
-        notes.add(f"left out of the sandbox: {removed} files of secrets folders")
+    judge.run("read-tree", head.commit)
+    listed = _listed(judge)
+    tree = head.tree
+    if listed.secrets:
+        judge.run("update-index", "--force-remove", "-z", "--stdin", stdin=b"\0".join(listed.secrets) + b"\0")
+        tree = judge.run("write-tree", "--missing-ok").decode().strip()
+        notes.add(f"left out of the sandbox: {len(listed.secrets)} files of secrets folders")
     check_out(judge)
-    tree = judge.run("write-tree") if removed else judge.run("rev-parse", f"{head}^{{tree}}")
     give_steps_a_repository(place, judge, repository)
-    empty = _submodules(judge)
-    if empty:
-        notes.add(f"submodules are empty in the sandbox: {', '.join(map(shown, empty[:5]))}")
-    base = Base(repository.head, tree.decode().strip(), is_commit=True)
-    return GitRecorder(judge, base, place.folder / "inner-git")
+    if listed.links:
+        notes.add(f"submodules are empty in the sandbox: {', '.join(map(shown, listed.links[:5]))}")
+    return GitRecorder(judge, Base(head.commit, tree, is_commit=True), place.folder / "inner-git")
 
 
 def check_out(judge: PrivateRepository) -> None:
@@ -58,6 +69,12 @@ def check_out(judge: PrivateRepository) -> None:
     workers = max(2, min(8, 4 * (os.cpu_count() or 1)))
     config = (f"checkout.workers={workers}", "checkout.thresholdForParallelism=100")
     judge.run("checkout-index", "--all", "--index", "--force", "--quiet", config=config)
+
+
+def _uses_filters(repository: UserRepository) -> bool:
+    """Whether attributes name a filter (LFS, say): HEAD then holds stand-ins for the files in the checkout."""
+    places = (repository.top / ".gitattributes", repository.exclude.with_name("attributes"))
+    return any(b"filter=" in place.read_bytes() for place in places if place.is_file())
 
 
 def _uncommitted(looking: PrivateRepository, state_folders: tuple[str, ...]) -> list[str]:
@@ -70,16 +87,23 @@ def _uncommitted(looking: PrivateRepository, state_folders: tuple[str, ...]) -> 
     return [shown(entry[3:]) for entry in listed.split(b"\0") if entry]
 
 
-def _submodules(repository: PrivateRepository) -> list[Path]:
-    rows = repository.run("ls-files", "--stage", "-z").split(b"\0")
-    return [Path(os.fsdecode(row.split(b"\t", 1)[1])) for row in rows if row.startswith(_LINK_MODE)]
+class _Listed(msgspec.Struct, frozen=True):
+    """What in an index needs care."""
+
+    links: list[Path]
+    secrets: list[bytes]
 
 
-def _drop_secrets(judge: PrivateRepository) -> int:
-    listed = judge.run("ls-files", "-z", "--", *SECRET_FOLDERS)
-    if listed:
-        judge.run("update-index", "--force-remove", "-z", "--stdin", stdin=listed)
-    return listed.count(b"\0")
+def _listed(repository: PrivateRepository) -> _Listed:
+    links: list[Path] = []
+    secrets: list[bytes] = []
+    for row in repository.run("ls-files", "--stage", "-z").split(b"\0"):
+        path = row[row.find(b"\t") + 1 :]
+        if row.startswith(_LINK_MODE):
+            links.append(Path(os.fsdecode(path)))
+        elif path.startswith(_SECRETS):
+            secrets.append(path)
+    return _Listed(links, secrets)
 
 
 def give_steps_a_repository(place: Place, judge: PrivateRepository, repository: UserRepository) -> None:
@@ -95,7 +119,7 @@ def give_steps_a_repository(place: Place, judge: PrivateRepository, repository: 
         object_stores=names,
         object_format=repository.object_format,
         settings=repository.settings,
-        head=repository.head,
+        head=repository.head.commit if repository.head else None,
     )
     with storage(place.repo):
         shutil.copy2(judge.git_dir / "index", place.repo / ".git" / "index")

@@ -96,7 +96,7 @@ def claim(root: Path, name: str) -> OwnedPlace:
             try:
                 folder.mkdir(mode=0o700)
             except FileExistsError:
-                lock.release()
+                _drop_lock(folder, lock)
                 continue
         place = Place(folder)
         with storage(folder):

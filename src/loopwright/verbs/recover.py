@@ -29,10 +29,11 @@ def recover(context: Context) -> Recovered:
     """End what a dead run left running, remove its sandbox, and close its record as interrupted."""
     sandboxes = []
     # A root that is not safe to use is not safe to clean either; whoever opens a sandbox there gets the error.
-    with suppress(SandboxCreateFailed, StorageFailed):
+    with suppress(SandboxCreateFailed):
         for folder in place.leftovers(context.sandbox_root()):
-            place.clear(folder)
-            sandboxes.append(folder.name)
+            with suppress(StorageFailed):  # one that can't be removed must not keep the others; doctor names it
+                place.clear(folder)
+                sandboxes.append(folder.name)
     for home in (context.layout.own, context.layout.result.parent, context.layout.plan.parent):
         remove_stale_temporaries(home)
     runs = []
