@@ -8,6 +8,7 @@ import ctypes
 import errno
 import json
 import os
+import signal
 import struct
 import sys
 
@@ -122,6 +123,9 @@ def main() -> int:
     except OSError as problem:
         sys.stderr.write(f"loopwright: can't confine: {problem.strerror}\n")
         return CANT_CONFINE
+    # Python ignores these two for itself; the command gets them back as it would from a shell.
+    for number in (signal.SIGPIPE, signal.SIGXFSZ):
+        signal.signal(number, signal.SIG_DFL)
     try:
         os.execvpe(sys.argv[2], sys.argv[2:], os.environ)  # noqa: TID251, S606 -- becomes the confined command
     except OSError as problem:

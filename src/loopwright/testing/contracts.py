@@ -99,6 +99,11 @@ class IsolationContract:
         repo = tmp_path / "sandboxes" / "one" / "repo"
         assert (repo / "where").read_text().strip() == str(repo.resolve())
 
+    def test_a_closed_pipe_ends_a_command_quietly(self, tmp_path: Path) -> None:
+        """Signals arrive as they would without a wrapper."""
+        done = self._run(tmp_path, "yes | head -1; exit ${PIPESTATUS[0]}")
+        assert (done.exit_code, done.stderr) == (141, b"")
+
     def test_the_environment_is_what_was_given_and_a_private_tmpdir(self, tmp_path: Path) -> None:
         """Nothing of ours leaks in."""
         done = self._run(tmp_path, 'echo "$GIVEN"; touch "$TMPDIR/x" && echo ok; env', {"GIVEN": "value"})
