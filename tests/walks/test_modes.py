@@ -46,3 +46,24 @@ def test_secrets_folders_enter_a_sandbox_in_neither_mode_and_do_not_count_as_del
         assert "key" not in (project.own / "runs" / mode / "logs/A-1.log").read_text()
     assert project.run("verify").exit_code == 0
     assert project.run("rerun", "worktree").exit_code == 0
+
+
+def test_caches_that_tools_make_are_no_change_and_do_not_make_the_project_dirty(project):
+    project.write("__pycache__/x.pyc", "x")
+    project.write("node_modules/lib/index.js", "x")
+    project.plan(
+        {"id": "A", "commands": ["mkdir -p a/__pycache__ && echo x > a/__pycache__/y.pyc", "echo z > z"]}, run_id="c"
+    )
+    assert project.run("run").exit_code == 0
+    evidence = project.evidence("c")
+    assert (evidence["sandbox"]["mode"], evidence["changed_files"]) == ("worktree", ["z"])
+
+
+def test_what_never_enters_a_copy_is_not_in_its_change_either(make_project):
+    project = make_project({"README": "x\n", "tool.exe": "tracked\n"})
+    project.write("README", "dirty\n")
+    project.write(".env", "A=1\n")
+    project.plan({"id": "A", "commands": ["echo new > tool.exe; echo B=2 > .env; echo y > y"]}, run_id="c")
+    assert project.run("run").exit_code == 0
+    assert project.evidence("c")["changed_files"] == ["y"]
+    project.git("apply", str(project.own / "runs/c/changes.patch"))

@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterable
 
 SECRET_FOLDERS = (".claude/private/secrets/",)
+# Made by tools, never by a change: not part of one in any mode.
+CACHES = ("node_modules/", "venv/", ".venv/", "venvsfrida_env/", "__pycache__/", ".pytest_cache/")
 _NEVER_COPIED = (
-    ".git", ".git/", ".claude/state/", ".claude/sandbox/", *SECRET_FOLDERS, "node_modules/", "venv/", ".venv/",
-    "venvsfrida_env/", "__pycache__/", ".pytest_cache/", "analyzedata/outputs/", "analyzedata/scratch/",
-    "*.i64", "*.idb", "*.dll", "*.exe", "*.pdb", ".env*",
+    ".git", ".git/", ".claude/state/", ".claude/sandbox/", *SECRET_FOLDERS, *CACHES, "analyzedata/outputs/",
+    "analyzedata/scratch/", "*.i64", "*.idb", "*.dll", "*.exe", "*.pdb", ".env*",
 )  # fmt: skip
 _TOKENS = re.compile(r"\*\*/|/\*\*|\*|\?|\[!?[^\]]+\]|.", re.DOTALL)
 
@@ -35,9 +36,9 @@ class Excludes:
         return (self._folders if is_folder else self._files).fullmatch(relative) is not None
 
 
-def copy_excludes(state_folders: Iterable[str], configured: Iterable[str]) -> Excludes:
+def never_copied(state_folders: Iterable[str], configured: Iterable[str]) -> list[str]:
     """The contract's list, the workspace's own state, and what config adds."""
-    return Excludes([*_NEVER_COPIED, *(f"{folder}/" for folder in state_folders), *configured])
+    return [*_NEVER_COPIED, *(f"/{folder}/" for folder in state_folders), *configured]
 
 
 def _translated(pattern: str) -> str:

@@ -8,10 +8,11 @@ from collections.abc import Iterable
 from loopwright.kernel import git
 from loopwright.kernel.files import storage
 from loopwright.kernel.git import PrivateRepository, UserRepository
-from loopwright.sandbox.model import Place
+from loopwright.sandbox.excludes import CACHES
+from loopwright.sandbox.model import Place, Request
 
 
-def make_judge(place: Place, repository: UserRepository | None, provide: Iterable[str]) -> PrivateRepository:
+def make_judge(place: Place, repository: UserRepository | None, request: Request) -> PrivateRepository:
     """Lay out the judge for a sandbox of this repository, or of a project without one."""
     if repository is None:
         judge = git.make_private(place.judge, place.repo)
@@ -25,13 +26,20 @@ def make_judge(place: Place, repository: UserRepository | None, provide: Iterabl
             head=repository.head.commit if repository.head else None,
         )
     rules = repository.exclude.read_bytes() if repository is not None and repository.exclude.is_file() else b""
-    # A provided folder is the machine's, never part of a change.
-    rules += b"".join(b"\n/" + os.fsencode(path.strip("/")) for path in provide)
     with storage(judge.git_dir):
         (judge.git_dir / "info" / "exclude").write_bytes(rules + b"\n")
         # Attributes in the tree may name filter programs; ours win, and name none.
         (judge.git_dir / "info" / "attributes").write_bytes(b"* -filter\n")
+    # A provided folder is the machine's, our state is ours, a cache is a tool's: none is part of a change.
+    ignore(judge, [*(f"/{path.strip('/')}" for path in (*request.provide, *request.state_folders)), *CACHES])
     return judge
+
+
+def ignore(judge: PrivateRepository, patterns: Iterable[str]) -> None:
+    """Leave what matches, and is not tracked, out of every change."""
+    path = judge.git_dir / "info" / "exclude"
+    with storage(path), path.open("ab") as rules:
+        rules.write(os.fsencode("".join(f"{pattern}\n" for pattern in patterns)))
 
 
 def user_tree(judge: PrivateRepository, repository: UserRepository) -> PrivateRepository:

@@ -64,7 +64,7 @@ def _open(wanted: Wanted, request: Request, place: Place, confine: Confine) -> S
             repository = git.discover(request.project)
         except GitFailed as problem:
             notes.add(problem.message)
-        judge = make_judge(place, repository, request.provide)
+        judge = make_judge(place, repository, request)
     if isinstance(wanted, RecordedRequest):
         mode, recorder = wanted.mode, open_recorded(wanted, place, judge, repository, notes)
     else:

@@ -9,9 +9,9 @@ from loopwright.kernel import git_index
 from loopwright.kernel.files import storage
 from loopwright.kernel.git import PrivateRepository, UserRepository
 from loopwright.sandbox.copy_files import copy_project, list_project
-from loopwright.sandbox.excludes import copy_excludes
+from loopwright.sandbox.excludes import Excludes, never_copied
 from loopwright.sandbox.git_recorder import GitRecorder, stage_all
-from loopwright.sandbox.judge import user_tree
+from loopwright.sandbox.judge import ignore, user_tree
 from loopwright.sandbox.model import Base, Notes, Place, Request
 from loopwright.sandbox.plain_recorder import PlainRecorder
 from loopwright.sandbox.port import Recorder
@@ -25,13 +25,16 @@ def open_copy(
     notes: Notes,
 ) -> Recorder:
     """Copy the project into the place and note what it holds."""
-    listing = list_project(request.project, copy_excludes(request.state_folders, request.exclude))
+    never = never_copied(request.state_folders, request.exclude)
+    listing = list_project(request.project, Excludes(never))
     if listing.special:
         more = f" and {len(listing.special) - 5} more" if len(listing.special) > 5 else ""
         notes.add(f"left out of the copy: {', '.join(listing.special[:5])}{more}")
     copy_project(request.project, place.repo, listing)
     if judge is None:
-        return PlainRecorder(place.repo, place.folder / "before", request.provide)
+        return PlainRecorder(place.repo, place.folder / "before", (*never, *(f"/{path}" for path in request.provide)))
+    # What stayed outside may be in the project: made anew here, it would be in the way of the patch.
+    ignore(judge, never)
     if repository is not None and repository.top.resolve() == request.project.resolve():
         _borrow_index(judge, repository)
     tree = _stage(judge)

@@ -36,7 +36,7 @@ def why_unfit(request: Request, judge: PrivateRepository, repository: UserReposi
     if _uses_filters(repository):
         return "files pass through filter programs of git, which are not run here"
     looking = user_tree(judge, repository)
-    dirty = _uncommitted(looking, request.state_folders)
+    dirty = _uncommitted(looking)
     if dirty:
         more = f" and {len(dirty) - 1} more" if len(dirty) > 1 else ""
         return f"there are changes that are not committed: {dirty[0]}{more}"
@@ -77,13 +77,11 @@ def _uses_filters(repository: UserRepository) -> bool:
     return any(b"filter=" in place.read_bytes() for place in places if place.is_file())
 
 
-def _uncommitted(looking: PrivateRepository, state_folders: tuple[str, ...]) -> list[str]:
-    """What `git status` would show, our own state left out."""
-    outside = [f":(exclude,top){folder}" for folder in state_folders]
+def _uncommitted(looking: PrivateRepository) -> list[str]:
+    """What `git status` would show, but for what the judge ignores."""
     listed = looking.run(
-        "status", "--porcelain=v1", "-z", "--untracked-files=normal", "--no-renames",
-        "--ignore-submodules=dirty", "--", ".", *outside,
-    )  # fmt: skip
+        "status", "--porcelain=v1", "-z", "--untracked-files=normal", "--no-renames", "--ignore-submodules=dirty"
+    )
     return [shown(entry[3:]) for entry in listed.split(b"\0") if entry]
 
 

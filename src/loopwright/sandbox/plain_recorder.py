@@ -33,10 +33,10 @@ class _File(msgspec.Struct, frozen=True):
 class PlainRecorder:
     """Keeps a second copy of the base, and compares."""
 
-    def __init__(self, repo: Path, before: Path, provide: tuple[str, ...]) -> None:
+    def __init__(self, repo: Path, before: Path, never: tuple[str, ...]) -> None:
         self._repo = repo
         self._before = before
-        self._excludes = Excludes([".git", ".git/", *(f"/{path.strip('/')}" for path in provide)])
+        self._excludes = Excludes(never)
         self._first = self._read(repo)
         with storage(before):
             before.mkdir()
