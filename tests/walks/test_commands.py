@@ -182,3 +182,17 @@ def test_output_to_a_closed_pipe_is_no_error(project):
     )  # fmt: skip
     assert "Traceback" not in done.stderr
     assert done.returncode == 0
+
+
+def test_a_bug_of_ours_is_a_sentence_with_a_report_and_not_a_traceback(project, tmp_path):
+    (tmp_path / "sitecustomize.py").write_text(
+        "import loopwright.verbs.settings as broken\ndef settings(context): raise ValueError('broken on purpose')\n"
+        "broken.settings = settings\n"
+    )
+    done = project.run("settings", env={"PYTHONPATH": str(tmp_path), "TMPDIR": str(tmp_path)})
+    assert done.exit_code == 1
+    assert done.stderr.startswith("INTERNAL_ERROR: ValueError")
+    assert "Traceback" not in done.stderr
+    (report,) = tmp_path.glob("loopwright-bug-*.txt")
+    assert "broken on purpose" in report.read_text()
+    assert report.stat().st_mode & 0o077 == 0

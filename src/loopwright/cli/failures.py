@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
+import tempfile
+import traceback
 
 import click
 
@@ -45,6 +48,17 @@ def report_click(problem: click.ClickException, *, as_json: bool) -> int:
         hint = f"see `{problem.ctx.command_path} --help`"
     say_failure("WRONG_USAGE", problem.format_message(), hint, as_json=as_json)
     return 2
+
+
+def report_bug(bug: Exception, *, as_json: bool) -> int:
+    """Print that we failed ourselves; what developers need goes to a file that only the user can read."""
+    handle, path = tempfile.mkstemp(prefix="loopwright-bug-", suffix=".txt")
+    with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as report:
+        report.write("".join(traceback.format_exception(bug)))
+    say_failure(
+        "INTERNAL_ERROR", f"{type(bug).__name__} in loopwright itself", f"report it with {path}", as_json=as_json
+    )
+    return 1
 
 
 def say_failure(code: str, message: str, hint: str, *, as_json: bool) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from loopwright.cli.failures import report_click, report_error, wants_json
+from loopwright.cli.failures import report_bug, report_click, report_error, wants_json
 from loopwright.errors import LoopwrightError
 from loopwright.version import VERSION
 
@@ -100,6 +100,8 @@ def _run(arguments: list[str]) -> int:
     except SystemExit as stop:
         # click answers a closed pipe by wrapping standard output and exiting with 1; ours is the answer above.
         return 0 if sys.stdout is not sys.__stdout__ else int(stop.code or 0)
+    except Exception as bug:  # noqa: BLE001 -- the last line of defence: a person gets a sentence, not a traceback
+        return report_bug(bug, as_json=wants_json(arguments))
     return result if isinstance(result, int) else 0
 
 

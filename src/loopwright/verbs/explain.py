@@ -34,6 +34,7 @@ _ERRORS = (
     ("AGENT_FAILED", "1", "an agent could not take its turn", "the message names the reason"),
     ("INSIDE_AGENT", "1", "a person's command came from an agent", "a person types it"),
     ("SELFTEST_FAILED", "1", "this machine does not keep the contract", "loopwright doctor"),
+    ("INTERNAL_ERROR", "1", "loopwright itself failed", "report it with the file that is named"),
     ("WRONG_USAGE", "2", "the call makes no sense", "see --help"),
 )
 ERROR_TABLE: Table = [dict(zip(("code", "exit", "when", "then"), row, strict=True)) for row in _ERRORS]
