@@ -125,6 +125,8 @@ def wait_for_request(cancellation: Cancellation, timeout_s: float) -> bool:
 _family_numbers = itertools.count(1)
 _start_lock = threading.Lock()
 _ours: dict[int, str] = {}
+# First processes of namespaces that are empty and killed: nothing of them can run, they only have to be collected.
+_dying: set[int] = set()
 
 
 def mark_of(family: str) -> str:
@@ -339,7 +341,8 @@ class _Watched:
 
     def _orphans(self) -> list[int]:
         with _start_lock:
-            strays = [pid for pid in process_tree.own_children() if pid not in _ours]
+            _dying.difference_update(process_tree.collect(_dying))
+            strays = [pid for pid in process_tree.own_children() if pid not in _ours and pid not in _dying]
             others = {mark for mark in _ours.values() if mark and mark != self._mark}
         return [pid for pid in strays if self._is_mine(pid, others)]
 
@@ -355,7 +358,11 @@ class _Watched:
         until = time.monotonic() + _GRACE_S
         while orphans := self._orphans():
             for orphan in orphans:
-                process_tree.kill_all([*process_tree.descendants(orphan), orphan], signal.SIGKILL)
-            process_tree.reap(orphans, until)
+                below = process_tree.descendants(orphan)
+                process_tree.kill_all([*below, orphan], signal.SIGKILL)
+                if self._wrapped and not below:
+                    # A wrapper's namespace with nobody left in it: taking its mounts down is not worth waiting for.
+                    _dying.add(orphan)
+            process_tree.reap(set(orphans) - _dying, until)
             if time.monotonic() > until:
                 return

@@ -107,17 +107,24 @@ def kill_group(leader: int, number: signal.Signals) -> None:
         os.killpg(leader, number)
 
 
+def collect(pids: Iterable[int]) -> set[int]:
+    """Those of our children that are over, taken off the system's list."""
+    gone: set[int] = set()
+    for pid in tuple(pids):
+        try:
+            over, _ = os.waitpid(pid, os.WNOHANG)
+        except ChildProcessError:
+            over = pid
+        if over:
+            gone.add(pid)
+    return gone
+
+
 def reap(pids: Iterable[int], until: float) -> None:
     """Collect adopted children that were killed, as far as they die before the deadline."""
     left = set(pids)
     while left:
-        for pid in tuple(left):
-            try:
-                gone, _ = os.waitpid(pid, os.WNOHANG)
-            except ChildProcessError:
-                gone = pid
-            if gone:
-                left.discard(pid)
+        left -= collect(left)
         if left:
             if time.monotonic() > until:
                 return

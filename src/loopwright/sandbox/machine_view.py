@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 # Read by root without any capability, and of no use to a build.
-_CREDENTIAL_FILES = ("/etc/shadow", "/etc/gshadow", "/etc/sudoers", "/etc/krb5.keytab", "/etc/machine-id")
+_CREDENTIAL_FILES = ("/etc/shadow", "/etc/gshadow", "/etc/sudoers", "/etc/krb5.keytab")
 _CREDENTIAL_FOLDERS = ("/etc/ssh", "/etc/ssl/private", "/etc/sudoers.d", "/var/lib/docker", "/var/spool/cron")
 _HOME_ROOTS = ("/root", "/home", "/Users")
 # Name services are told here where they are; the rest of /run holds sockets of privileged programs.
