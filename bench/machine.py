@@ -50,13 +50,18 @@ def _filesystem(folder: Path) -> str:
         lines = Path("/proc/self/mountinfo").read_text(encoding="utf-8").splitlines()
     except OSError:
         return "unknown"
-    best, kind = "", "unknown"
+    best, kind, device = "", "unknown", ""
     for entry in lines:
         before, _, after = entry.partition(" - ")
         point = before.split()[4]
         if folder.resolve().is_relative_to(point) and len(point) >= len(best):
-            best, kind = point, after.split()[0]
-    return kind
+            best, kind, device = point, *after.split()[:2]
+    return f"{kind} without a journal" if kind == "ext4" and not _has_journal(device) else kind
+
+
+def _has_journal(device: str) -> bool:
+    """Each journal that is in use has a folder of its device's name and a number."""
+    return any(Path("/proc/fs/jbd2").glob(f"{Path(device).name}-*"))
 
 
 def _version(program: str) -> str:

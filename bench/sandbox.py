@@ -1,7 +1,8 @@
 """Opening a sandbox of a large repository and taking the patch, against git's and cp's own ways.
 
-Nothing that was made is removed before the end: ext4 gives the inodes of files that were just deleted out only
-after minutes, and until then whoever makes files one by one is up to eight times slower. So this needs some space.
+Nothing that was made is removed before the end, so this needs some space: ext4 without a journal does not give
+out the inodes of deleted files for up to five minutes, and whoever makes files one by one is many times slower
+while it looks for others. The same happens when a run follows another closely, or a neighbour removes much.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from report import Row, at_most, not_measured
 from workspace import Workspace
 
 _STEPS = 200
-_ROUNDS = 5
+_ROUNDS = 9
 _BWRAP = "bwrap --ro-bind / / --dev /dev --proc /proc --unshare-pid --die-with-parent --new-session"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+from contextlib import suppress
 from typing import Any
 
 import click
@@ -79,8 +80,12 @@ def loopwright() -> None:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit with the contract's code."""
-    arguments = sys.argv[1:] if arguments is None else arguments
-    sys.exit(_run(arguments))
+    code = _run(sys.argv[1:] if arguments is None else arguments)
+    with suppress(BrokenPipeError):
+        sys.stdout.flush()
+    sys.stderr.flush()
+    # Everything is closed and on disk by now: taking the interpreter apart would only take time.
+    os._exit(code)
 
 
 def _run(arguments: list[str]) -> int:

@@ -1,7 +1,7 @@
-"""Moves a git index to a copy of its work tree.
+"""Git's index, where git itself would read every file again.
 
-Entries that are known to be unchanged get the copy's file times, so that git need not read and hash every
-file again. Reads index versions 2 and 3, writes 2.
+Git trusts file times by the second, so whatever was written in the second of the index is read and hashed once
+more. We know times by the nanosecond, and know when nobody can write. Reads versions 2 and 3, writes 2.
 """
 
 from __future__ import annotations
@@ -15,59 +15,87 @@ from pathlib import Path
 _STAT = struct.Struct(">10I")
 _ASSUME_VALID = 0x8000
 _EXTENDED = 0x4000
+_SECOND = 1_000_000_000
+# The system's clock for files ticks a few milliseconds apart.
+_TICK_NS = 20_000_000
+_Known = tuple[int, ...]
+_Restat = Callable[[bytes, _Known], _Known | None]
 
 
-def restat(index: Path, work_tree: Path, unchanged: Callable[[bytes], bool], object_format: str) -> None:
-    """Rewrite the index for `work_tree`; entries that are not there, or may differ, are left to git."""
+def move(index: Path, work_tree: Path, unchanged: Callable[[bytes], bool], object_format: str) -> None:
+    """Rewrite an index for a copy of its work tree: entries that are known to be unchanged get the copy's times."""
+    root = os.fsencode(work_tree) + b"/"
+
+    def restat(path: bytes, known: _Known) -> _Known | None:
+        now = _times(root + path)
+        return now if now is not None and now[9] == known[9] and unchanged(path) else None
+
+    _rewrite(index, restat, object_format)
+
+
+def trust_what_did_not_move(index: Path, work_tree: Path, object_format: str) -> None:
+    """Spare git the files of the index's own second that have not been touched since; call it when nobody writes."""
+    root = os.fsencode(work_tree) + b"/"
+    written = index.stat().st_mtime_ns - _TICK_NS
+
+    def restat(path: bytes, known: _Known) -> _Known | None:
+        now = _times(root + path)
+        same = now is not None and now[:6] == known[:6] and now[9] == known[9]
+        return known if same and known[0] * _SECOND + known[1] < written else None
+
+    _rewrite(index, restat, object_format)
+    # Every entry that is left with its times is older than this, and git believes it.
+    ahead = index.stat().st_mtime_ns + 2 * _SECOND
+    os.utime(index, ns=(ahead, ahead))
+
+
+def _rewrite(index: Path, restat: _Restat, object_format: str) -> None:
+    """Each entry with the times that `restat` gives, or with none, so that git has to look at the file."""
     digest = hashlib.sha256 if object_format == "sha256" else hashlib.sha1
     size = digest().digest_size
     data = index.read_bytes()
     signature, version, count = struct.unpack_from(">4sII", data)
     if signature != b"DIRC" or version not in (2, 3):
         raise ValueError(f"index version {version}")
-    root = os.fsencode(work_tree) + b"/"
     entries: list[bytes] = []
     at = 12
     for _ in range(count):
-        name_at = at + 40 + size + 2
-        (flags,) = struct.unpack_from(">H", data, name_at - 2)
-        # A user may have told git not to look at a file; in a copy it must look, so that promise is dropped.
-        hidden = bool(flags & _ASSUME_VALID)
-        end_of_flags = name_at
-        if flags & _EXTENDED:
-            hidden = True
-            name_at += 2
+        flags_at = at + 40 + size
+        (flags,) = struct.unpack_from(">H", data, flags_at)
+        name_at = flags_at + (4 if flags & _EXTENDED else 2)
         name_end = data.index(b"\0", name_at)
         path = data[name_at:name_end]
-        plain = struct.pack(">H", flags & ~(_ASSUME_VALID | _EXTENDED))
-        entry = data[at : end_of_flags - 2] + plain + path
+        known = _STAT.unpack_from(data, at)
+        # A user may have told git not to look at a file; here it must look, so that promise is dropped.
+        hidden = flags & (_ASSUME_VALID | _EXTENDED)
+        times = (None if hidden else restat(path, known)) or (0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+        entry = _STAT.pack(*times[:6], known[6], *times[7:]) + data[at + 40 : flags_at]
+        entry += struct.pack(">H", flags & ~(_ASSUME_VALID | _EXTENDED)) + path
+        entries.append(entry + b"\0" * (8 - len(entry) % 8))
         at += (name_end - at) // 8 * 8 + 8
-        entries.append(_padded(_moved(entry, root + path) if not hidden and unchanged(path) else _unknown(entry)))
-    body = struct.pack(">4sII", b"DIRC", 2, count) + b"".join(entries)
+    # What follows the entries (git's own cache of trees) is about names and contents, which stay as they are.
+    body = struct.pack(">4sII", b"DIRC", 2, count) + b"".join(entries) + _tree_cache(data[at:-size])
     index.write_bytes(body + digest(body).digest())
 
 
-def _moved(entry: bytes, path: bytes) -> bytes:
+def _tree_cache(extensions: bytes) -> bytes:
+    """Of what may follow the entries only the cache of trees, which spares git building them again."""
+    at = 0
+    while at + 8 <= len(extensions):
+        name, length = struct.unpack_from(">4sI", extensions, at)
+        if name == b"TREE":
+            return extensions[at : at + 8 + length]
+        at += 8 + length
+    return b""
+
+
+def _times(path: bytes) -> _Known | None:
     try:
         now = os.lstat(path)
     except OSError:
-        return _unknown(entry)
-    known = _STAT.unpack_from(entry)
-    if now.st_size & 0xFFFFFFFF != known[9]:
-        return _unknown(entry)
-    seconds = 1_000_000_000
+        return None
     fields = (
-        now.st_ctime_ns // seconds, now.st_ctime_ns % seconds, now.st_mtime_ns // seconds,
-        now.st_mtime_ns % seconds, now.st_dev, now.st_ino, known[6], now.st_uid, now.st_gid, known[9],
+        now.st_ctime_ns // _SECOND, now.st_ctime_ns % _SECOND, now.st_mtime_ns // _SECOND, now.st_mtime_ns % _SECOND,
+        now.st_dev, now.st_ino, 0, now.st_uid, now.st_gid, now.st_size,
     )  # fmt: skip
-    return _STAT.pack(*(field & 0xFFFFFFFF for field in fields)) + entry[40:]
-
-
-def _unknown(entry: bytes) -> bytes:
-    """No times at all: git has to look at the file itself."""
-    mode = _STAT.unpack_from(entry)[6]
-    return _STAT.pack(0, 0, 0, 0, 0, 0, mode, 0, 0, 0) + entry[40:]
-
-
-def _padded(entry: bytes) -> bytes:
-    return entry + b"\0" * (8 - len(entry) % 8)
+    return tuple(field & 0xFFFFFFFF for field in fields)

@@ -18,6 +18,8 @@ _WINDOW = 256 << 10
 # Longer than any single secret that a rule can match, so that none is cut in two.
 _OVERLAP = 16 << 10
 _KEY_BLOCK_LINES = 400
+# A masked secret on every line of a long log must not fill the memory; the first ones tell enough.
+_MOST_FINDINGS = 1000
 
 _CONTROLS = bytes(set(range(32)) - {0x09, 0x0A}) + b"\x7f"
 _SPACED = bytes.maketrans(_CONTROLS, b" " * len(_CONTROLS))
@@ -200,7 +202,8 @@ class StreamRedactor:
         for hit in hits:
             name = fingerprint(hit.value)
             finding = Finding(hit.rule, self._source, number, name, self._redactor.action_of(hit.rule))
-            self.findings.append(finding)
+            if len(self.findings) < _MOST_FINDINGS:
+                self.findings.append(finding)
             parts += [text[at : hit.start], f"[REDACTED:{hit.rule}:{name}]".encode()]
             at = hit.end
         return b"".join([*parts, text[at:]])

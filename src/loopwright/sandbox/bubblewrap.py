@@ -55,9 +55,9 @@ def _options(view: View, home: Path, path: str, network: bool) -> tuple[str, ...
     shows += [("--bind", str(view.place.repo), str(target)) for target in (view.place.repo, view.project)]
     if view.mailbox is not None:
         shows.append(("--bind", str(view.mailbox), str(view.mailbox)))
-    for folder in view.provided:
-        source = str(view.project / folder)
-        shows += [("--ro-bind", source, str(top / folder)) for top in (view.place.repo, view.project)]
+    for name in view.provided:
+        source = str(view.project / name)
+        shows += [("--ro-bind", source, str(top / name)) for top in (view.place.repo, view.project)]
     shows += [
         ("--ro-bind", str(store), str(view.place.objects / str(number)))
         for number, store in enumerate(view.object_stores)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from loopwright.errors import GitFailed, StorageFailed
-from loopwright.kernel import process
+from loopwright.kernel import git_index, process
 from loopwright.kernel.files import shown
 from loopwright.kernel.git import PrivateRepository, git_failure
 from loopwright.sandbox.model import Base
@@ -23,6 +25,7 @@ class GitRecorder:
 
     def __init__(self, repository: PrivateRepository, base: Base, aside: Path) -> None:
         self._git = repository
+        self._object_format = "sha256" if len(base.tree) == 64 else "sha1"
         self._base = base
         self._aside = aside
         self._tree = base.tree
@@ -34,6 +37,10 @@ class GitRecorder:
     def record(self, write: Callable[[bytes], None]) -> Changes:
         """Stage everything, name the tree, and write the patch from the base to it."""
         left_out = set_aside_what_git_refuses(self._git.work_tree, self._aside)
+        index = self._git.git_dir / "index"
+        # Only time is lost when that can't be done.
+        with suppress(OSError, ValueError, struct.error):
+            git_index.trust_what_did_not_move(index, self._git.work_tree, self._object_format)
         stage_all(self._git)
         self._tree = self._write_tree()
         if self._tree != self._base.tree and (large := self._keep_large_files_out()):

@@ -66,7 +66,7 @@ def _borrow_index(judge: PrivateRepository, repository: UserRepository) -> None:
             for shared in theirs.parent.glob("sharedindex.*"):
                 shutil.copyfile(shared, judge.git_dir / shared.name)
         judge.run("update-index", "--no-split-index", "--no-untracked-cache", "--index-version", "2")
-        git_index.restat(index, judge.work_tree, lambda path: path not in changed, repository.object_format)
+        git_index.move(index, judge.work_tree, lambda path: path not in changed, repository.object_format)
         _drop_links(judge)
     except (GitFailed, OSError, ValueError):
         # Only time is lost: without an index git reads every file.
