@@ -91,7 +91,6 @@ def main(arguments: list[str] | None = None) -> None:
 def _run(arguments: list[str]) -> int:
     try:
         result: Any = loopwright.main(arguments, prog_name="loopwright", standalone_mode=False)
-        sys.stdout.flush()
     except LoopwrightError as problem:
         return report_error(problem, as_json=wants_json(arguments))
     except click.ClickException as problem:

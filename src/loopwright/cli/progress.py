@@ -62,7 +62,7 @@ def lines_for(event: events.Event) -> list[str]:  # noqa: C901 -- one case per e
             word = click.style(outcome, fg=_WORDS.get(outcome))
             return [f"{step}: {word} after {duration:.2f} s" + (f": {_clean(reason)}" if reason.data else "")]
         case events.SecretSeen(finding):
-            return [click.style(f"secret kept out: {neutralised(finding)}", fg="red")]
+            return [click.style(f"secret kept out: {_clean(finding)}", fg="red")]
         case events.Replanning(agent, attempt, attempts, needs):
             return [f"asking {agent} for a new plan ({attempt} of {attempts}; needs {needs})"]
         case events.RunEnded(run_id, status, error_code, _, _, path, duration):

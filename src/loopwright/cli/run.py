@@ -77,10 +77,9 @@ def command(
             with progress(as_json) as listener:
                 report = run(context, request, listener, cancellation)
             return _finish(report, as_json)
-        code = 0
         for report in watch(context, request, lambda: progress(as_json), cancellation):
-            code = _finish(report, as_json)
-        return code
+            _finish(report, as_json)
+        return exit_code_of("INTERRUPTED", cancellation.reason or "")
 
 
 @contextmanager

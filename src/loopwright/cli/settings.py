@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import click
 import msgspec
 
-from loopwright.cli.options import context_of, in_workspace, say, say_json
+from loopwright.cli.options import context_of, in_workspace, say
 from loopwright.verbs.settings import settings
 
 _EPILOG = """\b
@@ -26,14 +27,18 @@ def command(changed: bool, project_root: Path, as_json: bool) -> int:
 
     Later wins: defaults, your own config.toml, the workspace's config.toml, LOOPWRIGHT_<SECTION>_<KEY>, flags.
     """
-    listed = [one for one in settings(context_of(project_root)) if not changed or one.origin != "default"]
+    context = context_of(project_root)
+    clean = context.tools().redactor.clean
+    listed = [one for one in settings(context) if not changed or one.origin != "default"]
     if as_json:
-        say_json([{**msgspec.structs.asdict(one), "value": _plain(one.value)} for one in listed])
+        # A setting may hold a command or an address with a secret in it.
+        text = json.dumps([{**msgspec.structs.asdict(one), "value": _plain(one.value)} for one in listed], indent=2)
+        click.echo(clean(text).text)
         return 0
     width = max((len(f"{one.section}.{one.key}") for one in listed), default=0)
     for one in listed:
         name = f"{one.section}.{one.key}".ljust(width)
-        say(f"{name}  {_short(one.value)}  ({one.origin})")
+        say(f"{name}  {_short(clean(_spelled(one.value)).text)}  ({one.origin})")
     return 0
 
 
@@ -41,6 +46,9 @@ def _plain(value: object) -> object:
     return msgspec.to_builtins(value)
 
 
-def _short(value: object) -> str:
-    text = repr(_plain(value)) if not isinstance(value, bool) else str(value).lower()
+def _spelled(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else repr(_plain(value))
+
+
+def _short(text: str) -> str:
     return text if len(text) <= 100 else text[:97] + "..."

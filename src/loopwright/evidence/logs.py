@@ -49,6 +49,11 @@ class LogFile:
             self._put(f"\n[loopwright: {self._dropped} more bytes were printed and are not kept]\n".encode())
         self._stream.close()
 
+    @property
+    def at_line_start(self) -> bool:
+        """Whether what comes next begins a line."""
+        return not self._tail or self._tail.endswith(b"\n")
+
     def tail(self) -> Redacted:
         """The end of what was printed, as much as is remembered."""
         return seal(self._tail)

@@ -67,9 +67,13 @@ class RunStore:
         """A new folder for a run of this name; a number is added when the name is taken."""
         name = sanitised(wanted)
         make_folder(self._layout.runs)
+        # A name that was ever recorded stays that run's, also when gc removed its folder.
+        used = {entry.data.get("run_id") for entry in self.journal.entries()}
         for number in range(1, 100_000):
             run_id = name if number == 1 else f"{name}-{number}"
             path = self._layout.runs / run_id
+            if run_id in used:
+                continue
             lock_path = self._layout.lock(f"run-{run_id}")
             lock = try_lock(lock_path)
             if lock is None:

@@ -49,7 +49,7 @@ def read_plan_file(path: Path) -> bytes:
     except FileNotFoundError:
         raise MissingPlan(
             f"there is no plan at {shown(path)}",
-            hint="`loopwright init` writes a first plan there, or name yours: `loopwright run --plan FILE`",
+            hint="`loopwright init` writes one, or name yours with --plan; then `loopwright unlatch` and run again",
         ) from None
     except OSError as problem:
         raise InvalidPlan(

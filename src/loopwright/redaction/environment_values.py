@@ -16,21 +16,19 @@ _SHORTEST = 8
 _SHORTEST_LINE = 16
 
 _SECRET_NAME = re.compile(
-    r"(?i)(?:^|_)(?:"
-    r"api_?keys?|access_?keys?|private_?keys?|secret_?keys?|signing_?keys?|encryption_?keys?|master_?keys?"
-    r"|tokens?|secrets?|passw(?:or)?d|passphrase|pwd|pass|credentials?|auth|pat|dsn|connection_?string|mcp_?url"
-    r"|database_?url|redis_?url|webhook_?url|cookie|session_?id"
-    r")(?:_[0-9a-z]{1,3})?$|(?i:^(?:.*_)?(?:secret|password|passwd|token)_.+$)"
+    r"(?i)passw(?:or)?d|passphrase|sshpass|(?:^|_)pass(?:_|$)|(?:^|_)(?:pwd|pw)$"
+    r"|tokens?(?:_|$)|secrets?(?:_|$)|credentials?(?:_|$)|api_?keys?(?:_|$)|_keys?$|(?:^|_)pat$|(?:^|_)auth$"
+    r"|(?:^|_)dsn$|connection_?string|mcp_?url|(?:database|redis|mongo\w*|amqp|postgres\w*|mysql)_?ur[il]|webhook|cookie"
 )
-_PLACE_NAME = re.compile(r"(?i)_(?:file|path|dir|sock|socket|name|id|type|url_base|expires?|ttl|length|count)$")
+_PLACE_NAME = re.compile(
+    r"(?i)_(?:file|path|dir|sock|socket|name|id|type|expires?|ttl|length|count)$|public_?keys?$|^tokenizers_"
+)
 _NOT_SECRET = frozenset({"PWD", "OLDPWD"})
 
 
 def looks_secret(name: str) -> bool:
     """Whether a variable of this name holds a secret, as far as a name can tell."""
     if name in _NOT_SECRET:
-        return False
-    if name.upper().endswith("SESSION_ID"):
         return False
     return _SECRET_NAME.search(name) is not None and _PLACE_NAME.search(name) is None
 

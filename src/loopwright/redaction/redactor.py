@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 import msgspec
 
 from loopwright.redaction.detector import Detector, Hit
+from loopwright.redaction.environment_values import ENVIRONMENT_RULE
 from loopwright.redaction.model import Action, Finding, Redacted, seal
 
 _WINDOW = 256 << 10
@@ -20,6 +21,7 @@ _OVERLAP = 16 << 10
 _KEY_BLOCK_LINES = 400
 # A masked secret on every line of a long log must not fill the memory; the first ones tell enough.
 _MOST_FINDINGS = 1000
+_MOST_READINGS = 8
 
 _CONTROLS = bytes(set(range(32)) - {0x09, 0x0A}) + b"\x7f"
 _SPACED = bytes.maketrans(_CONTROLS, b" " * len(_CONTROLS))
@@ -85,7 +87,8 @@ class Redactor:
         found: set[str] = set()
         for line in data.splitlines():
             if _PRAGMA.search(line):
-                found |= {fingerprint(hit.value) for hit in self._detector.hits(line)}
+                hits = self._detector.hits(line)
+                found |= {fingerprint(hit.value) for hit in hits if hit.rule != ENVIRONMENT_RULE}
         return found
 
     def may_hit(self, block: bytes) -> bool:
@@ -186,15 +189,21 @@ class StreamRedactor:
         inside = [hit for hit in hits if hit.start < cut]
         if inside:
             cut = max(cut, inside[-1].end)
-        return self._mask(reading[:cut], inside, number), reading[cut:] + beyond
+        return self._masked(self._mask(reading[:cut], inside, number), number), reading[cut:] + beyond
 
     def _masked(self, body: bytes, number: int) -> bytes:
-        reading, hits = self._redactor.hits(body)
-        if not hits or (self._trusts_pragma and _PRAGMA.search(body)):
-            return body
-        if _KEY_BEGIN.search(reading) and not _KEY_END.search(reading):
-            self._key_lines_left = _KEY_BLOCK_LINES
-        return self._mask(reading, hits, number)
+        exempt = self._trusts_pragma and _PRAGMA.search(body) is not None
+        for _ in range(_MOST_READINGS):
+            reading, hits = self._redactor.hits(body)
+            # A pragma is about formats; what is in the caller's own environment is no example.
+            hits = [hit for hit in hits if not exempt or hit.rule == ENVIRONMENT_RULE]
+            if not hits:
+                return body
+            if _KEY_BEGIN.search(reading) and not _KEY_END.search(reading):
+                self._key_lines_left = _KEY_BLOCK_LINES
+            # Another secret may show in another reading only: look again at what is left.
+            body = self._mask(reading, hits, number)
+        return b"[REDACTED]"
 
     def _mask(self, text: bytes, hits: list[Hit], number: int) -> bytes:
         parts: list[bytes] = []

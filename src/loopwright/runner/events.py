@@ -88,7 +88,7 @@ class StepEnded(msgspec.Struct, frozen=True):
 class SecretSeen(msgspec.Struct, frozen=True):
     """A secret was found and kept out."""
 
-    finding: str
+    finding: Redacted
 
 
 class Replanning(msgspec.Struct, frozen=True):
@@ -119,6 +119,11 @@ Event = (
 Listener = Callable[[Event], None]
 
 
+def ignore(event: Event) -> None:
+    """A listener that wants to know nothing."""
+    del event
+
+
 class Emitter:
     """Hands events to a listener one at a time, from any thread."""
 
@@ -129,9 +134,8 @@ class Emitter:
     def emit(self, event: Event) -> None:
         """Tell it."""
         with self._lock:
-            self._listener(event)
-
-
-def ignore(event: Event) -> None:
-    """A listener that wants to know nothing."""
-    del event
+            try:
+                self._listener(event)
+            except BrokenPipeError:
+                # Whoever listened has gone; the run and its record go on.
+                self._listener = ignore

@@ -53,6 +53,7 @@ def run_plan(order: Order, tools: Tools, emitter: Emitter, cancellation: Cancell
     folder = tools.store.claim(wanted)
     try:
         emitter.emit(RunStarted(folder.run_id, str(folder.path)))
+        draft.write_plan(folder, PLAN)
         try:
             if problem is not None or plan is None:
                 raise problem or InvalidPlan("there is no plan", hint="")
@@ -126,7 +127,6 @@ def _execute(
     emitter.emit(
         PlanRead(tools.redactor.clean(plan.goal), tuple((s.id, tools.redactor.clean(s.action)) for s in plan.steps))
     )
-    draft.write_plan(folder, PLAN)
     if isinstance(order.shell, LoopwrightError):
         raise order.shell
     if order.sandbox is None:
@@ -150,14 +150,14 @@ def _execute(
         if draft.failure is None:
             keep_patch(folder, sandbox, tools.redactor, draft)
             for finding in draft.patch_findings:
-                emitter.emit(SecretSeen(finding.sentence()))
+                emitter.emit(SecretSeen(tools.redactor.clean(finding.sentence())))
             if any(finding.action == "stop" for finding in draft.patch_findings):
                 raise leak("the change holds a secret", draft)
 
 
 def _announce(sandbox: Sandbox, tools: Tools, emitter: Emitter) -> None:
     base, confinement = sandbox.recorder.base(), sandbox.confinement
-    notes = (*sandbox.notes, *([f"not confined: {confinement.why}"] if confinement.why else []))
+    notes = (*sandbox.notes, *([confinement.why] if confinement.why else []))
     emitter.emit(
         SandboxOpened(
             mode=sandbox.mode,
@@ -195,7 +195,7 @@ def _bench(
 
 def _run_steps(order: Order, plan: Plan, bench: Bench, draft: Draft) -> None:
     if order.setup:
-        setup = Step(SETUP_STEP, "prepare the sandbox", order.setup, network=True)
+        setup = Step(SETUP_STEP, "prepare the sandbox", order.setup)
         record = run_step(bench, setup)
         draft.steps.append(record)
         if record.outcome != "passed":

@@ -62,6 +62,7 @@ class _Progress(msgspec.Struct):
     checks: list[CheckRecord] = msgspec.field(default_factory=list)
     reason: str = ""
     cancelled: bool = False
+    last_log: LogFile | None = None
 
 
 def run_step(bench: Bench, step: Step) -> StepRecord:
@@ -140,6 +141,7 @@ def _run_one(
         log_bytes=log.size,
     )
     progress.commands.append(record)
+    progress.last_log = log
     bench.emitter.emit(CommandEnded(step.id, number, ended.exit_code, ended.ending.value, record.duration_s))
     if ended.ending is Ending.CANCELLED:
         progress.cancelled = True
@@ -202,14 +204,18 @@ class _Output:
     def finish(self) -> None:
         """The stream has ended."""
         if not self._withheld:
-            self._keep(self._redactor.finish())
+            rest = self._redactor.finish()
+            if rest.data and not self._log.at_line_start:
+                # The other stream ended in the middle of a line: two halves must not make a whole.
+                self._log.write(self._bench.redactor.clean("\n"))
+            self._keep(rest)
 
     def _keep(self, piece: Redacted) -> None:
         new = self._redactor.findings[self._reported :]
         self._reported += len(new)
         for finding in new:
             self._bench.findings.append(finding)
-            self._bench.emitter.emit(SecretSeen(finding.sentence()))
+            self._bench.emitter.emit(SecretSeen(self._bench.redactor.clean(finding.sentence())))
             if finding.action is Action.STOP:
                 self._withheld = True
                 self._bench.cancellation.request(SECRET_REASON)
@@ -286,7 +292,14 @@ def _note_check_failure(bench: Bench, step: Step, detail: Redacted, progress: _P
             step=step.id,
             command=last.command if last else None,
             exit_code=last.exit_code if last else None,
-            log_tail=detail,
+            log_tail=_with_detail(bench, progress.last_log, detail),
+            log_end=progress.last_log.tail() if progress.last_log else detail,
             log=last.log if last else None,
         )
     )
+
+
+def _with_detail(bench: Bench, log: LogFile | None, detail: Redacted) -> Redacted:
+    """What the last command printed, and what the check found."""
+    printed = log.last_lines(_TAIL_LINES).text if log is not None else ""
+    return bench.redactor.clean(f"{printed}\n{detail.text}".strip("\n"))

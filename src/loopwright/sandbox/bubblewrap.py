@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Mapping
 from functools import cache
@@ -11,6 +12,7 @@ from loopwright.sandbox import machine_view
 from loopwright.sandbox.model import View
 from loopwright.sandbox.port import Launch
 
+_MACHINE_SWITCHES = ("/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus")
 _PRIVATE_TMP = ("/tmp", "/var/tmp")  # noqa: S108 -- covered by the sandbox's own
 
 
@@ -44,7 +46,7 @@ def _options(view: View, home: Path, path: str, network: bool) -> tuple[str, ...
     hidden = (Path("/run"), *machine_view.hidden_homes(home), *machine_view.credential_folders(), view.sandbox_root)
     for folder in hidden:
         inside = any(Path(cover[-1]) in (folder, *folder.parents) for cover in covers)
-        if not inside and folder.is_dir() and any(folder.iterdir()):
+        if not inside and _shows_something(folder):
             covers.append(("--tmpfs", str(folder)))
     covers += [("--ro-bind", "/dev/null", str(file)) for file in machine_view.credential_files()]
     shows: list[tuple[str, ...]] = [("--ro-bind", str(p), str(p)) for p in machine_view.kept_of_run()]
@@ -64,10 +66,22 @@ def _options(view: View, home: Path, path: str, network: bool) -> tuple[str, ...
     ]
     head = (
         "bwrap", "--unshare-user-try", "--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-cgroup-try",
-        "--die-with-parent", "--new-session", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc",
+        "--die-with-parent", "--new-session", "--cap-drop", "ALL",
+        "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc",
     )  # fmt: skip
+    # Root, even without capabilities, owns these and could steer the machine through them.
+    switches = _MACHINE_SWITCHES if os.geteuid() == 0 else ()
+    covers += [("--ro-bind", name, name) for name in switches if Path(name).exists()]
     closed = () if network else ("--unshare-net",)
     return (*head, *closed, *(part for mount in [*_in_order(covers), *_in_order(shows)] for part in mount))
+
+
+def _shows_something(folder: Path) -> bool:
+    """Whether there is anything to hide; what we can't read ourselves a step of ours can't read either."""
+    try:
+        return any(folder.iterdir())
+    except OSError:
+        return False
 
 
 def _in_order(mounts: list[tuple[str, ...]]) -> list[tuple[str, ...]]:

@@ -16,7 +16,7 @@ def choose(
     """Try each adapter in order; the last one is the one that confines nothing."""
     unconfined = adapters[-1]
     if requested == "none":
-        return unconfined, _nothing(requested, "not asked for")
+        return unconfined, _nothing(requested, "not confined: not asked for")
     reasons: list[str] = []
     for adapter in adapters[:-1]:
         reason = adapter.missing()
@@ -30,9 +30,9 @@ def choose(
     if requested == "strict":
         raise IsolationUnavailable(
             f"strict isolation was asked for and this machine can't give it ({why})",
-            hint="install bubblewrap (`apt install bubblewrap`), or run with --isolation auto",
+            hint="install bubblewrap, or choose --isolation auto; then `loopwright unlatch` and `loopwright run`",
         )
-    return unconfined, _nothing(requested, why)
+    return unconfined, _nothing(requested, f"not confined: {why}")
 
 
 def _shortfall(requested: str, escapes: Escapes) -> str | None:
@@ -60,6 +60,9 @@ def _confinement(requested: str, adapter: Isolation, escapes: Escapes) -> Confin
         home_hidden=not escapes.saw_home,
         network="closed unless a step says so" if closed else "open",
         processes="pid namespace" if adapter.mounts else "subreaper",
+        why=""
+        if adapter.mounts
+        else "modes and times of files outside, and local sockets unless strict, are not confined",
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import struct
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -67,10 +68,10 @@ class GitRecorder:
 
     def content(self, path: bytes) -> bytes:
         """A file's bytes as they are in the recorded tree."""
-        spec = self._tree.encode() + b":" + path
-        asked = self._git.run("cat-file", "--batch", stdin=spec + b"\n") if b"\n" not in path else b""
-        head, _, body = asked.partition(b"\n")
-        return body[:-1] if head.split()[1:2] == [b"blob"] else b""
+        try:
+            return self._git.run("cat-file", "blob", f"{self._tree}:{os.fsdecode(path)}")
+        except GitFailed:
+            return b""  # it was deleted
 
     def lines_with(self, text: str) -> bytes:
         """The lines of the base that hold this text."""

@@ -21,10 +21,11 @@ _DEVICES = (
     "/dev/random",
     "/dev/urandom",
     "/dev/tty",
-    "/dev/shm",  # noqa: S108 -- a device's name
     "/dev/fd",
 )
 _DEEPEST = 6
+# Before it, any file could be cut short.
+_OLDEST = 3
 
 
 class Landlock:
@@ -38,7 +39,12 @@ class Landlock:
         if not sys.platform.startswith("linux"):
             return "Landlock is a feature of Linux"
         libc = ctypes.CDLL(None, use_errno=True)
-        return None if landlock_launcher.version(libc) >= 1 else "this kernel has no Landlock"
+        version = landlock_launcher.version(libc)
+        if version < _OLDEST:
+            return (
+                f"this kernel's Landlock is version {version}, {_OLDEST} is needed" if version else "no Landlock here"
+            )
+        return None
 
     def launch(self, view: View, argv: tuple[str, ...], *, cwd: Path, env: Mapping[str, str], network: bool) -> Launch:
         """The launcher with its policy, in front of the command."""

@@ -21,6 +21,11 @@ _RUN_KEPT = (
     "/run/current-system",
 )
 _SECRETS_IN_TOOLS = (".cargo/credentials", ".cargo/credentials.toml", ".gem/credentials", ".m2/settings.xml")
+# Folders of a home that hold a whole toolchain, which programs on PATH need around them.
+_TOOLCHAINS = frozenset({
+    ".pyenv", ".cargo", ".rustup", ".nvm", ".asdf", ".rbenv", ".nodenv", ".goenv", ".jenv", ".sdkman", ".volta", ".bun",
+    ".deno", ".juliaup", ".julia", ".ghcup", ".cabal", ".stack", ".opam", ".elan", ".swiftly", ".dotnet", "go",
+})  # fmt: skip
 # In these folders of a home only what is named is a tool; the rest may be anything.
 _SHARED_PARENTS = {".local": ("bin", "lib", "share/uv", "share/pipx", "share/mise", "share/pnpm", "share/virtualenvs")}
 
@@ -70,10 +75,10 @@ def _tools_of(home: Path, folder: Path) -> list[Path]:
     parts = folder.relative_to(home).parts
     if parts[0] in _SHARED_PARENTS:
         return [home / parts[0] / name for name in _SHARED_PARENTS[parts[0]]]
-    if not parts[0].startswith(".") and len(parts) > 1:
-        # A plain folder of the home (a project, say): only the folder that PATH names, not its neighbours.
-        return [folder.parent if folder.name == "bin" else folder]
-    return [home / parts[0]]
+    if parts[0] in _TOOLCHAINS:
+        return [home / parts[0]]
+    # Anything else may hold credentials beside its programs: only the folder that PATH names.
+    return [folder.parent if (folder.parent / "pyvenv.cfg").is_file() else folder]
 
 
 def _real(folder: Path) -> Path:

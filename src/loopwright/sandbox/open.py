@@ -135,7 +135,7 @@ def _sentence(problem: BaseException) -> str:
 def _neither(refusals: list[str], hint: str | None = None) -> SandboxCreateFailed:
     return SandboxCreateFailed(
         "no sandbox could be made: " + "; ".join(refusals),
-        hint=hint or "commit or stash your changes, or use --mode copy; `loopwright doctor` checks the machine",
+        hint=hint or "commit your changes or use --mode copy, then `loopwright unlatch` and `loopwright run`",
     )
 
 

@@ -121,6 +121,16 @@ def kept(root: Path) -> list[Path]:
     return [folder for folder in _folders(root) if (folder / _KEPT).exists()]
 
 
+def remove_kept(folder: Path) -> None:
+    """Remove a sandbox that was kept; its run is over, so whoever works there now is a person."""
+    lock = try_lock(_lock_of(folder))
+    if lock is not None:
+        try:
+            remove_tree(folder)
+        finally:
+            _drop_lock(folder, lock)
+
+
 def clear(folder: Path) -> None:
     """End what still runs of a dead owner's sandbox and remove it."""
     lock = try_lock(_lock_of(folder))
@@ -131,6 +141,14 @@ def clear(folder: Path) -> None:
         remove_tree(folder)
     finally:
         _drop_lock(folder, lock)
+
+
+def drop_stale_locks(root: Path) -> None:
+    """Locks whose sandbox is gone and whose owner died before taking them away."""
+    for path in (root / _LOCKS).glob("*.lock") if (root / _LOCKS).is_dir() else ():
+        folder = root / path.name.removesuffix(".lock")
+        if not folder.exists() and (lock := try_lock(path)) is not None:
+            _drop_lock(folder, lock)
 
 
 def _drop_lock(folder: Path, lock: HeldLock) -> None:

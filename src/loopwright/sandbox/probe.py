@@ -27,6 +27,7 @@ case "$line" in *" $began "*) echo environment;; esac
 for name in "$@"; do ( : < "$name" ) 2>/dev/null && echo home && break; done
 if [ -z "$BASH_VERSION" ]; then echo network; else
 ( exec 3<>"/dev/tcp/127.0.0.1/$port" ) 2>/dev/null && echo network; fi
+( : >> /proc/sys/kernel/hostname ) 2>/dev/null && echo machine
 ( : > ./inside ) 2>/dev/null || echo stuck
 """
 
@@ -68,7 +69,7 @@ def attempt(isolation: Isolation, view: View, shell: str, env: Mapping[str, str]
     (view.place.repo / "inside").unlink(missing_ok=True)
     said = done.stdout.decode("utf-8", "replace").split()
     # A confined write may land in a private layer and claim success: what counts is what is here now.
-    wrote = (outside / "escaped").exists()
+    wrote = (outside / "escaped").exists() or "machine" in said
     (outside / "escaped").unlink(missing_ok=True)
     return Escapes(
         started="started" in said,
@@ -89,17 +90,14 @@ def _private_things(home: Path, view: View) -> list[Path]:
         names = sorted(os.listdir(home))
     except OSError:
         return []
-    private = (
-        ".ssh",
-        ".aws",
-        ".netrc",
-        ".gnupg",
-        ".config",
-        ".docker",
-        ".kube",
-        ".bash_history",
-        ".bashrc",
-        ".profile",
-    )
-    places = [home / name for name in names if name in private]
-    return [place for place in places if place != view.project and place not in view.project.parents][:20]
+    private = (".ssh", ".aws", ".netrc", ".gnupg", ".docker", ".kube", ".bash_history", ".bashrc", ".profile")
+    places = [home / name for name in names if name in private and home / name not in view.project.parents]
+    # A folder may be there as the way to a tool that is shown: only what is in it tells.
+    return [found for place in places for found in ([place] if place.is_file() else _first_inside(place))][:20]
+
+
+def _first_inside(folder: Path) -> list[Path]:
+    try:
+        return [path for path in sorted(folder.iterdir()) if path.is_file()][:2]
+    except OSError:
+        return []

@@ -33,5 +33,5 @@ def gc(context: Context, *, keep: int, dry_run: bool = False) -> Collected:
             for turn in context.layout.turns_of(run_id):
                 remove_tree(turn)
         for folder in place.kept(context.wanted_sandbox_root()):
-            place.clear(folder)
+            place.remove_kept(folder)
     return Collected(tuple(old), tuple(folder.name for folder in sandboxes))

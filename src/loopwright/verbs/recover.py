@@ -6,13 +6,14 @@ from contextlib import suppress
 
 import msgspec
 
-from loopwright.errors import SandboxCreateFailed, StorageFailed
+from loopwright.errors import DamagedFile, SandboxCreateFailed, StorageFailed
 from loopwright.evidence.model import SCHEMA, Evidence
 from loopwright.evidence.store import EVIDENCE, RunFolder
 from loopwright.kernel.clock import stamp
 from loopwright.kernel.digest import sha256_of_file
 from loopwright.kernel.files import remove_stale_temporaries, shown
 from loopwright.redaction.model import Redacted, seal
+from loopwright.runner.latch import set_latch
 from loopwright.sandbox import place
 from loopwright.verbs.context import Context
 from loopwright.version import VERSION
@@ -34,6 +35,7 @@ def recover(context: Context) -> Recovered:
             with suppress(StorageFailed):  # one that can't be removed must not keep the others; doctor names it
                 place.clear(folder)
                 sandboxes.append(folder.name)
+        place.drop_stale_locks(context.sandbox_root())
     for home in (context.layout.own, context.layout.result.parent, context.layout.plan.parent):
         remove_stale_temporaries(home)
     runs = []
@@ -50,7 +52,34 @@ def recover(context: Context) -> Recovered:
         finally:
             folder_of_run.release()
         runs.append(run_id)
+    _latch_what_was_cut_short(context)
     return Recovered(tuple(sandboxes), tuple(runs))
+
+
+def latches(code: str) -> bool:
+    """Whether a failure with this code waits for a person."""
+    return code not in ("LATCHED", "INTERRUPTED")
+
+
+def latch(context: Context, run_id: str, reason: str) -> None:
+    """Latch the workspace; it may be latched already."""
+    set_latch(context.layout.latch, created_at=stamp(context.clock()), reason=reason, run_id=run_id)
+
+
+def _latch_what_was_cut_short(context: Context) -> None:
+    """A run that failed and died before its result was written must still wait for a person."""
+    recorded = context.store.recorded()
+    if not recorded or not context.settings.values.run.latch or not context.layout.result.exists():
+        return
+    run_id = recorded[-1].data["run_id"]
+    if f"run_id: {run_id}\n".encode() in context.layout.result.read_bytes():
+        return
+    try:
+        evidence, _ = context.store.load(run_id)
+    except DamagedFile:
+        return
+    if evidence.kind == "run" and evidence.error_code is not None and latches(evidence.error_code):
+        latch(context, run_id, f"{evidence.error_code}: {evidence.message.text.splitlines()[0]}")
 
 
 def _close(context: Context, folder: RunFolder) -> None:

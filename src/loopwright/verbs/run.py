@@ -16,14 +16,14 @@ from loopwright.kernel.files import shown, write_durably
 from loopwright.kernel.process import Cancellation
 from loopwright.plan.parse import read_plan_file
 from loopwright.runner.events import Emitter, Listener
-from loopwright.runner.latch import clear_latch, read_latch, set_latch
+from loopwright.runner.latch import clear_latch, read_latch
 from loopwright.runner.latest import envelope_of, write_blocker, write_result
 from loopwright.runner.model import Failure
 from loopwright.runner.order import Order
 from loopwright.runner.run_plan import Finished, announce_end, run_plan
 from loopwright.sandbox.model import Request
 from loopwright.verbs.context import Context
-from loopwright.verbs.recover import recover
+from loopwright.verbs.recover import latch, latches, recover
 from loopwright.verbs.replan import ask_for_plan, can_be_replanned
 from loopwright.workspace.layout import record_choice
 
@@ -123,23 +123,22 @@ def _once(
 def settle(context: Context, path: Path, finished: Finished, failure: Failure | None) -> None:
     """Write the latest files, the blocker card and the latch, as the outcome demands."""
     layout, evidence = context.layout, finished.evidence
-    latches = failure is not None and failure.code not in ("LATCHED", "INTERRUPTED")
     written = [str(layout.result), str(finished.folder / EVIDENCE)]
     written += [str(finished.folder / name) for name in (PATCH, SUMMARY) if (finished.folder / name).exists()]
     if failure is not None and failure.code != "LATCHED":
         written.append(str(layout.blocker))
     missing = failure is not None and failure.code == "MISSING_PLAN"
     envelope = envelope_of(evidence, failure, plan=_name(context, path), written=written, missing=missing)
+    # The latch first and the result last: a start that finds the result behind knows that this was cut short.
+    if failure is not None and latches(failure.code) and context.settings.values.run.latch:
+        latch(context, evidence.run_id, f"{failure.code}: {_first_line(failure)}")
     if failure is not None and failure.code != "LATCHED":
         write_blocker(layout.blocker, envelope, evidence, finished.folder, failure)
     write_result(layout.result, envelope, evidence, finished.folder, failure.message if failure else evidence.message)
-    if latches and failure is not None and context.settings.values.run.latch:
-        set_latch(
-            layout.latch,
-            created_at=evidence.finished_at,
-            reason=f"{failure.code}: {failure.message.text.splitlines()[0]}",
-            run_id=evidence.run_id,
-        )
+
+
+def _first_line(failure: Failure) -> str:
+    return " ".join(failure.message.text.splitlines()[:2])
 
 
 def _give_up(context: Context, path: Path, last: Finished, why_last: Failure, tries: int) -> Failure:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
+from pathlib import Path
 
 from loopwright.errors import LoopwrightError
 from loopwright.kernel.digest import sha256
 from loopwright.kernel.process import Cancellation, wait_for_request
 from loopwright.plan.parse import read_plan_file
 from loopwright.runner.events import Listener
+from loopwright.runner.latch import read_latch
 from loopwright.verbs.context import Context
 from loopwright.verbs.run import RunReport, RunRequest, run
 
@@ -26,12 +28,26 @@ def watch(
     path = request.plan or context.layout.plan
     seen: str | None = None
     while cancellation.reason is None:
-        try:
-            digest: str | None = sha256(read_plan_file(path))
-        except LoopwrightError:
-            digest = None
+        digest = _digest(path)
         if digest is not None and digest != seen:
-            seen = digest
             with listening() as listener:
-                yield run(context, request, listener, cancellation)
+                report = run(context, request, listener, cancellation)
+            yield report
+            # An agent may have written a new plan there, and has run it.
+            seen = _digest(path) if request.replan_with else digest
+            if report.failure is not None and report.failure.code == "LATCHED":
+                _wait_while_latched(context, cancellation)
+                seen = None
         wait_for_request(cancellation, _LOOK_EVERY_S)
+
+
+def _wait_while_latched(context: Context, cancellation: Cancellation) -> None:
+    while read_latch(context.layout.latch) is not None and not wait_for_request(cancellation, _LOOK_EVERY_S):
+        pass
+
+
+def _digest(path: Path) -> str | None:
+    try:
+        return sha256(read_plan_file(path))
+    except LoopwrightError:
+        return None

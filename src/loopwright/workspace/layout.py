@@ -144,8 +144,10 @@ def detect_flavour(root: Path, home: Path) -> Flavour:
 
 def record_choice(layout: Layout) -> bool:
     """Write down which layout was chosen, once; git is told to leave our state alone."""
+    # The choice first: a folder of ours without it would mean the other layout.
+    text = f'[workspace]\nlayout = "{layout.flavour}"\n'
+    is_new = create_exclusively(layout.config, text.encode())
     own_rules = "# Made by loopwright: state that belongs to this machine, not to the project.\n"
     ignored = "*.latest.yaml\nlatch.lock\nlocks/\nturns/\nruns/\nruns.journal.ndjson*\nreflections/\nloops/\n"
     create_exclusively(layout.own / ".gitignore", (own_rules + ignored).encode())
-    text = f'[workspace]\nlayout = "{layout.flavour}"\n'
-    return create_exclusively(layout.config, text.encode())
+    return is_new

@@ -1,0 +1,161 @@
+"""Cases that an independent review found: each was true once."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+
+import pytest
+
+from loopwright.redaction.examples import expand
+
+TOKEN = expand("ghp_<alnum:36>", 11)
+KEY = "AKIA" + expand("<base32:16>", 2)
+MINE = "a long value of my own"
+
+
+def log_of(project, run="r", name="A-1"):
+    return (project.own / "runs" / run / "logs" / f"{name}.log").read_bytes()
+
+
+@pytest.mark.needs("bwrap")
+def test_a_confined_step_can_not_steer_the_machine_also_as_root(project):
+    switches = [
+        "/proc/sys/kernel/core_pattern",
+        "/proc/sys/kernel/hostname",
+        "/proc/sysrq-trigger",
+        "/proc/irq/0/smp_affinity",
+    ]
+    tries = "; ".join(f"( : >> {switch} ) 2>/dev/null && echo OPENED {switch}" for switch in switches)
+    project.plan({"id": "A", "commands": [f"{tries}; grep CapEff /proc/self/status"]}, run_id="r")
+    assert project.run("run", "--isolation", "strict").exit_code == 0
+    assert b"OPENED" not in log_of(project)
+    assert b"CapEff:\t0000000000000000" in log_of(project)
+
+
+@pytest.mark.parametrize("form", [(), ("--json",)])
+def test_a_reader_that_goes_away_ends_neither_the_run_nor_its_record(project, form):
+    project.plan({"id": "A", "commands": ["sleep 0.3", "exit 3"]}, run_id="r")
+    command = " ".join(project.command("run", *form))
+    done = subprocess.run(
+        ["bash", "-c", f"{command} | head -1; exit ${{PIPESTATUS[0]}}"],
+        cwd=project.root, env=project.environment, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert project.evidence("r")["error_code"] == "STEP_FAILED"
+    assert (project.own / "latch.lock").exists()
+
+
+def test_the_name_of_a_run_that_gc_removed_is_not_given_again(project):
+    project.plan({"id": "A", "commands": ["true"]}, run_id="r")
+    assert project.run("run").exit_code == 0
+    assert project.run("gc", "--keep", "0").exit_code == 0
+    assert project.run("run").exit_code == 0
+    assert [run["run_id"] for run in project.run("verify", "--json").json()["runs"]] == ["r-2"]
+
+
+def test_two_secrets_that_show_in_different_readings_of_a_line_are_both_hidden(project):
+    project.write("out", f'{{"msg": "token {TOKEN}\\n{KEY} x"}}\n')
+    project.commit("output to be")
+    project.plan({"id": "A", "commands": ["cat out"]}, run_id="r")
+    assert project.run("run").exit_code == 99
+    assert TOKEN.encode() not in log_of(project)
+    assert KEY.encode() not in log_of(project)
+
+
+def test_a_step_can_not_exempt_the_callers_own_secret_in_the_change(project):
+    line = 'echo "k = $MY_TOKEN # pragma: allowlist-secret why=FIXTURE" > config.ini'
+    project.plan({"id": "A", "commands": [line], "env": ["MY_TOKEN"]}, run_id="r")
+    assert project.run("run", env={"MY_TOKEN": MINE}).exit_code == 99
+    assert MINE.encode() not in project.everything_kept()
+
+
+def test_a_binary_file_with_a_line_break_in_its_name_is_searched_too(project):
+    project.plan(
+        {"id": "A", "commands": [f"printf '\\0%s%s\\0' {TOKEN[:9]} {TOKEN[9:]} > \"$(printf 'a\\nb')\""]}, run_id="r"
+    )
+    assert project.run("run").exit_code == 99
+
+
+@pytest.mark.parametrize(
+    "name", ["PGPASSWORD", "SSHPASS", "OPENAI_KEY", "STORAGE_KEY", "DB_PW", "SLACK_WEBHOOK", "MONGODB_URI"]
+)
+def test_more_names_that_hold_secrets_are_known(project, name):
+    project.plan({"id": "A", "commands": [f"echo ${name}"], "env": [name]}, run_id="r")
+    assert project.run("run", env={name: MINE}).exit_code == 99
+    assert MINE.encode() not in project.everything_kept()
+
+
+def test_halves_on_two_streams_do_not_make_a_whole_in_the_log(project):
+    project.plan({"id": "A", "commands": [f"printf {KEY[:10]}; printf {KEY[10:]} >&2"]}, run_id="r")
+    project.run("run")
+    assert KEY.encode() not in log_of(project)
+
+
+@pytest.mark.needs("bwrap")
+def test_a_program_on_path_shows_its_own_folder_and_not_its_neighbours(project):
+    tools = project.home / ".claude" / "local"
+    tools.mkdir(parents=True)
+    (tools / "tool").write_text("#!/bin/sh\necho from the tool\n")
+    (tools / "tool").chmod(0o755)
+    (project.home / ".claude" / ".credentials.json").write_text("PRIVATE\n")
+    path = f"{os.environ['PATH']}:{tools}"
+    project.plan({"id": "A", "commands": ["tool", "cat ~/.claude/.credentials.json || true"]}, run_id="r")
+    assert project.run("run", "--isolation", "strict", env={"PATH": path}).exit_code == 0
+    assert log_of(project) == b"from the tool\n"
+    assert b"PRIVATE" not in log_of(project, name="A-2")
+
+
+def test_the_blocker_of_a_failed_check_has_the_log_and_reads_its_needs_off_it(project):
+    project.plan(
+        {"id": "A", "commands": ["echo 'AssertionError: expected 3'"], "verification": [{"file_exists": "nope"}]}
+    )
+    assert project.run("run").exit_code == 1
+    blocker = project.latest("blocker")
+    assert "AssertionError: expected 3" in blocker["log_tail"]
+    assert "nope is not there" in blocker["log_tail"]
+    assert blocker["needs"] == "REPLAN"
+
+
+@pytest.mark.needs("strace")
+def test_a_failure_that_was_killed_before_it_could_latch_latches_at_the_next_start(project):
+    project.plan({"id": "A", "commands": ["true"]}, run_id="good")
+    assert project.run("run").exit_code == 0
+    project.plan({"id": "A", "commands": ["exit 4"]}, run_id="bad")
+    argv = ["strace", "-qq", "-f", "-o", "/dev/null", "-e", "trace=linkat,link", "-P", str(project.own / "latch.lock"),
+            "-e", "inject=linkat,link:signal=SIGKILL", *project.command("run", "--isolation", "none")]  # fmt: skip
+    subprocess.run(argv, cwd=project.root, env=project.environment, capture_output=True, check=False)
+    assert project.evidence("bad")["error_code"] == "STEP_FAILED"
+    assert not (project.own / "latch.lock").exists()
+    again = project.run("run")
+    assert again.exit_code == 1
+    assert "LATCHED" in again.stderr
+    assert project.run("unlatch").exit_code == 0
+
+
+def test_settings_show_no_secret(project):
+    project.write(".loopwright/config.toml", f'[server]\nwebhooks = ["https://host.example/?token={TOKEN}"]\n')
+    for form in ((), ("--json",)):
+        done = project.run("settings", *form)
+        assert done.exit_code == 0
+        assert TOKEN not in done.stdout
+
+
+def test_an_invalid_plan_that_an_agent_replaces_is_kept(project):
+    bad = project.write(".loopwright/plan.latest.yaml", "new_plan: {steps: [{id: A, comands: [x]}]}\n").read_bytes()
+    turns = "turns:\n  - role: replanner\n    answer: 'new_plan: {steps: [{id: A, commands: [\"true\"]}]}'\n"
+    project.write(".loopwright/turns.yaml", turns)
+    assert project.run("run", "--replan-with", "scripted:.loopwright/turns.yaml").exit_code == 0
+    assert bad in [path.read_bytes() for path in (project.own / "runs").glob("*/plan.yaml")]
+
+
+def test_gc_leaves_a_person_alone_who_works_in_a_kept_sandbox(project):
+    project.plan({"id": "A", "commands": ["true"]}, run_id="r")
+    assert project.run("run", "--keep").exit_code == 0
+    person = subprocess.Popen(["sleep", "60"], cwd=project.sandboxes / "r" / "repo")
+    try:
+        assert project.run("gc").exit_code == 0
+        assert person.poll() is None
+    finally:
+        person.kill()
+        person.wait()
