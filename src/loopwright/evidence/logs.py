@@ -21,6 +21,7 @@ class LogFile:
         self._dropped = 0
         self._digest = hashlib.sha256()
         self._tail = b""
+        self._stream_before: object = None
         with storage(path):
             self._stream = path.open("xb", buffering=0)
 
@@ -41,6 +42,15 @@ class LogFile:
             data = data[:room]
         self._put(data)
 
+    def write_from(self, stream: object, piece: Redacted) -> None:
+        """Append what one of several streams brought; halves of two streams never make one line."""
+        if not piece.data:
+            return
+        if self._stream_before is not stream and self._tail and not self._tail.endswith(b"\n"):
+            self.write(seal(b"\n"))
+        self._stream_before = stream
+        self.write(piece)
+
     def close(self) -> None:
         """End the file; say what is not in it."""
         if self._stream.closed:
@@ -48,11 +58,6 @@ class LogFile:
         if self._dropped:
             self._put(f"\n[loopwright: {self._dropped} more bytes were printed and are not kept]\n".encode())
         self._stream.close()
-
-    @property
-    def at_line_start(self) -> bool:
-        """Whether what comes next begins a line."""
-        return not self._tail or self._tail.endswith(b"\n")
 
     def tail(self) -> Redacted:
         """The end of what was printed, as much as is remembered."""

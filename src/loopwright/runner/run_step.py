@@ -204,11 +204,7 @@ class _Output:
     def finish(self) -> None:
         """The stream has ended."""
         if not self._withheld:
-            rest = self._redactor.finish()
-            if rest.data and not self._log.at_line_start:
-                # The other stream ended in the middle of a line: two halves must not make a whole.
-                self._log.write(self._bench.redactor.clean("\n"))
-            self._keep(rest)
+            self._keep(self._redactor.finish())
 
     def _keep(self, piece: Redacted) -> None:
         new = self._redactor.findings[self._reported :]
@@ -219,7 +215,7 @@ class _Output:
             if finding.action is Action.STOP:
                 self._withheld = True
                 self._bench.cancellation.request(SECRET_REASON)
-        self._log.write(piece)
+        self._log.write_from(self, piece)
         now = time.monotonic()
         if now - self._shown_at >= _SHOWN_EVERY_S:
             last = self._log.last_lines(1)
