@@ -159,3 +159,64 @@ def test_gc_leaves_a_person_alone_who_works_in_a_kept_sandbox(project):
     finally:
         person.kill()
         person.wait()
+
+
+@pytest.mark.parametrize("spelling", ['"true {0}\\u{1:04x}{2}"', '"true {0}\\\n        {3}{2}"'])
+def test_a_secret_that_shows_only_when_yaml_is_read_is_found_in_the_command(project, spelling):
+    command = spelling.format(KEY[:6], ord(KEY[6]), KEY[7:], KEY[6])
+    project.write(
+        ".loopwright/plan.latest.yaml", f"new_plan:\n  run_id: r\n  steps:\n    - id: A\n      commands: [{command}]\n"
+    )
+    done = project.run("run")
+    assert done.exit_code == 99
+    assert KEY.encode() not in project.everything_kept()
+    assert KEY not in done.stdout + done.stderr
+
+
+def test_a_secret_can_not_become_a_name_also_when_its_rule_only_masks(project):
+    project.write(".loopwright/config.toml", '[secrets.rules]\naws-access-key-id = "mask"\n')
+    plan = project.plan({"id": KEY, "commands": ["true"]})
+    assert project.run("run").exit_code == 99
+    plan.unlink()
+    assert KEY.encode() not in project.everything_kept()
+
+
+@pytest.mark.parametrize("mode", ["auto", "worktree"])
+def test_git_inside_a_sandbox_does_not_bring_a_secrets_folder_back(make_project, mode):
+    project = make_project({"README": "x\n", ".claude/private/secrets/key": "top secret\n"})
+    steal = "git show HEAD:.claude/private/secrets/key; git checkout HEAD -- . ; cat .claude/private/secrets/key"
+    project.plan({"id": "A", "commands": [f"({steal}) 2>/dev/null || true"]}, run_id="r")
+    assert project.run("run", "--mode", mode).exit_code == 0
+    assert b"top secret" not in project.everything_kept()
+    project.run("rerun", "r")
+    assert b"top secret" not in project.everything_kept()
+
+
+def test_a_secrets_folder_can_not_be_provided(make_project):
+    project = make_project({"README": "x\n", ".claude/private/secrets/key": "top secret\n"})
+    project.write(".loopwright/config.toml", '[sandbox]\nprovide = [".claude"]\n')
+    project.plan({"id": "A", "commands": ["true"]})
+    done = project.run("run")
+    assert done.exit_code == 1
+    assert "holds a secrets folder" in done.stderr
+
+
+def test_folders_of_others_among_the_runs_are_left_alone(project):
+    project.plan({"id": "A", "commands": ["true"]}, run_id="r")
+    assert project.run("run").exit_code == 0
+    notes = project.write(".loopwright/runs/notes/mine.txt", "mine\n")
+    forged = project.write(".loopwright/runs/forged/evidence.json", "{}\n")
+    (forged.parent / "logs").mkdir()
+    assert project.run("run").exit_code == 0
+    assert [path.name for path in notes.parent.iterdir()] == ["mine.txt"]
+    assert [run["run_id"] for run in project.run("verify", "--json").json()["runs"]] == ["r", "r-2"]
+
+
+def test_the_agent_is_given_the_evidence(project):
+    project.plan({"id": "A", "commands": ["echo seen in the log; exit 1"]}, run_id="r")
+    agent = (
+        "command:cd $(dirname $LOOPWRIGHT_PROMPT) && grep -q STEP_FAILED run/evidence.json && "
+        "grep -q 'seen in the log' run/logs/A-1.log && "
+        "echo 'new_plan: {steps: [{id: N, commands: [\"true\"]}]}' > $LOOPWRIGHT_ANSWER"
+    )
+    assert project.run("run", "--replan-with", agent).exit_code == 0

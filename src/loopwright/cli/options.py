@@ -39,6 +39,11 @@ def say(text: str = "", **style: Any) -> None:
     click.echo(click.style(neutralised(text), **style) if style else neutralised(text))
 
 
+def say_json_line(record: object) -> None:
+    """A record for a program that reads lines."""
+    sys.stdout.write(json.dumps(record, ensure_ascii=False) + "\n")
+
+
 def say_json(record: object) -> None:
     """A record for a program."""
     sys.stdout.write(json.dumps(record, ensure_ascii=False, indent=2) + "\n")

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from loopwright.cli.failures import exit_code_of
-from loopwright.cli.options import context_of, in_workspace, say, say_json
+from loopwright.cli.options import context_of, in_workspace, say, say_json_line
 from loopwright.cli.run import progress, stopping_on_signals
 from loopwright.errors import NotReproduced
 from loopwright.verbs.rerun import rerun
@@ -33,7 +33,7 @@ def command(run: str, project_root: Path, as_json: bool) -> int:
     if report.second.error_code == "INTERRUPTED":
         return exit_code_of("INTERRUPTED", report.second.message.text)
     if as_json:
-        say_json({"ok": not report.differences, "run": report.first.run_id, "rerun": report.second.run_id,
+        say_json_line({"ok": not report.differences, "run": report.first.run_id, "rerun": report.second.run_id,
                   "differences": list(report.differences)})  # fmt: skip
     if report.differences:
         raise NotReproduced(

@@ -105,7 +105,9 @@ class RunStore:
 
     def adopt(self, run_id: str, at: str) -> None:
         """Name a complete run whose process died between writing it and naming it."""
-        data = (self._layout.runs / run_id / EVIDENCE).read_bytes()
+        evidence, data = self.load(run_id)
+        if evidence.run_id != run_id:
+            return
         with self.journal.writing() as journal:
             if not any(e.data.get("run_id") == run_id for e in journal.entries):
                 journal.append(RECORDED, {"run_id": run_id, "evidence_sha256": sha256(data)}, at)
@@ -116,7 +118,8 @@ class RunStore:
             return
         recorded = {entry.data.get("run_id") for entry in self.journal.entries()}
         for path in sorted(self._layout.runs.iterdir()):
-            if path.is_dir() and path.name not in recorded and not is_held(self._layout.lock(f"run-{path.name}")):
+            is_run = (path / "logs").is_dir() and not path.is_symlink()
+            if is_run and path.name not in recorded and not is_held(self._layout.lock(f"run-{path.name}")):
                 yield path.name, path
 
     def reclaim(self, run_id: str) -> RunFolder | None:

@@ -7,18 +7,21 @@ from pathlib import Path
 from loopwright.evidence.model import BaseRecord
 from loopwright.kernel.git import PrivateRepository
 
+# They never enter a sandbox, so they are never part of what a run started from.
+SECRET_FOLDERS = (".claude/private/secrets/",)
+
 
 def load_base(judge: PrivateRepository, base: BaseRecord, base_patch: Path) -> bool:
     """Make the index the recorded base; False when the base was never kept, or is gone."""
     if judge.succeeds("cat-file", "-e", f"{base.tree}^{{tree}}"):
         judge.run("read-tree", base.tree)
         return True
-    if base.commit is None or not base_patch.is_file():
-        return False
-    if not judge.succeeds("cat-file", "-e", f"{base.commit}^{{commit}}"):
+    if base.commit is None or not judge.succeeds("cat-file", "-e", f"{base.commit}^{{commit}}"):
         return False
     judge.run("read-tree", base.commit)
-    apply_patch(judge, base_patch)
+    drop_secrets(judge)
+    if base_patch.is_file():
+        apply_patch(judge, base_patch)
     return write_tree(judge) == base.tree
 
 
@@ -26,6 +29,14 @@ def tree_with_patch(judge: PrivateRepository, patch: Path) -> str:
     """The tree that the patch makes of what is in the index."""
     apply_patch(judge, patch)
     return write_tree(judge)
+
+
+def drop_secrets(judge: PrivateRepository) -> int:
+    """Take secrets folders out of the index: they are part of no base; how many files that were."""
+    listed = judge.run("ls-files", "-z", "--", *SECRET_FOLDERS)
+    if listed:
+        judge.run("update-index", "--force-remove", "-z", "--stdin", stdin=listed)
+    return listed.count(b"\0")
 
 
 def write_tree(judge: PrivateRepository) -> str:

@@ -66,6 +66,21 @@ class Step(msgspec.Struct, frozen=True):
         return codes[-1] if codes else 0
 
 
+def texts_of(item: Verification) -> tuple[str, ...]:
+    """Every text in a verification item."""
+    match item:
+        case Declared(text) | StdoutContains(text):
+            return (text,)
+        case CommandPasses(command):
+            return (command,)
+        case FileExists(path):
+            return (path,)
+        case FileContains(path, text):
+            return (path, text)
+        case ExitCodeIs():
+            return ()
+
+
 class Plan(msgspec.Struct, frozen=True):
     """What to run, in which order, and the digest of the file that said so."""
 
@@ -73,3 +88,15 @@ class Plan(msgspec.Struct, frozen=True):
     run_id: str | None
     steps: tuple[Step, ...]
     source_hash: str
+
+    def names(self) -> list[str]:
+        """What becomes part of file names."""
+        return [self.run_id or "", *(step.id for step in self.steps)]
+
+    def texts(self) -> list[str]:
+        """Every other text as the program reads it, which is not always as the file spells it."""
+        found = [self.goal]
+        for step in self.steps:
+            found += [step.action, step.cwd, *step.commands, *step.env]
+            found += [text for item in step.verification for text in texts_of(item)]
+        return found

@@ -17,6 +17,7 @@ from loopwright.kernel import ids
 from loopwright.kernel.process import Cancellation
 from loopwright.plan.model import Plan, Step
 from loopwright.plan.parse import parse_plan
+from loopwright.redaction.model import Action, Finding
 from loopwright.redaction.redactor import PRAGMA_TEXT
 from loopwright.runner.draft import Draft
 from loopwright.runner.events import Emitter, PlanRead, RunEnded, RunStarted, SandboxOpened, SecretSeen
@@ -94,16 +95,30 @@ def _read_plan(order: Order, tools: Tools, draft: Draft) -> tuple[Plan | None, L
         return None, order.plan
     scanned = tools.redactor.scan(order.plan, order.plan_name, trusts_pragma=True)
     draft.findings += scanned.findings
-    draft.note_plan(order.plan, scanned)
     if scanned.must_stop:
+        draft.note_plan(order.plan, scanned)
         return None, leak(f"the plan {order.plan_name} holds a secret", draft)
     tools.redactor.allow(tools.redactor.exempted_by_pragma(order.plan))
     try:
         plan = parse_plan(order.plan, order.plan_name)
     except LoopwrightError as problem:
+        draft.note_plan(order.plan, scanned)
         return None, problem
+    hidden = _hidden_in(plan, order.plan_name, tools)
+    draft.note_plan(order.plan, msgspec.structs.replace(scanned, findings=(*scanned.findings, *hidden)))
+    if hidden:
+        draft.findings += hidden
+        return None, leak(f"the plan {order.plan_name} holds a secret", draft)
     draft.plan = plan
     return plan, None
+
+
+def _hidden_in(plan: Plan, name: str, tools: Tools) -> list[Finding]:
+    """Secrets that show only when YAML's escapes and folds are undone; in a name no secret can be masked."""
+    texts = tools.redactor.scan("\n".join(plan.texts()).encode("utf-8", "surrogateescape"), name, trusts_pragma=False)
+    names = tools.redactor.scan("\n".join(plan.names()).encode(), name, trusts_pragma=False)
+    stopping = [finding for finding in texts.findings if finding.action is Action.STOP]
+    return stopping + [msgspec.structs.replace(finding, action=Action.STOP) for finding in names.findings]
 
 
 def leak(what: str, draft: Draft) -> SecretLeak:

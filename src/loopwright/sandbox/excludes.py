@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-SECRET_FOLDERS = (".claude/private/secrets/",)
+from loopwright.evidence.trees import SECRET_FOLDERS
+
 # Made by tools, never by a change: not part of one in any mode.
 CACHES = ("node_modules/", "venv/", ".venv/", "venvsfrida_env/", "__pycache__/", ".pytest_cache/")
 _NEVER_COPIED = (
     ".git", ".git/", ".claude/state/", ".claude/sandbox/", *SECRET_FOLDERS, *CACHES, "analyzedata/outputs/",
     "analyzedata/scratch/", "*.i64", "*.idb", "*.dll", "*.exe", "*.pdb", ".env*",
 )  # fmt: skip
-_TOKENS = re.compile(r"\*\*/|/\*\*|\*|\?|\[!?[^\]]+\]|.", re.DOTALL)
+_TOKENS = re.compile(r"/\*\*/|\*\*/|/\*\*|\*|\?|\[!?[^\]]+\]|.", re.DOTALL)
 
 
 class Excludes:
@@ -42,7 +43,7 @@ def never_copied(state_folders: Iterable[str], configured: Iterable[str]) -> lis
 
 
 def _translated(pattern: str) -> str:
-    special = {"**/": "(?:.*/)?", "/**": "/.*", "*": "[^/]*", "?": "[^/]"}
+    special = {"/**/": "/(?:.*/)?", "**/": "(?:.*/)?", "/**": "/.*", "*": "[^/]*", "?": "[^/]"}
     parts = []
     for token in _TOKENS.findall(pattern):
         if token in special:

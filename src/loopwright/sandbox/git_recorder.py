@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from loopwright.errors import GitFailed, StorageFailed
+from loopwright.evidence.trees import SECRET_FOLDERS, write_tree
 from loopwright.kernel import git_index, process
 from loopwright.kernel.files import shown
 from loopwright.kernel.git import PrivateRepository, git_failure
@@ -43,10 +44,10 @@ class GitRecorder:
         with suppress(OSError, ValueError, struct.error):
             git_index.trust_what_did_not_move(index, self._git.work_tree, self._object_format)
         stage_all(self._git)
-        self._tree = self._write_tree()
+        self._tree = write_tree(self._git)
         if self._tree != self._base.tree and (large := self._keep_large_files_out()):
             left_out += large
-            self._tree = self._write_tree()
+            self._tree = write_tree(self._git)
         if self._tree != self._base.tree:
             self._diff(self._base.tree, self._tree, write)
         return Changes(self._tree, tuple(left_out))
@@ -91,11 +92,10 @@ class GitRecorder:
             if size <= limit:
                 write(data)
 
-        self._diff(commit, self._base.tree, bounded)
+        # A secrets folder is in HEAD and not here: as a deletion its content would be in the patch.
+        outside = [f":(exclude,top){folder}" for folder in SECRET_FOLDERS]
+        self._diff(commit, self._base.tree, bounded, "--", ".", *outside)
         return size <= limit
-
-    def _write_tree(self) -> str:
-        return self._git.run("write-tree", "--missing-ok").decode().strip()
 
     def _keep_large_files_out(self) -> list[str]:
         """A patch can't carry a file of gigabytes: put the base's entry back, and name the file."""
@@ -120,8 +120,8 @@ class GitRecorder:
         for (meta, path), size in zip(rows, sizes, strict=True):
             yield meta[0].lstrip(b":"), meta[2], path, int(size) if size.isdigit() else 0
 
-    def _diff(self, old: str, new: str, write: Callable[[bytes], None]) -> None:
-        argv = self._git.argv("diff-tree", "-r", "-p", "-M", "--binary", "--full-index", *_DIFF, old, new)
+    def _diff(self, old: str, new: str, write: Callable[[bytes], None], *paths: str) -> None:
+        argv = self._git.argv("diff-tree", "-r", "-p", "-M", "--binary", "--full-index", *_DIFF, old, new, *paths)
         errors: list[bytes] = []
         cancellation = process.Cancellation()
         try:

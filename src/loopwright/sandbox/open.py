@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 
 from loopwright.errors import GitFailed, LoopwrightError, SandboxCreateFailed, SandboxEscape
+from loopwright.evidence.trees import SECRET_FOLDERS
 from loopwright.kernel import git
 from loopwright.kernel.files import remove_tree, shown, storage
 from loopwright.kernel.git import PrivateRepository, UserRepository
@@ -150,6 +151,11 @@ def _provide(request: Request, place: Place, mounts: bool) -> None:
             raise SandboxCreateFailed(
                 f"sandbox.provide: {problem.message}", hint="name folders of the project in sandbox.provide"
             ) from problem
+        if any((source / secret).exists() for secret in _secrets_below(folder)):
+            raise SandboxCreateFailed(
+                f"sandbox.provide names {shown(folder)}, which holds a secrets folder",
+                hint="provide the folders beside it, one by one",
+            )
         if not source.exists():
             raise SandboxCreateFailed(
                 f"sandbox.provide names {shown(folder)}, which is not in the project",
@@ -162,6 +168,12 @@ def _provide(request: Request, place: Place, mounts: bool) -> None:
                 target.mkdir(parents=True, exist_ok=True)
         elif not target.exists():
             copy_project(source, target, list_project(source, Excludes(())))
+
+
+def _secrets_below(folder: str) -> list[str]:
+    """Secrets folders as seen from a provided one."""
+    inside = folder.strip("/") + "/"
+    return [secret.removeprefix(inside) for secret in SECRET_FOLDERS if secret.startswith(inside)]
 
 
 def _provide_file(source: Path, target: Path, mounts: bool) -> None:

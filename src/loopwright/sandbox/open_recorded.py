@@ -8,7 +8,7 @@ from loopwright.kernel.git import PrivateRepository, UserRepository
 from loopwright.sandbox.git_recorder import GitRecorder
 from loopwright.sandbox.model import Base, Mode, Notes, Place, RecordedRequest
 from loopwright.sandbox.open_copy import open_copy
-from loopwright.sandbox.open_worktree import check_out, give_steps_a_repository
+from loopwright.sandbox.open_worktree import check_out, give_steps_a_repository, holds_secrets
 from loopwright.sandbox.port import Recorder
 
 
@@ -23,7 +23,7 @@ def open_recorded(
     base = request.base
     if judge is not None and load_base(judge, base, request.base_patch):
         check_out(judge)
-        if request.mode is Mode.WORKTREE and repository is not None:
+        if request.mode is Mode.WORKTREE and repository is not None and not holds_secrets(judge, base.commit):
             give_steps_a_repository(place, judge, repository)
         return GitRecorder(judge, Base(base.commit, base.tree, is_commit=base.is_commit), place.folder / "inner-git")
     if judge is not None:

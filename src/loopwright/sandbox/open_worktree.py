@@ -8,10 +8,10 @@ from pathlib import Path
 
 import msgspec
 
+from loopwright.evidence.trees import SECRET_FOLDERS, drop_secrets, write_tree
 from loopwright.kernel import git
 from loopwright.kernel.files import shown, storage
 from loopwright.kernel.git import Head, PrivateRepository, UserRepository
-from loopwright.sandbox.excludes import SECRET_FOLDERS
 from loopwright.sandbox.git_recorder import GitRecorder
 from loopwright.sandbox.judge import user_tree
 from loopwright.sandbox.model import Base, Notes, Place, Request
@@ -40,7 +40,10 @@ def why_unfit(request: Request, judge: PrivateRepository, repository: UserReposi
     if dirty:
         more = f" and {len(dirty) - 1} more" if len(dirty) > 1 else ""
         return f"there are changes that are not committed: {dirty[0]}{more}"
-    for path in _listed(looking).links:
+    listed = _listed(looking)
+    if listed.secrets:
+        return "its history holds a secrets folder, which a checkout would bring along"
+    for path in listed.links:
         if any((request.project / path).glob("*")):
             return f"the submodule {shown(path)} would be empty"
     return None
@@ -54,14 +57,21 @@ def open_worktree(
     listed = _listed(judge)
     tree = head.tree
     if listed.secrets:
-        judge.run("update-index", "--force-remove", "-z", "--stdin", stdin=b"\0".join(listed.secrets) + b"\0")
-        tree = judge.run("write-tree", "--missing-ok").decode().strip()
+        drop_secrets(judge)
+        tree = write_tree(judge)
         notes.add(f"left out of the sandbox: {len(listed.secrets)} files of secrets folders")
     check_out(judge)
-    give_steps_a_repository(place, judge, repository)
+    if not listed.secrets:
+        # With the objects of HEAD a step could read what was left out.
+        give_steps_a_repository(place, judge, repository)
     if listed.links:
         notes.add(f"submodules are empty in the sandbox: {', '.join(map(shown, listed.links[:5]))}")
     return GitRecorder(judge, Base(head.commit, tree, is_commit=True), place.folder / "inner-git")
+
+
+def holds_secrets(judge: PrivateRepository, commit: str | None) -> bool:
+    """Whether a commit has a secrets folder: with its objects a step could read what was left out."""
+    return commit is not None and bool(judge.run("ls-tree", "-r", "--name-only", "-z", commit, "--", *SECRET_FOLDERS))
 
 
 def check_out(judge: PrivateRepository) -> None:

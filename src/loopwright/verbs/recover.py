@@ -46,7 +46,8 @@ def recover(context: Context) -> Recovered:
         try:
             remove_stale_temporaries(path)
             if (path / EVIDENCE).is_file():
-                context.store.adopt(run_id, stamp(context.clock()))
+                with suppress(DamagedFile):  # not what we wrote, so not ours to vouch for
+                    context.store.adopt(run_id, stamp(context.clock()))
             else:
                 _close(context, folder_of_run)
         finally:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -69,12 +70,14 @@ def ask_for_plan(
         web="You may look things up on the web." if may_use_web else "Everything that you need is here.",
         blocker=blocker_text(blocker),
         plan=redactor.clean(plan).text,
+        evidence="run/evidence.json and run/logs/ beside this prompt",
     )
     record = context.layout.turn(f"{last.evidence.run_id}-replan-{number}")
     make_folder(record)
     (record / "prompt.md").write_bytes(redactor.clean(prompt).data)
     settings = context.settings.values.agents.named.get(agent.name, AgentSettings())
     with _sandbox_for_turn(context, last) as (sandbox, mailbox):
+        shutil.copytree(last.folder, mailbox / "run")
         turn = Turn(Role.REPLANNER, prompt, mailbox, settings.timeout_s, may_use_web)
         starter = _Starter(context, sandbox, record, redactor, settings, cancellation)
         answer = agent.take(turn, starter)
