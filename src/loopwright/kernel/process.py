@@ -347,12 +347,9 @@ class _Watched:
         return [pid for pid in strays if self._is_mine(pid, others)]
 
     def _is_mine(self, pid: int, other_marks: set[str]) -> bool:
-        if process_tree.environment_has(pid, f"{MARK_VARIABLE}={self._mark}".encode() + b"\0"):
-            return True
-        if any(process_tree.environment_has(pid, f"{MARK_VARIABLE}={m}".encode() + b"\0") for m in other_marks):
-            return False
-        # It wiped its mark: whose it is can't be known while others run, and the last of them ends it.
-        return not other_marks
+        # One that wiped its mark can't be told apart while others run; the last of them ends it.
+        own = f"{MARK_VARIABLE}={self._mark}".encode() + b"\0"
+        return not other_marks or process_tree.environment_has(pid, own)
 
     def _sweep(self) -> None:
         until = time.monotonic() + _GRACE_S
@@ -363,6 +360,9 @@ class _Watched:
                 if self._wrapped and not below:
                     # A wrapper's namespace with nobody left in it: taking its mounts down is not worth waiting for.
                     _dying.add(orphan)
-            process_tree.reap(set(orphans) - _dying, until)
+            waited_for = set(orphans) - _dying
+            if not waited_for:
+                return
+            process_tree.reap(waited_for, until)
             if time.monotonic() > until:
                 return

@@ -126,13 +126,14 @@ def _run_one(
         return False
     log = bench.folder.open_log(f"{step.id}-{number}", bench.limits.log_bytes)
     name = f"logs/{log.path.name}"
-    bench.emitter.emit(CommandStarted(step.id, number, bench.redactor.clean(command), name))
+    shown = bench.redactor.clean(command)
+    bench.emitter.emit(CommandStarted(step.id, number, shown, name))
     try:
         ended = _stream(bench, step, command, cwd, deadline, log, searches)
     finally:
         log.close()
     record = CommandRecord(
-        command=bench.redactor.clean(command),
+        command=shown,
         exit_code=ended.exit_code,
         ending=ended.ending.value,
         duration_s=round(ended.duration_s, 3),

@@ -12,7 +12,6 @@ from loopwright.sandbox import machine_view
 from loopwright.sandbox.model import View
 from loopwright.sandbox.port import Launch
 
-_MACHINE_SWITCHES = ("/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus")
 _PRIVATE_TMP = ("/tmp", "/var/tmp")  # noqa: S108 -- covered by the sandbox's own
 
 
@@ -69,11 +68,10 @@ def _options(view: View, home: Path, path: str, network: bool) -> tuple[str, ...
         "--die-with-parent", "--new-session", "--cap-drop", "ALL",
         "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc",
     )  # fmt: skip
-    # Root, even without capabilities, owns these and could steer the machine through them.
-    switches = _MACHINE_SWITCHES if os.geteuid() == 0 else ()
-    covers += [("--ro-bind", name, name) for name in switches if Path(name).exists()]
+    # Root, even without capabilities, owns the machine's switches there (/proc/sys, sysrq-trigger, irq).
+    frozen = ("--remount-ro", "/proc") if os.geteuid() == 0 else ()
     closed = () if network else ("--unshare-net",)
-    return (*head, *closed, *(part for mount in [*_in_order(covers), *_in_order(shows)] for part in mount))
+    return (*head, *frozen, *closed, *(part for mount in [*_in_order(covers), *_in_order(shows)] for part in mount))
 
 
 def _shows_something(folder: Path) -> bool:

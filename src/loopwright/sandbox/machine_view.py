@@ -11,6 +11,7 @@ from pathlib import Path
 
 # Read by root without any capability, and of no use to a build.
 _CREDENTIAL_FILES = ("/etc/shadow", "/etc/gshadow", "/etc/sudoers", "/etc/krb5.keytab")
+_SSH = Path("/etc/ssh")
 _CREDENTIAL_FOLDERS = ("/etc/ssh", "/etc/ssl/private", "/etc/sudoers.d", "/var/lib/docker", "/var/spool/cron")
 _HOME_ROOTS = ("/root", "/home", "/Users")
 # Name services are told here where they are; the rest of /run holds sockets of privileged programs.
@@ -45,7 +46,9 @@ def credential_files() -> tuple[Path, ...]:
 
 def credential_folders() -> tuple[Path, ...]:
     """Folders that are covered."""
-    return tuple(Path(name) for name in _CREDENTIAL_FOLDERS if Path(name).is_dir())
+    folders = [Path(name) for name in _CREDENTIAL_FOLDERS if Path(name).is_dir()]
+    # Without host keys there is nothing to hide among the settings of ssh.
+    return tuple(folder for folder in folders if folder != _SSH or any(folder.glob("ssh_host_*_key")))
 
 
 def kept_of_run() -> tuple[Path, ...]:
