@@ -220,3 +220,32 @@ def test_the_agent_is_given_the_evidence(project):
         "echo 'new_plan: {steps: [{id: N, commands: [\"true\"]}]}' > $LOOPWRIGHT_ANSWER"
     )
     assert project.run("run", "--replan-with", agent).exit_code == 0
+
+
+def test_leftovers_of_a_sandbox_root_that_was_a_flag_are_found_by_the_same_flag(project, tmp_path):
+    elsewhere = tmp_path / "elsewhere"
+    project.plan({"id": "A", "commands": ["touch begun; echo begun; sleep 60"]}, run_id="r")
+    child = subprocess.Popen(
+        project.command("run", "--sandbox-root", str(elsewhere), "--json"), cwd=project.root, env=project.environment,
+        stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert any('"output.seen"' in line for line in child.stdout)
+    child.kill()
+    child.wait()
+    child.stdout.close()
+    assert (elsewhere / "r").exists()
+    assert project.run("doctor", "--sandbox-root", str(elsewhere)).exit_code == 1
+    assert project.run("doctor", "--fix", "--sandbox-root", str(elsewhere)).exit_code == 0
+    assert not (elsewhere / "r").exists()
+
+
+def test_a_base_commit_that_is_gone_is_a_mismatch(project):
+    project.plan({"id": "A", "commands": ["echo x > x"]}, run_id="r")
+    assert project.run("run").exit_code == 0
+    project.git("update-ref", "-d", "HEAD")
+    project.git("reflog", "expire", "--expire=now", "--all")
+    project.git("read-tree", "--empty")
+    project.git("gc", "--prune=now", "-q")
+    done = project.run("verify")
+    assert done.exit_code == 13
+    assert "is not in this repository" in done.stdout

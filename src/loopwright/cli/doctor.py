@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 import msgspec
 
-from loopwright.cli.options import context_of, in_workspace, say, say_json
+from loopwright.cli.options import context_of, in_workspace, say, say_json, with_sandbox_root
 from loopwright.verbs.doctor import doctor
 
 _EPILOG = """\b
@@ -20,10 +20,11 @@ _MARKS = {"ok": ("✓", "green"), "note": ("!", "yellow"), "problem": ("✗", "r
 
 @click.command(epilog=_EPILOG)
 @click.option("--fix", is_flag=True, help="Repair what can be repaired.")
+@with_sandbox_root
 @in_workspace
-def command(fix: bool, project_root: Path, as_json: bool) -> int:
+def command(fix: bool, sandbox_root: str | None, project_root: Path, as_json: bool) -> int:
     """Check this machine and this workspace; exit 1 when something has to be done."""
-    symptoms = doctor(context_of(project_root), fix=fix)
+    symptoms = doctor(context_of(project_root, {("sandbox", "root"): sandbox_root}), fix=fix)
     healthy = all(symptom.health != "problem" for symptom in symptoms)
     if as_json:
         say_json({"ok": healthy, "checks": [msgspec.structs.asdict(symptom) for symptom in symptoms]})

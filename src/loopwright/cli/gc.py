@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 import msgspec
 
-from loopwright.cli.options import context_of, in_workspace, say, say_json
+from loopwright.cli.options import context_of, in_workspace, say, say_json, with_sandbox_root
 from loopwright.verbs.gc import gc
 
 _EPILOG = """\b
@@ -20,10 +20,11 @@ Examples:
 @click.command(epilog=_EPILOG)
 @click.option("--keep", type=click.IntRange(0), default=20, show_default=True, help="Newest runs to keep.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be removed.")
+@with_sandbox_root
 @in_workspace
-def command(keep: int, dry_run: bool, project_root: Path, as_json: bool) -> int:
+def command(keep: int, dry_run: bool, sandbox_root: str | None, project_root: Path, as_json: bool) -> int:
     """Remove old runs and sandboxes. The chain of evidence notes what was removed and stays whole."""
-    removed = gc(context_of(project_root), keep=keep, dry_run=dry_run)
+    removed = gc(context_of(project_root, {("sandbox", "root"): sandbox_root}), keep=keep, dry_run=dry_run)
     if as_json:
         say_json({"ok": True, "dry_run": dry_run, **msgspec.structs.asdict(removed)})
         return 0

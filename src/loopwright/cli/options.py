@@ -29,6 +29,11 @@ def in_workspace(command: _F) -> _F:
     )(command)
 
 
+def with_sandbox_root(command: _F) -> _F:
+    """--sandbox-root, for commands that look at sandboxes."""
+    return click.option("--sandbox-root", type=str, help="Folder for sandboxes, outside the project.")(command)
+
+
 def context_of(project_root: Path, flags: dict[tuple[str, str], Any] | None = None) -> Context:
     """The context for a command."""
     return build_context(project_root, flags or {})

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from loopwright.cli.failures import exit_code_of
-from loopwright.cli.options import context_of, in_workspace, say, say_json_line
+from loopwright.cli.options import context_of, in_workspace, say, say_json_line, with_sandbox_root
 from loopwright.cli.run import progress, stopping_on_signals
 from loopwright.errors import NotReproduced
 from loopwright.verbs.rerun import rerun
@@ -21,13 +21,14 @@ Examples:
 
 @click.command(epilog=_EPILOG)
 @click.argument("run")
+@with_sandbox_root
 @in_workspace
-def command(run: str, project_root: Path, as_json: bool) -> int:
+def command(run: str, sandbox_root: str | None, project_root: Path, as_json: bool) -> int:
     """Run a recorded plan on its recorded base again, and say whether exit codes and change reproduce.
 
     Your plan, latch and latest files are neither read nor written; the rerun keeps its own evidence.
     """
-    context = context_of(project_root)
+    context = context_of(project_root, {("sandbox", "root"): sandbox_root})
     with stopping_on_signals() as cancellation, progress(as_json) as listener:
         report = rerun(context, run, listener, cancellation)
     if report.second.error_code == "INTERRUPTED":

@@ -102,7 +102,10 @@ class _Check:
                 settings=repository.settings,
             )
             if not load_base(judge, evidence.base, self._folder / BASE_PATCH):
-                self.notes.append("the base was never committed, so the patch could not be applied to it again")
+                if evidence.base.is_commit:
+                    self.mismatches.append(f"the base commit {_short(evidence.base.commit)} is not in this repository")
+                else:
+                    self.notes.append("the base was never committed, so the patch could not be applied to it again")
                 return
             self.equal("base + patch", evidence.result_tree, tree_with_patch(judge, self._folder / PATCH))
         except (LoopwrightError, OSError) as problem:
