@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 import unicodedata
 
-_SEQUENCE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)|[@-Z\\-_])")
+# What a terminal takes as a command; linear, whatever the text is. For text here, for bytes in redaction.
+SEQUENCE = r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)|[@-Z\\-_])"
+_SEQUENCE = re.compile(SEQUENCE)
 
 
 def neutralised(text: str) -> str:

@@ -9,6 +9,7 @@ import errno
 import os
 import re
 import shutil
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -41,6 +42,12 @@ def shown(path: object) -> str:
     raw = os.fsencode(path) if isinstance(path, str | bytes | os.PathLike) else str(path).encode()
     text = raw.decode("utf-8", "backslashreplace")
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def special_kind(mode: int) -> str | None:
+    """What a file is that is neither file, folder nor link; None for those three."""
+    kinds = {stat.S_IFIFO: "fifo", stat.S_IFSOCK: "socket", stat.S_IFCHR: "device", stat.S_IFBLK: "device"}
+    return kinds.get(stat.S_IFMT(mode))
 
 
 def sync_folder(folder: Path) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 import msgspec
 
+from loopwright.kernel.escapes import SEQUENCE
 from loopwright.redaction.detector import Detector, Hit
 from loopwright.redaction.environment_values import ENVIRONMENT_RULE
 from loopwright.redaction.model import Action, Finding, Redacted, seal
@@ -25,7 +26,7 @@ _MOST_READINGS = 8
 
 _CONTROLS = bytes(set(range(32)) - {0x09, 0x0A}) + b"\x7f"
 _SPACED = bytes.maketrans(_CONTROLS, b" " * len(_CONTROLS))
-_ESCAPES = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)|[@-Z\\-_])")
+_ESCAPES = re.compile(SEQUENCE.encode())
 _PRAGMA = re.compile(rb"pragma: allowlist-secret why=(?:TEST_VECTOR|DOCS_EXAMPLE|FIXTURE)\b")
 _WRITTEN_ESCAPES = re.compile(rb"\\+(?:u00[0-9a-fA-F]{2}|x[0-9a-fA-F]{2}|[nrtbf\"'/])|%[0-9A-Fa-f]{2}")
 _KEY_BEGIN = re.compile(rb"-----BEGIN [A-Za-z0-9 ]{0,40}(?:PRIVATE KEY|SEED|Static key)|^Private-Lines:")

@@ -20,7 +20,6 @@ class Failure(msgspec.Struct, frozen=True):
     exit_code: int | None = None
     log_tail: Redacted | None = None
     log_end: Redacted | None = None
-    log: str | None = None
 
 
 class Limits(msgspec.Struct, frozen=True):

@@ -236,7 +236,6 @@ def _note_failure(bench: Bench, step: Step, record: CommandRecord, log: LogFile,
             exit_code=record.exit_code,
             log_tail=log.last_lines(_TAIL_LINES),
             log_end=log.tail(),
-            log=record.log,
         )
     )
 
@@ -291,7 +290,6 @@ def _note_check_failure(bench: Bench, step: Step, detail: Redacted, progress: _P
             exit_code=last.exit_code if last else None,
             log_tail=_with_detail(bench, progress.last_log, detail),
             log_end=progress.last_log.tail() if progress.last_log else detail,
-            log=last.log if last else None,
         )
     )
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import stat
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -13,11 +12,10 @@ import msgspec
 
 from loopwright.errors import SandboxCreateFailed
 from loopwright.kernel import process
-from loopwright.kernel.files import shown, storage
+from loopwright.kernel.files import shown, special_kind, storage
 from loopwright.sandbox import copy_worker
 from loopwright.sandbox.excludes import Excludes
 
-_SPECIAL = {stat.S_IFIFO: "fifo", stat.S_IFSOCK: "socket", stat.S_IFCHR: "device", stat.S_IFBLK: "device"}
 _FEW = 200
 
 
@@ -56,7 +54,7 @@ def list_project(top: Path, excludes: Excludes) -> Listing:
             elif entry.is_file(follow_symlinks=False):
                 listing.files.append(path)
             else:
-                kind = _SPECIAL.get(stat.S_IFMT(entry.stat(follow_symlinks=False).st_mode), "special file")
+                kind = special_kind(entry.stat(follow_symlinks=False).st_mode) or "special file"
                 listing.special.append(f"{shown(path)} ({kind})")
     return listing
 

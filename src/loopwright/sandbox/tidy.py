@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from loopwright.kernel.files import shown
+from loopwright.kernel.files import shown, special_kind
 
-_KINDS = {stat.S_IFIFO: "fifo", stat.S_IFSOCK: "socket", stat.S_IFCHR: "device", stat.S_IFBLK: "device"}
 # Names that git refuses in any tree: they would be a repository, on this system or on another.
 _REFUSED = (b".git", b"git~1")
 
@@ -50,7 +48,7 @@ def _walk(top: bytes) -> Iterator[tuple[bytes, os.DirEntry[bytes]]]:
 def _special(entry: os.DirEntry[bytes]) -> str | None:
     if entry.is_file(follow_symlinks=False) or entry.is_symlink():
         return None
-    return _KINDS.get(stat.S_IFMT(entry.stat(follow_symlinks=False).st_mode))
+    return special_kind(entry.stat(follow_symlinks=False).st_mode)
 
 
 def _move(path: bytes, aside: Path, number: int) -> None:
