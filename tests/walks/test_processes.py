@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import secrets
+import shutil
 import signal
 import subprocess
 import sys
@@ -162,6 +163,44 @@ def test_a_signal_stops_cleanly_and_keeps_the_evidence(project, nap, number, cod
     evidence = project.evidence("r")
     assert [step["outcome"] for step in evidence["steps"]] == ["cancelled", "skipped"]
     assert log_of(project).read_text() == "begun\n"
+    assert project.run("verify").exit_code == 0
+
+
+@pytest.mark.parametrize("verb", ["add", "write-tree", "checkout-index"])
+def test_a_signal_while_the_sandbox_is_made_or_read_stops_at_once(project, nap, tmp_path, verb):
+    """A git that never ends stands for a copy of hours: the stop must not wait for it."""
+    shim, reached = tmp_path / "bin" / "git", tmp_path / "reached"
+    shim.parent.mkdir()
+    real = shutil.which("git")
+    hang = f"touch {reached}; exec {nap}"
+    shim.write_text(f'#!/bin/sh\nfor word do [ "$word" = {verb} ] && {{ {hang}; }}; done\nexec {real} "$@"\n')
+    shim.chmod(0o755)
+    project.environment["PATH"] = f"{shim.parent}:{project.environment['PATH']}"
+    project.plan({"id": "A", "commands": ["true"]}, run_id="r")
+    mode = "worktree" if verb == "checkout-index" else "copy"
+    with started(project, "run", "--mode", mode) as child:
+        wait_until(reached.exists, f"git {verb}")
+        os.kill(child.pid, signal.SIGTERM)
+        said = child.communicate(timeout=30)[1]
+    assert child.returncode == 143
+    assert said.startswith("INTERRUPTED: stopped by SIGTERM")
+    assert alive(nap) == []
+    assert list(project.sandboxes.iterdir()) == []
+    assert project.evidence("r")["error_code"] == "INTERRUPTED"
+    assert not (project.own / "latch.lock").exists()
+
+
+def test_a_rerun_that_was_killed_is_recorded_as_a_rerun(project, nap):
+    project.plan({"id": "A", "commands": [f"test ! -e {project.root}/hang || {nap}"]}, run_id="r")
+    assert project.run("run", "--isolation", "none").exit_code == 0
+    project.write("hang", "")
+    with started(project, "rerun", "r") as child:
+        wait_until(lambda: alive(nap), "the step of the rerun")
+        child.kill()
+        child.wait()
+    assert project.run("doctor", "--fix").exit_code == 0
+    evidence = project.evidence("r-rerun")
+    assert (evidence["kind"], evidence["rerun_of"], evidence["error_code"]) == ("rerun", "r", "INTERRUPTED")
     assert project.run("verify").exit_code == 0
 
 

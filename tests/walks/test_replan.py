@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import socket
 import textwrap
 
+import pytest
 import yaml
 
 BAD = {"id": "P-1", "action": "try", "commands": ["echo 'assert failed: expected 2'; exit 1"]}
@@ -88,16 +91,70 @@ def test_an_agent_that_can_not_answer_ends_the_loop_with_its_reason(project):
     cases = {
         "command:exit 7": "crashed",
         "command:no-such-program-here": "agent_missing",
-        "nobody": "agent_missing",
     }
     for agent, reason in cases.items():
         project.plan(BAD)
         done = project.run("run", "--replan-with", agent)
         assert done.exit_code == 1
         assert "AGENT_FAILED" in done.stderr
-        assert reason in done.stderr or reason == "agent_missing"
+        assert reason in done.stderr
         assert (project.own / "latch.lock").exists()
         assert project.run("unlatch").exit_code == 0
+
+
+def test_an_agent_that_does_not_exist_is_named_before_anything_runs(project):
+    project.plan({"id": "P-1", "commands": ["true"]})
+    done = project.run("run", "--replan-with", "nobody")
+    assert done.exit_code == 1
+    assert "AGENT_FAILED: there is no agent 'nobody'" in done.stderr
+    assert not (project.own / "runs").exists()
+    assert not (project.own / "latch.lock").exists()
+
+
+def test_used_up_tries_are_told_as_an_event_and_in_the_latch(project):
+    project.plan(BAD, run_id="first")
+    turns(project, {"answer": plan_text("false")})
+    command = ("run", "--json", "--replan-with", "scripted:.loopwright/turns.yaml", "--max-retries", "1")
+    done = project.run(*command)
+    assert done.exit_code == 1
+    events = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [event["error_code"] for event in events if event["type"] == "gave.up"] == ["MAX_RETRIES"]
+    assert "reason: 'MAX_RETRIES: " in (project.own / "latch.lock").read_text()
+
+
+@pytest.mark.parametrize(
+    ("log", "web"), [("assert 1 == 2", "denied"), ("No module named x", "allowed")], ids=["REPLAN", "RESEARCH"]
+)
+def test_the_agent_is_told_whether_it_may_use_the_web(project, log, web):
+    project.plan({"id": "P-1", "commands": [f"echo '{log}'; exit 1"]}, run_id="first")
+    agent = "command:echo $LOOPWRIGHT_WEB; grep -c 'Do not use the web' $LOOPWRIGHT_PROMPT; exit 1"
+    project.run("run", "--replan-with", agent, "--max-retries", "1")
+    said = (project.own / "turns" / "first-replan-1" / "program-1.log").read_text().split()
+    assert said == [web, "1" if web == "denied" else "0"]
+
+
+@pytest.mark.needs("bwrap")
+@pytest.mark.parametrize(
+    ("setting", "log", "reached"),
+    [
+        ("always", "assert", True),
+        ("research", "assert", False),
+        ("research", "not found", True),
+        ("never", "not found", False),
+    ],
+)
+def test_the_network_of_an_agent_is_what_its_settings_say(project, setting, log, reached):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        agent = f"bash -c 'exec 3<>/dev/tcp/127.0.0.1/{port}' && echo reached; exit 1"
+        project.write(
+            ".loopwright/config.toml",
+            f'[agents.mine]\nkind = "command"\nnetwork = "{setting}"\ncommand = """{agent}"""\n',
+        )
+        project.plan({"id": "P-1", "commands": [f"echo '{log}'; exit 1"]}, run_id="first")
+        project.run("run", "--replan-with", "mine", "--max-retries", "1")
+    said = (project.own / "turns" / "first-replan-1" / "program-1.log").read_text()
+    assert ("reached" in said) is reached
 
 
 def test_an_agent_can_not_unlatch(project):

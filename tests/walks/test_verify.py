@@ -102,6 +102,48 @@ def test_a_changed_journal_is_damage_that_is_named_with_its_line(recorded, edit)
     assert recorded.run("doctor").exit_code == 1
     assert recorded.run("doctor", "--fix").exit_code == 0
     assert list(recorded.own.glob("runs.journal.ndjson.damaged-*"))
+    assert_whole(recorded, ["one", "two"])
+
+
+def assert_whole(project, runs):
+    done = project.run("verify", "--json")
+    assert done.exit_code == 0, done.stdout
+    assert [run["run_id"] for run in done.json()["runs"]] == runs
+
+
+@pytest.mark.parametrize("damaged", range(1, 9))
+def test_after_damage_in_any_line_of_the_journal_doctor_makes_the_chain_whole_again(recorded, damaged):
+    """Names that sort against their order, a run that gc removed, and damage before, in and after it."""
+    recorded.plan({**STEP, "commands": ["true"]}, run_id="a-third")
+    assert recorded.run("run").exit_code == 0
+    assert recorded.run("gc", "--keep", "2").exit_code == 0
+    recorded.plan({**STEP, "commands": ["true"]}, run_id="a-fourth")
+    assert recorded.run("run").exit_code == 0
+    path = recorded.own / "runs.journal.ndjson"
+    lines = path.read_text().splitlines(keepends=True)
+    lines[damaged - 1] = lines[damaged - 1].replace("run_id", "run-id")
+    path.write_text("".join(lines))
+    assert f"line {damaged}" in recorded.run("verify").stderr
+    fixed = recorded.run("doctor", "--fix")
+    assert fixed.exit_code == 0
+    assert f"{damaged - 1} entries are sound" in fixed.stdout
+    assert_whole(recorded, ["two", "a-third", "a-fourth"])
+    recorded.plan({**STEP, "commands": ["true"]}, run_id="fifth")
+    assert recorded.run("run").exit_code == 0
+    assert_whole(recorded, ["two", "a-third", "a-fourth", "fifth"])
+
+
+def test_a_folder_in_place_of_the_journal_is_damage_that_doctor_mends(recorded):
+    path = recorded.own / "runs.journal.ndjson"
+    path.unlink()
+    path.mkdir()
+    (path / "kept").write_text("someone's")
+    done = recorded.run("verify")
+    assert done.exit_code == 1
+    assert "DAMAGED_FILE" in done.stderr
+    assert recorded.run("doctor", "--fix").exit_code == 0
+    assert (recorded.own / "runs.journal.ndjson.damaged-1" / "kept").read_text() == "someone's"
+    assert_whole(recorded, ["one", "two"])
 
 
 def test_a_torn_last_line_is_set_aside_and_nothing_is_lost(recorded):

@@ -13,7 +13,7 @@ _NOT_FOUND = 127
 
 
 class CommandAgent:
-    """Runs `command` with $LOOPWRIGHT_PROMPT and $LOOPWRIGHT_ANSWER naming the two files."""
+    """Runs `command` with $LOOPWRIGHT_PROMPT and $LOOPWRIGHT_ANSWER naming the two files, $LOOPWRIGHT_WEB the web."""
 
     def __init__(self, name: str, command: str) -> None:
         self.name = name
@@ -27,6 +27,8 @@ class CommandAgent:
             "LOOPWRIGHT_PROMPT": str(prompt),
             "LOOPWRIGHT_ANSWER": str(answer),
             "LOOPWRIGHT_AGENT_TURN": f"{self.name}:{turn.role}",
+            # For the command to hand on: many agents can switch their web tools off.
+            "LOOPWRIGHT_WEB": "allowed" if turn.may_use_web else "denied",
         }
         try:
             ran = start(("sh", "-c", self._command), env=env, timeout_s=turn.timeout_s)

@@ -10,7 +10,7 @@ import traceback
 
 import click
 
-from loopwright.errors import LoopwrightError
+from loopwright.errors import Interrupted, LoopwrightError
 from loopwright.kernel.escapes import neutralised
 
 EXIT_CODES = {
@@ -23,11 +23,9 @@ EXIT_CODES = {
 _SIGTERM_EXIT = 143
 
 
-def exit_code_of(code: str, message: str = "") -> int:
-    """The exit code for a typed error."""
-    if code == "INTERRUPTED" and "SIGTERM" in message:
-        return _SIGTERM_EXIT
-    return EXIT_CODES.get(code, 1)
+def exit_code_of(code: str, signal_name: str | None = None) -> int:
+    """The exit code for a typed error; which signal it was tells two interruptions apart."""
+    return _SIGTERM_EXIT if signal_name == "SIGTERM" else EXIT_CODES.get(code, 1)
 
 
 def wants_json(arguments: list[str]) -> bool:
@@ -38,7 +36,7 @@ def wants_json(arguments: list[str]) -> bool:
 def report_error(problem: LoopwrightError, *, as_json: bool) -> int:
     """Print an error to standard error and return its exit code."""
     say_failure(problem.code, problem.message, problem.hint, as_json=as_json)
-    return exit_code_of(problem.code, problem.message)
+    return exit_code_of(problem.code, problem.signal_name if isinstance(problem, Interrupted) else None)
 
 
 def report_click(problem: click.ClickException, *, as_json: bool) -> int:

@@ -68,7 +68,13 @@ class LiveProgress:
                 self._print(event)
             case events.CommandEnded() | events.CheckJudged():
                 pass
-            case events.RunStarted() | events.SandboxOpened() | events.SecretSeen() | events.Replanning():
+            case (
+                events.RunStarted()
+                | events.SandboxOpened()
+                | events.SecretSeen()
+                | events.Replanning()
+                | events.GaveUp()
+            ):
                 self._print(event)
 
     def _row(self, step: str, action: str = "") -> _Row:

@@ -46,9 +46,15 @@ def say(text: str = "", **style: Any) -> None:
 
 def say_json_line(record: object) -> None:
     """A record for a program that reads lines."""
-    sys.stdout.write(json.dumps(record, ensure_ascii=False) + "\n")
+    _write(json.dumps(record, ensure_ascii=False))
 
 
 def say_json(record: object) -> None:
     """A record for a program."""
-    sys.stdout.write(json.dumps(record, ensure_ascii=False, indent=2) + "\n")
+    _write(json.dumps(record, ensure_ascii=False, indent=2))
+
+
+def _write(text: str) -> None:
+    # JSON is UTF-8 whatever the terminal's locale is; a path of other bytes is shown escaped.
+    sys.stdout.flush()
+    sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace") + b"\n")

@@ -39,7 +39,7 @@ class PlainProgress:
             click.echo(line)
 
 
-def lines_for(event: events.Event) -> list[str]:  # noqa: C901 -- one case per event
+def lines_for(event: events.Event) -> list[str]:  # noqa: C901, PLR0912 -- one case per event
     """What a person reads about an event."""
     match event:
         case events.RunStarted(run_id):
@@ -68,7 +68,9 @@ def lines_for(event: events.Event) -> list[str]:  # noqa: C901 -- one case per e
         case events.RunEnded(run_id, status, error_code, _, _, path, duration):
             color = "green" if status == "OK" else "red"
             word = click.style(status if error_code is None else f"{status} {error_code}", fg=color, bold=True)
-            return [f"run {run_id}: {word} after {duration:.2f} s", f"  evidence: {path}"]
+            return [f"run {run_id}: {word} after {duration:.2f} s", f"  evidence: {neutralised(path)}"]
+        case events.GaveUp(run_id, attempts, error_code):
+            return [click.style(f"{error_code} after {attempts} new plans; the last run is {run_id}", fg="red")]
         case events.OutputSeen():
             return []
 

@@ -31,8 +31,8 @@ def command(run: str, sandbox_root: str | None, project_root: Path, as_json: boo
     context = context_of(project_root, {("sandbox", "root"): sandbox_root})
     with stopping_on_signals() as cancellation, progress(as_json) as listener:
         report = rerun(context, run, listener, cancellation)
-    if report.second.error_code == "INTERRUPTED":
-        return exit_code_of("INTERRUPTED", report.second.message.text)
+    if report.failure is not None and report.failure.signal is not None:
+        return exit_code_of(report.failure.code, report.failure.signal)
     if as_json:
         say_json_line({"ok": not report.differences, "run": report.first.run_id, "rerun": report.second.run_id,
                   "differences": list(report.differences)})  # fmt: skip

@@ -79,7 +79,7 @@ def command(
             return _finish(report, as_json)
         for report in watch(context, request, lambda: progress(as_json), cancellation):
             _finish(report, as_json)
-        return exit_code_of("INTERRUPTED", cancellation.reason or "")
+        return exit_code_of("INTERRUPTED", cancellation.reason)
 
 
 @contextmanager
@@ -123,4 +123,4 @@ def _finish(report: RunReport, as_json: bool) -> int:
         for line in tail.text.splitlines()[-_SHOWN_LINES:]:
             say(f"  │ {line}", dim=True)
     say_failure(report.failure.code, message, report.failure.hint, as_json=as_json)
-    return exit_code_of(report.failure.code, message)
+    return exit_code_of(report.failure.code, report.failure.signal)

@@ -11,6 +11,7 @@ from loopwright.redaction.model import Redacted
 SCHEMA: Final = "loopwright.evidence.v1"
 StepOutcome = Literal["passed", "failed", "cancelled", "skipped"]
 CheckOutcome = Literal["passed", "failed", "declared", "not_run"]
+RunKind = Literal["run", "rerun"]
 SetOrNot = Literal["<SET>", "<UNSET>"]
 
 
@@ -105,7 +106,7 @@ class Evidence(_Record, frozen=True, kw_only=True):
 
     schema: Literal["loopwright.evidence.v1"]
     run_id: str
-    kind: Literal["run", "rerun"]
+    kind: RunKind
     rerun_of: str | None
     tool_version: str
     status: Literal["OK", "ERROR"]

@@ -5,14 +5,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import msgspec
 
 from loopwright.errors import DamagedFile, UnknownRun
 from loopwright.evidence.logs import LogFile
-from loopwright.evidence.model import Evidence, Link
+from loopwright.evidence.model import Evidence, Link, RunKind
 from loopwright.journal.model import Entry
 from loopwright.journal.store import Journal
 from loopwright.kernel import codec
@@ -23,6 +23,7 @@ from loopwright.kernel.locks import HeldLock, is_held, try_lock
 from loopwright.redaction.model import Redacted, seal
 from loopwright.workspace.layout import Layout
 
+STARTED = "run.started"
 RECORDED = "run.recorded"
 COLLECTED = "run.collected"
 EVIDENCE = "evidence.json"
@@ -56,6 +57,25 @@ class RunFolder(msgspec.Struct, frozen=True):
         self.lock.release()
 
 
+class Origin(msgspec.Struct, frozen=True):
+    """Why a run was started: by itself, or to repeat another."""
+
+    rerun_of: str | None = None
+
+    @property
+    def kind(self) -> RunKind:
+        """The word for it in the evidence."""
+        return "run" if self.rerun_of is None else "rerun"
+
+
+class Abandoned(msgspec.Struct, frozen=True):
+    """A run whose process died before its record was published."""
+
+    run_id: str
+    path: Path
+    origin: Origin
+
+
 class RunStore:
     """All runs of a workspace."""
 
@@ -63,30 +83,37 @@ class RunStore:
         self._layout = layout
         self.journal = Journal(layout.runs_journal, layout.lock("runs"))
 
-    def claim(self, wanted: str) -> RunFolder:
-        """A new folder for a run of this name; a number is added when the name is taken."""
+    def claim(self, wanted: str, origin: Origin, at: str) -> RunFolder:
+        """A new folder for a run of this name, noted as started; a number is added when the name is taken."""
         name = sanitised(wanted)
         make_folder(self._layout.runs)
-        # A name that was ever recorded stays that run's, also when gc removed its folder.
-        used = {entry.data.get("run_id") for entry in self.journal.entries()}
-        for number in range(1, 100_000):
-            run_id = name if number == 1 else f"{name}-{number}"
-            path = self._layout.runs / run_id
-            if run_id in used:
-                continue
-            lock_path = self._layout.lock(f"run-{run_id}")
-            lock = try_lock(lock_path)
-            if lock is None:
-                continue
-            with storage(path):
-                try:
-                    path.mkdir()
-                except FileExistsError:
-                    lock.release()
-                    continue
-                (path / "logs").mkdir()
-            return RunFolder(run_id, path, lock, lock_path)
+        with self.journal.writing() as journal:
+            # A name that was ever used stays that run's, also when gc removed its folder.
+            used = {entry.data.get("run_id") for entry in journal.entries}
+            for number in range(1, 100_000):
+                run_id = name if number == 1 else f"{name}-{number}"
+                folder = None if run_id in used else self._take(run_id)
+                if folder is not None:
+                    data = {"run_id": run_id} | ({"rerun_of": origin.rerun_of} if origin.rerun_of else {})
+                    journal.append(STARTED, data, at)
+                    with storage(folder.path):
+                        (folder.path / "logs").mkdir()
+                    return folder
         raise UnknownRun(f"too many runs named {name}", hint="give the plan another run_id")
+
+    def _take(self, run_id: str) -> RunFolder | None:
+        lock_path = self._layout.lock(f"run-{run_id}")
+        lock = try_lock(lock_path)
+        if lock is None:
+            return None
+        path = self._layout.runs / run_id
+        with storage(path):
+            try:
+                path.mkdir()
+            except FileExistsError:
+                lock.release()
+                return None
+        return RunFolder(run_id, path, lock, lock_path)
 
     def publish(self, folder: RunFolder, evidence: Evidence) -> Evidence:
         """Link the evidence to the run before it, make all of it durable, then name it in the journal."""
@@ -103,30 +130,67 @@ class RunStore:
         with self.journal.writing() as journal:
             journal.append(COLLECTED, {"run_id": run_id}, at)
 
+    def record_missing(self, at: str) -> list[str]:
+        """After the journal was mended: runs without a folder, of which it can't be known any more who removed them."""
+        with self.journal.writing() as journal:
+            gone = {entry.data["run_id"] for entry in journal.entries if entry.kind == COLLECTED}
+            recorded = [entry.data["run_id"] for entry in journal.entries if entry.kind == RECORDED]
+            missing = [run for run in recorded if run not in gone and not self.folder(run).exists()]
+            for run in missing:
+                journal.append(COLLECTED, {"run_id": run, "why": "found missing after the journal was damaged"}, at)
+        return missing
+
     def adopt(self, run_id: str, at: str) -> None:
-        """Name a complete run whose process died between writing it and naming it."""
+        """Name a complete run that the journal does not know: its process, or the journal's end, was lost."""
         evidence, data = self.load(run_id)
         if evidence.run_id != run_id:
             return
         with self.journal.writing() as journal:
-            if not any(e.data.get("run_id") == run_id for e in journal.entries):
-                journal.append(RECORDED, {"run_id": run_id, "evidence_sha256": sha256(data)}, at)
+            known = {e.data.get("run_id") for e in journal.entries if e.kind == RECORDED}
+            if run_id in known:
+                return
+            before = evidence.previous
+            if before is not None and before.run_id not in known and not self.folder(before.run_id).exists():
+                # Removed by gc, and the journal lost that: this run's link is what is left of it.
+                journal.append(RECORDED, msgspec.structs.asdict(before), at)
+                journal.append(COLLECTED, {"run_id": before.run_id}, at)
+            journal.append(RECORDED, {"run_id": run_id, "evidence_sha256": sha256(data)}, at)
 
-    def abandoned(self) -> Iterator[tuple[str, Path]]:
-        """Runs whose process died: folders that no journal entry names and no living process holds."""
-        if not self._layout.runs.is_dir():
-            return
-        recorded = {entry.data.get("run_id") for entry in self.journal.entries()}
-        for path in sorted(self._layout.runs.iterdir()):
-            is_run = (path / "logs").is_dir() and not path.is_symlink()
-            if is_run and path.name not in recorded and not is_held(self._layout.lock(f"run-{path.name}")):
-                yield path.name, path
+    def abandoned(self) -> list[Abandoned]:
+        """Runs that no living process holds and that were never recorded, in the order of their links."""
+        entries = self.journal.entries()
+        recorded = {entry.data["run_id"] for entry in entries if entry.kind in (RECORDED, COLLECTED)}
+        found = {entry.data["run_id"]: Origin(entry.data.get("rerun_of")) for entry in entries if entry.kind == STARTED}
+        for path in sorted(self._layout.runs.iterdir()) if self._layout.runs.is_dir() else ():
+            # What the journal has lost: a folder with logs is a run all the same.
+            if (path / "logs").is_dir() and not path.is_symlink():
+                found.setdefault(path.name, Origin())
+        dead = [run for run in found if run not in recorded and not is_held(self._layout.lock(f"run-{run}"))]
+        facts = {run: self._previous_of(run) for run in dead}
+        linked = {previous for _, previous in facts.values()}
+        return [
+            Abandoned(run, self.folder(run), found[run])
+            for run in in_order_of_links(facts)
+            # One that is gone and that a later run speaks of was recorded once: that link will bring it back.
+            if run not in linked or self.folder(run).exists()
+        ]
+
+    def _previous_of(self, run_id: str) -> tuple[str, str | None]:
+        """When a run ended and which one came before it, as its evidence says."""
+        try:
+            evidence, _ = self.load(run_id)
+        except DamagedFile:
+            return "~", None  # after all times: what has no evidence gets it when the others are in place
+        return evidence.finished_at, evidence.previous.run_id if evidence.previous else None
 
     def reclaim(self, run_id: str) -> RunFolder | None:
         """Take over the folder of a dead run, to finish its record."""
         lock_path = self._layout.lock(f"run-{run_id}")
         lock = try_lock(lock_path)
-        return None if lock is None else RunFolder(run_id, self._layout.runs / run_id, lock, lock_path)
+        if lock is None:
+            return None
+        make_folder(self._layout.runs / run_id / "logs")
+        return RunFolder(run_id, self._layout.runs / run_id, lock, lock_path)
 
     def folder(self, run_id: str) -> Path:
         """Where a run's files are."""
@@ -173,6 +237,19 @@ class RunStore:
                 hint="`loopwright verify` says what else is missing",
             ) from problem
         return decode_evidence(data, path), data
+
+
+def in_order_of_links(facts: Mapping[str, tuple[str, str | None]]) -> list[str]:
+    """Each run after the one that its evidence links to; else by the time at which it ended."""
+    ordered: dict[str, None] = {}
+    for run in sorted(facts, key=lambda run: (facts[run][0], run)):
+        chain: list[str] = []
+        at: str | None = run
+        while at is not None and at in facts and at not in ordered and at not in chain:
+            chain.append(at)
+            at = facts[at][1]
+        ordered.update(dict.fromkeys(reversed(chain)))
+    return list(ordered)
 
 
 def decode_evidence(data: bytes, path: Path) -> Evidence:

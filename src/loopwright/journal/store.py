@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import msgspec
@@ -15,7 +15,7 @@ import msgspec
 from loopwright.errors import DamagedFile
 from loopwright.journal.model import START, Entry, entry_digest, make_entry
 from loopwright.kernel.codec import Undecodable, from_json, to_json_line
-from loopwright.kernel.files import make_folder, shown, storage, sync_folder, write_durably
+from loopwright.kernel.files import copy_aside, make_folder, set_aside, shown, storage, sync_folder, write_durably
 from loopwright.kernel.locks import locked
 
 
@@ -43,11 +43,27 @@ class Journal(msgspec.Struct, frozen=True):
             entries = list(_checked(self.path, whole))
             yield Writer(entries, self._append)
 
+    def rescue(self) -> Rescued:
+        """Keep what is sound at the start; the whole damaged file stays beside it for a look."""
+        with locked(self.lock):
+            if self.path.is_dir():
+                return Rescued(0, set_aside(self.path))
+            whole, _ = self._split()
+            entries: list[Entry] = []
+            with suppress(DamagedFile):
+                entries.extend(_checked(self.path, whole))
+            sound = b"".join(whole.splitlines(keepends=True)[: len(entries)])
+            aside = copy_aside(self.path)
+            write_durably(self.path, sound)
+            return Rescued(len(entries), aside)
+
     def _split(self) -> tuple[bytes, bytes]:
         try:
             data = self.path.read_bytes()
         except FileNotFoundError:
             return b"", b""
+        except OSError as problem:
+            raise _damage(self.path, 0, problem.strerror or "it can't be read") from problem
         end = data.rfind(b"\n") + 1
         return data[:end], data[end:]
 
@@ -67,6 +83,13 @@ class Journal(msgspec.Struct, frozen=True):
                 os.close(handle)
             if is_new:
                 sync_folder(self.path.parent)
+
+
+class Rescued(msgspec.Struct, frozen=True):
+    """How many entries were kept, and where the damaged file is now."""
+
+    kept: int
+    aside: Path
 
 
 class Writer(msgspec.Struct):
@@ -104,5 +127,5 @@ def _checked(path: Path, whole: bytes) -> Iterator[Entry]:
 def _damage(path: Path, line: int, reason: str) -> DamagedFile:
     return DamagedFile(
         f"{shown(path)} line {line} is not what was written: {reason}",
-        hint="keep the file for a look; `loopwright doctor --fix` sets it aside and starts a new one",
+        hint="`loopwright doctor --fix` keeps what is sound, and the damaged file beside it for a look",
     )

@@ -145,16 +145,27 @@ def sync_tree(folder: Path) -> None:
 
 
 def set_aside(path: Path) -> Path:
-    """Move a damaged file out of the way under a new name beside it; nothing is deleted."""
+    """Move something damaged out of the way under a new name beside it; nothing is deleted."""
+    aside = _free_name(path)
+    with storage(path):
+        path.rename(aside)
+        sync_folder(path.parent)
+    return aside
+
+
+def copy_aside(path: Path) -> Path:
+    """Keep a damaged file's bytes under a new name beside it, before the file is mended."""
+    aside = _free_name(path)
+    with storage(path):
+        write_durably(aside, path.read_bytes())
+    return aside
+
+
+def _free_name(path: Path) -> Path:
     for number in range(1, 10_000):
         aside = path.with_name(f"{path.name}.damaged-{number}")
-        with storage(path):
-            try:
-                os.link(path, aside, follow_symlinks=False)
-            except FileExistsError:
-                continue
-            path.unlink()
-        return aside
+        if not os.path.lexists(aside):
+            return aside
     raise StorageFailed(f"too many damaged copies beside {shown(path)}", hint="look at them and remove some")
 
 

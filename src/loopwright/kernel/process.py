@@ -15,7 +15,8 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
+from contextvars import ContextVar
 from enum import StrEnum
 from pathlib import Path
 
@@ -70,6 +71,10 @@ class Captured(msgspec.Struct, frozen=True):
     stderr: bytes
 
 
+class Stopped(Exception):
+    """A stop was requested while a helper command was at work, or before it could start."""
+
+
 class Cancellation:
     """A request to stop that selectors can wait for. The first reason stays."""
 
@@ -78,6 +83,7 @@ class Cancellation:
         os.set_blocking(self._write, False)
         self._reason: str | None = None
         self._inner: list[Cancellation] = []
+        self._helpers: list[subprocess.Popen[bytes]] = []
 
     @contextmanager
     def nested(self) -> Iterator[Cancellation]:
@@ -105,6 +111,25 @@ class Cancellation:
                 os.write(self._write, b"!")
         for inner in tuple(self._inner):
             inner.request(reason)
+        for helper in tuple(self._helpers):
+            helper.kill()
+
+    @contextmanager
+    def ending(self, helper: subprocess.Popen[bytes]) -> Iterator[None]:
+        """End this helper command the moment a stop is requested; `Stopped` when one was."""
+        self._helpers.append(helper)
+        try:
+            if self._reason is not None:
+                helper.kill()
+            yield
+        finally:
+            self._helpers.remove(helper)
+        self.raise_if_requested()
+
+    def raise_if_requested(self) -> None:
+        """For long work between commands."""
+        if self._reason is not None:
+            raise Stopped(self._reason)
 
     def fileno(self) -> int:
         """Readable once a stop was requested."""
@@ -120,6 +145,26 @@ class Cancellation:
 def wait_for_request(cancellation: Cancellation, timeout_s: float) -> bool:
     """Wait until a stop is requested, at most this long."""
     return bool(select.select([cancellation], [], [], timeout_s)[0])
+
+
+_heeded: ContextVar[Cancellation | None] = ContextVar("heeded", default=None)
+
+
+@contextmanager
+def heeding(cancellation: Cancellation) -> Iterator[None]:
+    """Let every helper command in this block, however deep, end when a stop is requested, as `Stopped`."""
+    before = _heeded.set(cancellation)
+    try:
+        cancellation.raise_if_requested()
+        yield
+    finally:
+        _heeded.reset(before)
+
+
+def go_on() -> None:
+    """Between two pieces of long work: `Stopped` if the block that we are in was asked to stop."""
+    if (heeded := _heeded.get()) is not None:
+        heeded.raise_if_requested()
 
 
 _family_numbers = itertools.count(1)
@@ -140,16 +185,19 @@ def stream(
     on_stdout: Sink,
     on_stderr: Sink,
     timeout_s: float | None,
-    cancellation: Cancellation,
+    cancellation: Cancellation | None = None,
 ) -> Ended:
-    """Run a command to its end, handing over its output as it comes, and leave no process behind."""
+    """Run a command to its end, handing over its output as it comes, and leave no process behind.
+
+    Without a cancellation of its own it ends with the block that it is in.
+    """
     process_tree.adopt_orphans()
     mark = mark_of(command.family)
     began = time.monotonic()
     child = _start(command, mark)
     watched = _Watched(child, mark, command.wrapped, (on_stdout, on_stderr))
     try:
-        ending = watched.follow(began + timeout_s if timeout_s is not None else None, cancellation)
+        ending = watched.follow(began + timeout_s if timeout_s is not None else None, cancellation or _heeded.get())
     finally:
         watched.finish()
     return Ended(ending, _shell_code(child.returncode), time.monotonic() - began)
@@ -167,8 +215,10 @@ def capture(
     with _start_lock:
         child = _popen(argv, cwd, env, subprocess.PIPE)
         _ours[child.pid] = ""
+    heeded = _heeded.get()
     try:
-        stdout, stderr = child.communicate(stdin, timeout=timeout_s)
+        with heeded.ending(child) if heeded is not None else nullcontext():
+            stdout, stderr = child.communicate(stdin, timeout=timeout_s)
     except BaseException as problem:
         process_tree.kill_all([child.pid, *process_tree.descendants(child.pid)], signal.SIGKILL)
         child.communicate()
@@ -253,19 +303,22 @@ class _Watched:
                 self._selector.register(pipe, selectors.EVENT_READ, sink)
         self._exit_handle = process_tree.exit_handle(child.pid)
 
-    def follow(self, deadline: float | None, cancellation: Cancellation) -> Ending:
+    def follow(self, deadline: float | None, cancellation: Cancellation | None) -> Ending:
         """Read until the child exits; past the deadline or on request, end it: TERM, then KILL."""
         if self._exit_handle is not None:
             self._selector.register(self._exit_handle, selectors.EVENT_READ, None)
-        self._selector.register(cancellation, selectors.EVENT_READ, None)
+        if cancellation is not None:
+            self._selector.register(cancellation, selectors.EVENT_READ, None)
         ending = Ending.EXITED
         kill_at: float | None = None
         while self._child.poll() is None:
             now = time.monotonic()
-            if kill_at is None and (cancellation.reason is not None or (deadline and now >= deadline)):
-                ending = Ending.CANCELLED if cancellation.reason is not None else Ending.TIMED_OUT
+            requested = cancellation is not None and cancellation.reason is not None
+            if kill_at is None and (requested or (deadline and now >= deadline)):
+                ending = Ending.CANCELLED if requested else Ending.TIMED_OUT
                 kill_at = now + _GRACE_S
-                self._selector.unregister(cancellation)
+                if cancellation is not None:
+                    self._selector.unregister(cancellation)
                 self._signal_family(signal.SIGTERM)
             if kill_at is not None and now >= kill_at:
                 self._signal_family(signal.SIGKILL)

@@ -119,8 +119,8 @@ class Draft:
         return Evidence(
             schema=SCHEMA,
             run_id=run_id,
-            kind="run" if order.rerun_of is None else "rerun",
-            rerun_of=order.rerun_of,
+            kind=order.origin.kind,
+            rerun_of=order.origin.rerun_of,
             tool_version=VERSION,
             status="OK" if self.failure is None else "ERROR",
             error_code=self.failure.code if self.failure else None,

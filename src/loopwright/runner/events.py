@@ -112,9 +112,19 @@ class RunEnded(msgspec.Struct, frozen=True):
     duration_s: float
 
 
+class GaveUp(msgspec.Struct, frozen=True):
+    """The reflection loop used up its tries; a person decides."""
+
+    run_id: str
+    attempts: int
+    error_code: str
+    message: Redacted
+    next: str
+
+
 Event = (
     RunStarted | PlanRead | SandboxOpened | StepStarted | CommandStarted | OutputSeen | CommandEnded
-    | CheckJudged | StepEnded | SecretSeen | Replanning | RunEnded
+    | CheckJudged | StepEnded | SecretSeen | Replanning | RunEnded | GaveUp
 )  # fmt: skip
 Listener = Callable[[Event], None]
 

@@ -20,6 +20,7 @@ class Failure(msgspec.Struct, frozen=True):
     exit_code: int | None = None
     log_tail: Redacted | None = None
     log_end: Redacted | None = None
+    signal: str | None = None
 
 
 class Limits(msgspec.Struct, frozen=True):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from loopwright.errors import LoopwrightError
-from loopwright.evidence.store import RunStore
+from loopwright.evidence.store import Origin, RunStore
 from loopwright.kernel.clock import Clock
 from loopwright.redaction.redactor import Redactor
 from loopwright.runner.model import Environment, Limits
@@ -13,26 +13,31 @@ from loopwright.sandbox.open import Wanted
 from loopwright.sandbox.port import Isolation
 
 
-class Order(msgspec.Struct, frozen=True):
-    """What to run, and how."""
+class Room(msgspec.Struct, frozen=True):
+    """Where steps run: which sandbox, how confined, by which shell, for how long."""
 
-    plan_name: str
-    plan: bytes | LoopwrightError
-    sandbox: Wanted | None
+    sandbox: Wanted
     isolation: str
     setup: tuple[str, ...]
     keep: bool
     limits: Limits
+    shell: str
+
+
+class Order(msgspec.Struct, frozen=True):
+    """What to run and where; an error in either's place is why that can't be, and the run records it."""
+
+    plan_name: str
+    plan: bytes | LoopwrightError
+    room: Room | LoopwrightError
     environment: Environment
-    shell: str | LoopwrightError
-    rerun_of: str | None = None
+    origin: Origin = Origin()
     run_id: str | None = None
-    refusal: LoopwrightError | None = None
 
     @property
     def stop_at_failure(self) -> bool:
         """A rerun goes on, so that all failures are known."""
-        return self.rerun_of is None
+        return self.origin.rerun_of is None
 
 
 class Tools(msgspec.Struct, frozen=True):

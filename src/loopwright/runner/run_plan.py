@@ -10,19 +10,21 @@ from pathlib import Path
 
 import msgspec
 
-from loopwright.errors import Interrupted, InvalidPlan, LoopwrightError, SecretLeak
+from loopwright.errors import Interrupted, LoopwrightError, SecretLeak
 from loopwright.evidence.model import Evidence
 from loopwright.evidence.store import PLAN, RunFolder
 from loopwright.kernel import ids
-from loopwright.kernel.process import Cancellation
+from loopwright.kernel.clock import stamp
+from loopwright.kernel.files import shown
+from loopwright.kernel.process import Cancellation, Stopped, heeding
 from loopwright.plan.model import Plan, Step
 from loopwright.plan.parse import parse_plan
 from loopwright.redaction.model import Action, Finding
-from loopwright.redaction.redactor import PRAGMA_TEXT
+from loopwright.redaction.redactor import PRAGMA_TEXT, Redactor
 from loopwright.runner.draft import Draft
 from loopwright.runner.events import Emitter, PlanRead, RunEnded, RunStarted, SandboxOpened, SecretSeen
-from loopwright.runner.model import Failure
-from loopwright.runner.order import Order, Tools
+from loopwright.runner.model import Environment, Failure
+from loopwright.runner.order import Order, Room, Tools
 from loopwright.runner.patch import keep_base_patch, keep_patch
 from loopwright.runner.run_step import Bench, run_step
 from loopwright.runner.schedule import run_in_order
@@ -49,26 +51,34 @@ def run_plan(order: Order, tools: Tools, emitter: Emitter, cancellation: Cancell
     """Run a plan once and publish what happened."""
     began = time.monotonic()
     draft = Draft(tools.clock(), order.environment)
-    plan, problem = _read_plan(order, tools, draft)
-    wanted = order.run_id or (plan.run_id if plan is not None and plan.run_id else ids.new_run_id(draft.started))
-    folder = tools.store.claim(wanted)
+    plan = _read_plan(order, tools, draft)
+    named = plan.run_id if isinstance(plan, Plan) else None
+    wanted = order.run_id or named or ids.new_run_id(draft.started)
+    folder = tools.store.claim(wanted, order.origin, stamp(draft.started))
     try:
-        emitter.emit(RunStarted(folder.run_id, str(folder.path)))
+        emitter.emit(RunStarted(folder.run_id, shown(folder.path)))
         draft.write_plan(folder, PLAN)
         try:
-            if problem is not None or plan is None:
-                raise problem or InvalidPlan("there is no plan", hint="")
-            with cancellation.nested() as own:
-                _execute(order, plan, tools, draft, folder, emitter, own)
-        except LoopwrightError as stop:
-            draft.fail(Failure(stop.code, tools.redactor.clean(stop.message), stop.hint))
+            if isinstance(plan, LoopwrightError):
+                raise plan
+            _execute(order, plan, tools, draft, folder, emitter, cancellation)
+        except LoopwrightError as problem:
+            draft.fail(failure_of(problem, tools.redactor))
+        except Stopped:
+            draft.fail(failure_of(_interrupted(cancellation), tools.redactor))
         if draft.failure is None:
             draft.write_summary(folder, tools.redactor)
         evidence = draft.evidence(order, tools, folder.run_id, time.monotonic() - began)
         evidence = tools.store.publish(folder, evidence)
     finally:
         folder.release()
-    return Finished(evidence, folder.path, draft.failure, plan)
+    return Finished(evidence, folder.path, draft.failure, plan if isinstance(plan, Plan) else None)
+
+
+def failure_of(problem: LoopwrightError, redactor: Redactor) -> Failure:
+    """An error as the failure of a run."""
+    stopped_by = problem.signal_name if isinstance(problem, Interrupted) else None
+    return Failure(problem.code, redactor.clean(problem.message), problem.hint, signal=stopped_by)
 
 
 def announce_end(finished: Finished, failure: Failure | None, emitter: Emitter) -> None:
@@ -81,36 +91,34 @@ def announce_end(finished: Finished, failure: Failure | None, emitter: Emitter) 
             error_code=failure.code if failure else None,
             message=failure.message if failure else evidence.message,
             next=failure.hint if failure else None,
-            path=str(finished.folder),
+            path=shown(finished.folder),
             duration_s=evidence.duration_s,
         )
     )
 
 
-def _read_plan(order: Order, tools: Tools, draft: Draft) -> tuple[Plan | None, LoopwrightError | None]:
+def _read_plan(order: Order, tools: Tools, draft: Draft) -> Plan | LoopwrightError:
     """The plan, or why there is none that may be run; secrets are looked for before anything else."""
-    if order.refusal is not None:
-        return None, order.refusal
     if isinstance(order.plan, LoopwrightError):
-        return None, order.plan
+        return order.plan
     scanned = tools.redactor.scan(order.plan, order.plan_name, trusts_pragma=True)
     draft.findings += scanned.findings
     if scanned.must_stop:
         draft.note_plan(order.plan, scanned)
-        return None, leak(f"the plan {order.plan_name} holds a secret", draft)
+        return leak(f"the plan {order.plan_name} holds a secret", draft)
     tools.redactor.allow(tools.redactor.exempted_by_pragma(order.plan))
     try:
         plan = parse_plan(order.plan, order.plan_name)
     except LoopwrightError as problem:
         draft.note_plan(order.plan, scanned)
-        return None, problem
+        return problem
     hidden = _hidden_in(plan, order.plan_name, tools)
     draft.note_plan(order.plan, msgspec.structs.replace(scanned, findings=(*scanned.findings, *hidden)))
     if hidden:
         draft.findings += hidden
-        return None, leak(f"the plan {order.plan_name} holds a secret", draft)
+        return leak(f"the plan {order.plan_name} holds a secret", draft)
     draft.plan = plan
-    return plan, None
+    return plan
 
 
 def _hidden_in(plan: Plan, name: str, tools: Tools) -> list[Finding]:
@@ -123,7 +131,7 @@ def _hidden_in(plan: Plan, name: str, tools: Tools) -> list[Finding]:
 
 def leak(what: str, draft: Draft) -> SecretLeak:
     """The error for a secret that was about to be kept."""
-    places = "; ".join(finding.sentence() for finding in draft.findings if finding.action == "stop")
+    places = "; ".join(finding.sentence() for finding in draft.findings if finding.action is Action.STOP)
     return SecretLeak(
         f"{what}: {places}",
         hint="take the secret out (pass it by the step's `env`), or see `loopwright explain secrets`",
@@ -142,31 +150,33 @@ def _execute(
     emitter.emit(
         PlanRead(tools.redactor.clean(plan.goal), tuple((s.id, tools.redactor.clean(s.action)) for s in plan.steps))
     )
-    if isinstance(order.shell, LoopwrightError):
-        raise order.shell
-    if order.sandbox is None:
-        raise InvalidPlan("there is no sandbox to run it in", hint="")
-    _raise_if_interrupted(cancellation)
-    shell = order.shell
+    if isinstance(order.room, LoopwrightError):
+        raise order.room
+    room = order.room
 
     def confine(view: View) -> tuple[Isolation, Confinement]:
-        return choose(order.isolation, tools.isolations, view, shell, order.environment.for_step(()))
+        return choose(room.isolation, tools.isolations, view, room.shell, order.environment.for_step(()))
 
-    with opened(order.sandbox, folder.run_id, confine=confine, keep=order.keep) as sandbox:
+    with (
+        opened(room.sandbox, folder.run_id, confine=confine, keep=room.keep, cancellation=cancellation) as sandbox,
+        cancellation.nested() as own,
+    ):
         draft.note_sandbox(sandbox, tools.redactor)
         _announce(sandbox, tools, emitter)
-        bench = _bench(order, shell, tools, folder, sandbox, emitter, cancellation)
-        keep_base_patch(folder, sandbox, tools.redactor, draft)
+        bench = _bench(room, order.environment, tools, folder, sandbox, emitter, own)
+        with heeding(cancellation):
+            keep_base_patch(folder, sandbox, tools.redactor, draft)
         tools.redactor.exempt_later(lambda: tools.redactor.exempted_by_pragma(sandbox.recorder.lines_with(PRAGMA_TEXT)))
-        _run_steps(order, plan, bench, draft)
+        _run_steps(room, plan, bench, draft, stop_at_failure=order.stop_at_failure)
         draft.findings += bench.findings
         _raise_if_stopped(bench, draft)
         draft.fail_first(bench.failures)
         if draft.failure is None:
-            keep_patch(folder, sandbox, tools.redactor, draft)
+            with heeding(cancellation):
+                keep_patch(folder, sandbox, tools.redactor, draft)
             for finding in draft.patch_findings:
                 emitter.emit(SecretSeen(tools.redactor.clean(finding.sentence())))
-            if any(finding.action == "stop" for finding in draft.patch_findings):
+            if any(finding.action is Action.STOP for finding in draft.patch_findings):
                 raise leak("the change holds a secret", draft)
 
 
@@ -185,8 +195,8 @@ def _announce(sandbox: Sandbox, tools: Tools, emitter: Emitter) -> None:
 
 
 def _bench(
-    order: Order,
-    shell: str,
+    room: Room,
+    environment: Environment,
     tools: Tools,
     folder: RunFolder,
     sandbox: Sandbox,
@@ -198,19 +208,19 @@ def _bench(
         place=sandbox.place,
         view=sandbox.view,
         isolation=sandbox.isolation,
-        environment=order.environment,
-        shell=shell,
-        network_open=order.isolation != "strict",
-        limits=order.limits,
+        environment=environment,
+        shell=room.shell,
+        network_open=room.isolation != "strict",
+        limits=room.limits,
         redactor=tools.redactor,
         emitter=emitter,
         cancellation=cancellation,
     )
 
 
-def _run_steps(order: Order, plan: Plan, bench: Bench, draft: Draft) -> None:
-    if order.setup:
-        setup = Step(SETUP_STEP, "prepare the sandbox", order.setup)
+def _run_steps(room: Room, plan: Plan, bench: Bench, draft: Draft, *, stop_at_failure: bool) -> None:
+    if room.setup:
+        setup = Step(SETUP_STEP, "prepare the sandbox", room.setup)
         record = run_step(bench, setup)
         draft.steps.append(record)
         if record.outcome != "passed":
@@ -219,8 +229,8 @@ def _run_steps(order: Order, plan: Plan, bench: Bench, draft: Draft) -> None:
     done = run_in_order(
         plan,
         lambda step: run_step(bench, step),
-        jobs=order.limits.jobs,
-        stop_at_failure=order.stop_at_failure,
+        jobs=room.limits.jobs,
+        stop_at_failure=stop_at_failure,
         cancellation=bench.cancellation,
     )
     draft.steps += [done[step.id] for step in plan.steps if step.id in done]
@@ -228,15 +238,15 @@ def _run_steps(order: Order, plan: Plan, bench: Bench, draft: Draft) -> None:
 
 
 def _raise_if_stopped(bench: Bench, draft: Draft) -> None:
-    if any(finding.action == "stop" for finding in bench.findings):
+    if any(finding.action is Action.STOP for finding in bench.findings):
         raise leak("a command printed a secret", draft)
     for failure in bench.failures:
         if failure.code == "SANDBOX_ESCAPE":
             draft.fail(failure)
             return
-    _raise_if_interrupted(bench.cancellation)
+    if bench.cancellation.reason in SIGNALS:
+        raise _interrupted(bench.cancellation)
 
 
-def _raise_if_interrupted(cancellation: Cancellation) -> None:
-    if cancellation.reason in SIGNALS:
-        raise Interrupted(cancellation.reason, hint="`loopwright run` starts again")
+def _interrupted(cancellation: Cancellation) -> Interrupted:
+    return Interrupted(cancellation.reason or "a request", hint="`loopwright run` starts again")

@@ -6,6 +6,7 @@ import os
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from contextvars import copy_context
 from pathlib import Path
 
 import msgspec
@@ -34,6 +35,7 @@ def list_project(top: Path, excludes: Excludes) -> Listing:
     ahead: list[bytes] = [b""]
     root = os.fsencode(top)
     while ahead:
+        process.go_on()
         folder = ahead.pop()
         try:
             entries = list(os.scandir(root + b"/" + folder))
@@ -83,11 +85,12 @@ def _copy_link(source: bytes, target: bytes) -> None:
 
 def _copy_contents(source: Path, target: Path, files: list[bytes]) -> list[str]:
     if len(files) < _FEW:
-        lines = copy_worker.copy_all(os.fsencode(source), os.fsencode(target), files)
+        lines = copy_worker.copy_all(os.fsencode(source), os.fsencode(target), files, process.go_on)
         return [shown(line) for line in lines]
     workers = min(4, os.cpu_count() or 1)
     with ThreadPoolExecutor(workers) as pool:
-        shares = [pool.submit(_copy_share, source, target, files[number::workers]) for number in range(workers)]
+        parts = [(copy_context(), files[number::workers]) for number in range(workers)]
+        shares = [pool.submit(here.run, _copy_share, source, target, part) for here, part in parts]
         return [line for share in shares for line in share.result()]
 
 

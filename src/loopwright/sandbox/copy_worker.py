@@ -4,11 +4,17 @@ Arguments: source, target. Standard input: relative paths, NUL-separated. Prints
 One process per core is what makes this faster than `cp -a`; threads would wait for each other.
 """
 
+from __future__ import annotations
+
 import errno
 import fcntl
 import os
 import stat
 import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _CHUNK = 1 << 20
 _FICLONE = 0x40049409
@@ -16,7 +22,11 @@ _CLONE_FROM = 1 << 16
 _UNSUPPORTED = (errno.EOPNOTSUPP, errno.EXDEV, errno.EINVAL, errno.ENOTTY, errno.ENOSYS, errno.EPERM)
 
 
-def copy_one(source: bytes, target: bytes) -> None:
+def nothing() -> None:
+    """Whoever copies in a process of its own is ended from outside."""
+
+
+def copy_one(source: bytes, target: bytes, go_on: Callable[[], None] = nothing) -> None:
     """Copy a file or a link: bytes, permissions and time; holes stay holes; links are never followed."""
     reading = os.open(source, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
@@ -26,7 +36,7 @@ def copy_one(source: bytes, target: bytes) -> None:
         mode = stat.S_IMODE(found.st_mode) & 0o777
         writing = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode | 0o200)
         try:
-            fill(reading, writing, found)
+            fill(reading, writing, found, go_on)
             os.fchmod(writing, mode)
             os.utime(writing, ns=(found.st_atime_ns, found.st_mtime_ns))
         finally:
@@ -35,14 +45,15 @@ def copy_one(source: bytes, target: bytes) -> None:
         os.close(reading)
 
 
-def fill(reading: int, writing: int, found: os.stat_result) -> None:
+def fill(reading: int, writing: int, found: os.stat_result, go_on: Callable[[], None]) -> None:
     """Bring the bytes over in the cheapest way that the file system offers."""
     if found.st_size >= _CLONE_FROM and clone(reading, writing):
         return
     if found.st_blocks * 512 < found.st_size:
-        fill_sparsely(reading, writing, found.st_size)
+        fill_sparsely(reading, writing, found.st_size, go_on)
         return
     while data := os.read(reading, _CHUNK):
+        go_on()
         write_all(writing, data)
 
 
@@ -57,7 +68,7 @@ def clone(reading: int, writing: int) -> bool:
     return True
 
 
-def fill_sparsely(reading: int, writing: int, size: int) -> None:
+def fill_sparsely(reading: int, writing: int, size: int, go_on: Callable[[], None]) -> None:
     """Copy the data and leave the holes."""
     os.ftruncate(writing, size)
     at = 0
@@ -72,6 +83,7 @@ def fill_sparsely(reading: int, writing: int, size: int) -> None:
         os.lseek(reading, at, os.SEEK_SET)
         os.lseek(writing, at, os.SEEK_SET)
         while at < end and (data := os.read(reading, min(_CHUNK, end - at))):
+            go_on()
             write_all(writing, data)
             at += len(data)
 
@@ -83,12 +95,12 @@ def write_all(writing: int, data: bytes) -> None:
         view = view[os.write(writing, view) :]
 
 
-def copy_all(source: bytes, target: bytes, paths: list[bytes]) -> list[bytes]:
-    """Copy each path from one folder to the other; a line for each that could not be."""
+def copy_all(source: bytes, target: bytes, paths: list[bytes], go_on: Callable[[], None] = nothing) -> list[bytes]:
+    """Copy each path from one folder to the other; a line for each that could not be. `go_on` may raise."""
     problems: list[bytes] = []
     for path in paths:
         try:
-            copy_one(source + b"/" + path, target + b"/" + path)
+            copy_one(source + b"/" + path, target + b"/" + path, go_on)
         except FileNotFoundError:
             continue  # gone since it was listed: the project is in use
         except OSError as problem:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import struct
 from collections.abc import Callable, Iterator
@@ -82,7 +83,7 @@ class GitRecorder:
     def write_base_patch(self, write: Callable[[bytes], None], limit: int) -> bool:
         """What the base has that its commit has not; False when that is more than the limit."""
         commit = f"{self._base.commit}^{{tree}}"
-        if sum(size for *_, size in self._changed_blobs(commit, self._base.tree)) > limit:
+        if sum(size for *_, size in self._sized("diff-tree", "-r", commit, self._base.tree)) > limit:
             return False
         size = 0
 
@@ -100,7 +101,7 @@ class GitRecorder:
     def _keep_large_files_out(self) -> list[str]:
         """A patch can't carry a file of gigabytes: put the base's entry back, and name the file."""
         named = []
-        for old_mode, old_blob, path, size in self._changed_blobs("--cached", self._base.tree):
+        for old_mode, old_blob, path, size in self._sized("diff-index", "--cached", self._base.tree):
             if size > _LARGEST:
                 if old_mode == b"000000":
                     self._git.run("update-index", "--force-remove", "-z", "--stdin", stdin=path + b"\0")
@@ -110,10 +111,9 @@ class GitRecorder:
                 named.append(f"{shown(path)} ({size:,} bytes are too many for a patch)")
         return named
 
-    def _changed_blobs(self, old: str, new: str) -> Iterator[tuple[bytes, bytes, bytes, int]]:
-        """Old mode, old blob, path and new size of each file that differs; `--cached` compares with the index."""
-        verb = ("diff-index", "--cached", new) if old == "--cached" else ("diff-tree", "-r", old, new)
-        fields = self._git.run(*verb, "--raw", "-z", "--no-renames", "--no-abbrev").split(b"\0")
+    def _sized(self, *compare: str) -> Iterator[tuple[bytes, bytes, bytes, int]]:
+        """Old mode, old blob, path and new size of each file that differs in this comparison."""
+        fields = self._git.run(*compare, "--raw", "-z", "--no-renames", "--no-abbrev").split(b"\0")
         rows = [(meta.split(b" "), path) for meta, path in zip(fields[0::2], fields[1::2], strict=False)]
         asked = b"".join(meta[3] + b"\n" for meta, _ in rows)
         sizes = self._git.run("cat-file", "--batch-check=%(objectsize)", stdin=asked).splitlines() if rows else []
@@ -123,17 +123,13 @@ class GitRecorder:
     def _diff(self, old: str, new: str, write: Callable[[bytes], None], *paths: str) -> None:
         argv = self._git.argv("diff-tree", "-r", "-p", "-M", "--binary", "--full-index", *_DIFF, old, new, *paths)
         errors: list[bytes] = []
-        cancellation = process.Cancellation()
-        try:
-            ended = process.stream(
-                process.Command(argv, self._git.work_tree, self._git.env(), "patch"),
-                on_stdout=write,
-                on_stderr=errors.append,
-                timeout_s=None,
-                cancellation=cancellation,
-            )
-        finally:
-            cancellation.close()
+        ended = process.stream(
+            process.Command(argv, self._git.work_tree, self._git.env(), "patch"),
+            on_stdout=write,
+            on_stderr=errors.append,
+            timeout_s=None,
+        )
+        process.go_on()
         if ended.exit_code != 0:
             raise git_failure(("diff-tree",), process.Captured(ended.exit_code, b"", b"".join(errors)))
 
@@ -144,6 +140,7 @@ def stage_all(git: PrivateRepository) -> None:
     try:
         git.run("add", "--all", "--", ".", config=config)
     except GitFailed as problem:
-        if "No space left" in problem.message:
+        # Git has no code for a full disk; under LC_ALL=C its sentence ends with the system's own.
+        if os.strerror(errno.ENOSPC) in problem.message:
             raise StorageFailed(problem.message, hint="free some space, then try again") from problem
         raise

@@ -13,6 +13,7 @@ from loopwright.evidence.trees import SECRET_FOLDERS
 from loopwright.kernel import git
 from loopwright.kernel.files import remove_tree, shown, storage
 from loopwright.kernel.git import PrivateRepository, UserRepository
+from loopwright.kernel.process import Cancellation, heeding
 from loopwright.sandbox.copy_files import copy_project, list_project
 from loopwright.sandbox.excludes import Excludes
 from loopwright.sandbox.gate import folder_inside
@@ -41,13 +42,14 @@ class Sandbox(msgspec.Struct, frozen=True):
 
 
 @contextmanager
-def opened(wanted: Wanted, name: str, *, confine: Confine, keep: bool) -> Iterator[Sandbox]:
-    """A sandbox for the block; gone afterwards, unless it is to be kept."""
+def opened(wanted: Wanted, name: str, *, confine: Confine, keep: bool, cancellation: Cancellation) -> Iterator[Sandbox]:
+    """A sandbox for the block; gone afterwards, unless it is to be kept. `Stopped` when asked to stop on the way."""
     request = wanted.now if isinstance(wanted, RecordedRequest) else wanted
     owned = claim(request.sandbox_root, name)
     ready = False
     try:
-        sandbox = _open(wanted, request, owned.place, confine)
+        with heeding(cancellation):
+            sandbox = _open(wanted, request, owned.place, confine)
         ready = True
         yield sandbox
     finally:

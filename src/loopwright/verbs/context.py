@@ -15,8 +15,9 @@ from loopwright.kernel import git
 from loopwright.kernel.clock import Clock
 from loopwright.redaction.build import build_redactor, relaxed_rules
 from loopwright.runner.model import Environment, Limits
-from loopwright.runner.order import Tools
+from loopwright.runner.order import Room, Tools
 from loopwright.sandbox.model import Request
+from loopwright.sandbox.open import Wanted
 from loopwright.sandbox.place import default_root, prepare_root
 from loopwright.sandbox.port import Isolation
 from loopwright.workspace.layout import Layout
@@ -64,6 +65,18 @@ class Context(msgspec.Struct, frozen=True):
             state_folders=self.layout.state_folders(),
         )
 
+    def room(self) -> Room | LoopwrightError:
+        """Where steps run, as the settings say; or why they can't."""
+        try:
+            return self.room_for(self.sandbox_request())
+        except LoopwrightError as problem:
+            return problem
+
+    def room_for(self, sandbox: Wanted) -> Room:
+        """The same around a sandbox that is known already."""
+        wanted = self.settings.values.sandbox
+        return Room(sandbox, wanted.isolation, tuple(wanted.setup), wanted.keep, self.limits(), self.shell())
+
     def step_environment(self) -> Environment:
         """The caller's variables and the allow-list."""
         return Environment(self.environment, tuple(self.settings.values.sandbox.env))
@@ -73,13 +86,13 @@ class Context(msgspec.Struct, frozen=True):
         wanted = self.settings.values.run
         return Limits(wanted.timeout_s, wanted.jobs, wanted.log_limit_mb << 20)
 
-    def shell(self) -> str | LoopwrightError:
-        """bash, else sh, else why not."""
+    def shell(self) -> str:
+        """bash, else sh."""
         path = self.environment.get("PATH")
         for name in ("bash", "sh"):
             if shutil.which(name, path=path):
                 return name
-        return ToolMissing("there is no bash and no sh on PATH", hint="install bash, or correct PATH")
+        raise ToolMissing("there is no bash and no sh on PATH", hint="install bash, or correct PATH")
 
     def tools(self) -> Tools:
         """Fresh tools for one run: a redactor learns exemptions, and must not carry them over."""

@@ -10,7 +10,8 @@ import msgspec
 
 from loopwright.errors import DamagedFile, LoopwrightError
 from loopwright.kernel import git
-from loopwright.kernel.files import set_aside, shown
+from loopwright.kernel.clock import stamp
+from loopwright.kernel.files import shown
 from loopwright.redaction.detector import ENGINE
 from loopwright.runner.latch import read_latch
 from loopwright.sandbox import place
@@ -43,9 +44,10 @@ def _machine(context: Context) -> Iterator[Symptom]:
         yield Symptom("git", "ok", git.version())
     else:
         yield Symptom("git", "note", "not installed: only copy mode works", "install git")
-    shell = context.shell()
-    if isinstance(shell, LoopwrightError):
-        yield Symptom("shell", "problem", shell.message, shell.hint)
+    try:
+        shell = context.shell()
+    except LoopwrightError as problem:
+        yield Symptom("shell", "problem", problem.message, problem.hint)
     else:
         said = shell if shell == "bash" else f"{shell} (no bash: strict isolation can't be proven)"
         yield Symptom("shell", "ok" if shell == "bash" else "note", said)
@@ -92,7 +94,7 @@ def _workspace(context: Context, fix: bool) -> Iterator[Symptom]:
         yield Symptom("latch", "note", f"latched by {latch.run_id}: {latch.reason}", "`loopwright unlatch`")
     left = place.leftovers(context.wanted_sandbox_root())
     try:
-        dead = [run_id for run_id, _ in context.store.abandoned()]
+        dead = [dead.run_id for dead in context.store.abandoned()]
     except DamagedFile:
         return
     for what, names in (
@@ -118,14 +120,17 @@ def _mixed_layouts(layout: Layout) -> Iterator[Symptom]:
 
 
 def _journal(context: Context, fix: bool) -> Iterator[Symptom]:
-    path = context.layout.runs_journal
     try:
         count = len(context.store.recorded())
     except DamagedFile as problem:
         if not fix:
             yield Symptom("evidence chain", "problem", problem.message, "`loopwright doctor --fix`")
             return
-        aside = set_aside(path)
-        yield Symptom("evidence chain", "fixed", f"{problem.message}; kept as {shown(aside)}")
+        rescued = context.store.journal.rescue()
+        again = recover(context).runs
+        missing = context.store.record_missing(stamp(context.clock()))
+        said = f"{problem.message}; {rescued.kept} entries are sound, {len(again)} runs were taken in again"
+        said += f", {len(missing)} have no folder any more: {', '.join(missing[:5])}" if missing else ""
+        yield Symptom("evidence chain", "fixed", f"{said}; the damaged file is {shown(rescued.aside)}")
         return
     yield Symptom("evidence chain", "ok", f"{count} runs recorded")

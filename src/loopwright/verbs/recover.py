@@ -8,7 +8,7 @@ import msgspec
 
 from loopwright.errors import DamagedFile, SandboxCreateFailed, StorageFailed
 from loopwright.evidence.model import SCHEMA, Evidence
-from loopwright.evidence.store import EVIDENCE, RunFolder
+from loopwright.evidence.store import EVIDENCE, Origin, RunFolder
 from loopwright.kernel.clock import stamp
 from loopwright.kernel.digest import sha256_of_file
 from loopwright.kernel.files import remove_stale_temporaries, shown
@@ -31,28 +31,28 @@ def recover(context: Context) -> Recovered:
     sandboxes = []
     # A root that is not safe to use is not safe to clean either; whoever opens a sandbox there gets the error.
     with suppress(SandboxCreateFailed):
-        for folder in place.leftovers(context.sandbox_root()):
+        for leftover in place.leftovers(context.sandbox_root()):
             with suppress(StorageFailed):  # one that can't be removed must not keep the others; doctor names it
-                place.clear(folder)
-                sandboxes.append(folder.name)
+                place.clear(leftover)
+                sandboxes.append(leftover.name)
         place.drop_stale_locks(context.sandbox_root())
     for home in (context.layout.own, context.layout.result.parent, context.layout.plan.parent):
         remove_stale_temporaries(home)
     runs = []
-    for run_id, path in list(context.store.abandoned()):
-        folder_of_run = context.store.reclaim(run_id)
-        if folder_of_run is None:
+    for dead in context.store.abandoned():
+        folder = context.store.reclaim(dead.run_id)
+        if folder is None:
             continue
         try:
-            remove_stale_temporaries(path)
-            if (path / EVIDENCE).is_file():
+            remove_stale_temporaries(folder.path)
+            if (folder.path / EVIDENCE).is_file():
                 with suppress(DamagedFile):  # not what we wrote, so not ours to vouch for
-                    context.store.adopt(run_id, stamp(context.clock()))
+                    context.store.adopt(dead.run_id, stamp(context.clock()))
             else:
-                _close(context, folder_of_run)
+                _close(context, folder, dead.origin)
         finally:
-            folder_of_run.release()
-        runs.append(run_id)
+            folder.release()
+        runs.append(dead.run_id)
     _latch_what_was_cut_short(context)
     return Recovered(tuple(sandboxes), tuple(runs))
 
@@ -83,15 +83,15 @@ def _latch_what_was_cut_short(context: Context) -> None:
         latch(context, run_id, f"{evidence.error_code}: {evidence.message.text.splitlines()[0]}")
 
 
-def _close(context: Context, folder: RunFolder) -> None:
+def _close(context: Context, folder: RunFolder, origin: Origin) -> None:
     """Its logs stay as they are; they are named, with no claim about what they are worth."""
     files = sorted(path for path in folder.path.rglob("*") if path.is_file() and not path.is_symlink())
     digests = {str(path.relative_to(folder.path)): sha256_of_file(path) for path in files}
     now = stamp(context.clock())
     nothing = _text("")
     evidence = Evidence(
-        schema=SCHEMA, run_id=folder.run_id, kind="run", rerun_of=None, tool_version=VERSION, status="ERROR",
-        error_code="INTERRUPTED", message=_text("the process that ran it died"), goal=nothing,
+        schema=SCHEMA, run_id=folder.run_id, kind=origin.kind, rerun_of=origin.rerun_of, tool_version=VERSION,
+        status="ERROR", error_code="INTERRUPTED", message=_text("the process that ran it died"), goal=nothing,
         plan_source_hash=digests.get("plan.yaml"), started_at=now, finished_at=now, duration_s=0.0, base=None,
         sandbox=None, isolation=None, env_status={}, relaxed_rules={}, findings=[], steps=[], result_tree=None,
         changed_files=[], patch_sha256=None, files=digests, previous=None,

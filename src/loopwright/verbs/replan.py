@@ -12,17 +12,17 @@ from msgspec.structs import replace
 
 from loopwright.agents.port import Agent, NoAnswer, Ran, Reason, Role, Turn
 from loopwright.agents.prompts import prompt_for
-from loopwright.errors import AgentFailed, Interrupted, LoopwrightError
+from loopwright.errors import AgentFailed, Interrupted
 from loopwright.evidence.logs import LogFile
 from loopwright.kernel import process
 from loopwright.kernel.digest import sha256
 from loopwright.kernel.files import make_folder
-from loopwright.kernel.process import Cancellation, Ending
+from loopwright.kernel.process import Cancellation, Ending, Stopped
 from loopwright.redaction.redactor import Redactor
 from loopwright.runner.events import Emitter, Replanning
-from loopwright.runner.latest import blocker_of, blocker_text, envelope_of
+from loopwright.runner.latest import Blocker, blocker_of, blocker_text, envelope_of
 from loopwright.runner.model import Failure
-from loopwright.runner.run_plan import SIGNALS, Finished
+from loopwright.runner.run_plan import Finished
 from loopwright.sandbox.confine import choose
 from loopwright.sandbox.open import Sandbox, opened
 from loopwright.verbs.context import Context
@@ -32,6 +32,22 @@ _STOPS = {
     Reason.AGENT_MISSING, Reason.AGENT_TOO_OLD, Reason.NOT_LOGGED_IN, Reason.CRASHED, Reason.HUNG,
     Reason.RATE_LIMITED, Reason.BUDGET_USED,
 }  # fmt: skip
+
+
+class Failed(msgspec.Struct, frozen=True):
+    """A failed attempt, and the how-manieth plan is asked for because of it."""
+
+    last: Finished
+    failure: Failure
+    plan: bytes
+    number: int
+    tries: int
+
+    def blocker(self) -> Blocker:
+        """The card of what blocks."""
+        evidence = self.last.evidence
+        envelope = envelope_of(evidence, self.failure, plan="", written=[], missing=False)
+        return blocker_of(envelope, evidence, self.last.folder, self.failure)
 
 
 class NewPlan(msgspec.Struct, frozen=True):
@@ -47,42 +63,26 @@ def can_be_replanned(failure: Failure) -> bool:
 
 
 def ask_for_plan(
-    context: Context,
-    agent: Agent,
-    last: Finished,
-    failure: Failure,
-    plan: bytes,
-    number: int,
-    tries: int,
-    emitter: Emitter,
-    cancellation: Cancellation,
+    context: Context, agent: Agent, failed: Failed, emitter: Emitter, cancellation: Cancellation
 ) -> NewPlan | None:
     """One turn of the replanner; None when it used up a try without a usable plan."""
-    envelope = envelope_of(last.evidence, failure, plan="", written=[], missing=False)
-    blocker = blocker_of(envelope, last.evidence, last.folder, failure)
-    emitter.emit(Replanning(agent.name, number, tries, blocker.needs))
+    blocker = failed.blocker()
+    emitter.emit(Replanning(agent.name, failed.number, failed.tries, blocker.needs))
     redactor = context.tools().redactor
-    may_use_web = blocker.needs == "RESEARCH"
-    prompt = prompt_for(
-        Role.REPLANNER,
-        needs=blocker.needs,
-        needs_reason=blocker.needs_reason,
-        web="You may look things up on the web." if may_use_web else "Everything that you need is here.",
-        blocker=blocker_text(blocker),
-        plan=redactor.clean(plan).text,
-        evidence="run/evidence.json and run/logs/ beside this prompt",
-    )
-    record = context.layout.turn(f"{last.evidence.run_id}-replan-{number}")
+    prompt = _prompt(blocker, redactor.clean(failed.plan).text)
+    record = context.layout.turn(f"{failed.last.evidence.run_id}-replan-{failed.number}")
     make_folder(record)
     (record / "prompt.md").write_bytes(redactor.clean(prompt).data)
     settings = context.settings.values.agents.named.get(agent.name, AgentSettings())
-    with _sandbox_for_turn(context, last) as (sandbox, mailbox):
-        shutil.copytree(last.folder, mailbox / "run")
-        turn = Turn(Role.REPLANNER, prompt, mailbox, settings.timeout_s, may_use_web)
-        starter = _Starter(context, sandbox, record, redactor, settings, cancellation)
-        answer = agent.take(turn, starter)
-    if cancellation.reason in SIGNALS:
-        raise Interrupted(cancellation.reason, hint="`loopwright unlatch` and `loopwright run` start again")
+    try:
+        with _sandbox_for_turn(context, failed.last, cancellation) as (sandbox, mailbox):
+            shutil.copytree(failed.last.folder, mailbox / "run")
+            turn = Turn(Role.REPLANNER, prompt, mailbox, settings.timeout_s, _may_use_web(blocker))
+            starter = _Starter(context, sandbox, record, redactor, settings, turn.may_use_web, cancellation)
+            answer = agent.take(turn, starter)
+        cancellation.raise_if_requested()
+    except Stopped as stop:
+        raise Interrupted(str(stop), hint="`loopwright unlatch` and `loopwright run` start again") from stop
     if isinstance(answer, NoAnswer):
         (record / "failure.txt").write_bytes(redactor.clean(f"{answer.reason}: {answer.detail}\n").data)
         if answer.reason in _STOPS:
@@ -97,12 +97,27 @@ def ask_for_plan(
     return NewPlan(data, sha256(data)) if data.strip() else None
 
 
+def _may_use_web(blocker: Blocker) -> bool:
+    return blocker.needs == "RESEARCH"
+
+
+def _prompt(blocker: Blocker, plan: str) -> str:
+    may = _may_use_web(blocker)
+    return prompt_for(
+        Role.REPLANNER,
+        needs=blocker.needs,
+        needs_reason=blocker.needs_reason,
+        web="You may look things up on the web." if may else "Do not use the web: everything that you need is here.",
+        blocker=blocker_text(blocker),
+        plan=plan,
+        evidence="run/evidence.json and run/logs/ beside this prompt",
+    )
+
+
 @contextmanager
-def _sandbox_for_turn(context: Context, last: Finished) -> Iterator[tuple[Sandbox, Path]]:
+def _sandbox_for_turn(context: Context, last: Finished, cancellation: Cancellation) -> Iterator[tuple[Sandbox, Path]]:
     """A sandbox of the project with a mailbox beside it."""
     shell = context.shell()
-    if isinstance(shell, LoopwrightError):
-        raise shell
     environment = context.step_environment().for_step(())
     isolation = context.settings.values.sandbox.isolation
     with opened(
@@ -110,6 +125,7 @@ def _sandbox_for_turn(context: Context, last: Finished) -> Iterator[tuple[Sandbo
         f"{last.evidence.run_id}-replan",
         confine=lambda view: choose(isolation, context.isolations, view, shell, environment),
         keep=False,
+        cancellation=cancellation,
     ) as sandbox:
         mailbox = sandbox.place.folder / "mailbox"
         mailbox.mkdir()
@@ -126,6 +142,7 @@ class _Starter:
         record: Path,
         redactor: Redactor,
         settings: AgentSettings,
+        may_use_web: bool,
         cancellation: Cancellation,
     ) -> None:
         self._context = context
@@ -133,6 +150,7 @@ class _Starter:
         self._record = record
         self._redactor = redactor
         self._settings = settings
+        self._network = settings.network == "always" or (settings.network == "research" and may_use_web)
         self._cancellation = cancellation
         self._started = 0
 
@@ -140,7 +158,7 @@ class _Starter:
         """Run it to its end."""
         base = self._context.step_environment().for_step(tuple(self._settings.env))
         launch = self._sandbox.isolation.launch(
-            self._sandbox.view, argv, cwd=self._sandbox.place.repo, env={**base, **env}, network=True
+            self._sandbox.view, argv, cwd=self._sandbox.place.repo, env={**base, **env}, network=self._network
         )
         self._started += 1
         log = LogFile(self._record / f"program-{self._started}.log", self._context.limits().log_bytes)

@@ -8,10 +8,11 @@ import msgspec
 
 from loopwright.errors import EvidenceMismatch, UnknownRun
 from loopwright.evidence.model import Evidence
-from loopwright.evidence.store import BASE_PATCH, PLAN
+from loopwright.evidence.store import BASE_PATCH, PLAN, Origin
 from loopwright.kernel.digest import sha256
 from loopwright.kernel.process import Cancellation
 from loopwright.runner.events import Emitter, Listener
+from loopwright.runner.model import Failure
 from loopwright.runner.order import Order
 from loopwright.runner.run_plan import SETUP_STEP, announce_end, run_plan
 from loopwright.sandbox.model import Mode, RecordedRequest, Request
@@ -26,6 +27,7 @@ class RerunReport(msgspec.Struct, frozen=True):
     second: Evidence
     folder: Path
     differences: tuple[str, ...]
+    failure: Failure | None
 
 
 def rerun(context: Context, run: str, listener: Listener, cancellation: Cancellation) -> RerunReport:
@@ -35,24 +37,18 @@ def rerun(context: Context, run: str, listener: Listener, cancellation: Cancella
     run_id = store.resolve(run)
     first, _ = store.load(run_id)
     plan = _recorded_plan(store.folder(run_id), first)
-    wanted = context.settings.values.sandbox
+    room = context.room_for(_recorded_sandbox(context.sandbox_request(), store.folder(run_id), first))
+    if first.isolation is not None:
+        room = msgspec.structs.replace(room, isolation=first.isolation.requested)
     order = Order(
-        plan_name=f"the plan of {run_id}",
-        plan=plan,
-        sandbox=_recorded_sandbox(context.sandbox_request(), store.folder(run_id), first),
-        isolation=first.isolation.requested if first.isolation else wanted.isolation,
-        setup=tuple(wanted.setup),
-        keep=wanted.keep,
-        limits=context.limits(),
-        environment=context.step_environment(),
-        shell=context.shell(),
-        rerun_of=run_id,
-        run_id=f"{run_id}-rerun",
+        f"the plan of {run_id}", plan, room, context.step_environment(), origin=Origin(run_id), run_id=f"{run_id}-rerun"
     )
     emitter = Emitter(listener)
     finished = run_plan(order, context.tools(), emitter, cancellation)
     announce_end(finished, finished.failure, emitter)
-    return RerunReport(first, finished.evidence, finished.folder, tuple(differences(first, finished.evidence)))
+    return RerunReport(
+        first, finished.evidence, finished.folder, tuple(differences(first, finished.evidence)), finished.failure
+    )
 
 
 def differences(first: Evidence, second: Evidence) -> list[str]:

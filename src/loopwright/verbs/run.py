@@ -9,22 +9,22 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
+from loopwright.agents.port import Agent
 from loopwright.errors import Latched, LoopwrightError, MaxRetries
 from loopwright.evidence.model import Evidence
 from loopwright.evidence.store import EVIDENCE, PATCH, SUMMARY
 from loopwright.kernel.files import shown, write_durably
 from loopwright.kernel.process import Cancellation
 from loopwright.plan.parse import read_plan_file
-from loopwright.runner.events import Emitter, Listener
+from loopwright.runner.events import Emitter, GaveUp, Listener
 from loopwright.runner.latch import clear_latch, read_latch
 from loopwright.runner.latest import envelope_of, write_blocker, write_result
 from loopwright.runner.model import Failure
 from loopwright.runner.order import Order
 from loopwright.runner.run_plan import Finished, announce_end, run_plan
-from loopwright.sandbox.model import Request
 from loopwright.verbs.context import Context
 from loopwright.verbs.recover import latch, latches, recover
-from loopwright.verbs.replan import ask_for_plan, can_be_replanned
+from loopwright.verbs.replan import Failed, ask_for_plan, can_be_replanned
 from loopwright.workspace.layout import record_choice
 
 
@@ -49,23 +49,24 @@ def run(context: Context, request: RunRequest, listener: Listener, cancellation:
     record_choice(context.layout)
     recover(context)
     emitter = Emitter(listener)
+    # Before the run: a name that does not exist should not come to light after an hour of work.
+    agent = context.open_agent(request.replan_with) if request.replan_with is not None else None
     path = request.plan or context.layout.plan
     first = _once(context, path, lambda: read_plan_file(path), emitter, cancellation)
-    if request.replan_with is None or first.failure is None:
+    if agent is None or first.failure is None:
         return RunReport(first.evidence, first.folder, first.failure, (first.evidence.run_id,))
-    return _reflect(context, request.replan_with, path, first, emitter, cancellation)
+    return _reflect(context, agent, path, first, emitter, cancellation)
 
 
 def _reflect(
     context: Context,
-    agent_name: str,
+    agent: Agent,
     path: Path,
     first: Finished,
     emitter: Emitter,
     cancellation: Cancellation,
 ) -> RunReport:
     """The reflection loop: a new plan for each failure, never the same twice."""
-    agent = context.open_agent(agent_name)
     tries = context.settings.values.run.max_retries
     seen = {first.evidence.plan_source_hash}
     attempts = [first.evidence.run_id]
@@ -73,7 +74,8 @@ def _reflect(
     for number in range(1, tries + 1):
         if last.failure is None or not can_be_replanned(last.failure):
             break
-        answer = ask_for_plan(context, agent, last, last.failure, plan, number, tries, emitter, cancellation)
+        failed = Failed(last, last.failure, plan, number, tries)
+        answer = ask_for_plan(context, agent, failed, emitter, cancellation)
         if answer is None or answer.digest in seen:
             continue
         seen.add(answer.digest)
@@ -84,7 +86,9 @@ def _reflect(
         attempts.append(last.evidence.run_id)
     failure = last.failure
     if failure is not None and can_be_replanned(failure):
+        _clear_own_latch(context, attempts)
         failure = _give_up(context, path, last, failure, tries)
+        emitter.emit(GaveUp(last.evidence.run_id, tries, failure.code, failure.message, failure.hint))
     return RunReport(last.evidence, last.folder, failure, tuple(attempts))
 
 
@@ -92,28 +96,12 @@ def _once(
     context: Context, path: Path, read: Callable[[], bytes], emitter: Emitter, cancellation: Cancellation
 ) -> Finished:
     """One attempt, from the latch to the latch."""
-    sandbox = context.settings.values.sandbox
-    refusal: LoopwrightError | None = _latched(context)
-    request: Request | None = None
     plan: bytes | LoopwrightError
     try:
-        plan = read()
-        request = context.sandbox_request()
+        plan = _latched(context) or read()
     except LoopwrightError as problem:
-        refusal = refusal or problem
         plan = problem
-    order = Order(
-        plan_name=_name(context, path),
-        plan=plan,
-        sandbox=request,
-        isolation=sandbox.isolation,
-        setup=tuple(sandbox.setup),
-        keep=sandbox.keep,
-        limits=context.limits(),
-        environment=context.step_environment(),
-        shell=context.shell(),
-        refusal=refusal,
-    )
+    order = Order(_name(context, path), plan, context.room(), context.step_environment())
     finished = run_plan(order, context.tools(), emitter, cancellation)
     settle(context, path, finished, finished.failure)
     announce_end(finished, finished.failure, emitter)

@@ -22,7 +22,13 @@ from loopwright.workspace.settings_model import AgentSettings, Values
 _PREFIX = "LOOPWRIGHT_"
 # Variables that we set for our own children; they are facts about a process, not settings.
 RESERVED_VARIABLES = frozenset(
-    {"LOOPWRIGHT_PROCESS_MARK", "LOOPWRIGHT_AGENT_TURN", "LOOPWRIGHT_PROMPT", "LOOPWRIGHT_ANSWER"}
+    {
+        "LOOPWRIGHT_PROCESS_MARK",
+        "LOOPWRIGHT_AGENT_TURN",
+        "LOOPWRIGHT_PROMPT",
+        "LOOPWRIGHT_ANSWER",
+        "LOOPWRIGHT_WEB",
+    }
 )
 Flags = Mapping[tuple[str, str], Any]
 
@@ -48,8 +54,14 @@ class Settings(msgspec.Struct, frozen=True):
         for section in Values.__struct_fields__:
             part = getattr(self.values, section)
             for key in part.__struct_fields__:
+                if (section, key) == ("agents", "named"):
+                    continue
                 origin = self.origins.get((section, key), "default")
                 yield Shown(section, key, getattr(part, key), origin, help_of(section, key))
+        for name, agent in self.values.agents.named.items():
+            for key in agent.__struct_fields__:
+                origin = self.origins.get(("agents", f"{name}.{key}"), "default")
+                yield Shown(f"agents.{name}", key, getattr(agent, key), origin, agent_help_of(key))
 
 
 def load_settings(*, user_file: Path, workspace_file: Path, environment: Mapping[str, str], flags: Flags) -> Settings:
@@ -102,23 +114,27 @@ class _Merge:
 
     def put(self, section: str, key: str, value: Any, origin: str) -> None:
         if section == "agents" and isinstance(value, dict):
-            named = {**self._raw.get((section, "named"), {}), key: value}
-            self._check(("agents", "named"), named, f"{origin}: [agents.{key}]", origin)
+            # Key by key, as everywhere: a workspace that sets an agent's model keeps the user's command for it.
+            others = self._raw.get((section, "named"), {})
+            named = {**others, key: {**others.get(key, {}), **value}}
+            if self._check(("agents", "named"), named, f"{origin}: [agents.{key}]", origin):
+                self._origins |= {("agents", f"{key}.{inner}"): origin for inner in value}
         elif key not in _SECTIONS[section] or (section, key) == ("agents", "named"):
             self._unknown(f"{origin}: {section}.{key}", key, _SECTIONS[section])
         else:
             self._check((section, key), value, f"{origin}: {section}.{key}", origin)
 
-    def _check(self, name: tuple[str, str], value: Any, where: str, origin: str) -> None:
+    def _check(self, name: tuple[str, str], value: Any, where: str, origin: str) -> bool:
         if name == ("agents", "named") and not self._check_agents(value, where):
-            return
+            return False
         try:
             msgspec.convert(value, _type_of(*name))
         except msgspec.ValidationError as problem:
             self._problems.append(f"{where}: {problem}")
-            return
+            return False
         self._raw[name] = value
         self._origins[name] = origin
+        return True
 
     def _check_agents(self, named: Mapping[str, Mapping[str, Any]], where: str) -> bool:
         known = AgentSettings.__struct_fields__
@@ -161,7 +177,16 @@ def _from_text(text: str, kind: Any) -> Any:
 
 def help_of(section: str, key: str) -> str:
     """The one line of help that stands beside a setting's declaration."""
-    described = next(meta for meta in _type_of(section, key).__metadata__ if isinstance(meta, msgspec.Meta))
+    return _description(_type_of(section, key))
+
+
+def agent_help_of(key: str) -> str:
+    """The same for a key of an [agents.NAME] table."""
+    return _description(get_type_hints(AgentSettings, include_extras=True)[key])
+
+
+def _description(kind: Any) -> str:
+    described = next(meta for meta in kind.__metadata__ if isinstance(meta, msgspec.Meta))
     return described.description or ""
 
 

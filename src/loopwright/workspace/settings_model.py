@@ -112,6 +112,10 @@ class AgentSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         str, Meta(description="kind command: the shell command; reads $LOOPWRIGHT_PROMPT, writes $LOOPWRIGHT_ANSWER")
     ] = ""
     turns: Annotated[str, Meta(description="kind scripted: file of the written turns")] = ""
+    network: Annotated[
+        Literal["always", "research", "never"],
+        Meta(description="when its programs have a network: always (its model is remote), only for RESEARCH, or never"),
+    ] = "always"
     timeout_s: Annotated[int, Meta(ge=1, description="seconds that a turn may take")] = 1800
 
 
