@@ -165,14 +165,20 @@ def test_what_may_not_be_read_is_named_and_the_way_on_too(project, name):
     assert list(project.sandboxes.iterdir()) == []
 
 
-def test_modes_and_times_of_files_are_kept(project):
+def test_modes_and_times_of_files_and_folders_are_kept(project):
     for number, mode in enumerate((0o400, 0o444, 0o600, 0o644, 0o700, 0o755)):
         path = project.write(f"f{number}", "x")
         path.chmod(mode)
         os.utime(path, ns=(1_000_000_000, 1_500_000_000_123_456_789 + number))
-    project.plan({"id": "A", "commands": ["stat -c '%n %a %.9Y' f*"]}, run_id="r")
+    for number, mode in enumerate((0o555, 0o700, 0o775)):
+        inner = project.write(f"folder{number}/inner/file", "x").parent
+        for folder in (inner, inner.parent):
+            folder.chmod(mode)
+            os.utime(folder, ns=(1_000_000_000, 1_400_000_000_123_456_789 + number))
+    stat = "stat -c '%n %a %.9Y' f* folder*/inner"
+    project.plan({"id": "A", "commands": [stat]}, run_id="r")
     ran(project)
-    here = subprocess.check_output("stat -c '%n %a %.9Y' f*", shell=True, cwd=project.root, text=True)
+    here = subprocess.check_output(stat, shell=True, cwd=project.root, text=True)
     assert log_of(project) == here
 
 

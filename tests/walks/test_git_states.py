@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import hashlib
+import json
 import os
 import stat
 import subprocess
@@ -397,3 +398,19 @@ def test_the_files_of_a_repository_that_a_step_makes_are_in_the_patch(project, m
     assert any("inner/deep/.git" in line for line in evidence["sandbox"]["left_out"])
     project.git("apply", "--index", str(project.own / "runs/r/changes.patch"))
     assert project.git("write-tree").strip() == evidence["result_tree"]
+
+
+def test_a_project_in_a_folder_of_bytes_that_are_no_text(make_project):
+    project = make_project()
+    odd = project.root.parent / os.fsdecode(b"p\xff\x1b[31m")
+    project.root.rename(odd)
+    project.root = odd
+    project.plan({"id": "A", "commands": ["true"]}, run_id="r")
+    for command in (("run", "--json"), ("verify", "--json"), ("settings", "--json"), ("doctor", "--json")):
+        done = project.run(*command)
+        assert done.exit_code == 0, done.stderr
+        for line in done.stdout.splitlines() if command[0] == "run" else (done.stdout,):
+            json.loads(line)
+    plain = project.run("run")
+    assert plain.exit_code == 0
+    assert "\x1b[31m" not in plain.stdout

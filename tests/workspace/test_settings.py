@@ -75,6 +75,20 @@ def test_an_agent_of_the_user_and_one_of_the_workspace_are_both_there(tmp_path):
     assert found.values.agents.default == "a"
 
 
+def test_an_agent_in_both_files_is_merged_key_by_key_and_each_key_knows_its_origin(tmp_path):
+    found = load(
+        tmp_path,
+        user="[agents.a]\nkind = 'command'\ncommand = 'x'\n",
+        workspace="[agents.a]\nmodel = 'm'\n",
+    )
+    agent = found.values.agents.named["a"]
+    assert (agent.kind, agent.command, agent.model) == ("command", "x", "m")
+    shown = {one.key: one.origin for one in found.listed() if one.section == "agents.a"}
+    assert shown["command"].endswith("user.toml")
+    assert shown["model"].endswith("workspace.toml")
+    assert shown["timeout_s"] == "default"
+
+
 def test_both_layouts_are_where_the_design_says(tmp_path):
     unified = Layout(tmp_path, Flavour.UNIFIED, tmp_path / "home")
     interop = Layout(tmp_path, Flavour.INTEROP, tmp_path / "home")

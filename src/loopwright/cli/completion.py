@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 from click.shell_completion import get_completion_class
 
+from loopwright.cli.options import say_json
 from loopwright.errors import WrongUsage
 
 _EPILOG = """\b
@@ -17,12 +18,17 @@ Examples:
 
 @click.command(epilog=_EPILOG)
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
 @click.pass_context
-def command(ctx: click.Context, shell: str) -> int:
+def command(ctx: click.Context, shell: str, as_json: bool) -> int:
     """Print the completion script for your shell."""
     kind = get_completion_class(shell)
     if kind is None:
         raise WrongUsage(f"no completion for {shell}", hint="bash, zsh and fish have one")
     root = ctx.find_root().command
-    click.echo(kind(root, {}, "loopwright", "_LOOPWRIGHT_COMPLETE").source())
+    script = kind(root, {}, "loopwright", "_LOOPWRIGHT_COMPLETE").source()
+    if as_json:
+        say_json({"shell": shell, "script": script})
+    else:
+        click.echo(script)
     return 0

@@ -75,6 +75,13 @@ def copy_project(source: Path, target: Path, listing: Listing) -> None:
             "the project can't be copied: " + "; ".join(sorted(problems)[:5]),
             hint="make these readable and the disk large enough, or name them in sandbox.exclude",
         )
+    # Last and from below: a folder may not be writable, and filling it changes its time.
+    for folder in reversed(listing.folders):
+        with storage(target), suppress(FileNotFoundError):
+            found = os.lstat(os.fsencode(source) + b"/" + folder)
+            place = os.fsencode(target) + b"/" + folder
+            os.utime(place, ns=(found.st_atime_ns, found.st_mtime_ns))
+            os.chmod(place, found.st_mode & 0o777)  # noqa: PTH101 -- bytes
 
 
 def _copy_link(source: bytes, target: bytes) -> None:

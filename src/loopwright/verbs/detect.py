@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import msgspec
@@ -41,7 +42,9 @@ def _test_command(project: Path, provide: tuple[str, ...]) -> str:
         for venv in (".venv", "venv"):
             if venv in provide and (project / venv / "bin" / "pytest").exists():
                 return f"{venv}/bin/python -m pytest -q"
-        return "python -m pytest -q" if _uses_pytest(project) else "python -m unittest"
+        # Many systems have python3 and no python.
+        python = "python" if shutil.which("python") else "python3"
+        return f"{python} -m pytest -q" if _uses_pytest(project) else f"{python} -m unittest"
     by_file = {
         "Cargo.toml": "cargo test",
         "go.mod": "go test ./...",

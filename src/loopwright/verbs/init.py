@@ -7,6 +7,7 @@ from pathlib import Path
 import msgspec
 
 from loopwright.errors import WrongUsage
+from loopwright.kernel.clock import stamp
 from loopwright.kernel.files import create_exclusively, shown
 from loopwright.verbs.context import Context
 from loopwright.verbs.detect import Detected, detect
@@ -34,7 +35,7 @@ def init(context: Context) -> Initialised:
     kept: list[Path] = []
     for path, text in (
         (context.layout.config, _config(context, detected)),
-        (context.layout.plan, _plan(detected)),
+        (context.layout.plan, _plan(detected, stamp(context.clock()))),
     ):
         (written if create_exclusively(path, text.encode()) else kept).append(path)
     record_choice(context.layout)
@@ -59,10 +60,11 @@ def _config(context: Context, detected: Detected) -> str:
     )
 
 
-def _plan(detected: Detected) -> str:
+def _plan(detected: Detected, now: str) -> str:
     command = detected.test_command or "git --version"
     quoted = command.replace("\\", "\\\\").replace('"', '\\"')
     return (
+        f"envelope: {{command: init, status: OK, timestamp: {now}}}\n"
         "# A plan: steps that run in a sandbox, judged by exit codes alone. `loopwright run` runs it.\n"
         "new_plan:\n"
         '  unified_goal: "the project\'s own tests pass"\n'

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -23,7 +23,7 @@ from loopwright.verbs.rerun import rerun
 from loopwright.verbs.run import RunReport, RunRequest, run
 from loopwright.workspace.layout import Flavour, Layout
 from loopwright.workspace.settings import Settings
-from loopwright.workspace.settings_model import Values
+from loopwright.workspace.settings_model import SandboxSettings, Values
 
 _PASSING = """new_plan:
   unified_goal: selftest
@@ -77,7 +77,7 @@ class _Trial:
             context,
             layout=Layout(project, Flavour.UNIFIED, folder),
             environment={**context.environment, _TOKEN: self._secret},
-            settings=Settings(Values(), {}),
+            settings=Settings(Values(sandbox=SandboxSettings(root=context.settings.values.sandbox.root)), {}),
         )
         self._has_git = git.is_installed()
         if self._has_git:
@@ -111,13 +111,24 @@ class _Trial:
         clear_latch(self._context.layout.latch)
 
     def exit_codes(self) -> Iterator[Tested]:
-        for what, plan, code in (
-            ("a folder outside is SANDBOX_ESCAPE", _ESCAPING, "SANDBOX_ESCAPE"),
-            ("a printed secret is SECRET_LEAK", _LEAKING, "SECRET_LEAK"),
+        """What a script that calls us would see, so the command line is started as a script would."""
+        for plan, code, exit_code in (
+            (_PASSING, "OK", 0),
+            (_FAILING, "STEP_FAILED", 1),
+            (_ESCAPING, "SANDBOX_ESCAPE", 98),
+            (_LEAKING, "SECRET_LEAK", 99),
+            ("no plan", "INVALID_PLAN", 1),
         ):
-            report = self._run(plan)
+            done = self._call("run", "--plan", str(self._write(plan)))
             clear_latch(self._context.layout.latch)
-            yield self._expect(what, report, partial(_has_code, code))
+            said = f"exit {done.exit_code}"
+            holds = done.exit_code == exit_code and (code == "OK" or done.stderr.startswith(f"{code}:".encode()))
+            yield Tested(f"{code} is exit {exit_code}", holds, said)
+
+    def _call(self, *arguments: str) -> process.Captured:
+        argv = (sys.executable, "-m", "loopwright", *arguments, "--sandbox-root", str(self._context.sandbox_root()))
+        env = {name: value for name, value in self._context.environment.items() if not name.startswith("LOOPWRIGHT_")}
+        return process.capture(argv, cwd=self._context.project, env=env)
 
     def chain(self) -> Iterator[Tested]:
         with tempfile.TemporaryDirectory() as scratch:
@@ -151,9 +162,7 @@ class _Trial:
         yield Tested("no value of a variable is kept", not leaks, leaks[0] if leaks else "only <SET> and <UNSET>")
 
     def _run(self, plan: str, *, mode: Mode = "auto", isolation: Level = "auto") -> RunReport | LoopwrightError:
-        path = self._context.layout.own / "selftest.yaml"
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(plan)
+        path = self._write(plan)
         values = self._context.settings.values
         sandbox = msgspec.structs.replace(values.sandbox, mode=mode, isolation=isolation)
         context = msgspec.structs.replace(
@@ -166,6 +175,12 @@ class _Trial:
             return problem
         finally:
             cancellation.close()
+
+    def _write(self, plan: str) -> Path:
+        path = self._context.layout.own / "selftest.yaml"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(plan)
+        return path
 
     @staticmethod
     def _expect(
@@ -193,10 +208,6 @@ class _Trial:
         }
         for arguments in (("init", "-q"), ("add", "-A"), ("commit", "-q", "-m", "selftest")):
             process.capture(("git", *identity, *arguments), cwd=project, env=env)
-
-
-def _has_code(code: str, report: RunReport) -> bool:
-    return _code(report) == code
 
 
 def _code(report: RunReport) -> str:

@@ -31,7 +31,9 @@ class SandboxSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     root: Annotated[
         str, Meta(description="folder for sandboxes, outside the project; empty: <tmp>/loopwright-<uid>")
     ] = ""
-    exclude: Annotated[list[str], Meta(description="more patterns that never enter a copy, as in .gitignore")] = []
+    exclude: Annotated[
+        list[str], Meta(description="more patterns that do not enter a copy, as in .gitignore; !pattern brings back in")
+    ] = []
     provide: Annotated[
         list[str], Meta(description="folders that git does not hold (node_modules, .venv), mounted read-only")
     ] = []
