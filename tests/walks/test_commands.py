@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 
 import pytest
@@ -34,8 +35,6 @@ def test_init_then_run_works_in_a_project_it_has_never_seen(make_project):
     [
         ({"package.json": '{"scripts": {"test": "vitest"}}'}, "npm test"),
         ({"package.json": '{"scripts": {"test": "echo \\"Error: no test specified\\" && exit 1"}}'}, ""),
-        ({"pyproject.toml": "[tool.pytest.ini_options]\n"}, "python -m pytest -q"),
-        ({"setup.py": "x"}, "python -m unittest"),
         ({"Cargo.toml": "x"}, "cargo test"),
         ({"go.mod": "x"}, "go test ./..."),
         ({"README": "x"}, ""),
@@ -45,6 +44,20 @@ def test_init_finds_the_test_command(make_project, files, command):
     project = make_project(files)
     assert project.run("init", "--json").json()["test_command"] == command
     assert project.run("settings").exit_code == 0
+
+
+@pytest.mark.parametrize("python", ["python", "python3"])
+def test_init_names_the_python_that_is_there(make_project, tmp_path, python):
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    for name in ("git", "bash", python):
+        (tools / name).symlink_to(shutil.which("git") if name == "git" else "/bin/sh")
+    for files, module in (
+        ({"pyproject.toml": "[tool.pytest.ini_options]\n"}, "pytest -q"),
+        ({"setup.py": ""}, "unittest"),
+    ):
+        found = make_project(files).run("init", "--json", env={"PATH": str(tools)}).json()
+        assert found["test_command"] == f"{python} -m {module}"
 
 
 def test_init_finds_folders_to_provide_and_overwrites_nothing(project):

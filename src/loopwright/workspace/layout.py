@@ -9,15 +9,14 @@ from pathlib import Path
 import msgspec
 
 from loopwright.kernel.files import create_exclusively
-
-_OWN_FOLDER = ".loopwright"
+from loopwright.workspace import names
 
 
 class Flavour(StrEnum):
     """Which of the two arrangements on disk."""
 
-    UNIFIED = "unified"
-    INTEROP = "interop"
+    UNIFIED = names.UNIFIED
+    INTEROP = names.INTEROP
 
 
 class Layout(msgspec.Struct, frozen=True):
@@ -30,12 +29,12 @@ class Layout(msgspec.Struct, frozen=True):
     @property
     def own(self) -> Path:
         """Our own folder, in both layouts."""
-        return self.root / _OWN_FOLDER
+        return self.root / names.OWN_FOLDER
 
     @property
     def config(self) -> Path:
         """The workspace's settings."""
-        return self.own / "config.toml"
+        return self.root / names.CONFIG
 
     @property
     def plan(self) -> Path:
@@ -57,7 +56,7 @@ class Layout(msgspec.Struct, frozen=True):
     @property
     def latch(self) -> Path:
         """While this is there no further run starts."""
-        return self._pick(self.own, self.home / ".claude") / "latch.lock"
+        return self._pick(self.own / "latch.lock", self.home / names.INTEROP_LATCH)
 
     @property
     def runs(self) -> Path:
@@ -72,17 +71,17 @@ class Layout(msgspec.Struct, frozen=True):
     @property
     def reflections(self) -> Path:
         """Captured reflections."""
-        return self._pick(self.own, self.root / ".mosaic") / "reflections"
+        return self.root / names.reflection_home(self.flavour) / "reflections"
 
     @property
     def reflection_input(self) -> Path:
         """Where an agent leaves its self-report."""
-        return self._pick(self.own, self.root / ".mosaic") / "reflection-input.json"
+        return self.root / names.reflection_home(self.flavour) / "reflection-input.json"
 
     @property
     def loops(self) -> Path:
         """Loop state files."""
-        return self._pick(self.own / "loops", self.root / ".loop")
+        return self._pick(self.own / "loops", self.root / names.INTEROP_LOOPS)
 
     def turn(self, name: str) -> Path:
         """What was asked of an agent in one turn, and what it answered."""
@@ -98,15 +97,15 @@ class Layout(msgspec.Struct, frozen=True):
 
     def state_folders(self) -> tuple[str, ...]:
         """Folders below the root whose content is ours and never part of a change."""
-        return (_OWN_FOLDER, ".claude/state", ".loop", ".mosaic")
+        return names.STATE_FOLDERS
 
     @property
     def _thinking(self) -> Path:
-        return self.root / ".claude" / "state" / "thinking"
+        return self.root / names.THINKING
 
     @property
     def _reflectloop(self) -> Path:
-        return self.root / ".claude" / "state" / "reflectloop"
+        return self.root / names.REFLECTLOOP
 
     def _pick(self, unified: Path, interop: Path) -> Path:
         return interop if self.flavour is Flavour.INTEROP else unified
@@ -126,28 +125,17 @@ def user_home() -> Path:
 def find_root(start: Path) -> Path:
     """The nearest folder upwards that is a workspace; else the start itself."""
     start = start.resolve()
-    home = user_home()
-    for folder in (start, *start.parents):
-        if (folder / _OWN_FOLDER).is_dir() and (folder == start or folder != home):
-            return folder
-    return start
+    return Path(names.workspace_above(str(start), str(user_home())) or start)
 
 
 def detect_flavour(root: Path, home: Path) -> Flavour:
-    """The layout of a workspace that has no config: interop when the other tools' files are there and ours not."""
-    if (root / _OWN_FOLDER).exists():
-        return Flavour.UNIFIED
-    interop = Layout(root, Flavour.INTEROP, home)
-    traces = (interop.plan, interop.blocker, interop.result, interop.runs, interop.latch, interop.loops)
-    return Flavour.INTEROP if any(trace.exists() for trace in traces) else Flavour.UNIFIED
+    """The layout of a workspace that has no config."""
+    return Flavour(names.flavour_of(str(root), str(home)))
 
 
 def record_choice(layout: Layout) -> bool:
     """Write down which layout was chosen, once; git is told to leave our state alone."""
     # The choice first: a folder of ours without it would mean the other layout.
-    text = f'[workspace]\nlayout = "{layout.flavour}"\n'
-    is_new = create_exclusively(layout.config, text.encode())
-    own_rules = "# Made by loopwright: state that belongs to this machine, not to the project.\n"
-    ignored = "*.latest.yaml\nlatch.lock\nlocks/\nturns/\nruns/\nruns.journal.ndjson*\nreflections/\nloops/\n"
-    create_exclusively(layout.own / ".gitignore", (own_rules + ignored).encode())
+    is_new = create_exclusively(layout.config, names.config_text(layout.flavour).encode())
+    create_exclusively(layout.own / ".gitignore", names.OWN_RULES.encode())
     return is_new

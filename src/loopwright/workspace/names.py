@@ -1,0 +1,60 @@
+"""Where things of ours are, as plain text: the part of `Layout` that the hook can afford to import.
+
+Standard library only, and little of it. Everybody else asks `Layout`.
+"""
+
+from __future__ import annotations
+
+import os
+
+OWN_FOLDER = ".loopwright"
+CONFIG = f"{OWN_FOLDER}/config.toml"
+UNIFIED = "unified"
+INTEROP = "interop"
+THINKING = ".claude/state/thinking"
+REFLECTLOOP = ".claude/state/reflectloop"
+INTEROP_LATCH = ".claude/latch.lock"
+INTEROP_LOOPS = ".loop"
+INTEROP_REFLECTIONS = ".mosaic"
+STATE_FOLDERS = (OWN_FOLDER, ".claude/state", INTEROP_LOOPS, INTEROP_REFLECTIONS)
+_TRACES = (
+    f"{THINKING}/plan.latest.yaml",
+    f"{THINKING}/blocker.latest.yaml",
+    f"{REFLECTLOOP}/reflectloop.latest.yaml",
+    f"{REFLECTLOOP}/runs",
+    INTEROP_LOOPS,
+)
+OWN_RULES = (
+    "# Made by loopwright: state that belongs to this machine, not to the project.\n"
+    "*.latest.yaml\nlatch.lock\nlocks/\nturns/\nruns/\nruns.journal.ndjson*\nreflections/\nreflection-input.json\nloops/\n"
+)
+
+
+def workspace_above(start: str, home: str) -> str | None:
+    """The nearest folder upwards that is a workspace; a home folder is one only for itself."""
+    folder = start
+    while True:
+        if os.path.isdir(os.path.join(folder, OWN_FOLDER)) and (folder == start or folder != home):
+            return folder
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            return None
+        folder = parent
+
+
+def flavour_of(root: str, home: str) -> str:
+    """The layout of a workspace that has no config: interop when the other tools' files are there and ours not."""
+    if os.path.lexists(os.path.join(root, OWN_FOLDER)):
+        return UNIFIED
+    traces = [*(os.path.join(root, trace) for trace in _TRACES), os.path.join(home, INTEROP_LATCH)]
+    return INTEROP if any(os.path.exists(trace) for trace in traces) else UNIFIED
+
+
+def reflection_home(flavour: str) -> str:
+    """The folder, below the root, that holds `reflections/` and `reflection-input.json`."""
+    return INTEROP_REFLECTIONS if flavour == INTEROP else OWN_FOLDER
+
+
+def config_text(flavour: str) -> str:
+    """What the first write of a workspace records."""
+    return f'[workspace]\nlayout = "{flavour}"\n'
