@@ -1,0 +1,277 @@
+"""The default risk rules: the contract's surfaces and weights, at word borders, for many ecosystems, and with size.
+
+Data only; `classify` reads it. A word holds for its plural with s, too; "api key" is two words side by side in a part.
+A name, ending or folder is whole; "/vendor" is a folder at the top. Bump the version when a verdict can change.
+"""
+
+from __future__ import annotations
+
+from loopwright.reflection.rule_set import (
+    ENDING,
+    FIRST,
+    FOLDER,
+    FOLDER_LAST,
+    KIND,
+    LAST,
+    MIDDLE,
+    NAME,
+    START,
+    STEM,
+    WEIGHTS,
+    WORD,
+    RuleSet,
+    Size,
+)
+
+
+def _set(text: str) -> frozenset[str]:
+    """Values between commas, or between spaces where there is no comma."""
+    return frozenset(part.strip() for part in text.split(",")) if "," in text else frozenset(text.split())
+
+
+# Code stays code inside a docs folder, and a last word `test` means a test only on code.
+CODE = _set(
+    "py pyi pyx ipynb js mjs cjs jsx ts mts cts tsx vue svelte astro go rs c h cc cpp cxx hh hpp hxx m mm swift kt"
+    " kts"
+    " java scala sc groovy gradle clj cljs cljc cs fs fsx vb rb rake php pl pm t lua r jl ex exs erl hrl hs ml mli"
+    " dart"
+    " sh bash zsh fish ksh ps1 psm1 bat cmd awk sql tf hcl nix zig nim cr d pas asm s wat sol move cairo proto thrift"
+    " coffee elm purs rkt scm lisp el tcl vhdl v sv cu cl glsl hlsl wgsl bzl"
+)
+_AUTH = {
+    WORD: _set(
+        "auth oauth authn authz authenticate authenticated authentication authenticator authorize authorise"
+        " authorized"
+        " authorised authorization authorisation authorizer unauthorized unauthenticated login logout logon logoff"
+        " signin signout signup sso saml oidc openid ldap kerberos keycloak okta cognito devise mfa totp hotp"
+        " webauthn passkey session"
+        " token permission rbac abac acl credential cred creds secret jwt jws jwe jwk jwks csrf xsrf cors password"
+        " passwd passphrase passcode crypto cryptography cryptographic encrypt encrypted encryption encryptor decrypt"
+        " decryption cipher keystore truststore keychain keyring keyvault apikey certificate cert x509 tls ssl pki"
+        " hsm"
+        " kms security privilege impersonate impersonation sudo sudoers iam vault entitlement userauth httpauth"
+        " basicauth authtoken apitoken accesstoken usertoken usersession websession .env"
+    )
+    | _set("sign in, sign out, sign up, log out, api key, access key, private key, public key, signing key"),
+    START: _set("auth login session token password secret permission credential"),
+    NAME: _set(
+        ".envrc id_rsa id_dsa id_ecdsa id_ed25519 authorized_keys known_hosts ssh_config sshd_config .netrc _netrc"
+        " .pgpass .htpasswd .htaccess .git-credentials .pypirc .dockercfg .s3cfg .boto krb5.conf wp-config.php"
+        " google-services.json"
+        " googleservice-info.plist service-account.json"
+    ),
+    ENDING: _set(
+        "env pem key crt cer der csr p8 p12 pfx jks bks keytab kdb kdbx ppk asc gpg pgp mobileprovision"
+        " provisionprofile ovpn"
+    ),
+    FOLDER: _set(".ssh .gnupg .aws"),
+}
+_DATA = {
+    WORD: _set(
+        "migration migrate migrator prisma schema schemata entity entities repository repositories seed seeder"
+        " alembic"
+        " flyway liquibase ddl backfill dao knexfile"
+    )
+    | _set("db context, data migration"),
+    NAME: _set("config/database.yml persistence.xml ormconfig.json"),
+    ENDING: _set(
+        "sql ddl dml prisma dbml avsc proto cql hql pgsql psql plsql pks pkb edmx dacpac sqlite sqlite3 db realm"
+        " xcdatamodel xcdatamodeld"
+    ),
+}
+_INFRA = {
+    WORD: _set(
+        "docker dockerfile dockerignore containerfile compose traefik deploy deployment deployer helm helmfile"
+        " helmrelease k8s k3s kube kubernetes kubectl kustomize kustomization terraform terragrunt opentofu pulumi"
+        " cloudformation ansible playbook saltstack istio nginx haproxy caddyfile argocd fluxcd jenkins jenkinsfile"
+        " woodpecker infra serverless"
+    )
+    | _set("azure pipelines, systemd unit"),
+    NAME: _set(
+        "dockerfile containerfile docker-compose.yml docker-compose.yaml compose.yml compose.yaml"
+        " vagrantfile tiltfile procfile crontab action.yml action.yaml netlify.toml vercel.json now.json fly.toml"
+        " render.yaml railway.json railway.toml app.yaml cdk.json samconfig.toml skaffold.yaml chart.yaml"
+        " wrangler.toml"
+        " wrangler.json firebase.json heroku.yml serverless.ts serverless.js supervisord.conf fastfile appfile"
+        " matchfile buildspec.yml appspec.yml"
+    ),
+    ENDING: _set("tf tf.json tfvars tfstate hcl bicep tofu nomad service timer socket"),
+    FOLDER: _set(".devcontainer .ebextensions .platform fastlane ci .docker"),
+}
+_BUILD = {
+    WORD: _set(
+        "tsconfig jsconfig eslint eslintrc prettierrc stylelint stylelintrc babelrc biome vite vitest webpack rollup"
+        " esbuild gulpfile gruntfile pnpm pnpmfile requirements constraints makefile gnumakefile bazelrc lerna"
+    ),
+    NAME: _set(
+        # JavaScript
+        "package.json package-lock.json npm-shrinkwrap.json .npmrc .nvmrc .node-version .yarnrc .yarnrc.yml bun.lockb"
+        " bunfig.toml deno.json deno.jsonc turbo.json nx.json rush.json angular.json .lintstagedrc"
+        # Python
+        " pyproject.toml setup.py setup.cfg noxfile.py pipfile environment.yml environment.yaml manifest.in"
+        " mypy.ini ruff.toml .ruff.toml .flake8 .pylintrc hatch.toml .python-version"
+        # Rust, Go
+        " cargo.toml rust-toolchain rust-toolchain.toml build.rs clippy.toml rustfmt.toml go.mod go.sum go.work"
+        " go.work.sum .golangci.yml .golangci.yaml .goreleaser.yml .goreleaser.yaml"
+        # JVM, Android
+        " pom.xml mvnw mvnw.cmd gradlew gradlew.bat gradle.properties gradle-wrapper.properties"
+        " settings.xml application.yml application.yaml application.properties libs.versions.toml build.xml ivy.xml"
+        " build.sc proguard-rules.pro androidmanifest.xml"
+        # .NET
+        " appsettings.json directory.build.props directory.build.targets directory.packages.props global.json"
+        " packages.lock.json"
+        " paket.dependencies paket.references"
+        # Apple, Dart
+        " podfile cartfile cartfile.resolved package.swift package.resolved info.plist pubspec.yaml"
+        " analysis_options.yaml"
+        # Ruby, PHP, Elixir, Haskell, OCaml
+        " gemfile gems.rb rakefile .ruby-version .rubocop.yml composer.json phpstan.neon"
+        " mix.exs rebar.config stack.yaml cabal.project package.yaml dune-project"
+        # C, C++, and what builds anything
+        " cmakelists.txt meson.build meson_options.txt configure configure.ac configure.in conanfile.txt conanfile.py"
+        " vcpkg.json makefile gnumakefile build workspace module.bazel build.bazel workspace.bazel justfile"
+        " taskfile.yml taskfile.yaml earthfile sconstruct sconscript wscript flake.nix default.nix"
+        " shell.nix devbox.json mise.toml .tool-versions"
+        # What renews dependencies, and what people run to install
+        " renovate.json renovate.json5 .renovaterc .renovaterc.json dependabot.yml dependabot.yaml install.sh"
+        " setup.sh"
+        " bootstrap.sh install.ps1 sonar-project.properties codecov.yml .codecov.yml .clang-tidy"
+    ),
+    ENDING: _set(
+        "lock gradle gradle.kts sbt cmake bzl csproj fsproj vbproj sln slnx vcxproj props targets nuspec gemspec"
+        " podspec cabal opam spec mk config lockfile xcconfig xcscheme pbxproj jar war ear dll so dylib exe"
+        " wasm whl nupkg"
+    ),
+    MIDDLE: _set("config"),
+    FOLDER: _set(
+        "/vendor third_party thirdparty third-party node_modules .mvn .cargo .yarn .vscode .idea buildsrc build-logic"
+    ),
+    # Somebody else's code, and a name that leads elsewhere.
+    KIND: _set("submodule symlink"),
+}
+_UI = {
+    ENDING: _set(
+        "tsx jsx css scss sass less styl pcss vue svelte astro html htm xhtml hbs handlebars ejs pug jade mustache"
+        " liquid njk twig erb haml slim blade.php cshtml vbhtml razor xaml axaml xib storyboard qml fxml jsp jspx ftl"
+    ),
+    MIDDLE: _set("stories"),
+    FOLDER: _set("components apps/web res/layout res/drawable"),
+}
+_TEST = {
+    # What runs the tests, and what only they need.
+    NAME: _set("conftest.py tox.ini pytest.ini .coveragerc phpunit.xml phpunit.xml.dist test-requirements.txt"),
+    ENDING: _set("snap golden feature"),
+    MIDDLE: _set("spec specs test tests e2e cy fixture mock"),
+    FOLDER: _set(
+        "test tests __test__ __tests__ __mocks__ __fixtures__ __snapshots__ testdata test-data test_data testfixtures"
+        " fixtures e2e cypress testutil testutils test-utils test_utils test-helpers test_helpers spec androidtest"
+        " commontest jvmtest jstest iostest nativetest desktoptest sharedtest integrationtest functionaltest unittest"
+        " uitest"
+    ),
+    FOLDER_LAST: _set("tests"),
+    FIRST: _set("test tests"),
+    LAST: _set("test tests spec IT") | _set("it case, test case"),
+}
+_DOCS = {
+    STEM: _set(
+        "readme license licence copying notice changelog changes authors contributors contributing maintainers"
+        " history"
+        " news todo thanks credits code_of_conduct security support"
+    ),
+    ENDING: _set("md mdx markdown mdown rst adoc asciidoc textile rdoc"),
+    FOLDER: _set(
+        "docs doc documentation release-notes releasenotes release_notes changelog.d newsfragments .changeset api-ref"
+        " api-guide"
+    ),
+}
+# What steers people and agents, and CI: known by its place, so that no test or docs location hides it.
+_STEERING = {
+    NAME: _set(
+        "agents.md agents.override.md claude.md claude.local.md gemini.md codex.md skill.md copilot-instructions.md"
+        " .cursorrules .cursorignore .windsurfrules .clinerules .roorules .goosehints .aider.conf.yml opencode.json"
+        " .github/settings.yml .mcp.json mcp.json codeowners .gitattributes .gitmodules .gitconfig .lfsconfig"
+        " .pre-commit-config.yaml"
+        " .pre-commit-config.yml .pre-commit-hooks.yaml lefthook.yml lefthook.yaml .lefthook.yml .lefthook.yaml"
+        " .huskyrc .huskyrc.json pre-commit pre-push pre-rebase pre-receive commit-msg prepare-commit-msg post-commit"
+        " post-checkout post-merge post-rewrite post-receive"
+        " .gitlab-ci.yml .gitlab-ci.yaml .travis.yml jenkinsfile azure-pipelines.yml azure-pipelines.yaml"
+        " bitbucket-pipelines.yml .drone.yml .drone.yaml .drone.star .drone.jsonnet .woodpecker.yml .woodpecker.yaml"
+        " .cirrus.yml .cirrus.star appveyor.yml .appveyor.yml codemagic.yaml bitrise.yml wercker.yml cloudbuild.yaml"
+        " cloudbuild.yml .zuul.yaml zuul.yaml .build.yml .taskcluster.yml .semaphore.yml screwdriver.yaml"
+    ),
+    FOLDER: _set(
+        ".claude .cursor .codex .gemini .windsurf .clinerules .continue .roo .kiro .junie .opencode .amazonq .augment"
+        " .agents .loopwright .githooks .git-hooks .husky .lefthook"
+        " .github/workflows .github/actions .github/instructions .github/prompts .github/agents .gitlab/ci"
+        " .gitea/workflows .forgejo/workflows .circleci .buildkite .woodpecker .drone .teamcity .semaphore .tekton"
+        " .azure-pipelines .azuredevops .builds .ci .harness zuul.d .zuul.d .concourse .dagger .jenkins"
+    ),
+}
+
+DEFAULT = RuleSet(
+    name="default",
+    version=1,
+    weights=WEIGHTS,
+    surfaces={
+        "auth": _AUTH,
+        "data": _DATA,
+        "infra": _INFRA,
+        "build": _BUILD,
+        "ui": _UI,
+        "test": _TEST,
+        "docs": _DOCS,
+    },
+    winning={"infra": _STEERING},
+    # Values that mean something only on files of these endings.
+    limits={
+        (WORD, "compose"): _set("yml yaml"),  # Jetpack Compose and function composition are no containers
+        (WORD, "requirements"): _set("txt in"),
+        (WORD, "constraints"): _set("txt"),
+        (WORD, "serverless"): _set("yml yaml json toml"),
+        (FOLDER, "spec"): _set("rb erb yml js mjs cjs ts coffee lua cr php"),
+        (FIRST, "test"): _set("py rb java kt groovy scala js mjs cjs c cc cpp sh bash lua pl t r jl ml"),
+        (FIRST, "tests"): _set("py rs swift"),
+        (LAST, "test"): CODE,
+        (LAST, "tests"): CODE,
+        (LAST, "spec"): _set("rb scala groovy kt hs php swift coffee cr lua js mjs cjs"),
+        (LAST, "IT"): _set("java kt groovy"),
+        (LAST, "it case"): _set("java scala kt"),
+        (LAST, "test case"): CODE,
+    },
+    # Words that mean something else when one of these stands anywhere in the path, or in the same part of it.
+    unless={
+        "token": (
+            _set("lexer lex parser parse parsing syntax ast tokenizer tokenize grammar compiler antlr lucene nlp llm"),
+            _set("design css scss sass less count counter usage budget stream bpe vocab special max per"),
+        ),
+        "session": (_set("spark tmux"), _set("window windows windowing")),
+        "migration": (frozenset(), _set("live")),
+        "seed": (_set("rng prng fuzz fuzzing torrent"), _set("random")),
+        "entity": (frozenset(), _set("html http xml dtd header")),
+        "entities": (frozenset(), _set("html http xml dtd header")),
+    },
+    # What is written together with a start: `authservice.go`, `loginform.php`.
+    ends=_set(
+        "service services controller client server util utils middleware provider handler manager guard store helper"
+        " helpers config module router routes api page form view model context state"
+    ),
+    code=CODE,
+    # Chosen with a look at public data (docs/risk.md). Tests and docs add next to nothing to the size of the code that
+    # they come with: writing them must not cost a review.
+    size=Size(
+        half=100.0,
+        bend=25.0,
+        removed=0.2,
+        shares={"test": 0.5, "docs": 0.25},
+        meeting={
+            "auth": 0.5,
+            "data": 0.5,
+            "infra": 0.5,
+            "build": 0.5,
+            "ui": 0.5,
+            "test": 0.05,
+            "docs": 0.05,
+            "none": 0.0,
+        },
+    ),
+)

@@ -1,0 +1,126 @@
+"""The risk floor: the least review that a change must get, from the paths and the size of it alone.
+
+Pure: same files, same lines, same rules, same verdict, whatever the order, the platform or the locale. No I/O, and
+nothing imported but built-ins: the Stop hook calls this at the end of every agent turn.
+"""
+
+from __future__ import annotations
+
+from loopwright.reflection.classify import Classifier, Hit
+from loopwright.reflection.default_rules import DEFAULT
+from loopwright.reflection.path_words import shown
+from loopwright.reflection.rule_set import SURFACES, Frozen
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from loopwright.reflection.rule_set import RuleSet, Size
+
+THRESHOLD = 0.5
+_NAMED = 5
+_LONGEST_NAME = 120
+
+
+class RiskVerdict(Frozen):
+    """Whether a change needs review, and why. `hits` holds every file, the heaviest first."""
+
+    score: float
+    surface: str
+    reason: str
+    threshold: float
+    rules: RuleSet
+    base: float
+    hits: tuple[Hit, ...]
+
+    @property
+    def needs_review(self) -> bool:
+        """A threshold that is no number can't be kept below, so it asks for review."""
+        return not self.score < self.threshold
+
+    def record(self) -> dict[str, object]:
+        """The part that `reflection.v1` keeps."""
+        return {name: getattr(self, name) for name in ("needs_review", "score", "surface", "reason")}
+
+    def by_surface(self) -> dict[str, list[Hit]]:
+        """The files of each surface that is present, the heaviest surface first."""
+        found: dict[str, list[Hit]] = {}
+        for hit in self.hits:
+            found.setdefault(hit.surface, []).append(hit)
+        return found
+
+
+class Claim(Frozen):
+    """What a doer says of its own work: where it is most likely wrong, and how sure it is."""
+
+    surface: str | None = None
+    confidence: float | None = None
+
+
+def evaluate_risk_floor(
+    files_changed: Iterable[str],
+    insertions: int | None = None,
+    deletions: int | None = None,
+    threshold: float = THRESHOLD,
+    rules: RuleSet = DEFAULT,
+    kinds: Mapping[str, str] | None = None,
+) -> RiskVerdict:
+    """The verdict on a change; `kinds` says which files are a symlink or a submodule."""
+    classifier = Classifier(rules)
+    kinds = kinds or {}
+    found = [classifier.hit(path, kinds.get(path)) for path in sorted(set(files_changed))]
+    hits = sorted(found, key=lambda hit: (-hit.weight, SURFACES.index(hit.surface), hit.path))
+    surface, base = (hits[0].surface, hits[0].weight) if hits else ("none", rules.weights["none"])
+    lines = insertions, deletions
+    score = _score(base, lines, {hit.surface for hit in hits}, rules.size)
+    reason = _reason(hits, base, score, lines, rules)
+    return RiskVerdict(score, surface, f"{reason}; review from {threshold:g}", threshold, rules, base, tuple(hits))
+
+
+def _score(base: float, lines: tuple[int | None, int | None], surfaces: set[str], size: Size | None) -> float:
+    if size is None:
+        return base
+    return round(size.together(base, size.score(*lines, surfaces), surfaces), 9)
+
+
+def raised_by(verdict: RiskVerdict, claim: Claim) -> RiskVerdict:
+    """The verdict after the doer's own claim, which can raise it and never lower it."""
+    weight = verdict.rules.weights.get(claim.surface or "", 0.0)
+    doubt = _doubt(claim.confidence)
+    score = max(verdict.score, weight, doubt)
+    if score <= verdict.score:
+        return verdict
+    said = f"{claim.surface} as most likely wrong" if weight >= doubt else f"a confidence of {claim.confidence:g}"
+    surface = claim.surface if weight > verdict.base and claim.surface else verdict.surface
+    reason = f"{verdict.reason}; raised from {verdict.score:.2f} to {score:.2f} by the doer's own claim: {said}"
+    return RiskVerdict(score, surface, reason, verdict.threshold, verdict.rules, verdict.base, verdict.hits)
+
+
+def _doubt(confidence: float | None) -> float:
+    """What a doer is not sure of; a confidence that is none says nothing."""
+    return round(1 - confidence, 6) if confidence is not None and 0 <= confidence <= 1 else 0.0
+
+
+def _reason(hits: list[Hit], base: float, score: float, lines: tuple[int | None, int | None], rules: RuleSet) -> str:
+    if not hits:
+        return _with_lowered(f"{rules.title}: nothing changed", rules)
+    leading = [hit for hit in hits if hit.surface == hits[0].surface]
+    text = f"{rules.title}: {hits[0].surface} ({base:g}) by {named([hit.path for hit in leading])}"
+    if score > base:
+        insertions, deletions = lines
+        text += f"; +{insertions or 0} -{deletions or 0} lines raise it from {base:.2f} to {score:.2f}"
+    return _with_lowered(text, rules)
+
+
+def _with_lowered(text: str, rules: RuleSet) -> str:
+    return "; ".join((text, *rules.lowered))
+
+
+def named(paths: list[str], most: int = _NAMED) -> str:
+    """The first few names, and how many more there are."""
+    names = ", ".join(_shortened(shown(path)) for path in paths[:most])
+    return f"{names} and {len(paths) - most} more" if len(paths) > most else names
+
+
+def _shortened(name: str) -> str:
+    return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME // 2]}…{name[-_LONGEST_NAME // 2 :]}"

@@ -1,0 +1,163 @@
+"""What a set of risk rules is: data with a name and a version, looked up in dictionaries, never by regular expression.
+
+The shipped sets are in `classic_rules` and `default_rules`; `project_rules` adds a project's own. Built-ins only; the
+hook imports this.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Any, ClassVar, dataclass_transform
+
+    Matchers = Mapping[str, frozenset[str]]
+else:
+
+    def dataclass_transform(**_: object) -> object:
+        """What mypy reads; `typing` itself costs more than the rest of this file."""
+        return lambda kind: kind
+
+
+# In this order ties are resolved, too.
+WEIGHTS = {
+    "auth": 1.0,
+    "data": 0.9,
+    "infra": 0.85,
+    "build": 0.6,
+    "ui": 0.4,
+    "test": 0.2,
+    "docs": 0.1,
+    "none": 0.0,
+}
+SURFACES = tuple(WEIGHTS)
+# How a path can be met. All values are folded; `explain` shows these words.
+FRAGMENT = "text anywhere"
+NAME = "file name"
+STEM = "file name, bare or .txt"
+FOLDER = "folder"
+FOLDER_LAST = "last word of a folder"
+ENDING = "ending"
+MIDDLE = "middle of the name"
+FIRST = "first word of the name"
+LAST = "last word of the name"
+WORD = "word"
+START = "start of a word"
+KIND = "kind of file"
+
+
+@dataclass_transform(frozen_default=True)
+class Frozen:
+    """Immutable, with the fields that a subclass annotates; compared and shown by value."""
+
+    _fields: ClassVar[tuple[str, ...]] = ()
+
+    def __init_subclass__(cls) -> None:
+        cls._fields = (*cls._fields, *cls.__annotations__)
+
+    def __init__(self, *values: Any, **named: Any) -> None:
+        given = dict(zip(self._fields, values, strict=False), **named)
+        missing = [name for name in self._fields if name not in given and not hasattr(type(self), name)]
+        if missing or len(values) > len(self._fields) or not given.keys() <= set(self._fields):
+            raise TypeError(f"{type(self).__name__} takes {', '.join(self._fields)}")
+        self.__dict__.update(given)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"{type(self).__name__}.{name} can't be changed")
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and all(getattr(self, name) == getattr(other, name) for name in self._fields)
+
+    __hash__ = None  # type: ignore[assignment]  # some hold dictionaries
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{name}={getattr(self, name)!r}' for name in self._fields)})"
+
+
+class Size(Frozen):
+    """The curve by which lines raise a score, and how much of it counts where.
+
+    It is a half at `half` lines; `bend` is how early it rises. A removed line counts `removed` of an added one. Where a
+    change has nothing but surfaces of `shares`, its lines count that much. `meeting` is how much of the lighter of
+    surface and size comes on top of the heavier.
+    """
+
+    half: float
+    bend: float
+    removed: float
+    shares: Mapping[str, float]
+    meeting: Mapping[str, float]
+
+    def score(self, insertions: int | None, deletions: int | None, surfaces: Iterable[str]) -> float:
+        """What size alone says, 0 to 1. Unknown lines say nothing; divisions only, so that every machine agrees."""
+        share = max((self.shares.get(surface, 1.0) for surface in surfaces), default=0.0)
+        lines = share * (max(insertions or 0, 0) + self.removed * max(deletions or 0, 0))
+        if lines <= self.half:
+            return 0.5 * lines / self.half * (self.half + self.bend) / (lines + self.bend)
+        return 1 - 0.5 * (self.half / lines) * (self.half / lines)
+
+    def together(self, weight: float, size: float, surfaces: Iterable[str]) -> float:
+        """Surface and size as one score: never less than either, and more where both speak."""
+        heavier, lighter = max(weight, size), min(weight, size)
+        return heavier + (1 - heavier) * lighter * max((self.meeting[surface] for surface in surfaces), default=0.0)
+
+
+class OwnRule(Frozen):
+    """A rule of a project's own; `project_rules` has them, so that only who uses them pays for them."""
+
+    @property
+    def effect(self) -> tuple[str, float | None, bool]:
+        """The surface, its weight where it is not the usual one, and whether it lowers."""
+        raise NotImplementedError
+
+    def why(self, words: Iterable[tuple[str, ...]], path: str) -> str | None:
+        """Why this rule means a path with these words, or None."""
+        raise NotImplementedError
+
+
+class RuleSet(Frozen):
+    """One set of rules. `winning` beats test and docs locations, which beat everything else."""
+
+    name: str
+    version: int
+    weights: Mapping[str, float]
+    surfaces: Mapping[str, Matchers]
+    winning: Mapping[str, Matchers]
+    limits: Mapping[tuple[str, str], frozenset[str]]
+    unless: Mapping[str, tuple[frozenset[str], frozenset[str]]]
+    ends: frozenset[str]
+    code: frozenset[str]
+    size: Size | None
+    own: tuple[OwnRule, ...] = ()
+    lowered: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<{self.title}>"
+
+    def replaced(self, **fields: Any) -> RuleSet:
+        """The same set but for these fields."""
+        return RuleSet(**{name: getattr(self, name) for name in self._fields} | fields)
+
+    @property
+    def title(self) -> str:
+        """What a verdict calls it."""
+        return f"{self.name} rules v{self.version}"
+
+    @cached_property
+    def index(self) -> dict[str, dict[str, str]]:
+        """By kind and value the heaviest surface that names it."""
+        found: dict[str, dict[str, str]] = {}
+        for surface in reversed(heaviest_first(self.weights)):
+            matchers = self.surfaces.get(surface, {})
+            for kind, values in matchers.items():
+                found.setdefault(kind, {}).update(dict.fromkeys(values, surface))
+            together = [start + end for start in matchers.get(START, ()) for end in self.ends]
+            found.setdefault(WORD, {}).update(dict.fromkeys(together, surface))
+        return found
+
+
+def heaviest_first(weights: Mapping[str, float]) -> list[str]:
+    """Surfaces by weight; those of the same weight in the fixed order."""
+    return sorted(SURFACES, key=lambda surface: (-weights[surface], SURFACES.index(surface)))
