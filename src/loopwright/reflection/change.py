@@ -1,0 +1,201 @@
+"""What changed, from git's raw, NUL-separated output: every name whatever its bytes, renames as delete and add.
+
+Pure parsers; they start nothing and read nothing. Output that is cut short or unknown is a `ValueError`, never a
+shorter list. Built-ins only; the hook imports this.
+"""
+
+from __future__ import annotations
+
+from loopwright.reflection.path_words import shown
+from loopwright.reflection.rule_set import Frozen
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    _Entry = tuple[bytes, bytes, bytes, str]
+
+SUBMODULE, SYMLINK, MODE, REPOSITORY = "submodule", "symlink", "mode", "repository"
+_ABSENT, _LINK, _COMMIT = b"000000", b"120000", b"160000"
+# Fields before the path, by the first character of a line of `status --porcelain=v2`.
+_STATUS_FIELDS = {b"1": 8, b"2": 9, b"u": 10, b"?": 1, b"!": 1}
+
+
+class OwnState(Frozen):
+    """What is ours, relative to the top: folders that are no change, and settings that are one once tracked."""
+
+    folders: tuple[str, ...] = ()
+    settings: tuple[str, ...] = ()
+
+    def hides(self, path: str, *, was_there: bool) -> bool:
+        """Whether a path is state of ours. Settings that others rely on can't be changed unseen."""
+        if was_there and path in self.settings:
+            return False
+        return any(path == folder or path.startswith(f"{folder}/") for folder in self.folders)
+
+
+class Change(Frozen):
+    """Files, sorted and once each, as text with odd bytes escaped as surrogates; lines where they are known."""
+
+    files: tuple[str, ...] = ()
+    insertions: int | None = None
+    deletions: int | None = None
+    kinds: Mapping[str, str] = {}
+    untracked: tuple[str, ...] = ()
+    conflicts: tuple[str, ...] = ()
+
+    def shown_files(self) -> list[str]:
+        """The names as valid text for JSON and for people."""
+        return [shown(path) for path in self.files]
+
+    def below(self, prefix: str) -> Change:
+        """The same change, seen from a folder that holds this one."""
+        return Change(
+            tuple(prefix + path for path in self.files),
+            self.insertions,
+            self.deletions,
+            {prefix + path: kind for path, kind in self.kinds.items()},
+            tuple(prefix + path for path in self.untracked),
+            tuple(prefix + path for path in self.conflicts),
+        )
+
+
+def combined(*changes: Change) -> Change:
+    """All of them as one; lines are added up where any are known."""
+    kinds = {path: kind for change in changes for path, kind in sorted(change.kinds.items())}
+    return Change(
+        _sorted(path for change in changes for path in change.files),
+        _sum(change.insertions for change in changes),
+        _sum(change.deletions for change in changes),
+        kinds,
+        _sorted(path for change in changes for path in change.untracked),
+        _sorted(path for change in changes for path in change.conflicts),
+    )
+
+
+def parse_diff(raw: bytes, own: OwnState = OwnState()) -> Change:  # noqa: B008 -- immutable
+    """`git diff --raw --numstat -z --no-renames`, or with one of the two alone."""
+    entries, counts = _diff_records(raw)
+    hidden = {path for old, _, _, path in entries if own.hides(path, was_there=old != _ABSENT)}
+    hidden |= {path for _, _, path in counts if own.hides(path, was_there=True)}
+    kinds: dict[str, str] = {}
+    for old, new, _, path in entries:
+        if path not in hidden:
+            _note(kinds, path, old, (new,))
+    seen = [(more, less) for more, less, path in counts if path not in hidden]
+    are_known = bool(counts) or not raw
+    return Change(
+        _sorted({*(path for _, _, _, path in entries), *(path for _, _, path in counts)} - hidden),
+        sum(more for more, _ in seen) if are_known else None,
+        sum(less for _, less in seen) if are_known else None,
+        kinds,
+        (),
+        _sorted(path for _, _, status, path in entries if status == b"U" and path not in hidden),
+    )
+
+
+def parse_status(raw: bytes, own: OwnState = OwnState()) -> Change:  # noqa: B008 -- immutable
+    """`git status --porcelain=v2 -z --untracked-files=all`: staged, unstaged and untracked; no line counts."""
+    files: list[str] = []
+    kinds: dict[str, str] = {}
+    untracked: list[str] = []
+    conflicts: list[str] = []
+    for kind, fields, paths in _status_records(raw):
+        old, now = (fields[3], fields[4:6]) if kind in b"12" else (_ABSENT, ())
+        for path in paths:
+            if own.hides(path, was_there=kind == b"u" or old != _ABSENT):
+                continue
+            files.append(path)
+            _note(kinds, path, old, now)
+            if kind == b"?":
+                untracked.append(path)
+                kinds |= {path: REPOSITORY} if path.endswith("/") else {}
+            conflicts += [path] if kind == b"u" else []
+    return Change(_sorted(files), None, None, kinds, _sorted(untracked), _sorted(conflicts))
+
+
+def _diff_records(raw: bytes) -> tuple[list[_Entry], list[tuple[int, int, str]]]:
+    """Entries of --raw (old mode, new mode, status, path) and of --numstat (added, removed, path)."""
+    entries: list[_Entry] = []
+    counts: list[tuple[int, int, str]] = []
+    tokens = _tokens(raw)
+    for token in tokens:
+        if token.startswith(b":"):
+            old, new, _, _, status = _fields(token[1:], 5)
+            if status[:1] not in b"ACDMRTUX" or b" " in status:
+                raise ValueError(f"git diff said what is not known here: {token[:40]!r}")
+            # A rename has both names, should somebody have asked for them.
+            entries += [(old, new, status, _path(tokens)) for _ in range(2 if status[:1] in b"RC" else 1)]
+        else:
+            more, less, path = _counts(token)
+            paths = [_text(path)] if path else [_path(tokens), _path(tokens)]
+            counts += [(more, less, paths[-1]), *((0, 0, other) for other in paths[:-1])]
+    return entries, counts
+
+
+def _status_records(raw: bytes) -> Iterator[tuple[bytes, list[bytes], list[str]]]:
+    tokens = _tokens(raw)
+    for token in tokens:
+        kind = token[:1]
+        if kind == b"#":
+            continue
+        if kind not in _STATUS_FIELDS:
+            raise ValueError(f"git status said what is not known here: {token[:40]!r}")
+        *fields, path = _fields(token, _STATUS_FIELDS[kind] + 1)
+        paths = [_text(path), *([_path(tokens)] if kind == b"2" else [])]
+        if kind != b"!":
+            yield kind, fields, paths
+
+
+def _tokens(raw: bytes) -> Iterator[bytes]:
+    *tokens, rest = raw.split(b"\0")
+    if rest:
+        raise ValueError("git's output was cut short")
+    return iter(tokens)
+
+
+def _path(tokens: Iterator[bytes]) -> str:
+    path = next(tokens, b"")
+    if not path:
+        raise ValueError("git's output was cut short before a path")
+    return _text(path)
+
+
+def _text(path: bytes) -> str:
+    return path.decode("utf-8", "surrogateescape")
+
+
+def _fields(record: bytes, count: int) -> list[bytes]:
+    fields = record.split(b" ", count - 1)
+    if len(fields) != count or not fields[-1]:
+        raise ValueError(f"git said what is not known here: {record[:40]!r}")
+    return fields
+
+
+def _counts(record: bytes) -> tuple[int, int, bytes]:
+    """Added and removed lines, and the path, which may hold anything; a binary file has no lines."""
+    numbers = record.split(b"\t", 2)
+    if len(numbers) != 3 or not all(number.isdigit() or number == b"-" for number in numbers[:2]):
+        raise ValueError(f"git said what is not known here: {record[:40]!r}")
+    more, less = (0 if number == b"-" else int(number) for number in numbers[:2])
+    return more, less, numbers[2]
+
+
+def _note(kinds: dict[str, str], path: str, old: bytes, now: Iterable[bytes]) -> None:
+    """What a path is now, where that is more than a file."""
+    modes = [mode for mode in now if mode != _ABSENT]
+    if _COMMIT in modes:
+        kinds[path] = SUBMODULE
+    elif _LINK in modes:
+        kinds[path] = SYMLINK
+    elif any(mode != old for mode in modes) and old != _ABSENT:
+        kinds[path] = MODE
+
+
+def _sorted(paths: Iterable[str]) -> tuple[str, ...]:
+    return tuple(sorted(set(paths)))
+
+
+def _sum(numbers: Iterable[int | None]) -> int | None:
+    known = [number for number in numbers if number is not None]
+    return sum(known) if known else None
