@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from loopwright.cli.main import COMMANDS, loopwright
+from loopwright.reflection.schema import SCHEMA_FILE, schema_bytes
 from loopwright.verbs.explain import TOPICS, explain
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -52,6 +53,7 @@ def pages() -> dict[Path, str]:
     assert set(titles) == set(TOPICS), "a topic without a page"
     found = {REFERENCE / "cli.md": cli_page()}
     found |= {REFERENCE / f"{topic}.md": table_page(topic, title) for topic, title in titles.items()}
+    found[SCHEMA_FILE] = schema_bytes().decode()
     return found
 
 

@@ -21,6 +21,8 @@ LoopwrightError
 ├── UnknownRun             no run of that name
 ├── EvidenceMismatch       what is recorded and what is there differ
 ├── NotReproduced          a rerun came out otherwise
+├── UnknownReflection      no reflection of that name
+├── UnknownAgent           no agent of that name
 ├── AgentFailed            an agent could not take its turn
 ├── InsideAgent            a person's command, typed by an agent
 └── SelftestFailed         this machine does not keep the contract
@@ -162,6 +164,18 @@ class NotReproduced(LoopwrightError):
     """A rerun came out otherwise than the record."""
 
     code = "NOT_REPRODUCED"
+
+
+class UnknownReflection(LoopwrightError):
+    """No reflection of that name is in this workspace."""
+
+    code = "UNKNOWN_REFLECTION"
+
+
+class UnknownAgent(LoopwrightError):
+    """No agent of that name is known here."""
+
+    code = "UNKNOWN_AGENT"
 
 
 class AgentFailed(LoopwrightError):

@@ -138,7 +138,7 @@ def test_the_bash_script_really_completes(project):
     command = " ".join(project.command())
     script = f"""
 loopwright() {{ {command} "$@"; }}
-export COMP_WORDS="loopwright un" COMP_CWORD=1 _LOOPWRIGHT_COMPLETE=bash_complete
+export COMP_WORDS="loopwright unl" COMP_CWORD=1 _LOOPWRIGHT_COMPLETE=bash_complete
 loopwright
 """
     done = subprocess.run(["bash", "-c", script], env=project.environment, capture_output=True, text=True, check=False)

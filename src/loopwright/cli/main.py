@@ -25,6 +25,9 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "settings": ("settings", "Show every setting and where its value comes from."),
     "doctor": ("doctor", "Check this machine and this workspace; --fix repairs."),
     "selftest": ("selftest", "Run a tiny plan and check this machine against the contract."),
+    "reflect": ("reflect", "Take a reflection now; list, show and export them."),
+    "install": ("install", "Register the reflection hook in an agent's settings."),
+    "uninstall": ("uninstall", "Take the hook out of an agent's settings again."),
     "gc": ("gc", "Remove old runs and sandboxes."),
     "completion": ("completion", "Print the completion script for your shell."),
 }

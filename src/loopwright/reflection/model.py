@@ -15,7 +15,7 @@ SurfaceName = Literal["auth", "data", "infra", "build", "ui", "test", "docs", "n
 CaptureMode = Literal["off", "solo", "orchestrated"]
 Point = Literal["before", "after", "adversarial"]
 _Share = Annotated[float, Meta(ge=0, le=1)]
-_Moment = Annotated[str, Meta(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?Z$")]
+_Moment = Annotated[str, Meta(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?Z$(?!\n)")]
 
 
 class _Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

@@ -18,6 +18,7 @@ from loopwright.sandbox import place
 from loopwright.sandbox.confine import choose
 from loopwright.sandbox.model import View
 from loopwright.verbs.context import Context
+from loopwright.verbs.hook_check import check_hooks
 from loopwright.verbs.recover import recover
 from loopwright.workspace.layout import Flavour, Layout
 
@@ -88,6 +89,7 @@ def _workspace(context: Context, fix: bool) -> Iterator[Symptom]:
     layout = context.layout
     yield Symptom("workspace", "ok", f"{shown(layout.root)}, layout {layout.flavour}")
     yield from _mixed_layouts(layout)
+    yield from _hooks(context)
     yield from _journal(context, fix)
     latch = read_latch(layout.latch)
     if latch is not None:
@@ -108,6 +110,14 @@ def _workspace(context: Context, fix: bool) -> Iterator[Symptom]:
             yield Symptom(what, "ok", "none")
     if fix and (left or dead):
         recover(context)
+
+
+def _hooks(context: Context) -> Iterator[Symptom]:
+    found = list(check_hooks(context))
+    for hook in found:
+        yield Symptom(hook.where, "ok" if hook.works else "problem", hook.said, hook.remedy)
+    if not found:
+        yield Symptom("reflection hook", "ok", "no agent has it (`loopwright install` registers it)")
 
 
 def _mixed_layouts(layout: Layout) -> Iterator[Symptom]:

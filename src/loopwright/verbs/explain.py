@@ -31,6 +31,8 @@ _ERRORS = (
     ("UNKNOWN_RUN", "1", "no run of that name, or nothing to repeat", "name another"),
     ("EVIDENCE_MISMATCH", "13", "recorded and real differ", "find out who changed it"),
     ("NOT_REPRODUCED", "1", "a rerun came out otherwise", "look for what is not pinned"),
+    ("UNKNOWN_REFLECTION", "1", "no reflection of that name is there", "loopwright reflect list"),
+    ("UNKNOWN_AGENT", "1", "no agent of that name is known", "the message lists those that are"),
     ("AGENT_FAILED", "1", "an agent could not take its turn", "the message names the reason"),
     ("INSIDE_AGENT", "1", "a person's command came from an agent", "a person types it"),
     ("SELFTEST_FAILED", "1", "this machine does not keep the contract", "loopwright doctor"),

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import msgspec
 
+from loopwright.kernel.digest import sha256
 from loopwright.kernel.files import create_exclusively
 from loopwright.workspace import names
 
@@ -115,6 +116,13 @@ def user_config() -> Path:
     """The user's own settings, for every workspace."""
     base = os.environ.get("XDG_CONFIG_HOME")
     return (Path(base) if base else user_home() / ".config") / "loopwright" / "config.toml"
+
+
+def user_receipt(settings_file: Path) -> Path:
+    """How an agent's settings file was before we registered in it: kept with the user, not in the project."""
+    base = os.environ.get("XDG_STATE_HOME")
+    state = Path(base) if base else user_home() / ".local" / "state"
+    return state / "loopwright" / "installed" / f"{sha256(os.fsencode(settings_file))[:16]}.json"
 
 
 def user_home() -> Path:

@@ -1,0 +1,53 @@
+"""Where each agent's harness keeps its hooks, and what it calls the moments that we want to hear of. Data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from pathlib import Path
+
+import msgspec
+
+
+class Scope(StrEnum):
+    """For whom a hook is registered."""
+
+    PROJECT = "project"
+    USER = "user"
+
+
+class Harness(msgspec.Struct, frozen=True):
+    """One agent's hook file. All three write it in the same shape; only names differ."""
+
+    agent: str
+    folder: str
+    file: str
+    home_variable: str
+    stop_event: str
+    start_event: str
+    caveat: str = ""
+
+    def path(self, scope: Scope, project: Path, environment: Mapping[str, str], home: Path) -> Path:
+        """The settings file that holds this agent's hooks."""
+        if scope is Scope.PROJECT:
+            return project / self.folder / self.file
+        chosen = environment.get(self.home_variable) if self.home_variable else None
+        return (Path(chosen) if chosen else home / self.folder) / self.file
+
+    def events(self) -> tuple[tuple[str, str], ...]:
+        """Event and our verb for it."""
+        return ((self.stop_event, "reflect"), (self.start_event, "session-start"))
+
+
+HARNESSES = {
+    harness.agent: harness
+    for harness in (
+        Harness("claude", ".claude", "settings.json", "CLAUDE_CONFIG_DIR", "Stop", "SessionStart"),
+        Harness(
+            "codex", ".codex", "hooks.json", "CODEX_HOME", "Stop", "SessionStart",
+            "codex runs hooks only when you trust them: accept them once in its terminal, or start `codex exec` with "
+            "--dangerously-bypass-hook-trust",
+        ),
+        Harness("gemini", ".gemini", "settings.json", "", "AfterAgent", "SessionStart"),
+    )
+}  # fmt: skip

@@ -1,0 +1,30 @@
+"""The JSON Schema of `reflection.v1`, made from the model. The checked-in file is compared with it in CI."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from loopwright.kernel import codec
+from loopwright.reflection.model import Capture, Reflection
+
+SCHEMA_FILE = Path(__file__).with_name("reflection.v1.schema.json")
+_DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
+
+def reflection_schema() -> dict[str, object]:
+    """The schema of a sidecar, and among its definitions the one of a capture."""
+    (top,), definitions = msgspec.json.schema_components([Reflection], ref_template="#/$defs/{name}")
+    capture = msgspec.json.schema_components([Capture], ref_template="#/$defs/{name}")[1]
+    return {
+        "$schema": _DIALECT,
+        "title": "reflection.v1",
+        **top,
+        "$defs": dict(sorted({**capture, **definitions}.items())),
+    }
+
+
+def schema_bytes() -> bytes:
+    """The file as it must be."""
+    return codec.to_json(reflection_schema())

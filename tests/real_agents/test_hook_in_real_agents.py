@@ -1,0 +1,116 @@
+"""The installed hook in the real agents, which talk to a model of our own on loopback."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from loopwright.reflection.store import read_shelf
+from loopwright.testing.model_server import model_server
+from loopwright.testing.wire import ModelTurn, ToolUse
+
+ROOT = Path(__file__).resolve().parents[2]
+PROGRAMS = ROOT / ".cache" / "agents" / "node_modules" / ".bin"
+QUIET = {
+    "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "DISABLE_TELEMETRY": "1", "DISABLE_ERROR_REPORTING": "1",
+    "DISABLE_AUTOUPDATER": "1", "CLAUDE_CODE_MAX_RETRIES": "0",
+}  # fmt: skip
+
+
+@pytest.fixture
+def home(project, tmp_path):
+    folder = tmp_path / "agent-home"
+    folder.mkdir()
+    project.environment = {"PATH": os.environ["PATH"], "HOME": str(folder), "LANG": "C.UTF-8"}
+    return folder
+
+
+def program(name):
+    if not (PROGRAMS / name).exists():
+        pytest.skip(f"needs {name} (scripts/agents installs it)")
+    return str(PROGRAMS / name)
+
+
+def session(project, argv, **more):
+    done = subprocess.run(
+        argv, cwd=project.root, env={**project.environment, "REFLECTION_MODE": "solo", **more},
+        stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=100, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done
+
+
+def only_reflection(project):
+    found = read_shelf(project.own / "reflections")
+    assert found.unreadable == ()
+    (one,) = found.stored
+    return one.reflection
+
+
+def assert_of_the_session(project, commit):
+    record = only_reflection(project)
+    assert "src/login.py" in record.files_changed, "also what the agent committed"
+    assert record.risk.surface == "auth"
+    assert len(record.session_id) == 36
+    assert list((project.own / "reflections").glob("*.base")), "the start of the session was noted"
+    assert project.git("rev-parse", "HEAD").strip() != commit
+
+
+COMMIT = "git -c user.name=a -c user.email=a@localhost commit -qam work"
+
+
+def test_claude_code_fires_the_installed_hook(project, home):
+    claude = program("claude")
+    assert project.run("install", "--agent", "claude").exit_code == 0
+    commit = project.commit("with the hook in it")
+    path = project.root / "src" / "login.py"
+    turns = (
+        ModelTurn(tools=(ToolUse("Write", {"file_path": str(path), "content": "x = 1\n"}),)),
+        ModelTurn(tools=(ToolUse("Bash", {"command": f"git add -A && {COMMIT}", "description": "commit"}),)),
+        ModelTurn("done"),
+    )
+    with model_server(*turns) as model:
+        session(
+            project,
+            [claude, "-p", "write the login", "--output-format", "json", "--permission-mode", "acceptEdits",
+             "--allowedTools", "Bash"],
+            ANTHROPIC_BASE_URL=model.url, ANTHROPIC_API_KEY="not-a-key", **QUIET,
+        )  # fmt: skip
+    assert path.read_text() == "x = 1\n"
+    assert_of_the_session(project, commit)
+
+
+def test_codex_fires_the_installed_hook(project, home):
+    codex = program("codex")
+    assert project.run("install", "--agent", "codex").exit_code == 0
+    commit = project.commit("with the hook in it")
+    shell = f"mkdir -p src && echo x > src/login.py && git add -A && {COMMIT}"
+    with model_server(ModelTurn(tools=(ToolUse("exec_command", {"cmd": shell}),)), ModelTurn("done")) as model:
+        (home / ".codex").mkdir()
+        (home / ".codex" / "config.toml").write_text(
+            f'model = "a-model"\nmodel_provider = "ours"\napproval_policy = "never"\n'
+            f'[model_providers.ours]\nname = "ours"\nbase_url = "{model.url}/v1"\nenv_key = "KEY"\n'
+            f'wire_api = "responses"\nrequest_max_retries = 0\nstream_max_retries = 0\n'
+            f'[projects."{project.root}"]\ntrust_level = "trusted"\n'
+        )
+        session(
+            project,
+            [codex, "exec", "--json", "--disable", "plugins", "--dangerously-bypass-hook-trust", "-s",
+             "danger-full-access", "write the login"],
+            KEY="not-a-key",
+        )  # fmt: skip
+    assert_of_the_session(project, commit)
+
+
+def test_with_the_mode_off_a_session_leaves_nothing(project, home):
+    claude = program("claude")
+    assert project.run("install", "--agent", "claude").exit_code == 0
+    with model_server(ModelTurn("done")) as model:
+        session(
+            project, [claude, "-p", "say done", "--output-format", "json"],
+            ANTHROPIC_BASE_URL=model.url, ANTHROPIC_API_KEY="not-a-key", **QUIET, REFLECTION_MODE="off",
+        )  # fmt: skip
+    assert not (project.own / "reflections").exists()
