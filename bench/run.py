@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
+import hook
 import machine
 import redaction
 import sandbox
@@ -24,6 +25,7 @@ from report import HEADINGS, Row, Verdict, line, markdown
 # The quiet ones first: what `sandbox` wrote is still on its way to the disk for a while afterwards.
 GROUPS: Mapping[str, Callable[[Path], Iterator[Row]]] = {
     "startup": startup.measure,
+    "hook": hook.measure,
     "steps": steps.measure,
     "schedule": schedule.measure,
     "redaction": redaction.measure,

@@ -13,12 +13,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from loopwright.reflection.capture.quick_git import Answer
 
-_FILTERS = ("config", "-z", "--name-only", "--get-regexp", r"^filter\..*\.(clean|smudge|process)$")
-_UPSTREAM = ("rev-parse", "--verify", "--quiet", "@{upstream}")
-_STATUS = (
+FILTERS = ("config", "-z", "--name-only", "--get-regexp", r"^filter\..*\.(clean|smudge|process)$")
+UPSTREAM = ("rev-parse", "--verify", "--quiet", "@{upstream}")
+STATUS = (
     "status", "--porcelain=v2", "--branch", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=dirty",
 )  # fmt: skip
-_DIFF = (
+DIFF = (
     "diff",
     "--raw",
     "--numstat",
@@ -67,15 +67,15 @@ NOTHING = ChangeNow("none", Change(), is_whole=True)
 
 def read(repo: str, workspace: str, base: str, *, until: float) -> ChangeNow:
     """What is changed, staged, new or committed since the base, or else since the branch left its upstream."""
-    filters, upstream = ask(repo, [_FILTERS, _UPSTREAM], until=until)
+    filters, upstream = ask(repo, [FILTERS, UPSTREAM], until=until)
     unfiltered = [name for name in os.fsdecode(filters.stdout).split("\0") if name and "\n" not in name]
     since = _since(base, upstream)
-    status, diff = ask(repo, [_STATUS, (*_DIFF, *since, "--")], filters=unfiltered, until=until)
+    status, diff = ask(repo, [STATUS, (*DIFF, *since, "--")], filters=unfiltered, until=until)
     is_whole = status.is_good
     if not diff.is_good and since != ("HEAD",):
         # A base that is gone, rewritten or mistyped: what is not committed is still known.
         is_whole = False
-        (diff,) = ask(repo, [(*_DIFF, "HEAD", "--")], filters=unfiltered, until=until)
+        (diff,) = ask(repo, [(*DIFF, "HEAD", "--")], filters=unfiltered, until=until)
     own = _own_state(repo, workspace)
     found = [Change()]
     for answer, parse in ((status, parse_status), (diff, parse_diff)):

@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-_QUIET = (
+QUIET = (
     "git", "--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null",
     "-c", "core.untrackedCache=false", "-c", "safe.bareRepository=explicit", "-c", "protocol.allow=never",
     "-c", "submodule.recurse=false",
@@ -43,7 +43,7 @@ class Answer:
 def ask(cwd: str, questions: Sequence[Sequence[str]], *, filters: Sequence[str] = (), until: float) -> list[Answer]:
     """Ask git all of this at once, and wait for the answers until that moment of the monotonic clock."""
     unfiltered = [part for name in filters for part in ("-c", f"{name}=")]
-    lines = [[*_QUIET, *unfiltered, "-C", cwd, *question] for question in questions]
+    lines = [[*QUIET, *unfiltered, "-C", cwd, *question] for question in questions]
     if not hasattr(os, "posix_spawnp"):
         return [_one_by_one(line, until) for line in lines]
     running = [_Running(line) for line in lines]
