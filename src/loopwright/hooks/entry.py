@@ -21,7 +21,7 @@ def main() -> int:
         # As a bare file, without site-packages, we are not on the path. Loaded by name: off must not pay for it.
         package = __file__.replace("\\", "/").rsplit("/", 3)[0]
         if package not in sys.path:
-            sys.path.insert(0, package)
+            sys.path.append(package)  # last: a package beside us must not stand in for the standard library
         __import__("loopwright.hooks.reflect")
         sys.modules["loopwright.hooks.reflect"].run(sys.argv[1:], mode)
     except BaseException:  # noqa: BLE001 -- rule 8: any error anywhere ends in exit 0
