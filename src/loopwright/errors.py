@@ -21,6 +21,9 @@ LoopwrightError
 ├── UnknownRun             no run of that name
 ├── EvidenceMismatch       what is recorded and what is there differ
 ├── NotReproduced          a rerun came out otherwise
+├── LoopRefused            a loop can't do that now
+├── LoopConflict           a loop changed while somebody looked at it
+├── UnknownLoop            no loop of that name
 ├── UnknownReflection      no reflection of that name
 ├── UnknownAgent           no agent of that name
 ├── AgentFailed            an agent could not take its turn
@@ -164,6 +167,28 @@ class NotReproduced(LoopwrightError):
     """A rerun came out otherwise than the record."""
 
     code = "NOT_REPRODUCED"
+
+
+class LoopRefused(LoopwrightError):
+    """A loop's rules say no; `blocker` is the typed reason."""
+
+    code = "LOOP_REFUSED"
+
+    def __init__(self, blocker: str, message: str, *, hint: str) -> None:
+        super().__init__(message, hint=hint)
+        self.blocker = blocker
+
+
+class LoopConflict(LoopwrightError):
+    """Somebody else changed the loop first."""
+
+    code = "LOOP_CONFLICT"
+
+
+class UnknownLoop(LoopwrightError):
+    """No loop of that name is in this workspace."""
+
+    code = "UNKNOWN_LOOP"
 
 
 class UnknownReflection(LoopwrightError):

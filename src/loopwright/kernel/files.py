@@ -80,6 +80,21 @@ def write_durably(path: Path, data: bytes, *, mode: int = 0o666) -> None:
         sync_folder(path.parent)
 
 
+def replace_quickly(path: Path, data: bytes) -> None:
+    """Replace a file that can be made again from others: readers see it old or new; a power cut may lose it."""
+    temporary = _temporary_beside(path)
+    with storage(path):
+        try:
+            handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
+            with os.fdopen(handle, "wb") as stream:
+                stream.write(data)
+            temporary.replace(path)
+        except BaseException:
+            with suppress(OSError):
+                temporary.unlink()
+            raise
+
+
 def create_exclusively(path: Path, data: bytes, *, mode: int = 0o666) -> bool:
     """Create a file that is there whole or not at all; False when the name is taken already."""
     make_folder(path.parent)

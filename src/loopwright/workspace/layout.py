@@ -84,6 +84,10 @@ class Layout(msgspec.Struct, frozen=True):
         """Loop state files."""
         return self._pick(self.own / "loops", self.root / names.INTEROP_LOOPS)
 
+    def loop(self, loop_id: str) -> LoopPaths:
+        """The files of one loop."""
+        return LoopPaths(self.loops, loop_id)
+
     def turn(self, name: str) -> Path:
         """What was asked of an agent in one turn, and what it answered."""
         return self.own / "turns" / name
@@ -110,6 +114,38 @@ class Layout(msgspec.Struct, frozen=True):
 
     def _pick(self, unified: Path, interop: Path) -> Path:
         return interop if self.flavour is Flavour.INTEROP else unified
+
+
+class LoopPaths(msgspec.Struct, frozen=True):
+    """Where a loop's files are: what others read, and our own log and head."""
+
+    folder: Path
+    loop_id: str
+
+    @property
+    def state(self) -> Path:
+        """The state file that all parties read."""
+        return self.folder / f"{self.loop_id}.json"
+
+    @property
+    def events(self) -> Path:
+        """Every change, appended: the truth."""
+        return self.folder / f"{self.loop_id}.events.ndjson"
+
+    @property
+    def tasks(self) -> Path:
+        """The task list, one JSON a line."""
+        return self.folder / f"{self.loop_id}.tasks.jsonl"
+
+    @property
+    def head(self) -> Path:
+        """How far the log is and what it comes to, so that nobody has to read it from its start."""
+        return self.folder / f".{self.loop_id}.head.json"
+
+    @property
+    def progress(self) -> Path:
+        """Pages for people, and the work itself."""
+        return self.folder / f"{self.loop_id}.progress"
 
 
 def user_config() -> Path:

@@ -1,0 +1,1 @@
+"""Iterating towards a goal under a person's control: rules, store, driver."""

@@ -1,0 +1,252 @@
+"""What can be asked of a loop, by a person, another tool or its own worker."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from loopwright.loop.events import LoopCreated
+from loopwright.loop.model import (
+    Action,
+    Budget,
+    ErrorLine,
+    Hold,
+    Holder,
+    Hypothesis,
+    HypothesisStatus,
+    Mark,
+    Spent,
+    Task,
+    Tree,
+    Validation,
+    Worker,
+)
+
+
+class _Command(msgspec.Struct, frozen=True, kw_only=True):
+    """Immutable."""
+
+
+class Create(_Command, frozen=True, kw_only=True):
+    """Make a loop."""
+
+    wanted: LoopCreated
+
+
+class Start(_Command, frozen=True, kw_only=True):
+    """Set it going."""
+
+
+class Pause(_Command, frozen=True, kw_only=True):
+    """Hold it."""
+
+    hold: Hold
+
+
+class Resume(_Command, frozen=True, kw_only=True):
+    """Lift the holds of these holders; where it is not held at all that is an error."""
+
+    lifts: frozenset[Holder]
+
+
+class Stop(_Command, frozen=True, kw_only=True):
+    """End it for good."""
+
+    by: str
+
+
+class Fail(_Command, frozen=True, kw_only=True):
+    """Its worker can't go on."""
+
+    code: str
+    reason: str
+
+
+class Finish(_Command, frozen=True, kw_only=True):
+    """Close it as done; without a passed validation only with a reason."""
+
+    forced: str | None = None
+
+
+class Retry(_Command, frozen=True, kw_only=True):
+    """Another attempt."""
+
+    max_iterations: int | None = None
+
+
+class GiveIterations(_Command, frozen=True, kw_only=True):
+    """Change the limit."""
+
+    max_iterations: int
+
+
+class SetBudget(_Command, frozen=True, kw_only=True):
+    """Change what it may cost."""
+
+    budget: Budget
+
+
+class AddTask(_Command, frozen=True, kw_only=True):
+    """An item more."""
+
+    task: Task
+    before: str | None = None
+
+
+class EditTask(_Command, frozen=True, kw_only=True):
+    """Change an item that nobody is at."""
+
+    task: Task
+
+
+class RemoveTask(_Command, frozen=True, kw_only=True):
+    """Take an item out."""
+
+    task_id: str
+
+
+class OrderTasks(_Command, frozen=True, kw_only=True):
+    """Put the list in this order."""
+
+    task_ids: tuple[str, ...]
+
+
+class MarkTaskDone(_Command, frozen=True, kw_only=True):
+    """A person did it."""
+
+    task_id: str
+
+
+class Advance(_Command, frozen=True, kw_only=True):
+    """The worker asks what to do next."""
+
+    action_id: str
+    no_progress: int
+
+
+class Choose(_Command, frozen=True, kw_only=True):
+    """In interactive mode a person says what to do next."""
+
+    action: Action
+    action_id: str
+
+
+class FinishInit(_Command, frozen=True, kw_only=True):
+    """The worker has the tasks."""
+
+    action_id: str
+    tasks: tuple[Task, ...]
+
+
+class FinishDevelop(_Command, frozen=True, kw_only=True):
+    """The worker has done a task, or failed at it."""
+
+    action_id: str
+    passed: bool
+    files_changed: tuple[str, ...]
+    tree: Tree | None
+    mark: Mark
+    error: str | None = None
+
+
+class ProposeHypotheses(_Command, frozen=True, kw_only=True):
+    """The worker has possible causes."""
+
+    action_id: str
+    bug: str
+    hypotheses: tuple[Hypothesis, ...]
+
+
+class JudgeHypothesis(_Command, frozen=True, kw_only=True):
+    """The worker has tested one."""
+
+    action_id: str
+    hypothesis_id: str
+    status: HypothesisStatus
+    evidence: str
+    verdict_reason: str
+
+
+class FinishDebug(_Command, frozen=True, kw_only=True):
+    """The worker is through with them; a confirmed one leads to a task."""
+
+    action_id: str
+    fix: Task | None
+    mark: Mark
+    error: str | None = None
+
+
+class FinishValidate(_Command, frozen=True, kw_only=True):
+    """The worker has run the tests."""
+
+    action_id: str
+    validation: Validation
+    mark: Mark
+
+
+class FinishComplete(_Command, frozen=True, kw_only=True):
+    """The worker has handed over."""
+
+    action_id: str
+
+
+class PauseAction(_Command, frozen=True, kw_only=True):
+    """The worker ended a turn because of a long pause."""
+
+    action_id: str
+    session: str | None = None
+
+
+class AbandonAction(_Command, frozen=True, kw_only=True):
+    """What was under way is not, and counts for nothing."""
+
+    why: str
+
+
+class NoteError(_Command, frozen=True, kw_only=True):
+    """Something went wrong."""
+
+    error: ErrorLine
+
+
+class Count(_Command, frozen=True, kw_only=True):
+    """Something was paid for."""
+
+    spent: Spent
+
+
+class Arrive(_Command, frozen=True, kw_only=True):
+    """A process drives it from now on; the caller has made sure that no other does."""
+
+    worker: Worker
+
+
+class Leave(_Command, frozen=True, kw_only=True):
+    """It does not any more."""
+
+    why: str
+
+
+class TakeSkillState(_Command, frozen=True, kw_only=True):
+    """Another tool wrote the worker's fields."""
+
+    skill_state: dict[str, Any]
+
+
+class TakeKeys(_Command, frozen=True, kw_only=True):
+    """Another tool wrote keys that we do not know."""
+
+    extra: dict[str, Any]
+
+
+class TakeIteration(_Command, frozen=True, kw_only=True):
+    """Another tool counted an iteration."""
+
+
+Command = (
+    Create | Start | Pause | Resume | Stop | Fail | Finish | Retry | GiveIterations | SetBudget | AddTask | EditTask
+    | RemoveTask | OrderTasks | MarkTaskDone | Advance | Choose | FinishInit | FinishDevelop | ProposeHypotheses
+    | JudgeHypothesis | FinishDebug | FinishValidate | FinishComplete | PauseAction | AbandonAction | NoteError | Count
+    | Arrive | Leave | TakeSkillState | TakeKeys | TakeIteration
+)  # fmt: skip

@@ -1,0 +1,206 @@
+"""What a loop becomes by an event. Pure and total: every event that was ever appended can be taken in again."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from loopwright.loop import events as e
+from loopwright.loop.model import (
+    ITERATIONS,
+    Action,
+    Completed,
+    Created,
+    Debugging,
+    Failed,
+    Held,
+    Holder,
+    Loop,
+    Running,
+    Spent,
+    Task,
+    UnderWay,
+)
+from loopwright.loop.outside import taken_skill_state
+
+_MARKS_KEPT = 50
+_ERRORS_KEPT = 200
+
+
+def evolve(loop: Loop | None, event: e.Event, at: str) -> Loop:
+    """The loop after this event; its revision counts them."""
+    if isinstance(event, e.LoopCreated):
+        return _created(event, at)
+    if isinstance(event, e.LoopRestored):
+        return event.loop
+    if loop is None:
+        raise ValueError("the first event of a loop must create it")
+    after = _life(loop, event, at)
+    return replace(after, revision=loop.revision + 1, updated_at=at)
+
+
+def _created(event: e.LoopCreated, at: str) -> Loop:
+    return Loop(
+        loop_id=event.loop_id,
+        title=event.title,
+        description=event.description,
+        max_iterations=event.max_iterations,
+        created_at=at,
+        updated_at=at,
+        phase=Created(),
+        revision=1,
+        mode=event.mode,
+        agent=event.agent,
+        tags=event.tags,
+        priority=event.priority,
+        budget=event.budget,
+        task_budget=event.task_budget,
+    )
+
+
+def _life(loop: Loop, event: e.Event, at: str) -> Loop:  # noqa: C901, PLR0912 -- a case per event
+    """Events of the life cycle; the rest is work."""
+    match event:
+        case e.LoopStarted():
+            return replace(loop, phase=Running())
+        case e.HoldPlaced(hold=hold):
+            holds = loop.phase.holds if isinstance(loop.phase, Held) else ()
+            return replace(loop, phase=Held(holds=(*(one for one in holds if one.holder != hold.holder), hold)))
+        case e.HoldLifted(holder=holder):
+            return _lifted(loop, holder)
+        case e.LoopStopped(by=by):
+            return _over(loop, Failed(at=at, code="stopped", reason=f"stopped by {by}"))
+        case e.LoopFailed(code=code, reason=reason):
+            return _over(loop, Failed(at=at, code=code, reason=reason))
+        case e.LoopCompleted(forced=forced):
+            return _over(loop, Completed(at=at, forced=forced))
+        case e.LoopRetried():
+            return replace(loop, phase=Running(), attempt=loop.attempt + 1, marks=())
+        case e.IterationsGiven(max_iterations=most):
+            return replace(loop, max_iterations=most)
+        case e.BudgetSet(budget=budget):
+            return replace(loop, budget=budget)
+        case e.WorkerArrived(worker=worker):
+            return replace(loop, worker=worker)
+        case e.WorkerLeft():
+            return replace(loop, worker=None)
+        case e.OutsideKeysTaken(extra=extra):
+            return replace(loop, extra=extra)
+        case e.IterationTaken():
+            return replace(loop, iteration=loop.iteration + 1)
+        case e.SkillStateTaken(skill_state=skill_state):
+            return taken_skill_state(loop, skill_state)
+        case _:
+            return _tasks(loop, event, at)
+
+
+def _lifted(loop: Loop, holder: Holder) -> Loop:
+    holds = tuple(one for one in (loop.phase.holds if isinstance(loop.phase, Held) else ()) if one.holder != holder)
+    # Half open: one more iteration without progress, and the breaker is open again.
+    marks = loop.marks[1:] if holder is Holder.BLOCKER else loop.marks
+    return replace(loop, phase=Held(holds=holds) if holds else Running(), marks=marks)
+
+
+def _over(loop: Loop, phase: Completed | Failed) -> Loop:
+    return replace(loop, phase=phase, under_way=None, tasks=_idle(loop.tasks))
+
+
+def _idle(tasks: tuple[Task, ...]) -> tuple[Task, ...]:
+    """What nobody is at any more is to be done again."""
+    return tuple(replace(task, status="pending") if task.status == "in_progress" else task for task in tasks)
+
+
+def _tasks(loop: Loop, event: e.Event, at: str) -> Loop:
+    match event:
+        case e.TaskAdded(task=task, before=before):
+            ids = [one.id for one in loop.tasks]
+            place = ids.index(before) if before in ids else len(ids)
+            return replace(loop, tasks=(*loop.tasks[:place], task, *loop.tasks[place:]))
+        case e.TaskEdited(task=task):
+            return replace(loop, tasks=_with(loop.tasks, task))
+        case e.TaskRemoved(task_id=task_id):
+            return replace(loop, tasks=tuple(task for task in loop.tasks if task.id != task_id))
+        case e.TasksOrdered(task_ids=ids):
+            return replace(loop, tasks=tuple(sorted(loop.tasks, key=lambda task: ids.index(task.id))))
+        case e.TaskFinished(task_id=task_id, status=status, files_changed=files):
+            ended = at if status == "completed" else None
+            done = (
+                replace(one, status=status, files_changed=files, completed_at=ended) if one.id == task_id else one
+                for one in loop.tasks
+            )
+            # Whatever the tests said, they said it of the work before.
+            return replace(loop, tasks=tuple(done), is_validated=False, last_progress_at=at)
+        case _:
+            return _work(loop, event, at)
+
+
+def _with(tasks: tuple[Task, ...], changed: Task) -> tuple[Task, ...]:
+    return tuple(changed if task.id == changed.id else task for task in tasks)
+
+
+def _work(loop: Loop, event: e.Event, at: str) -> Loop:
+    match event:
+        case e.ActionStarted(action=action, action_id=action_id, task_id=task_id):
+            return _begun(loop, UnderWay(action=action, id=action_id, started_at=at, task_id=task_id))
+        case e.ActionPaused(session=session) if loop.under_way is not None:
+            return replace(loop, under_way=replace(loop.under_way, session=session))
+        case e.ActionAbandoned():
+            return replace(loop, under_way=None, tasks=_idle(loop.tasks))
+        case e.ActionDone(action=action, mark=mark):
+            marks = (*loop.marks, mark)[-_MARKS_KEPT:] if mark is not None else loop.marks
+            done = (*loop.completed_actions, action)
+            return replace(loop, under_way=None, last_action=action, completed_actions=done, marks=marks)
+        case e.LoopInitialised():
+            return replace(loop, is_initialised=True)
+        case e.WorkKept(tree=tree):
+            return replace(loop, tree=tree)
+        case e.ErrorNoted(error=error):
+            return replace(loop, errors=(*loop.errors, error)[-_ERRORS_KEPT:])
+        case e.CostCounted(spent=spent):
+            return replace(loop, spent=_sum(loop.spent, spent), spent_on_task=_sum(loop.spent_on_task, spent))
+        case _:
+            return _findings(loop, event, at)
+
+
+def _begun(loop: Loop, under_way: UnderWay) -> Loop:
+    iteration = loop.iteration + (under_way.action in ITERATIONS)
+    tasks = tuple(replace(t, status="in_progress") if t.id == under_way.task_id else t for t in loop.tasks)
+    debug = loop.debug
+    if under_way.action is Action.DEBUG:
+        debug = replace(debug, iteration=debug.iteration + 1)
+    return replace(loop, under_way=under_way, iteration=iteration, tasks=tasks, debug=debug, spent_on_task=Spent())
+
+
+def _findings(loop: Loop, event: e.Event, at: str) -> Loop:
+    match event:
+        case e.HypothesesProposed(bug=bug, hypotheses=hypotheses):
+            debug = Debugging(
+                active_bug=bug, hypotheses=hypotheses, iteration=loop.debug.iteration, last_analysis_at=at
+            )
+            return replace(loop, debug=debug)
+        case e.HypothesisJudged(hypothesis_id=name, status=status, evidence=evidence, verdict_reason=reason):
+            judged = tuple(
+                replace(one, status=status, evidence=evidence, verdict_reason=reason) if one.id == name else one
+                for one in loop.debug.hypotheses
+            )
+            return replace(loop, debug=replace(loop.debug, hypotheses=judged, last_analysis_at=at))
+        case e.ValidationRecorded(validation=validation):
+            return replace(loop, validation=validation, is_validated=True)
+        case e.ActionPaused():
+            return loop  # of an action that is over
+        case _:
+            # Every other kind was taken by a function above.
+            return _unknown(event)
+
+
+def _unknown(event: object) -> Loop:
+    raise ValueError(f"an event that this version does not know: {type(event).__name__}")
+
+
+def _sum(one: Spent, other: Spent) -> Spent:
+    return Spent(
+        usd=one.usd + other.usd,
+        tokens=one.tokens + other.tokens,
+        wall_s=one.wall_s + other.wall_s,
+        turns=one.turns + other.turns,
+        usd_known=one.usd_known and other.usd_known,
+    )

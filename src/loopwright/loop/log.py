@@ -1,0 +1,115 @@
+"""A loop's event log: one line per command, all of its events or none, each line bound to the one before it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from loopwright.errors import DamagedFile
+from loopwright.kernel import codec
+from loopwright.kernel.digest import sha256
+from loopwright.kernel.files import shown, storage, sync_folder, write_durably
+from loopwright.loop.events import Event
+from loopwright.loop.evolve import evolve
+from loopwright.loop.model import Loop
+from loopwright.loop.outside import NotTaken
+
+START = "0" * 64
+
+
+class Line(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What one command led to; `revision` is the loop's after it."""
+
+    revision: int
+    at: str
+    actor: str
+    events: tuple[Event, ...]
+    previous: str
+
+
+class Replayed(msgspec.Struct, frozen=True):
+    """A loop as far as its log is sound: how many bytes of it that is, and why not more.
+
+    A torn end is what a power cut leaves; any other damage is not ours to pass over.
+    """
+
+    loop: Loop | None
+    last_line: str
+    sound_bytes: int
+    damage: str | None = None
+    is_torn: bool = False
+
+
+def append(path: Path, line: Line) -> tuple[int, str]:
+    """Make a line durable; returns the log's length and the line's digest."""
+    data = codec.to_json_line(line)
+    is_new = not path.exists()
+    with storage(path):
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666)
+        try:
+            size = os.fstat(handle).st_size
+            try:
+                if os.write(handle, data) != len(data):
+                    raise OSError(28, os.strerror(28), str(path))
+                os.fsync(handle)
+            except OSError:
+                # The old state stays whole: half a line is no line.
+                os.ftruncate(handle, size)
+                raise
+        finally:
+            os.close(handle)
+        if is_new:
+            sync_folder(path.parent)
+    return size + len(data), sha256(data)
+
+
+def replay(path: Path, *, loop: Loop | None = None, last_line: str = START, start: int = 0) -> Replayed:
+    """The loop from its log, or from a known point of it on."""
+    data = path.read_bytes()[start:] if path.exists() else b""
+    sound = start
+    for raw in data.splitlines(keepends=True):
+        if not raw.endswith(b"\n"):
+            return Replayed(loop, last_line, sound, "the last line is not whole", is_torn=True)
+        try:
+            line = codec.from_json(raw, Line)
+            if line.previous != last_line:
+                return Replayed(loop, last_line, sound, "a line does not follow the one before it")
+            for event in line.events:
+                loop = evolve(loop, event, line.at)
+        except (codec.Undecodable, NotTaken, ValueError) as problem:
+            return Replayed(loop, last_line, sound, str(problem))
+        last_line = sha256(raw)
+        sound += len(raw)
+    return Replayed(loop, last_line, sound)
+
+
+def lines(path: Path, *, start: int = 0) -> Iterator[tuple[int, Line]]:
+    """The lines from an offset on, each with the offset behind it; ends at the first that is not whole."""
+    if not path.exists():
+        return
+    with path.open("rb") as stream:
+        stream.seek(start)
+        for raw in stream:
+            if not raw.endswith(b"\n"):
+                return
+            try:
+                line = codec.from_json(raw, Line)
+            except codec.Undecodable as problem:
+                raise DamagedFile(
+                    f"{shown(path)} holds a line that is none: {problem}", hint="`loopwright loop check` says more"
+                ) from problem
+            start += len(raw)
+            yield start, line
+
+
+def cut_torn_end(path: Path, sound_bytes: int) -> Path:
+    """Keep what is behind the sound part in a file of its own, and cut it off."""
+    data = path.read_bytes()
+    aside = path.with_name(f"{path.name}.torn-{sound_bytes}")
+    write_durably(aside, data[sound_bytes:])
+    with storage(path):
+        os.truncate(path, sound_bytes)
+    return aside

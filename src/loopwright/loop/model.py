@@ -1,0 +1,285 @@
+"""What a loop is at one moment. Frozen; only `rules.evolve` makes the next one from an event.
+
+Nothing here is stored as it stands: the event log is the truth, `projection` makes the contract's JSON of it.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any, Literal
+
+import msgspec
+
+Mode = Literal["interactive", "auto"]
+TaskMode = Literal["analysis", "write"]
+TaskStatus = Literal["pending", "in_progress", "completed", "failed"]
+HypothesisStatus = Literal["pending", "confirmed", "rejected", "inconclusive"]
+TestStatus = Literal["passed", "failed", "skipped"]
+
+
+class Action(StrEnum):
+    """One durable piece of work."""
+
+    INIT = "init"
+    DEVELOP = "develop"
+    DEBUG = "debug"
+    VALIDATE = "validate"
+    COMPLETE = "complete"
+
+
+# Each of these is an iteration; the other two are bookkeeping.
+ITERATIONS = frozenset({Action.DEVELOP, Action.DEBUG, Action.VALIDATE})
+
+
+class Holder(StrEnum):
+    """Who keeps a loop from going on. Holds of different holders do not undo each other."""
+
+    OPERATOR = "operator"
+    BUDGET = "budget"
+    BLOCKER = "blocker"
+    DECISION = "decision"
+    QUOTA = "quota"
+
+
+class _Value(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Strict and immutable."""
+
+
+class Hold(_Value, frozen=True, kw_only=True):
+    """Why a loop is held: `code` tells holds of one holder apart, `message` is for a person."""
+
+    holder: Holder
+    code: str
+    message: str
+    since: str
+    until: str | None = None
+
+
+class Created(_Value, frozen=True, tag="created"):
+    """Never started."""
+
+
+class Running(_Value, frozen=True, tag="running"):
+    """A worker may go on."""
+
+
+class Held(_Value, frozen=True, kw_only=True, tag="held"):
+    """Not before every hold is lifted; there is at least one."""
+
+    holds: tuple[Hold, ...]
+
+
+class Completed(_Value, frozen=True, kw_only=True, tag="completed"):
+    """Done: validation passed, or a person said so and why."""
+
+    at: str
+    forced: str | None
+
+
+class Failed(_Value, frozen=True, kw_only=True, tag="failed"):
+    """Over without being done; `code` is one of the contract's reasons."""
+
+    at: str
+    code: str
+    reason: str
+
+
+Phase = Created | Running | Held | Completed | Failed
+
+
+class Task(_Value, frozen=True, kw_only=True):
+    """An item of the list. `extra` is what other tools wrote into it."""
+
+    id: str
+    description: str
+    tool: str
+    mode: TaskMode
+    status: TaskStatus
+    created_at: str
+    files_changed: tuple[str, ...] = ()
+    completed_at: str | None = None
+    extra: dict[str, Any] = {}
+
+
+class Criteria(_Value, frozen=True, kw_only=True):
+    """What would confirm a hypothesis, and what would reject it."""
+
+    confirm: str
+    reject: str
+
+
+class Hypothesis(_Value, frozen=True, kw_only=True):
+    """A possible cause, with the test that decides it."""
+
+    id: str
+    description: str
+    testable_condition: str
+    logging_point: str
+    evidence_criteria: Criteria
+    likelihood: int
+    status: HypothesisStatus = "pending"
+    evidence: str = ""
+    verdict_reason: str = ""
+
+
+class Debugging(_Value, frozen=True, kw_only=True):
+    """What is known about what failed."""
+
+    active_bug: str | None = None
+    hypotheses: tuple[Hypothesis, ...] = ()
+    iteration: int = 0
+    last_analysis_at: str | None = None
+
+    @property
+    def confirmed(self) -> str | None:
+        """The id of the confirmed hypothesis."""
+        return next((one.id for one in self.hypotheses if one.status == "confirmed"), None)
+
+
+class TestLine(_Value, frozen=True, kw_only=True):
+    """One test's outcome."""
+
+    __test__ = False  # not one for pytest
+
+    test_name: str
+    suite: str
+    status: TestStatus
+    duration_ms: float
+    error_message: str = ""
+    stack_trace: str = ""
+
+
+class Validation(_Value, frozen=True, kw_only=True):
+    """What the last run of the test command came to."""
+
+    results: tuple[TestLine, ...] = ()
+    coverage: float | None = None
+    passed: bool = False
+    last_run_at: str | None = None
+    run_id: str | None = None
+
+    @property
+    def failed_tests(self) -> tuple[str, ...]:
+        """Names of the tests that failed."""
+        return tuple(one.test_name for one in self.results if one.status == "failed")
+
+    @property
+    def pass_rate(self) -> float:
+        """Of the tests that ran, how many in a hundred passed."""
+        ran = [one for one in self.results if one.status != "skipped"]
+        return round(100 * sum(one.status == "passed" for one in ran) / len(ran), 2) if ran else 0.0
+
+    @property
+    def holds(self) -> bool:
+        """Passed, and by at least one result."""
+        return self.passed and bool(self.results)
+
+
+class ErrorLine(_Value, frozen=True, kw_only=True):
+    """What went wrong, when, in which action."""
+
+    action: str
+    message: str
+    timestamp: str
+
+
+class Budget(_Value, frozen=True, kw_only=True):
+    """What work may cost; None is no limit."""
+
+    usd: float | None = None
+    tokens: int | None = None
+    wall_s: float | None = None
+    turns: int | None = None
+
+
+class Spent(_Value, frozen=True, kw_only=True):
+    """What it has cost. `usd_known` is False as soon as one turn did not say its price."""
+
+    usd: float = 0.0
+    tokens: int = 0
+    wall_s: float = 0.0
+    turns: int = 0
+    usd_known: bool = True
+
+
+class UnderWay(_Value, frozen=True, kw_only=True):
+    """The action that a worker is at, or was at when it was interrupted; `session` continues an agent's turn."""
+
+    action: Action
+    id: str
+    started_at: str
+    task_id: str | None = None
+    session: str | None = None
+
+
+class Worker(_Value, frozen=True, kw_only=True):
+    """The process that drives the loop."""
+
+    pid: int
+    host: str
+    since: str
+
+
+class Tree(_Value, frozen=True, kw_only=True):
+    """The loop's work so far: a patch on a base, and the tree that both make."""
+
+    commit: str | None
+    base_tree: str
+    tree: str
+    patch_sha256: str
+
+
+class Mark(_Value, frozen=True, kw_only=True):
+    """What an iteration left, for the circuit breaker: the same again is no progress."""
+
+    tree: str
+    failing: tuple[str, ...]
+    evidence: str
+
+
+class Loop(_Value, frozen=True, kw_only=True):
+    """One loop, whole."""
+
+    loop_id: str
+    title: str
+    description: str
+    max_iterations: int
+    created_at: str
+    updated_at: str
+    phase: Phase
+    revision: int
+    mode: Mode = "auto"
+    agent: str = ""
+    tags: tuple[str, ...] = ()
+    priority: int = 0
+    iteration: int = 0
+    attempt: int = 1
+    is_initialised: bool = False
+    tasks: tuple[Task, ...] = ()
+    debug: Debugging = Debugging()
+    validation: Validation = Validation()
+    # Whether the last validation is about the work as it is now; a task that was done since makes it stale.
+    is_validated: bool = False
+    errors: tuple[ErrorLine, ...] = ()
+    last_action: Action | None = None
+    completed_actions: tuple[Action, ...] = ()
+    last_progress_at: str | None = None
+    under_way: UnderWay | None = None
+    worker: Worker | None = None
+    budget: Budget = Budget()
+    task_budget: Budget = Budget()
+    spent: Spent = Spent()
+    spent_on_task: Spent = Spent()
+    marks: tuple[Mark, ...] = ()
+    tree: Tree | None = None
+    extra: dict[str, Any] = {}
+    skill_extra: dict[str, Any] = {}
+
+    def task(self, task_id: str) -> Task | None:
+        """The task of this id."""
+        return next((task for task in self.tasks if task.id == task_id), None)
+
+    @property
+    def pending(self) -> tuple[Task, ...]:
+        """Tasks that are still to be done, in their order; one that was interrupted comes first as it stands."""
+        return tuple(task for task in self.tasks if task.status in ("pending", "in_progress"))

@@ -1,0 +1,162 @@
+"""The worker's fields as another tool may write them: checked, and taken into a loop. Pure.
+
+What we do not know is kept for whoever wrote it; what contradicts itself is refused with the field's name.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+import msgspec
+from msgspec.structs import replace
+
+from loopwright.loop.model import (
+    Action,
+    Debugging,
+    ErrorLine,
+    Hypothesis,
+    Loop,
+    Mode,
+    Task,
+    TestLine,
+    UnderWay,
+    Validation,
+)
+
+_T = TypeVar("_T")
+_KNOWN = ("current_action", "last_action", "completed_actions", "mode", "develop", "debug", "validate", "errors")
+_BY_NAME = {
+    "action-init": Action.INIT,
+    "action-develop-with-file": Action.DEVELOP,
+    "action-debug-with-file": Action.DEBUG,
+    "action-validate-with-file": Action.VALIDATE,
+    "action-complete": Action.COMPLETE,
+}
+OUTSIDE_ACTION = "outside"
+
+
+class NotTaken(ValueError):
+    """A field that does not hold; the message begins with its name."""
+
+
+class _Develop(msgspec.Struct, frozen=True):
+    tasks: list[dict[str, Any]] = []
+    last_progress_at: str | None = None
+
+
+class _Debug(msgspec.Struct, frozen=True):
+    active_bug: str | None = None
+    hypotheses: tuple[Hypothesis, ...] = ()
+    confirmed_hypothesis: str | None = None
+    iteration: int = 0
+    last_analysis_at: str | None = None
+
+
+class _Validate(msgspec.Struct, frozen=True):
+    coverage: float | None = None
+    test_results: tuple[TestLine, ...] = ()
+    passed: bool = False
+    last_run_at: str | None = None
+
+
+class _Skill(msgspec.Struct, frozen=True):
+    current_action: str | None = None
+    last_action: str | None = None
+    completed_actions: tuple[str, ...] = ()
+    mode: Mode = "auto"
+    develop: _Develop = _Develop()
+    debug: _Debug = _Debug()
+    validate: _Validate = _Validate()
+    errors: tuple[ErrorLine, ...] = ()
+
+
+def taken_skill_state(loop: Loop, skill_state: dict[str, Any]) -> Loop:
+    """The loop with these worker fields; `NotTaken` when they do not hold."""
+    skill = _convert(skill_state, _Skill, "skill_state")
+    return replace(
+        loop,
+        mode=skill.mode,
+        tasks=tasks_of(skill.develop.tasks),
+        last_progress_at=skill.develop.last_progress_at,
+        debug=_debugging(skill.debug),
+        # What another tool says of tests opens no gate of ours: our own run has to say it.
+        validation=_validation(skill.validate, loop),
+        is_validated=loop.is_validated and _validation(skill.validate, loop) == loop.validation,
+        errors=skill.errors,
+        last_action=_action(skill.last_action, "skill_state.last_action"),
+        completed_actions=tuple(
+            action for name in skill.completed_actions if (action := _action(name, "skill_state.completed_actions"))
+        ),
+        under_way=_under_way(skill.current_action, loop),
+        is_initialised=loop.is_initialised or bool(skill.develop.tasks),
+        skill_extra={key: value for key, value in skill_state.items() if key not in _KNOWN},
+    )
+
+
+def tasks_of(lines: list[dict[str, Any]]) -> tuple[Task, ...]:
+    """Tasks as the state file or the task list hold them; what we do not know of them is kept."""
+    known = set(Task.__struct_fields__) - {"extra"}
+    tasks = tuple(
+        _convert(
+            {
+                **{key: value for key, value in line.items() if key in known},
+                "extra": {key: value for key, value in line.items() if key not in known},
+            },
+            Task,
+            f"task {number}",
+        )
+        for number, line in enumerate(lines, start=1)
+    )
+    ids = [task.id for task in tasks]
+    twice = next((name for name in ids if ids.count(name) > 1), None)
+    if twice is not None:
+        raise NotTaken(f"tasks: the id {twice} is there more than once")
+    return tasks
+
+
+def _debugging(debug: _Debug) -> Debugging:
+    made = Debugging(
+        active_bug=debug.active_bug,
+        hypotheses=debug.hypotheses,
+        iteration=debug.iteration,
+        last_analysis_at=debug.last_analysis_at,
+    )
+    if debug.confirmed_hypothesis is not None and debug.confirmed_hypothesis != made.confirmed:
+        raise NotTaken(f"skill_state.debug.confirmed_hypothesis: {debug.confirmed_hypothesis} is not confirmed")
+    return made
+
+
+def _validation(found: _Validate, loop: Loop) -> Validation:
+    coverage = found.coverage or None
+    ours = loop.validation
+    if (found.test_results, found.passed, found.last_run_at) == (ours.results, ours.passed, ours.last_run_at):
+        return ours
+    return Validation(results=found.test_results, coverage=coverage, passed=found.passed, last_run_at=found.last_run_at)
+
+
+def _under_way(current: str | None, loop: Loop) -> UnderWay | None:
+    at = loop.under_way
+    if current == "paused" or (at is not None and current == at.action):
+        return at
+    if current is None:
+        return None
+    try:
+        action = Action(current)
+    except ValueError as problem:
+        raise NotTaken(f"skill_state.current_action: {current} is none that we know") from problem
+    return UnderWay(action=action, id=OUTSIDE_ACTION, started_at=loop.updated_at)
+
+
+def _action(name: str | None, field: str) -> Action | None:
+    if name is None:
+        return None
+    if name not in _BY_NAME:
+        raise NotTaken(f"{field}: {name} is none that we know")
+    return _BY_NAME[name]
+
+
+def _convert(value: object, kind: type[_T], field: str) -> _T:
+    try:
+        return msgspec.convert(value, kind)
+    except msgspec.ValidationError as problem:
+        raise NotTaken(f"{field}: {problem}") from problem

@@ -1,0 +1,101 @@
+"""Tells what another tool wrote into the state file, as commands to the loop, or why it is not taken. Pure."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from loopwright.loop import commands as c
+from loopwright.loop.model import Completed, Failed, Hold, Holder, Loop
+from loopwright.loop.outside import NotTaken, taken_skill_state
+from loopwright.loop.projection import OWN_KEY, Document, document_of, skill_state_of
+
+_FIXED = ("loop_id", "title", "description", "max_iterations", "created_at")
+_KNOWN = (
+    *_FIXED,
+    "status",
+    "current_iteration",
+    "updated_at",
+    "completed_at",
+    "failure_reason",
+    "skill_state",
+    OWN_KEY,
+)
+
+
+def commands_for(loop: Loop, document: Document, actor: str) -> tuple[c.Command, ...]:
+    """What the edit asks for; `NotTaken` names the first field that may not be changed so."""
+    now = document_of(loop)
+    for field in _FIXED:
+        if document.get(field) != now[field]:
+            raise NotTaken(f"{field}: was changed from outside")
+    if OWN_KEY in document and document[OWN_KEY] != now[OWN_KEY]:
+        changed = _first_difference(document[OWN_KEY], now[OWN_KEY])
+        raise NotTaken(f"{OWN_KEY}{changed}: is ours alone")
+    return (
+        *_skill(loop, document),
+        *_iteration(loop, document),
+        *_keys(loop, document),
+        *_status(loop, document, actor),
+    )
+
+
+def _skill(loop: Loop, document: Document) -> tuple[c.Command, ...]:
+    written = document.get("skill_state")
+    if written is None or written == document_of(loop).get("skill_state"):
+        return ()
+    if not isinstance(written, dict):
+        raise NotTaken("skill_state: must be an object")
+    after = taken_skill_state(loop, written)
+    return () if skill_state_of(after) == skill_state_of(loop) else (c.TakeSkillState(skill_state=written),)
+
+
+def _iteration(loop: Loop, document: Document) -> tuple[c.Command, ...]:
+    counted = document.get("current_iteration")
+    if counted == loop.iteration:
+        return ()
+    if counted == loop.iteration + 1:
+        return (c.TakeIteration(),)
+    raise NotTaken(f"current_iteration: from {loop.iteration} it can only become {loop.iteration + 1}")
+
+
+def _keys(loop: Loop, document: Document) -> tuple[c.Command, ...]:
+    extra = {key: value for key, value in document.items() if key not in _KNOWN}
+    return () if extra == loop.extra else (c.TakeKeys(extra=extra),)
+
+
+def _status(loop: Loop, document: Document, actor: str) -> tuple[c.Command, ...]:
+    before, after = document_of(loop)["status"], document.get("status")
+    reason = document.get("failure_reason")
+    if before == after:
+        _same_end(loop, document)
+        return ()
+    match before, after:
+        case "created", "running":
+            return (c.Start(),)
+        case (("completed" | "failed"), "running"):
+            return (c.Retry(),)
+        case "paused", "running":
+            return (c.Resume(lifts=frozenset({Holder.OPERATOR})),)
+        case "running", "paused":
+            hold = Hold(holder=Holder.OPERATOR, code="paused", message=f"paused by {actor}", since=loop.updated_at)
+            return (c.Pause(hold=hold),)
+        case (("created" | "running" | "paused"), "failed"):
+            return (c.Stop(by=f"{actor}: {reason}" if isinstance(reason, str) and reason else actor),)
+        case (("running" | "paused"), "completed"):
+            return (c.Finish(),)
+        case _:
+            raise NotTaken(f"status: from {before} it can't become {after}")
+
+
+def _same_end(loop: Loop, document: Document) -> None:
+    """When and why a loop ended is not changed afterwards."""
+    if isinstance(loop.phase, Completed) and document.get("completed_at") != loop.phase.at:
+        raise NotTaken("completed_at: was changed from outside")
+    if isinstance(loop.phase, Failed) and document.get("failure_reason") != loop.phase.reason:
+        raise NotTaken("failure_reason: was changed from outside")
+
+
+def _first_difference(written: Any, ours: Document) -> str:
+    if not isinstance(written, dict):
+        return ""
+    return next((f".{key}" for key in sorted({*written, *ours}) if written.get(key) != ours.get(key)), "")

@@ -1,0 +1,153 @@
+"""The contract's JSON of a loop. Pure. Counters are made from the lists, so they can't contradict them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from loopwright.loop.model import Action, Completed, Created, Failed, Held, Loop, Task
+from loopwright.loop.rules import status_of
+
+SCHEMA_VERSION = 1
+OWN_KEY = "loopwright"
+ACTION_NAMES = {
+    Action.INIT: "action-init",
+    Action.DEVELOP: "action-develop-with-file",
+    Action.DEBUG: "action-debug-with-file",
+    Action.VALIDATE: "action-validate-with-file",
+    Action.COMPLETE: "action-complete",
+}
+Document = dict[str, Any]
+
+
+class Progress(msgspec.Struct, frozen=True):
+    """Derived on reading, never stored."""
+
+    develop: float
+    has_pending: bool
+    debug_completed: bool
+    validation_passed: bool
+
+    @property
+    def overall(self) -> float:
+        """Half of it is the tasks, a quarter each a found cause and a passed validation."""
+        return round(self.develop / 2 + 25 * self.debug_completed + 25 * self.validation_passed, 1)
+
+
+def progress_of(loop: Loop) -> Progress:
+    """How far it is."""
+    done = sum(task.status == "completed" for task in loop.tasks)
+    return Progress(
+        develop=round(100 * done / len(loop.tasks), 1) if loop.tasks else 0.0,
+        has_pending=bool(loop.pending),
+        debug_completed=loop.debug.confirmed is not None,
+        validation_passed=loop.validation.holds,
+    )
+
+
+def document_of(loop: Loop) -> Document:
+    """The state file."""
+    document: Document = {
+        "loop_id": loop.loop_id,
+        "title": loop.title,
+        "description": loop.description,
+        "max_iterations": loop.max_iterations,
+        "status": status_of(loop.phase),
+        "current_iteration": loop.iteration,
+        "created_at": loop.created_at,
+        "updated_at": loop.updated_at,
+    }
+    if isinstance(loop.phase, Completed):
+        document["completed_at"] = loop.phase.at
+    if isinstance(loop.phase, Failed):
+        document["failure_reason"] = loop.phase.reason
+    if not isinstance(loop.phase, Created):
+        document["skill_state"] = skill_state_of(loop)
+    document[OWN_KEY] = _own(loop)
+    return {**loop.extra, **document}
+
+
+def skill_state_of(loop: Loop) -> Document:
+    """The worker's fields."""
+    return {
+        **loop.skill_extra,
+        "current_action": _current_action(loop),
+        "last_action": ACTION_NAMES[loop.last_action] if loop.last_action else None,
+        "completed_actions": [ACTION_NAMES[action] for action in loop.completed_actions],
+        "mode": loop.mode,
+        "develop": _develop(loop),
+        "debug": _debug(loop),
+        "validate": _validate(loop),
+        "errors": [msgspec.to_builtins(error) for error in loop.errors],
+    }
+
+
+def task_line(task: Task) -> Document:
+    """A task as the state file and the task list hold it."""
+    line: Document = msgspec.to_builtins(task)
+    del line["extra"]
+    return {**task.extra, **line}
+
+
+def _current_action(loop: Loop) -> str | None:
+    if isinstance(loop.phase, Held):
+        return "paused"
+    return loop.under_way.action.value if loop.under_way is not None else None
+
+
+def _develop(loop: Loop) -> Document:
+    current = loop.under_way.task_id if loop.under_way is not None else None
+    return {
+        "total": len(loop.tasks),
+        "completed": sum(task.status == "completed" for task in loop.tasks),
+        **({"current_task": current} if current else {}),
+        "tasks": [task_line(task) for task in loop.tasks],
+        "last_progress_at": loop.last_progress_at,
+    }
+
+
+def _debug(loop: Loop) -> Document:
+    debug = loop.debug
+    return {
+        **({"active_bug": debug.active_bug} if debug.active_bug else {}),
+        "hypotheses_count": len(debug.hypotheses),
+        "hypotheses": [msgspec.to_builtins(one) for one in debug.hypotheses],
+        "confirmed_hypothesis": debug.confirmed,
+        "iteration": debug.iteration,
+        "last_analysis_at": debug.last_analysis_at,
+    }
+
+
+def _validate(loop: Loop) -> Document:
+    found = loop.validation
+    return {
+        "pass_rate": found.pass_rate,
+        "coverage": found.coverage if found.coverage is not None else 0,
+        "test_results": [msgspec.to_builtins(one) for one in found.results],
+        "passed": found.passed,
+        "failed_tests": list(found.failed_tests),
+        "last_run_at": found.last_run_at,
+    }
+
+
+def _own(loop: Loop) -> Document:
+    """What is ours alone."""
+    own: Document = {
+        "schema": SCHEMA_VERSION,
+        "revision": loop.revision,
+        "attempt": loop.attempt,
+        "holds": [msgspec.to_builtins(hold) for hold in loop.phase.holds] if isinstance(loop.phase, Held) else [],
+        "tags": list(loop.tags),
+        "priority": loop.priority,
+        "agent": loop.agent,
+        "budget": msgspec.to_builtins(loop.budget),
+        "spent": msgspec.to_builtins(loop.spent),
+    }
+    if isinstance(loop.phase, Failed):
+        own["failure_code"] = loop.phase.code
+    if isinstance(loop.phase, Completed) and loop.phase.forced:
+        own["forced"] = loop.phase.forced
+    if loop.validation.run_id:
+        own["run_id"] = loop.validation.run_id
+    return own

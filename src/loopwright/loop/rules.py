@@ -1,0 +1,408 @@
+"""The loop's rules: what a command leads to in a state, and why not. Pure and total; the driver does what they say.
+
+`decide` never looks at a clock, a file or a process: whoever asks brings what it needs to know.
+"""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+import msgspec
+
+from loopwright.loop import commands as c
+from loopwright.loop import events as e
+from loopwright.loop.evolve import evolve
+from loopwright.loop.model import (
+    ITERATIONS,
+    Action,
+    Completed,
+    Created,
+    ErrorLine,
+    Failed,
+    Held,
+    Hold,
+    Holder,
+    Loop,
+    Phase,
+    Running,
+    Task,
+)
+
+__all__ = ["Accepted", "Blocker", "Perform", "Refused", "decide", "evolve", "next_action", "status_of"]
+
+
+class Blocker(msgspec.Struct, frozen=True):
+    """A typed reason why not, with the way on."""
+
+    code: str
+    message: str
+    hint: str
+
+
+class Perform(msgspec.Struct, frozen=True):
+    """The worker must do what is under way now."""
+
+    action_id: str
+
+
+class Accepted(msgspec.Struct, frozen=True):
+    """What to append, and what to do."""
+
+    events: tuple[e.Event, ...]
+    effects: tuple[Perform, ...] = ()
+
+
+class Refused(msgspec.Struct, frozen=True):
+    """Nothing happens."""
+
+    blockers: tuple[Blocker, ...]
+
+
+Decision = Accepted | Refused
+_MOVES: dict[type, tuple[str, ...]] = {
+    Created: ("start", "stop"),
+    Running: ("pause", "stop", "complete"),
+    Held: ("resume", "stop"),
+    Completed: ("retry",),
+    Failed: ("retry",),
+}
+
+
+def status_of(phase: Phase) -> str:
+    """The contract's word; any hold shows as paused."""
+    match phase:
+        case Created():
+            return "created"
+        case Running():
+            return "running"
+        case Held():
+            return "paused"
+        case Completed():
+            return "completed"
+        case Failed():
+            return "failed"
+        case _:
+            assert_never(phase)
+
+
+def next_action(loop: Loop) -> Action:
+    """What is to be done now: a function of the state alone."""
+    if not loop.is_initialised:
+        return Action.INIT
+    if loop.pending:
+        return Action.DEVELOP
+    if not loop.is_validated:
+        return Action.VALIDATE
+    return Action.COMPLETE if loop.validation.holds else Action.DEBUG
+
+
+def decide(loop: Loop | None, command: c.Command) -> Decision:
+    """What a command leads to."""
+    if isinstance(command, c.Create):
+        return _create(loop, command)
+    if loop is None:
+        return _refused("no_loop", "there is no such loop", "`loopwright loop list` shows those that are there")
+    return _control(loop, command)
+
+
+def _create(loop: Loop | None, command: c.Create) -> Decision:
+    if loop is not None:
+        return _refused("exists", f"the loop {loop.loop_id} is there already", "give the new one another id")
+    if command.wanted.max_iterations < 1:
+        return _refused("no_iterations", "a loop needs at least one iteration", "give it --max-iterations")
+    return Accepted((command.wanted,))
+
+
+def _control(loop: Loop, command: c.Command) -> Decision:  # noqa: C901, PLR0912 -- the contract's table, row by row
+    """The life cycle, row by row."""
+    match loop.phase, command:
+        case Created(), c.Start():
+            return _start(loop)
+        case Running(), c.Pause(hold=hold):
+            return Accepted((e.HoldPlaced(hold=hold),))
+        case Held(holds=holds), c.Pause(hold=hold):
+            if any(one.holder == hold.holder for one in holds):
+                return _illegal(loop, "pause")
+            return Accepted((e.HoldPlaced(hold=hold),))
+        case Held(holds=holds), c.Resume(lifts=lifts):
+            lifted = tuple(e.HoldLifted(holder=one.holder) for one in holds if one.holder in lifts)
+            return Accepted(lifted) if lifted else _still_held(holds)
+        case ((Created() | Running() | Held()), c.Stop(by=by)):
+            return Accepted((e.LoopStopped(by=by),))
+        case ((Running() | Held()), c.Fail(code=code, reason=reason)):
+            return Accepted((e.LoopFailed(code=code, reason=reason),))
+        case ((Running() | Held()), c.Finish(forced=forced)):
+            return _finish(loop, forced)
+        case ((Failed() | Completed()), c.Retry(max_iterations=most)):
+            more = (e.IterationsGiven(max_iterations=most),) if most is not None else ()
+            return Accepted((*more, e.LoopRetried()))
+        case _, c.Start():
+            return _illegal(loop, "start")
+        case _, c.Pause():
+            return _illegal(loop, "pause")
+        case _, c.Resume():
+            return _illegal(loop, "resume")
+        case _, c.Stop():
+            return _illegal(loop, "stop")
+        case _, c.Fail() | c.Finish():
+            return _illegal(loop, "complete")
+        case _, c.Retry():
+            return _illegal(loop, "retry")
+        case _:
+            return _settings(loop, command)
+
+
+def _start(loop: Loop) -> Decision:
+    if not loop.tasks and not loop.description.strip():
+        return _refused(
+            "nothing_to_do",
+            f"the loop {loop.loop_id} has neither a task nor a description to plan from",
+            f"`loopwright loop task add {loop.loop_id} …` adds one",
+        )
+    return Accepted((e.LoopStarted(),))
+
+
+def _finish(loop: Loop, forced: str | None) -> Decision:
+    if loop.is_validated and loop.validation.holds and all(task.status == "completed" for task in loop.tasks):
+        return Accepted((e.LoopCompleted(),))
+    if forced:
+        return Accepted((e.LoopCompleted(forced=forced),))
+    return _refused(
+        "not_validated",
+        f"the loop {loop.loop_id} has no passed validation of its work as it is now",
+        "let it validate, or force it with a reason that is recorded",
+    )
+
+
+def _settings(loop: Loop, command: c.Command) -> Decision:
+    match command:
+        case c.GiveIterations(max_iterations=most):
+            if most <= loop.iteration:
+                said = f"{loop.iteration} iterations are used already"
+                return _refused("too_few_iterations", f"{said}, and {most} is no more than that", "give it more")
+            return Accepted((e.IterationsGiven(max_iterations=most),))
+        case c.SetBudget(budget=budget):
+            return Accepted((e.BudgetSet(budget=budget),))
+        case c.NoteError(error=error):
+            return Accepted((e.ErrorNoted(error=error),))
+        case c.Count(spent=spent):
+            return Accepted((e.CostCounted(spent=spent),))
+        case c.Arrive(worker=worker):
+            return Accepted((e.WorkerArrived(worker=worker),))
+        case c.Leave(why=why):
+            return Accepted((e.WorkerLeft(why=why),) if loop.worker is not None else ())
+        case c.TakeSkillState(skill_state=skill_state):
+            return Accepted((e.SkillStateTaken(skill_state=skill_state),))
+        case c.TakeKeys(extra=extra):
+            return Accepted((e.OutsideKeysTaken(extra=extra),))
+        case c.TakeIteration():
+            return Accepted((e.IterationTaken(),))
+        case c.AddTask() | c.EditTask() | c.RemoveTask() | c.OrderTasks() | c.MarkTaskDone():
+            return _tasks(loop, command)
+        case _:
+            return _work(loop, command)
+
+
+def _tasks(loop: Loop, command: c.AddTask | c.EditTask | c.RemoveTask | c.OrderTasks | c.MarkTaskDone) -> Decision:
+    match command:
+        case c.AddTask(task=task, before=before):
+            if loop.task(task.id) is not None:
+                return _refused("task_exists", f"there is a task {task.id} already", "give the new one another id")
+            if before is not None and loop.task(before) is None:
+                return _no_task(loop, before)
+            return Accepted((e.TaskAdded(task=task, before=before),))
+        case c.OrderTasks(task_ids=ids):
+            if sorted(ids) != sorted(task.id for task in loop.tasks):
+                return _refused("not_the_tasks", "an order names every task once", _listing(loop))
+            return Accepted((e.TasksOrdered(task_ids=ids),))
+        case c.EditTask(task=task):
+            return _of_idle(loop, task.id, e.TaskEdited(task=task))
+        case c.RemoveTask(task_id=task_id):
+            return _of_idle(loop, task_id, e.TaskRemoved(task_id=task_id))
+        case c.MarkTaskDone(task_id=task_id):
+            return _of_idle(loop, task_id, e.TaskFinished(task_id=task_id, status="completed"))
+        case _:
+            assert_never(command)
+
+
+def _of_idle(loop: Loop, task_id: str, event: e.Event) -> Decision:
+    """Only what nobody is at can be changed."""
+    task = loop.task(task_id)
+    if task is None:
+        return _no_task(loop, task_id)
+    if loop.under_way is not None and loop.under_way.task_id == task_id:
+        return _refused("task_in_progress", f"the worker is at the task {task_id}", "pause the loop, or wait")
+    return Accepted((event,))
+
+
+def _work(loop: Loop, command: c.Command) -> Decision:
+    """The worker's side: an outcome counts only for the action that is under way."""
+    match command:
+        case c.Advance():
+            return _advance(loop, command)
+        case c.Choose(action=action, action_id=action_id):
+            return _begin(loop, action, action_id) if isinstance(loop.phase, Running) else _illegal(loop, "go on")
+        case c.AbandonAction(why=why):
+            return Accepted((e.ActionAbandoned(action_id=loop.under_way.id, why=why),) if loop.under_way else ())
+        case c.PauseAction(action_id=action_id, session=session) if _is_at(loop, action_id):
+            return Accepted((e.ActionPaused(action_id=action_id, session=session),))
+        case c.FinishInit(action_id=action_id, tasks=tasks) if _is_at(loop, action_id, Action.INIT):
+            return _initialised(loop, action_id, tasks)
+        case c.FinishDevelop(action_id=action_id) if _is_at(loop, action_id, Action.DEVELOP):
+            return _developed(loop, command)
+        case c.ProposeHypotheses(action_id=action_id) if _is_at(loop, action_id, Action.DEBUG):
+            return _proposed(command)
+        case c.JudgeHypothesis(action_id=action_id) if _is_at(loop, action_id, Action.DEBUG):
+            return _judged(loop, command)
+        case c.FinishDebug(action_id=action_id) if _is_at(loop, action_id, Action.DEBUG):
+            return _debugged(loop, command)
+        case c.FinishValidate(action_id=action_id, validation=found, mark=mark) if _is_at(
+            loop, action_id, Action.VALIDATE
+        ):
+            done = e.ActionDone(action_id=action_id, action=Action.VALIDATE, mark=mark)
+            return Accepted((e.ValidationRecorded(validation=found), done))
+        case c.FinishComplete(action_id=action_id) if _is_at(loop, action_id, Action.COMPLETE):
+            done = e.ActionDone(action_id=action_id, action=Action.COMPLETE)
+            finished = _finish(loop, None)
+            return finished if isinstance(finished, Refused) else Accepted((done, *finished.events))
+        case _:
+            return _refused(
+                "not_under_way",
+                f"the loop {loop.loop_id} is not at that action any more",
+                "what was done for it does not count; `loopwright loop show` says where it is",
+            )
+
+
+def _is_at(loop: Loop, action_id: str, action: Action | None = None) -> bool:
+    at = loop.under_way
+    return at is not None and at.id == action_id and (action is None or at.action is action)
+
+
+def _advance(loop: Loop, command: c.Advance) -> Decision:
+    if not isinstance(loop.phase, Running):
+        return _illegal(loop, "go on")
+    if loop.under_way is not None:
+        return Accepted((), (Perform(loop.under_way.id),))
+    if _is_stuck(loop, command.no_progress):
+        said = f"{command.no_progress} iterations in a row left tree, failing tests and evidence as they were"
+        return _held_by_blocker(loop, "no_progress", said)
+    action = next_action(loop)
+    if action is Action.COMPLETE and (failed := [task.id for task in loop.tasks if task.status == "failed"]):
+        return _held_by_blocker(loop, "task_failed", f"the tests pass, and these tasks failed: {', '.join(failed[:5])}")
+    return _begin(loop, action, command.action_id)
+
+
+def _held_by_blocker(loop: Loop, code: str, message: str) -> Accepted:
+    hold = Hold(holder=Holder.BLOCKER, code=code, message=message, since=loop.updated_at)
+    return Accepted((e.HoldPlaced(hold=hold),))
+
+
+def _is_stuck(loop: Loop, least: int) -> bool:
+    last = loop.marks[-least:]
+    return len(last) == least and len(set(last)) == 1
+
+
+def _begin(loop: Loop, action: Action, action_id: str) -> Decision:
+    if loop.under_way is not None:
+        return _refused("busy", f"the loop {loop.loop_id} is at {loop.under_way.action}", "wait, or pause it")
+    if action in ITERATIONS and loop.iteration >= loop.max_iterations:
+        reason = f"all {loop.max_iterations} iterations are used"
+        return Accepted((e.LoopFailed(code="iterations_used", reason=reason),))
+    task = loop.pending[0].id if action is Action.DEVELOP and loop.pending else None
+    if action is Action.DEVELOP and task is None:
+        return _refused("no_task", "there is no task left to develop", "add one, or validate")
+    return Accepted((e.ActionStarted(action=action, action_id=action_id, task_id=task),), (Perform(action_id),))
+
+
+def _initialised(loop: Loop, action_id: str, tasks: tuple[Task, ...]) -> Decision:
+    known = {task.id for task in loop.tasks}
+    if len({task.id for task in tasks} | known) != len(tasks) + len(known):
+        return _refused("task_exists", "two tasks have the same id", "give each its own")
+    if not tasks and not known:
+        return _refused("nothing_to_do", "no task came out of the description", "add tasks by hand")
+    added = tuple(e.TaskAdded(task=task) for task in tasks)
+    return Accepted((*added, e.LoopInitialised(), e.ActionDone(action_id=action_id, action=Action.INIT)))
+
+
+def _developed(loop: Loop, command: c.FinishDevelop) -> Decision:
+    task_id = loop.under_way.task_id if loop.under_way is not None else None
+    kept = (e.WorkKept(tree=command.tree),) if command.tree is not None else ()
+    ended = e.TaskFinished(
+        task_id=task_id or "",
+        status="completed" if command.passed else "failed",
+        files_changed=command.files_changed,
+    )
+    done = e.ActionDone(action_id=command.action_id, action=Action.DEVELOP, mark=command.mark)
+    return Accepted((*kept, ended, *_error(Action.DEVELOP, command.error, loop), done))
+
+
+def _proposed(command: c.ProposeHypotheses) -> Decision:
+    ids = [one.id for one in command.hypotheses]
+    if not ids or len(set(ids)) != len(ids):
+        return _refused("no_hypotheses", "hypotheses need ids of their own, and one at least", "ask again")
+    return Accepted((e.HypothesesProposed(bug=command.bug, hypotheses=command.hypotheses),))
+
+
+def _judged(loop: Loop, command: c.JudgeHypothesis) -> Decision:
+    if command.hypothesis_id not in {one.id for one in loop.debug.hypotheses}:
+        return _refused("no_hypothesis", f"there is no hypothesis {command.hypothesis_id}", "propose it first")
+    if command.status == "confirmed" and loop.debug.confirmed not in (None, command.hypothesis_id):
+        return _refused("confirmed_already", f"{loop.debug.confirmed} is confirmed already", "reject that first")
+    return Accepted(
+        (
+            e.HypothesisJudged(
+                hypothesis_id=command.hypothesis_id,
+                status=command.status,
+                evidence=command.evidence,
+                verdict_reason=command.verdict_reason,
+            ),
+        )
+    )
+
+
+def _debugged(loop: Loop, command: c.FinishDebug) -> Decision:
+    if (command.fix is not None) != (loop.debug.confirmed is not None):
+        return _refused("fix_without_cause", "a fix needs a confirmed hypothesis, and one has a fix", "judge first")
+    fix = (e.TaskAdded(task=command.fix),) if command.fix is not None else ()
+    done = e.ActionDone(action_id=command.action_id, action=Action.DEBUG, mark=command.mark)
+    return Accepted((*fix, *_error(Action.DEBUG, command.error, loop), done))
+
+
+def _error(action: Action, message: str | None, loop: Loop) -> tuple[e.Event, ...]:
+    if message is None:
+        return ()
+    return (e.ErrorNoted(error=ErrorLine(action=action, message=message, timestamp=loop.updated_at)),)
+
+
+def _illegal(loop: Loop, move: str) -> Refused:
+    status, legal = status_of(loop.phase), ", ".join(_MOVES[type(loop.phase)])
+    return _refused(
+        "illegal_move",
+        f"the loop {loop.loop_id} is {status}, and can't {move}",
+        f"from {status} it can: {legal}",
+    )
+
+
+def _still_held(holds: tuple[Hold, ...]) -> Refused:
+    return Refused(tuple(Blocker(f"held_{one.holder}", one.message, _LIFT[one.holder]) for one in holds))
+
+
+_LIFT = {
+    Holder.OPERATOR: "`loopwright loop resume` lifts it",
+    Holder.BUDGET: "give it more: `loopwright loop resume --usd …`, `--tokens …` or `--wall …`",
+    Holder.BLOCKER: "look at it, then `loopwright loop resume`",
+    Holder.DECISION: "answer it: `loopwright answer`",
+    Holder.QUOTA: "it resumes by itself at the reset time",
+}
+
+
+def _no_task(loop: Loop, task_id: str) -> Refused:
+    return _refused("no_task", f"the loop {loop.loop_id} has no task {task_id}", _listing(loop))
+
+
+def _listing(loop: Loop) -> str:
+    return f"its tasks are: {', '.join(task.id for task in loop.tasks[:10])}" if loop.tasks else "it has no tasks"
+
+
+def _refused(code: str, message: str, hint: str) -> Refused:
+    return Refused((Blocker(code, message, hint),))

@@ -1,0 +1,232 @@
+"""The bytes of loops on disk: the log is the truth, everything else is written after it and can be lost.
+
+Changes are made under a kernel lock; readers need none. An edit of the state file by somebody else is taken in or
+kept aside, never lost and never followed blindly.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import msgspec
+
+from loopwright.errors import DamagedFile, LoopConflict, LoopRefused, UnknownLoop
+from loopwright.kernel import codec
+from loopwright.kernel.clock import Clock, stamp
+from loopwright.kernel.digest import sha256
+from loopwright.kernel.files import copy_aside, make_folder, replace_quickly, set_aside, shown
+from loopwright.kernel.ids import is_identifier
+from loopwright.kernel.locks import locked
+from loopwright.loop import commands as c
+from loopwright.loop import log
+from loopwright.loop.head import VERSION, Head, decode_head, encode_head
+from loopwright.loop.model import ErrorLine, Loop
+from loopwright.loop.outside import NotTaken
+from loopwright.loop.outside_edit import commands_for
+from loopwright.loop.projection import OWN_KEY, SCHEMA_VERSION, document_of, task_line
+from loopwright.loop.rules import Accepted, Perform, Refused, decide, evolve
+from loopwright.workspace.layout import Layout, LoopPaths
+
+OUTSIDE = "outside"
+
+
+class Applied(msgspec.Struct, frozen=True):
+    """A loop after a command, and what its worker must do."""
+
+    loop: Loop
+    effects: tuple[Perform, ...]
+
+
+class LoopStore:
+    """All loops of a workspace."""
+
+    def __init__(self, layout: Layout, clock: Clock) -> None:
+        self._layout = layout
+        self._clock = clock
+
+    def ids(self) -> list[str]:
+        """Every loop that has a state file or a log."""
+        folder = self._layout.loops
+        names = os.listdir(folder) if folder.is_dir() else []
+        ends = (".events.ndjson", ".json")
+        found = {name.removesuffix(end) for name in names for end in ends if name.endswith(end)}
+        return sorted(name for name in found if is_identifier(name))
+
+    def paths(self, loop_id: str) -> LoopPaths:
+        """Where one loop's files are."""
+        return self._layout.loop(loop_id)
+
+    def create(self, command: c.Create, actor: str) -> Loop:
+        """A new loop."""
+        make_folder(self._layout.loops)
+        loop_id = command.wanted.loop_id
+        with locked(self._lock(loop_id)):
+            paths = self.paths(loop_id)
+            if paths.events.exists() or paths.state.exists():
+                raise LoopRefused(
+                    "exists", f"the loop {shown(loop_id)} is there already", hint="give the new one another id"
+                )
+            opened = _Opened(paths, self._clock, None, 0, log.START)
+            return opened.apply(command, actor).loop
+
+    def load(self, loop_id: str) -> Loop:
+        """A loop as it is now; what others wrote is taken in first."""
+        with self.changing(loop_id) as opened:
+            return opened.loop
+
+    @contextmanager
+    def changing(self, loop_id: str, *, revision: int | None = None) -> Iterator[_Opened]:
+        """A loop that is ours for the block; `LoopConflict` when it is not at the revision that was expected."""
+        paths = self.paths(loop_id)
+        if not is_identifier(loop_id) or not (paths.events.exists() or paths.state.exists()):
+            known = ", ".join(self.ids()[-5:]) or "none"
+            raise UnknownLoop(f"there is no loop '{shown(loop_id)}'", hint=f"the last ones are: {known}")
+        with locked(self._lock(loop_id)):
+            opened = _open(paths, self._clock)
+            if revision is not None and opened.loop.revision != revision:
+                raise LoopConflict(
+                    f"the loop {loop_id} is at revision {opened.loop.revision}, not at {revision}: somebody was faster",
+                    hint="look at it again, then decide",
+                )
+            yield opened
+
+    def _lock(self, loop_id: str) -> Path:
+        return self._layout.lock(f"loop-{loop_id}")
+
+
+class _Opened:
+    """A loop under its lock."""
+
+    def __init__(self, paths: LoopPaths, clock: Clock, loop: Loop | None, log_bytes: int, last_line: str) -> None:
+        self._paths = paths
+        self._clock = clock
+        self._loop = loop
+        self._log_bytes = log_bytes
+        self._last_line = last_line
+
+    @property
+    def loop(self) -> Loop:
+        """As it is now."""
+        if self._loop is None:
+            raise UnknownLoop("the loop was never created", hint="`loopwright loop new` makes one")
+        return self._loop
+
+    def apply(self, command: c.Command, actor: str) -> Applied:
+        """Decide, append, project; `LoopRefused` when the rules say no."""
+        decision = decide(self._loop, command)
+        if isinstance(decision, Refused):
+            first = decision.blockers[0]
+            message = "; ".join(blocker.message for blocker in decision.blockers)
+            raise LoopRefused(first.code, message, hint=first.hint)
+        self._append(decision, actor)
+        return Applied(self.loop, decision.effects)
+
+    def _append(self, decision: Accepted, actor: str) -> None:
+        if not decision.events:
+            return
+        at = stamp(self._clock())
+        after = self._loop
+        for event in decision.events:
+            after = evolve(after, event, at)
+        if after is None:
+            return
+        line = log.Line(revision=after.revision, at=at, actor=actor, events=decision.events, previous=self._last_line)
+        before = self._loop
+        self._log_bytes, self._last_line = log.append(self._paths.events, line)
+        self._loop = after
+        self.project(tasks_changed=before is None or before.tasks != after.tasks)
+
+    def project(self, *, tasks_changed: bool = True) -> None:
+        """Write what others read. Nothing is lost if we die on the way: the log is longer than the head says."""
+        loop = self.loop
+        data = codec.to_json(document_of(loop))
+        replace_quickly(self._paths.state, data)
+        if tasks_changed:
+            listed = b"".join(codec.to_json_line(task_line(task)) for task in loop.tasks)
+            replace_quickly(self._paths.tasks, listed)
+        head = Head(
+            version=VERSION, log_bytes=self._log_bytes, last_line=self._last_line, state_sha256=sha256(data), loop=loop
+        )
+        replace_quickly(self._paths.head, encode_head(head))
+
+    def take_outside(self) -> None:
+        """Somebody else wrote the state file: take it in, or keep it aside with an error that names the field."""
+        try:
+            document = codec.from_json(self._paths.state.read_bytes(), dict)
+        except (OSError, codec.Undecodable):
+            # Truncated, zeroed, flipped: no edit but damage. The log has it all.
+            if self._paths.state.exists():
+                set_aside(self._paths.state)
+            self.project()
+            return
+        _refuse_the_future(self._paths.state, document)
+        try:
+            commands = commands_for(self.loop, document, OUTSIDE)
+            for command in commands:
+                self.apply(command, OUTSIDE)
+        except (NotTaken, LoopRefused) as problem:
+            aside = copy_aside(self._paths.state)
+            why = f"an edit of the state file was not taken: {problem}; it is kept as {shown(aside.name)}"
+            error = ErrorLine(action=OUTSIDE, message=why, timestamp=stamp(self._clock()))
+            self.apply(c.NoteError(error=error), OUTSIDE)
+        self.project()
+
+
+def _open(paths: LoopPaths, clock: Clock) -> _Opened:
+    """Bring head, log and state file together."""
+    head = decode_head(paths.head.read_bytes()) if paths.head.is_file() else None
+    size = paths.events.stat().st_size if paths.events.exists() else 0
+    if head is not None and head.log_bytes == size:
+        opened = _Opened(paths, clock, head.loop, size, head.last_line)
+        if not _is_as_written(paths.state, head.state_sha256):
+            opened.take_outside()
+        return opened
+    return _reopen(paths, clock, head if head is not None and head.log_bytes < size else None)
+
+
+def _reopen(paths: LoopPaths, clock: Clock, head: Head | None) -> _Opened:
+    """After a crash, or without a head: the log from where we know it on."""
+    if head is None:
+        found = log.replay(paths.events)
+    else:
+        found = log.replay(paths.events, loop=head.loop, last_line=head.last_line, start=head.log_bytes)
+    if found.is_torn:
+        log.cut_torn_end(paths.events, found.sound_bytes)
+    elif found.damage is not None:
+        raise DamagedFile(
+            f"{shown(paths.events)} is damaged behind byte {found.sound_bytes}: {found.damage}",
+            hint=f"`loopwright loop check {paths.loop_id} --fix` keeps what is sound",
+        )
+    if found.loop is None:
+        raise DamagedFile(
+            f"the event log of {paths.loop_id} is missing or empty",
+            hint=f"`loopwright loop check {paths.loop_id} --fix` rebuilds the loop from its other files",
+        )
+    opened = _Opened(paths, clock, found.loop, found.sound_bytes, found.last_line)
+    written = sha256(codec.to_json(document_of(found.loop)))
+    known = {written} | ({head.state_sha256} if head is not None else set())
+    if paths.state.exists() and sha256(paths.state.read_bytes()) not in known:
+        opened.take_outside()
+    else:
+        opened.project()
+    return opened
+
+
+def _is_as_written(path: Path, digest: str) -> bool:
+    try:
+        return sha256(path.read_bytes()) == digest
+    except OSError:
+        return False
+
+
+def _refuse_the_future(path: Path, document: dict[str, object]) -> None:
+    own = document.get(OWN_KEY)
+    version = own.get("schema") if isinstance(own, dict) else None
+    if isinstance(version, int) and version > SCHEMA_VERSION:
+        raise DamagedFile(
+            f"{shown(path)} was written by a newer loopwright (schema {version}; this one knows {SCHEMA_VERSION})",
+            hint="update loopwright; nothing was changed",
+        )

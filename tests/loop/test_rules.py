@@ -1,0 +1,278 @@
+"""The life cycle row by row, the choice of the next action, and what a worker may record."""
+
+from __future__ import annotations
+
+import pytest
+from msgspec.structs import replace
+
+from loopwright.loop import commands as c
+from loopwright.loop import events as e
+from loopwright.loop.model import (
+    Action,
+    Completed,
+    Created,
+    Criteria,
+    Failed,
+    Held,
+    Hold,
+    Holder,
+    Hypothesis,
+    Loop,
+    Mark,
+    Running,
+    Task,
+    TestLine,
+    UnderWay,
+    Validation,
+)
+from loopwright.loop.rules import Accepted, Refused, decide, evolve, next_action, status_of
+
+NOW = "2026-01-01T00:00:00Z"
+PAUSE = Hold(holder=Holder.OPERATOR, code="paused", message="paused by a person", since=NOW)
+OVER_BUDGET = Hold(holder=Holder.BUDGET, code="budget_usd", message="1 USD is spent", since=NOW)
+PASSED = Validation(results=(TestLine(test_name="t", suite="s", status="passed", duration_ms=1),), passed=True)
+FAILED = Validation(results=(TestLine(test_name="t", suite="s", status="failed", duration_ms=1),), passed=False)
+MARK = Mark(tree="t", failing=(), evidence="e")
+PHASES = {
+    "created": Created(),
+    "running": Running(),
+    "paused": Held(holds=(PAUSE,)),
+    "completed": Completed(at=NOW, forced=None),
+    "failed": Failed(at=NOW, code="stopped", reason="stopped by a person"),
+}
+
+
+def task(name="T-1", status="pending"):
+    return Task(id=name, description="do it", tool="scripted", mode="write", status=status, created_at=NOW)
+
+
+def loop(phase="running", **fields):
+    made = Loop(
+        loop_id="loop-v2-20260101-abcdef", title="t", description="d", max_iterations=10, created_at=NOW, updated_at=NOW,
+        phase=PHASES[phase], revision=1,
+    )  # fmt: skip
+    return replace(made, **fields)
+
+
+def after(start, command):
+    """The loop that an accepted command leads to; None when it is refused."""
+    decision = decide(start, command)
+    if isinstance(decision, Refused):
+        return None
+    for event in decision.events:
+        start = evolve(start, event, NOW)
+    return start
+
+
+VALIDATED = {"validation": PASSED, "is_validated": True, "is_initialised": True}
+COMMANDS = {
+    "start": c.Start(),
+    "pause": c.Pause(hold=PAUSE),
+    "resume": c.Resume(lifts=frozenset({Holder.OPERATOR})),
+    "stop": c.Stop(by="ann"),
+    "complete": c.Finish(),
+    "retry": c.Retry(),
+}
+LEGAL = {
+    ("created", "start"): "running",
+    ("running", "pause"): "paused",
+    ("paused", "resume"): "running",
+    ("created", "stop"): "failed",
+    ("running", "stop"): "failed",
+    ("paused", "stop"): "failed",
+    ("running", "complete"): "completed",
+    ("paused", "complete"): "completed",
+    ("failed", "retry"): "running",
+    ("completed", "retry"): "running",
+}
+
+
+@pytest.mark.parametrize("status", PHASES)
+@pytest.mark.parametrize("move", COMMANDS)
+def test_every_move_from_every_status(status, move):
+    start = loop(status, **VALIDATED)
+    decision = decide(start, COMMANDS[move])
+    if (status, move) in LEGAL:
+        assert isinstance(decision, Accepted)
+        assert status_of(after(start, COMMANDS[move]).phase) == LEGAL[status, move]
+    else:
+        assert isinstance(decision, Refused)
+        (blocker,) = decision.blockers
+        assert blocker.code == "illegal_move"
+        assert f"is {status}" in blocker.message
+        legal = {name for state, name in LEGAL if state == status}
+        assert any(name in blocker.hint for name in legal)
+
+
+def test_a_start_needs_a_task_or_a_description():
+    empty = loop("created", description=" ")
+    assert isinstance(decide(empty, c.Start()), Refused)
+    assert after(replace(empty, tasks=(task(),)), c.Start()) is not None
+    assert after(loop("created"), c.Start()) is not None
+
+
+def test_a_stop_says_by_whom_and_a_retry_keeps_history_and_counts():
+    stopped = after(loop(iteration=3, tasks=(task(status="in_progress"),)), c.Stop(by="ann"))
+    assert stopped.phase.reason == "stopped by ann"
+    assert stopped.tasks[0].status == "pending", "nobody is at it any more"
+    again = after(stopped, c.Retry(max_iterations=20))
+    assert (again.attempt, again.iteration, again.max_iterations) == (2, 3, 20)
+
+
+@pytest.mark.parametrize("state", [{}, {"validation": PASSED}, {"validation": FAILED, "is_validated": True},
+                                   {**VALIDATED, "tasks": (task(),)}, {**VALIDATED, "tasks": (task(status="failed"),)},
+                                   {"validation": Validation(passed=True), "is_validated": True}])  # fmt: skip
+def test_done_needs_a_passed_validation_of_the_work_as_it_is_or_a_recorded_reason(state):
+    assert isinstance(decide(loop(**state), c.Finish()), Refused)
+    assert (
+        after(loop(**state), c.Finish(forced="a person has seen it work")).phase.forced == "a person has seen it work"
+    )
+
+
+def test_holds_of_different_holders_do_not_undo_each_other():
+    held = after(after(loop(), c.Pause(hold=PAUSE)), c.Pause(hold=OVER_BUDGET))
+    assert {hold.holder for hold in held.phase.holds} == {Holder.OPERATOR, Holder.BUDGET}
+    resumed = after(held, c.Resume(lifts=frozenset({Holder.OPERATOR})))
+    assert status_of(resumed.phase) == "paused"
+    refusal = decide(resumed, c.Resume(lifts=frozenset({Holder.OPERATOR})))
+    assert isinstance(refusal, Refused)
+    assert "1 USD is spent" in refusal.blockers[0].message
+    assert after(resumed, c.Resume(lifts=frozenset({Holder.BUDGET}))).phase == Running()
+
+
+CHOICES = [
+    ({}, Action.INIT),
+    ({"is_initialised": True, "tasks": (task(),)}, Action.DEVELOP),
+    ({"is_initialised": True, "tasks": (task(status="in_progress"),)}, Action.DEVELOP),
+    ({"is_initialised": True, "tasks": (task(status="completed"),)}, Action.VALIDATE),
+    ({"is_initialised": True, "is_validated": True, "validation": FAILED}, Action.DEBUG),
+    ({"is_initialised": True, "is_validated": True, "validation": FAILED, "tasks": (task(),)}, Action.DEVELOP),
+    ({"is_initialised": True, "is_validated": True, "validation": PASSED}, Action.COMPLETE),
+    ({"is_initialised": True, "is_validated": False, "validation": PASSED}, Action.VALIDATE),
+    ({"is_initialised": True, "is_validated": True, "validation": Validation(passed=True)}, Action.DEBUG),
+]
+
+
+@pytest.mark.parametrize(("state", "action"), CHOICES)
+def test_the_next_action_is_a_function_of_the_state(state, action):
+    assert next_action(loop(**state)) is action
+
+
+def test_an_action_is_begun_once_and_interrupted_work_is_gone_on_with():
+    start = loop(is_initialised=True, tasks=(task(),))
+    begun = after(start, c.Advance(action_id="a1", no_progress=3))
+    assert (begun.under_way.action, begun.under_way.task_id, begun.iteration) == (Action.DEVELOP, "T-1", 1)
+    again = decide(begun, c.Advance(action_id="a2", no_progress=3))
+    assert again.events == ()
+    assert again.effects[0].action_id == "a1"
+    paused = after(after(begun, c.PauseAction(action_id="a1", session="s-7")), c.Pause(hold=PAUSE))
+    resumed = after(paused, COMMANDS["resume"])
+    assert resumed.under_way.session == "s-7"
+    assert resumed.iteration == 1
+
+
+def develop(action_id, *, passed=True, mark=MARK):
+    return c.FinishDevelop(action_id=action_id, passed=passed, files_changed=("a.py",), tree=None, mark=mark)
+
+
+def test_an_outcome_counts_only_for_the_action_that_is_under_way():
+    begun = after(loop(is_initialised=True, tasks=(task(),)), c.Advance(action_id="a1", no_progress=3))
+    assert isinstance(decide(begun, develop("late")), Refused)
+    done = after(begun, develop("a1"))
+    assert (done.tasks[0].status, done.under_way, done.last_action) == ("completed", None, Action.DEVELOP)
+    assert isinstance(decide(done, develop("a1")), Refused), "nothing recorded as done is done twice"
+    stopped = after(begun, c.Stop(by="ann"))
+    assert isinstance(decide(stopped, develop("a1")), Refused)
+    held = after(begun, c.Pause(hold=PAUSE))
+    assert after(held, develop("a1")).tasks[0].status == "completed", "what is done is done, paused or not"
+
+
+def test_a_task_that_was_done_makes_the_validation_stale():
+    start = loop(**VALIDATED, tasks=(task(),))
+    done = after(after(start, c.Advance(action_id="a", no_progress=3)), develop("a"))
+    assert not done.is_validated
+    assert next_action(done) is Action.VALIDATE
+
+
+@pytest.mark.parametrize("action", [Action.DEVELOP, Action.VALIDATE])
+def test_at_the_limit_the_loop_fails_and_can_be_given_more(action):
+    tasks = (task(),) if action is Action.DEVELOP else (task(status="completed"),)
+    start = loop(is_initialised=True, tasks=tasks, iteration=10)
+    failed = after(start, c.Advance(action_id="a", no_progress=3))
+    assert failed.phase.code == "iterations_used"
+    assert isinstance(decide(failed, c.GiveIterations(max_iterations=10)), Refused)
+    more = after(after(failed, c.GiveIterations(max_iterations=12)), c.Retry())
+    assert after(more, c.Advance(action_id="a", no_progress=3)).under_way.action is action
+
+
+def test_without_progress_the_breaker_opens_and_resume_half_opens_it():
+    start = loop(is_initialised=True, tasks=(task(status="completed"),), marks=(MARK, MARK, MARK))
+    held = after(start, c.Advance(action_id="a", no_progress=3))
+    assert [hold.code for hold in held.phase.holds] == ["no_progress"]
+    resumed = after(held, c.Resume(lifts=frozenset({Holder.BLOCKER})))
+    tried = after(resumed, c.Advance(action_id="b", no_progress=3))
+    assert tried.under_way is not None, "one more iteration"
+    same = after(tried, c.FinishValidate(action_id="b", validation=FAILED, mark=MARK))
+    assert status_of(after(same, c.Advance(action_id="c", no_progress=3)).phase) == "paused"
+    other = after(tried, c.FinishValidate(action_id="b", validation=FAILED, mark=replace(MARK, tree="new")))
+    assert after(other, c.Advance(action_id="c", no_progress=3)).under_way is not None
+
+
+def hypothesis(name, status="pending"):
+    return Hypothesis(
+        id=name, description="d", testable_condition="t", logging_point="l", likelihood=1, status=status,
+        evidence_criteria=Criteria(confirm="c", reject="r"),
+    )  # fmt: skip
+
+
+def test_debugging_ends_with_a_fix_exactly_when_a_cause_is_confirmed():
+    at = UnderWay(action=Action.DEBUG, id="d", started_at=NOW)
+    start = loop(is_initialised=True, is_validated=True, validation=FAILED, under_way=at)
+    proposed = after(
+        start, c.ProposeHypotheses(action_id="d", bug="b", hypotheses=(hypothesis("H1"), hypothesis("H2")))
+    )
+
+    def judge(name, status):
+        return c.JudgeHypothesis(action_id="d", hypothesis_id=name, status=status, evidence="seen", verdict_reason="so")
+
+    finish = c.FinishDebug(action_id="d", fix=task("F-1"), mark=MARK)
+    assert isinstance(decide(proposed, finish), Refused)
+    confirmed = after(after(proposed, judge("H1", "rejected")), judge("H2", "confirmed"))
+    assert confirmed.debug.confirmed == "H2"
+    assert isinstance(decide(confirmed, judge("H1", "confirmed")), Refused)
+    assert isinstance(decide(confirmed, judge("H9", "rejected")), Refused)
+    assert isinstance(decide(confirmed, replace(finish, fix=None)), Refused)
+    fixed = after(confirmed, finish)
+    assert next_action(fixed) is Action.DEVELOP
+    assert fixed.tasks[-1].id == "F-1"
+
+
+def test_tasks_are_added_moved_edited_and_removed_but_not_under_a_worker():
+    start = loop(tasks=(task("A"), task("B")))
+    added = after(start, c.AddTask(task=task("C"), before="B"))
+    assert [one.id for one in added.tasks] == ["A", "C", "B"]
+    assert [one.id for one in after(added, c.OrderTasks(task_ids=("B", "C", "A"))).tasks] == ["B", "C", "A"]
+    for wrong in (c.AddTask(task=task("A")), c.AddTask(task=task("D"), before="X"), c.OrderTasks(task_ids=("A", "B")),
+                  c.OrderTasks(task_ids=("A", "A", "B")), c.RemoveTask(task_id="X"), c.MarkTaskDone(task_id="X")):  # fmt: skip
+        assert isinstance(decide(added, wrong), Refused)
+    busy = replace(added, under_way=UnderWay(action=Action.DEVELOP, id="a", started_at=NOW, task_id="A"))
+    for late in (c.RemoveTask(task_id="A"), c.EditTask(task=task("A")), c.MarkTaskDone(task_id="A")):
+        assert decide(busy, late).blockers[0].code == "task_in_progress"
+        assert after(added, late) is not None
+    assert after(added, c.MarkTaskDone(task_id="C")).task("C").status == "completed"
+
+
+def test_init_brings_tasks_that_no_other_has():
+    at = UnderWay(action=Action.INIT, id="i", started_at=NOW)
+    start = loop(under_way=at, tasks=(task("A"),))
+    assert isinstance(decide(start, c.FinishInit(action_id="i", tasks=(task("A"),))), Refused)
+    assert isinstance(decide(replace(start, tasks=()), c.FinishInit(action_id="i", tasks=())), Refused)
+    done = after(start, c.FinishInit(action_id="i", tasks=(task("B"),)))
+    assert done.is_initialised
+    assert [one.id for one in done.tasks] == ["A", "B"]
+
+
+def test_only_a_created_loop_has_events():
+    with pytest.raises(ValueError, match="first event"):
+        evolve(None, e.LoopStarted(), NOW)
+    assert isinstance(decide(None, c.Start()), Refused)
