@@ -48,8 +48,8 @@ def task(name="T-1", status="pending"):
 
 def loop(phase="running", **fields):
     made = Loop(
-        loop_id="loop-v2-20260101-abcdef", title="t", description="d", max_iterations=10, created_at=NOW, updated_at=NOW,
-        phase=PHASES[phase], revision=1,
+        loop_id="loop-v2-20260101-abcdef", title="t", description="d", max_iterations=10, created_at=NOW,
+        updated_at=NOW, phase=PHASES[phase], revision=1,
     )  # fmt: skip
     return replace(made, **fields)
 
@@ -81,7 +81,6 @@ LEGAL = {
     ("running", "stop"): "failed",
     ("paused", "stop"): "failed",
     ("running", "complete"): "completed",
-    ("paused", "complete"): "completed",
     ("failed", "retry"): "running",
     ("completed", "retry"): "running",
 }
@@ -253,7 +252,8 @@ def test_tasks_are_added_moved_edited_and_removed_but_not_under_a_worker():
     assert [one.id for one in added.tasks] == ["A", "C", "B"]
     assert [one.id for one in after(added, c.OrderTasks(task_ids=("B", "C", "A"))).tasks] == ["B", "C", "A"]
     for wrong in (c.AddTask(task=task("A")), c.AddTask(task=task("D"), before="X"), c.OrderTasks(task_ids=("A", "B")),
-                  c.OrderTasks(task_ids=("A", "A", "B")), c.RemoveTask(task_id="X"), c.MarkTaskDone(task_id="X")):  # fmt: skip
+                  c.OrderTasks(task_ids=("A", "A", "B")), c.RemoveTask(task_id="X"), c.MarkTaskDone(task_id="X"),
+                  ):  # fmt: skip
         assert isinstance(decide(added, wrong), Refused)
     busy = replace(added, under_way=UnderWay(action=Action.DEVELOP, id="a", started_at=NOW, task_id="A"))
     for late in (c.RemoveTask(task_id="A"), c.EditTask(task=task("A")), c.MarkTaskDone(task_id="A")):

@@ -263,7 +263,7 @@ def _work(loop: Loop, command: c.Command) -> Decision:
             return Accepted((e.ValidationRecorded(validation=found), done))
         case c.FinishComplete(action_id=action_id) if _is_at(loop, action_id, Action.COMPLETE):
             done = e.ActionDone(action_id=action_id, action=Action.COMPLETE)
-            finished = _finish(loop, None)
+            finished = decide(loop, c.Finish())
             return finished if isinstance(finished, Refused) else Accepted((done, *finished.events))
         case _:
             return _refused(
