@@ -81,7 +81,7 @@ def _status(loop: Loop, document: Document, actor: str) -> tuple[c.Command, ...]
             return (c.Pause(hold=hold),)
         case (("created" | "running" | "paused"), "failed"):
             return (c.Stop(by=f"{actor}: {reason}" if isinstance(reason, str) and reason else actor),)
-        case (("running" | "paused"), "completed"):
+        case "running", "completed":
             return (c.Finish(),)
         case _:
             raise NotTaken(f"status: from {before} it can't become {after}")

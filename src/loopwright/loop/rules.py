@@ -129,9 +129,9 @@ def _control(loop: Loop, command: c.Command) -> Decision:  # noqa: C901, PLR0912
             return Accepted(lifted) if lifted else _still_held(holds)
         case ((Created() | Running() | Held()), c.Stop(by=by)):
             return Accepted((e.LoopStopped(by=by),))
-        case ((Running() | Held()), c.Fail(code=code, reason=reason)):
+        case Running(), c.Fail(code=code, reason=reason):
             return Accepted((e.LoopFailed(code=code, reason=reason),))
-        case ((Running() | Held()), c.Finish(forced=forced)):
+        case Running(), c.Finish(forced=forced):
             return _finish(loop, forced)
         case ((Failed() | Completed()), c.Retry(max_iterations=most)):
             more = (e.IterationsGiven(max_iterations=most),) if most is not None else ()
