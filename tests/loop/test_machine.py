@@ -1,0 +1,294 @@
+"""Random commands, crashes and other tools at one loop: invariants hold, and replaying the log gives the live state."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from collections import Counter
+from datetime import UTC, datetime
+from pathlib import Path
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from loopwright.errors import LoopRefused
+from loopwright.loop import commands as c
+from loopwright.loop import events as e
+from loopwright.loop import log
+from loopwright.loop.model import (
+    Action,
+    Budget,
+    Completed,
+    Criteria,
+    Hold,
+    Holder,
+    Hypothesis,
+    Mark,
+    Spent,
+    Task,
+    TestLine,
+    Validation,
+    Worker,
+)
+from loopwright.loop.projection import document_of
+from loopwright.loop.store import LoopStore
+from loopwright.workspace.layout import Flavour, Layout
+
+LOOP = "loop-v2-20260101-abcdef"
+IDS = st.sampled_from(["T-1", "T-2", "T-3"])
+ACTIONS = st.sampled_from([f"a{number}" for number in range(6)])
+NOW = "2026-01-01T00:00:00Z"
+
+
+def task(name):
+    return Task(id=name, description="do it", tool="scripted", mode="write", status="pending", created_at=NOW)
+
+
+def hypothesis_of(name):
+    criteria = Criteria(confirm="yes", reject="no")
+    return Hypothesis(
+        id=name, description="d", testable_condition="t", logging_point="l", evidence_criteria=criteria, likelihood=1
+    )
+
+
+def result(status):
+    return TestLine(test_name=f"test_{status}", suite="s", status=status, duration_ms=1)
+
+
+VALIDATIONS = st.builds(
+    Validation,
+    results=st.lists(st.sampled_from(["passed", "failed", "skipped"]).map(result), max_size=3).map(tuple),
+    coverage=st.none() | st.floats(0, 100),
+    passed=st.booleans(),
+    last_run_at=st.just(NOW),
+    run_id=st.just("run-1"),
+)
+MARKS = st.sampled_from(["x", "y"]).map(lambda tree: Mark(tree=tree, failing=(), evidence=""))
+HOLDERS = st.sampled_from(list(Holder))
+CONTROL = st.one_of(
+    st.just(c.Start()),
+    HOLDERS.map(lambda holder: c.Pause(hold=Hold(holder=holder, code="x", message="held", since=NOW))),
+    st.frozensets(HOLDERS).map(lambda lifts: c.Resume(lifts=lifts)),
+    st.just(c.Stop(by="ann")),
+    st.just(c.Fail(code="crashed", reason="no way on")),
+    st.sampled_from([c.Finish(), c.Finish(forced="seen")]),
+    st.sampled_from([c.Retry(), c.Retry(max_iterations=9)]),
+    st.integers(0, 12).map(lambda most: c.GiveIterations(max_iterations=most)),
+    st.just(c.SetBudget(budget=Budget(usd=1.0))),
+    st.just(c.Count(spent=Spent(usd=0.1, tokens=5, turns=1))),
+    st.just(c.Arrive(worker=Worker(pid=1, host="h", since=NOW))),
+    st.just(c.Leave(why="done")),
+)
+TASKS = st.one_of(
+    st.builds(lambda name, before: c.AddTask(task=task(name), before=before), IDS, st.none() | IDS),
+    IDS.map(lambda name: c.EditTask(task=task(name))),
+    IDS.map(lambda name: c.RemoveTask(task_id=name)),
+    IDS.map(lambda name: c.MarkTaskDone(task_id=name)),
+    st.permutations(["T-1", "T-2", "T-3"]).map(lambda ids: c.OrderTasks(task_ids=tuple(ids))),
+)
+CAUSES = (hypothesis_of("H1"), hypothesis_of("H2"))
+WORK = st.one_of(
+    ACTIONS.map(lambda name: c.Advance(action_id=name, no_progress=3)),
+    st.builds(lambda action, name: c.Choose(action=action, action_id=name), st.sampled_from(list(Action)), ACTIONS),
+    st.builds(lambda name, tasks: c.FinishInit(action_id=name, tasks=tuple(map(task, tasks))), ACTIONS, st.sets(IDS)),
+    st.builds(
+        lambda name, passed, mark: c.FinishDevelop(
+            action_id=name, passed=passed, files_changed=("a.py",), tree=None, mark=mark
+        ),
+        ACTIONS, st.booleans(), MARKS,
+    ),
+    ACTIONS.map(lambda name: c.ProposeHypotheses(action_id=name, bug="b", hypotheses=CAUSES)),
+    st.builds(
+        lambda name, which, status: c.JudgeHypothesis(
+            action_id=name, hypothesis_id=which, status=status, evidence="seen", verdict_reason="so"
+        ),
+        ACTIONS, st.sampled_from(["H1", "H2", "H9"]), st.sampled_from(["confirmed", "rejected", "inconclusive"]),
+    ),
+    st.builds(
+        lambda name, fix, mark: c.FinishDebug(action_id=name, fix=task("T-3") if fix else None, mark=mark),
+        ACTIONS, st.booleans(), MARKS,
+    ),
+    st.builds(
+        lambda name, found, mark: c.FinishValidate(action_id=name, validation=found, mark=mark),
+        ACTIONS, VALIDATIONS, MARKS,
+    ),
+    ACTIONS.map(lambda name: c.FinishComplete(action_id=name)),
+    ACTIONS.map(lambda name: c.PauseAction(action_id=name, session="s")),
+    st.just(c.AbandonAction(why="died")),
+)  # fmt: skip
+
+
+class LoopMachine(RuleBasedStateMachine):
+    """One loop, several actors, and a disk that stops in the middle of things."""
+
+    def __init__(self):
+        super().__init__()
+        self.top = Path(tempfile.mkdtemp())
+        self.store = LoopStore(Layout(self.top, Flavour.UNIFIED, self.top), lambda: datetime(2026, 1, 1, tzinfo=UTC))
+        self.paths = self.store.paths(LOOP)
+        self.saved = None
+
+    def teardown(self):
+        shutil.rmtree(self.top)
+
+    @initialize(description=st.sampled_from(["", "plan it"]))
+    def create(self, description):
+        wanted = e.LoopCreated(loop_id=LOOP, title="t", description=description, max_iterations=5)
+        self.store.create(c.Create(wanted=wanted), "ann")
+
+    def apply(self, command, actor):
+        with self.store.changing(LOOP) as opened:
+            try:
+                opened.apply(command, actor)
+            except LoopRefused:
+                return False
+        return True
+
+    @rule(command=CONTROL)
+    def control(self, command):
+        self.apply(command, "ann")
+
+    @rule(command=TASKS)
+    def change_tasks(self, command):
+        self.apply(command, "bob")
+
+    @rule(command=WORK)
+    def work(self, command):
+        self.apply(command, "worker")
+
+    @rule()
+    def go_on(self):
+        """What a worker would do, so that random moves get somewhere."""
+        self.apply(c.Start(), "ann")
+        if not self.apply(c.Advance(action_id=f"w{self.store.load(LOOP).revision}", no_progress=3), "worker"):
+            return
+        at = self.store.load(LOOP).under_way
+        mark = Mark(tree=str(self.store.load(LOOP).revision), failing=(), evidence="")
+        if at is None:
+            return
+        passed = Validation(results=(result("passed"),), passed=True, run_id="r")
+        outcome = {
+            Action.INIT: c.FinishInit(action_id=at.id, tasks=()),
+            Action.DEVELOP: c.FinishDevelop(action_id=at.id, passed=True, files_changed=(), tree=None, mark=mark),
+            Action.VALIDATE: c.FinishValidate(action_id=at.id, validation=passed, mark=mark),
+            Action.COMPLETE: c.FinishComplete(action_id=at.id),
+        }
+        if at.action in outcome:
+            self.apply(outcome[at.action], "worker")
+
+    @rule()
+    def remember_the_files(self):
+        files = (self.paths.state, self.paths.tasks, self.paths.head)
+        self.saved = {path: path.read_bytes() for path in files if path.exists()}
+
+    @precondition(lambda self: self.saved is not None)
+    @rule(which=st.sets(st.integers(0, 2)))
+    def crash_before_the_projections(self, which):
+        """Between the log and any of the others: those are as they were a while ago."""
+        for number, (path, data) in enumerate(self.saved.items()):
+            if number in which:
+                path.write_bytes(data)
+
+    @rule(torn=st.binary(min_size=1, max_size=30).filter(lambda data: b"\n" not in data))
+    def crash_in_the_middle_of_an_append(self, torn):
+        with self.paths.events.open("ab") as stream:
+            stream.write(torn)
+
+    @rule(which=st.sampled_from(["state", "tasks", "head"]), damage=st.sampled_from([None, b"", b"\0\0\0", b"{"]))
+    def lose_a_projection(self, which, damage):
+        path = getattr(self.paths, which)
+        if damage is None:
+            path.unlink(missing_ok=True)
+        else:
+            path.write_bytes(damage)
+
+    @rule(status=st.sampled_from(["created", "running", "paused", "completed", "failed", "unheard-of"]))
+    def another_tool_changes_the_status(self, status):
+        self._edit(lambda document: {**document, "status": status})
+
+    @rule(by=st.integers(-2, 3))
+    def another_tool_counts(self, by):
+        self._edit(lambda document: {**document, "current_iteration": document["current_iteration"] + by})
+
+    @rule(
+        field=st.sampled_from(["title", "max_iterations", "loop_id", "mine", "loopwright", "skill_state"]),
+        value=st.sampled_from([1, "x", {}, None]),
+    )
+    def another_tool_writes_a_field(self, field, value):
+        self._edit(lambda document: {**document, field: value})
+
+    @rule(status=st.sampled_from(["completed", "failed", "pending", "odd"]))
+    def another_tool_finishes_the_tasks(self, status):
+        def change(document):
+            skill = document.get("skill_state")
+            if not skill:
+                return document
+            tasks = [{**line, "status": status} for line in skill["develop"]["tasks"]]
+            passed = {
+                **skill["validate"],
+                "passed": True,
+                "test_results": [{"test_name": "t", "suite": "s", "status": "passed", "duration_ms": 1}],
+            }
+            return {
+                **document,
+                "skill_state": {**skill, "develop": {**skill["develop"], "tasks": tasks}, "validate": passed},
+            }
+
+        self._edit(change)
+
+    def _edit(self, change):
+        document = document_of(self.store.load(LOOP))
+        self.paths.state.write_text(json.dumps(change(document)))
+
+    @invariant()
+    def replaying_the_log_gives_the_live_state(self):
+        if not self.paths.events.exists():
+            return
+        loop = self.store.load(LOOP)
+        replayed = log.replay(self.paths.events)
+        assert replayed.damage is None
+        assert replayed.loop == loop
+        assert json.loads(self.paths.state.read_bytes()) == json.loads(json.dumps(document_of(loop)))
+        self._check_document(document_of(loop))
+        self._check_log(loop)
+
+    @staticmethod
+    def _check_document(document):
+        skill = document.get("skill_state")
+        if skill is None:
+            return
+        tasks = skill["develop"]["tasks"]
+        assert skill["develop"]["total"] == len(tasks)
+        assert skill["develop"]["completed"] == sum(line["status"] == "completed" for line in tasks)
+        assert skill["debug"]["hypotheses_count"] == len(skill["debug"]["hypotheses"])
+        failed = [line["test_name"] for line in skill["validate"]["test_results"] if line["status"] == "failed"]
+        assert skill["validate"]["failed_tests"] == failed
+        assert (document["status"] == "paused") is bool(document["loopwright"]["holds"])
+        assert document["current_iteration"] >= 0
+
+    def _check_log(self, loop):
+        events = [(line.actor, event) for _, line in log.lines(self.paths.events) for event in line.events]
+        kinds = Counter(type(event) for _, event in events)
+        assert kinds[e.LoopCreated] == 1
+        assert loop.revision == sum(kinds.values())
+        # Every action that is done was begun since, and is done once.
+        under_way = None
+        for actor, event in events:
+            if isinstance(event, e.ActionStarted):
+                assert under_way is None
+                under_way = event.action_id
+            elif isinstance(event, e.ActionDone):
+                assert event.action_id == under_way or actor == "outside"
+                under_way = None
+            elif isinstance(
+                event, e.ActionAbandoned | e.LoopStopped | e.LoopFailed | e.LoopCompleted | e.SkillStateTaken
+            ):
+                under_way = None
+        if isinstance(loop.phase, Completed) and loop.phase.forced is None:
+            assert loop.validation.run_id is not None, "only a run of our own opens the gate"
+
+
+LoopMachine.TestCase.settings = settings(max_examples=60, stateful_step_count=30, deadline=None)
+TestLoop = LoopMachine.TestCase
