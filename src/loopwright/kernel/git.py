@@ -131,11 +131,16 @@ def discover(folder: Path) -> UserRepository | None:
         top=Path(top),
         git_dir=Path(git_dir),
         exclude=Path(exclude),
-        object_stores=tuple(_object_stores(Path(objects))),
+        object_stores=tuple(object_stores(Path(objects))),
         object_format=object_format,
         head=Head(*answers[5:]) if answers[5:] else None,
         settings=_carried_settings(folder),
     )
+
+
+def ask(*arguments: str, cwd: Path) -> process.Captured:
+    """Ask the user's repository something that starts nothing: `rev-parse` and the like."""
+    return _capture_plain("git", *_HARDENED, *arguments, cwd=cwd)
 
 
 def _ask_where(folder: Path, *more: str) -> process.Captured:
@@ -213,7 +218,8 @@ def _carried_settings(folder: Path) -> dict[str, str]:
     return found
 
 
-def _object_stores(objects: Path) -> list[Path]:
+def object_stores(objects: Path) -> list[Path]:
+    """An object folder and those that it borrows from."""
     stores: list[Path] = []
     ahead = [objects]
     while ahead and len(stores) < 20:

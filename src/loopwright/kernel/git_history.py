@@ -1,0 +1,107 @@
+"""A repository's history to read, by the rule for every git call of ours: never with the user's config.
+
+Ordinary, bare, shallow, linked and partial clones; nothing is fetched into them, nothing is written to them.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import msgspec
+
+from loopwright.errors import GitFailed
+from loopwright.kernel import git, process
+from loopwright.kernel.files import shown, storage
+
+_LONGEST_S = 6 * 3600
+
+
+class History(msgspec.Struct, frozen=True):
+    """A private repository that borrows the commits, and what kind of clone they come from."""
+
+    git_dir: Path
+    repository: git.PrivateRepository
+    is_shallow: bool
+    is_partial: bool
+
+    def resolve(self, revision: str) -> tuple[str, ...]:
+        """The commits that a revision or a range stands for, those to leave out with a caret; none when unknown."""
+        asked = git.ask(f"--git-dir={self.git_dir}", "rev-parse", "--revs-only", revision, cwd=self.git_dir)
+        return tuple(asked.stdout.decode("ascii", "replace").split()) if asked.exit_code == 0 else ()
+
+    def run(self, *arguments: str, stdin: bytes = b"") -> bytes:
+        """All that git prints, for short answers."""
+        return self.repository.run(*arguments, stdin=stdin)
+
+    def stream(self, *arguments: str, on_output: process.Sink) -> None:
+        """Hand over what git prints as it comes, or `GitFailed`."""
+        said = bytearray()
+        command = process.Command(
+            self.repository.argv(*arguments),
+            self.repository.work_tree,
+            self.repository.env(),
+            str(self.repository.git_dir.parent),
+        )
+        cancellation = process.Cancellation()
+        try:
+            ended = process.stream(
+                command,
+                on_stdout=on_output,
+                on_stderr=said.extend,
+                timeout_s=_LONGEST_S,
+                cancellation=cancellation,
+            )
+        finally:
+            cancellation.close()
+        if ended.exit_code != 0 or ended.ending is not process.Ending.EXITED:
+            raise git.git_failure(arguments, process.Captured(ended.exit_code, b"", bytes(said)))
+
+
+def open_history(folder: Path, scratch: Path) -> History:
+    """The history of the repository that contains this folder, or is this folder."""
+    place = ("--git-dir=.",) if _looks_bare(folder) else ()
+    asked = git.ask(
+        *place, "rev-parse", "--path-format=absolute", "--absolute-git-dir", "--git-path", "objects",
+        "--git-path", "shallow", "--show-object-format", cwd=folder,
+    )  # fmt: skip
+    answers = [os.fsdecode(line) for line in asked.stdout.split(b"\n")[:-1]]
+    if asked.exit_code != 0 or len(answers) != 4:
+        raise _no_repository(folder, asked)
+    git_dir, objects, shallow, object_format = answers
+    stores = git.object_stores(Path(objects))
+    work_tree = scratch / "empty"
+    with storage(work_tree):
+        work_tree.mkdir()
+    private = git.make_private(scratch / "git", work_tree, object_stores=stores, object_format=object_format)
+    is_shallow = Path(shallow).is_file()
+    if is_shallow:
+        with storage(private.git_dir):
+            (private.git_dir / "shallow").write_bytes(Path(shallow).read_bytes())
+    return History(
+        git_dir=Path(git_dir),
+        repository=private,
+        is_shallow=is_shallow,
+        is_partial=any(next((store / "pack").glob("*.promisor"), None) for store in stores),
+    )
+
+
+def _looks_bare(folder: Path) -> bool:
+    return (folder / "HEAD").is_file() and (folder / "objects").is_dir() and (folder / "refs").is_dir()
+
+
+def _no_repository(folder: Path, asked: process.Captured) -> GitFailed:
+    if b"dubious ownership" in asked.stderr:
+        return GitFailed(
+            f"git refuses {shown(folder)}: it belongs to another user",
+            hint=f"if you trust it: git config --global --add safe.directory {shown(folder)}",
+        )
+    if asked.exit_code == 0:
+        return GitFailed(
+            f"the path of the repository at {shown(folder)} has a line break in it",
+            hint="rename that folder; git can't name it in one line",
+        )
+    return GitFailed(
+        f"{shown(folder)} is not in a git repository",
+        hint="name one with --project-root PATH, or make one: git init",
+    )
