@@ -28,6 +28,8 @@ LoopwrightError
 ├── UnknownAgent           no agent of that name
 ├── AgentFailed            an agent could not take its turn
 ├── InsideAgent            a person's command, typed by an agent
+├── InputInvalid           a file that was given is not what it should be
+├── GateClosed             the closed loop may not open yet
 └── SelftestFailed         this machine does not keep the contract
 
 "The command failed" is never here: that is a value. These say that we could not, or must not, go on.
@@ -217,6 +219,18 @@ class InsideAgent(LoopwrightError):
     """A command that only a person may give came from inside an agent's process tree."""
 
     code = "INSIDE_AGENT"
+
+
+class InputInvalid(LoopwrightError):
+    """A file that the caller named can't be read as what it should be."""
+
+    code = "INPUT_INVALID"
+
+
+class GateClosed(LoopwrightError):
+    """The recorded experiments do not let the closed loop open."""
+
+    code = "GATE_CLOSED"
 
 
 class SelftestFailed(LoopwrightError):

@@ -80,6 +80,16 @@ class Layout(msgspec.Struct, frozen=True):
         return self.root / names.reflection_home(self.flavour) / "reflection-input.json"
 
     @property
+    def analysis(self) -> Path:
+        """Recorded results of experiments, one file each."""
+        return self.own / "analysis"
+
+    @property
+    def analysis_journal(self) -> Path:
+        """The chain of recorded results."""
+        return self.analysis / "journal.ndjson"
+
+    @property
     def loops(self) -> Path:
         """Loop state files."""
         return self._pick(self.own / "loops", self.root / names.INTEROP_LOOPS)

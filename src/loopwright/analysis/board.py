@@ -1,0 +1,168 @@
+"""A board's export as completed tasks with dated signals: JSON, JSON lines or CSV, by the usual column names.
+
+Owns the mapping of columns; says nothing about what the shares mean.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+import msgspec
+
+from loopwright.analysis.board_rows import rows_of
+from loopwright.analysis.input_files import InputFile
+from loopwright.analysis.malformed import MalformedParts
+from loopwright.analysis.model import Malformed
+from loopwright.analysis.moments import read_moment
+from loopwright.analysis.preregistered import COLUMNS, TASK_FILES
+from loopwright.errors import InputInvalid
+from loopwright.kernel.files import shown
+
+_HUMP: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_OTHER: Final = re.compile(r"[^a-z0-9]+")
+_EMPTY: Final = ("", "0", "false", "n", "never", "no", "none", "null", "n_a")
+_FIELDS_SHOWN: Final = 15
+
+
+class Signal(msgspec.Struct, frozen=True):
+    """Something that a machine can see about a task, and when."""
+
+    name: str
+    is_right: bool
+    at: int
+
+
+class Task(msgspec.Struct, frozen=True):
+    """A completed task."""
+
+    name: str
+    completed: int
+    signals: tuple[Signal, ...]
+
+
+class Board(msgspec.Struct, frozen=True, kw_only=True):
+    """What an export or a history holds."""
+
+    tasks: tuple[Task, ...]
+    seen: int
+    undated_signals: int
+    duplicates: int
+    malformed: Malformed
+    newest: int
+
+
+class _Row(msgspec.Struct, frozen=True):
+    """One entry with its names in snake case, and nothing empty."""
+
+    cells: Mapping[str, Any]
+
+    def first(self, names: tuple[str, ...]) -> Any:
+        return next((self.cells[name] for name in names if name in self.cells), None)
+
+    def first_said(self, names: tuple[str, ...]) -> Any:
+        """The first that is more than a yes or a no."""
+        said = (self.cells[name] for name in names if name in self.cells)
+        return next((value for value in said if not isinstance(value, bool) and _snake(str(value)) not in _EMPTY), None)
+
+
+def read_board(file: InputFile) -> Board:
+    """Every completed task of the export; entries that can't be read are named."""
+    reader = _BoardReader("item" if file.path.suffix.lower() == ".json" else "line")
+    for number, cells in rows_of(file, reader.malformed):
+        reader.take(number, _Row(_plain(cells)))
+    if reader.seen and not reader.knows_completion:
+        raise InputInvalid(
+            f"no entry of {shown(file.path)} has a completion date under a name that is known; "
+            f"found: {', '.join(sorted(reader.names)[:_FIELDS_SHOWN])}",
+            hint=f"rename the column to one of: {', '.join(COLUMNS.completed)}",
+        )
+    return reader.board()
+
+
+class _BoardReader:
+    def __init__(self, unit: str) -> None:
+        self.malformed = MalformedParts(unit)
+        self.seen = 0
+        self.names: set[str] = set()
+        self.knows_completion = False
+        self._tasks: dict[str, Task] = {}
+        self._undated = 0
+        self._duplicates = 0
+        self._newest = 0
+
+    def take(self, number: int, row: _Row) -> None:
+        self.seen += 1
+        self.names |= {shown(name)[:40] for name in row.cells}
+        self.knows_completion |= any(name in row.cells for name in COLUMNS.completed)
+        status = row.first(COLUMNS.status)
+        is_done = status is None or _snake(str(status)) in TASK_FILES.done_words
+        given = row.first_said(COLUMNS.completed)
+        completed = read_moment(given)
+        if completed is None:
+            if given is not None:
+                self.malformed.add(number, "its completion date is not a date that is known, or is ambiguous")
+            elif is_done and status is not None:
+                self.malformed.add(number, "it is completed, without a date")
+            return
+        signals = tuple(self._signals(row))
+        # A task that is open again was completed once; that it is open is what a machine can see.
+        if not is_done and not any(not signal.is_right for signal in signals):
+            return
+        name = str(row.first(COLUMNS.task) or f"#{number}")
+        self._duplicates += name in self._tasks
+        self._tasks[name] = Task(name, completed, signals)
+        self._newest = max(self._newest, completed, *(signal.at for signal in signals))
+
+    def board(self) -> Board:
+        return Board(
+            tasks=tuple(self._tasks.values()),
+            seen=self.seen,
+            undated_signals=self._undated,
+            duplicates=self._duplicates,
+            malformed=self.malformed.collected(),
+            newest=self._newest,
+        )
+
+    def _signals(self, row: _Row) -> Iterator[Signal]:
+        for names, is_right in ((COLUMNS.wrong, False), (COLUMNS.right, True)):
+            for name in names:
+                yield from self._dated(name, is_right, row.cells.get(name))
+        verdict = _snake(str(row.first(COLUMNS.verdict) or ""))
+        if verdict in COLUMNS.conclusive:
+            yield from self._dated("ci", verdict in COLUMNS.passing, row.first(COLUMNS.verdict_at) or True)
+        events = row.first(COLUMNS.events)
+        for event in events if isinstance(events, list) else ():
+            if isinstance(event, dict):
+                yield from self._event(_Row(_plain(event)))
+
+    def _event(self, row: _Row) -> Iterator[Signal]:
+        kind = _snake(str(row.first(COLUMNS.event_kind) or ""))
+        if kind in COLUMNS.wrong_events or kind in COLUMNS.right_events:
+            yield from self._dated(kind, kind in COLUMNS.right_events, row.first(COLUMNS.event_at) or True)
+
+    def _dated(self, name: str, is_right: bool, given: Any) -> Iterator[Signal]:
+        """The signal, if it says when; another yes is counted, because nobody knows whether it came in time."""
+        moment = read_moment(given)
+        if moment is not None:
+            yield Signal(name.removesuffix("_at"), is_right, moment)
+        elif given is not None and _snake(str(given)) not in _EMPTY:
+            self._undated += 1
+
+
+def _snake(name: str) -> str:
+    return _OTHER.sub("_", _HUMP.sub("_", name.strip()).lower()).strip("_")
+
+
+def _plain(cells: Mapping[str, Any]) -> dict[str, Any]:
+    """Names in snake case, `fields` lifted, `{name: …}` as its name, empty cells left out; the first of two wins."""
+    flat: dict[str, Any] = {}
+    inner = cells.get("fields")
+    for source in (cells, inner if isinstance(inner, dict) else {}):
+        for name, value in source.items():
+            if isinstance(value, dict):
+                value = next((value[key] for key in ("name", "title", "value", "date") if key in value), None)  # noqa: PLW2901
+            if value is not None and value != "" and _snake(str(name)) not in flat:
+                flat[_snake(str(name))] = value
+    return flat

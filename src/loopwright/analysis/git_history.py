@@ -1,0 +1,139 @@
+"""P2: over a window of a history, how many failures only self-reflection could have caught."""
+
+from __future__ import annotations
+
+import statistics
+from collections import Counter
+from collections.abc import Sequence
+from typing import Final
+
+from loopwright.analysis.changes import Change, changes_of
+from loopwright.analysis.churn import lines_changed
+from loopwright.analysis.history import Past, Progress, Window, read_past
+from loopwright.analysis.messages import Kind
+from loopwright.analysis.model import (
+    Group,
+    HistoryFindings,
+    Input,
+    Killed,
+    ListedFailure,
+    NotEnoughData,
+    Parts,
+    Passed,
+    Verdict,
+)
+from loopwright.analysis.moments import moment_text
+from loopwright.analysis.paths import surface_of
+from loopwright.analysis.preregistered import NUMBERS, Gate, Question
+from loopwright.analysis.signals import Failure, Signals, find_failures
+from loopwright.kernel.git_history import History
+
+_LISTED: Final = 200
+
+
+def analyse_git_history(history: History, window: Window, on_progress: Progress | None = None) -> Parts:
+    """Read the window, find the failures, class them, and look at the culprits' churn and surface beside them."""
+    past = read_past(history, window, on_progress)
+    changes = changes_of(past.commits, past.tips[0] if past.tips else "")
+    signals = find_failures(changes)
+    culprits = {failure.culprit for failure in signals.failures}
+    features = [change for change in changes if change.kind is Kind.FEATURE]
+    failed = [change for change in features if change.id in culprits]
+    others = [change for change in features if change.id not in culprits]
+    looked_at = _sampled(failed), _sampled(others)
+    lines = lines_changed(history, [change.id for group in looked_at for change in group])
+    unknown = sum(len(group) for group in looked_at) - len(lines)
+    notes = [*past.notes]
+    if unknown:
+        notes.append(
+            f"the lines of {unknown} changes are unknown: this clone lacks their contents; nothing was fetched"
+        )
+    return Parts(
+        question=Question.GIT_HISTORY,
+        verdict=verdict_on(signals.failures),
+        findings=_findings(past, signals, _group(failed, looked_at[0], lines), _group(others, looked_at[1], lines)),
+        inputs=(Input(kind="git", name=" ".join(past.tips), sha256=past.digest),),
+        parameters=window_parameters(window),
+        notes=tuple(notes),
+        titles={change.id: change.said.title for change in changes},
+    )
+
+
+def verdict_on(failures: Sequence[Failure]) -> Verdict:
+    """The pre-registered question put to these failures."""
+    count = len(failures)
+    if count < NUMBERS.least_records:
+        return NotEnoughData(f"not enough data: {count} failures were found, {NUMBERS.least_records} are needed")
+    hidden = sum(failure.gate is Gate.REFLECTION for failure in failures)
+    sentence = f"{hidden} of {count} failures ({hidden / count:.1%}) could have been caught only by self-reflection"
+    if hidden / count < NUMBERS.near_empty_share:
+        return Killed(f"{sentence}: under {NUMBERS.near_empty_share:.0%}")
+    return Passed(f"{sentence}: not under {NUMBERS.near_empty_share:.0%}")
+
+
+def window_parameters(window: Window) -> dict[str, str]:
+    """The window as it is recorded."""
+    times = {"since": window.since, "until": window.until}
+    named = {name: moment_text(seconds) for name, seconds in times.items() if seconds is not None}
+    return {"revision": window.revision, **named}
+
+
+def _findings(past: Past, signals: Signals, failed: Group, others: Group) -> HistoryFindings:
+    failures = signals.failures
+    tally = Counter(failure.gate for failure in failures)
+    kinds = Counter(failure.kind for failure in failures)
+    newest = sorted(failures, key=lambda failure: failure.time, reverse=True)[:_LISTED]
+    return HistoryFindings(
+        commits=len(past.commits),
+        features=signals.features,
+        failures=len(failures),
+        reverts=kinds[Kind.REVERT],
+        fixes=kinds[Kind.FIX],
+        tally={str(gate): tally[gate] for gate in Gate},
+        reflection_share=tally[Gate.REFLECTION] / len(failures) if len(failures) >= NUMBERS.least_records else None,
+        not_counted={
+            "fixes of nothing that landed shortly before": signals.fixes_of_nothing_recent,
+            "mended before it landed": signals.mended_before_landing,
+            "fixes of prose only": signals.prose_only,
+            "landed again after a revert": signals.relands,
+            f"features of more than {NUMBERS.wide_files} files": signals.too_wide,
+        },
+        failed_features=failed,
+        other_features=others,
+        newest_failures=tuple(_listed(failure) for failure in newest),
+    )
+
+
+def _listed(failure: Failure) -> ListedFailure:
+    return ListedFailure(
+        id=failure.id,
+        at=moment_text(failure.time),
+        kind=str(failure.kind),
+        culprit=failure.culprit,
+        gate=failure.gate,
+        rule=str(failure.rule),
+    )
+
+
+def _sampled(changes: Sequence[Change]) -> list[Change]:
+    """Evenly spread over the history, the same ones each time."""
+    count = min(len(changes), NUMBERS.baseline_sample)
+    return [changes[number * len(changes) // count] for number in range(count)]
+
+
+def _group(changes: Sequence[Change], looked_at: Sequence[Change], lines: dict[str, int]) -> Group:
+    known = [lines[change.id] for change in looked_at if change.id in lines]
+    named = [change for change in looked_at if change.files]
+    weights = [surface_of(change.files).weight for change in named]
+    return Group(
+        changes=len(changes),
+        looked_at=len(looked_at),
+        lines_known=len(known),
+        median_lines=float(statistics.median(known)) if len(known) >= NUMBERS.least_records else None,
+        median_files=(
+            float(statistics.median(len(change.files) for change in named))
+            if len(named) >= NUMBERS.least_records
+            else None
+        ),
+        mean_surface_weight=statistics.fmean(weights) if len(weights) >= NUMBERS.least_records else None,
+    )

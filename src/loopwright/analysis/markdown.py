@@ -1,0 +1,150 @@
+"""Results as Markdown for people. The kill condition always comes first; "not enough data" is never a number."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+from loopwright.analysis.markdown_calibration import calibration_lines
+from loopwright.analysis.markdown_tables import malformed_lines, number, share, table
+from loopwright.analysis.model import (
+    BoardFindings,
+    CalibrationFindings,
+    Group,
+    HistoryFindings,
+    Killed,
+    NotEnoughData,
+    Passed,
+    Result,
+)
+from loopwright.analysis.preregistered import KILL, Question
+
+_TITLES: Final = {
+    Question.CALIBRATION: "P1: does a high self-reported confidence tell right from wrong?",
+    Question.GIT_HISTORY: "P2: which failures could only self-reflection have caught?",
+    Question.BOARD_HISTORY: "P3: can a machine tell whether completed tasks were right?",
+}
+_SHOWN_FAILURES: Final = 15
+_LONGEST_TITLE: Final = 70
+
+
+def kill_line(question: Question) -> str:
+    """What would end the idea; printed before anything is computed."""
+    return f"Kill condition, fixed before any data was seen: {KILL[question]}"
+
+
+def to_markdown(result: Result, titles: Mapping[str, str] | None = None) -> str:
+    """The whole page."""
+    return f"{kill_line(result.question)}\n\n{body(result, titles or {})}"
+
+
+def body(result: Result, titles: Mapping[str, str]) -> str:
+    """Everything after the kill condition."""
+    match result.findings:
+        case HistoryFindings() as found:
+            lines = [*_history(found), *_failures(found, titles)]
+        case BoardFindings() as found:
+            lines = _board(found)
+        case CalibrationFindings() as found:
+            lines = calibration_lines(found)
+    head = [f"# {_TITLES[result.question]}", "", _verdict(result), ""]
+    return "\n".join([*head, *lines, *_footer(result)]) + "\n"
+
+
+def _verdict(result: Result) -> str:
+    match result.verdict:
+        case Passed(sentence):
+            return f"**Passed**: {sentence}."
+        case Killed(sentence):
+            return f"**Killed**: {sentence}."
+        case NotEnoughData(sentence):
+            return f"**No verdict**: {sentence}."
+
+
+def _history(found: HistoryFindings) -> list[str]:
+    counted = f"{found.reverts} reverts and {found.fixes} fixes soon after a feature"
+    gates = [
+        (gate, str(count), share(count / found.failures) if found.reflection_share is not None else "not enough data")
+        for gate, count in found.tally.items()
+    ]
+    left_out = [f"{what}: {count}" for what, count in found.not_counted.items() if count]
+    return [
+        f"{found.commits:,} commits, {found.features:,} features, {found.failures:,} failures: {counted}.",
+        "",
+        *table(("would have been caught by", "failures", "share"), gates),
+        *(["", "Looked like failures and were not counted: " + "; ".join(left_out) + "."] if left_out else []),
+        "",
+        "What is mechanical, beside it: do churn and surface mark the features that failed?",
+        "",
+        *table(
+            ("features", "changes", "looked at", "median lines", "median files", "mean surface weight"),
+            [_group_row("that failed", found.failed_features), _group_row("that did not", found.other_features)],
+        ),
+    ]
+
+
+def _group_row(name: str, group: Group) -> Sequence[str]:
+    return (
+        name,
+        f"{group.changes:,}",
+        f"{group.looked_at:,}",
+        number(group.median_lines, ".0f"),
+        number(group.median_files, ".0f"),
+        number(group.mean_surface_weight, ".2f"),
+    )
+
+
+def _failures(found: HistoryFindings, titles: Mapping[str, str]) -> Iterable[str]:
+    newest = found.newest_failures[:_SHOWN_FAILURES]
+    if not newest:
+        return
+    yield from ("", f"The newest {len(newest)} of {found.failures:,} failures:", "")
+    rows = [
+        (
+            failure.at[:10],
+            f"`{failure.id[:10]}`",
+            failure.kind,
+            f"`{failure.culprit[:10]}`" if failure.culprit else "unknown",
+            str(failure.gate),
+            failure.rule,
+            titles.get(failure.id, "")[:_LONGEST_TITLE],
+        )
+        for failure in newest
+    ]
+    yield from table(("day", "commit", "is a", "of", "gate", "because", "title"), rows)
+
+
+def _board(found: BoardFindings) -> list[str]:
+    rows = [
+        ("tasks seen", f"{found.tasks:,}"),
+        ("completed", f"{found.completed:,}"),
+        ("completed at least 30 days before the end of the data", f"{found.decided:,}"),
+        ("of those, with a signal in time", f"{found.with_signal:,}"),
+        ("share with a signal", share(found.signal_share)),
+        ("the signal says right", f"{found.right:,}"),
+        ("the signal says wrong", f"{found.wrong:,}"),
+        ("too young to tell", f"{found.too_young:,}"),
+    ]
+    notes = {
+        "signals without a date, which count for nothing": found.undated_signals,
+        "tasks that came twice, of which the last counts": found.duplicates,
+    }
+    return [
+        *table(("", "tasks"), rows),
+        *(["", *table(("signal", "tasks"), [(name, str(count)) for name, count in found.signals.items()])]
+          if found.signals else []),
+        *(f"\n{what}: {count}" for what, count in notes.items() if count),
+        *malformed_lines(found.malformed),
+    ]  # fmt: skip
+
+
+def _footer(result: Result) -> Iterable[str]:
+    for note in result.notes:
+        yield f"\nNote: {note}."
+    yield ""
+    for one in result.inputs:
+        yield f"Input: {one.kind} {one.name or '(nothing)'}, sha256 {one.sha256}"
+    given = ", ".join(f"{name} {value}" for name, value in result.parameters.items())
+    yield f"Made: {result.at} by loopwright {result.tool_version}, registration {result.preregistration[:12]}" + (
+        f"; {given}" if given else ""
+    )

@@ -1,0 +1,80 @@
+"""P1's findings as Markdown: every series by itself, always beside churn and surface."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from loopwright.analysis.markdown_tables import malformed_lines, number, share, table
+from loopwright.analysis.model import Area, CalibrationFindings, Discrimination, Interval, Lift, SeriesFindings
+from loopwright.analysis.preregistered import NUMBERS
+
+_SCORES: Final = (
+    ("self-reported confidence", "confidence"),
+    ("baseline: little churn", "churn"),
+    ("baseline: harmless surface", "surface"),
+)
+
+
+def calibration_lines(found: CalibrationFindings) -> list[str]:
+    """All of it."""
+    lines: list[str] = []
+    for one in found.series:
+        lines += [*([""] if lines else []), *_series(one, decides=one.series is found.decides)]
+    left_out = [f"{what}: {count}" for what, count in found.left_out.items() if count]
+    if left_out:
+        lines += ["", "Reports without an outcome, left out: " + "; ".join(left_out) + "."]
+    if found.duplicates:
+        lines += [
+            "",
+            f"Records of the same thing and series that came before the last one, left out: {found.duplicates}.",
+        ]
+    return [*lines, *malformed_lines(found.malformed)]
+
+
+def _series(one: SeriesFindings, *, decides: bool) -> Iterable[str]:
+    yield f"## Series '{one.series}'" + (" (decides)" if decides else "")
+    yield from ("", f"{one.records:,} records: {one.right:,} right, {one.wrong:,} wrong.", "")
+    yield from _areas(f"AUC where confidence >= {NUMBERS.high_confidence:g}", one.high)
+    yield ""
+    yield from _areas("AUC on all records", one.all)
+    yield from ("", _lift(one.lift))
+    if one.brier is None:
+        yield from ("", f"Brier score and calibration: not enough data ({one.records} records).")
+        return
+    brier = f"Brier score {one.brier:.4f} (always saying the average: {number(one.brier_of_base_rate, '.4f')})"
+    yield from ("", f"{brier}; expected calibration error {number(one.expected_calibration_error, '.4f')}.", "")
+    rows = [
+        (
+            f"{row.from_:.1f} to {row.to:.1f}",
+            f"{row.records:,}",
+            "" if row.mean_confidence is None else f"{row.mean_confidence:.3f}",
+            "" if row.right_share is None else share(row.right_share),
+            _interval(row.interval, ".1%"),
+        )
+        for row in one.bins
+    ]
+    yield from table(("confidence", "records", "mean said", "right", "95% interval"), rows)
+
+
+def _areas(title: str, found: Discrimination) -> Iterable[str]:
+    areas: list[tuple[str, Area]] = [(label, getattr(found, name)) for label, name in _SCORES]
+    rows = [
+        (label, str(area.records), number(area.auc, ".3f"), _interval(area.interval, ".3f") or area.why_not)
+        for label, area in areas
+    ]
+    yield from table((title, "records", "AUC", "95% interval"), rows)
+
+
+def _lift(lift: Lift) -> str:
+    if lift.lift is None:
+        return f"Lift of self-rated high: {lift.why_not}."
+    interval = _interval(lift.interval, ".3f")
+    return (
+        f"Lift of self-rated high: {lift.lift:.3f}" + (f" (95% interval {interval})" if interval else " (no interval)")
+        + f": {share(lift.high_right_share)} are right, of all {share(lift.all_right_share)}."
+    )  # fmt: skip
+
+
+def _interval(interval: Interval | None, form: str) -> str:
+    return "" if interval is None else f"{interval.low:{form}} to {interval.high:{form}}"

@@ -1,0 +1,162 @@
+"""Results as pictures, SVG or PNG: reliability with counts per bin, AUC beside its baselines, tallies.
+
+The same result gives the same bytes: no dates, fixed ids. Drawn without a display.
+"""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any, Final
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from loopwright.analysis.model import (
+    Area,
+    BoardFindings,
+    CalibrationFindings,
+    HistoryFindings,
+    Killed,
+    NotEnoughData,
+    Passed,
+    Result,
+    SeriesFindings,
+)
+from loopwright.analysis.preregistered import KILL, NUMBERS
+from loopwright.kernel.files import write_durably
+
+# The type of the key is a list of all its names, different in each version.
+_STYLE: Any = {
+    "svg.hashsalt": "loopwright",
+    # Text stays text: it can be searched, copied and tested.
+    "svg.fonttype": "none",
+    "font.family": "sans-serif",
+    "font.sans-serif": ["DejaVu Sans"],
+    "font.size": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.titlesize": 10,
+    "axes.titlelocation": "left",
+    "figure.dpi": 150,
+}
+_BLUE, _GREY, _ORANGE, _LIGHT = "#1f6fb4", "#777777", "#d9822b", "#c9dcec"
+_NO_DATES: Final[dict[str, dict[str, None]]] = {"svg": {"Date": None, "Creator": None}, "png": {"Software": None}}
+
+
+def draw(result: Result, path: Path) -> None:
+    """Draw the result into a file; its ending says in which format."""
+    kind = path.suffix.lower().removeprefix(".")
+    with mpl.rc_context():
+        # A matplotlibrc of the user's, or of the folder we are in, must not change the picture.
+        mpl.rcdefaults()
+        mpl.rcParams.update(_STYLE)
+        match result.findings:
+            case CalibrationFindings() as found:
+                figure = _calibration(found)
+            case HistoryFindings() as found:
+                bars = list(found.tally.items())
+                figure = _bars(bars, "failures", f"{found.failures:,} failures by the gate that would have caught them")
+            case BoardFindings() as found:
+                bars = [
+                    ("signal: right", found.right),
+                    ("signal: wrong", found.wrong),
+                    ("no signal", found.decided - found.with_signal),
+                    ("too young to tell", found.too_young),
+                ]
+                figure = _bars(bars, "tasks", f"{found.completed:,} completed tasks")
+        figure.suptitle(_heading(result), x=0.01, ha="left", fontsize=8, color=_GREY)
+        buffer = io.BytesIO()
+        figure.savefig(buffer, format=kind, metadata=_NO_DATES[kind])
+    write_durably(path, buffer.getvalue())
+
+
+def _heading(result: Result) -> str:
+    match result.verdict:
+        case Passed():
+            word = "passed"
+        case Killed():
+            word = "killed"
+        case NotEnoughData():
+            word = "not enough data"
+    return f"{KILL[result.question]}\nVerdict: {word}."
+
+
+def _calibration(found: CalibrationFindings) -> Figure:
+    rows = max(1, len(found.series))
+    figure = Figure(figsize=(9.6, 3.9 * rows + 0.6), layout="constrained")
+    if not found.series:
+        _say(figure.add_subplot(), "not enough data: no records")
+        return figure
+    grid = figure.add_gridspec(rows, 2, width_ratios=(1, 1.25))
+    for number, one in enumerate(found.series):
+        decides = " (decides)" if one.series is found.decides else ""
+        _reliability(figure.add_subplot(grid[number, 0]), one, f"series '{one.series}'{decides}: {one.records} records")
+        _areas(figure.add_subplot(grid[number, 1]), one)
+    return figure
+
+
+def _reliability(axes: Axes, one: SeriesFindings, title: str) -> None:
+    axes.set_title(title)
+    if not one.bins:
+        _say(axes, f"not enough data: {one.records} records")
+        return
+    most = max(row.records for row in one.bins)
+    for row in one.bins:
+        middle = (row.from_ + row.to) / 2
+        # Counts as bars along the bottom: a point that few records stand behind must look it.
+        axes.bar(middle, 0.16 * row.records / most, width=0.09, color=_LIGHT, zorder=1)
+        axes.text(middle, -0.035, str(row.records), ha="center", va="top", fontsize=7, color=_GREY)
+        if row.interval is not None and row.mean_confidence is not None and row.right_share is not None:
+            axes.vlines(row.mean_confidence, row.interval.low, row.interval.high, color=_BLUE, linewidth=1.2, zorder=3)
+            axes.plot(row.mean_confidence, row.right_share, "o", color=_BLUE, markersize=4.5, zorder=4, clip_on=False)
+    axes.plot([0, 1], [0, 1], linestyle="--", linewidth=0.9, color=_GREY, zorder=2)
+    axes.axvline(NUMBERS.high_confidence, linestyle=":", linewidth=0.9, color=_ORANGE, zorder=2)
+    axes.text(NUMBERS.high_confidence - 0.015, 1.02, "self-rated high", fontsize=7, color=_ORANGE, ha="right", va="top")
+    axes.set(xlim=(0, 1), ylim=(-0.11, 1.04), xlabel="confidence that was reported (below: records per bin)")
+    axes.set_ylabel("share that was right, 95% interval")
+    axes.set_yticks([0, 0.25, 0.5, 0.75, 1])
+
+
+def _areas(axes: Axes, one: SeriesFindings) -> None:
+    axes.set_title("AUC with 95% interval, against the baselines")
+    groups = ((f"confidence ≥ {NUMBERS.high_confidence:g}", one.high), ("all records", one.all))
+    listed: list[tuple[str, Area]] = []
+    for name, found in groups:
+        scores = (("self-report", found.confidence), ("little churn", found.churn), ("harmless surface", found.surface))
+        listed += [(f"{score}\n{name}", area) for score, area in scores]
+    for place, (label, area) in enumerate(reversed(listed)):
+        color = _BLUE if label.startswith("self-report") else _GREY
+        if area.auc is None or area.interval is None:
+            axes.text(0.02, place, "not enough data", va="center", fontsize=7, color=_GREY)
+            continue
+        axes.hlines(place, area.interval.low, area.interval.high, color=color, linewidth=1.6)
+        axes.plot(area.auc, place, "o", color=color, markersize=5, clip_on=False)
+        axes.text(1.03, place, f"{area.auc:.2f}  (n = {area.records})", va="center", fontsize=7, color=color)
+    axes.axvline(NUMBERS.chance, linestyle="--", linewidth=0.9, color=_GREY)
+    axes.text(NUMBERS.chance + 0.012, len(listed) - 0.4, "chance", fontsize=7, color=_GREY, ha="left")
+    axes.axhline(2.5, linewidth=0.6, color=_LIGHT)
+    axes.set(xlim=(0, 1), ylim=(-0.6, len(listed) - 0.1), xlabel="AUC")
+    axes.set_yticks(range(len(listed)), [label for label, _ in reversed(listed)], fontsize=7)
+
+
+def _bars(bars: list[tuple[str, int]], unit: str, title: str) -> Figure:
+    figure = Figure(figsize=(7.2, 2.6), layout="constrained")
+    axes = figure.add_subplot()
+    axes.set_title(title)
+    total = sum(count for _, count in bars)
+    for place, (label, count) in enumerate(reversed(bars)):
+        color = _ORANGE if label == "only self-reflection" else _BLUE
+        axes.barh(place, count, height=0.6, color=color)
+        percent = f"  {count:,} ({count / total:.1%})" if total >= NUMBERS.least_records else f"  {count:,}"
+        axes.text(count, place, percent, va="center", fontsize=8)
+    axes.set_yticks(range(len(bars)), [label for label, _ in reversed(bars)])
+    axes.set_xlabel(unit)
+    axes.set_xlim(0, max(1, *(count for _, count in bars)) * 1.22)
+    return figure
+
+
+def _say(axes: Axes, text: str) -> None:
+    axes.text(0.5, 0.5, text, ha="center", va="center", color=_GREY, transform=axes.transAxes)
+    axes.set(xticks=[], yticks=[])

@@ -1,0 +1,158 @@
+"""Failures in a history: reverts, and fixes soon after the feature that they mend; which gate would have caught each.
+
+Pure. The rules' order is pre-registered: words for CI, files that CI checks, words for what a diff hides, mostly files
+that the culprit's diff did not show; else a reviewer had it all in front of them.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from enum import StrEnum
+
+import msgspec
+
+from loopwright.analysis.changes import Change
+from loopwright.analysis.history import DAY
+from loopwright.analysis.messages import Kind
+from loopwright.analysis.paths import is_checked, is_telling
+from loopwright.analysis.preregistered import NUMBERS, Gate
+
+
+class Rule(StrEnum):
+    """Why a failure is in its bucket."""
+
+    CI_WORDS = "its words are about builds, tests or linting"
+    CI_FILES = "only files that CI builds or runs had to change"
+    HIDDEN_WORDS = "its words are about what a diff does not show"
+    HIDDEN_FILES = "most files that had to change were not in the culprit's diff"
+    VISIBLE = "most of what had to change was in the culprit's diff"
+    UNEXPLAINED = "a revert without a reason; the culprit's diff was there to read"
+
+
+class Failure(msgspec.Struct, frozen=True):
+    """One signal that something which landed was wrong."""
+
+    id: str
+    time: int
+    kind: Kind
+    culprit: str | None
+    gate: Gate
+    rule: Rule
+
+
+class Signals(msgspec.Struct, frozen=True, kw_only=True):
+    """All failures, and what looked like one and was not counted."""
+
+    failures: tuple[Failure, ...]
+    features: int
+    relands: int
+    fixes_of_nothing_recent: int
+    mended_before_landing: int
+    prose_only: int
+    too_wide: int
+
+
+def find_failures(changes: Sequence[Change]) -> Signals:
+    """Every revert, and every fix that shares a telling file with a feature that landed shortly before."""
+    finder = _Finder(changes)
+    for change in changes:
+        match change.kind:
+            case Kind.FEATURE:
+                finder.note_feature(change)
+            case Kind.REVERT:
+                finder.note_revert(change)
+            case Kind.FIX:
+                finder.note_fix(change)
+            case Kind.RELAND:
+                finder.counts["relands"] += 1
+            case Kind.OTHER:
+                pass
+    return Signals(failures=tuple(finder.failures), **finder.counts)
+
+
+def gate_of(change: Change, culprit: Change | None) -> tuple[Gate, Rule]:
+    """Who would have caught what this change mends."""
+    telling = {file for file in change.files if is_telling(file)}
+    if change.said.hint is Gate.CI:
+        return Gate.CI, Rule.CI_WORDS
+    if telling and all(is_checked(file) for file in telling):
+        return Gate.CI, Rule.CI_FILES
+    if change.said.hint is Gate.REFLECTION:
+        return Gate.REFLECTION, Rule.HIDDEN_WORDS
+    if change.kind is Kind.FIX and culprit is not None and _is_mostly_hidden(telling, culprit):
+        return Gate.REFLECTION, Rule.HIDDEN_FILES
+    return Gate.REVIEW, Rule.UNEXPLAINED if change.kind is Kind.REVERT else Rule.VISIBLE
+
+
+def _is_mostly_hidden(telling: set[bytes], culprit: Change) -> bool:
+    """Whether a reader of the culprit's diff saw less than half of what had to change."""
+    code = {file for file in telling if not is_checked(file)}
+    return bool(culprit.files) and 2 * len(code - culprit.files) > len(code)
+
+
+class Names:
+    """Finds the change that a commit belongs to, by a name that may be cut short, or by its title."""
+
+    def __init__(self, changes: Sequence[Change]) -> None:
+        self._owner = {member: change for change in changes for member in change.members}
+        self._sorted = sorted(self._owner)
+        self._titles: dict[str, list[Change]] = {}
+        for change in changes:
+            self._titles.setdefault(change.said.title, []).append(change)
+
+    def by_id(self, name: str) -> Change | None:
+        """The change with this commit; None when unknown or when the short name fits several."""
+        at = bisect_left(self._sorted, name)
+        fits = [found for found in self._sorted[at : at + 2] if found.startswith(name)]
+        return self._owner[fits[0]] if len(fits) == 1 else None
+
+    def by_title(self, title: str, before: int) -> Change | None:
+        """The last change of that title that landed before."""
+        fits = [change for change in self._titles.get(title, ()) if change.order < before]
+        return fits[-1] if fits else None
+
+
+class _Finder:
+    def __init__(self, changes: Sequence[Change]) -> None:
+        self.failures: list[Failure] = []
+        self.counts = dict.fromkeys(
+            ("features", "relands", "fixes_of_nothing_recent", "mended_before_landing", "prose_only", "too_wide"), 0
+        )
+        self._names = Names(changes)
+        self._last_feature: dict[bytes, Change] = {}
+
+    def note_feature(self, change: Change) -> None:
+        self.counts["features"] += 1
+        self.counts["too_wide"] += change.is_wide
+        for file in change.files:
+            self._last_feature[file] = change
+
+    def note_revert(self, change: Change) -> None:
+        named = [found for name in change.said.names if (found := self._names.by_id(name))]
+        culprit = named[0] if named else self._names.by_title(change.said.undone, change.order)
+        if culprit is not None and culprit.order == change.order and culprit.id != change.id:
+            self.counts["mended_before_landing"] += 1
+            return
+        self._add(change, culprit)
+
+    def note_fix(self, change: Change) -> None:
+        telling = [file for file in change.files if is_telling(file)]
+        if change.files and not telling:
+            self.counts["prose_only"] += 1
+            return
+        named = [found for name in change.said.names if (found := self._names.by_id(name))]
+        recent = named or [found for file in telling if (found := self._last_feature.get(file))]
+        landed = [culprit for culprit in recent if culprit.order < change.order]
+        if recent and not landed:
+            self.counts["mended_before_landing"] += 1
+            return
+        soon = [culprit for culprit in landed if change.time - culprit.time <= NUMBERS.soon_days * DAY]
+        if not soon:
+            self.counts["fixes_of_nothing_recent"] += 1
+            return
+        self._add(change, max(soon, key=lambda culprit: (culprit.order, culprit.id)))
+
+    def _add(self, change: Change, culprit: Change | None) -> None:
+        gate, rule = gate_of(change, culprit)
+        self.failures.append(Failure(change.id, change.time, change.kind, culprit.id if culprit else None, gate, rule))
