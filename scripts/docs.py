@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
 
-from loopwright.cli.main import COMMANDS, loopwright
+from loopwright.cli.main import loopwright
 from loopwright.reflection.schema import SCHEMA_FILE, schema_bytes
 from loopwright.verbs.explain import TOPICS, explain
 
 ROOT = Path(__file__).resolve().parent.parent
 REFERENCE = ROOT / "docs" / "reference"
 _HEAD = "<!-- Written by `make docs` from the program itself; edits are lost. -->\n\n"
+_CODE = re.compile(r"`[^`\n]*`")
 _LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)(?:#[^)]*)?\)")
 
 
@@ -23,12 +25,18 @@ def cli_page() -> str:
     parts = [_HEAD, "# Command line\n"]
     context = click.Context(loopwright, info_name="loopwright", terminal_width=100, max_content_width=100)
     parts.append(f"\n## loopwright\n\n```text\n{loopwright.get_help(context)}\n```\n")
-    for name in COMMANDS:
-        command = loopwright.get_command(context, name)
+    parts += _help_of_each(loopwright, context, "##")
+    return "".join(parts)
+
+
+def _help_of_each(group: click.Group, context: click.Context, heading: str) -> Iterator[str]:
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
         assert command is not None
         inner = click.Context(command, parent=context, info_name=name, terminal_width=100, max_content_width=100)
-        parts.append(f"\n## loopwright {name}\n\n```text\n{command.get_help(inner)}\n```\n")
-    return "".join(parts)
+        yield f"\n{heading} {inner.command_path}\n\n```text\n{command.get_help(inner)}\n```\n"
+        if isinstance(command, click.Group):
+            yield from _help_of_each(command, inner, f"{heading}#")
 
 
 def table_page(topic: str, title: str) -> str:
@@ -47,6 +55,7 @@ def pages() -> dict[Path, str]:
         "exit-codes": "Exit codes",
         "isolation": "Isolation levels",
         "needs": "What a failed step needs",
+        "preregistered": "Pre-registered numbers and heuristics",
         "secrets": "Secret rules",
         "settings": "Settings",
     }
@@ -62,7 +71,8 @@ def broken_links() -> list[str]:
     broken = []
     documents = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "bench").rglob("*.md")]
     for path in documents:
-        targets = _LINK.findall(path.read_text(encoding="utf-8"))
+        # A pattern in code may look like a link.
+        targets = _LINK.findall(_CODE.sub("", path.read_text(encoding="utf-8")))
         missing = (target for target in targets if "://" not in target and not (path.parent / target).exists())
         broken += [f"{path.relative_to(ROOT)}: {target}" for target in missing]
     return broken

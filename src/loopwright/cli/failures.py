@@ -21,6 +21,7 @@ EXIT_CODES = {
     "INTERRUPTED": 130,
 }
 _SIGTERM_EXIT = 143
+_JSON_FORMAT = (("--format", "json"),)
 
 
 def exit_code_of(code: str, signal_name: str | None = None) -> int:
@@ -30,7 +31,8 @@ def exit_code_of(code: str, signal_name: str | None = None) -> int:
 
 def wants_json(arguments: list[str]) -> bool:
     """Whether the caller asked for JSON, found without parsing: parsing may be what failed."""
-    return "--json" in arguments
+    pairs = zip(arguments, [*arguments[1:], ""], strict=True)
+    return "--json" in arguments or any(pair in _JSON_FORMAT or pair[0] == "--format=json" for pair in pairs)
 
 
 def report_error(problem: LoopwrightError, *, as_json: bool) -> int:

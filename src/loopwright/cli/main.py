@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import sys
 from contextlib import suppress
@@ -11,6 +10,7 @@ from typing import Any
 import click
 
 from loopwright.cli.failures import report_bug, report_click, report_error, wants_json
+from loopwright.cli.lazy import LazyCommands
 from loopwright.errors import LoopwrightError
 from loopwright.version import VERSION
 
@@ -21,6 +21,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "verify": ("verify", "Recompute evidence and name what does not match."),
     "rerun": ("rerun", "Run a recorded plan on its recorded base again, and compare."),
     "unlatch": ("unlatch", "Show why the workspace is latched, and unlatch it."),
+    "analyze": ("analyze.group", "Experiments: do self-reports deserve trust? And the gate on them."),
     "explain": ("explain", "Explain error codes, needs, secrets, settings and more."),
     "settings": ("settings", "Show every setting and where its value comes from."),
     "doctor": ("doctor", "Check this machine and this workspace; --fix repairs."),
@@ -43,32 +44,10 @@ Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 13 evidence does not mat
 """
 
 
-class LazyCommands(click.Group):
-    """Knows the commands by name, and imports one when it is used."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """All names, in order."""
-        del ctx
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command, loaded now; a name that does not exist gets a suggestion from `resolve_command`."""
-        del ctx
-        if cmd_name not in COMMANDS:
-            return None
-        module = importlib.import_module(f"loopwright.cli.{COMMANDS[cmd_name][0]}")
-        command: click.Command = module.command
-        return command
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The list for --help, without loading any of them."""
-        del ctx
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
-
-
 @click.group(
     cls=LazyCommands,
+    table=COMMANDS,
+    package="loopwright.cli",
     epilog=_EPILOG,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )

@@ -8,6 +8,7 @@ from typing import Literal
 
 import msgspec
 
+from loopwright.analysis.store import AnalysisStore
 from loopwright.errors import DamagedFile, LoopwrightError
 from loopwright.kernel import git
 from loopwright.kernel.clock import stamp
@@ -91,6 +92,7 @@ def _workspace(context: Context, fix: bool) -> Iterator[Symptom]:
     yield from _mixed_layouts(layout)
     yield from _hooks(context)
     yield from _journal(context, fix)
+    yield from _analyses(context, fix)
     latch = read_latch(layout.latch)
     if latch is not None:
         yield Symptom("latch", "note", f"latched by {latch.run_id}: {latch.reason}", "`loopwright unlatch`")
@@ -144,3 +146,18 @@ def _journal(context: Context, fix: bool) -> Iterator[Symptom]:
         yield Symptom("evidence chain", "fixed", f"{said}; the damaged file is {shown(rescued.aside)}")
         return
     yield Symptom("evidence chain", "ok", f"{count} runs recorded")
+
+
+def _analyses(context: Context, fix: bool) -> Iterator[Symptom]:
+    journal = AnalysisStore(context.layout).journal
+    if not journal.path.exists():
+        return
+    try:
+        yield Symptom("analysis chain", "ok", f"{len(journal.entries())} results recorded")
+    except DamagedFile as problem:
+        if not fix:
+            yield Symptom("analysis chain", "problem", problem.message, "`loopwright doctor --fix`")
+            return
+        rescued = journal.rescue()
+        said = f"{problem.message}; {rescued.kept} entries are sound; the damaged file is {shown(rescued.aside)}"
+        yield Symptom("analysis chain", "fixed", said)

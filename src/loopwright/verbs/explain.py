@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from loopwright.analysis.preregistered import COLUMNS, HEURISTICS, MEANINGS, NUMBERS, SURFACES, TASK_FILES
 from loopwright.redaction.build import SHIPPED_RULES
 from loopwright.redaction.environment_values import ENVIRONMENT_RULE
 from loopwright.runner.needs import OTHERWISE, TABLE
@@ -35,6 +36,8 @@ _ERRORS = (
     ("UNKNOWN_AGENT", "1", "no agent of that name is known", "the message lists those that are"),
     ("AGENT_FAILED", "1", "an agent could not take its turn", "the message names the reason"),
     ("INSIDE_AGENT", "1", "a person's command came from an agent", "a person types it"),
+    ("INPUT_INVALID", "1", "a file that was named is not what it should be", "the message says which part"),
+    ("GATE_CLOSED", "1", "P1, P2 and P3 are not all recorded and passing", "loopwright analyze all"),
     ("SELFTEST_FAILED", "1", "this machine does not keep the contract", "loopwright doctor"),
     ("INTERNAL_ERROR", "1", "loopwright itself failed", "report it with the file that is named"),
     ("WRONG_USAGE", "2", "the call makes no sense", "see --help"),
@@ -75,6 +78,28 @@ def _secrets() -> Table:
     return [*rows, {"rule": ENVIRONMENT_RULE, "provider": "values of your own variables that look secret"}]
 
 
+def _preregistered() -> Table:
+    numbers = [
+        {"name": name, "value": f"{getattr(NUMBERS, name):g}", "meaning": MEANINGS[name]}
+        for name in NUMBERS.__struct_fields__
+    ]
+    patterns = [
+        {"name": name, "value": "heuristic", "meaning": f"`{value}`" if isinstance(value, str) else ", ".join(value)}
+        for group in (HEURISTICS, TASK_FILES, COLUMNS)
+        for name in group.__struct_fields__
+        for value in (getattr(group, name),)
+    ]
+    surfaces = [
+        {
+            "name": f"surface {row.name}",
+            "value": f"{row.weight:g}",
+            "meaning": f"`{row.pattern}`" if row.pattern else "anything else",
+        }
+        for row in SURFACES
+    ]
+    return [*numbers, *surfaces, *patterns]
+
+
 def _settings() -> Table:
     defaults = Values()
     return [
@@ -93,6 +118,7 @@ TOPICS: dict[str, Callable[[], Table]] = {
     "exit-codes": lambda: _EXIT_CODES,
     "isolation": lambda: _ISOLATION,
     "needs": _needs,
+    "preregistered": _preregistered,
     "secrets": _secrets,
     "settings": _settings,
 }

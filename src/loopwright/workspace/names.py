@@ -26,7 +26,8 @@ _TRACES = (
 )
 OWN_RULES = (
     "# Made by loopwright: state that belongs to this machine, not to the project.\n"
-    "*.latest.yaml\nlatch.lock\nlocks/\nturns/\nruns/\nruns.journal.ndjson*\nreflections/\nanalysis/\nreflection-input.json\nloops/\n"
+    "*.latest.yaml\nlatch.lock\nlocks/\nturns/\nruns/\nruns.journal.ndjson*\n"
+    "reflections/\nreflection-input.json\nanalysis/\nloops/\n"
 )
 
 

@@ -1,0 +1,1 @@
+"""`loopwright analyze` and its subcommands."""

@@ -1,0 +1,106 @@
+"""What the analyses share: options, progress, and showing a result with its kill condition first."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+import msgspec
+
+from loopwright.analysis.history import Progress
+from loopwright.analysis.markdown import body, kill_line
+from loopwright.analysis.preregistered import Question
+from loopwright.cli.lazy import load
+from loopwright.cli.options import in_workspace, say, say_json
+from loopwright.errors import WrongUsage
+from loopwright.kernel.codec import to_builtins
+from loopwright.kernel.files import shown
+from loopwright.verbs.analyze.record import Analysed
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+class Output(msgspec.Struct, frozen=True):
+    """Where and how a result goes."""
+
+    as_json: bool
+    plot: Path | None
+    # Several results become one document: whoever asks for them prints it.
+    quiet: bool = False
+
+
+def analysing(command: _F) -> _F:
+    """--format, --plot, --no-record, --project-root and --json."""
+    for decorate in (
+        click.option("--no-record", "record", flag_value=False, default=True, help="Leave nothing in the workspace."),
+        click.option("--plot", type=click.Path(path_type=Path), help="Draw the result into this .svg or .png file."),
+        click.option(
+            "--format",
+            "wanted",
+            type=click.Choice(["markdown", "json"]),
+            default="markdown",
+            show_default=True,
+            help="For people or for programs.",
+        ),
+        in_workspace,
+    ):
+        command = decorate(command)
+    return command
+
+
+def within(command: _F) -> _F:
+    """--range, --since and --until."""
+    command = click.option("--until", metavar="WHEN", help="Nothing newer counts.")(command)
+    command = click.option("--since", metavar="WHEN", help="2026-01-31, or '90 days'; nothing older counts.")(command)
+    return click.option(
+        "--range", "revision", metavar="REVISIONS", default="HEAD", show_default=True, help="Such as v1.0..HEAD."
+    )(command)
+
+
+def output_of(wanted: str, as_json: bool, plot: Path | None) -> Output:
+    """The options, checked before any work is done."""
+    if plot is not None:
+        if plot.suffix.lower() not in (".svg", ".png"):
+            raise WrongUsage(f"--plot {shown(plot)} ends in neither .svg nor .png", hint="name a .svg or .png file")
+        load("loopwright.verbs.analyze.plot")
+    return Output(as_json or wanted == "json", plot)
+
+
+def announce(question: Question, output: Output) -> None:
+    """The kill condition, before anything is looked at."""
+    if not output.as_json:
+        say(kill_line(question))
+        say()
+        sys.stdout.flush()
+
+
+def progress(output: Output) -> Progress | None:
+    """A count on a terminal, while it takes long."""
+    if output.as_json or not sys.stderr.isatty():
+        return None
+    return lambda count: click.echo(f"\r  {count:,} commits read", nl=False, err=True)
+
+
+def show(analysed: Analysed, output: Output) -> None:
+    """The result, and where it went."""
+    if output.as_json and not output.quiet:
+        say_json(as_record(analysed))
+    elif not output.as_json:
+        if sys.stderr.isatty():
+            click.echo("\r\x1b[K", nl=False, err=True)
+        say(body(analysed.result, analysed.titles).rstrip())
+        recorded = analysed.recorded
+        say(f"recorded: {shown(recorded)}" if recorded else f"not recorded: {analysed.why_not_recorded}")
+    if output.plot is not None:
+        load("loopwright.verbs.analyze.plot").plot(analysed.result, output.plot)
+        if not output.as_json:
+            say(f"drawn: {shown(output.plot)}")
+
+
+def as_record(analysed: Analysed) -> dict[str, Any]:
+    """The result for programs; the kill condition is its first field."""
+    result: Any = to_builtins(analysed.result)
+    return {**result, "recorded": str(analysed.recorded) if analysed.recorded else None}

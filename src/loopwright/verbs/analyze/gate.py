@@ -1,0 +1,13 @@
+"""`loopwright analyze gate`: whether the closed loop may open, and why not."""
+
+from __future__ import annotations
+
+from loopwright.analysis.gate import Closed, Open, decide
+from loopwright.analysis.preregistered import current_digest
+from loopwright.analysis.store import AnalysisStore
+from loopwright.verbs.context import Context
+
+
+def analyze_gate(context: Context) -> Open | Closed:
+    """Decided by what is recorded, now."""
+    return decide(AnalysisStore(context.layout).newest(), current_digest())

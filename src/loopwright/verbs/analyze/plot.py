@@ -1,0 +1,13 @@
+"""A result as a picture. Needs the extra."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from loopwright.analysis.model import Result
+from loopwright.analysis.plots import draw
+
+
+def plot(result: Result, path: Path) -> None:
+    """Draw it into an .svg or .png file."""
+    draw(result, path)

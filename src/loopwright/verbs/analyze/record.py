@@ -1,0 +1,81 @@
+"""What every experiment ends with: a result under the current registration, recorded where there is a workspace."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+
+import msgspec
+
+from loopwright.analysis.history import Window
+from loopwright.analysis.model import Parts, Result
+from loopwright.analysis.moments import read_bound
+from loopwright.analysis.preregistered import KILL, current_digest
+from loopwright.analysis.store import AnalysisStore
+from loopwright.errors import WrongUsage
+from loopwright.kernel.clock import stamp
+from loopwright.kernel.files import shown
+from loopwright.verbs.context import Context
+from loopwright.version import VERSION
+from loopwright.workspace.layout import Flavour, record_choice
+
+
+class Analysed(msgspec.Struct, frozen=True):
+    """A result, where it was recorded, and what the commits in it are called."""
+
+    result: Result
+    recorded: Path | None
+    why_not_recorded: str
+    titles: dict[str, str]
+
+
+class Asked(msgspec.Struct, frozen=True, kw_only=True):
+    """What every experiment may be asked: which part of a history, and whether to record."""
+
+    revision: str = "HEAD"
+    since: str | None = None
+    until: str | None = None
+    record: bool = True
+
+    def window(self, now: datetime) -> Window:
+        """The part of the history."""
+        return Window(self.revision, _bound("since", self.since, now), _bound("until", self.until, now))
+
+    def as_of(self, now: datetime) -> int:
+        """The last moment that counts."""
+        until = _bound("until", self.until, now)
+        return int(now.timestamp()) if until is None else until
+
+
+def settle(context: Context, parts: Parts, asked: Asked) -> Analysed:
+    """The result; in a workspace it is recorded, elsewhere nothing is left behind."""
+    result = Result(
+        kill=KILL[parts.question],
+        verdict=parts.verdict,
+        question=parts.question,
+        findings=parts.findings,
+        notes=parts.notes,
+        inputs=parts.inputs,
+        parameters=parts.parameters,
+        at=stamp(context.clock()),
+        preregistration=current_digest(),
+        tool_version=VERSION,
+    )
+    layout = context.layout
+    if not asked.record:
+        return Analysed(result, None, "you asked for that", parts.titles)
+    if layout.flavour is Flavour.UNIFIED and not layout.own.is_dir():
+        return Analysed(result, None, "there is no workspace here; `loopwright init` makes one", parts.titles)
+    record_choice(layout)
+    return Analysed(result, AnalysisStore(layout).record(result), "", parts.titles)
+
+
+def _bound(name: str, text: str | None, now: datetime) -> int | None:
+    if text is None:
+        return None
+    found = read_bound(text, now)
+    if found is None:
+        raise WrongUsage(
+            f"--{name} '{shown(text)}' is not a moment", hint="write 2026-01-31, 2026-01-31T12:00Z or '90 days'"
+        )
+    return found
