@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
+import history
 import hook
 import machine
 import redaction
@@ -29,6 +30,7 @@ GROUPS: Mapping[str, Callable[[Path], Iterator[Row]]] = {
     "steps": steps.measure,
     "schedule": schedule.measure,
     "redaction": redaction.measure,
+    "history": history.measure,
     "sandbox": sandbox.measure,
 }
 _RESULTS = Path(__file__).with_name("RESULTS.md")
