@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import signal
 import subprocess
 import time
 
@@ -309,6 +310,27 @@ def test_a_terminal_sees_progress_and_a_pipe_does_not(project):
     os.close(leader)
     assert child.wait() == 0
     assert b"commits read" in said
+
+
+def test_a_signal_ends_it_cleanly(project, tmp_path):
+    long = tmp_path / "long"
+    subprocess.run(["git", "init", "-q", "-b", "main", str(long)], check=True)
+    head = "commit refs/heads/main\ncommitter t <t@localhost>"
+    data = [f"{head} {1_700_000_000 + number} +0000\ndata 1\nx\n" for number in range(20_000)]
+    subprocess.run(["git", "fast-import", "--quiet"], cwd=long, input="".join(data), text=True, check=True)
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    for number, code in ((signal.SIGTERM, 143), (signal.SIGINT, 130)):
+        child = subprocess.Popen(
+            project.command("analyze", "git-history"),
+            cwd=long, env={**project.environment, "TMPDIR": str(scratch)}, stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        while child.poll() is None and not list(scratch.glob("*/git/HEAD")):
+            time.sleep(0.005)
+        child.send_signal(number)
+        assert child.wait() == code
+        assert list(scratch.iterdir()) == []
 
 
 def test_a_damaged_chain_of_results_is_named_and_mended(project):

@@ -26,6 +26,7 @@ from loopwright.analysis.model import (
     SeriesFindings,
     Verdict,
 )
+from loopwright.analysis.moments import moment_text
 from loopwright.analysis.outcomes import Outcome, Outcomes
 from loopwright.analysis.preregistered import DECIDING_ORDER, NUMBERS, Question, Series
 from loopwright.analysis.reflections import Report, Reports
@@ -88,7 +89,7 @@ def analyse_reports(reports: Reports, history: History, as_of: int, on_progress:
             Input(kind="reflections", name="reflections", sha256=reports.sha256),
             Input(kind="git", name=" ".join(past.tips), sha256=past.digest),
         ),
-        parameters={"as_of": str(as_of)},
+        parameters={"as_of": moment_text(as_of)},
         notes=past.notes,
     )
 

@@ -87,6 +87,8 @@ def open_history(folder: Path, scratch: Path) -> History:
 
 
 def _looks_bare(folder: Path) -> bool:
+    if (folder / ".git").exists():
+        return False
     return (folder / "HEAD").is_file() and (folder / "objects").is_dir() and (folder / "refs").is_dir()
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import FrameType
 from typing import Any, TypeVar
 
 import click
@@ -15,7 +17,7 @@ from loopwright.analysis.markdown import body, kill_line
 from loopwright.analysis.preregistered import Question
 from loopwright.cli.lazy import load
 from loopwright.cli.options import in_workspace, say, say_json
-from loopwright.errors import WrongUsage
+from loopwright.errors import Interrupted, WrongUsage
 from loopwright.kernel.codec import to_builtins
 from loopwright.kernel.files import shown
 from loopwright.verbs.analyze.record import Analysed
@@ -61,12 +63,17 @@ def within(command: _F) -> _F:
 
 
 def output_of(wanted: str, as_json: bool, plot: Path | None) -> Output:
-    """The options, checked before any work is done."""
+    """The options, checked before any work is done; from here on SIGTERM ends it as Ctrl-C does, cleanly."""
+    signal.signal(signal.SIGTERM, _stop)
     if plot is not None:
         if plot.suffix.lower() not in (".svg", ".png"):
             raise WrongUsage(f"--plot {shown(plot)} ends in neither .svg nor .png", hint="name a .svg or .png file")
         load("loopwright.verbs.analyze.plot")
     return Output(as_json or wanted == "json", plot)
+
+
+def _stop(_number: int, _frame: FrameType | None) -> None:
+    raise Interrupted("SIGTERM", hint="nothing was recorded; run it again")
 
 
 def announce(question: Question, output: Output) -> None:
