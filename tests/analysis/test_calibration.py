@@ -146,6 +146,13 @@ def test_reports_are_read_with_their_series_and_bad_files_are_named(folder):
     assert "s1-4.reflection.json" in found.malformed.reasons[0]
 
 
+def test_the_surface_comes_from_the_files_and_not_from_what_was_claimed(folder):
+    claimed = {"needs_review": True, "score": 1.0, "surface": "auth", "reason": "raised by the doer"}
+    write(folder, "1.reflection.json", reflection(risk=claimed, files_changed=["a.py"], timestamp=at(0)))
+    write(folder, "2.reflection.json", reflection(files_changed=["a.py", "login.py"], timestamp=at(1)))
+    assert [one.surface_weight for one in read_reports(folder).reports] == [0.0, 1.0]
+
+
 def test_no_folder_is_no_reports(tmp_path):
     assert read_reports(tmp_path / "nothing").reports == ()
 

@@ -85,6 +85,13 @@ def test_a_revert_finds_its_culprit_by_commit_short_name_and_title(story, read):
     ]
 
 
+def test_a_revert_that_names_nothing_has_no_culprit(story, read):
+    story.commit("", {"a.py": "1"}, day=0)
+    story.commit("revert:  ", {"a.py": None}, day=1)
+    story.commit("x\n\nThis reverts commit 0123456789.", {"b.py": "1"}, day=2)
+    assert {culprit for _, _, culprit in read(story.path).failures} == {None}
+
+
 def test_a_revert_of_a_revert_is_no_failure(story, read):
     story.commit("feat: x", {"a.py": "1"}, day=0)
     revert = story.commit('Revert "feat: x"', {"a.py": None}, day=1)

@@ -169,6 +169,9 @@ def test_the_workspaces_own_reflections_are_judged_by_git(project):
                 document = json.dumps({"point": point, "reflection": reflection})
                 (folder / f"s-{number}.{point}.capture.json").write_text(document)
     (folder / "s-99.reflection.json").write_text("{}")
+    project.environment["REFLECTION_DIR"] = "elsewhere"
+    assert project.run("analyze", "calibration", "--json").json()["findings"]["series"] == []
+    del project.environment["REFLECTION_DIR"]
     found = project.run("analyze", "calibration", "--json").json()
     series = {one["series"]: one for one in found["findings"]["series"]}
     assert found["findings"]["decides"] == "after"

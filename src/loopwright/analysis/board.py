@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any, Final
 
 import msgspec
@@ -23,6 +24,8 @@ from loopwright.kernel.files import shown
 _HUMP: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _OTHER: Final = re.compile(r"[^a-z0-9]+")
 _EMPTY: Final = ("", "0", "false", "n", "never", "no", "none", "null", "n_a")
+_SIGNALS: Final = dict.fromkeys(COLUMNS.wrong, False) | dict.fromkeys(COLUMNS.right, True)
+_LONGEST_NAME: Final = 60
 _FIELDS_SHOWN: Final = 15
 
 
@@ -94,8 +97,9 @@ class _BoardReader:
 
     def take(self, number: int, row: _Row) -> None:
         self.seen += 1
-        self.names |= {shown(name)[:40] for name in row.cells}
-        self.knows_completion |= any(name in row.cells for name in COLUMNS.completed)
+        if not self.knows_completion:
+            self.names |= {shown(name)[:40] for name in row.cells}
+            self.knows_completion = any(name in row.cells for name in COLUMNS.completed)
         status = row.first(COLUMNS.status)
         is_done = status is None or _snake(str(status)) in TASK_FILES.done_words
         given = row.first_said(COLUMNS.completed)
@@ -126,9 +130,8 @@ class _BoardReader:
         )
 
     def _signals(self, row: _Row) -> Iterator[Signal]:
-        for names, is_right in ((COLUMNS.wrong, False), (COLUMNS.right, True)):
-            for name in names:
-                yield from self._dated(name, is_right, row.cells.get(name))
+        for name in row.cells.keys() & _SIGNALS.keys():
+            yield from self._dated(name, _SIGNALS[name], row.cells[name])
         verdict = _snake(str(row.first(COLUMNS.verdict) or ""))
         if verdict in COLUMNS.conclusive:
             yield from self._dated("ci", verdict in COLUMNS.passing, row.first(COLUMNS.verdict_at) or True)
@@ -151,7 +154,13 @@ class _BoardReader:
             self._undated += 1
 
 
-def _snake(name: str) -> str:
+def _snake(text: str) -> str:
+    """Text in snake case; what is longer than any name of ours is none of them."""
+    return _short_snake(text) if len(text) <= _LONGEST_NAME else text
+
+
+@lru_cache(4096)
+def _short_snake(name: str) -> str:
     return _OTHER.sub("_", _HUMP.sub("_", name.strip()).lower()).strip("_")
 
 

@@ -23,7 +23,7 @@ from loopwright.analysis.model import (
     Verdict,
 )
 from loopwright.analysis.moments import moment_text
-from loopwright.analysis.paths import surface_of
+from loopwright.analysis.paths import surface_weight
 from loopwright.analysis.preregistered import NUMBERS, Gate, Question
 from loopwright.analysis.signals import Failure, Signals, find_failures
 from loopwright.kernel.git_history import History
@@ -124,7 +124,7 @@ def _sampled(changes: Sequence[Change]) -> list[Change]:
 def _group(changes: Sequence[Change], looked_at: Sequence[Change], lines: dict[str, int]) -> Group:
     known = [lines[change.id] for change in looked_at if change.id in lines]
     named = [change for change in looked_at if change.files]
-    weights = [surface_of(change.files).weight for change in named]
+    weights = [surface_weight(change.files) for change in named]
     return Group(
         changes=len(changes),
         looked_at=len(looked_at),

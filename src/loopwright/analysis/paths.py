@@ -7,16 +7,14 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final
 
-from loopwright.analysis.preregistered import HEURISTICS, SURFACES, Surface
+from loopwright.analysis.preregistered import HEURISTICS, SURFACE_RULES
+from loopwright.reflection.risk import evaluate_risk_floor
 
 _REMEMBERED: Final = 1 << 16
 _TEST = re.compile(HEURISTICS.test_paths, re.IGNORECASE)
 _BUILD = re.compile(HEURISTICS.build_paths, re.IGNORECASE)
 _PROSE = re.compile(HEURISTICS.prose_paths, re.IGNORECASE)
 _NOISE = re.compile(HEURISTICS.noise_paths, re.IGNORECASE)
-_BY_WEIGHT: Final = tuple(
-    (surface, re.compile(surface.pattern, re.IGNORECASE)) for surface in sorted(SURFACES, key=lambda row: -row.weight)
-)
 
 
 @lru_cache(_REMEMBERED)
@@ -38,7 +36,7 @@ def is_telling(path: bytes) -> bool:
     return _PROSE.search(text) is None and _NOISE.search(text) is None
 
 
-def surface_of(paths: Iterable[bytes]) -> Surface:
-    """The riskiest surface among the paths, by the frozen `classic` table."""
-    texts = [path.decode("utf-8", "replace") for path in paths]
-    return next(row for row, pattern in _BY_WEIGHT if not row.pattern or any(map(pattern.search, texts)))
+def surface_weight(paths: Iterable[bytes]) -> float:
+    """How risky the surface of a change is, by the pre-registered table; the riskiest path decides."""
+    names = (path.decode("utf-8", "surrogateescape") for path in paths)
+    return float(evaluate_risk_floor(names, rules=SURFACE_RULES).base)

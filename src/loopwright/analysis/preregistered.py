@@ -12,6 +12,8 @@ import msgspec
 
 from loopwright.kernel.codec import to_json
 from loopwright.kernel.digest import sha256
+from loopwright.reflection.classic_rules import CLASSIC
+from loopwright.reflection.rule_set import FRAGMENT
 
 
 class Question(StrEnum):
@@ -80,11 +82,12 @@ class Heuristics(msgspec.Struct, frozen=True, kw_only=True):
 
     # A title such as `fix(api)!: …`; what stands before the colon is its kind.
     typed_title: str = r"^(?:[^\w\s\[]{1,4}\s+|:[a-z_]{1,30}:\s*)?(?P<type>[a-z]+)(?:\([^()]*\))?!?:\s"
-    feature_types: tuple[str, ...] = ("feat", "feature")
-    fix_types: tuple[str, ...] = ("fix", "bugfix", "hotfix")
+    feature_types: tuple[str, ...] = ("feat", "feature", "enh", "enhancement")
+    fix_types: tuple[str, ...] = ("fix", "bug", "bugfix", "hotfix")
     revert_types: tuple[str, ...] = ("revert",)
     other_types: tuple[str, ...] = (
-        "build", "chore", "ci", "deps", "doc", "docs", "perf", "refactor", "release", "style", "test", "tests", "wip",
+        "bench", "bld", "build", "chore", "ci", "deps", "doc", "docs", "maint", "perf", "refactor", "release", "style",
+        "test", "tests", "tst", "wip",
     )  # fmt: skip
     fix_title: str = r"^(?:[^\w\s\[]{1,4}\s+|:[a-z_]{1,30}:\s*|\[[^\]]{1,40}\]\s*|[\w./-]{1,60}:\s+)?(?:hot|bug)?fix(?:es|ed|ing)?\b|\bhot-?fix\b"
     feature_title: str = r"^(?:[^\w\s\[]{1,4}\s+|:[a-z_]{1,30}:\s*|\[[^\]]{1,40}\]\s*|[\w./-]{1,60}:\s+)?(?:add|implement|introduce|support|enable)(?:s|ed)?\b"
@@ -134,25 +137,9 @@ class Heuristics(msgspec.Struct, frozen=True, kw_only=True):
     )
 
 
-class Surface(msgspec.Struct, frozen=True):
-    """One row of the `classic` surface table, frozen here: a baseline must not move when the risk rules do."""
-
-    name: str
-    weight: float
-    pattern: str
-
-
-SURFACES: Final = (
-    Surface("auth", 1.0, r"auth|login|session|token|permission|rbac|credential|secret"),
-    Surface("data", 0.9, r"migration|prisma|schema|\.sql|entity|repository|seed"),
-    Surface("infra", 0.85, r"docker|\.woodpecker|compose|traefik|deploy|helm|k8s|terraform"),
-    Surface("build", 0.6, r"package\.json|tsconfig|turbo\.json|pnpm-|\.config\.|eslint|vite"),
-    Surface("ui", 0.4, r"\.tsx|\.css|components/|apps/web/"),
-    Surface("test", 0.2, r"\.spec\.|\.test\.|__tests__/"),
-    Surface("docs", 0.1, r"\.md|docs/"),
-    Surface("none", 0.0, r""),
-)
-SURFACE_WEIGHTS: Final = {surface.name: surface.weight for surface in SURFACES}
+# The baseline is the contract's own table: `default` rules may get better, and a baseline must not move.
+SURFACE_RULES: Final = CLASSIC
+SURFACE_WEIGHTS: Final = dict(CLASSIC.weights)
 
 
 class TaskFiles(msgspec.Struct, frozen=True, kw_only=True):
@@ -258,14 +245,19 @@ KILL: Final = {
 
 def current_digest() -> str:
     """The digest of everything above that a result depends on."""
-    parts = (NUMBERS, HEURISTICS, SURFACES, TASK_FILES, COLUMNS, [str(series) for series in DECIDING_ORDER])
-    return sha256(to_json(parts))
+    parts = (NUMBERS, HEURISTICS, TASK_FILES, COLUMNS, [str(series) for series in DECIDING_ORDER])
+    return sha256(to_json((*parts, SURFACE_WEIGHTS, surface_fragments())))
+
+
+def surface_fragments() -> dict[str, list[str]]:
+    """What the baseline's table looks for in a path, by surface."""
+    return {name: sorted(kinds[FRAGMENT]) for name, kinds in SURFACE_RULES.surfaces.items()}
 
 
 REASONS: Final = (
     Reason(
         "2026-11-15",
-        "6c8bc8aab966be48e4d5e2b8cbe1af4a008e525322e2c945d18acb65bc96abba",
+        "7e5f40cca66b73b7bc9b46b2f41027e78a2ece5676eb51314ddef5983fe36c53",
         "First registration: the contract's six numbers; the others were chosen before any analysis was run.",
     ),
 )

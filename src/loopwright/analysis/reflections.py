@@ -11,7 +11,8 @@ import msgspec
 
 from loopwright.analysis.malformed import MalformedParts
 from loopwright.analysis.model import Malformed
-from loopwright.analysis.preregistered import SURFACE_WEIGHTS, Series
+from loopwright.analysis.paths import surface_weight
+from loopwright.analysis.preregistered import Series
 from loopwright.kernel import codec
 from loopwright.kernel.files import shown
 from loopwright.reflection.model import Capture, Reflection
@@ -29,7 +30,7 @@ class Report(msgspec.Struct, frozen=True):
     time: int
     work: tuple[str, str]
     files: frozenset[bytes]
-    surface_weight: float
+    surface_weight: float | None
 
 
 class Reports(msgspec.Struct, frozen=True):
@@ -89,13 +90,15 @@ def _report(series: Series, reflection: Reflection) -> Report | None:
     seconds = datetime.strptime(reflection.timestamp[:19], "%Y-%m-%dT%H:%M:%S").replace(tzinfo=UTC).timestamp()
     if reflection.confidence is None:
         return None
+    files = frozenset(name.encode("utf-8", "surrogateescape") for name in reflection.files_changed)
     return Report(
         series=series,
         confidence=reflection.confidence,
         time=int(seconds),
         work=(reflection.task_ref, reflection.session_id),
-        files=frozenset(name.encode("utf-8", "surrogateescape") for name in reflection.files_changed),
-        surface_weight=SURFACE_WEIGHTS[reflection.risk.surface],
+        files=files,
+        # Not the record's own risk: the doer's claim may have raised that, and a baseline owes nothing to claims.
+        surface_weight=surface_weight(files) if files else None,
     )
 
 

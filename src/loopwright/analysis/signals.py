@@ -109,7 +109,7 @@ class Names:
 
     def by_title(self, title: str, before: int) -> Change | None:
         """The last change of that title that landed before."""
-        fits = [change for change in self._titles.get(title, ()) if change.order < before]
+        fits = [change for change in self._titles.get(title, ()) if title and change.order < before]
         return fits[-1] if fits else None
 
 

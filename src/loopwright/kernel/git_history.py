@@ -43,17 +43,7 @@ class History(msgspec.Struct, frozen=True):
             self.repository.env(),
             str(self.repository.git_dir.parent),
         )
-        cancellation = process.Cancellation()
-        try:
-            ended = process.stream(
-                command,
-                on_stdout=on_output,
-                on_stderr=said.extend,
-                timeout_s=_LONGEST_S,
-                cancellation=cancellation,
-            )
-        finally:
-            cancellation.close()
+        ended = process.stream(command, on_stdout=on_output, on_stderr=said.extend, timeout_s=_LONGEST_S)
         if ended.exit_code != 0 or ended.ending is not process.Ending.EXITED:
             raise git.git_failure(arguments, process.Captured(ended.exit_code, b"", bytes(said)))
 

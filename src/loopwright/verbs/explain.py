@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from loopwright.analysis.preregistered import COLUMNS, HEURISTICS, MEANINGS, NUMBERS, SURFACES, TASK_FILES
+from loopwright.analysis.preregistered import (
+    COLUMNS,
+    HEURISTICS,
+    MEANINGS,
+    NUMBERS,
+    SURFACE_WEIGHTS,
+    TASK_FILES,
+    surface_fragments,
+)
 from loopwright.redaction.build import SHIPPED_RULES
 from loopwright.redaction.environment_values import ENVIRONMENT_RULE
 from loopwright.runner.needs import OTHERWISE, TABLE
@@ -89,13 +97,14 @@ def _preregistered() -> Table:
         for name in group.__struct_fields__
         for value in (getattr(group, name),)
     ]
+    fragments = surface_fragments()
     surfaces = [
         {
-            "name": f"surface {row.name}",
-            "value": f"{row.weight:g}",
-            "meaning": f"`{row.pattern}`" if row.pattern else "anything else",
+            "name": f"surface {name}",
+            "value": f"{weight:g}",
+            "meaning": ", ".join(fragments.get(name, ["anything else"])),
         }
-        for row in SURFACES
+        for name, weight in SURFACE_WEIGHTS.items()
     ]
     return [*numbers, *surfaces, *patterns]
 

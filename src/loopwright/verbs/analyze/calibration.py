@@ -20,8 +20,14 @@ def analyze_calibration(
     """Whether confidence tells right from wrong where it is high."""
     if corpus is not None:
         return settle(context, analyse_corpus(InputFile(corpus)), asked)
-    reports = read_reports(context.layout.reflections)
+    reports = read_reports(_reflections(context))
     with tempfile.TemporaryDirectory(prefix="loopwright-analyze-") as scratch:
         history = open_history(context.project, Path(scratch))
         parts = analyse_reports(reports, history, asked.as_of(context.clock()), on_progress)
     return settle(context, parts, asked)
+
+
+def _reflections(context: Context) -> Path:
+    """Where the hook leaves them."""
+    wanted = context.environment.get("REFLECTION_DIR") or context.settings.values.reflection.dir
+    return context.project / Path(wanted).expanduser() if wanted else context.layout.reflections
