@@ -142,8 +142,9 @@ def test_reports_are_read_with_their_series_and_bad_files_are_named(folder):
     found = read_reports(folder)
     assert [(one.series, one.confidence) for one in found.reports] == [(Series.HOOK, 0.9), (Series.BEFORE, 0.5)]
     assert found.without_confidence == 1
-    assert (found.malformed.count, found.malformed.where) == (5, "files 4-8")
-    assert "s1-4.reflection.json" in found.malformed.reasons[0]
+    assert found.malformed.count == 5
+    assert [reason.partition(": ")[0] for reason in found.malformed.reasons] == found.malformed.where.split(", ")
+    assert found.malformed.where.startswith("s1-4.reflection.json, s1-5.during.capture.json")
 
 
 def test_the_surface_comes_from_the_files_and_not_from_what_was_claimed(folder):
@@ -162,8 +163,12 @@ def test_what_was_said_before_the_work_takes_the_files_of_the_report_that_follow
     write(folder, "1.before.capture.json", {"point": "before", "reflection": early})
     write(folder, "2.reflection.json", reflection(files_changed=["b.py"], timestamp=at(1)))
     write(folder, "3.reflection.json", reflection(files_changed=["c.py"], timestamp=at(2), session_id="s2"))
-    before, after, _ = read_reports(folder).reports
+    other = reflection(files_changed=[], timestamp=at(1.5), session_id="s3")
+    write(folder, "4.before.capture.json", {"point": "before", "reflection": other})
+    before, after, asked, last = read_reports(folder).reports
     assert (before.series, before.files, before.time) == (Series.BEFORE, after.files, after.time)
+    # Its own session says nothing more; the next report on the same task does.
+    assert (asked.work[1], asked.files) == ("s3", last.files)
 
 
 @pytest.fixture

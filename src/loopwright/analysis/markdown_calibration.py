@@ -29,7 +29,8 @@ def calibration_lines(found: CalibrationFindings) -> list[str]:
             "",
             f"Records of the same thing and series that came before the last one, left out: {found.duplicates}.",
         ]
-    return [*lines, *malformed_lines(found.malformed)]
+    lines += malformed_lines(found.malformed)
+    return lines[1:] if lines[:1] == [""] else lines
 
 
 def _series(one: SeriesFindings, *, decides: bool) -> Iterable[str]:

@@ -1,4 +1,4 @@
-"""A workspace's own reflections and captures, read and checked; each invalid file is named. Owns no judgement."""
+"""A workspace's own reflections and captures as reports of confidence; invalid files are named. Judges nothing."""
 
 from __future__ import annotations
 
@@ -9,17 +9,15 @@ from typing import Final
 
 import msgspec
 
-from loopwright.analysis.malformed import MalformedParts
 from loopwright.analysis.model import Malformed
 from loopwright.analysis.paths import surface_weight
 from loopwright.analysis.preregistered import Series
 from loopwright.kernel import codec
-from loopwright.kernel.files import shown
-from loopwright.reflection.model import Capture, Reflection
+from loopwright.reflection.model import Reflection
+from loopwright.reflection.store import read_shelf
 
-_LARGEST: Final = 4 << 20
-_REFLECTION: Final = ".reflection.json"
-_CAPTURE: Final = ".capture.json"
+_NAMED: Final = 100
+_REASONS: Final = 20
 
 
 class Report(msgspec.Struct, frozen=True):
@@ -43,47 +41,31 @@ class Reports(msgspec.Struct, frozen=True):
 
 
 def read_reports(folder: Path) -> Reports:
-    """Every reflection and capture in the folder; numbers of malformed files count in the order of their names."""
-    paths = sorted(path for path in folder.glob("*.json") if path.name.endswith((_REFLECTION, _CAPTURE)))
+    """Every reflection and capture in the folder."""
+    shelf = read_shelf(folder)
     reports: list[Report] = []
-    malformed = MalformedParts("file")
+    bad = {one.name: one.why for one in shelf.unreadable}
     digest = hashlib.sha256()
     silent = 0
-    for number, path in enumerate(paths, start=1):
+    for stored in shelf.stored:
+        series = Series.HOOK if stored.point is None else Series(stored.point)
         try:
-            data = _bytes_of(path)
-            series, reflection = _decoded(path, data)
-            report = _report(series, reflection)
-        except (codec.Undecodable, ValueError) as problem:
-            malformed.add(number, f"{shown(path.name)}: {problem}")
+            report = _report(series, stored.reflection)
+        except ValueError as problem:
+            bad[stored.name] = str(problem)
             continue
-        digest.update(hashlib.sha256(data).digest())
-        if report is None:
-            silent += 1
-        else:
-            reports.append(report)
+        digest.update(codec.to_json_line([series, stored.reflection]))
+        silent += report is None
+        reports += [report] if report is not None else []
     reports.sort(key=lambda report: report.time)
-    return Reports(tuple(_with_files(reports)), silent, malformed.collected(), digest.hexdigest())
+    return Reports(tuple(_with_files(reports)), silent, _malformed(bad), digest.hexdigest())
 
 
-def _bytes_of(path: Path) -> bytes:
-    try:
-        if not path.is_file():
-            raise codec.Undecodable("it is not a file")
-        with path.open("rb") as stream:
-            data = stream.read(_LARGEST + 1)
-    except OSError as problem:
-        raise codec.Undecodable(f"it can't be read: {problem.strerror}") from problem
-    if len(data) > _LARGEST:
-        raise codec.Undecodable(f"it is larger than {_LARGEST >> 20} MiB")
-    return data
-
-
-def _decoded(path: Path, data: bytes) -> tuple[Series, Reflection]:
-    if path.name.endswith(_CAPTURE):
-        capture = codec.from_json(data, Capture)
-        return Series(capture.point), capture.reflection
-    return Series.HOOK, codec.from_json(data, Reflection)
+def _malformed(bad: dict[str, str]) -> Malformed:
+    names = sorted(bad)
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    reasons = tuple(f"{name}: {bad[name]}" for name in names[:_REASONS])
+    return Malformed(count=len(names), where=", ".join(names[:_NAMED]) + more, reasons=reasons)
 
 
 def _report(series: Series, reflection: Reflection) -> Report | None:
@@ -104,12 +86,14 @@ def _report(series: Series, reflection: Reflection) -> Report | None:
 
 def _with_files(reports: list[Report]) -> list[Report]:
     """What was said before the work has no files yet: it takes those of the next report about the same work."""
-    following: dict[tuple[str, str], Report] = {}
+    following: dict[tuple[str, ...], Report] = {}
     filled: list[Report] = []
     for report in reversed(reports):
-        later = following.get(report.work)
+        task, session = report.work
+        # Another session may have gone on with the task; its own comes first.
+        later = following.get((task, session)) or following.get((task,))
         if report.files:
-            following[report.work] = report
+            following[task, session] = following[task,] = report
         if report.files or later is None:
             filled.append(report)
         else:

@@ -12,6 +12,7 @@ from loopwright.analysis.reflections import read_reports
 from loopwright.kernel.git_history import open_history
 from loopwright.verbs.analyze.record import Analysed, Asked, settle
 from loopwright.verbs.context import Context
+from loopwright.verbs.reflect import folder_of
 
 
 def analyze_calibration(
@@ -20,14 +21,8 @@ def analyze_calibration(
     """Whether confidence tells right from wrong where it is high."""
     if corpus is not None:
         return settle(context, analyse_corpus(InputFile(corpus)), asked)
-    reports = read_reports(_reflections(context))
+    reports = read_reports(folder_of(context))
     with tempfile.TemporaryDirectory(prefix="loopwright-analyze-") as scratch:
         history = open_history(context.project, Path(scratch))
         parts = analyse_reports(reports, history, asked.as_of(context.clock()), on_progress)
     return settle(context, parts, asked)
-
-
-def _reflections(context: Context) -> Path:
-    """Where the hook leaves them."""
-    wanted = context.environment.get("REFLECTION_DIR") or context.settings.values.reflection.dir
-    return context.project / Path(wanted).expanduser() if wanted else context.layout.reflections
