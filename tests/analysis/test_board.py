@@ -149,7 +149,7 @@ def test_a_json_file_that_does_not_fit_into_memory_is_refused_with_a_way_on(tmp_
 @pytest.mark.parametrize("content", ["", "id,closed_at\n", "[]", "\n\n"])
 def test_an_empty_board_is_not_enough_data(export, content):
     name = "b.json" if content.startswith("[") else "b.csv"
-    parts = analyse_export(export(name, content), None)
+    parts = analyse_export(export(name, content))
     assert isinstance(parts.verdict, NotEnoughData)
     assert parts.findings.signal_share is None
 
@@ -171,11 +171,13 @@ def test_signals_count_for_thirty_days_and_young_tasks_not_at_all(export):
         {"id": "young", "closed_at": "2024-03-20", "reopened_at": "2024-03-21"},
         {"id": "newest", "closed_at": "2024-04-01"},
     ]
-    parts = analyse_export(export("b.json", json.dumps(rows)), None)
+    parts = analyse_export(export("b.json", json.dumps(rows)))
     result = parts.findings
     assert (result.completed, result.decided, result.too_young) == (7, 5, 2)
     assert (result.with_signal, result.right, result.wrong) == (3, 1, 2)
     assert result.signals == {"ci_passed": 1, "reopened": 1, "reverted": 1, "verified": 1}
     assert parts.parameters["as_of"] == "2024-04-01T00:00:00Z"
-    later = analyse_export(export("b.json", json.dumps(rows)), read_moment("2024-06-01")).findings
+    later = analyse_export(export("b.json", json.dumps(rows)), until=read_moment("2024-06-01")).findings
     assert (later.decided, later.with_signal) == (7, 4)
+    newer = analyse_export(export("b.json", json.dumps(rows)), since=read_moment("2024-01-05")).findings
+    assert (newer.completed, newer.decided, newer.with_signal) == (4, 2, 1)

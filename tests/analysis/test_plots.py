@@ -41,7 +41,7 @@ def calibration(tmp_path, make_result):
 def board(tmp_path, make_result):
     path = tmp_path / "b.csv"
     path.write_text("id,closed_at,reopened_at\n" + "".join(f"{n},2024-01-{n + 1:02},\n" for n in range(28)))
-    return make_result(analyse_export(InputFile(path), None))
+    return make_result(analyse_export(InputFile(path)))
 
 
 def texts(path):

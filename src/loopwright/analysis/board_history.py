@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
+from msgspec.structs import replace
+
 from loopwright.analysis.board import Board, Signal, Task, read_board
 from loopwright.analysis.changes import changes_of
 from loopwright.analysis.history import DAY, Progress, Window, read_past
@@ -28,11 +30,14 @@ from loopwright.analysis.task_files import Completion, read_task_files
 from loopwright.kernel.git_history import History
 
 
-def analyse_export(file: InputFile, until: int | None) -> Parts:
+def analyse_export(file: InputFile, since: int | None = None, until: int | None = None) -> Parts:
     """A board's export; it was seen last at its newest date, unless the caller knows better."""
     board = read_board(file)
     as_of = board.newest if until is None else until
-    return _parts(board, as_of, (Input(kind="board", name=file.path.name, sha256=file.sha256),), {})
+    inside = tuple(task for task in board.tasks if (since or 0) <= task.completed <= as_of)
+    parameters = {} if since is None else {"since": moment_text(since)}
+    inputs = (Input(kind="board", name=file.path.name, sha256=file.sha256),)
+    return _parts(replace(board, tasks=inside), as_of, inputs, parameters)
 
 
 def analyse_task_files(

@@ -17,7 +17,7 @@ from loopwright.analysis.model import (
     Passed,
     Result,
 )
-from loopwright.analysis.preregistered import KILL, Question
+from loopwright.analysis.preregistered import KILL, NUMBERS, Question
 
 _TITLES: Final = {
     Question.CALIBRATION: "P1: does a high self-reported confidence tell right from wrong?",
@@ -118,7 +118,7 @@ def _board(found: BoardFindings) -> list[str]:
     rows = [
         ("tasks seen", f"{found.tasks:,}"),
         ("completed", f"{found.completed:,}"),
-        ("completed at least 30 days before the end of the data", f"{found.decided:,}"),
+        (f"completed at least {NUMBERS.outcome_days} days before the end of the data", f"{found.decided:,}"),
         ("of those, with a signal in time", f"{found.with_signal:,}"),
         ("share with a signal", share(found.signal_share)),
         ("the signal says right", f"{found.right:,}"),

@@ -36,7 +36,8 @@ def recover(context: Context) -> Recovered:
                 place.clear(leftover)
                 sandboxes.append(leftover.name)
         place.drop_stale_locks(context.sandbox_root())
-    for home in (context.layout.own, context.layout.result.parent, context.layout.plan.parent):
+    layout = context.layout
+    for home in (layout.own, layout.result.parent, layout.plan.parent, layout.analysis):
         remove_stale_temporaries(home)
     runs = []
     for dead in context.store.abandoned():

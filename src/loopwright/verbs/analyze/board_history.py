@@ -25,7 +25,7 @@ def analyze_board_history(
     now = context.clock()
     window = asked.window(now)
     if export is not None:
-        return settle(context, analyse_export(InputFile(export), window.until), asked)
+        return settle(context, analyse_export(InputFile(export), window.since, window.until), asked)
     with tempfile.TemporaryDirectory(prefix="loopwright-analyze-") as scratch:
         history = open_history(context.project, Path(scratch))
         globs = task_files or TASK_FILES.globs
