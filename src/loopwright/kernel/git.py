@@ -138,11 +138,6 @@ def discover(folder: Path) -> UserRepository | None:
     )
 
 
-def ask(*arguments: str, cwd: Path) -> process.Captured:
-    """Ask the user's repository something that starts nothing: `rev-parse` and the like."""
-    return _capture_plain("git", *_HARDENED, *arguments, cwd=cwd)
-
-
 def _ask_where(folder: Path, *more: str) -> process.Captured:
     return _capture_plain(
         "git", *_HARDENED, "rev-parse", "--path-format=absolute", "--show-toplevel", "--absolute-git-dir",
@@ -175,6 +170,11 @@ def git_failure(arguments: Iterable[str], result: process.Captured) -> GitFailed
     said = result.stderr.decode("utf-8", "backslashreplace").strip() or f"exit {result.exit_code}"
     verb = next((part for part in arguments if not part.startswith("-")), "git")
     return GitFailed(f"git {verb} failed: {said.splitlines()[-1][:300]}", hint="run `loopwright doctor`")
+
+
+def ask(*arguments: str, cwd: Path) -> process.Captured:
+    """Ask the user's repository something that starts nothing: `rev-parse` and the like."""
+    return _capture_plain("git", *_HARDENED, *arguments, cwd=cwd)
 
 
 def _capture_plain(*argv: str, cwd: Path) -> process.Captured:

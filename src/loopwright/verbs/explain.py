@@ -4,18 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from loopwright.analysis.preregistered import (
-    COLUMNS,
-    HEURISTICS,
-    MEANINGS,
-    NUMBERS,
-    SURFACE_WEIGHTS,
-    TASK_FILES,
-    surface_fragments,
-)
 from loopwright.redaction.build import SHIPPED_RULES
 from loopwright.redaction.environment_values import ENVIRONMENT_RULE
 from loopwright.runner.needs import OTHERWISE, TABLE
+from loopwright.verbs.explain_preregistered import preregistered_rows
 from loopwright.workspace.settings import help_of
 from loopwright.workspace.settings_model import Values
 
@@ -86,29 +78,6 @@ def _secrets() -> Table:
     return [*rows, {"rule": ENVIRONMENT_RULE, "provider": "values of your own variables that look secret"}]
 
 
-def _preregistered() -> Table:
-    numbers = [
-        {"name": name, "value": f"{getattr(NUMBERS, name):g}", "meaning": MEANINGS[name]}
-        for name in NUMBERS.__struct_fields__
-    ]
-    patterns = [
-        {"name": name, "value": "heuristic", "meaning": f"`{value}`" if isinstance(value, str) else ", ".join(value)}
-        for group in (HEURISTICS, TASK_FILES, COLUMNS)
-        for name in group.__struct_fields__
-        for value in (getattr(group, name),)
-    ]
-    fragments = surface_fragments()
-    surfaces = [
-        {
-            "name": f"surface {name}",
-            "value": f"{weight:g}",
-            "meaning": ", ".join(fragments.get(name, ["anything else"])),
-        }
-        for name, weight in SURFACE_WEIGHTS.items()
-    ]
-    return [*numbers, *surfaces, *patterns]
-
-
 def _settings() -> Table:
     defaults = Values()
     return [
@@ -127,7 +96,7 @@ TOPICS: dict[str, Callable[[], Table]] = {
     "exit-codes": lambda: _EXIT_CODES,
     "isolation": lambda: _ISOLATION,
     "needs": _needs,
-    "preregistered": _preregistered,
+    "preregistered": preregistered_rows,
     "secrets": _secrets,
     "settings": _settings,
 }
