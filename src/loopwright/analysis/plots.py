@@ -24,7 +24,7 @@ from loopwright.analysis.model import (
     Result,
     SeriesFindings,
 )
-from loopwright.analysis.preregistered import KILL, NUMBERS
+from loopwright.analysis.preregistered import KILL, NUMBERS, Gate
 from loopwright.kernel.files import write_durably
 
 # The type of the key is a list of all its names, different in each version.
@@ -56,14 +56,15 @@ def draw(result: Result, path: Path) -> None:
             case CalibrationFindings() as found:
                 figure = _calibration(found)
             case HistoryFindings() as found:
-                bars = list(found.tally.items())
+                bars = [_bar(gate, count, found.failures) for gate, count in found.tally.items()]
                 figure = _bars(bars, "failures", f"{found.failures:,} failures by the gate that would have caught them")
             case BoardFindings() as found:
                 bars = [
-                    ("signal: right", found.right),
-                    ("signal: wrong", found.wrong),
-                    ("no signal", found.decided - found.with_signal),
-                    ("too young to tell", found.too_young),
+                    _bar("signal: right", found.right, found.decided),
+                    _bar("signal: wrong", found.wrong, found.decided),
+                    _bar("no signal", found.decided - found.with_signal, found.decided),
+                    # Not a share of what is judged.
+                    _bar("too young to tell", found.too_young, 0),
                 ]
                 figure = _bars(bars, "tasks", f"{found.completed:,} completed tasks")
         figure.suptitle(_heading(result), x=0.01, ha="left", fontsize=8, color=_GREY)
@@ -141,19 +142,20 @@ def _areas(axes: Axes, one: SeriesFindings) -> None:
     axes.set_yticks(range(len(listed)), [label for label, _ in reversed(listed)], fontsize=7)
 
 
-def _bars(bars: list[tuple[str, int]], unit: str, title: str) -> Figure:
+def _bar(label: str, count: int, total: int) -> tuple[str, int, str]:
+    return label, count, f"{count:,} ({count / total:.1%})" if total >= NUMBERS.least_records else f"{count:,}"
+
+
+def _bars(bars: list[tuple[str, int, str]], unit: str, title: str) -> Figure:
     figure = Figure(figsize=(7.2, 2.6), layout="constrained")
     axes = figure.add_subplot()
     axes.set_title(title)
-    total = sum(count for _, count in bars)
-    for place, (label, count) in enumerate(reversed(bars)):
-        color = _ORANGE if label == "only self-reflection" else _BLUE
-        axes.barh(place, count, height=0.6, color=color)
-        percent = f"  {count:,} ({count / total:.1%})" if total >= NUMBERS.least_records else f"  {count:,}"
-        axes.text(count, place, percent, va="center", fontsize=8)
-    axes.set_yticks(range(len(bars)), [label for label, _ in reversed(bars)])
+    for place, (label, count, said) in enumerate(reversed(bars)):
+        axes.barh(place, count, height=0.6, color=_ORANGE if label == Gate.REFLECTION else _BLUE)
+        axes.text(count, place, f"  {said}", va="center", fontsize=8)
+    axes.set_yticks(range(len(bars)), [label for label, _, _ in reversed(bars)])
     axes.set_xlabel(unit)
-    axes.set_xlim(0, max(1, *(count for _, count in bars)) * 1.22)
+    axes.set_xlim(0, max(1, *(count for _, count, _ in bars)) * 1.22)
     return figure
 
 
