@@ -47,6 +47,7 @@ def pages() -> dict[Path, str]:
         "exit-codes": "Exit codes",
         "isolation": "Isolation levels",
         "needs": "What a failed step needs",
+        "risk": "Risk rules",
         "secrets": "Secret rules",
         "settings": "Settings",
     }

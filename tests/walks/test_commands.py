@@ -93,7 +93,9 @@ def test_an_unknown_setting_is_an_error_with_the_nearest_known_one(project):
     assert "did you mean 'timeout_s'?" in done.stderr
 
 
-@pytest.mark.parametrize("topic", ["errors", "exit-codes", "isolation", "needs", "secrets", "settings", "STEP_FAILED"])
+@pytest.mark.parametrize(
+    "topic", ["errors", "exit-codes", "isolation", "needs", "risk", "secrets", "settings", "STEP_FAILED"]
+)
 def test_explain_shows_the_tables_that_are_used(project, topic):
     assert project.run("explain", topic).exit_code == 0
     assert project.run("explain", topic, "--json").json()
