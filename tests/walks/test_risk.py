@@ -276,8 +276,8 @@ def test_a_repository_inside_is_named_and_not_looked_into(repo):
     inner.write("f", "x\n")
     inner.git("init", "-q")
     inner.commit("inner")
-    record = judged(repo)
-    assert record["files_changed"] == ["inner/"]
+    record = judged(repo, needs_review=True)
+    assert (record["files_changed"], record["surface"]) == (["inner/"], "build")
     assert any("inner/ is a repository of its own" in note for note in record["notes"])
 
 
@@ -560,6 +560,7 @@ def test_sarif_is_what_the_standard_asks_for(repo):
     log = done.json()
     assert (log["version"], log["$schema"].endswith("sarif-2.1.0.json")) == ("2.1.0", True)
     (run,) = log["runs"]
+    assert set(run) <= {"tool", "columnKind", "originalUriBaseIds", "results", "properties"}
     driver = run["tool"]["driver"]
     assert (driver["name"], bool(driver["version"])) == ("loopwright", True)
     assert len({rule["id"] for rule in driver["rules"]}) == len(driver["rules"]) == 8

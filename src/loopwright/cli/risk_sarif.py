@@ -39,7 +39,7 @@ def sarif_of(report: RiskReport) -> dict[str, Any]:
             {
                 "tool": {"driver": {"name": "loopwright", "version": VERSION, "rules": _rules(verdict)}},
                 "columnKind": "unicodeCodePoints",
-                "originalUriBaseIds": {"SRCROOT": {"description": {"text": "the top of the repository"}}},
+                "originalUriBaseIds": {"%SRCROOT%": {"description": {"text": "the top of the repository"}}},
                 "results": results,
                 "properties": {
                     "needsReview": verdict.needs_review,
@@ -96,7 +96,7 @@ def _location(path: str) -> dict[str, Any]:
     uri = quote(path.encode("utf-8", "surrogateescape"), safe="/")
     return {
         "physicalLocation": {
-            "artifactLocation": {"uri": uri, "uriBaseId": "SRCROOT"},
+            "artifactLocation": {"uri": uri, "uriBaseId": "%SRCROOT%"},
             "region": {"startLine": 1},
         }
     }

@@ -17,7 +17,7 @@ from loopwright.errors import GitFailed
 from loopwright.kernel import git
 from loopwright.kernel.files import shown, storage
 from loopwright.kernel.git import PrivateRepository, UserRepository
-from loopwright.reflection.change import SYMLINK, Change, OwnState, combined, parse_diff, parse_status
+from loopwright.reflection.change import REPOSITORY, SYMLINK, Change, OwnState, combined, parse_diff, parse_status
 
 _DIFF = ("--no-renames", "--no-ext-diff", "--no-textconv", "--no-color", "--diff-algorithm=myers", "-z")
 _SUBMODULES = "--ignore-submodules=dirty"
@@ -69,7 +69,7 @@ def _noted(change: Change, notes: list[str], *, lines_known: bool) -> Read:
     if change.conflicts:
         notes.append(f"{len(change.conflicts)} files are in conflict; the verdict is about them as they stand")
     for path, kind in sorted(change.kinds.items()):
-        if kind == "repository":
+        if kind == REPOSITORY:
             notes.append(f"{shown(path)} is a repository of its own and was not looked into")
     return Read(change, tuple(notes))
 
