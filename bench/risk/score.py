@@ -54,7 +54,7 @@ def main() -> None:
     names = wanted.ruleset or list(RULE_SETS)
     projects = [scored(name, commits, names) for name, commits in read_commits(wanted.csv).items()]
     measures = list(projects[0].scores)
-    paths = [name for name in measures if name.endswith(" paths")]
+    paths = [name for name in ("default paths", "classic") if name in measures]
     tables = {
         "AUC": {name: plain(name) for name in measures},
         "AUC, pairs of one year only": {name: within_year(name) for name in measures},
@@ -77,8 +77,8 @@ def scored(name: str, commits: Sequence[Commit], names: Sequence[str]) -> Projec
     }
     churn = np.array([c.insertions + c.deletions for c in commits], float)
     scores = {rules: np.array([verdict.score for verdict in found]) for rules, found in verdicts.items()}
-    scores |= {f"{rules} paths": np.array([verdict.base for verdict in found]) for rules, found in verdicts.items()}
     if "default" in verdicts:
+        scores["default paths"] = np.array([verdict.base for verdict in verdicts["default"]])
         scores["default size"] = np.array(
             [size_alone(verdict, c) for verdict, c in zip(verdicts["default"], commits, strict=True)]
         )
