@@ -106,7 +106,8 @@ def test_base_is_everything_since_the_branch_left_it(repo):
     main = repo.commit("theirs")
     repo.git("checkout", "-q", "feature")
     repo.write("src/uncommitted.py", "x\n")
-    for base in ("main", main, "main~0", main[:10]):
+    repo.git("tag", "-a", "v1", "-m", "x", "main")
+    for base in ("main", main, "main~0", main[:10], ":/theirs", "v1", "@{-1}"):
         record = judged(repo, "--base", base, needs_review=True)
         assert record["files_changed"] == ["src/auth.py", "src/one.py", "src/uncommitted.py"]
         assert (record["insertions"], record["deletions"]) == (5, 1)

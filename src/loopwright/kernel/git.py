@@ -147,8 +147,13 @@ def resolve_commit(folder: Path, revision: str) -> str | None:
     """The commit that the user's repository calls so; None where there is none. A name is never taken for an option."""
     if not revision or revision.startswith("-") or "\0" in revision:
         return None
-    asked = _capture_plain("git", *_HARDENED, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}", cwd=folder)
-    return asked.stdout.decode().strip() if asked.exit_code == 0 else None
+    # In two steps: after `:/some words` a suffix would be one more word.
+    for suffix in ("", "^{commit}"):
+        asked = _capture_plain("git", *_HARDENED, "rev-parse", "--verify", "--quiet", revision + suffix, cwd=folder)
+        revision = asked.stdout.decode().strip()
+        if asked.exit_code != 0:
+            return None
+    return revision
 
 
 def merge_base(folder: Path, one: str, other: str) -> str | None:
