@@ -56,6 +56,7 @@ def pages() -> dict[Path, str]:
         "isolation": "Isolation levels",
         "needs": "What a failed step needs",
         "preregistered": "Pre-registered numbers and heuristics",
+        "risk": "Risk rules",
         "secrets": "Secret rules",
         "settings": "Settings",
     }

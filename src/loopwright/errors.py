@@ -19,6 +19,7 @@ LoopwrightError
 ├── MaxRetries
 ├── Interrupted
 ├── UnknownRun             no run of that name
+├── UnknownRevision        no commit of that name, or none in common
 ├── EvidenceMismatch       what is recorded and what is there differ
 ├── NotReproduced          a rerun came out otherwise
 ├── LoopRefused            a loop can't do that now
@@ -157,6 +158,12 @@ class UnknownRun(LoopwrightError):
     """No run of that name is recorded here."""
 
     code = "UNKNOWN_RUN"
+
+
+class UnknownRevision(LoopwrightError):
+    """Git knows no commit of that name, or none that both sides have."""
+
+    code = "UNKNOWN_REVISION"
 
 
 class EvidenceMismatch(LoopwrightError):

@@ -166,7 +166,9 @@ def test_a_limited_value_holds_on_its_endings_only(key):
     assert other.surface == "none"
 
 
-@pytest.mark.parametrize(("kind", "surface"), [("submodule", "build"), ("symlink", "build"), ("mode", "none")])
+@pytest.mark.parametrize(
+    ("kind", "surface"), [("submodule", "build"), ("symlink", "build"), ("repository", "build"), ("mode", "none")]
+)
 def test_somebody_elses_code_and_links_count_wherever_they_are(kind, surface):
     of = Classifier(DEFAULT).hit
     assert of("x/y", kind).surface == surface

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import subprocess
 import sys
 import typing
@@ -82,6 +83,19 @@ def test_classic_has_no_size():
 def test_the_curve_is_the_one_in_the_docs():
     scores = [evaluate_risk_floor(["src/main.py"], lines, 0).score for lines in (0, 1, 10, 25, 50, 100, 200, 1000)]
     assert scores == [0.0, 0.024038462, 0.178571429, 0.3125, 0.416666667, 0.5, 0.875, 0.995]
+
+
+def test_the_table_in_the_docs_is_what_it_says():
+    text = (SRC.parent / "docs" / "risk.md").read_text(encoding="utf-8")
+    paths = {"unknown files": "x.py", "a style sheet": "a.css", "tests only": "tests/x.py", "prose only": "a.md",
+             "a manifest": "package.json"}  # fmt: skip
+    for name, path in paths.items():
+        (row,) = [line for line in text.splitlines() if line.startswith(f"| {name} |")]
+        cells = [cell.strip().strip("*") for cell in row.split("|")[2:-1]]
+        scores = [evaluate_risk_floor([path], lines, 0).score for lines in (3, 25, 50, 100, 200, 1000)]
+        assert cells == [f"{score:.3f}"[1:] for score in scores]
+    rows = re.findall(r"^\| `(\w+)` \| ([0-9.]+) \|", text, re.MULTILINE)
+    assert {surface: float(weight) for surface, weight in rows} == WEIGHTS
 
 
 @given(st.lists(PATHS, max_size=6), st.lists(PATHS, max_size=3), LINES, LINES, st.sampled_from([CLASSIC, DEFAULT]))

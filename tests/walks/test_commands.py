@@ -94,7 +94,8 @@ def test_an_unknown_setting_is_an_error_with_the_nearest_known_one(project):
 
 
 @pytest.mark.parametrize(
-    "topic", ["errors", "exit-codes", "isolation", "needs", "preregistered", "secrets", "settings", "STEP_FAILED"]
+    "topic",
+    ["errors", "exit-codes", "isolation", "needs", "preregistered", "risk", "secrets", "settings", "STEP_FAILED"],
 )
 def test_explain_shows_the_tables_that_are_used(project, topic):
     assert project.run("explain", topic).exit_code == 0

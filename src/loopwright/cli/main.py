@@ -20,6 +20,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "run": ("run", "Run the plan in a sandbox and leave evidence."),
     "verify": ("verify", "Recompute evidence and name what does not match."),
     "rerun": ("rerun", "Run a recorded plan on its recorded base again, and compare."),
+    "risk": ("risk", "Say whether the current change needs independent review."),
     "unlatch": ("unlatch", "Show why the workspace is latched, and unlatch it."),
     "analyze": ("analyze.group", "Experiments: do self-reports deserve trust? And the gate on them."),
     "explain": ("explain", "Explain error codes, needs, secrets, settings and more."),
@@ -39,7 +40,7 @@ Start here:
   loopwright run         runs the plan; your checkout is not touched
   loopwright verify      checks what was recorded
 
-Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 13 evidence does not match,
+Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 10 review needed, 13 evidence does not match,
 98 sandbox escape, 99 secret leak, 130 and 143 interrupted. `loopwright explain exit-codes` has all.
 """
 

@@ -138,6 +138,35 @@ def discover(folder: Path) -> UserRepository | None:
     )
 
 
+def is_bare(folder: Path) -> bool:
+    """Whether this folder is a repository itself, without a work tree."""
+    return (folder / "HEAD").is_file() and (folder / "objects").is_dir() and (folder / "refs").is_dir()
+
+
+def resolve_commit(folder: Path, revision: str) -> str | None:
+    """The commit that the user's repository calls so; None where there is none. A name is never taken for an option."""
+    if not revision or revision.startswith("-") or "\0" in revision:
+        return None
+    # In two steps: after `:/some words` a suffix would be one more word.
+    for suffix in ("", "^{commit}"):
+        asked = _capture_plain("git", *_HARDENED, "rev-parse", "--verify", "--quiet", revision + suffix, cwd=folder)
+        revision = asked.stdout.decode().strip()
+        if asked.exit_code != 0:
+            return None
+    return revision
+
+
+def merge_base(folder: Path, one: str, other: str) -> str | None:
+    """Where two commits parted; None where their histories never met, as far as this clone knows."""
+    asked = _capture_plain("git", *_HARDENED, "merge-base", one, other, cwd=folder)
+    return asked.stdout.decode().split()[0] if asked.exit_code == 0 else None
+
+
+def is_shallow(repository: UserRepository) -> bool:
+    """Whether the clone has only a part of the history."""
+    return any((store.parent / "shallow").is_file() for store in repository.object_stores)
+
+
 def _ask_where(folder: Path, *more: str) -> process.Captured:
     return _capture_plain(
         "git", *_HARDENED, "rev-parse", "--path-format=absolute", "--show-toplevel", "--absolute-git-dir",

@@ -147,7 +147,7 @@ _BUILD = {
         "/vendor third_party thirdparty third-party node_modules .mvn .cargo .yarn .vscode .idea buildsrc build-logic"
     ),
     # Somebody else's code, and a name that leads elsewhere.
-    KIND: _set("submodule symlink"),
+    KIND: _set("submodule symlink repository"),
 }
 _UI = {
     ENDING: _set(

@@ -92,11 +92,12 @@ class Project:
         """The command line of `loopwright` with these arguments."""
         return (sys.executable, "-m", "loopwright.cli.main", *arguments)
 
-    def run(self, *arguments: str, env: Mapping[str, str] | None = None, cwd: Path | None = None) -> Outcome:
+    def run(
+        self, *arguments: str, env: Mapping[str, str] | None = None, cwd: Path | None = None, stdin: bytes = b""
+    ) -> Outcome:
         """Run `loopwright` and wait for it."""
-        done = process.capture(
-            self.command(*arguments), cwd=cwd or self.root, env={**self.environment, **(env or {})}, timeout_s=110
-        )
+        env = {**self.environment, **(env or {})}
+        done = process.capture(self.command(*arguments), cwd=cwd or self.root, env=env, stdin=stdin, timeout_s=110)
         return Outcome(done.exit_code, done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace"))
 
     def latest(self, name: str = "run") -> dict[str, Any]:

@@ -6,8 +6,10 @@ from collections.abc import Callable
 
 from loopwright.redaction.build import SHIPPED_RULES
 from loopwright.redaction.environment_values import ENVIRONMENT_RULE
+from loopwright.reflection.rule_sets import RULE_SETS
 from loopwright.runner.needs import OTHERWISE, TABLE
 from loopwright.verbs.explain_preregistered import preregistered_rows
+from loopwright.verbs.explain_risk import rule_rows
 from loopwright.workspace.settings import help_of
 from loopwright.workspace.settings_model import Values
 
@@ -30,6 +32,7 @@ _ERRORS = (
     ("TOOL_MISSING", "1", "a program is not installed", "install it"),
     ("GIT_FAILED", "1", "git ran and refused", "loopwright doctor"),
     ("UNKNOWN_RUN", "1", "no run of that name, or nothing to repeat", "name another"),
+    ("UNKNOWN_REVISION", "1", "no commit of that name, or no history in common", "git fetch, or name another"),
     ("EVIDENCE_MISMATCH", "13", "recorded and real differ", "find out who changed it"),
     ("NOT_REPRODUCED", "1", "a rerun came out otherwise", "look for what is not pinned"),
     ("UNKNOWN_REFLECTION", "1", "no reflection of that name is there", "loopwright reflect list"),
@@ -97,6 +100,7 @@ TOPICS: dict[str, Callable[[], Table]] = {
     "isolation": lambda: _ISOLATION,
     "needs": _needs,
     "preregistered": preregistered_rows,
+    "risk": lambda: [row for rules in RULE_SETS.values() for row in rule_rows(rules)],
     "secrets": _secrets,
     "settings": _settings,
 }

@@ -68,12 +68,31 @@ class SecretsSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     allow: Annotated[list[str], Meta(description="fingerprints of values that are known not to be secrets")] = []
 
 
+class RiskRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One rule of the project's own, under [[risk.rules]]: what it means is of this surface, too."""
+
+    surface: Annotated[
+        Literal["auth", "data", "infra", "build", "ui", "test", "docs", "none"],
+        Meta(description="where what it means belongs"),
+    ]
+    words: Annotated[list[str], Meta(description="words of a path, in small letters, at word borders")] = []
+    paths: Annotated[list[str], Meta(description="globs: * and ? inside a part, ** for any number of parts")] = []
+    weight: Annotated[
+        float | None,
+        Meta(description="0 to 1, for these files, or for the surface where it has neither words nor paths"),
+    ] = None
+    lower: Annotated[bool, Meta(description="this rule lowers; it is then named in every verdict")] = False
+    because: Annotated[str, Meta(max_length=200, description="why it lowers, for the verdict")] = ""
+
+
 class RiskSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The risk floor."""
 
     ruleset: Annotated[Literal["classic", "default"], Meta(description="which shipped rules")] = "default"
-    threshold: Annotated[float, Meta(description="score from which review is needed")] = 0.5
-    rules: Annotated[list[dict[str, str]], Meta(description="more rules of this project")] = []
+    threshold: Annotated[float, Meta(ge=0, le=1, description="score from which review is needed, 0 to 1")] = 0.5
+    rules: Annotated[
+        list[RiskRule], Meta(description="more rules of this project: {surface, words, paths, weight, lower, because}")
+    ] = []
 
 
 class ReflectionSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -1,0 +1,157 @@
+"""`loopwright risk`."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import click
+
+from loopwright.cli.options import context_of, in_workspace, say, say_json
+from loopwright.cli.risk_sarif import sarif_of
+from loopwright.errors import WrongUsage
+from loopwright.kernel.files import shown
+from loopwright.reflection.classify import Hit
+from loopwright.verbs.risk import RiskReport, Wanted, risk
+
+_REVIEW_NEEDED = 10
+_FILES_SHOWN = 5
+_MOST_LISTED = 64 << 20
+_EPILOG = """\b
+Examples:
+  loopwright risk                            work tree, staged and untracked, against HEAD
+  loopwright risk --base origin/main         everything since this branch left main: for CI
+  loopwright risk --staged                   what a commit would take: for a pre-commit hook
+  git diff --name-only -z A B | loopwright risk --files -
+  loopwright explain risk                    both rule sets
+
+Exit: 0 no review needed, 10 review needed.
+"""
+
+
+@click.command(epilog=_EPILOG)
+@click.option(
+    "--base", metavar="REV", help="Everything since the merge base of HEAD and REV, uncommitted work included."
+)
+@click.option("--staged", is_flag=True, help="Only what is staged.")
+@click.option("--files", "listed", type=click.File("rb"), help="Judge these paths; - reads them, NUL or line by line.")
+@click.option("--ruleset", type=click.Choice(["classic", "default"]), help="Which rules.  [default: from settings]")
+@click.option("--threshold", type=click.FloatRange(0, 1), help="Score from which review is needed.")
+@click.option("--sarif", "as_sarif", is_flag=True, help="SARIF 2.1.0, for code scanning.")
+@in_workspace
+def command(
+    base: str | None,
+    staged: bool,
+    listed: BinaryIO | None,
+    ruleset: str | None,
+    threshold: float | None,
+    as_sarif: bool,
+    project_root: Path,
+    as_json: bool,
+) -> int:
+    """Say whether the current change needs independent review, by its files and its size.
+
+    It is a floor: tests, a person's merge and a reviewer's verdict count for more, an agent's own word for less.
+    """
+    if as_json and as_sarif:
+        raise WrongUsage("--json and --sarif are two forms of one answer", hint="choose one")
+    if listed is not None and (base is not None or staged):
+        raise WrongUsage("--files says what changed, so --base and --staged have nothing to say", hint="choose one")
+    context = context_of(project_root, {("risk", "ruleset"): ruleset, ("risk", "threshold"): threshold})
+    report = risk(context, Wanted(project_root, base, staged, _bounded(listed)))
+    if as_sarif:
+        say_json(sarif_of(report))
+    elif as_json:
+        say_json(_record(report))
+    else:
+        _tell(report)
+    return _REVIEW_NEEDED if report.verdict.needs_review else 0
+
+
+def _bounded(listed: BinaryIO | None) -> bytes | None:
+    if listed is None:
+        return None
+    data = listed.read(_MOST_LISTED + 1)
+    if len(data) > _MOST_LISTED:
+        raise WrongUsage("that list of paths is longer than 64 MB", hint="list paths, not contents")
+    return data
+
+
+def _record(report: RiskReport) -> dict[str, Any]:
+    verdict, change = report.verdict, report.change
+    return {
+        **verdict.record(),
+        "threshold": verdict.threshold,
+        "ruleset": verdict.rules.name,
+        "ruleset_version": verdict.rules.version,
+        "lowered": list(verdict.rules.lowered),
+        "compared": report.compared,
+        "insertions": change.insertions,
+        "deletions": change.deletions,
+        "files_changed": change.shown_files(),
+        "surfaces": [
+            {
+                "surface": surface,
+                "weight": hits[0].weight,
+                "files": [{"path": shown(hit.path), "why": hit.why} for hit in hits],
+            }
+            for surface, hits in verdict.by_surface().items()
+        ],
+        "kinds": {shown(path): kind for path, kind in sorted(change.kinds.items())},
+        "notes": list(report.notes),
+    }
+
+
+def _tell(report: RiskReport) -> None:
+    verdict = report.verdict
+    headline, colour = ("review needed", "red") if verdict.needs_review else ("no review needed", "green")
+    say(f"{headline}: score {verdict.score:.2f}, review from {verdict.threshold:g} on", fg=colour, bold=True)
+    say(f"why: {_why(report)} ({verdict.rules.title})")
+    for surface, hits in verdict.by_surface().items():
+        _tell_surface(surface, hits)
+    for line in (f"looked at: {report.compared}", *verdict.rules.lowered, *(f"note: {note}" for note in report.notes)):
+        say(line)
+    for line in _next(report):
+        say(f"  → {line}")
+
+
+def _why(report: RiskReport) -> str:
+    verdict, change = report.verdict, report.change
+    if not verdict.hits:
+        return "nothing changed"
+    lines = f"+{change.insertions or 0} -{change.deletions or 0} lines"
+    if verdict.surface == "none":
+        return f"no file is on a known surface, and {lines} say {verdict.score:.2f}"
+    raised = (
+        f"; {lines} raise it from {verdict.base:.2f} to {verdict.score:.2f}" if verdict.score > verdict.base else ""
+    )
+    return f"{verdict.surface} is touched{raised}"
+
+
+def _tell_surface(surface: str, hits: list[Hit]) -> None:
+    for number, hit in enumerate(hits[:_FILES_SHOWN]):
+        head = f"{surface.ljust(5)} {hits[0].weight:.2f}" if number == 0 else ""
+        why = f"  ({hit.why})" if surface != "none" else ""
+        say(f"  {head.ljust(10)}  {shown(hit.path)}{why}")
+    if len(hits) > _FILES_SHOWN:
+        say(f"{'':14}and {len(hits) - _FILES_SHOWN} more")
+
+
+def _next(report: RiskReport) -> list[str]:
+    """What to type now."""
+    verdict = report.verdict
+    if not verdict.needs_review:
+        return ["tests and your own judgement still decide; the rules: loopwright explain risk"]
+    said = ["let someone read it who did not write it; every file: loopwright risk --json"]
+    if report.against is None:
+        return said
+    new = set(report.change.untracked)
+    leading = [hit.path for hit in verdict.hits if hit.surface == verdict.surface and hit.path not in new]
+    # Where size decided, a part of the files would not show why.
+    is_few = verdict.base >= verdict.threshold and len(leading) <= _FILES_SHOWN and all(map(_is_plain, leading))
+    return [*said, f"git diff {report.against[:12]}" + (f" -- {shlex.join(leading)}" if is_few and leading else "")]
+
+
+def _is_plain(path: str) -> bool:
+    return shown(path) == path

@@ -1,0 +1,207 @@
+"""Reads what changed in a user's repository, without running a program of theirs and without writing to it.
+
+The user's index is copied, so that files which git was told not to look at can be looked at. What can't be counted is
+said in a note; what can't be read is an error.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+from pathlib import Path
+
+import msgspec
+
+from loopwright.errors import GitFailed
+from loopwright.kernel import git
+from loopwright.kernel.files import shown, storage
+from loopwright.kernel.git import PrivateRepository, UserRepository
+from loopwright.reflection.change import REPOSITORY, SYMLINK, Change, OwnState, combined, parse_diff, parse_status
+
+_DIFF = ("--no-renames", "--no-ext-diff", "--no-textconv", "--no-color", "--diff-algorithm=myers", "-z")
+_SUBMODULES = "--ignore-submodules=dirty"
+_MOST_SUBMODULES = 50
+_DEEPEST = 3
+_LARGEST = 32 << 20
+_CHUNK = 1 << 20
+
+
+class Read(msgspec.Struct, frozen=True):
+    """A change, and what a reader must know about how it was read."""
+
+    change: Change
+    notes: tuple[str, ...] = ()
+
+
+def read_change(
+    repository: UserRepository,
+    scratch: Path,
+    own: OwnState,
+    *,
+    against: str | None,
+    staged: bool = False,
+    index: Path | None = None,
+    depth: int = 0,
+) -> Read:
+    """Everything that differs from a commit (None: from nothing), committed since, staged, changed and untracked."""
+    view = _View(repository, scratch, index)
+    base = against or view.empty_tree()
+    notes = list(view.notes)
+    try:
+        tracked = view.diff("diff", *(("--cached",) if staged else ()), "--raw", "--numstat", base)
+    except GitFailed:
+        # Names need trees only; lines need the contents, which a partial clone may not have.
+        tracked = view.diff("diff-index", "--cached", "--raw", base)
+        notes.append("the lines are not counted: this clone does not have all contents (git fetch --refetch gets them)")
+    changes = [parse_diff(tracked, own)]
+    if not staged:
+        changes.append(_with_lines(parse_status(view.status(), own), repository.top))
+        inner = _submodules(repository, view, scratch, depth)
+        changes += [part.change for part in inner]
+        notes += [note for part in inner for note in part.notes]
+    return _noted(combined(*changes), notes, lines_known=changes[0].insertions is not None)
+
+
+def _noted(change: Change, notes: list[str], *, lines_known: bool) -> Read:
+    if not lines_known:
+        change = Change(change.files, None, None, change.kinds, change.untracked, change.conflicts)
+    if change.conflicts:
+        notes.append(f"{len(change.conflicts)} files are in conflict; the verdict is about them as they stand")
+    for path, kind in sorted(change.kinds.items()):
+        if kind == REPOSITORY:
+            notes.append(f"{shown(path)} is a repository of its own and was not looked into")
+    return Read(change, tuple(notes))
+
+
+class _View:
+    """The user's work tree through a private repository and a copy of their index."""
+
+    def __init__(self, repository: UserRepository, scratch: Path, index: Path | None) -> None:
+        self.notes: list[str] = []
+        self.links: list[str] = []
+        self._repository = repository
+        private = git.make_private(
+            scratch / "git",
+            repository.top,
+            object_stores=repository.object_stores,
+            object_format=repository.object_format,
+            settings=repository.settings,
+            head=repository.head.commit if repository.head else None,
+        )
+        self._git = PrivateRepository(private.git_dir, repository.top, index=private.git_dir / "index")
+        with storage(private.git_dir):
+            rules = repository.exclude.read_bytes() if repository.exclude.is_file() else b""
+            (private.git_dir / "info" / "exclude").write_bytes(rules)
+            # No filter program; and no attribute of the change itself decides whether its lines are counted.
+            (private.git_dir / "info" / "attributes").write_bytes(b"* -filter !diff\n")
+            self._copy_index(index or repository.git_dir / "index")
+        self._look_at_everything()
+
+    def diff(self, *arguments: str) -> bytes:
+        """What a diff command says."""
+        verb, *rest = arguments
+        return self._git.run(verb, *_DIFF, _SUBMODULES, *rest, "--")
+
+    def status(self) -> bytes:
+        """What is staged, changed and untracked."""
+        flags = ("--porcelain=v2", "-z", "--untracked-files=all", "--no-renames", _SUBMODULES)
+        return self._git.run("status", *flags)
+
+    def empty_tree(self) -> str:
+        """The tree that has nothing in it; git knows it without having it."""
+        return self._git.run("hash-object", "-t", "tree", "--stdin").decode().strip()
+
+    def _copy_index(self, theirs: Path) -> None:
+        if theirs.is_file():
+            # With its time: git compares that with the times of the files.
+            shutil.copy2(theirs, self._git.git_dir / "index")
+            for shared in self._repository.git_dir.glob("sharedindex.*"):
+                shutil.copy2(shared, self._git.git_dir / shared.name)
+
+    def _look_at_everything(self) -> None:
+        """Take back what git was told not to look at, and note where submodules are."""
+        try:
+            listed = self._git.run("ls-files", "-v", "--stage", "-z")
+        except GitFailed:
+            (self._git.git_dir / "index").unlink(missing_ok=True)
+            self.notes.append("the index can't be read; the files were compared with HEAD itself")
+            if self._repository.head is None:
+                return
+            self._git.run("read-tree", self._repository.head.commit)
+            listed = self._git.run("ls-files", "-v", "--stage", "-z")
+        rows = [row.split(b"\t", 1) for row in listed.split(b"\0") if row]
+        self.links = [os.fsdecode(path) for head, path in rows if head[2:].startswith(b"160000 ")]
+        assumed = [path for head, path in rows if head[:1].islower()]
+        skipped = [path for head, path in rows if head[:1] in b"Ss" and self._is_there(path)]
+        for option, paths in (("--no-assume-unchanged", assumed), ("--no-skip-worktree", skipped)):
+            if paths:
+                self._git.run("update-index", option, "-z", "--stdin", stdin=b"\0".join(paths) + b"\0")
+
+    def _is_there(self, path: bytes) -> bool:
+        return os.path.lexists(os.fsencode(self._repository.top) + b"/" + path)
+
+
+def _submodules(repository: UserRepository, view: _View, scratch: Path, depth: int) -> list[Read]:
+    """What is not committed inside submodules, which the repository around them does not see."""
+    links = view.links if depth < _DEEPEST else []
+    found = [
+        _submodule(repository.top, path, scratch / f"submodule-{number}", depth)
+        for number, path in enumerate(links[:_MOST_SUBMODULES])
+    ]
+    if len(links) > _MOST_SUBMODULES:
+        found.append(Read(Change(), (f"only {_MOST_SUBMODULES} of {len(links)} submodules were looked into",)))
+    return found
+
+
+def _submodule(top: Path, path: str, scratch: Path, depth: int) -> Read:
+    folder = top / path
+    # A link that leads elsewhere, or back to us, is no submodule.
+    if not (folder / ".git").exists() or folder.resolve() != top.resolve() / path:
+        return Read(Change())
+    try:
+        inner = git.discover(folder)
+        if inner is None or inner.top.resolve() != folder.resolve():
+            return Read(Change())
+        head = inner.head.commit if inner.head else None
+        part = read_change(inner, scratch, OwnState(), against=head, depth=depth + 1)
+    except GitFailed as problem:
+        return Read(Change(), (f"the submodule {shown(path)} can't be looked into: {problem.message}",))
+    return Read(part.change.below(f"{path}/"), tuple(f"in {shown(path)}: {note}" for note in part.notes))
+
+
+def _with_lines(change: Change, top: Path) -> Change:
+    """A status with the lines of what is untracked, and with which of that is a link."""
+    kinds = dict(change.kinds)
+    lines = 0
+    for path in change.untracked:
+        counted = _lines_of(os.fsencode(top) + b"/" + os.fsencode(path))
+        if counted is None:
+            kinds.setdefault(path, SYMLINK)
+        lines += 1 if counted is None else counted
+    return Change(change.files, lines, 0, kinds, change.untracked, change.conflicts)
+
+
+def _lines_of(path: bytes) -> int | None:
+    """How many lines git would say that a file adds; None for a symbolic link."""
+    if path.endswith(b"/"):
+        return 0  # a repository of its own
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return None if os.path.islink(path) else 0  # noqa: PTH114 -- names of any bytes
+    try:
+        return _count(handle) if stat.S_ISREG(os.fstat(handle).st_mode) else 0
+    finally:
+        os.close(handle)
+
+
+def _count(handle: int) -> int:
+    lines, left, last = 0, _LARGEST, b"\n"
+    while left > 0 and (data := os.read(handle, _CHUNK)):
+        if left == _LARGEST and b"\0" in data[:8000]:
+            return 0  # binary, as git tells it
+        lines += data.count(b"\n")
+        left -= len(data)
+        last = data[-1:]
+    return lines + (last != b"\n")

@@ -1,0 +1,142 @@
+"""`loopwright risk`: the least review that the current change must get."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import msgspec
+
+from loopwright.errors import GitFailed, SettingsInvalid, ToolMissing, UnknownRevision
+from loopwright.kernel import git
+from loopwright.kernel.files import shown
+from loopwright.reflection.change import Change, OwnState
+from loopwright.reflection.path_list import parse_path_list
+from loopwright.reflection.project_rules import ProjectRule, with_project_rules
+from loopwright.reflection.read_change import Read, read_change
+from loopwright.reflection.risk import RiskVerdict, evaluate_risk_floor
+from loopwright.reflection.rule_set import RuleSet
+from loopwright.reflection.rule_sets import RULE_SETS
+from loopwright.verbs.context import Context
+from loopwright.workspace.layout import Layout
+
+
+class Wanted(msgspec.Struct, frozen=True):
+    """Which change: of the folder's repository since a revision, or of its index alone, or a list of paths."""
+
+    folder: Path
+    base: str | None = None
+    staged: bool = False
+    listed: bytes | None = None
+
+
+class RiskReport(msgspec.Struct, frozen=True):
+    """The verdict, the change that it is about, what that was compared with, and what a reader must know."""
+
+    verdict: RiskVerdict
+    change: Change
+    compared: str
+    against: str | None
+    notes: tuple[str, ...]
+
+
+def risk(context: Context, wanted: Wanted) -> RiskReport:
+    """Read the change and judge it by the workspace's rules."""
+    rules = rules_of(context)
+    if wanted.listed is not None:
+        files = parse_path_list(wanted.listed)
+        read, compared, against = Read(Change(tuple(sorted(set(files))))), "the paths that were listed", None
+    else:
+        read, compared, against = _read(context, wanted)
+    change = read.change
+    verdict = evaluate_risk_floor(
+        change.files,
+        change.insertions,
+        change.deletions,
+        context.settings.values.risk.threshold,
+        rules,
+        change.kinds,
+    )
+    return RiskReport(verdict, change, compared, against, read.notes)
+
+
+def rules_of(context: Context) -> RuleSet:
+    """The rule set of the settings, with the project's own rules in it."""
+    wanted = context.settings.values.risk
+    own = [
+        ProjectRule(rule.surface, frozenset(rule.words), tuple(rule.paths), rule.weight, rule.lower, rule.because)
+        for rule in wanted.rules
+    ]
+    try:
+        return with_project_rules(RULE_SETS[wanted.ruleset], own)
+    except ValueError as problem:
+        origin = context.settings.origins.get(("risk", "rules"), "settings")
+        raise SettingsInvalid(
+            f"{origin}: {problem}", hint="correct it; docs/risk.md says what a rule may be"
+        ) from problem
+
+
+def _read(context: Context, wanted: Wanted) -> tuple[Read, str, str | None]:
+    repository = _repository(wanted.folder)
+    head = repository.head.commit if repository.head else None
+    against, described = _against(repository, head, wanted.base)
+    index = context.environment.get("GIT_INDEX_FILE") if wanted.staged else None
+    with tempfile.TemporaryDirectory(prefix="loopwright-risk-") as scratch:
+        read = read_change(
+            repository,
+            Path(scratch),
+            _own_state(context.layout, repository.top),
+            against=against,
+            staged=wanted.staged,
+            # While it commits, git hands its hooks an index of its own.
+            index=repository.top / index if index else None,
+        )
+    what = "what is staged" if wanted.staged else "the work tree, what is staged and what is untracked"
+    return read, f"{what}, with {described}", against
+
+
+def _repository(folder: Path) -> git.UserRepository:
+    if not git.is_installed():
+        raise ToolMissing(
+            "there is no git on PATH", hint="install git, or list the paths: … | loopwright risk --files -"
+        )
+    repository = git.discover(folder)
+    if repository is None:
+        what = "a bare repository" if git.is_bare(folder) else "not in a git repository"
+        raise GitFailed(
+            f"{shown(folder.resolve())} is {what}: there is no work tree to look at",
+            hint="go to a checkout, or list the paths: git diff --name-only -z A B | loopwright risk --files -",
+        )
+    return repository
+
+
+def _against(repository: git.UserRepository, head: str | None, base: str | None) -> tuple[str | None, str]:
+    """The commit to compare with, and how to say so."""
+    if base is None:
+        return (head, f"HEAD ({head[:12]})") if head else (None, "nothing: there is no commit yet")
+    named = git.resolve_commit(repository.top, base)
+    if named is None:
+        raise UnknownRevision(
+            f"'{shown(base)}' names no commit here",
+            hint="`git branch --all` lists what there is; `git fetch` gets more",
+        )
+    if head is None:
+        raise UnknownRevision("there is no commit yet, so none in common", hint="leave --base out")
+    met = git.merge_base(repository.top, named, head)
+    if met is None:
+        is_part = git.is_shallow(repository)
+        raise UnknownRevision(
+            f"HEAD and '{shown(base)}' have no commit in common" + (" in this shallow clone" if is_part else ""),
+            hint="git fetch --unshallow (in CI: fetch-depth 0)" if is_part else "name a revision of the same history",
+        )
+    return met, f"{met[:12]}, where HEAD left {shown(base)}"
+
+
+def _own_state(layout: Layout, top: Path) -> OwnState:
+    """Our folders as the repository names them."""
+    try:
+        below = layout.root.resolve().relative_to(top.resolve())
+    except ValueError:
+        return OwnState()
+    folders = tuple((below / folder).as_posix() for folder in layout.state_folders())
+    return OwnState(folders, ((below / layout.config.relative_to(layout.root)).as_posix(),))
