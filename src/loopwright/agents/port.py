@@ -47,13 +47,17 @@ class Turn(msgspec.Struct, frozen=True):
     mailbox: Path
     timeout_s: float
     may_use_web: bool
+    session: str | None = None
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """What the agent answered, and what that took."""
+    """What the agent answered, and what that took; None is what it did not say."""
 
     text: str
     duration_s: float
+    tokens: int | None = None
+    cost_usd: float | None = None
+    session: str | None = None
 
 
 class NoAnswer(msgspec.Struct, frozen=True):

@@ -1,0 +1,105 @@
+"""Lets an agent take one turn in a sandbox, and keeps what was asked, said and answered, redacted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+from msgspec.structs import replace
+
+from loopwright.agents.port import Agent, Answer, NoAnswer, Ran, Role, Turn
+from loopwright.evidence.logs import LogFile
+from loopwright.kernel import process
+from loopwright.kernel.files import make_folder, remove_tree
+from loopwright.kernel.process import Cancellation, Ending
+from loopwright.redaction.redactor import Redactor
+from loopwright.runner.model import Environment
+from loopwright.sandbox.open import Sandbox
+from loopwright.workspace.settings_model import AgentSettings
+
+
+class Booth(msgspec.Struct, frozen=True):
+    """Where an agent takes its turns: a sandbox with a mailbox beside it."""
+
+    sandbox: Sandbox
+    environment: Environment
+    redactor: Redactor
+    log_bytes: int
+
+    @property
+    def mailbox(self) -> Path:
+        """The one folder beside the sandbox that the agent may write to."""
+        return self.sandbox.place.folder / "mailbox"
+
+
+class Asked(msgspec.Struct, frozen=True):
+    """What is asked of an agent, in which role, and where the record of it is kept."""
+
+    role: Role
+    prompt: str
+    record: Path
+    timeout_s: float
+    may_use_web: bool = True
+    session: str | None = None
+
+
+def open_booth(sandbox: Sandbox, environment: Environment, redactor: Redactor, log_bytes: int) -> Booth:
+    """A booth in this sandbox, with an empty mailbox."""
+    booth = Booth(sandbox, environment, redactor, log_bytes)
+    remove_tree(booth.mailbox)
+    make_folder(booth.mailbox)
+    return replace(booth, sandbox=replace(sandbox, view=replace(sandbox.view, mailbox=booth.mailbox)))
+
+
+def take_turn(
+    agent: Agent, asked: Asked, booth: Booth, settings: AgentSettings, cancellation: Cancellation
+) -> Answer | NoAnswer:
+    """One turn. `Stopped` when a stop was requested meanwhile."""
+    make_folder(asked.record)
+    clean = booth.redactor.clean
+    (asked.record / "prompt.md").write_bytes(clean(asked.prompt).data)
+    turn = Turn(asked.role, asked.prompt, booth.mailbox, asked.timeout_s, asked.may_use_web, asked.session)
+    answer = agent.take(turn, _Starter(booth, asked, settings, cancellation))
+    cancellation.raise_if_requested()
+    if isinstance(answer, NoAnswer):
+        (asked.record / "failure.txt").write_bytes(clean(f"{answer.reason}: {answer.detail}\n").data)
+    else:
+        (asked.record / "answer.yaml").write_bytes(clean(answer.text).data)
+    return answer
+
+
+class _Starter:
+    """Starts an adapter's program in the turn's sandbox; what it prints is kept redacted."""
+
+    def __init__(self, booth: Booth, asked: Asked, settings: AgentSettings, cancellation: Cancellation) -> None:
+        self._booth = booth
+        self._record = asked.record
+        self._settings = settings
+        self._network = settings.network == "always" or (settings.network == "research" and asked.may_use_web)
+        self._cancellation = cancellation
+        self._started = 0
+
+    def __call__(self, argv: tuple[str, ...], *, env: Mapping[str, str], timeout_s: float) -> Ran:
+        """Run it to its end."""
+        sandbox = self._booth.sandbox
+        base = self._booth.environment.for_step(tuple(self._settings.env))
+        launch = sandbox.isolation.launch(
+            sandbox.view, argv, cwd=sandbox.place.repo, env={**base, **env}, network=self._network
+        )
+        self._started += 1
+        log = LogFile(self._record / f"program-{self._started}.log", self._booth.log_bytes)
+        streams = (self._booth.redactor.stream("agent"), self._booth.redactor.stream("agent"))
+        try:
+            ended = process.stream(
+                process.Command(launch.argv, launch.cwd, launch.env, str(sandbox.place.folder), launch.wrapped),
+                on_stdout=lambda data: log.write(streams[0].feed(data)),
+                on_stderr=lambda data: log.write(streams[1].feed(data)),
+                timeout_s=timeout_s,
+                cancellation=self._cancellation,
+            )
+            for stream in streams:
+                log.write(stream.finish())
+        finally:
+            log.close()
+        return Ran(ended.exit_code, ended.ending is Ending.TIMED_OUT, ended.duration_s)
