@@ -27,6 +27,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "settings": ("settings", "Show every setting and where its value comes from."),
     "doctor": ("doctor", "Check this machine and this workspace; --fix repairs."),
     "selftest": ("selftest", "Run a tiny plan and check this machine against the contract."),
+    "loop": ("loop.group", "Work towards a goal in iterations: new, task, pause, resume, stop …"),
     "reflect": ("reflect", "Take a reflection now; list, show and export them."),
     "install": ("install", "Register the reflection hook in an agent's settings."),
     "uninstall": ("uninstall", "Take the hook out of an agent's settings again."),

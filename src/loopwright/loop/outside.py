@@ -76,7 +76,7 @@ def taken_skill_state(loop: Loop, skill_state: dict[str, Any]) -> Loop:
     return replace(
         loop,
         mode=skill.mode,
-        tasks=tasks_of(skill.develop.tasks),
+        tasks=tasks_of(skill.develop.tasks, "skill_state.develop.tasks"),
         last_progress_at=skill.develop.last_progress_at,
         debug=_debugging(skill.debug),
         # What another tool says of tests opens no gate of ours: our own run has to say it.
@@ -93,7 +93,7 @@ def taken_skill_state(loop: Loop, skill_state: dict[str, Any]) -> Loop:
     )
 
 
-def tasks_of(lines: list[dict[str, Any]]) -> tuple[Task, ...]:
+def tasks_of(lines: list[dict[str, Any]], field: str = "tasks") -> tuple[Task, ...]:
     """Tasks as the state file or the task list hold them; what we do not know of them is kept."""
     known = set(Task.__struct_fields__) - {"extra"}
     tasks = tuple(
@@ -103,14 +103,14 @@ def tasks_of(lines: list[dict[str, Any]]) -> tuple[Task, ...]:
                 "extra": {key: value for key, value in line.items() if key not in known},
             },
             Task,
-            f"task {number}",
+            f"{field}[{number}]",
         )
-        for number, line in enumerate(lines, start=1)
+        for number, line in enumerate(lines)
     )
     ids = [task.id for task in tasks]
     twice = next((name for name in ids if ids.count(name) > 1), None)
     if twice is not None:
-        raise NotTaken(f"tasks: the id {twice} is there more than once")
+        raise NotTaken(f"{field}: the id {twice} is there more than once")
     return tasks
 
 

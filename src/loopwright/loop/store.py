@@ -53,7 +53,7 @@ class LoopStore:
         names = os.listdir(folder) if folder.is_dir() else []
         ends = (".events.ndjson", ".json")
         found = {name.removesuffix(end) for name in names for end in ends if name.endswith(end)}
-        return sorted(name for name in found if is_identifier(name))
+        return sorted(name for name in found if is_identifier(name) and not name.startswith("."))
 
     def paths(self, loop_id: str) -> LoopPaths:
         """Where one loop's files are."""

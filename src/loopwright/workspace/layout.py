@@ -98,6 +98,10 @@ class Layout(msgspec.Struct, frozen=True):
         """The files of one loop."""
         return LoopPaths(self.loops, loop_id)
 
+    def loop_worker(self, loop_id: str) -> Path:
+        """The lock that a loop's worker holds as long as it lives."""
+        return self.lock(f"loop-worker-{loop_id}")
+
     def turn(self, name: str) -> Path:
         """What was asked of an agent in one turn, and what it answered."""
         return self.own / "turns" / name

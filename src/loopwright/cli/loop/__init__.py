@@ -1,0 +1,1 @@
+"""`loopwright loop` and its subcommands."""

@@ -1,0 +1,34 @@
+"""`loopwright loop`: the subcommands by name."""
+
+from __future__ import annotations
+
+import click
+
+from loopwright.cli.lazy import LazyCommands
+
+COMMANDS = {
+    "new": ("new", "Make a loop."),
+    "task": ("task", "Its tasks: add, edit, done, remove, order, import."),
+    "list": ("listing", "All loops, the newest change first."),
+    "show": ("show", "One loop: tasks, holds, tests, cost."),
+    "pause": ("pause", "Hold it; what it runs is frozen within a second."),
+    "resume": ("resume", "Lift the hold."),
+    "stop": ("stop", "End it for good, and every process of it."),
+    "retry": ("retry", "Another attempt at one that failed or is done."),
+    "complete": ("complete", "Close it as done, with a reason that stays on record."),
+    "logs": ("logs", "What happened to it, event by event."),
+}
+_EPILOG = """\b
+Examples:
+  loopwright loop new "faster imports" --description "import time below 100 ms, tests stay green"
+  loopwright loop task add LOOP "measure what is slow" --tool bash
+  loopwright loop list
+  loopwright loop pause LOOP
+
+LOOP is an id, or the end of one.
+"""
+
+
+@click.group(cls=LazyCommands, table=COMMANDS, package="loopwright.cli.loop", epilog=_EPILOG)
+def command() -> None:
+    """Work towards a goal in iterations, under a person's control."""

@@ -1,0 +1,65 @@
+"""`loopwright loop new`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from loopwright.cli.loop.output import budget_options, say_loop
+from loopwright.cli.options import context_of, in_workspace, say
+from loopwright.loop.model import Budget, Mode
+from loopwright.verbs.loop.control import Wish, new_loop
+from loopwright.verbs.loop.tasks import TaskWish, add_task
+
+_EPILOG = """\b
+Examples:
+  loopwright loop new "faster imports" --description "import time below 100 ms"
+  loopwright loop new "fix the parser" --task "write a failing test" --task "make it pass" --agent claude
+  loopwright loop new "night shift" --max-iterations 50 --usd 10
+"""
+
+
+@click.command(epilog=_EPILOG)
+@click.argument("title")
+@click.option("--description", default="", help="What it is about; an agent can split it into tasks.")
+@click.option("--task", "tasks", multiple=True, help="A task; can be given several times.")
+@click.option("--agent", default="", help="Who works on it; default: agents.default.")
+@click.option("--max-iterations", type=click.IntRange(1), help="Develop, debug and validate count one each.")
+@click.option("--mode", type=click.Choice(["auto", "interactive"]), default="auto", show_default=True)
+@click.option("--tag", "tags", multiple=True, help="A word to find it by.")
+@click.option("--priority", type=int, default=0, show_default=True, help="Higher comes first.")
+@budget_options
+@in_workspace
+def command(
+    title: str,
+    description: str,
+    tasks: tuple[str, ...],
+    agent: str,
+    max_iterations: int | None,
+    mode: Mode,
+    tags: tuple[str, ...],
+    priority: int,
+    usd: float | None,
+    tokens: int | None,
+    wall: float | None,
+    turns: int | None,
+    project_root: Path,
+    as_json: bool,
+) -> int:
+    """Make a loop. It does nothing until it is started."""
+    context = context_of(project_root)
+    budget = Budget(usd=usd, tokens=tokens, wall_s=wall, turns=turns)
+    loop = new_loop(
+        context,
+        Wish(
+            title=title, description=description, max_iterations=max_iterations, mode=mode, agent=agent, tags=tags,
+            priority=priority, budget=budget,
+        ),
+    )  # fmt: skip
+    for text in tasks:
+        loop = add_task(context, loop.loop_id, TaskWish(description=text))
+    say_loop(loop, as_json=as_json)
+    if not as_json:
+        say(f"  → loopwright loop start {loop.loop_id}")
+    return 0

@@ -1,0 +1,71 @@
+"""A loop as people and programs read it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from loopwright.cli.options import say, say_json
+from loopwright.loop.model import Budget, Held, Loop, Spent
+from loopwright.loop.projection import document_of, progress_of
+from loopwright.loop.rules import status_of
+
+COLORS = {"created": "white", "running": "cyan", "paused": "yellow", "completed": "green", "failed": "red"}
+_MARKS = {"pending": "·", "in_progress": "▶", "completed": "✓", "failed": "✗"}
+
+
+def say_loop(loop: Loop, *, as_json: bool, brief: bool = False) -> None:
+    """The loop, whole or in a line."""
+    if as_json:
+        progress = progress_of(loop)
+        say_json({**document_of(loop), "progress": {"develop": progress.develop, "overall": progress.overall}})
+        return
+    status = status_of(loop.phase)
+    say(f"{loop.loop_id}: ", nl=False, bold=True)
+    say(status, fg=COLORS[status], nl=False)
+    say(f", iteration {loop.iteration} of {loop.max_iterations}, {progress_of(loop).overall:g} % : {loop.title}")
+    for hold in loop.phase.holds if isinstance(loop.phase, Held) else ():
+        say(f"  held by {hold.holder}: {hold.message}", fg="yellow")
+    if not brief:
+        _say_work(loop)
+
+
+def _say_work(loop: Loop) -> None:
+    reason = getattr(loop.phase, "reason", None) or getattr(loop.phase, "forced", None)
+    if reason:
+        say(f"  {reason}")
+    for task in loop.tasks:
+        say(f"  {_MARKS[task.status]} {task.id} [{task.tool}] {task.description}")
+    if loop.validation.last_run_at:
+        found = loop.validation
+        said = "passed" if found.passed else f"failed: {', '.join(found.failed_tests[:5])}"
+        covered = f", coverage {found.coverage:g} %" if found.coverage is not None else ""
+        say(f"  tests {said} ({found.pass_rate:g} %{covered}), run {found.run_id or 'of another tool'}")
+    for one in loop.debug.hypotheses:
+        say(f"  {one.id} {one.status}: {one.description}")
+    for error in loop.errors[-3:]:
+        say(f"  ! {error.action}: {error.message}", fg="red")
+    say(f"  cost: {_cost(loop.spent, loop.budget)}")
+
+
+def _cost(spent: Spent, budget: Budget) -> str:
+    usd = f"{spent.usd:.2f} USD" + ("" if spent.usd_known else " and what was not told")
+    parts = [f"{usd}{_of(budget.usd)}", f"{spent.tokens:,} tokens{_of(budget.tokens)}"]
+    return ", ".join([*parts, f"{spent.wall_s:.0f} s{_of(budget.wall_s)}", f"{spent.turns} turns{_of(budget.turns)}"])
+
+
+def _of(limit: float | None) -> str:
+    return "" if limit is None else f" of {limit:g}"
+
+
+def budget_options(command: Any) -> Any:
+    """--usd, --tokens, --wall, --turns."""
+    for option in (
+        click.option("--turns", type=click.IntRange(1), help="Agent turns that it may take."),
+        click.option("--wall", type=click.FloatRange(min=0, min_open=True), help="Seconds of work that it may take."),
+        click.option("--tokens", type=click.IntRange(1), help="Tokens that it may use."),
+        click.option("--usd", type=click.FloatRange(min=0, min_open=True), help="US dollars that it may cost."),
+    ):
+        command = option(command)
+    return command

@@ -1,0 +1,1 @@
+"""What can be asked of loops, one file per thing."""

@@ -1,0 +1,137 @@
+"""`loopwright loop new, pause, resume, stop, retry, complete`: a person steers a loop. A worker need not be there."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import secrets
+import string
+
+import msgspec
+from msgspec.structs import replace
+
+from loopwright.kernel.clock import stamp
+from loopwright.loop import commands as c
+from loopwright.loop.events import LoopCreated
+from loopwright.loop.model import Budget, Held, Hold, Holder, Loop, Mode, Running
+from loopwright.loop.store import LoopStore
+from loopwright.verbs.context import Context
+from loopwright.verbs.person import require_person
+from loopwright.workspace.layout import record_choice
+
+# What a person's resume lifts: their own pause, and what they were asked to look at.
+_LIFTED = frozenset({Holder.OPERATOR, Holder.BLOCKER, Holder.QUOTA})
+_LETTERS = string.ascii_lowercase + string.digits
+
+
+class Wish(msgspec.Struct, frozen=True, kw_only=True):
+    """A loop that somebody wants."""
+
+    title: str
+    description: str = ""
+    max_iterations: int | None = None
+    mode: Mode = "auto"
+    agent: str = ""
+    tags: tuple[str, ...] = ()
+    priority: int = 0
+    budget: Budget = Budget()
+
+
+def new_loop(context: Context, wish: Wish) -> Loop:
+    """A loop that waits for its tasks, or for a start."""
+    record_choice(context.layout)
+    settings = context.settings.values
+    loop_id = f"loop-v2-{context.clock():%Y%m%d}-{''.join(secrets.choice(_LETTERS) for _ in range(6))}"
+    wanted = LoopCreated(
+        loop_id=loop_id,
+        title=wish.title,
+        description=wish.description,
+        max_iterations=wish.max_iterations or settings.loop.max_iterations,
+        mode=wish.mode,
+        agent=wish.agent or settings.agents.default,
+        tags=wish.tags,
+        priority=wish.priority,
+        budget=_budget(context, wish.budget),
+    )
+    return store_of(context).create(c.Create(wanted=wanted), actor())
+
+
+def pause(context: Context, loop_id: str, *, revision: int | None = None) -> Loop:
+    """Hold it for the operator; a worker freezes what it runs within a second."""
+    by = actor()
+    hold = Hold(holder=Holder.OPERATOR, code="paused", message=f"paused by {by}", since=stamp(context.clock()))
+    return _apply(context, loop_id, c.Pause(hold=hold), revision)
+
+
+def resume(context: Context, loop_id: str, *, budget: Budget | None = None, revision: int | None = None) -> Loop:
+    """Lift what a person can lift; with more budget the budget's hold too."""
+    require_person(context.environment, "loop resume")
+    with store_of(context).changing(loop_id, revision=revision) as opened:
+        lifts = _LIFTED
+        if budget is not None:
+            opened.apply(c.SetBudget(budget=_more(opened.loop.budget, budget)), actor())
+            lifts |= {Holder.BUDGET}
+        if isinstance(opened.loop.phase, Running):
+            # Its worker died, or it was never held: there is nothing to lift, and starting it is the caller's part.
+            return opened.loop
+        return opened.apply(c.Resume(lifts=lifts), actor()).loop
+
+
+def stop(context: Context, loop_id: str, *, revision: int | None = None) -> Loop:
+    """End it; a worker ends every child."""
+    return _apply(context, loop_id, c.Stop(by=actor()), revision)
+
+
+def retry(context: Context, loop_id: str, *, max_iterations: int | None = None, revision: int | None = None) -> Loop:
+    """Another attempt; with more iterations where those were used up."""
+    return _apply(context, loop_id, c.Retry(max_iterations=max_iterations), revision)
+
+
+def give_iterations(context: Context, loop_id: str, most: int, *, revision: int | None = None) -> Loop:
+    """Another limit."""
+    return _apply(context, loop_id, c.GiveIterations(max_iterations=most), revision)
+
+
+def complete(context: Context, loop_id: str, *, reason: str, revision: int | None = None) -> Loop:
+    """A person says that it is done, and why: that stays on record."""
+    require_person(context.environment, "loop complete")
+    return _apply(context, loop_id, c.Finish(forced=reason), revision)
+
+
+def is_held(loop: Loop) -> bool:
+    """Whether it may not go on."""
+    return isinstance(loop.phase, Held)
+
+
+def store_of(context: Context) -> LoopStore:
+    """The workspace's loops."""
+    return LoopStore(context.layout, context.clock)
+
+
+def actor() -> str:
+    """Who asks, by the name that the system knows."""
+    try:
+        return pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:
+        return f"user {os.getuid()}"
+
+
+def _apply(context: Context, loop_id: str, command: c.Command, revision: int | None) -> Loop:
+    with store_of(context).changing(loop_id, revision=revision) as opened:
+        return opened.apply(command, actor()).loop
+
+
+def _budget(context: Context, wished: Budget) -> Budget:
+    """What the settings say where nobody said otherwise; there 0 is no limit."""
+    said = context.settings.values.budget
+    return Budget(
+        usd=wished.usd if wished.usd is not None else said.usd or None,
+        tokens=wished.tokens if wished.tokens is not None else said.tokens or None,
+        wall_s=wished.wall_s if wished.wall_s is not None else float(said.wall_s) or None,
+        turns=wished.turns if wished.turns is not None else said.turns or None,
+    )
+
+
+def _more(before: Budget, wished: Budget) -> Budget:
+    given = {name: value for name in Budget.__struct_fields__ if (value := getattr(wished, name)) is not None}
+    return replace(before, **given)

@@ -1,0 +1,133 @@
+"""`loopwright loop task …`: the list of what is to be done."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from loopwright.errors import LoopRefused, WrongUsage
+from loopwright.kernel.clock import stamp
+from loopwright.kernel.files import shown
+from loopwright.loop import commands as c
+from loopwright.loop.model import Loop, Task, TaskMode
+from loopwright.loop.outside import NotTaken, tasks_of
+from loopwright.verbs.context import Context
+from loopwright.verbs.loop.control import actor, store_of
+
+_MOST_BYTES = 16 << 20
+
+
+class TaskWish(msgspec.Struct, frozen=True, kw_only=True):
+    """A task that somebody wants, or what should be different about one; None leaves it."""
+
+    description: str | None = None
+    tool: str | None = None
+    mode: TaskMode | None = None
+    reopen: bool = False
+
+
+def add_task(context: Context, loop_id: str, wish: TaskWish, *, before: str | None = None) -> Loop:
+    """An item more, at the end or before another."""
+    with store_of(context).changing(loop_id) as opened:
+        task = Task(
+            id=_free_id(opened.loop),
+            description=wish.description or "",
+            tool=wish.tool or opened.loop.agent or "bash",
+            mode=wish.mode or "write",
+            status="pending",
+            created_at=stamp(context.clock()),
+        )
+        return opened.apply(c.AddTask(task=task, before=before), actor()).loop
+
+
+def edit_task(context: Context, loop_id: str, task_id: str, wish: TaskWish) -> Loop:
+    """Another description, tool or mode; or to be done once more."""
+    with store_of(context).changing(loop_id) as opened:
+        task = opened.loop.task(task_id)
+        if task is None:
+            # Refused, with the list of those that are there.
+            return opened.apply(c.RemoveTask(task_id=task_id), actor()).loop
+        edited = replace(
+            task,
+            description=task.description if wish.description is None else wish.description,
+            tool=wish.tool or task.tool,
+            mode=wish.mode or task.mode,
+        )
+        if wish.reopen:
+            edited = replace(edited, status="pending", completed_at=None)
+        return opened.apply(c.EditTask(task=edited), actor()).loop
+
+
+def finish_task(context: Context, loop_id: str, task_id: str) -> Loop:
+    """A person did it."""
+    with store_of(context).changing(loop_id) as opened:
+        return opened.apply(c.MarkTaskDone(task_id=task_id), actor()).loop
+
+
+def remove_task(context: Context, loop_id: str, task_id: str) -> Loop:
+    """Take an item out."""
+    with store_of(context).changing(loop_id) as opened:
+        return opened.apply(c.RemoveTask(task_id=task_id), actor()).loop
+
+
+def order_tasks(context: Context, loop_id: str, task_ids: tuple[str, ...]) -> Loop:
+    """In this order; those that are not named follow as they were."""
+    with store_of(context).changing(loop_id) as opened:
+        rest = tuple(task.id for task in opened.loop.tasks if task.id not in task_ids)
+        return opened.apply(c.OrderTasks(task_ids=(*task_ids, *rest)), actor()).loop
+
+
+def import_tasks(context: Context, loop_id: str, source: Path) -> Loop:
+    """Tasks from a file: one JSON a line, or a line of text for each. All of them or none."""
+    lines = _lines(context, source)
+    with store_of(context).changing(loop_id) as opened:
+        known = {task.id for task in opened.loop.tasks}
+        taken = known | {line["id"] for line in lines if "id" in line}
+        names = (name for number in range(1, 1_000_000) if (name := f"T-{number}") not in taken)
+        try:
+            wanted = tasks_of([{"id": next(names), **line} if "id" not in line else line for line in lines])
+        except NotTaken as problem:
+            raise WrongUsage(f"{shown(source)}: {problem}", hint="correct that line; nothing was imported") from problem
+        if twice := [task.id for task in wanted if task.id in known]:
+            raise LoopRefused(
+                "task_exists",
+                f"the loop has these tasks already: {', '.join(twice[:5])}",
+                hint="give them other ids in the file; nothing was imported",
+            )
+        for task in wanted:
+            opened.apply(c.AddTask(task=task), actor())
+        return opened.loop
+
+
+def _lines(context: Context, source: Path) -> list[dict[str, Any]]:
+    try:
+        data = source.read_bytes()[: _MOST_BYTES + 1]
+    except OSError as problem:
+        raise WrongUsage(f"{shown(source)} can't be read: {problem.strerror}", hint="check the path") from problem
+    if len(data) > _MOST_BYTES:
+        raise WrongUsage(f"{shown(source)} has more than {_MOST_BYTES:,} bytes", hint="import it in parts")
+    found: list[dict[str, Any]] = []
+    now = stamp(context.clock())
+    for number, raw in enumerate(data.decode("utf-8", "replace").splitlines(), start=1):
+        text = raw.strip()
+        if not text:
+            continue
+        line: Any = {"description": text.removeprefix("- ").removeprefix("[ ] ")}
+        if text.startswith("{"):
+            try:
+                line = json.loads(text)
+            except ValueError as problem:
+                raise WrongUsage(
+                    f"{shown(source)} line {number} is not JSON: {problem}", hint="correct it; nothing was imported"
+                ) from problem
+        found.append({"tool": "bash", "mode": "write", "status": "pending", "created_at": now, **line})
+    return found
+
+
+def _free_id(loop: Loop) -> str:
+    taken = {task.id for task in loop.tasks}
+    return next(name for number in range(1, len(taken) + 2) if (name := f"T-{number}") not in taken)

@@ -1,0 +1,326 @@
+"""`loopwright loop`: made, steered and looked at from the command line, by several at once, on damaged files."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import threading
+
+import pytest
+
+from loopwright.errors import LoopRefused
+from loopwright.loop import commands as c
+from loopwright.loop.model import Hold, Holder
+from loopwright.loop.store import LoopStore
+from loopwright.wiring.build import build_context
+
+
+@pytest.fixture
+def loop_id(project):
+    return project.run("loop", "new", "a goal", "--task", "one", "--task", "two", "--json").json()["loop_id"]
+
+
+def run(project, *arguments, code=0):
+    done = project.run("loop", *arguments)
+    assert done.exit_code == code, done.stdout + done.stderr
+    return done
+
+
+def shown(project, loop_id):
+    return run(project, "show", loop_id, "--json").json()
+
+
+def files(project, loop_id):
+    folder = project.own / "loops"
+    return folder / f"{loop_id}.json", folder / f"{loop_id}.events.ndjson", folder / f".{loop_id}.head.json"
+
+
+def store(project):
+    context = build_context(project.root, {})
+    return LoopStore(context.layout, context.clock)
+
+
+def start(project, loop_id):
+    with store(project).changing(loop_id) as opened:
+        opened.apply(c.Start(), "test")
+
+
+def test_a_new_loop_has_the_contracts_shape_and_a_telling_id(project, loop_id):
+    document = json.loads(files(project, loop_id)[0].read_text())
+    assert loop_id.startswith("loop-v2-2")
+    assert len(loop_id) == len("loop-v2-20260101-abcdef")
+    wanted = {"loop_id", "title", "description", "max_iterations", "status", "current_iteration", "created_at",
+              "updated_at", "loopwright"}  # fmt: skip
+    assert set(document) == wanted
+    assert document["status"] == "created"
+    start(project, loop_id)
+    skill = json.loads(files(project, loop_id)[0].read_text())["skill_state"]
+    assert set(skill) == {
+        "current_action",
+        "last_action",
+        "completed_actions",
+        "mode",
+        "develop",
+        "debug",
+        "validate",
+        "errors",
+    }
+    assert set(skill["develop"]["tasks"][0]) == {"id", "description", "tool", "mode", "status", "files_changed",
+                                                 "created_at", "completed_at"}  # fmt: skip
+    lines = (project.own / "loops" / f"{loop_id}.tasks.jsonl").read_text().splitlines()
+    assert [json.loads(line)["description"] for line in lines] == ["one", "two"]
+
+
+def test_a_persons_moves_and_what_is_refused(project, loop_id):
+    refused = run(project, "pause", loop_id, code=1)
+    assert refused.stderr.startswith("LOOP_REFUSED: ")
+    assert "is created" in refused.stderr
+    assert "start, stop" in refused.stderr
+    start(project, loop_id)
+    assert shown(project, loop_id)["status"] == "running"
+    run(project, "pause", loop_id)
+    assert "held by operator" in run(project, "show", loop_id).stdout
+    assert run(project, "pause", loop_id, code=1).stderr.startswith("LOOP_REFUSED: ")
+    run(project, "resume", loop_id)
+    run(project, "stop", loop_id)
+    assert shown(project, loop_id)["failure_reason"].startswith("stopped by ")
+    run(project, "retry", loop_id, "--max-iterations", "3")
+    assert shown(project, loop_id)["loopwright"]["attempt"] == 2
+    run(project, "complete", loop_id, "--reason", "done by hand")
+    assert shown(project, loop_id)["loopwright"]["forced"] == "done by hand"
+    assert [loop["status"] for loop in run(project, "list", "--json").json()["loops"]] == ["completed"]
+    kinds = [
+        event["kind"]
+        for line in run(project, "logs", loop_id, "--json").stdout.splitlines()
+        for event in json.loads(line)["events"]
+    ]
+    assert kinds[-2:] == ["loop.retried", "loop.completed"]
+
+
+def test_tasks_are_added_edited_ordered_and_imported(project, loop_id):
+    run(project, "task", "add", loop_id, "three", "--tool", "qwen", "--before", "T-2")
+    run(project, "task", "edit", loop_id, "T-1", "--description", "first", "--mode", "analysis")
+    run(project, "task", "order", loop_id, "T-2", "T-1")
+    run(project, "task", "done", loop_id, "T-2")
+    run(project, "task", "remove", loop_id, "T-3")
+    project.write(
+        "more.jsonl",
+        '{"id": "M-1", "description": "from a file", "tool": "claude", "mine": [1]}\n- [ ] a line of text\n',
+    )
+    run(project, "task", "import", loop_id, "more.jsonl")
+    start(project, loop_id)
+    tasks = shown(project, loop_id)["skill_state"]["develop"]["tasks"]
+    assert [(task["id"], task["description"], task["status"]) for task in tasks] == [
+        ("T-2", "two", "completed"), ("T-1", "first", "pending"), ("M-1", "from a file", "pending"),
+        ("T-3", "a line of text", "pending"),
+    ]  # fmt: skip
+    assert tasks[2]["mine"] == [1], "what we do not know is kept"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"id": "x"\n',
+        '{"id": "A", "description": 7}\n',
+        '{"id": "T-1", "description": "x"}\n',
+        '{"id":"A"}\n{"id":"A"}\n',
+    ],
+)
+def test_an_import_is_whole_or_not_at_all(project, loop_id, text):
+    project.write("bad.jsonl", '{"id": "fine", "description": "fine"}\n' + text)
+    before = files(project, loop_id)[1].read_bytes()
+    assert project.run("loop", "task", "import", loop_id, "bad.jsonl").exit_code in (1, 2)
+    assert files(project, loop_id)[1].read_bytes() == before
+
+
+def test_a_revision_that_somebody_moved_is_a_conflict(project, loop_id):
+    start(project, loop_id)
+    revision = shown(project, loop_id)["loopwright"]["revision"]
+    run(project, "pause", loop_id, "--revision", str(revision))
+    late = run(project, "stop", loop_id, "--revision", str(revision), code=1)
+    assert late.stderr.startswith("LOOP_CONFLICT: ")
+    assert shown(project, loop_id)["status"] == "paused"
+
+
+def test_an_unknown_loop_is_named_and_the_end_of_an_id_is_enough(project, loop_id):
+    assert run(project, "show", "nobody", code=1).stderr.startswith("UNKNOWN_LOOP: ")
+    assert run(project, "show", "../../x", code=1).stderr.startswith("UNKNOWN_LOOP: ")
+    assert shown(project, loop_id[-6:])["loop_id"] == loop_id
+
+
+DAMAGE = {
+    "truncated": lambda data: data[: len(data) // 2],
+    "zeroed": lambda data: b"\0" * len(data),
+    "empty": lambda data: b"",
+    "flipped": lambda data: data.replace(b'"status"', b'"st\xff\xfetus"'),
+    "a list": lambda data: b"[]",
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
+def test_a_damaged_state_file_is_kept_aside_and_made_anew(project, loop_id, damage):
+    path = files(project, loop_id)[0]
+    good = path.read_bytes()
+    path.write_bytes(damage(good))
+    bad = path.read_bytes()
+    assert shown(project, loop_id)["status"] == "created"
+    assert json.loads(path.read_bytes()) == json.loads(good)
+    assert [aside.read_bytes() for aside in path.parent.glob(f"{path.name}.damaged-*")] == [bad]
+
+
+@pytest.mark.parametrize("which", [0, 2], ids=["state", "head"])
+def test_a_missing_projection_is_made_anew(project, loop_id, which):
+    before = shown(project, loop_id)
+    files(project, loop_id)[which].unlink()
+    assert shown(project, loop_id) == before
+    assert files(project, loop_id)[which].exists()
+
+
+def test_a_file_from_the_future_is_refused_and_left_alone(project, loop_id):
+    path = files(project, loop_id)[0]
+    document = json.loads(path.read_text())
+    document["loopwright"]["schema"] = 99
+    path.write_text(json.dumps(document))
+    before = path.read_bytes()
+    done = run(project, "show", loop_id, code=1)
+    assert done.stderr.startswith("DAMAGED_FILE: ")
+    assert "newer loopwright" in done.stderr
+    assert path.read_bytes() == before
+
+
+def test_damage_inside_the_log_is_named_and_a_torn_end_is_cut(project, loop_id):
+    state, events, head = files(project, loop_id)
+    whole = events.read_bytes()
+    events.write_bytes(whole + b'{"revision": 9')
+    assert shown(project, loop_id)["loopwright"]["revision"] == 3
+    assert events.read_bytes() == whole
+    assert list(events.parent.glob(f"{events.name}.torn-*"))
+    events.write_bytes(whole.replace(b'"one"', b'"0ne"') + b"\n")
+    head.unlink()
+    done = run(project, "show", loop_id, code=1)
+    assert done.stderr.startswith("DAMAGED_FILE: ")
+    assert "Traceback" not in done.stderr
+    assert state.exists()
+
+
+def edit(project, loop_id, change):
+    path = files(project, loop_id)[0]
+    document = json.loads(path.read_text())
+    change(document)
+    path.write_text(json.dumps(document, indent=2))
+
+
+def test_another_tools_legal_edit_is_taken_in_and_its_keys_are_kept(project, loop_id):
+    start(project, loop_id)
+
+    def change(document):
+        document["status"] = "paused"
+        document["current_iteration"] += 1
+        document["their_key"] = {"deep": [1, 2]}
+        document["skill_state"]["develop"]["tasks"][0]["status"] = "completed"
+        document["skill_state"]["their_skill_key"] = "x"
+
+    edit(project, loop_id, change)
+    after = shown(project, loop_id)
+    assert (after["status"], after["current_iteration"]) == ("paused", 1)
+    assert after["their_key"] == {"deep": [1, 2]}
+    assert after["skill_state"]["their_skill_key"] == "x"
+    assert after["skill_state"]["develop"]["completed"] == 1
+    actors = {json.loads(line)["actor"] for line in run(project, "logs", loop_id, "--json").stdout.splitlines()}
+    assert "outside" in actors
+
+
+@pytest.mark.parametrize(
+    ("field", "change"),
+    [
+        ("title", lambda document: document.update(title="another")),
+        ("max_iterations", lambda document: document.update(max_iterations=99)),
+        ("current_iteration", lambda document: document.update(current_iteration=7)),
+        ("status", lambda document: document.update(status="created")),
+        ("validation", lambda document: document.update(status="completed")),
+        ("loopwright.attempt", lambda document: document["loopwright"].update(attempt=5)),
+        ("skill_state", lambda document: document["skill_state"]["develop"]["tasks"][0].update(status="odd")),
+    ],
+)
+def test_any_other_edit_is_kept_aside_with_an_error_that_names_the_field(project, loop_id, field, change):
+    start(project, loop_id)
+    before = shown(project, loop_id)
+    edit(project, loop_id, change)
+    after = shown(project, loop_id)
+    assert {**after, "skill_state": None, "loopwright": None, "updated_at": None} == {
+        **before, "skill_state": None, "loopwright": None, "updated_at": None
+    }  # fmt: skip
+    (error,) = after["skill_state"]["errors"]
+    assert field in error["message"]
+    assert list((project.own / "loops").glob(f"{loop_id}.json.damaged-*"))
+
+
+def test_of_a_hundred_writers_no_update_is_lost(project, loop_id):
+    """Half of them by the command line, half by the library."""
+
+    def by_library(number):
+        with store(project).changing(loop_id) as opened:
+            opened.apply(c.Count(spent=opened.loop.spent.__class__(tokens=1)), f"library-{number}")
+
+    children = [
+        subprocess.Popen(project.command("loop", "task", "add", loop_id, f"from {number}"), cwd=project.root,
+                         env=project.environment, stdout=subprocess.DEVNULL)
+        for number in range(20)
+    ]  # fmt: skip
+    threads = [threading.Thread(target=by_library, args=(number,)) for number in range(80)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [child.wait() for child in children] == [0] * 20
+    loop = store(project).load(loop_id)
+    assert loop.spent.tokens == 80
+    assert {task.description for task in loop.tasks} >= {f"from {number}" for number in range(20)}
+    assert loop.revision == 3 + 100
+
+
+def test_after_a_thousand_pauses_and_resumes_by_two_the_last_that_was_acknowledged_holds(project, loop_id):
+    start(project, loop_id)
+    pause = c.Pause(hold=Hold(holder=Holder.OPERATOR, code="paused", message="p", since="2026-01-01T00:00:00Z"))
+    resume = c.Resume(lifts=frozenset({Holder.OPERATOR}))
+    acknowledged = []
+
+    def client(name):
+        for number in range(500):
+            with store(project).changing(loop_id) as opened:
+                try:
+                    opened.apply(pause if number % 2 == 0 else resume, name)
+                    acknowledged.append(opened.loop)
+                except LoopRefused:
+                    pass
+
+    clients = [threading.Thread(target=client, args=(name,)) for name in ("ann", "bob")]
+    for one in clients:
+        one.start()
+    for one in clients:
+        one.join()
+    last = max(acknowledged, key=lambda loop: loop.revision)
+    assert store(project).load(loop_id) == last
+    assert last.revision == 4 + len(acknowledged)
+
+
+@pytest.mark.needs("root")
+@pytest.mark.parametrize("options", ["ro", "full"])
+def test_on_a_disk_that_takes_nothing_the_old_state_stays_whole(project, loop_id, options):
+    folder = project.own / "loops"
+    kept = {path.name: path.read_bytes() for path in folder.iterdir()}
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", folder], check=True)
+    try:
+        for name, data in kept.items():
+            (folder / name).write_bytes(data)
+        if options == "ro":
+            subprocess.run(["mount", "-o", "remount,ro", folder], check=True)
+        else:
+            with pytest.raises(OSError, match="No space"):
+                (folder / "filler").write_bytes(b"x" * (1 << 20))
+        done = project.run("loop", "task", "add", loop_id, "x" * 5000)
+        assert done.exit_code == 1
+        assert done.stderr.startswith("STORAGE_FAILED: ")
+        assert {name: (folder / name).read_bytes() for name in kept} == kept
+    finally:
+        subprocess.run(["umount", folder], check=True)
