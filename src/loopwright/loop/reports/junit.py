@@ -1,0 +1,176 @@
+"""JUnit XML, whoever wrote it, as results: streamed, so that a file of any size costs what its failures cost.
+
+What the dialects differ in is tolerated; what would let a failure go unseen is said in the report's `gaps`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import msgspec
+
+from loopwright.loop.reports.decimals import parse_count
+from loopwright.loop.reports.excerpt import Excerpt, cut
+from loopwright.loop.reports.junit_case import LONGEST_NAME, LONGEST_TRACE, PROBLEMS, Case, Problem
+from loopwright.loop.reports.model import ForeignReport, TestReport, TestResult
+from loopwright.loop.reports.safe_xml import Damage, tell
+
+MOST_RESULTS = 200_000
+MOST_TEXT = 64_000_000
+_SHORT_MESSAGE = 200
+_MOST_GAPS = 20
+_SUITES = ("testsuites", "testsuite")
+_OUTPUTS = ("system-out", "system-err")
+# A suite that was skipped has skipped cases; one that failed by itself (a set-up, a crash) may have none.
+_OF_SUITES = PROBLEMS - {"skipped"}
+
+
+class Room:
+    """How much may still be kept; one for all files of a run."""
+
+    def __init__(self, results: int = MOST_RESULTS, text: int = MOST_TEXT) -> None:
+        self.results = results
+        self.text = text
+
+    def fit(self, result: TestResult) -> TestResult | None:
+        """The result with as much of its text as there is room for; None when there is none for another result."""
+        self.results -= 1
+        if self.results < 0:
+            return None
+        self.text -= len(result.error_message) + len(result.stack_trace)
+        if self.text >= 0:
+            return result
+        message = cut(result.error_message, _SHORT_MESSAGE)
+        trace = "[left out: the report holds too much text]" if result.stack_trace else ""
+        return msgspec.structs.replace(result, error_message=message, stack_trace=trace)
+
+
+def read_junit(chunks: Iterable[bytes], room: Room | None = None) -> TestReport:
+    """The tests that a JUnit XML file names, or `UnreadableReport`."""
+    gatherer = _Gatherer(room or Room())
+    damage = tell(chunks, gatherer)
+    if damage is not None:
+        gatherer.break_off(damage)
+    return gatherer.report()
+
+
+class _Suite:
+    """A suite that is being read."""
+
+    def __init__(self, name: str, attributes: dict[str, str], path: str) -> None:
+        own = cut(attributes.get("name", "").strip(), LONGEST_NAME)
+        self.name = own
+        # The outermost name is the runner's ("pytest tests"), not a suite's.
+        self.path = cut(" > ".join(filter(None, (path, own))), LONGEST_NAME) if name == "testsuite" else path
+        counts = (parse_count(attributes.get(key, "0")) or 0 for key in ("failures", "errors"))
+        self.declared = sum(counts)
+        self.failed = 0
+        self.first_result = 0
+        self.output = Excerpt(LONGEST_TRACE)
+
+
+class _Gatherer:
+    """Listens to a document; `_sinks` says for each open element where its text goes."""
+
+    def __init__(self, room: Room) -> None:
+        self._room = room
+        self._results: list[TestResult] = []
+        self._left_out = 0
+        self._gaps: list[str] = []
+        self._names: list[str] = []
+        self._sinks: list[Excerpt | None] = []
+        self._suites: list[_Suite] = []
+        self._cases: list[Case] = []
+
+    def start(self, name: str, attributes: dict[str, str]) -> None:
+        parent = self._names[-1] if self._names else ""
+        if not parent and name not in _SUITES:
+            raise ForeignReport(f"the outermost element is <{cut(name, 60)}>, not <testsuites> or <testsuite>")
+        self._names.append(name)
+        self._sinks.append(self._opened(name, parent, attributes))
+
+    def _opened(self, name: str, parent: str, attributes: dict[str, str]) -> Excerpt | None:
+        """Take note of an element; where its text goes."""
+        if name in _SUITES:
+            self._open_suite(name, attributes)
+        elif name == "testcase":
+            self._cases.append(Case(attributes))
+        elif parent == "testcase" and name in PROBLEMS:
+            return self._open_problem(self._cases[-1], name, attributes)
+        elif parent in _SUITES and name in _OF_SUITES:
+            self._cases.append(Case({"name": self._suites[-1].name or "(suite)"}))
+            return self._open_problem(self._cases[-1], name, attributes)
+        elif name in _OUTPUTS and parent == "testcase":
+            return self._cases[-1].output
+        elif name in _OUTPUTS and parent in _SUITES:
+            return self._suites[-1].output
+        elif parent in PROBLEMS and name not in _OUTPUTS:
+            return self._sinks[-1]  # surefire puts the trace of a flaky try into an element of its own
+        return None
+
+    def _open_suite(self, name: str, attributes: dict[str, str]) -> None:
+        suite = _Suite(name, attributes, self._suites[-1].path if self._suites else "")
+        suite.first_result = len(self._results)
+        self._suites.append(suite)
+
+    @staticmethod
+    def _open_problem(case: Case, kind: str, attributes: dict[str, str]) -> Excerpt:
+        case.problems.append(Problem(kind, attributes))
+        return case.problems[-1].text
+
+    def text(self, text: str) -> None:
+        sink = self._sinks[-1] if self._sinks else None
+        if sink is not None:
+            sink.add(text)
+
+    def end(self, name: str) -> None:
+        self._names.pop()
+        self._sinks.pop()
+        if name == "testcase" or (name in _OF_SUITES and self._names[-1] in _SUITES):
+            self._close_case()
+        elif name in _SUITES:
+            self._close_suite()
+
+    def _close_case(self) -> None:
+        result = self._cases.pop().result(self._suites[-1].path)
+        if result.status == "failed":
+            self._suites[-1].failed += 1
+        kept = self._room.fit(result)
+        if kept is None:
+            self._left_out += 1
+        else:
+            self._results.append(kept)
+
+    def _close_suite(self) -> None:
+        suite = self._suites.pop()
+        if suite.declared and not suite.failed:
+            self._gap(f"the suite '{suite.name}' counts {suite.declared:,} failed and names none of them")
+            suite.failed = suite.declared
+        if self._suites:
+            self._suites[-1].failed += suite.failed
+        # Bazel writes a test's log beside the one case of the suite, not into it.
+        own = self._results[suite.first_result :]
+        if len(own) == 1 and own[0].status == "failed" and not own[0].stack_trace and suite.output:
+            self._results[-1] = msgspec.structs.replace(own[0], stack_trace=suite.output.text().strip())
+
+    def break_off(self, damage: Damage) -> None:
+        """Keep what is known of the cases that are open, and say that there may have been more."""
+        while self._cases:
+            if self._cases[-1].has_failed:
+                self._close_case()
+            else:
+                self._cases.pop()
+        if damage.broke_off:
+            self._gap(f"the report breaks off in line {damage.line}: its writer was stopped, or had no space left")
+        else:
+            self._gap(f"line {damage.line} is not XML ({damage.message}): what follows was not read")
+
+    def _gap(self, text: str) -> None:
+        if len(self._gaps) < _MOST_GAPS:
+            self._gaps.append(text)
+
+    def report(self) -> TestReport:
+        gaps = list(self._gaps)
+        if self._left_out:
+            gaps.append(f"{self._left_out:,} tests were left out: there are too many to keep")
+        return TestReport(tuple(self._results), tuple(gaps))

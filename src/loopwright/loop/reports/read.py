@@ -1,0 +1,81 @@
+"""Report files from disk: opened without following a link, read in pieces, several of them as one report."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+from loopwright.kernel.files import shown
+from loopwright.loop.reports.coverage import add_up, read_coverage
+from loopwright.loop.reports.find import Found
+from loopwright.loop.reports.junit import Room, read_junit
+from loopwright.loop.reports.merge import merge
+from loopwright.loop.reports.model import Coverage, ForeignReport, TestReport, UnreadableReport
+
+_CHUNK = 256 * 1024
+_TOO_MANY = "there are more files than are looked at; name the reports' place more closely"
+
+
+def read_test_reports(found: Found) -> TestReport:
+    """All files as one report. A file that can't be read is a gap in it; when none can, `UnreadableReport`.
+
+    XML of other kinds is passed over beside a report, since a coverage in the same folder is nothing that is missing.
+    """
+    room = Room()
+    reports: list[TestReport] = []
+    problems: list[UnreadableReport] = []
+    for path in found.paths:
+        try:
+            reports.append(_named(read_junit(_chunks(path), room), path))
+        except UnreadableReport as problem:
+            problems.append(_in_file(problem, path))
+    if not reports:
+        raise problems[0] if problems else _none_of(found)
+    gaps = [str(problem) for problem in problems if not isinstance(problem, ForeignReport)]
+    if found.cut_short:
+        gaps.append(_TOO_MANY)
+    return merge((*reports, TestReport((), tuple(gaps))))
+
+
+def read_coverage_reports(found: Found) -> Coverage:
+    """All files as one coverage; each of them has to be readable, since a part would be a wrong number."""
+    if not found.paths:
+        raise _none_of(found)
+    if found.cut_short:
+        raise UnreadableReport(_TOO_MANY)
+    parts = []
+    for path in found.paths:
+        try:
+            parts.append(read_coverage(_chunks(path)))
+        except UnreadableReport as problem:
+            raise _in_file(problem, path) from problem
+    return add_up(parts)
+
+
+def _none_of(found: Found) -> UnreadableReport:
+    if not found.stale:
+        return UnreadableReport("there is no report")
+    return UnreadableReport(f"there is no report of this run; {shown(found.stale[0].name)} is of an earlier one")
+
+
+def _named(report: TestReport, path: Path) -> TestReport:
+    return TestReport(report.results, tuple(f"{shown(path.name)}: {gap}" for gap in report.gaps))
+
+
+def _in_file(problem: UnreadableReport, path: Path) -> UnreadableReport:
+    return type(problem)(f"{shown(path.name)}: {problem}")
+
+
+def _chunks(path: Path) -> Iterator[bytes]:
+    """A file's bytes. A pipe or a device that took its place is refused, not waited for."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(handle, "rb", buffering=0) as stream:
+            if not stat.S_ISREG(os.fstat(handle).st_mode):
+                raise UnreadableReport("not a file")
+            while chunk := stream.read(_CHUNK):
+                yield chunk
+    except OSError as refusal:
+        raise UnreadableReport(f"can't be read: {refusal.strerror or type(refusal).__name__}") from refusal
