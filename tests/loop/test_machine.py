@@ -28,11 +28,11 @@ from loopwright.loop.model import (
     Mark,
     Spent,
     Task,
-    TestLine,
     Validation,
     Worker,
 )
 from loopwright.loop.projection import document_of
+from loopwright.loop.reports.model import TestResult
 from loopwright.loop.store import LoopStore
 from loopwright.workspace.layout import Flavour, Layout
 
@@ -54,7 +54,7 @@ def hypothesis_of(name):
 
 
 def result(status):
-    return TestLine(test_name=f"test_{status}", suite="s", status=status, duration_ms=1)
+    return TestResult(test_name=f"test_{status}", suite="s", status=status, duration_ms=1)
 
 
 VALIDATIONS = st.builds(

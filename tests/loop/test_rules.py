@@ -21,17 +21,17 @@ from loopwright.loop.model import (
     Mark,
     Running,
     Task,
-    TestLine,
     UnderWay,
     Validation,
 )
+from loopwright.loop.reports.model import TestResult
 from loopwright.loop.rules import Accepted, Refused, decide, evolve, next_action, status_of
 
 NOW = "2026-01-01T00:00:00Z"
 PAUSE = Hold(holder=Holder.OPERATOR, code="paused", message="paused by a person", since=NOW)
 OVER_BUDGET = Hold(holder=Holder.BUDGET, code="budget_usd", message="1 USD is spent", since=NOW)
-PASSED = Validation(results=(TestLine(test_name="t", suite="s", status="passed", duration_ms=1),), passed=True)
-FAILED = Validation(results=(TestLine(test_name="t", suite="s", status="failed", duration_ms=1),), passed=False)
+PASSED = Validation(results=(TestResult(test_name="t", suite="s", status="passed", duration_ms=1),), passed=True)
+FAILED = Validation(results=(TestResult(test_name="t", suite="s", status="failed", duration_ms=1),), passed=False)
 MARK = Mark(tree="t", failing=(), evidence="e")
 PHASES = {
     "created": Created(),

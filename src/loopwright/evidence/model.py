@@ -11,7 +11,7 @@ from loopwright.redaction.model import Redacted
 SCHEMA: Final = "loopwright.evidence.v1"
 StepOutcome = Literal["passed", "failed", "cancelled", "skipped"]
 CheckOutcome = Literal["passed", "failed", "declared", "not_run"]
-RunKind = Literal["run", "rerun"]
+RunKind = Literal["run", "rerun", "loop"]
 SetOrNot = Literal["<SET>", "<UNSET>"]
 
 
@@ -101,7 +101,7 @@ class Link(_Record, frozen=True, kw_only=True):
     evidence_sha256: str
 
 
-class Evidence(_Record, frozen=True, kw_only=True):
+class Evidence(_Record, frozen=True, kw_only=True, omit_defaults=True):
     """A run's whole record."""
 
     schema: Literal["loopwright.evidence.v1"]
@@ -129,3 +129,4 @@ class Evidence(_Record, frozen=True, kw_only=True):
     patch_sha256: str | None
     files: dict[str, str]
     previous: Link | None
+    loop_id: str | None = None

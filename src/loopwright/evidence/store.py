@@ -58,14 +58,23 @@ class RunFolder(msgspec.Struct, frozen=True):
 
 
 class Origin(msgspec.Struct, frozen=True):
-    """Why a run was started: by itself, or to repeat another."""
+    """Why a run was started: by itself, to repeat another, or by a loop."""
 
     rerun_of: str | None = None
+    loop_id: str | None = None
 
     @property
     def kind(self) -> RunKind:
         """The word for it in the evidence."""
+        if self.loop_id is not None:
+            return "loop"
         return "run" if self.rerun_of is None else "rerun"
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """What the journal notes of it."""
+        known = {"rerun_of": self.rerun_of, "loop_id": self.loop_id}
+        return {name: value for name, value in known.items() if value is not None}
 
 
 class Abandoned(msgspec.Struct, frozen=True):
@@ -94,8 +103,7 @@ class RunStore:
                 run_id = name if number == 1 else f"{name}-{number}"
                 folder = None if run_id in used else self._take(run_id)
                 if folder is not None:
-                    data = {"run_id": run_id} | ({"rerun_of": origin.rerun_of} if origin.rerun_of else {})
-                    journal.append(STARTED, data, at)
+                    journal.append(STARTED, {"run_id": run_id, **origin.facts}, at)
                     with storage(folder.path):
                         (folder.path / "logs").mkdir()
                     return folder
@@ -160,7 +168,11 @@ class RunStore:
         """Runs that no living process holds and that were never recorded, in the order of their links."""
         entries = self.journal.entries()
         recorded = {entry.data["run_id"] for entry in entries if entry.kind in (RECORDED, COLLECTED)}
-        found = {entry.data["run_id"]: Origin(entry.data.get("rerun_of")) for entry in entries if entry.kind == STARTED}
+        found = {
+            entry.data["run_id"]: Origin(entry.data.get("rerun_of"), entry.data.get("loop_id"))
+            for entry in entries
+            if entry.kind == STARTED
+        }
         for path in sorted(self._layout.runs.iterdir()) if self._layout.runs.is_dir() else ():
             # What the journal has lost: a folder with logs is a run all the same.
             if (path / "logs").is_dir() and not path.is_symlink():

@@ -10,11 +10,12 @@ from typing import Any, Literal
 
 import msgspec
 
+from loopwright.loop.reports.model import TestReport, TestResult
+
 Mode = Literal["interactive", "auto"]
 TaskMode = Literal["analysis", "write"]
 TaskStatus = Literal["pending", "in_progress", "completed", "failed"]
 HypothesisStatus = Literal["pending", "confirmed", "rejected", "inconclusive"]
-TestStatus = Literal["passed", "failed", "skipped"]
 
 
 class Action(StrEnum):
@@ -136,23 +137,10 @@ class Debugging(_Value, frozen=True, kw_only=True):
         return next((one.id for one in self.hypotheses if one.status == "confirmed"), None)
 
 
-class TestLine(_Value, frozen=True, kw_only=True):
-    """One test's outcome."""
-
-    __test__ = False  # not one for pytest
-
-    test_name: str
-    suite: str
-    status: TestStatus
-    duration_ms: float
-    error_message: str = ""
-    stack_trace: str = ""
-
-
 class Validation(_Value, frozen=True, kw_only=True):
     """What the last run of the test command came to."""
 
-    results: tuple[TestLine, ...] = ()
+    results: tuple[TestResult, ...] = ()
     coverage: float | None = None
     passed: bool = False
     last_run_at: str | None = None
@@ -161,13 +149,12 @@ class Validation(_Value, frozen=True, kw_only=True):
     @property
     def failed_tests(self) -> tuple[str, ...]:
         """Names of the tests that failed."""
-        return tuple(one.test_name for one in self.results if one.status == "failed")
+        return TestReport(self.results).failed_tests
 
     @property
     def pass_rate(self) -> float:
         """Of the tests that ran, how many in a hundred passed."""
-        ran = [one for one in self.results if one.status != "skipped"]
-        return round(100 * sum(one.status == "passed" for one in ran) / len(ran), 2) if ran else 0.0
+        return TestReport(self.results).pass_rate
 
     @property
     def holds(self) -> bool:

@@ -18,10 +18,10 @@ from loopwright.loop.model import (
     Loop,
     Mode,
     Task,
-    TestLine,
     UnderWay,
     Validation,
 )
+from loopwright.loop.reports.model import TestResult
 
 _T = TypeVar("_T")
 _KNOWN = ("current_action", "last_action", "completed_actions", "mode", "develop", "debug", "validate", "errors")
@@ -54,7 +54,7 @@ class _Debug(msgspec.Struct, frozen=True):
 
 class _Validate(msgspec.Struct, frozen=True):
     coverage: float | None = None
-    test_results: tuple[TestLine, ...] = ()
+    test_results: tuple[TestResult, ...] = ()
     passed: bool = False
     last_run_at: str | None = None
 

@@ -142,6 +142,7 @@ class Draft:
             patch_sha256=self.patch_sha256,
             files=dict(sorted(self.files.items())),
             previous=None,
+            loop_id=order.origin.loop_id,
         )
 
     def env_status(self) -> dict[str, SetOrNot]:

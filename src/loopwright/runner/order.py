@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import msgspec
 
 from loopwright.errors import LoopwrightError
@@ -9,7 +11,7 @@ from loopwright.evidence.store import Origin, RunStore
 from loopwright.kernel.clock import Clock
 from loopwright.redaction.redactor import Redactor
 from loopwright.runner.model import Environment, Limits
-from loopwright.sandbox.open import Wanted
+from loopwright.sandbox.open import Sandbox, Wanted
 from loopwright.sandbox.port import Isolation
 
 
@@ -33,11 +35,13 @@ class Order(msgspec.Struct, frozen=True):
     environment: Environment
     origin: Origin = Origin()
     run_id: str | None = None
+    # Looks at the sandbox after the steps, while it is still there.
+    inspect: Callable[[Sandbox], None] | None = None
 
     @property
     def stop_at_failure(self) -> bool:
-        """A rerun goes on, so that all failures are known."""
-        return self.origin.rerun_of is None
+        """A rerun and a loop's run go on, so that all failures are known."""
+        return self.origin.kind == "run"
 
 
 class Tools(msgspec.Struct, frozen=True):
