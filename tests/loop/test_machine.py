@@ -94,10 +94,10 @@ WORK = st.one_of(
     st.builds(lambda action, name: c.Choose(action=action, action_id=name), st.sampled_from(list(Action)), ACTIONS),
     st.builds(lambda name, tasks: c.FinishInit(action_id=name, tasks=tuple(map(task, tasks))), ACTIONS, st.sets(IDS)),
     st.builds(
-        lambda name, passed, mark: c.FinishDevelop(
-            action_id=name, passed=passed, files_changed=("a.py",), tree=None, mark=mark
+        lambda name, outcome, mark: c.FinishDevelop(
+            action_id=name, outcome=outcome, files_changed=("a.py",), tree=None, mark=mark
         ),
-        ACTIONS, st.booleans(), MARKS,
+        ACTIONS, st.sampled_from(["completed", "failed", "pending"]), MARKS,
     ),
     ACTIONS.map(lambda name: c.ProposeHypotheses(action_id=name, bug="b", hypotheses=CAUSES)),
     st.builds(
@@ -171,7 +171,9 @@ class LoopMachine(RuleBasedStateMachine):
         passed = Validation(results=(result("passed"),), passed=True, run_id="r")
         outcome = {
             Action.INIT: c.FinishInit(action_id=at.id, tasks=()),
-            Action.DEVELOP: c.FinishDevelop(action_id=at.id, passed=True, files_changed=(), tree=None, mark=mark),
+            Action.DEVELOP: c.FinishDevelop(
+                action_id=at.id, outcome="completed", files_changed=(), tree=None, mark=mark
+            ),
             Action.VALIDATE: c.FinishValidate(action_id=at.id, validation=passed, mark=mark),
             Action.COMPLETE: c.FinishComplete(action_id=at.id),
         }

@@ -170,8 +170,8 @@ def test_an_action_is_begun_once_and_interrupted_work_is_gone_on_with():
     assert resumed.iteration == 1
 
 
-def develop(action_id, *, passed=True, mark=MARK):
-    return c.FinishDevelop(action_id=action_id, passed=passed, files_changed=("a.py",), tree=None, mark=mark)
+def develop(action_id, *, outcome="completed", mark=MARK):
+    return c.FinishDevelop(action_id=action_id, outcome=outcome, files_changed=("a.py",), tree=None, mark=mark)
 
 
 def test_an_outcome_counts_only_for_the_action_that_is_under_way():

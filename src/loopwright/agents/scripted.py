@@ -1,7 +1,7 @@
 """An agent that plays written turns: the same every time, no model, no network. The agent of every test.
 
-A turns file is YAML: `turns:` with a list of `role`, `expect` (text that the prompt must hold), and either
-`answer` or `fail` (one of the contract's reasons).
+A turns file is YAML: `turns:` with a list of `role`, `expect` (text that the prompt must hold), `run` (a shell script
+for the sandbox), `tokens` and `usd` (what the turn cost), and either `answer` or `fail` (a reason of the contract).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from loopwright.errors import SettingsInvalid
 from loopwright.kernel.files import shown
 from loopwright.kernel.yaml_nodes import Mapping, Node, Scalar, Sequence, YamlProblem, read_nodes
 
-_KEYS = {"role", "expect", "answer", "fail"}
+_KEYS = {"role", "expect", "run", "answer", "fail", "tokens", "usd"}
 
 
 class WrittenTurn(msgspec.Struct, frozen=True):
@@ -25,6 +25,9 @@ class WrittenTurn(msgspec.Struct, frozen=True):
     expect: str
     answer: str
     fail: Reason | None
+    run: str = ""
+    tokens: int | None = None
+    usd: float | None = None
 
 
 class ScriptedAgent:
@@ -36,7 +39,6 @@ class ScriptedAgent:
 
     def take(self, turn: Turn, start: Starter) -> Answer | NoAnswer:
         """The next written turn of this role; that none is left is a failure, not a default."""
-        del start
         written = next((candidate for candidate in self._left if candidate.role is turn.role), None)
         if written is None:
             return NoAnswer(Reason.CRASHED, f"no turn is left for the role {turn.role}")
@@ -45,7 +47,15 @@ class ScriptedAgent:
             return NoAnswer(written.fail, "as written")
         if written.expect not in turn.prompt:
             return NoAnswer(Reason.REFUSED, f"the prompt does not hold '{written.expect}'")
-        return Answer(written.answer, 0.0)
+        duration_s = 0.0
+        if written.run:
+            ran = start(("sh", "-c", written.run), env={}, timeout_s=turn.timeout_s)
+            if ran.timed_out:
+                return NoAnswer(Reason.HUNG, f"no answer within {turn.timeout_s:g} s")
+            if ran.exit_code != 0:
+                return NoAnswer(Reason.CRASHED, f"its script exited with {ran.exit_code}")
+            duration_s = ran.duration_s
+        return Answer(written.answer, duration_s, written.tokens, written.usd, turn.session)
 
 
 def read_turns(path: Path) -> tuple[WrittenTurn, ...]:
@@ -75,9 +85,12 @@ def _turn(path: Path, node: Node) -> WrittenTurn:
     try:
         role = Role(fields.get("role", ""))
         fail = Reason(fields["fail"]) if "fail" in fields else None
+        tokens = int(fields["tokens"]) if "tokens" in fields else None
+        usd = float(fields["usd"]) if "usd" in fields else None
     except ValueError as problem:
         raise _invalid(path, node.line, str(problem)) from problem
-    return WrittenTurn(role, fields.get("expect", ""), fields.get("answer", ""), fail)
+    expect, answer, run = (fields.get(name, "") for name in ("expect", "answer", "run"))
+    return WrittenTurn(role, expect, answer, fail, run, tokens, usd)
 
 
 def _invalid(path: Path, line: int, reason: str) -> SettingsInvalid:

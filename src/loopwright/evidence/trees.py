@@ -16,10 +16,15 @@ def load_base(judge: PrivateRepository, base: BaseRecord, base_patch: Path) -> b
     if judge.succeeds("cat-file", "-e", f"{base.tree}^{{tree}}"):
         judge.run("read-tree", base.tree)
         return True
-    if base.commit is None or not judge.succeeds("cat-file", "-e", f"{base.commit}^{{commit}}"):
+    if base.commit is None and not base_patch.is_file():
         return False
-    judge.run("read-tree", base.commit)
-    drop_secrets(judge)
+    if base.commit is None:
+        judge.run("read-tree", "--empty")
+    elif judge.succeeds("cat-file", "-e", f"{base.commit}^{{commit}}"):
+        judge.run("read-tree", base.commit)
+        drop_secrets(judge)
+    else:
+        return False
     if base_patch.is_file():
         apply_patch(judge, base_patch)
     return write_tree(judge) == base.tree

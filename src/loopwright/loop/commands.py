@@ -18,6 +18,7 @@ from loopwright.loop.model import (
     Mark,
     Spent,
     Task,
+    TaskStatus,
     Tree,
     Validation,
     Worker,
@@ -140,10 +141,10 @@ class FinishInit(_Command, frozen=True, kw_only=True):
 
 
 class FinishDevelop(_Command, frozen=True, kw_only=True):
-    """The worker has done a task, or failed at it."""
+    """The worker has done a task, failed at it, or wants to try it again (then it is pending)."""
 
     action_id: str
-    passed: bool
+    outcome: TaskStatus
     files_changed: tuple[str, ...]
     tree: Tree | None
     mark: Mark

@@ -167,7 +167,12 @@ def _begun(loop: Loop, under_way: UnderWay) -> Loop:
     debug = loop.debug
     if under_way.action is Action.DEBUG:
         debug = replace(debug, iteration=debug.iteration + 1)
-    return replace(loop, under_way=under_way, iteration=iteration, tasks=tasks, debug=debug, spent_on_task=Spent())
+    tries = loop.tries
+    if under_way.task_id is not None:
+        tries = {**tries, under_way.task_id: tries.get(under_way.task_id, 0) + 1}
+    return replace(
+        loop, under_way=under_way, iteration=iteration, tasks=tasks, debug=debug, spent_on_task=Spent(), tries=tries
+    )
 
 
 def _findings(loop: Loop, event: e.Event, at: str) -> Loop:

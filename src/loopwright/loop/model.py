@@ -258,6 +258,7 @@ class Loop(_Value, frozen=True, kw_only=True):
     spent: Spent = Spent()
     spent_on_task: Spent = Spent()
     marks: tuple[Mark, ...] = ()
+    tries: dict[str, int] = {}
     tree: Tree | None = None
     extra: dict[str, Any] = {}
     skill_extra: dict[str, Any] = {}

@@ -329,7 +329,7 @@ def _developed(loop: Loop, command: c.FinishDevelop) -> Decision:
     kept = (e.WorkKept(tree=command.tree),) if command.tree is not None else ()
     ended = e.TaskFinished(
         task_id=task_id or "",
-        status="completed" if command.passed else "failed",
+        status=command.outcome,
         files_changed=command.files_changed,
     )
     done = e.ActionDone(action_id=command.action_id, action=Action.DEVELOP, mark=command.mark)

@@ -21,7 +21,7 @@ _BINARY_LIMIT = 256 << 20
 def keep_patch(folder: RunFolder, sandbox: Sandbox, redactor: Redactor, draft: Draft) -> None:
     """Write `changes.patch` and note the tree that it leads to."""
     waiting = sandbox.place.folder / "changes.waiting"
-    with _Screened(waiting, PATCH, redactor) as screened:
+    with Screened(waiting, PATCH, redactor) as screened:
         changes = sandbox.recorder.record(screened.write)
     draft.left_out = changes.left_out
     draft.changed = sandbox.recorder.changed_files()
@@ -41,7 +41,7 @@ def keep_base_patch(folder: RunFolder, sandbox: Sandbox, redactor: Redactor, dra
     if base.is_commit or base.commit is None:
         return
     waiting = sandbox.place.folder / "base.waiting"
-    with _Screened(waiting, BASE_PATCH, redactor) as screened:
+    with Screened(waiting, BASE_PATCH, redactor) as screened:
         whole = sandbox.recorder.write_base_patch(screened.write, _BASE_LIMIT)
     if screened.findings:
         draft.notes.append("what was not committed is not kept: it holds a secret; rerun will need it unchanged")
@@ -52,14 +52,14 @@ def keep_base_patch(folder: RunFolder, sandbox: Sandbox, redactor: Redactor, dra
     waiting.unlink(missing_ok=True)
 
 
-class _Screened:
+class Screened:
     """A file in the private sandbox folder that fills only as long as nothing secret passes by."""
 
     def __init__(self, path: Path, source: str, redactor: Redactor) -> None:
         self._path = path
         self._stream = redactor.stream(source, trusts_pragma=True)
 
-    def __enter__(self) -> _Screened:
+    def __enter__(self) -> Screened:
         with storage(self._path):
             self._file = self._path.open("wb")
         return self

@@ -98,6 +98,12 @@ class GitRecorder:
         self._diff(commit, self._base.tree, bounded, "--", ".", *outside)
         return size <= limit
 
+    def write_whole_patch(self, write: Callable[[bytes], None]) -> None:
+        """What the recorded tree has that the base's commit has not; without a commit that is everything."""
+        start = f"{self._base.commit}^{{tree}}" if self._base.commit else self._git.run("mktree").decode().strip()
+        outside = [f":(exclude,top){folder}" for folder in SECRET_FOLDERS]
+        self._diff(start, self._tree, write, "--", ".", *outside)
+
     def _keep_large_files_out(self) -> list[str]:
         """A patch can't carry a file of gigabytes: put the base's entry back, and name the file."""
         named = []

@@ -9,6 +9,7 @@ from pathlib import Path
 from loopwright.agents.command import CommandAgent
 from loopwright.agents.port import Agent
 from loopwright.agents.scripted import ScriptedAgent, read_turns
+from loopwright.agents.shell import ShellAgent
 from loopwright.errors import AgentFailed, WrongUsage
 from loopwright.kernel.clock import Clock, utc_now
 from loopwright.kernel.files import shown
@@ -59,6 +60,8 @@ def open_agent(name: str, settings: Settings, root: Path) -> Agent:
     else:
         wanted = settings.values.agents.named.get(name, AgentSettings())
     match wanted.kind or name:
+        case "bash" if name == "bash":
+            return ShellAgent()
         case "command" if wanted.command:
             return CommandAgent(name if not colon else kind, wanted.command)
         case "scripted" if wanted.turns:
