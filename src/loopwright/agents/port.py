@@ -48,6 +48,8 @@ class Turn(msgspec.Struct, frozen=True):
     timeout_s: float
     may_use_web: bool
     session: str | None = None
+    # How many turns in this role were taken before for the same work; None where nobody counts.
+    number: int | None = None
 
 
 class Answer(msgspec.Struct, frozen=True):

@@ -35,14 +35,18 @@ class ScriptedAgent:
 
     def __init__(self, name: str, turns: tuple[WrittenTurn, ...]) -> None:
         self.name = name
-        self._left = list(turns)
+        self._turns = turns
+        self._played: dict[Role, int] = {}
 
     def take(self, turn: Turn, start: Starter) -> Answer | NoAnswer:
         """The next written turn of this role; that none is left is a failure, not a default."""
-        written = next((candidate for candidate in self._left if candidate.role is turn.role), None)
-        if written is None:
+        of_role = [candidate for candidate in self._turns if candidate.role is turn.role]
+        # Work that goes on in another process counts its turns; else we do.
+        number = self._played.get(turn.role, 0) if turn.number is None else turn.number
+        if number >= len(of_role):
             return NoAnswer(Reason.CRASHED, f"no turn is left for the role {turn.role}")
-        self._left.remove(written)
+        written = of_role[number]
+        self._played[turn.role] = number + 1
         if written.fail is not None:
             return NoAnswer(written.fail, "as written")
         if written.expect not in turn.prompt:

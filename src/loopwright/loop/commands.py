@@ -215,6 +215,7 @@ class Count(_Command, frozen=True, kw_only=True):
     """Something was paid for."""
 
     spent: Spent
+    role: str = ""
 
 
 class Arrive(_Command, frozen=True, kw_only=True):

@@ -198,9 +198,10 @@ class ErrorNoted(_Event, frozen=True, kw_only=True, tag="error.noted"):
 
 
 class CostCounted(_Event, frozen=True, kw_only=True, tag="cost.counted"):
-    """A turn, or time, was paid for."""
+    """A turn in a role, or time, was paid for."""
 
     spent: Spent
+    role: str = ""
 
 
 class WorkerArrived(_Event, frozen=True, kw_only=True, tag="worker.arrived"):

@@ -155,8 +155,10 @@ def _work(loop: Loop, event: e.Event, at: str) -> Loop:
             return replace(loop, tree=tree)
         case e.ErrorNoted(error=error):
             return replace(loop, errors=(*loop.errors, error)[-_ERRORS_KEPT:])
-        case e.CostCounted(spent=spent):
-            return replace(loop, spent=_sum(loop.spent, spent), spent_on_task=_sum(loop.spent_on_task, spent))
+        case e.CostCounted(spent=spent, role=role):
+            turns = {**loop.turns, role: loop.turns.get(role, 0) + 1} if role else loop.turns
+            paid, on_task = _sum(loop.spent, spent), _sum(loop.spent_on_task, spent)
+            return replace(loop, spent=paid, spent_on_task=on_task, turns=turns)
         case _:
             return _findings(loop, event, at)
 

@@ -259,6 +259,7 @@ class Loop(_Value, frozen=True, kw_only=True):
     spent_on_task: Spent = Spent()
     marks: tuple[Mark, ...] = ()
     tries: dict[str, int] = {}
+    turns: dict[str, int] = {}
     tree: Tree | None = None
     extra: dict[str, Any] = {}
     skill_extra: dict[str, Any] = {}

@@ -185,8 +185,8 @@ def _settings(loop: Loop, command: c.Command) -> Decision:
             return Accepted((e.BudgetSet(budget=budget),))
         case c.NoteError(error=error):
             return Accepted((e.ErrorNoted(error=error),))
-        case c.Count(spent=spent):
-            return Accepted((e.CostCounted(spent=spent),))
+        case c.Count(spent=spent, role=role):
+            return Accepted((e.CostCounted(spent=spent, role=role),))
         case c.Arrive(worker=worker):
             return Accepted((e.WorkerArrived(worker=worker),))
         case c.Leave(why=why):

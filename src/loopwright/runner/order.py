@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import Protocol
 
 import msgspec
 
@@ -35,13 +35,24 @@ class Order(msgspec.Struct, frozen=True):
     environment: Environment
     origin: Origin = Origin()
     run_id: str | None = None
-    # Looks at the sandbox after the steps, while it is still there.
-    inspect: Callable[[Sandbox], None] | None = None
+    observer: Observer | None = None
 
     @property
     def stop_at_failure(self) -> bool:
         """A rerun and a loop's run go on, so that all failures are known."""
         return self.origin.kind == "run"
+
+
+class Observer(Protocol):
+    """Looks at a run's sandbox while it is there."""
+
+    def before_steps(self, sandbox: Sandbox) -> None:
+        """It is open, and nothing has run in it yet."""
+        ...
+
+    def after_steps(self, sandbox: Sandbox) -> None:
+        """Nothing runs in it any more."""
+        ...
 
 
 class Tools(msgspec.Struct, frozen=True):

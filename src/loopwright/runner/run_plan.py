@@ -167,9 +167,11 @@ def _execute(
         with heeding(cancellation):
             keep_base_patch(folder, sandbox, tools.redactor, draft)
         tools.redactor.exempt_later(lambda: tools.redactor.exempted_by_pragma(sandbox.recorder.lines_with(PRAGMA_TEXT)))
+        if order.observer is not None:
+            order.observer.before_steps(sandbox)
         _run_steps(room, plan, bench, draft, stop_at_failure=order.stop_at_failure)
-        if order.inspect is not None:
-            order.inspect(sandbox)
+        if order.observer is not None:
+            order.observer.after_steps(sandbox)
         draft.findings += bench.findings
         _raise_if_stopped(bench, draft)
         draft.fail_first(bench.failures)

@@ -42,6 +42,7 @@ class Asked(msgspec.Struct, frozen=True):
     timeout_s: float
     may_use_web: bool = True
     session: str | None = None
+    number: int | None = None
 
 
 def open_booth(sandbox: Sandbox, environment: Environment, redactor: Redactor, log_bytes: int) -> Booth:
@@ -59,7 +60,9 @@ def take_turn(
     make_folder(asked.record)
     clean = booth.redactor.clean
     (asked.record / "prompt.md").write_bytes(clean(asked.prompt).data)
-    turn = Turn(asked.role, asked.prompt, booth.mailbox, asked.timeout_s, asked.may_use_web, asked.session)
+    turn = Turn(
+        asked.role, asked.prompt, booth.mailbox, asked.timeout_s, asked.may_use_web, asked.session, asked.number
+    )
     answer = agent.take(turn, _Starter(booth, asked, settings, cancellation))
     cancellation.raise_if_requested()
     if isinstance(answer, NoAnswer):
@@ -82,24 +85,40 @@ class _Starter:
 
     def __call__(self, argv: tuple[str, ...], *, env: Mapping[str, str], timeout_s: float) -> Ran:
         """Run it to its end."""
-        sandbox = self._booth.sandbox
-        base = self._booth.environment.for_step(tuple(self._settings.env))
-        launch = sandbox.isolation.launch(
-            sandbox.view, argv, cwd=sandbox.place.repo, env={**base, **env}, network=self._network
-        )
         self._started += 1
-        log = LogFile(self._record / f"program-{self._started}.log", self._booth.log_bytes)
-        streams = (self._booth.redactor.stream("agent"), self._booth.redactor.stream("agent"))
-        try:
-            ended = process.stream(
-                process.Command(launch.argv, launch.cwd, launch.env, str(sandbox.place.folder), launch.wrapped),
-                on_stdout=lambda data: log.write(streams[0].feed(data)),
-                on_stderr=lambda data: log.write(streams[1].feed(data)),
-                timeout_s=timeout_s,
-                cancellation=self._cancellation,
-            )
-            for stream in streams:
-                log.write(stream.finish())
-        finally:
-            log.close()
-        return Ran(ended.exit_code, ended.ending is Ending.TIMED_OUT, ended.duration_s)
+        log = self._record / f"program-{self._started}.log"
+        env = {**self._booth.environment.for_step(tuple(self._settings.env)), **env}
+        return run_in_booth(
+            self._booth, argv, env=env, log=log, network=self._network, timeout_s=timeout_s,
+            cancellation=self._cancellation,
+        )  # fmt: skip
+
+
+def run_in_booth(
+    booth: Booth,
+    argv: tuple[str, ...],
+    *,
+    env: Mapping[str, str],
+    log: Path,
+    network: bool,
+    timeout_s: float,
+    cancellation: Cancellation,
+) -> Ran:
+    """A program in the booth's sandbox, to its end; what it prints is in the log, redacted."""
+    sandbox = booth.sandbox
+    launch = sandbox.isolation.launch(sandbox.view, argv, cwd=sandbox.place.repo, env=env, network=network)
+    output = LogFile(log, booth.log_bytes)
+    streams = (booth.redactor.stream("agent"), booth.redactor.stream("agent"))
+    try:
+        ended = process.stream(
+            process.Command(launch.argv, launch.cwd, launch.env, str(sandbox.place.folder), launch.wrapped),
+            on_stdout=lambda data: output.write(streams[0].feed(data)),
+            on_stderr=lambda data: output.write(streams[1].feed(data)),
+            timeout_s=timeout_s,
+            cancellation=cancellation,
+        )
+        for stream in streams:
+            output.write(stream.finish())
+    finally:
+        output.close()
+    return Ran(ended.exit_code, ended.ending is Ending.TIMED_OUT, ended.duration_s)

@@ -110,7 +110,12 @@ class LoopSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     freeze_s: Annotated[int, Meta(ge=0, description="seconds of pause after which an agent's turn is ended")] = 60
     no_progress: Annotated[int, Meta(ge=1, description="iterations without any change before a loop is held")] = 3
     test_command: Annotated[str, Meta(description="what decides whether the work is right")] = ""
-    coverage: Annotated[str, Meta(description="path of the coverage report that the test command writes")] = ""
+    reports: Annotated[
+        str, Meta(description="path or glob of the JUnit XML that it writes; empty: the usual places")
+    ] = ""
+    coverage: Annotated[
+        str, Meta(description="path of the coverage report that it writes; empty: the usual places")
+    ] = ""
 
 
 class BudgetSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -9,6 +9,7 @@ from loopwright.cli.lazy import LazyCommands
 COMMANDS = {
     "new": ("new", "Make a loop."),
     "task": ("task", "Its tasks: add, edit, done, remove, order, import."),
+    "start": ("start", "Drive it until it is done, fails or is held."),
     "list": ("listing", "All loops, the newest change first."),
     "show": ("show", "One loop: tasks, holds, tests, cost."),
     "pause": ("pause", "Hold it; what it runs is frozen within a second."),

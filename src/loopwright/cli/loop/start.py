@@ -1,0 +1,59 @@
+"""`loopwright loop start`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from loopwright.cli.loop.output import say_loop
+from loopwright.cli.options import context_of, in_workspace, say, say_json_line
+from loopwright.cli.run import stopping_on_signals
+from loopwright.loop.desk import Told
+from loopwright.loop.model import Failed, Held, Holder, Loop
+from loopwright.loop.projection import document_of
+from loopwright.verbs.loop.look import resolve
+from loopwright.verbs.loop.start import start
+
+_HELD, _FAILED = 11, 12
+_EPILOG = """\b
+Examples:
+  loopwright loop start LOOP
+  loopwright loop start LOOP --json | jq .text
+"""
+
+
+@click.command(epilog=_EPILOG)
+@click.argument("loop")
+@in_workspace
+def command(loop: str, project_root: Path, as_json: bool) -> int:
+    """Drive a loop here until it is done, fails or is held; another terminal can pause or stop it.
+
+    Exit 0: done, or paused by a person. 11: held (budget, quota, blocker, decision). 12: failed.
+    """
+    context = context_of(project_root)
+
+    def tell(told: Told) -> None:
+        if as_json:
+            say_json_line({"type": "action", "loop_id": told.loop.loop_id, "text": told.text})
+        else:
+            say(told.text)
+
+    with stopping_on_signals() as cancellation:
+        after = start(context, resolve(context, loop), tell, cancellation)
+        reason = cancellation.reason
+    if as_json:
+        say_json_line({"type": "loop", **document_of(after)})
+    else:
+        say_loop(after, as_json=False)
+    return exit_code(after, reason)
+
+
+def exit_code(loop: Loop, stopped_by: str | None) -> int:
+    """The contract's code for how a worker left a loop."""
+    match loop.phase:
+        case Failed():
+            return _FAILED
+        case Held(holds=holds) if any(hold.holder is not Holder.OPERATOR for hold in holds):
+            return _HELD
+    return {"SIGINT": 130, "SIGTERM": 143}.get(stopped_by or "", 0)

@@ -1,0 +1,152 @@
+"""debug: possible causes from an agent, each tested by its own command against its own criteria."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from loopwright.agents.port import NoAnswer, Role
+from loopwright.agents.prompts import prompt_for
+from loopwright.kernel.clock import stamp
+from loopwright.loop import commands as c
+from loopwright.loop.actions.asking import WORKER, ask
+from loopwright.loop.answers import NotAnswered, ProposedHypotheses, read_answer
+from loopwright.loop.desk import Desk
+from loopwright.loop.model import Hypothesis, HypothesisStatus, Loop, Mark, Task
+from loopwright.loop.pages import add_line, add_to_page
+from loopwright.loop.workshop import workshop
+from loopwright.runner.turn import Booth, run_in_booth
+
+_MOST_EVIDENCE = 4000
+_PROBE_S = 600.0
+
+
+def perform(loop: Loop, desk: Desk, action_id: str) -> c.Command:
+    """Ask for causes, test each, and make the confirmed one a task."""
+    redactor = desk.tools().redactor
+    fixes: dict[str, str] = {}
+    with workshop(loop, desk, redactor) as booth:
+        answer = ask(loop, desk, booth, loop.agent, Role.DEBUGGER, _prompt(loop))
+        if isinstance(answer, NoAnswer):
+            return _nothing(loop, action_id, f"{answer.reason}: {redactor.clean(answer.detail).text}")
+        try:
+            proposed = read_answer(redactor.clean(answer.text).text, ProposedHypotheses).hypotheses
+        except NotAnswered as problem:
+            return _nothing(loop, action_id, str(problem))
+        found = tuple(
+            Hypothesis(
+                id=f"H{number}",
+                description=one.description,
+                testable_condition=one.testable_condition,
+                logging_point=one.logging_point,
+                evidence_criteria=one.evidence_criteria,
+                likelihood=one.likelihood,
+            )
+            for number, one in enumerate(sorted(proposed, key=lambda one: one.likelihood), start=1)
+        )
+        if not found:
+            return _nothing(loop, action_id, "no possible cause was proposed")
+        for hypothesis, one in zip(found, sorted(proposed, key=lambda one: one.likelihood), strict=True):
+            fixes[hypothesis.id] = one.fix or one.description
+        bug = ", ".join(loop.validation.failed_tests[:5]) or "the test command fails"
+        _record(loop, desk, c.ProposeHypotheses(action_id=action_id, bug=bug, hypotheses=found))
+        confirmed = _test_each(loop, desk, booth, action_id, found)
+    fix = _fix(loop, desk, confirmed, fixes[confirmed.id]) if confirmed is not None else None
+    said = f"confirmed {confirmed.id}: {confirmed.description}" if confirmed else "no cause was confirmed"
+    mark = Mark(tree=_tree(loop), failing=loop.validation.failed_tests, evidence=said)
+    return c.FinishDebug(action_id=action_id, fix=fix, mark=mark, error=None if confirmed else said)
+
+
+def verdict(hypothesis: Hypothesis, exit_code: int, output: str) -> tuple[HypothesisStatus, str]:
+    """What the evidence says by the hypothesis's own criteria: one of the two texts, and not the other."""
+    confirm = hypothesis.evidence_criteria.confirm
+    reject = hypothesis.evidence_criteria.reject
+    confirms, rejects = bool(confirm) and confirm in output, bool(reject) and reject in output
+    if confirms == rejects:
+        which = "both texts are" if confirms else "neither text is"
+        return "inconclusive", f"{which} in what its command printed (exit {exit_code})"
+    if confirms:
+        return "confirmed", f"its command printed '{confirm}'"
+    return "rejected", f"its command printed '{reject}'"
+
+
+def _test_each(
+    loop: Loop, desk: Desk, booth: Booth, action_id: str, found: tuple[Hypothesis, ...]
+) -> Hypothesis | None:
+    """The most likely first; the first that is confirmed is the cause."""
+    for hypothesis in found:
+        log = desk.progress(loop) / "turns" / f"{action_id}-{hypothesis.id}.log"
+        ran = run_in_booth(
+            booth,
+            (desk.shell, "-c", hypothesis.testable_condition),
+            env=booth.environment.for_step(()),
+            log=log,
+            network=False,
+            timeout_s=_PROBE_S,
+            cancellation=desk.cancellation,
+        )
+        desk.cancellation.raise_if_requested()
+        output = _read(log)
+        status, reason = verdict(hypothesis, ran.exit_code, output)
+        _record(
+            loop,
+            desk,
+            c.JudgeHypothesis(
+                action_id=action_id,
+                hypothesis_id=hypothesis.id,
+                status=status,
+                evidence=output[-_MOST_EVIDENCE:],
+                verdict_reason=reason,
+            ),
+        )
+        _write_down(loop, desk, hypothesis, status, reason)
+        if status == "confirmed":
+            return hypothesis
+    return None
+
+
+def _record(loop: Loop, desk: Desk, command: c.Command) -> None:
+    with desk.store.changing(loop.loop_id) as opened:
+        opened.apply(command, WORKER)
+
+
+def _fix(loop: Loop, desk: Desk, cause: Hypothesis, fix: str) -> Task:
+    number = sum(task.id.startswith("F-") for task in loop.tasks) + 1
+    return Task(
+        id=f"F-{number}",
+        description=f"Fix what {cause.id} found: {cause.description}. {fix}",
+        tool=loop.agent,
+        mode="write",
+        status="pending",
+        created_at=stamp(desk.clock()),
+    )
+
+
+def _nothing(loop: Loop, action_id: str, error: str) -> c.Command:
+    mark = Mark(tree=_tree(loop), failing=loop.validation.failed_tests, evidence=error)
+    return c.FinishDebug(action_id=action_id, fix=None, mark=mark, error=error)
+
+
+def _tree(loop: Loop) -> str:
+    return loop.tree.tree if loop.tree is not None else ""
+
+
+def _prompt(loop: Loop) -> str:
+    failed = [one for one in loop.validation.results if one.status == "failed"][:10]
+    failing = "\n".join(f"- {one.suite}: {one.test_name}: {one.error_message[:500]}" for one in failed)
+    history = "\n".join(f"- {task.id} ({task.status}): {task.description}" for task in loop.tasks)
+    return prompt_for(Role.DEBUGGER, failing=failing or "The test command fails.", history=history)
+
+
+def _read(log: Path) -> str:
+    return log.read_bytes().decode("utf-8", "replace")
+
+
+def _write_down(loop: Loop, desk: Desk, hypothesis: Hypothesis, status: str, reason: str) -> None:
+    now = stamp(desk.clock())
+    text = f"## {hypothesis.id} {status} at {now}\n\n{hypothesis.description}\n\n{reason}"
+    add_to_page(desk.progress(loop), "debug", desk.tools().redactor.clean(text))
+    add_line(
+        desk.progress(loop),
+        "debug",
+        {"at": now, "hypothesis": hypothesis.id, "status": status, "reason": reason, "iteration": loop.iteration},
+    )

@@ -1,0 +1,64 @@
+"""develop: the next task, by its tool, in the loop's sandbox; what it changed is kept, whatever it said."""
+
+from __future__ import annotations
+
+from loopwright.agents.port import NoAnswer, Role
+from loopwright.agents.prompts import prompt_for
+from loopwright.kernel.clock import stamp
+from loopwright.loop import commands as c
+from loopwright.loop.actions.asking import ask
+from loopwright.loop.desk import Desk
+from loopwright.loop.model import Loop, Mark, Task
+from loopwright.loop.pages import add_line, add_to_page
+from loopwright.loop.workshop import keep_work, workshop
+
+
+def perform(loop: Loop, desk: Desk, action_id: str, task: Task) -> c.Command:
+    """Let the tool do the task, and keep what came of it."""
+    redactor = desk.tools().redactor
+    with workshop(loop, desk, redactor) as booth:
+        answer = ask(loop, desk, booth, task.tool, Role.BUILDER, _prompt(loop, desk, task))
+        error = f"{answer.reason}: {redactor.clean(answer.detail).text}" if isinstance(answer, NoAnswer) else None
+        # Half of a failed try is no work: the next one starts from what was kept before.
+        kept = None if error is not None else keep_work(loop, desk, booth.sandbox, redactor)
+    files = kept.files if kept is not None else ()
+    if task.mode == "analysis" and files:
+        error, kept, files = f"an analysis changed files: {', '.join(files[:5])}", None, ()
+    again = error is not None and loop.tries.get(task.id, 0) <= desk.max_retries
+    _write_down(loop, desk, task, files, error)
+    tree = kept.tree.tree if kept is not None else (loop.tree.tree if loop.tree is not None else "")
+    return c.FinishDevelop(
+        action_id=action_id,
+        outcome="completed" if error is None else "pending" if again else "failed",
+        files_changed=files,
+        tree=kept.tree if kept is not None else None,
+        mark=Mark(tree=tree, failing=loop.validation.failed_tests, evidence=f"{task.id}: {error or 'done'}"),
+        error=error,
+    )
+
+
+def _prompt(loop: Loop, desk: Desk, task: Task) -> str:
+    if task.tool == "bash":
+        return task.description
+    last = next((error for error in reversed(loop.errors)), None)
+    return prompt_for(
+        Role.BUILDER,
+        task_id=task.id,
+        task=task.description,
+        title=loop.title,
+        description=loop.description,
+        blocker=f"What went wrong last: {last.message}\n" if last is not None else "",
+        test_command=desk.settings.test_command or "(none is configured)",
+    )
+
+
+def _write_down(loop: Loop, desk: Desk, task: Task, files: tuple[str, ...], error: str | None) -> None:
+    now = stamp(desk.clock())
+    listed = "\n".join(f"- {path}" for path in files) or "(no file changed)"
+    text = f"## {task.id} at {now}\n\n{task.description}\n\n{error or 'done'}\n\n{listed}"
+    add_to_page(desk.progress(loop), "develop", desk.tools().redactor.clean(text))
+    add_line(
+        desk.progress(loop),
+        "changes",
+        {"at": now, "task": task.id, "files": list(files), "error": error, "iteration": loop.iteration},
+    )

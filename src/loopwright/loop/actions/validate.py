@@ -1,0 +1,134 @@
+"""validate: the test command as a run with evidence of its own, its reports read into results."""
+
+from __future__ import annotations
+
+from loopwright.errors import LoopwrightError
+from loopwright.evidence.store import Origin
+from loopwright.kernel import codec
+from loopwright.kernel.clock import stamp
+from loopwright.loop import commands as c
+from loopwright.loop.actions.asking import HeldBack
+from loopwright.loop.desk import Desk
+from loopwright.loop.model import Hold, Holder, Loop, Mark, Validation
+from loopwright.loop.pages import add_to_page
+from loopwright.loop.reports.find import find_coverage_reports, find_test_reports
+from loopwright.loop.reports.model import TestResult, UnreadableReport
+from loopwright.loop.reports.moment import moment_before_run
+from loopwright.loop.reports.read import read_coverage_reports, read_test_reports
+from loopwright.loop.workshop import wanted_sandbox
+from loopwright.runner.events import Emitter, ignore
+from loopwright.runner.order import Order, Room
+from loopwright.runner.run_plan import Finished, run_plan
+from loopwright.sandbox.open import Sandbox
+
+_STEP = "tests"
+
+
+def perform(loop: Loop, desk: Desk, action_id: str) -> c.Command:
+    """Run the tests on the work as it is kept, and say what they said."""
+    reports = _Reports(desk)
+    order = Order(
+        plan_name=f"the tests of {loop.loop_id}",
+        plan=_plan(loop, desk),
+        room=Room(
+            wanted_sandbox(loop, desk), desk.isolation, desk.setup, keep=False, limits=desk.limits, shell=desk.shell
+        ),
+        environment=desk.environment,
+        origin=Origin(loop_id=loop.loop_id),
+        run_id=f"{loop.loop_id}-validate",
+        observer=reports,
+    )
+    finished = run_plan(order, desk.tools(), Emitter(ignore), desk.cancellation)
+    desk.cancellation.raise_if_requested()
+    validation = _validation(finished, reports, stamp(desk.clock()))
+    _write_down(loop, desk, validation, reports)
+    mark = Mark(
+        tree=loop.tree.tree if loop.tree is not None else "",
+        failing=validation.failed_tests,
+        evidence="passed" if validation.passed else "failed",
+    )
+    return c.FinishValidate(action_id=action_id, validation=validation, mark=mark)
+
+
+class _Reports:
+    """What the test command left, read while its sandbox is still there."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+        self._since = 0
+        self.results: tuple[TestResult, ...] = ()
+        self.gaps: tuple[str, ...] = ()
+        self.coverage: float | None = None
+
+    def before_steps(self, sandbox: Sandbox) -> None:
+        """A report that is in the project already, or was made by setting up, is not this run's."""
+        self._since = moment_before_run(sandbox.place.repo)
+
+    def after_steps(self, sandbox: Sandbox) -> None:
+        """Read what is newer than that."""
+        repo, since = sandbox.place.repo, self._since
+        clean = self._desk.tools().redactor.clean
+        try:
+            found = read_test_reports(find_test_reports(repo, self._desk.settings.reports, since))
+            self.gaps = found.gaps
+            self.results = tuple(
+                TestResult(
+                    clean(one.test_name).text, clean(one.suite).text, one.status, one.duration_ms,
+                    clean(one.error_message).text, clean(one.stack_trace).text,
+                )
+                for one in found.results
+            )  # fmt: skip
+        except UnreadableReport as problem:
+            self.gaps = (clean(str(problem)).text,)
+        try:
+            self.coverage = read_coverage_reports(
+                find_coverage_reports(repo, self._desk.settings.coverage, since)
+            ).percent
+        except UnreadableReport:
+            self.coverage = None
+
+
+def _plan(loop: Loop, desk: Desk) -> bytes | LoopwrightError:
+    command = desk.settings.test_command
+    if not command:
+        raise HeldBack(
+            Hold(
+                holder=Holder.BLOCKER,
+                code="no_test_command",
+                message="loop.test_command is not set: nothing could say whether the work is right",
+                since=stamp(desk.clock()),
+            )
+        )
+    step = {"id": _STEP, "action": "run the project's tests", "commands": [command], "timeout_s": desk.limits.timeout_s}
+    return codec.to_yaml({"new_plan": {"unified_goal": f"the tests of {loop.title}", "steps": [step]}})
+
+
+def _validation(finished: Finished, reports: _Reports, now: str) -> Validation:
+    step = next((step for step in finished.evidence.steps if step.id == _STEP), None)
+    passed = step is not None and step.outcome == "passed"
+    results = reports.results
+    if not results:
+        message = "" if passed else finished.evidence.message.text
+        duration = round(1000 * step.duration_s, 1) if step is not None else 0
+        results = (TestResult("the test command", _STEP, "passed" if passed else "failed", duration, message),)
+    # The command decides; a report with a failure in it is not talked away by an exit code of 0.
+    failed = any(one.status == "failed" for one in results)
+    return Validation(
+        results=results,
+        coverage=reports.coverage,
+        passed=passed and not failed and not reports.gaps,
+        last_run_at=now,
+        run_id=finished.evidence.run_id,
+    )
+
+
+def _write_down(loop: Loop, desk: Desk, validation: Validation, reports: _Reports) -> None:
+    said = "passed" if validation.passed else "failed"
+    lines = [
+        f"## {said} at {validation.last_run_at}",
+        "",
+        f"run {validation.run_id}, {validation.pass_rate:g} % passed",
+    ]
+    lines += [f"- failed: {name}" for name in validation.failed_tests[:50]]
+    lines += [f"- missing from the report: {gap}" for gap in reports.gaps]
+    add_to_page(desk.progress(loop), "validate", desk.tools().redactor.clean("\n".join(lines)))

@@ -1,0 +1,51 @@
+"""What a loop's worker works with: made by a verb from the workspace's settings and adapters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from loopwright.agents.port import Agent
+from loopwright.kernel.clock import Clock
+from loopwright.kernel.process import Cancellation
+from loopwright.loop.model import Loop
+from loopwright.loop.store import LoopStore
+from loopwright.runner.model import Environment, Limits
+from loopwright.runner.order import Tools
+from loopwright.sandbox.model import Request
+from loopwright.sandbox.port import Isolation
+from loopwright.workspace.settings_model import AgentSettings, LoopSettings
+
+
+class Told(msgspec.Struct, frozen=True):
+    """One thing that happens, for whoever watches: where the loop is, and a sentence."""
+
+    loop: Loop
+    text: str
+
+
+class Desk(msgspec.Struct, frozen=True):
+    """Settings, adapters and the ways to ask and to be stopped."""
+
+    store: LoopStore
+    request: Callable[[], Request]
+    isolation: str
+    isolations: tuple[Isolation, ...]
+    shell: str
+    setup: tuple[str, ...]
+    environment: Environment
+    limits: Limits
+    tools: Callable[[], Tools]
+    open_agent: Callable[[str], Agent]
+    agent_settings: Callable[[str], AgentSettings]
+    settings: LoopSettings
+    max_retries: int
+    clock: Clock
+    cancellation: Cancellation
+    tell: Callable[[Told], None]
+
+    def progress(self, loop: Loop) -> Path:
+        """The loop's folder of pages and work."""
+        return self.store.paths(loop.loop_id).progress

@@ -1,0 +1,108 @@
+"""Drives a loop: asks the rules what to do, does it, reports what came of it, and again. One action is durable work."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import socket
+
+from loopwright.errors import LoopRefused, SecretLeak
+from loopwright.kernel.clock import stamp
+from loopwright.kernel.process import Stopped
+from loopwright.loop import commands as c
+from loopwright.loop.actions import complete, debug, develop, init, validate
+from loopwright.loop.actions.asking import WORKER, HeldBack
+from loopwright.loop.desk import Desk, Told
+from loopwright.loop.model import Action, ErrorLine, Held, Hold, Holder, Loop, Running, UnderWay, Worker
+
+
+def drive(loop_id: str, desk: Desk) -> Loop:
+    """Go on until the loop is over or held, or somebody stops us; the caller holds the worker's lock."""
+    worker = Worker(pid=os.getpid(), host=socket.gethostname(), since=stamp(desk.clock()))
+    _apply(desk, loop_id, c.Arrive(worker=worker))
+    try:
+        loop = desk.store.load(loop_id)
+        while isinstance(loop.phase, Running) and desk.cancellation.reason is None:
+            loop = advance(loop_id, desk)
+        return loop
+    finally:
+        _apply(desk, loop_id, c.Leave(why=desk.cancellation.reason or "nothing to do"))
+
+
+def advance(loop_id: str, desk: Desk) -> Loop:
+    """One action, from the rules' choice to its record. Whoever calls it again after a crash goes on with the same."""
+    with desk.store.changing(loop_id) as opened:
+        command = c.Advance(action_id=f"a-{secrets.token_hex(4)}", no_progress=desk.settings.no_progress)
+        loop = opened.apply(command, WORKER).loop
+    under_way = loop.under_way
+    if not isinstance(loop.phase, Running) or under_way is None:
+        return loop
+    desk.tell(Told(loop, _sentence(loop, under_way)))
+    try:
+        outcome = _perform(loop, desk, under_way)
+    except HeldBack as back:
+        return _held(desk, loop, back.hold)
+    except SecretLeak as leak:
+        hold = Hold(holder=Holder.BLOCKER, code="secret_leak", message=leak.message, since=stamp(desk.clock()))
+        return _held(desk, loop, hold)
+    except Stopped:
+        return _interrupted(desk, loop, under_way)
+    return _record(desk, loop, outcome)
+
+
+def _perform(loop: Loop, desk: Desk, under_way: UnderWay) -> c.Command:
+    match under_way.action:
+        case Action.INIT:
+            return init.perform(loop, desk, under_way.id)
+        case Action.DEVELOP:
+            task = loop.task(under_way.task_id or "")
+            if task is None:
+                return c.AbandonAction(why="its task is gone")
+            return develop.perform(loop, desk, under_way.id, task)
+        case Action.DEBUG:
+            return debug.perform(loop, desk, under_way.id)
+        case Action.VALIDATE:
+            return validate.perform(loop, desk, under_way.id)
+        case Action.COMPLETE:
+            return complete.perform(loop, desk, under_way.id)
+
+
+def _record(desk: Desk, loop: Loop, outcome: c.Command) -> Loop:
+    with desk.store.changing(loop.loop_id) as opened:
+        try:
+            return opened.apply(outcome, WORKER).loop
+        except LoopRefused as refusal:
+            # Somebody stopped the loop, or took the action away, while we were at it: what we did does not count.
+            error = ErrorLine(action=WORKER, message=refusal.message, timestamp=stamp(desk.clock()))
+            opened.apply(c.AbandonAction(why=refusal.message), WORKER)
+            return opened.apply(c.NoteError(error=error), WORKER).loop
+
+
+def _held(desk: Desk, loop: Loop, hold: Hold) -> Loop:
+    with desk.store.changing(loop.loop_id) as opened:
+        opened.apply(c.AbandonAction(why=hold.message), WORKER)
+        if isinstance(opened.loop.phase, Running | Held):
+            try:
+                return opened.apply(c.Pause(hold=hold), WORKER).loop
+            except LoopRefused:
+                return opened.loop
+        return opened.loop
+
+
+def _interrupted(desk: Desk, loop: Loop, under_way: UnderWay) -> Loop:
+    """A signal, or a long pause: the action stays under way, and the next worker goes on with it."""
+    with desk.store.changing(loop.loop_id) as opened:
+        if opened.loop.under_way is not None and opened.loop.under_way.id == under_way.id:
+            opened.apply(c.PauseAction(action_id=under_way.id, session=under_way.session), WORKER)
+        return opened.loop
+
+
+def _apply(desk: Desk, loop_id: str, command: c.Command) -> None:
+    with desk.store.changing(loop_id) as opened:
+        opened.apply(command, WORKER)
+
+
+def _sentence(loop: Loop, under_way: UnderWay) -> str:
+    task = loop.task(under_way.task_id or "")
+    what = f" {task.id}: {task.description}" if task is not None else ""
+    return f"iteration {loop.iteration}: {under_way.action}{what}"

@@ -1,0 +1,93 @@
+"""The sandbox in which a loop's work grows: opened from what is kept, and kept again, screened, when an action is done.
+
+What an action left half done when it died is never part of what the next one starts from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import msgspec
+
+from loopwright.errors import SandboxCreateFailed, SecretLeak, ToolMissing
+from loopwright.evidence.model import BaseRecord
+from loopwright.kernel import git
+from loopwright.kernel.digest import sha256_of_file
+from loopwright.kernel.files import make_folder, sync_folder, write_durably
+from loopwright.loop.desk import Desk
+from loopwright.loop.model import Loop, Tree
+from loopwright.redaction.redactor import Redactor
+from loopwright.runner.patch import Screened
+from loopwright.runner.turn import Booth, open_booth
+from loopwright.sandbox.confine import choose
+from loopwright.sandbox.git_recorder import GitRecorder
+from loopwright.sandbox.model import Mode, RecordedRequest
+from loopwright.sandbox.open import Sandbox, Wanted, opened
+
+
+class Kept(msgspec.Struct, frozen=True):
+    """What an action changed, durable: the tree that it leads to and the files that differ."""
+
+    tree: Tree
+    files: tuple[str, ...]
+
+
+def wanted_sandbox(loop: Loop, desk: Desk) -> Wanted:
+    """The project as it is now, or with the loop's work in it."""
+    if not git.is_installed():
+        raise ToolMissing("a loop keeps its work by git, which is not installed", hint="install git")
+    if loop.tree is None:
+        return desk.request()
+    return RecordedRequest(
+        now=desk.request(),
+        mode=Mode.COPY,
+        base=BaseRecord(commit=loop.tree.commit, tree=loop.tree.tree, is_commit=False),
+        base_patch=patch_path(desk.progress(loop), loop.tree.patch_sha256),
+    )
+
+
+@contextmanager
+def workshop(loop: Loop, desk: Desk, redactor: Redactor) -> Iterator[Booth]:
+    """A sandbox with the loop's work so far, for an agent or a command."""
+    environment = desk.environment.for_step(())
+    with opened(
+        wanted_sandbox(loop, desk),
+        loop.loop_id,
+        confine=lambda view: choose(desk.isolation, desk.isolations, view, desk.shell, environment),
+        keep=False,
+        cancellation=desk.cancellation,
+    ) as sandbox:
+        yield open_booth(sandbox, desk.environment, redactor, desk.limits.log_bytes)
+
+
+def keep_work(loop: Loop, desk: Desk, sandbox: Sandbox, redactor: Redactor) -> Kept:
+    """Record what is in the sandbox now; a secret in it is `SecretLeak`, and nothing is kept."""
+    recorder = sandbox.recorder
+    if not isinstance(recorder, GitRecorder):
+        raise SandboxCreateFailed("a loop's sandbox needs git to say what changed", hint="install git")
+    waiting = sandbox.place.folder / "work.waiting"
+    with Screened(waiting, "the loop's work", redactor) as screened:
+        changes = recorder.record(lambda _: None)
+        recorder.write_whole_patch(screened.write)
+    if screened.findings:
+        first = screened.findings[0]
+        raise SecretLeak(
+            f"the loop's work holds a secret: {first.sentence()}",
+            hint="see the task's record; take the secret out, then `loopwright loop resume`",
+        )
+    digest = sha256_of_file(waiting)
+    target = patch_path(desk.progress(loop), digest)
+    make_folder(target.parent)
+    write_durably(target, waiting.read_bytes())
+    sync_folder(target.parent)
+    base = recorder.base()
+    start = loop.tree.base_tree if loop.tree is not None else base.tree
+    tree = Tree(commit=base.commit, base_tree=start, tree=changes.tree, patch_sha256=digest)
+    return Kept(tree, recorder.changed_files())
+
+
+def patch_path(progress: Path, digest: str) -> Path:
+    """The file of the loop's whole work, by its content."""
+    return progress / "work" / f"{digest[:16]}.patch"

@@ -1,0 +1,62 @@
+"""`loopwright loop start`: drive a loop in this process until it is over or held."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from loopwright.errors import LoopRefused
+from loopwright.kernel.locks import try_lock
+from loopwright.kernel.process import Cancellation
+from loopwright.loop import commands as c
+from loopwright.loop.desk import Desk, Told
+from loopwright.loop.driver import drive
+from loopwright.loop.model import Loop, Running
+from loopwright.verbs.context import Context
+from loopwright.verbs.loop.control import actor, store_of
+from loopwright.verbs.recover import recover
+from loopwright.workspace.settings_model import AgentSettings
+
+
+def start(context: Context, loop_id: str, tell: Callable[[Told], None], cancellation: Cancellation) -> Loop:
+    """Start it, or go on with one whose worker is gone. One worker at a time."""
+    store = store_of(context)
+    store.load(loop_id)
+    lock = try_lock(context.layout.loop_worker(loop_id))
+    if lock is None:
+        raise LoopRefused(
+            "has_worker",
+            f"the loop {loop_id} is driven by another process already",
+            hint=f"`loopwright loop show {loop_id}` says how it stands; `pause` and `stop` reach it",
+        )
+    try:
+        recover(context)
+        with store.changing(loop_id) as opened:
+            # A running loop without a worker is one whose worker died: it goes on where that one was.
+            if not isinstance(opened.loop.phase, Running):
+                opened.apply(c.Start(), actor())
+        return drive(loop_id, desk_for(context, tell, cancellation))
+    finally:
+        lock.release()
+
+
+def desk_for(context: Context, tell: Callable[[Told], None], cancellation: Cancellation) -> Desk:
+    """What a worker of this workspace works with."""
+    values = context.settings.values
+    return Desk(
+        store=store_of(context),
+        request=context.sandbox_request,
+        isolation=values.sandbox.isolation,
+        isolations=context.isolations,
+        shell=context.shell(),
+        setup=tuple(values.sandbox.setup),
+        environment=context.step_environment(),
+        limits=context.limits(),
+        tools=context.tools,
+        open_agent=context.open_agent,
+        agent_settings=lambda name: values.agents.named.get(name, AgentSettings()),
+        settings=values.loop,
+        max_retries=values.run.max_retries,
+        clock=context.clock,
+        cancellation=cancellation,
+        tell=tell,
+    )
