@@ -203,6 +203,7 @@ class AbandonAction(_Command, frozen=True, kw_only=True):
     """What was under way is not, and counts for nothing."""
 
     why: str
+    turn_taken: bool = False
 
 
 class NoteError(_Command, frozen=True, kw_only=True):
@@ -215,7 +216,6 @@ class Count(_Command, frozen=True, kw_only=True):
     """Something was paid for."""
 
     spent: Spent
-    role: str = ""
 
 
 class Arrive(_Command, frozen=True, kw_only=True):

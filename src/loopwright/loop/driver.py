@@ -41,10 +41,10 @@ def advance(loop_id: str, desk: Desk) -> Loop:
     try:
         outcome = _perform(loop, desk, under_way)
     except HeldBack as back:
-        return _held(desk, loop, back.hold)
+        return _held(desk, loop, back.hold, turn_taken=back.turn_taken)
     except SecretLeak as leak:
         hold = Hold(holder=Holder.BLOCKER, code="secret_leak", message=leak.message, since=stamp(desk.clock()))
-        return _held(desk, loop, hold)
+        return _held(desk, loop, hold, turn_taken=True)
     except Stopped:
         return _interrupted(desk, loop, under_way)
     return _record(desk, loop, outcome)
@@ -78,9 +78,9 @@ def _record(desk: Desk, loop: Loop, outcome: c.Command) -> Loop:
             return opened.apply(c.NoteError(error=error), WORKER).loop
 
 
-def _held(desk: Desk, loop: Loop, hold: Hold) -> Loop:
+def _held(desk: Desk, loop: Loop, hold: Hold, *, turn_taken: bool) -> Loop:
     with desk.store.changing(loop.loop_id) as opened:
-        opened.apply(c.AbandonAction(why=hold.message), WORKER)
+        opened.apply(c.AbandonAction(why=hold.message, turn_taken=turn_taken), WORKER)
         if isinstance(opened.loop.phase, Running | Held):
             try:
                 return opened.apply(c.Pause(hold=hold), WORKER).loop

@@ -137,10 +137,11 @@ class ActionPaused(_Event, frozen=True, kw_only=True, tag="action.paused"):
 
 
 class ActionAbandoned(_Event, frozen=True, kw_only=True, tag="action.abandoned"):
-    """Its worker died, or it could not be done: nothing of it counts."""
+    """It could not be done: nothing of it counts, but for a turn that an agent took."""
 
     action_id: str
     why: str
+    turn_taken: bool = False
 
 
 class ActionDone(_Event, frozen=True, kw_only=True, tag="action.done"):
@@ -198,10 +199,9 @@ class ErrorNoted(_Event, frozen=True, kw_only=True, tag="error.noted"):
 
 
 class CostCounted(_Event, frozen=True, kw_only=True, tag="cost.counted"):
-    """A turn in a role, or time, was paid for."""
+    """A turn, or time, was paid for."""
 
     spent: Spent
-    role: str = ""
 
 
 class WorkerArrived(_Event, frozen=True, kw_only=True, tag="worker.arrived"):

@@ -96,7 +96,7 @@ def _life(loop: Loop, event: e.Event, at: str) -> Loop:  # noqa: C901, PLR0912 -
 def _lifted(loop: Loop, holder: Holder) -> Loop:
     holds = tuple(one for one in (loop.phase.holds if isinstance(loop.phase, Held) else ()) if one.holder != holder)
     # Half open: one more iteration without progress, and the breaker is open again.
-    marks = loop.marks[1:] if holder is Holder.BLOCKER else loop.marks
+    marks = loop.marks[:-1] if holder is Holder.BLOCKER else loop.marks
     return replace(loop, phase=Held(holds=holds) if holds else Running(), marks=marks)
 
 
@@ -143,24 +143,31 @@ def _work(loop: Loop, event: e.Event, at: str) -> Loop:
             return _begun(loop, UnderWay(action=action, id=action_id, started_at=at, task_id=task_id))
         case e.ActionPaused(session=session) if loop.under_way is not None:
             return replace(loop, under_way=replace(loop.under_way, session=session))
-        case e.ActionAbandoned():
-            return replace(loop, under_way=None, tasks=_idle(loop.tasks))
+        case e.ActionAbandoned(turn_taken=taken):
+            turns = _turned(loop) if taken else loop.turns
+            return replace(loop, under_way=None, tasks=_idle(loop.tasks), turns=turns)
         case e.ActionDone(action=action, mark=mark):
             marks = (*loop.marks, mark)[-_MARKS_KEPT:] if mark is not None else loop.marks
             done = (*loop.completed_actions, action)
-            return replace(loop, under_way=None, last_action=action, completed_actions=done, marks=marks)
+            return replace(
+                loop, under_way=None, last_action=action, completed_actions=done, marks=marks, turns=_turned(loop)
+            )
         case e.LoopInitialised():
             return replace(loop, is_initialised=True)
         case e.WorkKept(tree=tree):
             return replace(loop, tree=tree)
         case e.ErrorNoted(error=error):
             return replace(loop, errors=(*loop.errors, error)[-_ERRORS_KEPT:])
-        case e.CostCounted(spent=spent, role=role):
-            turns = {**loop.turns, role: loop.turns.get(role, 0) + 1} if role else loop.turns
-            paid, on_task = _sum(loop.spent, spent), _sum(loop.spent_on_task, spent)
-            return replace(loop, spent=paid, spent_on_task=on_task, turns=turns)
+        case e.CostCounted(spent=spent):
+            return replace(loop, spent=_sum(loop.spent, spent), spent_on_task=_sum(loop.spent_on_task, spent))
         case _:
             return _findings(loop, event, at)
+
+
+def _turned(loop: Loop) -> dict[str, int]:
+    """One turn more for the action that ends: only now, so that a worker that died takes the same turn again."""
+    action = loop.under_way.action.value if loop.under_way is not None else ""
+    return {**loop.turns, action: loop.turns.get(action, 0) + 1}
 
 
 def _begun(loop: Loop, under_way: UnderWay) -> Loop:
@@ -168,7 +175,8 @@ def _begun(loop: Loop, under_way: UnderWay) -> Loop:
     tasks = tuple(replace(t, status="in_progress") if t.id == under_way.task_id else t for t in loop.tasks)
     debug = loop.debug
     if under_way.action is Action.DEBUG:
-        debug = replace(debug, iteration=debug.iteration + 1)
+        # What was found about an earlier failure says nothing about this one.
+        debug = Debugging(iteration=debug.iteration + 1)
     tries = loop.tries
     if under_way.task_id is not None:
         tries = {**tries, under_way.task_id: tries.get(under_way.task_id, 0) + 1}

@@ -185,8 +185,8 @@ def _settings(loop: Loop, command: c.Command) -> Decision:
             return Accepted((e.BudgetSet(budget=budget),))
         case c.NoteError(error=error):
             return Accepted((e.ErrorNoted(error=error),))
-        case c.Count(spent=spent, role=role):
-            return Accepted((e.CostCounted(spent=spent, role=role),))
+        case c.Count(spent=spent):
+            return Accepted((e.CostCounted(spent=spent),))
         case c.Arrive(worker=worker):
             return Accepted((e.WorkerArrived(worker=worker),))
         case c.Leave(why=why):
@@ -242,8 +242,10 @@ def _work(loop: Loop, command: c.Command) -> Decision:
             return _advance(loop, command)
         case c.Choose(action=action, action_id=action_id):
             return _begin(loop, action, action_id) if isinstance(loop.phase, Running) else _illegal(loop, "go on")
-        case c.AbandonAction(why=why):
-            return Accepted((e.ActionAbandoned(action_id=loop.under_way.id, why=why),) if loop.under_way else ())
+        case c.AbandonAction(why=why, turn_taken=taken):
+            if loop.under_way is None:
+                return Accepted(())
+            return Accepted((e.ActionAbandoned(action_id=loop.under_way.id, why=why, turn_taken=taken),))
         case c.PauseAction(action_id=action_id, session=session) if _is_at(loop, action_id):
             return Accepted((e.ActionPaused(action_id=action_id, session=session),))
         case c.FinishInit(action_id=action_id, tasks=tasks) if _is_at(loop, action_id, Action.INIT):

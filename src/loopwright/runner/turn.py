@@ -53,9 +53,14 @@ def open_booth(sandbox: Sandbox, environment: Environment, redactor: Redactor, l
     return replace(booth, sandbox=replace(sandbox, view=replace(sandbox.view, mailbox=booth.mailbox)))
 
 
-def take_turn(
-    agent: Agent, asked: Asked, booth: Booth, settings: AgentSettings, cancellation: Cancellation
-) -> Answer | NoAnswer:
+class Taken(msgspec.Struct, frozen=True):
+    """What came of a turn, and how long its programs worked; a pause is not work."""
+
+    answer: Answer | NoAnswer
+    worked_s: float
+
+
+def take_turn(agent: Agent, asked: Asked, booth: Booth, settings: AgentSettings, cancellation: Cancellation) -> Taken:
     """One turn. `Stopped` when a stop was requested meanwhile."""
     make_folder(asked.record)
     clean = booth.redactor.clean
@@ -63,13 +68,14 @@ def take_turn(
     turn = Turn(
         asked.role, asked.prompt, booth.mailbox, asked.timeout_s, asked.may_use_web, asked.session, asked.number
     )
-    answer = agent.take(turn, _Starter(booth, asked, settings, cancellation))
+    starter = _Starter(booth, asked, settings, cancellation)
+    answer = agent.take(turn, starter)
     cancellation.raise_if_requested()
     if isinstance(answer, NoAnswer):
         (asked.record / "failure.txt").write_bytes(clean(f"{answer.reason}: {answer.detail}\n").data)
     else:
         (asked.record / "answer.yaml").write_bytes(clean(answer.text).data)
-    return answer
+    return Taken(answer, starter.worked_s)
 
 
 class _Starter:
@@ -82,16 +88,19 @@ class _Starter:
         self._network = settings.network == "always" or (settings.network == "research" and asked.may_use_web)
         self._cancellation = cancellation
         self._started = 0
+        self.worked_s = 0.0
 
     def __call__(self, argv: tuple[str, ...], *, env: Mapping[str, str], timeout_s: float) -> Ran:
         """Run it to its end."""
         self._started += 1
         log = self._record / f"program-{self._started}.log"
         env = {**self._booth.environment.for_step(tuple(self._settings.env)), **env}
-        return run_in_booth(
+        ran = run_in_booth(
             self._booth, argv, env=env, log=log, network=self._network, timeout_s=timeout_s,
             cancellation=self._cancellation,
         )  # fmt: skip
+        self.worked_s += ran.duration_s
+        return ran
 
 
 def run_in_booth(

@@ -76,7 +76,7 @@ def ask_for_plan(
         with _sandbox_for_turn(context, failed.last, cancellation) as sandbox:
             booth = open_booth(sandbox, context.step_environment(), redactor, context.limits().log_bytes)
             shutil.copytree(failed.last.folder, booth.mailbox / "run")
-            answer = take_turn(agent, asked, booth, settings, cancellation)
+            answer = take_turn(agent, asked, booth, settings, cancellation).answer
     except Stopped as stop:
         raise Interrupted(str(stop), hint="`loopwright unlatch` and `loopwright run` start again") from stop
     if isinstance(answer, NoAnswer):

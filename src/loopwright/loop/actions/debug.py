@@ -75,6 +75,7 @@ def _test_each(
     """The most likely first; the first that is confirmed is the cause."""
     for hypothesis in found:
         log = desk.progress(loop) / "turns" / f"{action_id}-{hypothesis.id}.log"
+        log.unlink(missing_ok=True)  # of a worker that died at it
         ran = run_in_booth(
             booth,
             (desk.shell, "-c", hypothesis.testable_condition),

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import suppress
+
 from loopwright.errors import LoopwrightError
 from loopwright.evidence.store import Origin
 from loopwright.kernel import codec
@@ -11,11 +14,12 @@ from loopwright.loop.actions.asking import HeldBack
 from loopwright.loop.desk import Desk
 from loopwright.loop.model import Hold, Holder, Loop, Mark, Validation
 from loopwright.loop.pages import add_to_page
-from loopwright.loop.reports.find import find_coverage_reports, find_test_reports
+from loopwright.loop.reports.find import Found, find_coverage_reports, find_test_reports
 from loopwright.loop.reports.model import TestResult, UnreadableReport
 from loopwright.loop.reports.moment import moment_before_run
 from loopwright.loop.reports.read import read_coverage_reports, read_test_reports
 from loopwright.loop.workshop import wanted_sandbox
+from loopwright.redaction.model import Redacted
 from loopwright.runner.events import Emitter, ignore
 from loopwright.runner.order import Order, Room
 from loopwright.runner.run_plan import Finished, run_plan
@@ -68,24 +72,28 @@ class _Reports:
         """Read what is newer than that."""
         repo, since = sandbox.place.repo, self._since
         clean = self._desk.tools().redactor.clean
+        tests = find_test_reports(repo, self._desk.settings.reports, since)
+        if tests.paths:
+            self._read_tests(tests, clean)
+        covered = find_coverage_reports(repo, self._desk.settings.coverage, since)
+        if covered.paths:
+            with suppress(UnreadableReport):  # how much was covered decides nothing
+                self.coverage = read_coverage_reports(covered).percent
+
+    def _read_tests(self, tests: Found, clean: Callable[[str], Redacted]) -> None:
         try:
-            found = read_test_reports(find_test_reports(repo, self._desk.settings.reports, since))
-            self.gaps = found.gaps
-            self.results = tuple(
-                TestResult(
-                    clean(one.test_name).text, clean(one.suite).text, one.status, one.duration_ms,
-                    clean(one.error_message).text, clean(one.stack_trace).text,
-                )
-                for one in found.results
-            )  # fmt: skip
+            report = read_test_reports(tests)
         except UnreadableReport as problem:
             self.gaps = (clean(str(problem)).text,)
-        try:
-            self.coverage = read_coverage_reports(
-                find_coverage_reports(repo, self._desk.settings.coverage, since)
-            ).percent
-        except UnreadableReport:
-            self.coverage = None
+            return
+        self.gaps = report.gaps
+        self.results = tuple(
+            TestResult(
+                clean(one.test_name).text, clean(one.suite).text, one.status, one.duration_ms,
+                clean(one.error_message).text, clean(one.stack_trace).text,
+            )
+            for one in report.results
+        )  # fmt: skip
 
 
 def _plan(loop: Loop, desk: Desk) -> bytes | LoopwrightError:

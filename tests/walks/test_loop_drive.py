@@ -1,0 +1,333 @@
+"""A loop that drives itself, by the real command line, with the scripted agent: to its end, and through faults."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import secrets
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import yaml
+
+from loopwright.loop import events as e
+from loopwright.loop import log
+
+TESTS = f"{sys.executable} -m pytest -q -p no:cacheprovider --junitxml=junit.xml"
+BUGGY = "printf 'def double(n):\\n    return n + n + 1\\n' > calc.py"
+FIXED = "printf 'def double(n):\\n    return n + n\\n' > calc.py"
+CAUSE = {
+    "description": "one is added",
+    "testable_condition": "grep -q 'n + 1' calc.py && echo ADDS_ONE || echo fine",
+    "evidence_criteria": {"confirm": "ADDS_ONE", "reject": "fine"},
+    "fix": "do not add one",
+}
+OTHER = {**CAUSE, "description": "a typo", "testable_condition": "echo fine", "likelihood": 1}
+PLANNED = {"role": "planner", "answer": json.dumps({"tasks": [{"description": "write double"}]})}
+STORY = [
+    PLANNED,
+    {"role": "builder", "run": BUGGY, "tokens": 100, "usd": 0.5},
+    {"role": "debugger", "answer": json.dumps({"hypotheses": [OTHER, {**CAUSE, "likelihood": 2}]})},
+    {"role": "builder", "expect": "H2", "run": FIXED, "tokens": 100, "usd": 0.5},
+]
+
+
+@pytest.fixture
+def ready(project):
+    """A project with a failing test, and a scripted agent."""
+
+    def make(turns, **loop_settings):
+        # The interpreter that runs these tests may be in a home folder, which confinement hides.
+        project.environment["LOOPWRIGHT_SANDBOX_ISOLATION"] = "none"
+        project.write("test_calc.py", "from calc import double\n\n\ndef test_double():\n    assert double(2) == 4\n")
+        project.write(".gitignore", ".loopwright/\n")
+        project.commit("a test")
+        project.write(".loopwright/turns.yaml", yaml.safe_dump({"turns": turns}))
+        lines = "".join(f"{name} = {json.dumps(value)}\n" for name, value in loop_settings.items())
+        project.write(
+            ".loopwright/config.toml",
+            f'[loop]\ntest_command = "{TESTS}"\n{lines}[agents]\ndefault = "scripted"\n'
+            '[agents.scripted]\nturns = ".loopwright/turns.yaml"\n',
+        )
+        return project
+
+    return make
+
+
+def new(project, *arguments):
+    return project.run("loop", "new", "double it", *arguments, "--json").json()["loop_id"]
+
+
+def start(project, loop_id, code=0):
+    done = project.run("loop", "start", loop_id)
+    assert done.exit_code == code, done.stdout + done.stderr
+    return done
+
+
+def shown(project, loop_id):
+    return project.run("loop", "show", loop_id, "--json").json()
+
+
+def events_of(project, loop_id):
+    path = project.own / "loops" / f"{loop_id}.events.ndjson"
+    return [event for _, line in log.lines(path) for event in line.events]
+
+
+def test_from_a_description_over_a_bug_to_done(ready):
+    project = ready(STORY)
+    loop_id = new(project, "--description", "a function that doubles")
+    done = start(project, loop_id)
+    assert "iteration 5: validate" in done.stdout
+    document = shown(project, loop_id)
+    assert (document["status"], document["current_iteration"]) == ("completed", 5)
+    skill = document["skill_state"]
+    assert skill["completed_actions"] == [
+        "action-init", "action-develop-with-file", "action-validate-with-file", "action-debug-with-file",
+        "action-develop-with-file", "action-validate-with-file", "action-complete",
+    ]  # fmt: skip
+    assert [(one["id"], one["status"]) for one in skill["debug"]["hypotheses"]] == [
+        ("H1", "rejected"),
+        ("H2", "confirmed"),
+    ]
+    assert skill["debug"]["confirmed_hypothesis"] == "H2"
+    assert [(task["id"], task["status"], task["files_changed"]) for task in skill["develop"]["tasks"]] == [
+        ("T-1", "completed", ["calc.py"]), ("F-1", "completed", ["calc.py"])
+    ]  # fmt: skip
+    assert (skill["validate"]["pass_rate"], skill["validate"]["passed"]) == (100.0, True)
+    assert [result["test_name"] for result in skill["validate"]["test_results"]] == ["test_double"]
+    assert document["loopwright"]["spent"]["usd"] == 1.0
+    progress = project.own / "loops" / f"{loop_id}.progress"
+    assert {path.name for path in progress.iterdir()} >= {
+        "develop.md", "debug.md", "validate.md", "changes.log", "debug.log", "summary.md", "changes.patch"
+    }  # fmt: skip
+    assert not (project.root / "calc.py").exists(), "the user's checkout is theirs"
+    project.git("apply", str(progress / "changes.patch"))
+    assert "return n + n\n" in (project.root / "calc.py").read_text()
+    assert project.run("verify").exit_code == 0
+    runs = [project.evidence(name) for name in sorted(os.listdir(project.own / "runs"))]
+    assert {(run["kind"], run["loop_id"]) for run in runs} == {("loop", loop_id)}
+    assert not (project.own / "latch.lock").exists(), "only `loopwright run` latches"
+    assert list(project.sandboxes.iterdir()) == []
+
+
+def test_a_validation_run_can_be_rerun(ready):
+    project = ready(STORY)
+    config = project.own / "config.toml"  # a report has times in it, which no second run repeats
+    config.write_text(config.read_text().replace(" --junitxml=junit.xml", ""))
+    start(project, new(project, "--description", "d"))
+    last = max(os.listdir(project.own / "runs"))
+    assert project.run("rerun", last).exit_code == 0
+
+
+def test_tasks_by_bash_need_no_agent(ready):
+    project = ready([])
+    loop_id = new(project, "--task", "placeholder")
+    project.run("loop", "task", "edit", loop_id, "T-1", "--description", FIXED, "--tool", "bash")
+    start(project, loop_id)
+    assert shown(project, loop_id)["status"] == "completed"
+    assert shown(project, loop_id)["loopwright"]["spent"]["turns"] == 0
+
+
+def test_iterations_that_are_used_up_fail_it_and_more_can_be_given(ready):
+    project = ready([{"role": "builder", "run": FIXED}])
+    loop_id = new(project, "--task", "t", "--max-iterations", "1")
+    start(project, loop_id, code=12)
+    assert shown(project, loop_id)["failure_reason"] == "all 1 iterations are used"
+    assert project.run("loop", "retry", loop_id, "--max-iterations", "5").exit_code == 0
+    start(project, loop_id)
+    document = shown(project, loop_id)
+    assert (document["status"], document["loopwright"]["attempt"]) == ("completed", 2)
+    started = [event for event in events_of(project, loop_id) if isinstance(event, e.ActionStarted)]
+    assert sum(event.task_id == "T-1" for event in started) == 1, "what was done is not done again"
+
+
+def test_without_progress_it_is_held_and_resume_tries_once_more(ready):
+    same = {"role": "debugger", "answer": json.dumps({"hypotheses": [OTHER]})}
+    project = ready([{"role": "builder", "run": BUGGY}, *[same] * 20], no_progress=3)
+    loop_id = new(project, "--task", "t", "--max-iterations", "30")
+    start(project, loop_id, code=11)
+    document = shown(project, loop_id)
+    assert [hold["code"] for hold in document["loopwright"]["holds"]] == ["no_progress"]
+    before = document["current_iteration"]
+    assert project.run("loop", "resume", loop_id).exit_code == 0
+    start(project, loop_id, code=11)
+    assert shown(project, loop_id)["current_iteration"] == before + 1
+
+
+@pytest.mark.parametrize(
+    ("flag", "amount", "code"),
+    [("--usd", "0.4", "budget_usd"), ("--tokens", "50", "budget_tokens"), ("--turns", "1", "budget_turns")],
+)
+def test_a_budget_that_is_used_holds_it_and_more_lets_it_go_on(ready, flag, amount, code):
+    project = ready(STORY[1:])
+    loop_id = new(project, "--task", "t", flag, amount)
+    start(project, loop_id, code=11)
+    assert [hold["code"] for hold in shown(project, loop_id)["loopwright"]["holds"]] == [code]
+    refused = project.run("loop", "resume", loop_id)
+    assert refused.exit_code == 1
+    assert "give it more" in refused.stderr
+    assert project.run("loop", "resume", loop_id, flag, "1000").exit_code == 0
+    start(project, loop_id)
+    assert shown(project, loop_id)["status"] == "completed"
+
+
+@pytest.mark.parametrize(
+    ("fail", "holder"), [("rate_limited", "quota"), ("not_logged_in", "blocker"), ("agent_missing", "blocker")]
+)
+def test_an_agent_that_can_not_be_had_holds_it(ready, fail, holder):
+    project = ready([{"role": "builder", "fail": fail}, {"role": "builder", "run": FIXED}])
+    loop_id = new(project, "--task", "t")
+    start(project, loop_id, code=11)
+    (hold,) = shown(project, loop_id)["loopwright"]["holds"]
+    assert (hold["holder"], hold["code"]) == (holder, fail)
+    assert project.run("loop", "resume", loop_id).exit_code == 0
+    start(project, loop_id)
+
+
+def test_a_task_that_fails_is_tried_again_and_then_waits_for_a_person(ready):
+    project = ready([{"role": "builder", "fail": "crashed"}] * 3, no_progress=10)
+    loop_id = new(project, "--task", "t", "--max-iterations", "20")
+    project.write("calc.py", "def double(n):\n    return 2 * n\n")
+    project.commit("it was done by hand meanwhile")
+    start(project, loop_id, code=11)
+    document = shown(project, loop_id)
+    assert [hold["code"] for hold in document["loopwright"]["holds"]] == ["task_failed"]
+    assert document["skill_state"]["develop"]["tasks"][0]["status"] == "failed"
+    assert sum("crashed" in error["message"] for error in document["skill_state"]["errors"]) == 3
+
+
+def test_a_tool_that_nobody_has_loads_and_is_an_error_when_it_is_to_run(ready):
+    project = ready([])
+    loop_id = new(project, "--task", "t")
+    project.run("loop", "task", "edit", loop_id, "T-1", "--tool", "qwen")
+    done = start(project, loop_id, code=11)
+    assert "qwen" in done.stdout
+
+
+def test_a_secret_in_the_work_is_never_kept(ready):
+    from loopwright.redaction.examples import expand
+
+    token = expand("ghp_<alnum:36>", 5)
+    project = ready([{"role": "builder", "run": f"{FIXED}; echo 'key = \"{token}\"' > key.py"}])
+    project.write(
+        ".loopwright/turns.yaml",
+        yaml.safe_dump(
+            {"turns": [{"role": "builder", "run": f"{FIXED}; printf 'key = \"%s%s\"' ghp_ {token[4:]} > key.py"}]}
+        ),
+    )
+    loop_id = new(project, "--task", "t")
+    start(project, loop_id, code=11)
+    assert [hold["code"] for hold in shown(project, loop_id)["loopwright"]["holds"]] == ["secret_leak"]
+    kept = b"".join(path.read_bytes() for path in (project.own / "loops").rglob("*") if path.is_file())
+    assert token.encode() not in kept
+
+
+def test_a_report_of_an_earlier_run_does_not_count(ready):
+    project = ready([{"role": "builder", "run": BUGGY}], test_command_is="")
+    project.write("junit.xml", '<testsuite><testcase classname="old" name="old" time="0"/></testsuite>')
+    config = (project.own / "config.toml").read_text().replace(TESTS, "exit 0").replace('test_command_is = ""\n', "")
+    (project.own / "config.toml").write_text(config)
+    project.commit("a report that somebody committed")
+    loop_id = new(project, "--task", "t")
+    start(project, loop_id)
+    (result,) = shown(project, loop_id)["skill_state"]["validate"]["test_results"]
+    assert result["test_name"] == "the test command"
+
+
+def test_two_workers_at_once_are_one_too_many(ready, tmp_path):
+    mark = tmp_path / "mark"
+    project = ready([{"role": "builder", "run": f"touch {mark}; sleep 60"}])
+    loop_id = new(project, "--task", "t")
+    with Started(project, loop_id) as child:
+        wait_until(mark.exists)
+        second = project.run("loop", "start", loop_id)
+        assert second.exit_code == 1
+        assert "driven by another process" in second.stderr
+        assert project.run("loop", "list", "--json").json()["loops"][0]["has_worker"]
+        child.send_signal(signal.SIGTERM)
+        assert child.wait(timeout=30) == 143
+    document = shown(project, loop_id)
+    assert document["status"] == "running"
+    assert document["skill_state"]["current_action"] == "develop"
+
+
+class Started:
+    """`loop start` in the background; killed with all that it started at the end."""
+
+    def __init__(self, project, loop_id):
+        self._argv = project.command("loop", "start", loop_id)
+        self._project = project
+
+    def __enter__(self):
+        self._child = subprocess.Popen(
+            self._argv, cwd=self._project.root, env=self._project.environment, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, start_new_session=True, text=True,
+        )  # fmt: skip
+        return self._child
+
+    def __exit__(self, *problem):
+        if self._child.poll() is None:
+            self._child.kill()
+        self._child.communicate()
+
+
+def wait_until(condition):
+    for _ in range(6000):
+        if condition():
+            return
+        time.sleep(0.01)
+    raise AssertionError("it did not happen")
+
+
+def alive(text):
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            if text.encode() in (folder / "cmdline").read_bytes():
+                found.append(int(folder.name))
+        except OSError:
+            continue
+    return found
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_killed_at_any_moment_it_goes_on_and_nothing_is_lost_or_done_twice(ready, seed):
+    """kill -9 of the driver at random moments until the loop is done."""
+    dice = random.Random(seed)
+    mark = f"98765.{secrets.randbelow(10**12):012d}"
+    turns = [
+        PLANNED,
+        {"role": "builder", "run": f"{BUGGY}; sleep 0.{mark[:2]}", "usd": 0.5},
+        *STORY[2:],
+    ]
+    project = ready(turns)
+    loop_id = new(project, "--description", "d", "--max-iterations", "20")
+    kills = 0
+    for _ in range(40):
+        with Started(project, loop_id) as child:
+            try:
+                child.wait(timeout=dice.uniform(0.1, 1.2))
+                break
+            except subprocess.TimeoutExpired:
+                child.kill()
+                kills += 1
+    start_again = shown(project, loop_id)
+    if start_again["status"] != "completed":
+        start(project, loop_id)
+    document = shown(project, loop_id)
+    assert document["status"] == "completed", kills
+    events = events_of(project, loop_id)
+    finished = [event.task_id for event in events if isinstance(event, e.TaskFinished)]
+    assert finished == ["T-1", "F-1"], "each task is done once"
+    done = [event.action_id for event in events if isinstance(event, e.ActionDone)]
+    assert len(done) == len(set(done))
+    assert document["current_iteration"] == 5
+    assert project.run("doctor", "--fix").exit_code == 0
+    assert project.run("verify").exit_code == 0
+    assert list(project.sandboxes.iterdir()) == []
+    assert alive(mark) == []
