@@ -23,6 +23,7 @@ _LOCKS = ".locks"
 _KEPT = "kept"
 # Only folders with this file are ours to remove: a root may hold a person's own folders too.
 _OURS = "loopwright-sandbox"
+_UNBORN = ".unborn"
 
 
 class OwnedPlace(msgspec.Struct, frozen=True):
@@ -92,19 +93,24 @@ def claim(root: Path, name: str) -> OwnedPlace:
         lock = try_lock(_lock_of(folder))
         if lock is None:
             continue
+        if os.path.lexists(folder):
+            _drop_lock(folder, lock)
+            continue
         with storage(folder):
-            try:
-                folder.mkdir(mode=0o700)
-            except FileExistsError:
-                _drop_lock(folder, lock)
-                continue
-        place = Place(folder)
-        with storage(folder):
-            (folder / _OURS).touch()
-            for part in (place.repo, place.tmp, place.home):
-                part.mkdir()
-        return OwnedPlace(place, lock)
+            _lay_out(folder)
+        return OwnedPlace(Place(folder), lock)
     raise SandboxCreateFailed(f"too many sandboxes named {name}", hint="run `loopwright doctor --fix`")
+
+
+def _lay_out(folder: Path) -> None:
+    """Under another name until it is whole: one that we died at is known by that name, never taken for a stranger's."""
+    unborn = Place(folder.with_name(f".{folder.name}{_UNBORN}"))
+    remove_tree(unborn.folder)
+    unborn.folder.mkdir(mode=0o700)
+    (unborn.folder / _OURS).touch()
+    for part in (unborn.repo, unborn.tmp, unborn.home):
+        part.mkdir()
+    unborn.folder.rename(folder)
 
 
 def leftovers(root: Path) -> list[Path]:
@@ -159,8 +165,13 @@ def _drop_lock(folder: Path, lock: HeldLock) -> None:
 
 
 def _folders(root: Path) -> list[Path]:
-    return sorted(path for path in root.iterdir() if not path.is_symlink() and (path / _OURS).is_file())
+    return sorted(path for path in root.iterdir() if not path.is_symlink() and _is_ours(path))
+
+
+def _is_ours(path: Path) -> bool:
+    return (path / _OURS).is_file() or (path.name.startswith(".") and path.name.endswith(_UNBORN))
 
 
 def _lock_of(folder: Path) -> Path:
-    return folder.parent / _LOCKS / f"{folder.name}.lock"
+    name = folder.name.removesuffix(_UNBORN).removeprefix(".") if folder.name.endswith(_UNBORN) else folder.name
+    return folder.parent / _LOCKS / f"{name}.lock"
