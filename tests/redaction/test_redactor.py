@@ -110,6 +110,15 @@ def test_names_that_do_not(name):
     assert not looks_secret(name)
 
 
+@pytest.mark.parametrize(
+    "spelled",
+    ["it''s $5 \\ `now`", "it's \\$5 \\\\ \\`now\\`", "it\\'s $5 \\\\ `now`"],
+    ids=["yaml", "bash between double quotes", "python"],
+)
+def test_a_value_is_known_in_the_quoting_of_the_language_that_prints_it(spelled):
+    assert spelled.encode() in printed_forms("it's $5 \\ `now`")
+
+
 def test_short_values_never_match():
     assert not any(len(form) < 8 for form in printed_forms("abcdefgh"))
     redactor = build_redactor(SecretsSettings(), {"MY_TOKEN": "short12"})
@@ -146,7 +155,7 @@ def test_an_escape_written_out_before_a_secret_does_not_hide_it(before):
 @pytest.mark.parametrize(
     ("begin", "end"),
     [("-----BEGIN OPENSSH PRIVATE KEY-----", "-----END OPENSSH PRIVATE KEY-----"),
-     ("Private-Lines: 3", "Private-MAC: 00")],
+     ("Private-Lines: 3", "Private-MAC: 00"), ("    Private-Lines: 3", "    Private-MAC: 00")],
 )  # fmt: skip
 def test_the_body_of_a_masked_key_block_is_hidden_and_what_follows_is_not(begin, end):
     body = [expand("<base64:64>", n) for n in range(3)]

@@ -25,8 +25,8 @@ _MOST_FINDINGS = 1000
 _MOST_READINGS = 8
 
 _PRAGMA = re.compile(rb"pragma: allowlist-secret why=(?:TEST_VECTOR|DOCS_EXAMPLE|FIXTURE)\b")
-_KEY_BEGIN = re.compile(rb"-----BEGIN [A-Za-z0-9 ]{0,40}(?:PRIVATE KEY|SEED|Static key)|^Private-Lines:")
-_KEY_END = re.compile(rb"-----END |^Private-MAC:")
+_KEY_BEGIN = re.compile(rb"-----BEGIN [A-Za-z0-9 ]{0,40}(?:PRIVATE KEY|SEED|Static key)|^[ \t]*Private-Lines:")
+_KEY_END = re.compile(rb"-----END |^[ \t]*Private-MAC:")
 # What this module itself puts in place of a value: after `token=` or `user:` it has the form of one.
 _MARK = re.compile(rb"\[REDACTED:[^\]\s]{1,200}:[0-9a-f]{12}\]")
 PRAGMA_TEXT = "pragma: allowlist-secret"
