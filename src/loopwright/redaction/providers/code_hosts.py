@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from loopwright.redaction.model import Rule
-from loopwright.redaction.providers.parts import assigned, named
+from loopwright.redaction.providers.parts import assigned, named, spellings
 
 RULES: tuple[Rule, ...] = (
     Rule(
@@ -67,7 +67,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         id="github-client-secret",
         provider="GitHub",
-        keywords=("github", "gh_client_secret"),
+        keywords=("github", *spellings("gh_client_secret")),
         pattern=named(r"github[a-z0-9_. -]{0,20}client[_. -]?secret|gh_client_secret", r"[0-9a-f]{40}"),
         hits=("GITHUB_CLIENT_SECRET=<hex:40>", '"github_client_secret": "<hex:40>"'),
         misses=(
@@ -252,7 +252,7 @@ RULES: tuple[Rule, ...] = (
         id="phabricator-conduit-token",
         provider="Phabricator",
         keywords=("api-", "cli-"),
-        pattern=named("token", r"(?:api|cli)-[a-z2-7]{28}"),
+        pattern=named(r"(?:api[_. -]?)?token", r"(?:api|cli)-[a-z2-7]{28}"),
         hits=("api.token=api-<lower:28>", '"token": "cli-<lower:28>"'),
         misses=(
             "token: cli-<lower:12>",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from loopwright.redaction.model import Rule
-from loopwright.redaction.providers.parts import UUID, UUID_EXAMPLE, named, password_in_url
+from loopwright.redaction.providers.parts import UUID, UUID_EXAMPLE, named, password_in_url, spellings
 
 RULES: tuple[Rule, ...] = (
     Rule(
@@ -145,8 +145,8 @@ RULES: tuple[Rule, ...] = (
     Rule(
         id="duo-secret-key",
         provider="Duo",
-        keywords=("duo_", "skey"),
-        pattern=named(r"duo_[a-z0-9_. -]{0,12}(?:secret|skey)[a-z_]{0,6}|skey", r"[A-Za-z0-9]{40}"),
+        keywords=("duo_", "skey", *spellings("duo_secret")),
+        pattern=named(r"duo[_. -]?[a-z0-9_. -]{0,12}(?:secret|skey)[a-z_]{0,6}|skey", r"[A-Za-z0-9]{40}"),
         hits=("DUO_SECRET_KEY=<alnum:40>", "skey = <alnum:40>"),
         misses=("ikey = DI<uppernum:18>", "DUO_SECRET_KEY=<alnum:8>", "skey=$SKEY"),
     ),

@@ -202,7 +202,7 @@ RULES: tuple[Rule, ...] = (
         id="zoom-client-secret",
         provider="Zoom",
         keywords=("zoom",),
-        pattern=named(r"zoom_[a-z0-9_. -]{0,20}secret", r"[A-Za-z0-9]{32}"),
+        pattern=named(r"zoom[a-z0-9_. -]{0,20}secret", r"[A-Za-z0-9]{32}"),
         hits=("ZOOM_CLIENT_SECRET=<alnum:32>",),
         misses=("ZOOM_CLIENT_SECRET=<alnum:8>", "ZOOM_CLIENT_ID=<alnum:22>", "ZOOM_CLIENT_SECRET=$SECRET"),
     ),
