@@ -39,8 +39,8 @@ RULES: tuple[Rule, ...] = (
         id="openai-legacy-key",
         provider="OpenAI",
         keywords=("t3blbkfj",),
-        pattern=r"\bsk-[A-Za-z0-9]{20}T3BlbkFJ[A-Za-z0-9]{20}\b",
-        hits=('openai.api_key = "sk-<alnum:20>T3BlbkFJ<alnum:20>"',),
+        pattern=r"\bsk-[A-Za-z0-9_-]{20,150}T3BlbkFJ[A-Za-z0-9_-]{20,150}",
+        hits=('openai.api_key = "sk-<alnum:20>T3BlbkFJ<alnum:20>"', "sk-None-<alnum:20>T3BlbkFJ<alnum:20>"),
         misses=("sk-<alnum:20>", "risk-<alnum:20>T3BlbkFJ<alnum:20>", "sk-<alnum:5>T3BlbkFJ<alnum:5>"),
     ),
     Rule(

@@ -5,6 +5,11 @@ from __future__ import annotations
 from loopwright.redaction.model import Rule
 from loopwright.redaction.providers.parts import UUID, UUID_EXAMPLE, named, password_in_url, spellings
 
+_SCHEMES = (
+    *("http", "https", "ws", "wss", "ftp", "sftp", "ssh", "smtp", "smtps", "imap", "imaps"),
+    *("ldap", "ldaps", "socks5", "socks5h", "nats", "mqtt", "mqtts", "rtsp"),
+)
+
 RULES: tuple[Rule, ...] = (
     Rule(
         id="json-web-token",
@@ -54,16 +59,20 @@ RULES: tuple[Rule, ...] = (
     Rule(
         id="url-basic-auth",
         provider="HTTP",
-        keywords=("http://", "https://", "ftp://"),
-        pattern=password_in_url("https?|s?ftp"),
+        keywords=tuple(f"{scheme}://" for scheme in _SCHEMES),
+        pattern=password_in_url("|".join(_SCHEMES)),
         hits=(
             "https://deploy:<alnum:20>@git.example.com/repo.git",
             "ftp://app:<lower:5>1<lower:5>@files.example.com",
+            "smtps://app:<alnum:20>@mail.example.com:465",
+            "wss://app:<alnum:24>@queue.example.com/v1",
         ),
         misses=(
             "https://user:password@example.com",
             "http://localhost:8080/@scope/package",
             "https://x:${TOKEN}@github.com/o/r",
+            "smtp://user:password@mail.example.com",
+            "ldap://directory.example.com:389/dc=example",
         ),
     ),
     Rule(

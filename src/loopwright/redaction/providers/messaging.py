@@ -29,14 +29,15 @@ RULES: tuple[Rule, ...] = (
     Rule(
         id="slack-workspace-token",
         provider="Slack",
-        keywords=("xoxa-", "xoxr-", "xoxs-"),
-        pattern=r"\bxox[ars]-(?:[0-9]-)?[0-9A-Za-z-]{30,250}",
+        keywords=("xoxa-", "xoxo-", "xoxr-", "xoxs-"),
+        pattern=r"\bxox[aors]-(?:[0-9]-)?[0-9A-Za-z-]{30,250}",
         hits=(
             "token=xoxa-2-<digit:12>-<digit:12>-<digit:12>-<hex:32>",
             "xoxr-<digit:12>-<alnum:40>",
             "xoxs-<digit:12>-<alnum:40>",
+            "xoxo-<digit:12>-<alnum:40>",
         ),
-        misses=("xoxa-...", "xoxs-<alnum:8>", "xoxr-token"),
+        misses=("xoxa-...", "xoxs-<alnum:8>", "xoxr-token", "xoxo-hugs-and-kisses"),
     ),
     Rule(
         id="slack-rotating-token",
