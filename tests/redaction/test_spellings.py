@@ -28,7 +28,10 @@ def camel(name):
     return first + "".join(word.capitalize() for word in rest)
 
 
-@pytest.mark.parametrize(("rule", "name", "template"), NAMED, ids=[f"{rule}-{name}" for rule, name, _ in NAMED])
+IDS = [f"{rule}-{name}" for rule, name, _ in NAMED]
+
+
+@pytest.mark.parametrize(("rule", "name", "template"), NAMED, ids=IDS)
 def test_a_named_value_is_found_in_every_spelling_of_its_name(rule, name, template):
     value = expand(template, 11)
     for spelled in (name.lower(), name.lower().replace("_", "-"), camel(name)):
@@ -36,6 +39,23 @@ def test_a_named_value_is_found_in_every_spelling_of_its_name(rule, name, templa
             continue
         for text in (f'{{"{spelled}": "{value}"}}', f"{spelled}={value}", f"  {spelled}: '{value}'"):
             assert any(value.encode() in hit.value for hit in DETECTOR.hits(text.encode())), spelled
+
+
+@pytest.mark.parametrize(("rule", "name", "template"), NAMED, ids=IDS)
+def test_a_named_value_is_found_where_another_sign_or_only_a_space_is_between(rule, name, template):
+    value = expand(template, 12)
+    texts = [f"<{name}>{value}</{name}>", f"'{name.lower()}' => '{value}',", f"| {name.lower():<28} | {value} |"]
+    if rule not in ONE_WAY | {"search-service-assignment"}:
+        texts += [f"ENV {name} {value}", f"deploy --{name.lower().replace('_', '-')} {value} --verbose"]
+    for text in texts:
+        assert any(value.encode() in hit.value for hit in DETECTOR.hits(text.encode())), text
+
+
+def test_where_only_a_space_is_between_no_other_word_is():
+    pattern = re.compile(named("exa_api_key", "[0-9]{8}"))
+    value = expand("<digit:8>")
+    assert pattern.search(f"--exa-api-key {value}")
+    assert not pattern.search(f"exa_api_key of build {value}")
 
 
 def test_there_are_many_of_them():

@@ -21,7 +21,7 @@ SEED_RULES: tuple[Rule, ...] = (
         keywords=("tavily", "brave", "dashscope"),
         pattern=(
             r"(?i)\b(?:TAVILY|BRAVE|DASHSCOPE)[^\r\n:=]{0,80}(?:API[_-]?KEY|MCP[_-]?URL)[\"']?"
-            r"[ \t]{0,16}[:=][ \t]{0,16}[\"']?([^\s\"'<>${}][^\s\"'<>{}]{7,400})"
+            r"[ \t]{0,16}(?:=>|[:=>|])[ \t]{0,16}[\"']?([^\s\"'<>${}][^\s\"'<>{}]{7,400})"
         ),
         hits=(
             "TAVILY_API_KEY=<alnum:24>",
@@ -43,7 +43,7 @@ SEED_RULES: tuple[Rule, ...] = (
         provider="Tavily, OpenAI and kin",
         keywords=("tvly-", "sk-"),
         pattern=(
-            r"[:=][ \t]{0,16}[\[({\"'`]{0,3}(?:[Bb]earer[ \t]{1,4})?"
+            r"(?:[:=>|]|(?i:key|token)[ \t])[ \t]{0,16}[\[({\"'`]{0,3}(?:[Bb]earer[ \t]{1,4})?"
             rf"((?:tvly-|sk-)(?:{_KEY_TAIL}))(?:[^A-Za-z0-9_-]|$)"
         ),
         hits=(
@@ -52,6 +52,8 @@ SEED_RULES: tuple[Rule, ...] = (
             "Authorization: Bearer sk-<alnum:24>",
             '{"apiKey":"sk-<alnum:12>"}',
             "key: sk-<lower:16>",
+            "run --api-key sk-<alnum:20> --verbose",
+            "<apiKey>sk-<alnum:20></apiKey>",
             "key: sk-test-<digit:10>",
             "key=sk-my-team-<alnum:32>-<alnum:8>",
             "key: tvly-dev-<lowernum:20>A",
@@ -62,6 +64,7 @@ SEED_RULES: tuple[Rule, ...] = (
             "app: flask-application-server",
             "sk-<alnum:4> is a prefix",
             "key: sk-<alnum:5>",
+            "the key sk-learn-contrib",
             '<div class="sk-label-container">',
             'id="sk-estimator-id-12"',
             "class='sk-toggleable__label fitted'",

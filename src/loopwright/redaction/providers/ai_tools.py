@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from loopwright.redaction.model import Rule
-from loopwright.redaction.providers.parts import UUID, UUID_EXAMPLE, assigned, named, spellings
+from loopwright.redaction.providers.parts import UUID, UUID_EXAMPLE, assigned, given, named, spellings
 
 RULES: tuple[Rule, ...] = (
     Rule(
@@ -274,7 +274,7 @@ RULES: tuple[Rule, ...] = (
         provider="Kaggle",
         keywords=(*spellings("kaggle_key"), '"username'),
         pattern=(
-            r"(?:(?i:\bkaggle[_. -]?key)[\"']?[ \t]{0,3}[:=][ \t]{0,3}[\"']?"
+            rf"(?:{given('kaggle_key')}"
             r"|\"username\"[ \t]{0,3}:[ \t]{0,3}\"[a-z0-9]{3,60}\"[ \t]{0,3},[ \t]{0,3}\"key\"[ \t]{0,3}:[ \t]{0,3}\")"
             r"([0-9a-f]{32})\b"
         ),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from loopwright.redaction.model import Rule
-from loopwright.redaction.providers.parts import ASSIGNMENT, UUID, UUID_EXAMPLE, assigned, named, spellings
+from loopwright.redaction.providers.parts import UUID, UUID_EXAMPLE, assigned, given, named, spellings
 
 RULES: tuple[Rule, ...] = (
     Rule(
@@ -26,8 +26,8 @@ RULES: tuple[Rule, ...] = (
         provider="Azure Cosmos DB",
         keywords=("cosmos", "documents.azure.com"),
         pattern=(
-            r"(?i:cosmos[a-z0-9_. -]{0,30}key[a-z0-9_. -]{0,20}|documents\.azure\.com(?::443)?/?;accountkey)"
-            r"""[\\"'\])]{0,4}[ \t]{0,3}[:=,][ \t]{0,3}[\\"']{0,4}([A-Za-z0-9+/]{86}==)"""
+            rf"(?:{given('(?:azure[_. -]?)?cosmos[a-z0-9_. -]{0,30}key')}"
+            r"|(?i:\bdocuments\.azure\.com(?::443)?/?;accountkey)=)([A-Za-z0-9+/]{86}==)"
         ),
         hits=(
             "COSMOS_PRIMARY_KEY=<base64:86>==",
@@ -118,9 +118,8 @@ RULES: tuple[Rule, ...] = (
         provider="Azure Functions",
         keywords=("azurewebsites.net", *spellings("x_functions_key")),
         pattern=(
-            r"(?:\bazurewebsites\.net/api/[A-Za-z0-9/_-]{1,80}\?code=|(?i:\bx[_. -]?functions[_. -]?key)"
-            + ASSIGNMENT
-            + r")([A-Za-z0-9_/+%-]{40,80}={0,2})"
+            rf"(?:\bazurewebsites\.net/api/[A-Za-z0-9/_-]{{1,80}}\?code=|{given('x_functions_key')})"
+            r"([A-Za-z0-9_/+%-]{40,80}={0,2})"
         ),
         hits=(
             "https://app.azurewebsites.net/api/run?code=<base64url:54>==",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from loopwright.redaction.model import Rule
-from loopwright.redaction.providers.parts import UUID, UUID_EXAMPLE, assigned, named, spellings
+from loopwright.redaction.providers.parts import UUID, UUID_EXAMPLE, assigned, given, named, spellings
 
 RULES: tuple[Rule, ...] = (
     Rule(
@@ -70,7 +70,9 @@ RULES: tuple[Rule, ...] = (
         id="infura-project-key",
         provider="Infura",
         keywords=("infura",),
-        pattern=r"\b(?:infura\.io/(?:ws/)?v3/|(?i:infura[a-z0-9_. -]{0,20}(?:key|secret|project_id))[\"']?[ \t]{0,3}[:=][ \t]{0,3}[\"']?)([0-9a-f]{32})\b",
+        pattern=(
+            rf"(?:\binfura\.io/(?:ws/)?v3/|{given('infura[a-z0-9_. -]{0,20}(?:key|secret|project_id)')})([0-9a-f]{{32}})\b"
+        ),
         hits=(
             "https://mainnet.infura.io/v3/<hex:32>",
             "INFURA_API_KEY=<hex:32>",
@@ -86,7 +88,10 @@ RULES: tuple[Rule, ...] = (
         id="alchemy-api-key",
         provider="Alchemy",
         keywords=("alchemy.com/v2/", "alchemyapi.io/v2/", *spellings("alchemy_api_key")),
-        pattern=r"\b(?:alchemy\.com/v2/|alchemyapi\.io/v2/|(?i:alchemy[_. -]?api[_. -]?key)[\"']?[ \t]{0,3}[:=][ \t]{0,3}[\"']?)([A-Za-z0-9_-]{32})(?:[^A-Za-z0-9_-]|$)",
+        pattern=(
+            rf"(?:\balchemy\.com/v2/|\balchemyapi\.io/v2/|{given('alchemy_api_key')})"
+            r"([A-Za-z0-9_-]{32})(?:[^A-Za-z0-9_-]|$)"
+        ),
         hits=("https://eth-mainnet.g.alchemy.com/v2/<base64url:32>", "ALCHEMY_API_KEY=<base64url:32>"),
         misses=(
             "https://eth-mainnet.g.alchemy.com/v2/your-api-key",

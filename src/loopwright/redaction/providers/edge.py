@@ -142,10 +142,7 @@ RULES: tuple[Rule, ...] = (
         id="ngrok-auth-token",
         provider="ngrok",
         keywords=("ngrok",),
-        pattern=(
-            r"(?i:ngrok[a-z0-9_. -]{0,30}(?:token|key))"
-            r"""[\\"']{0,4}[ \t]{0,3}[ :=][ \t]{0,3}[\\"']{0,4}([A-Za-z0-9]{25,28}_[A-Za-z0-9]{20,24})\b"""
-        ),
+        pattern=named(r"ngrok[a-z0-9_. -]{0,30}(?:token|key)", r"[A-Za-z0-9]{25,28}_[A-Za-z0-9]{20,24}"),
         hits=("ngrok config add-authtoken <alnum:27>_<alnum:21>", "NGROK_AUTHTOKEN=<alnum:27>_<alnum:21>"),
         misses=(
             "NGROK_AUTHTOKEN=<alnum:10>",

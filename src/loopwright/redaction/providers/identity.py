@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from loopwright.redaction.model import Rule
-from loopwright.redaction.providers.parts import UUID, UUID_EXAMPLE, named, password_in_url, spellings
+from loopwright.redaction.providers.parts import (
+    ASSIGNMENT,
+    UUID,
+    UUID_EXAMPLE,
+    given,
+    named,
+    password_in_url,
+    spellings,
+)
 
 _SCHEMES = (
     *("http", "https", "ws", "wss", "ftp", "sftp", "ssh", "smtp", "smtps", "imap", "imaps"),
@@ -27,7 +35,7 @@ RULES: tuple[Rule, ...] = (
         provider="HTTP",
         keywords=("bearer",),
         pattern=(
-            r"""(?i:\bauthorization[\\"'\])]{0,4}[ \t]{0,3}[:=,][ \t]{0,3}[\\"']{0,4}bearer)[ \t]{1,3}"""
+            rf"(?i:\bauthorization){ASSIGNMENT}(?i:bearer)[ \t]{{1,3}}"
             r"([A-Za-z._~+/-]{0,60}[0-9][A-Za-z0-9._~+/=-]{15,})"
         ),
         hits=(
@@ -46,7 +54,7 @@ RULES: tuple[Rule, ...] = (
         provider="HTTP",
         keywords=("basic",),
         pattern=(
-            r"""(?i:\bauthorization[\\"'\])]{0,4}[ \t]{0,3}[:=,][ \t]{0,3}[\\"']{0,4}basic)[ \t]{1,3}"""
+            rf"(?i:\bauthorization){ASSIGNMENT}(?i:basic)[ \t]{{1,3}}"
             r"([A-Za-z+/]{0,60}[0-9][A-Za-z0-9+/]{11,}={0,2}|[A-Za-z0-9+/]{11,200}={1,2})"
         ),
         hits=("Authorization: Basic 4<base64:31>", '"Authorization": "Basic <base64:22>=="'),
@@ -131,7 +139,9 @@ RULES: tuple[Rule, ...] = (
         id="okta-api-token",
         provider="Okta",
         keywords=("okta", "ssws"),
-        pattern=r"""(?:(?i:okta[a-z0-9_. -]{0,20}token)[\\"']{0,4}[ \t]{0,3}[:=,][ \t]{0,3}[\\"']{0,4}|\bSSWS[ \t]{1,3})(00[A-Za-z0-9_-]{40})(?:[^A-Za-z0-9_-]|$)""",
+        pattern=(
+            rf"(?:{given('okta[a-z0-9_. -]{0,20}token')}|\bSSWS[ \t]{{1,3}})(00[A-Za-z0-9_-]{{40}})(?:[^A-Za-z0-9_-]|$)"
+        ),
         hits=("Authorization: SSWS 00<base64url:40>", "OKTA_API_TOKEN=00<base64url:40>"),
         misses=("Authorization: SSWS $TOKEN", "OKTA_API_TOKEN=00<base64url:8>", "okta user 00<base64url:18>"),
     ),

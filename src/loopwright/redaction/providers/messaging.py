@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from loopwright.redaction.model import Rule
-from loopwright.redaction.providers.parts import UUID, UUID_EXAMPLE, assigned, named
+from loopwright.redaction.providers.parts import UUID, UUID_EXAMPLE, assigned, given, named
 
 RULES: tuple[Rule, ...] = (
     Rule(
@@ -97,7 +97,7 @@ RULES: tuple[Rule, ...] = (
         provider="Discord",
         keywords=("discord", "bot "),
         pattern=(
-            r"""(?:(?i:discord[a-z0-9_. -]{0,30}token)[\\"'\])]{0,4}[ \t]{0,3}[:=,][ \t]{0,3}[\\"']{0,4}|\bBot )"""
+            rf"(?:{given('discord[a-z0-9_. -]{0,30}token')}|\bBot )"
             r"([MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,38})(?:[^A-Za-z0-9_-]|$)"
         ),
         hits=(

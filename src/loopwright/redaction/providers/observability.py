@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from loopwright.redaction.model import Rule
-from loopwright.redaction.providers.parts import UUID, UUID_EXAMPLE, assigned, named, spellings
+from loopwright.redaction.providers.parts import UUID, UUID_EXAMPLE, assigned, given, named, spellings
 
 RULES: tuple[Rule, ...] = (
     Rule(
@@ -153,9 +153,7 @@ RULES: tuple[Rule, ...] = (
         id="opsgenie-api-key",
         provider="Opsgenie",
         keywords=("opsgenie", "geniekey"),
-        pattern=r"(?:(?i:opsgenie[a-z0-9_. -]{0,20}key)[\"']?[ \t]{0,3}[:=][ \t]{0,3}[\"']?|\bGenieKey[ \t]{1,3})("
-        + UUID
-        + r")\b",
+        pattern=rf"(?:{given('opsgenie[a-z0-9_. -]{0,20}key')}|\bGenieKey[ \t]{{1,3}})({UUID})\b",
         hits=("OPSGENIE_API_KEY=" + UUID_EXAMPLE, "Authorization: GenieKey " + UUID_EXAMPLE),
         misses=("OPSGENIE_API_KEY=<hex:8>", "opsgenie alert " + UUID_EXAMPLE, "GenieKey $KEY"),
     ),
@@ -187,9 +185,7 @@ RULES: tuple[Rule, ...] = (
         id="splunk-hec-token",
         provider="Splunk",
         keywords=("splunk",),
-        pattern=r"(?:(?i:splunk[a-z0-9_. -]{0,20}token)[\"']?[ \t]{0,3}[:=][ \t]{0,3}[\"']?|\bSplunk[ \t]{1,3})("
-        + UUID
-        + r")\b",
+        pattern=rf"(?:{given('splunk[a-z0-9_. -]{0,20}token')}|\bSplunk[ \t]{{1,3}})({UUID})\b",
         hits=("Authorization: Splunk " + UUID_EXAMPLE, "SPLUNK_HEC_TOKEN=" + UUID_EXAMPLE),
         misses=("SPLUNK_HEC_TOKEN=<hex:8>", "splunk channel " + UUID_EXAMPLE, "Authorization: Splunk $TOKEN"),
     ),

@@ -187,9 +187,7 @@ RULES: tuple[Rule, ...] = (
         id="sidekiq-bundle-credential",
         provider="Sidekiq",
         keywords=("contribsys",),
-        pattern=(
-            r"(?:(?i:\bbundle_(?:enterprise|gems)__contribsys__com)[\"']?[ \t]{0,3}[:=][ \t]{0,3}[\"']?([0-9a-f]{8}:[0-9a-f]{8}))\b"
-        ),
+        pattern=named("bundle_(?:enterprise|gems)__contribsys__com", "[0-9a-f]{8}:[0-9a-f]{8}"),
         hits=(
             "BUNDLE_ENTERPRISE__CONTRIBSYS__COM=<hex:8>:<hex:8>",
             'BUNDLE_GEMS__CONTRIBSYS__COM: "<hex:8>:<hex:8>"',

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from loopwright.redaction.model import Rule
-from loopwright.redaction.providers.parts import assigned, named, spellings
+from loopwright.redaction.providers.parts import assigned, given, named, spellings
 
 RULES: tuple[Rule, ...] = (
     Rule(
@@ -105,7 +105,7 @@ RULES: tuple[Rule, ...] = (
         id="twitch-token",
         provider="Twitch",
         keywords=("twitch", "oauth:"),
-        pattern=r"(?:(?i:twitch[a-z0-9_. -]{0,20}(?:token|secret|key))[\"']?[ \t]{0,3}[:=][ \t]{0,3}[\"']?(?:oauth:)?|\boauth:)([a-z0-9]{30})\b",
+        pattern=(rf"(?:{given('twitch[a-z0-9_. -]{0,20}(?:token|secret|key)')}(?:oauth:)?|\boauth:)([a-z0-9]{{30}})\b"),
         hits=("TWITCH_CLIENT_SECRET=<lowernum:30>", "PASS oauth:<lowernum:30>"),
         misses=("TWITCH_CLIENT_SECRET=<lowernum:8>", "oauth:callback", "TWITCH_TOKEN=$TOKEN"),
     ),
