@@ -19,7 +19,7 @@ from loopwright.redaction.redactor import Redactor
 
 _REPOSITORY = Path(__file__).resolve().parents[2]
 # Made by tools, or full of examples by design.
-_SKIPPED_NAMES = frozenset({"__pycache__", ".git", ".venv", "node_modules"})
+_SKIPPED_NAMES = frozenset({"__pycache__", ".git", ".venv"})
 _SKIPPED_PATHS = frozenset(
     _REPOSITORY / path for path in ("tests/redaction", "src/loopwright/redaction", "bench/redaction")
 )

@@ -112,8 +112,8 @@ RULES: tuple[Rule, ...] = (
         id="gitlab-job-token",
         provider="GitLab",
         keywords=("glcbt-",),
-        pattern=r"\b(glcbt-[A-Za-z0-9]{1,5}_[A-Za-z0-9_-]{20,300})(?:[^A-Za-z0-9_-]|$)",
-        hits=("CI_JOB_TOKEN=glcbt-64_<base64url:20>", "CI_JOB_TOKEN=glcbt-64_<base64url:27>"),
+        pattern=r"\b(glcbt-(?:[A-Za-z0-9]{1,5}_)?[A-Za-z0-9_-]{20,300})(?:[^A-Za-z0-9_-]|$)",
+        hits=("CI_JOB_TOKEN=glcbt-64_<base64url:20>", "CI_JOB_TOKEN=glcbt-<base64url:27>"),
         misses=("glcbt-64_<base64url:5>", "CI_JOB_TOKEN=$CI_JOB_TOKEN", "xglcbt-64_<base64url:20>"),
     ),
     Rule(
