@@ -15,7 +15,7 @@ from pathlib import Path
 import history
 import hook
 import machine
-import redaction
+import redaction_speed
 import sandbox
 import schedule
 import startup
@@ -29,7 +29,7 @@ GROUPS: Mapping[str, Callable[[Path], Iterator[Row]]] = {
     "hook": hook.measure,
     "steps": steps.measure,
     "schedule": schedule.measure,
-    "redaction": redaction.measure,
+    "redaction": redaction_speed.measure,
     "history": history.measure,
     "sandbox": sandbox.measure,
 }

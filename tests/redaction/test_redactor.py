@@ -110,6 +110,15 @@ def test_names_that_do_not(name):
     assert not looks_secret(name)
 
 
+@pytest.mark.parametrize(
+    "spelled",
+    ["it''s $5 \\ `now`", "it's \\$5 \\\\ \\`now\\`", "it\\'s $5 \\\\ `now`"],
+    ids=["yaml", "bash between double quotes", "python"],
+)
+def test_a_value_is_known_in_the_quoting_of_the_language_that_prints_it(spelled):
+    assert spelled.encode() in printed_forms("it's $5 \\ `now`")
+
+
 def test_short_values_never_match():
     assert not any(len(form) < 8 for form in printed_forms("abcdefgh"))
     redactor = build_redactor(SecretsSettings(), {"MY_TOKEN": "short12"})
@@ -146,7 +155,7 @@ def test_an_escape_written_out_before_a_secret_does_not_hide_it(before):
 @pytest.mark.parametrize(
     ("begin", "end"),
     [("-----BEGIN OPENSSH PRIVATE KEY-----", "-----END OPENSSH PRIVATE KEY-----"),
-     ("Private-Lines: 3", "Private-MAC: 00")],
+     ("Private-Lines: 3", "Private-MAC: 00"), ("    Private-Lines: 3", "    Private-MAC: 00")],
 )  # fmt: skip
 def test_the_body_of_a_masked_key_block_is_hidden_and_what_follows_is_not(begin, end):
     body = [expand("<base64:64>", n) for n in range(3)]
@@ -154,3 +163,55 @@ def test_the_body_of_a_masked_key_block_is_hidden_and_what_follows_is_not(begin,
     assert findings
     assert not any(line.encode() in out for line in body)
     assert out.endswith(b"after")
+
+
+MARKED = [
+    "https://host.example/badge.svg?token=<alnum:10>",
+    "https://deploy:<alnum:20>@git.example.com/repo.git",
+    "TAVILY_API_KEY=<alnum:24>",
+    "machine github.com login me password <alnum:40>",
+    "Server=db;User Id=app;Password=<alnum:16>;Encrypt=True",
+]
+
+
+@pytest.mark.parametrize("template", MARKED)
+def test_the_mark_in_place_of_a_value_is_not_taken_for_another_one(template):
+    out, findings = whole([f"before {expand(template, 9)} after\n".encode()])
+    assert len(findings) == 1
+    assert out.startswith(b"before ")
+    assert out.endswith(b" after\n")
+
+
+SLASHES = expand("whsec_<base64:20>/<base64:20>+<base64:20>=", 3)
+
+
+@pytest.mark.parametrize(
+    "spelled",
+    [SLASHES.replace("/", "%2F").replace("+", "%2b").replace("=", "%3D"), SLASHES.replace("/", "\\/"),
+     SLASHES.replace("/", "\\u002f").replace("+", "\\u002B"), SLASHES.replace("/", "\\\\/")],
+)  # fmt: skip
+def test_a_value_is_found_and_hidden_whole_where_its_odd_characters_are_spelled_as_escapes(spelled):
+    out, findings = whole([f"GET /hook?a=1&b={spelled}&c=2\n".encode()])
+    assert [f.rule for f in findings] == ["stripe-webhook-secret"]
+    parts = [part for mark in ("%2F", "%2b", "\\/", "\\u002f", "\\u002B") for part in spelled.split(mark)]
+    assert not any(part[-12:].encode() in out for part in parts)
+    assert out.endswith(b"&c=2\n")
+
+
+def test_a_keyword_that_is_itself_spelled_as_an_escape_is_seen():
+    token = expand("1//0g<base64url:98>", 2)
+    out, findings = whole([f"GET /?r={token.replace('/', '%2F')} 401\n".encode()])
+    assert [f.rule for f in findings] == ["google-oauth-refresh-token"]
+    assert token[4:].encode() not in out
+
+
+def test_a_value_that_a_pragma_exempts_in_one_spelling_is_exempt_in_it():
+    line = SLASHES.replace("/", "%2F").encode() + b" pragma: allowlist-secret why=FIXTURE"
+    assert REDACTOR.exempted_by_pragma(line)
+
+
+@pytest.mark.parametrize("run", [b"\\" * 250_000, b"%" * 250_000, b"%2" * 120_000, b"token=" + b"\\/" * 100_000])
+def test_a_long_run_of_escapes_takes_no_longer_than_other_text(run):
+    # A pattern that tries every length of the run at every place would meet the time limit of the suite.
+    out, _ = whole([b"token: ", run, b"\n"])
+    assert out.startswith(b"token: ")

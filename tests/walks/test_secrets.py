@@ -89,6 +89,8 @@ FORMS = {
     "form": urllib.parse.quote_plus(MINE),
     "json": json.dumps(MINE)[1:-1],
     "json in json": json.dumps(json.dumps(MINE))[1:-1],
+    "yaml in single quotes": MINE.replace("'", "''"),
+    "python in single quotes": MINE.replace("'", "\\'"),
     "hex": MINE.encode().hex(),
     "terminal colours inside": MINE[:9] + "\x1b[31m" + MINE[9:],
     "control characters inside": MINE[:9] + "\x07" + MINE[9:],

@@ -70,7 +70,7 @@ def _base64_forms(raw: bytes) -> Iterable[bytes]:
             for width in (64, 76):
                 if lead == 0 and len(form) > width:
                     rows = (form[at : at + width] for at in range(0, len(form), width))
-                    yield from (row for row in rows if len(row) >= _SHORTEST_LINE)
+                    yield from (row for row in rows if len(row) >= _SHORTEST)
 
 
 def _url_forms(raw: bytes) -> set[bytes]:
@@ -89,6 +89,9 @@ def _escaped_forms(text: str) -> set[bytes]:
         json.dumps(once)[1:-1],
         re.sub(r"([^A-Za-z0-9_@%+=:,./-])", r"\\\1", text),
         text.replace("'", "'\\''"),
+        text.replace("'", "''"),
+        re.sub(r'([\\"$`])', r"\\\1", text),
+        re.sub(r"([\\'])", r"\\\1", text),
         text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;"),
     }
     return {form.encode("utf-8", "surrogateescape") for form in forms}

@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable, Mapping
 
 import msgspec
 
-from loopwright.kernel.escapes import SEQUENCE
 from loopwright.redaction.detector import Detector, Hit
 from loopwright.redaction.environment_values import ENVIRONMENT_RULE
 from loopwright.redaction.model import Action, Finding, Redacted, seal
+from loopwright.redaction.readings import end_of_value, readings
 
 _WINDOW = 256 << 10
 # Longer than any single secret that a rule can match, so that none is cut in two.
@@ -24,13 +24,11 @@ _KEY_BLOCK_LINES = 400
 _MOST_FINDINGS = 1000
 _MOST_READINGS = 8
 
-_CONTROLS = bytes(set(range(32)) - {0x09, 0x0A}) + b"\x7f"
-_SPACED = bytes.maketrans(_CONTROLS, b" " * len(_CONTROLS))
-_ESCAPES = re.compile(SEQUENCE.encode())
 _PRAGMA = re.compile(rb"pragma: allowlist-secret why=(?:TEST_VECTOR|DOCS_EXAMPLE|FIXTURE)\b")
-_WRITTEN_ESCAPES = re.compile(rb"\\+(?:u00[0-9a-fA-F]{2}|x[0-9a-fA-F]{2}|[nrtbf\"'/])|%[0-9A-Fa-f]{2}")
-_KEY_BEGIN = re.compile(rb"-----BEGIN [A-Za-z0-9 ]{0,40}(?:PRIVATE KEY|SEED|Static key)|^Private-Lines:")
-_KEY_END = re.compile(rb"-----END |^Private-MAC:")
+_KEY_BEGIN = re.compile(rb"-----BEGIN [A-Za-z0-9 ]{0,40}(?:PRIVATE KEY|SEED|Static key)|^[ \t]*Private-Lines:")
+_KEY_END = re.compile(rb"-----END |^[ \t]*Private-MAC:")
+# What this module itself puts in place of a value: after `token=` or `user:` it has the form of one.
+_MARK = re.compile(rb"\[REDACTED:[^\]\s]{1,200}:[0-9a-f]{12}\]")
 PRAGMA_TEXT = "pragma: allowlist-secret"
 
 
@@ -88,35 +86,33 @@ class Redactor:
         found: set[str] = set()
         for line in data.splitlines():
             if _PRAGMA.search(line):
-                hits = self._detector.hits(line)
+                hits = [hit for reading in readings(line) for hit in self._detector.hits(reading)]
                 found |= {fingerprint(hit.value) for hit in hits if hit.rule != ENVIRONMENT_RULE}
         return found
 
     def may_hit(self, block: bytes) -> bool:
-        """The detector's cheap question, control characters seen through."""
-        if block.translate(None, _CONTROLS) == block:
-            return self._detector.may_hit(block)
-        return any(self._detector.may_hit(reading) for reading in _readings(block))
+        """The detector's cheap question, asked of each reading."""
+        return any(self._detector.may_hit(reading) for reading in readings(block))
 
     def hits(self, line: bytes) -> tuple[bytes, list[Hit]]:
         """The reading of the line in which secrets are seen, and those that count."""
-        for reading in (*_readings(line), *_without_written_escapes(line)):
-            if counted := [hit for hit in self._detector.hits(reading) if not self._is_allowed(hit)]:
-                return reading, counted
+        for reading in readings(line):
+            if counted := [hit for hit in self._detector.hits(reading) if self._counts(hit)]:
+                return reading, _whole_values(reading, counted)
         return line, []
 
     def action_of(self, rule: str) -> Action:
         """What a hit of this rule does."""
         return self._actions.get(rule, Action.STOP)
 
-    def _is_allowed(self, hit: Hit) -> bool:
+    def _counts(self, hit: Hit) -> bool:
         name = fingerprint(hit.value)
-        if name in self._allowed:
-            return True
+        if name in self._allowed or _MARK.fullmatch(hit.value):
+            return False
         if self._more_exemptions is not None:
             ask, self._more_exemptions = self._more_exemptions, None
             self._allowed.update(ask())
-        return name in self._allowed
+        return name not in self._allowed
 
 
 class StreamRedactor:
@@ -219,16 +215,14 @@ class StreamRedactor:
         return b"".join([*parts, text[at:]])
 
 
-def _without_written_escapes(text: bytes) -> Iterable[bytes]:
-    r"""A line break written as `\n`, or a byte as `%3D`, joins its letter to the word after it: as a space."""
-    if b"\\" not in text and b"%" not in text:
-        return ()
-    return (_WRITTEN_ESCAPES.sub(lambda found: b" " * len(found[0]), text),)
-
-
-def _readings(text: bytes) -> Iterable[bytes]:
-    """The text as a matcher should see it: without terminal control, joined over it and split at it."""
-    if text.translate(None, _CONTROLS) == text:
-        return (text,)
-    plain = _ESCAPES.sub(b"", text)
-    return (plain.translate(None, _CONTROLS), plain.translate(_SPACED))
+def _whole_values(text: bytes, hits: list[Hit]) -> list[Hit]:
+    """The hits, by position, each up to the real end of its value; one that is reached by another is part of it."""
+    whole: list[Hit] = []
+    for hit in hits:
+        end = end_of_value(text, hit.end)
+        if whole and hit.start < whole[-1].end:
+            last = whole[-1]
+            whole[-1] = Hit(last.rule, last.start, max(last.end, end), last.value)
+        else:
+            whole.append(Hit(hit.rule, hit.start, end, hit.value))
+    return whole

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from loopwright.redaction.model import Rule
-from loopwright.redaction.providers.parts import assigned, named
+from loopwright.redaction.providers.parts import assigned, named, spellings
 
 RULES: tuple[Rule, ...] = (
     Rule(
@@ -39,8 +39,8 @@ RULES: tuple[Rule, ...] = (
         id="openai-legacy-key",
         provider="OpenAI",
         keywords=("t3blbkfj",),
-        pattern=r"\bsk-[A-Za-z0-9]{20}T3BlbkFJ[A-Za-z0-9]{20}\b",
-        hits=('openai.api_key = "sk-<alnum:20>T3BlbkFJ<alnum:20>"',),
+        pattern=r"\bsk-[A-Za-z0-9_-]{20,150}T3BlbkFJ[A-Za-z0-9_-]{20,150}",
+        hits=('openai.api_key = "sk-<alnum:20>T3BlbkFJ<alnum:20>"', "sk-None-<alnum:20>T3BlbkFJ<alnum:20>"),
         misses=("sk-<alnum:20>", "risk-<alnum:20>T3BlbkFJ<alnum:20>", "sk-<alnum:5>T3BlbkFJ<alnum:5>"),
     ),
     Rule(
@@ -114,7 +114,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         id="cohere-api-key",
         provider="Cohere",
-        keywords=("cohere", "co_api_key"),
+        keywords=("cohere", *spellings("co_api_key")),
         pattern=named(r"cohere[a-z0-9_. -]{0,20}(?:key|token)|co_api_key", r"[A-Za-z0-9]{40}"),
         hits=("COHERE_API_KEY=<alnum:40>", "CO_API_KEY=<alnum:40>"),
         misses=("COHERE_API_KEY=<alnum:10>", "CO_API_KEY=$CO_API_KEY", "coherence key: <alnum:20>"),
@@ -186,7 +186,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         id="zhipu-api-key",
         provider="Zhipu AI",
-        keywords=("zhipu", "bigmodel", "zai_api_key"),
+        keywords=("zhipu", "bigmodel", *spellings("zai_api_key")),
         pattern=named(r"(?:zhipu|bigmodel)[a-z0-9_. -]{0,20}key|zai_api_key", r"[0-9a-f]{32}\.[A-Za-z0-9]{16}"),
         hits=("ZHIPUAI_API_KEY=<hex:32>.<alnum:16>", "ZAI_API_KEY=<hex:32>.<alnum:16>"),
         misses=("ZHIPUAI_API_KEY=<hex:8>.<alnum:4>", "ZHIPUAI_API_KEY=$KEY", "<hex:32>.<alnum:16>"),
@@ -210,8 +210,8 @@ RULES: tuple[Rule, ...] = (
     Rule(
         id="together-legacy-api-key",
         provider="Together AI",
-        keywords=("together_api_key", "togetherai_api_key", "together_ai_api_key"),
-        pattern=named(r"together(?:_?ai)?_api_key", r"[0-9a-f]{64}"),
+        keywords=spellings("together_api_key", "togetherai_api_key", "together_ai_api_key"),
+        pattern=named("together_api_key|togetherai_api_key|together_ai_api_key", r"[0-9a-f]{64}"),
         hits=("TOGETHER_API_KEY=<hex:64>",),
         misses=("TOGETHER_API_KEY=<hex:12>", "TOGETHER_API_KEY=$KEY", "put together: <hex:64>"),
     ),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from loopwright.redaction.model import Rule
-from loopwright.redaction.providers.parts import UUID, UUID_EXAMPLE, assigned, named
+from loopwright.redaction.providers.parts import UUID, UUID_EXAMPLE, assigned, given, named, spellings
 
 RULES: tuple[Rule, ...] = (
     Rule(
@@ -25,8 +25,8 @@ RULES: tuple[Rule, ...] = (
     Rule(
         id="assemblyai-api-key",
         provider="AssemblyAI",
-        keywords=("assemblyai", "assembly_ai"),
-        pattern=assigned("assembly_?ai", r"[0-9a-f]{32}"),
+        keywords=spellings("assembly_ai"),
+        pattern=assigned("assembly_ai", r"[0-9a-f]{32}"),
         hits=("ASSEMBLYAI_API_KEY=<hex:32>",),
         misses=("ASSEMBLYAI_API_KEY=<hex:8>", "ASSEMBLYAI_API_KEY=$KEY", "assemblyai transcript <hex:32>"),
     ),
@@ -168,8 +168,8 @@ RULES: tuple[Rule, ...] = (
     Rule(
         id="exa-api-key",
         provider="Exa",
-        keywords=("exa_api_key", "exa-api-key"),
-        pattern=named("exa_api_key|exa-api-key", UUID),
+        keywords=spellings("exa_api_key"),
+        pattern=named("exa_api_key", UUID),
         hits=("EXA_API_KEY=" + UUID_EXAMPLE,),
         misses=("EXA_API_KEY=<hex:8>", "EXA_API_KEY=$EXA_API_KEY", "hexa_api_key_id " + UUID_EXAMPLE),
     ),
@@ -192,8 +192,8 @@ RULES: tuple[Rule, ...] = (
     Rule(
         id="serpapi-api-key",
         provider="SerpApi",
-        keywords=("serpapi", "serp_api"),
-        pattern=assigned("serp_?api", r"[0-9a-f]{64}"),
+        keywords=spellings("serp_api"),
+        pattern=assigned("serp_api", r"[0-9a-f]{64}"),
         hits=("SERPAPI_API_KEY=<hex:64>", "serp_api_key: <hex:64>"),
         misses=("SERPAPI_API_KEY=<hex:8>", "SERPAPI_API_KEY=$KEY", "serpapi digest <hex:64>"),
     ),
@@ -224,15 +224,15 @@ RULES: tuple[Rule, ...] = (
     Rule(
         id="fal-api-key",
         provider="fal",
-        keywords=("fal_key", "fal_api_key"),
-        pattern=named(r"fal_(?:api_)?key", UUID + r":[0-9a-f]{32}"),
+        keywords=spellings("fal_key", "fal_api_key"),
+        pattern=named("fal_key|fal_api_key", UUID + r":[0-9a-f]{32}"),
         hits=("FAL_KEY=" + UUID_EXAMPLE + ":<hex:32>",),
         misses=("FAL_KEY=" + UUID_EXAMPLE, "FAL_KEY=$FAL_KEY", "FAL_KEY_ID=" + UUID_EXAMPLE),
     ),
     Rule(
         id="modal-token-secret",
         provider="Modal",
-        keywords=("modal_token_secret", "token_secret"),
+        keywords=spellings("token_secret"),
         pattern=named("modal_token_secret|token_secret", r"as-[A-Za-z0-9]{22}"),
         hits=("MODAL_TOKEN_SECRET=as-<alnum:22>", 'token_secret = "as-<alnum:22>"'),
         misses=("MODAL_TOKEN_SECRET=as-<alnum:5>", "MODAL_TOKEN_ID=ak-<alnum:22>", "as-<alnum:22>"),
@@ -272,9 +272,9 @@ RULES: tuple[Rule, ...] = (
     Rule(
         id="kaggle-api-key",
         provider="Kaggle",
-        keywords=("kaggle_key", '"username'),
+        keywords=(*spellings("kaggle_key"), '"username'),
         pattern=(
-            r"(?:(?i:\bkaggle_key)[\"']?[ \t]{0,3}[:=][ \t]{0,3}[\"']?"
+            rf"(?:{given('kaggle_key')}"
             r"|\"username\"[ \t]{0,3}:[ \t]{0,3}\"[a-z0-9]{3,60}\"[ \t]{0,3},[ \t]{0,3}\"key\"[ \t]{0,3}:[ \t]{0,3}\")"
             r"([0-9a-f]{32})\b"
         ),

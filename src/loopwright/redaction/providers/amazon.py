@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from loopwright.redaction.model import Rule
-from loopwright.redaction.providers.parts import UUID, UUID_EXAMPLE, named
+from loopwright.redaction.providers.parts import UUID, UUID_EXAMPLE, named, spellings
 
 RULES: tuple[Rule, ...] = (
     Rule(
@@ -36,10 +36,11 @@ RULES: tuple[Rule, ...] = (
     Rule(
         id="aws-secret-access-key",
         provider="AWS",
-        keywords=("aws", "secret_access_key", "secretaccesskey"),
-        pattern=named(r"aws[a-z0-9_. -]{0,20}secret|secret_access_key|secretaccesskey", r"[A-Za-z0-9/+]{40}"),
+        keywords=("aws", *spellings("secret_access_key")),
+        pattern=named(r"aws[a-z0-9_. -]{0,20}(?:secret|key)|secret_access_key", r"[A-Za-z0-9/+]{40}"),
         hits=(
             "AWS_SECRET_ACCESS_KEY=<base64:40>",
+            'aws_key = "<base64:40>"',
             '"SecretAccessKey": "<base64:40>"',
             'os.environ["AWS_SECRET_ACCESS_KEY"] = "<base64:40>"',
             r"{\"aws_secret_access_key\": \"<base64:40>\"}",
@@ -48,6 +49,7 @@ RULES: tuple[Rule, ...] = (
             "AWS_SECRET_ACCESS_KEY=${AWS_SECRET_ACCESS_KEY}",
             "aws_secret_access_key = <base64:20>",
             "commit <hex:40> of aws-secret-rotation",
+            "aws_key = AKIA<base32:12>",
             "AWS_SECRET_ACCESS_KEY=<your-secret-access-key>",
         ),
     ),
@@ -94,8 +96,8 @@ RULES: tuple[Rule, ...] = (
     Rule(
         id="aws-ses-smtp-password",
         provider="AWS SES",
-        keywords=("smtp_password", "smtp-password", "smtppassword"),
-        pattern=named(r"smtp[_-]?password", r"B[A-Za-z0-9+/]{43}"),
+        keywords=spellings("smtp_password"),
+        pattern=named("smtp_password|ses_smtp_password", r"B[A-Za-z0-9+/]{43}"),
         hits=("SES_SMTP_PASSWORD=B<base64:43>", '"smtpPassword": "B<base64:43>"'),
         misses=(
             "SMTP_PASSWORD=B<base64:20>",

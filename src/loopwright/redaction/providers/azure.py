@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from loopwright.redaction.model import Rule
-from loopwright.redaction.providers.parts import UUID, UUID_EXAMPLE, assigned, named
+from loopwright.redaction.providers.parts import UUID, UUID_EXAMPLE, assigned, given, named, spellings
 
 RULES: tuple[Rule, ...] = (
     Rule(
         id="azure-storage-account-key",
         provider="Azure Storage",
-        keywords=("accountkey", "account_key", "storage_key"),
-        pattern=named(r"accountkey|account_key|storage_key", r"[A-Za-z0-9+/]{86}=="),
+        keywords=spellings("account_key", "storage_key"),
+        pattern=named(r"(?:azure[_. -]?)?(?:account_key|storage_key|storage_account_key)", r"[A-Za-z0-9+/]{86}=="),
         hits=(
             "DefaultEndpointsProtocol=https;AccountName=a;AccountKey=<base64:86>==;EndpointSuffix=core.windows.net",
             "AZURE_STORAGE_KEY=<base64:86>==",
@@ -26,8 +26,8 @@ RULES: tuple[Rule, ...] = (
         provider="Azure Cosmos DB",
         keywords=("cosmos", "documents.azure.com"),
         pattern=(
-            r"(?i:cosmos[a-z0-9_. -]{0,30}key[a-z0-9_. -]{0,20}|documents\.azure\.com(?::443)?/?;accountkey)"
-            r"""[\\"'\])]{0,4}[ \t]{0,3}[:=,][ \t]{0,3}[\\"']{0,4}([A-Za-z0-9+/]{86}==)"""
+            rf"(?:{given('(?:azure[_. -]?)?cosmos[a-z0-9_. -]{0,30}key')}"
+            r"|(?i:\bdocuments\.azure\.com(?::443)?/?;accountkey)=)([A-Za-z0-9+/]{86}==)"
         ),
         hits=(
             "COSMOS_PRIMARY_KEY=<base64:86>==",
@@ -90,7 +90,7 @@ RULES: tuple[Rule, ...] = (
         id="azure-devops-legacy-token",
         provider="Azure DevOps",
         keywords=("devops", "vsts", "azdo"),
-        pattern=named(r"(?:devops|vsts|azdo)[a-z0-9_. -]{0,20}(?:pat|token)", r"[a-z2-7]{52}"),
+        pattern=named(r"(?:azure[_. -]?)?(?:devops|vsts|azdo)[a-z0-9_. -]{0,20}(?:pat|token)", r"[a-z2-7]{52}"),
         hits=("AZURE_DEVOPS_EXT_PAT=<lower:52>", "vsts_token: <lower:52>"),
         misses=(
             "AZURE_DEVOPS_EXT_PAT=<lower:30>",
@@ -116,19 +116,23 @@ RULES: tuple[Rule, ...] = (
     Rule(
         id="azure-function-key",
         provider="Azure Functions",
-        keywords=("azurewebsites.net", "x-functions-key"),
+        keywords=("azurewebsites.net", *spellings("x_functions_key")),
         pattern=(
-            r"(?:\bazurewebsites\.net/api/[A-Za-z0-9/_-]{1,80}\?code=|(?i:\bx-functions-key)[ \t]{0,3}[:=][ \t]{0,3})"
+            rf"(?:\bazurewebsites\.net/api/[A-Za-z0-9/_-]{{1,80}}\?code=|{given('x_functions_key')})"
             r"([A-Za-z0-9_/+%-]{40,80}={0,2})"
         ),
         hits=(
             "https://app.azurewebsites.net/api/run?code=<base64url:54>==",
             "x-functions-key: <base64url:44>AzFu<base64url:6>==",
+            '{"x-functions-key": "<base64url:44>AzFu<base64url:6>=="}',
+            "X_FUNCTIONS_KEY=<base64url:44>AzFu<base64url:6>==",
         ),
         misses=(
             "https://app.azurewebsites.net/api/run?code=<key>",
             "x-functions-key: $KEY",
             "x-functions-key: <alnum:12>",
+            '{"x-functions-key": "<your key>"}',
+            "FUNCTIONS_KEY=<alnum:12>",
         ),
     ),
     Rule(
@@ -178,7 +182,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         id="azure-subscription-key",
         provider="Azure API Management",
-        keywords=("ocp-apim-subscription-key",),
+        keywords=spellings("ocp_apim_subscription_key"),
         pattern=named(r"ocp-apim-subscription-key", r"[0-9a-f]{32}"),
         hits=("Ocp-Apim-Subscription-Key: <hex:32>", '"Ocp-Apim-Subscription-Key": "<hex:32>"'),
         misses=("Ocp-Apim-Subscription-Key: {subscription key}", "Ocp-Apim-Subscription-Key: <hex:12>"),

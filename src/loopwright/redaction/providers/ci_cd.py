@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from loopwright.redaction.model import Rule
-from loopwright.redaction.providers.parts import UUID, UUID_EXAMPLE, assigned, named
+from loopwright.redaction.providers.parts import UUID, UUID_EXAMPLE, assigned, named, spellings
 
 RULES: tuple[Rule, ...] = (
     Rule(
@@ -26,7 +26,7 @@ RULES: tuple[Rule, ...] = (
         id="circleci-legacy-token",
         provider="CircleCI",
         keywords=("circle",),
-        pattern=named(r"circle(?:ci)?[_-](?:api[_-]|cli[_-])?token", r"[0-9a-f]{40}"),
+        pattern=named(r"circle(?:ci)?[_. -]?(?:api[_. -]?|cli[_. -]?)?token", r"[0-9a-f]{40}"),
         hits=("CIRCLE_TOKEN=<hex:40>", "Circle-Token: <hex:40>", "CIRCLECI_CLI_TOKEN=<hex:40>"),
         misses=("CIRCLE_SHA1=<hex:40>", "CIRCLE_TOKEN=<hex:12>", "CIRCLE_TOKEN=$CIRCLE_TOKEN"),
     ),
@@ -62,7 +62,7 @@ RULES: tuple[Rule, ...] = (
         id="drone-token",
         provider="Drone",
         keywords=("drone",),
-        pattern=named(r"drone_(?:token|rpc_secret)", r"[A-Za-z0-9]{32}"),
+        pattern=named("drone_token|drone_rpc_secret", r"[A-Za-z0-9]{32}"),
         hits=("DRONE_TOKEN=<alnum:32>", "DRONE_RPC_SECRET=<hex:32>"),
         misses=("DRONE_TOKEN=<alnum:12>", "DRONE_COMMIT=<alnum:32>", "DRONE_TOKEN=$DRONE_TOKEN"),
     ),
@@ -105,7 +105,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         id="code-climate-reporter-id",
         provider="Code Climate",
-        keywords=("cc_test_reporter_id",),
+        keywords=spellings("cc_test_reporter_id"),
         pattern=named("cc_test_reporter_id", r"[0-9a-f]{64}"),
         hits=("CC_TEST_REPORTER_ID=<hex:64>",),
         misses=("CC_TEST_REPORTER_ID=<hex:20>", "CC_TEST_REPORTER_ID=$ID"),
@@ -130,7 +130,7 @@ RULES: tuple[Rule, ...] = (
         id="sonarcloud-legacy-token",
         provider="SonarCloud",
         keywords=("sonar",),
-        pattern=named(r"d?sonar(?:cloud|qube)?[_.](?:token|login)", r"[0-9a-f]{40}"),
+        pattern=named(r"d?sonar(?:cloud|qube)?[_. -]?(?:token|login)", r"[0-9a-f]{40}"),
         hits=("SONAR_TOKEN=<hex:40>", "-Dsonar.login=<hex:40>"),
         misses=("SONAR_TOKEN=<hex:20>", "sonar.projectKey=<hex:40>", "sonar.login=admin"),
     ),
@@ -193,7 +193,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         id="expo-access-token",
         provider="Expo",
-        keywords=("expo_token",),
+        keywords=spellings("expo_token"),
         pattern=named("expo_token", r"[A-Za-z0-9_-]{40}"),
         hits=("EXPO_TOKEN=<base64url:40>",),
         misses=("EXPO_TOKEN=<base64url:12>", "EXPO_TOKEN=${{ secrets.EXPO_TOKEN }}"),
@@ -221,7 +221,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         id="cypress-record-key",
         provider="Cypress",
-        keywords=("cypress_record_key",),
+        keywords=spellings("cypress_record_key"),
         pattern=named("cypress_record_key", UUID),
         hits=("CYPRESS_RECORD_KEY=" + UUID_EXAMPLE,),
         misses=("CYPRESS_RECORD_KEY=<hex:8>", "CYPRESS_PROJECT_ID=" + UUID_EXAMPLE),
@@ -229,7 +229,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         id="percy-token",
         provider="Percy",
-        keywords=("percy_token",),
+        keywords=spellings("percy_token"),
         pattern=named("percy_token", r"(?:(?:web|app|auto|ss|vmw)_)?[0-9a-f]{64}"),
         hits=("PERCY_TOKEN=<hex:64>", "PERCY_TOKEN=web_<hex:64>"),
         misses=("PERCY_TOKEN=<hex:20>", "PERCY_TOKEN=$PERCY_TOKEN"),

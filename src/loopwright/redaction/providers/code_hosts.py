@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from loopwright.redaction.model import Rule
-from loopwright.redaction.providers.parts import assigned, named
+from loopwright.redaction.providers.parts import assigned, named, spellings
 
 RULES: tuple[Rule, ...] = (
     Rule(
@@ -67,7 +67,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         id="github-client-secret",
         provider="GitHub",
-        keywords=("github", "gh_client_secret"),
+        keywords=("github", *spellings("gh_client_secret")),
         pattern=named(r"github[a-z0-9_. -]{0,20}client[_. -]?secret|gh_client_secret", r"[0-9a-f]{40}"),
         hits=("GITHUB_CLIENT_SECRET=<hex:40>", '"github_client_secret": "<hex:40>"'),
         misses=(
@@ -104,24 +104,24 @@ RULES: tuple[Rule, ...] = (
         id="gitlab-runner-registration-token",
         provider="GitLab",
         keywords=("gr1348941",),
-        pattern=r"\b(GR1348941[A-Za-z0-9_-]{20})(?:[^A-Za-z0-9_-]|$)",
-        hits=("--registration-token GR1348941<base64url:20>",),
+        pattern=r"\b(GR1348941[A-Za-z0-9_-]{20,100})(?:[^A-Za-z0-9_-]|$)",
+        hits=("--registration-token GR1348941<base64url:20>", "token: GR1348941<base64url:32>"),
         misses=("GR1348941", "GR1348941<base64url:8>", "AGR1348941<base64url:20>"),
     ),
     Rule(
         id="gitlab-job-token",
         provider="GitLab",
         keywords=("glcbt-",),
-        pattern=r"\b(glcbt-[A-Za-z0-9]{1,5}_[A-Za-z0-9_-]{20})(?:[^A-Za-z0-9_-]|$)",
-        hits=("CI_JOB_TOKEN=glcbt-64_<base64url:20>",),
+        pattern=r"\b(glcbt-(?:[A-Za-z0-9]{1,5}_)?[A-Za-z0-9_-]{20,300})(?:[^A-Za-z0-9_-]|$)",
+        hits=("CI_JOB_TOKEN=glcbt-64_<base64url:20>", "CI_JOB_TOKEN=glcbt-<base64url:27>"),
         misses=("glcbt-64_<base64url:5>", "CI_JOB_TOKEN=$CI_JOB_TOKEN", "xglcbt-64_<base64url:20>"),
     ),
     Rule(
         id="gitlab-pipeline-trigger-token",
         provider="GitLab",
         keywords=("glptt-",),
-        pattern=r"\bglptt-[0-9a-f]{40}\b",
-        hits=("-F token=glptt-<hex:40>",),
+        pattern=r"\b(glptt-[A-Za-z0-9_-]{40,300})(?:[^A-Za-z0-9_-]|$)",
+        hits=("-F token=glptt-<hex:40>", "-F token=glptt-<base64url:44>"),
         misses=("glptt-<hex:20>", "xglptt-<hex:40>", "glptt-your-token"),
     ),
     Rule(
@@ -152,8 +152,8 @@ RULES: tuple[Rule, ...] = (
         id="gitlab-oauth-app-secret",
         provider="GitLab",
         keywords=("gloas-",),
-        pattern=r"\bgloas-[0-9a-f]{64}\b",
-        hits=("client_secret=gloas-<hex:64>",),
+        pattern=r"\b(gloas-[A-Za-z0-9_-]{64,300})(?:[^A-Za-z0-9_-]|$)",
+        hits=("client_secret=gloas-<hex:64>", "client_secret=gloas-<base64url:64>"),
         misses=("gloas-<hex:32>", "xgloas-<hex:64>"),
     ),
     Rule(
@@ -252,7 +252,7 @@ RULES: tuple[Rule, ...] = (
         id="phabricator-conduit-token",
         provider="Phabricator",
         keywords=("api-", "cli-"),
-        pattern=named("token", r"(?:api|cli)-[a-z2-7]{28}"),
+        pattern=named(r"(?:api[_. -]?)?token", r"(?:api|cli)-[a-z2-7]{28}"),
         hits=("api.token=api-<lower:28>", '"token": "cli-<lower:28>"'),
         misses=(
             "token: cli-<lower:12>",

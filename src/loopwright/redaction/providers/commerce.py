@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from loopwright.redaction.model import Rule
-from loopwright.redaction.providers.parts import assigned, named
+from loopwright.redaction.providers.parts import assigned, named, spellings
 
 RULES: tuple[Rule, ...] = (
     Rule(
@@ -148,8 +148,8 @@ RULES: tuple[Rule, ...] = (
     Rule(
         id="datocms-token",
         provider="DatoCMS",
-        keywords=("datocms", "dato_"),
-        pattern=named(r"dato(?:cms|_)[a-z0-9_. -]{0,20}token", r"[0-9a-f]{30}"),
+        keywords=("datocms", "dato_", *spellings("dato_api")),
+        pattern=named(r"dato(?:cms|[_. -]?)[a-z0-9_. -]{0,20}token", r"[0-9a-f]{30}"),
         hits=("DATOCMS_API_TOKEN=<hex:30>", "dato_api_token: <hex:30>"),
         misses=("DATOCMS_API_TOKEN=<hex:8>", "datocms <hex:30>", "DATOCMS_API_TOKEN=$T"),
     ),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from loopwright.redaction.model import Rule
-from loopwright.redaction.providers.parts import UUID, UUID_EXAMPLE, assigned, named
+from loopwright.redaction.providers.parts import UUID, UUID_EXAMPLE, assigned, given, named, spellings
 
 RULES: tuple[Rule, ...] = (
     Rule(
@@ -41,16 +41,16 @@ RULES: tuple[Rule, ...] = (
     Rule(
         id="coinmarketcap-api-key",
         provider="CoinMarketCap",
-        keywords=("coinmarketcap", "cmc_pro_api_key", "cmc_api_key"),
-        pattern=named(r"coinmarketcap[a-z0-9_. -]{0,20}key|cmc_(?:pro_)?api_key", UUID),
+        keywords=("coinmarketcap", *spellings("cmc_pro_api_key", "cmc_api_key")),
+        pattern=named(r"coinmarketcap[a-z0-9_. -]{0,20}key|(?:x[_. -]?)?(?:cmc_api_key|cmc_pro_api_key)", UUID),
         hits=("X-CMC_PRO_API_KEY: " + UUID_EXAMPLE, "COINMARKETCAP_API_KEY=" + UUID_EXAMPLE),
         misses=("COINMARKETCAP_API_KEY=<hex:8>", "CMC_API_KEY=$KEY", "coinmarketcap " + UUID_EXAMPLE),
     ),
     Rule(
         id="coingecko-api-key",
         provider="CoinGecko",
-        keywords=("coingecko", "x_cg_", "x-cg-"),
-        pattern=named(r"(?:coingecko|x_cg_|x-cg-)[a-z0-9_. -]{0,20}key", r"CG-[A-Za-z0-9]{24}"),
+        keywords=("coingecko", *spellings("x_cg_")),
+        pattern=named(r"(?:coingecko|x[_. -]?cg[_. -]?)[a-z0-9_. -]{0,20}key", r"CG-[A-Za-z0-9]{24}"),
         hits=(
             "COINGECKO_API_KEY=CG-<alnum:24>",
             "x-cg-demo-api-key: CG-<alnum:24>",
@@ -70,7 +70,9 @@ RULES: tuple[Rule, ...] = (
         id="infura-project-key",
         provider="Infura",
         keywords=("infura",),
-        pattern=r"\b(?:infura\.io/(?:ws/)?v3/|(?i:infura[a-z0-9_. -]{0,20}(?:key|secret|project_id))[\"']?[ \t]{0,3}[:=][ \t]{0,3}[\"']?)([0-9a-f]{32})\b",
+        pattern=(
+            rf"(?:\binfura\.io/(?:ws/)?v3/|{given('infura[a-z0-9_. -]{0,20}(?:key|secret|project_id)')})([0-9a-f]{{32}})\b"
+        ),
         hits=(
             "https://mainnet.infura.io/v3/<hex:32>",
             "INFURA_API_KEY=<hex:32>",
@@ -85,8 +87,11 @@ RULES: tuple[Rule, ...] = (
     Rule(
         id="alchemy-api-key",
         provider="Alchemy",
-        keywords=("alchemy.com/v2/", "alchemyapi.io/v2/", "alchemy_api_key"),
-        pattern=r"\b(?:alchemy\.com/v2/|alchemyapi\.io/v2/|(?i:alchemy_api_key)[\"']?[ \t]{0,3}[:=][ \t]{0,3}[\"']?)([A-Za-z0-9_-]{32})(?:[^A-Za-z0-9_-]|$)",
+        keywords=("alchemy.com/v2/", "alchemyapi.io/v2/", *spellings("alchemy_api_key")),
+        pattern=(
+            rf"(?:\balchemy\.com/v2/|\balchemyapi\.io/v2/|{given('alchemy_api_key')})"
+            r"([A-Za-z0-9_-]{32})(?:[^A-Za-z0-9_-]|$)"
+        ),
         hits=("https://eth-mainnet.g.alchemy.com/v2/<base64url:32>", "ALCHEMY_API_KEY=<base64url:32>"),
         misses=(
             "https://eth-mainnet.g.alchemy.com/v2/your-api-key",
@@ -113,8 +118,8 @@ RULES: tuple[Rule, ...] = (
     Rule(
         id="ethereum-private-key",
         provider="Ethereum",
-        keywords=("private_key", "privatekey", "private-key"),
-        pattern=named(r"private[_-]?key", r"(?:0x)?[0-9a-fA-F]{64}"),
+        keywords=spellings("private_key"),
+        pattern=named(r"[a-z0-9]{0,20}private_key", r"(?:0x)?[0-9a-fA-F]{64}"),
         hits=("PRIVATE_KEY=0x<hex:64>", "DEPLOYER_PRIVATE_KEY=<hex:64>", '"privateKey": "0x<hex:64>"'),
         misses=(
             "PRIVATE_KEY=0x<hex:40>",
@@ -126,8 +131,10 @@ RULES: tuple[Rule, ...] = (
     Rule(
         id="bitcoin-wif-private-key",
         provider="Bitcoin",
-        keywords=("wif", "private_key", "privkey"),
-        pattern=named("wif|private_key|privkey", r"(?:5[1-9A-HJ-NP-Za-km-z]{50}|[KL][1-9A-HJ-NP-Za-km-z]{51})"),
+        keywords=("wif", "privkey", *spellings("private_key")),
+        pattern=named(
+            r"[a-z0-9]{0,20}(?:wif|private_key|privkey)", r"(?:5[1-9A-HJ-NP-Za-km-z]{50}|[KL][1-9A-HJ-NP-Za-km-z]{51})"
+        ),
         hits=("BITCOIN_WIF=K<base58:51>", "private_key: 5<base58:50>", "privkey = L<base58:51>"),
         misses=("BITCOIN_WIF=K<base58:8>", "private_key: 1<base58:33>", "wif=$WIF"),
     ),
@@ -166,8 +173,8 @@ RULES: tuple[Rule, ...] = (
     Rule(
         id="alphavantage-api-key",
         provider="Alpha Vantage",
-        keywords=("alphavantage", "alpha_vantage"),
-        pattern=assigned("alpha_?vantage", r"[A-Z0-9]{16}"),
+        keywords=spellings("alpha_vantage"),
+        pattern=assigned("alpha_vantage", r"[A-Z0-9]{16}"),
         hits=("ALPHAVANTAGE_API_KEY=<uppernum:16>", "alpha_vantage_key: <uppernum:16>"),
         misses=(
             "ALPHAVANTAGE_API_KEY=demo",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from loopwright.redaction.model import Rule
-from loopwright.redaction.providers.parts import UUID, UUID_EXAMPLE, assigned, named, password_in_url
+from loopwright.redaction.providers.parts import UUID, UUID_EXAMPLE, assigned, named, password_in_url, spellings
 
 RULES: tuple[Rule, ...] = (
     Rule(
@@ -192,7 +192,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         id="confluent-api-secret",
         provider="Confluent",
-        keywords=("confluent", "sasl.password"),
+        keywords=("confluent", *spellings("sasl_password")),
         pattern=named(r"confluent[a-z0-9_. -]{0,30}secret|sasl\.password", r"cflt[A-Za-z0-9+/]{60}|[A-Za-z0-9+/]{64}"),
         hits=("CONFLUENT_CLOUD_API_SECRET=<base64:64>", "sasl.password=cflt<base64:60>"),
         misses=("CONFLUENT_CLOUD_API_SECRET=<base64:8>", "sasl.password=${SECRET}", "confluent <base64:64>"),
@@ -201,7 +201,7 @@ RULES: tuple[Rule, ...] = (
         id="mongodb-atlas-private-key",
         provider="MongoDB Atlas",
         keywords=("atlas",),
-        pattern=named(r"(?:mongodb_)?atlas[a-z0-9_. -]{0,20}(?:private|api)[_. -]?key", UUID),
+        pattern=named(r"(?:mongodb[_. -]?)?atlas[a-z0-9_. -]{0,20}(?:private|api)[_. -]?key", UUID),
         hits=("MONGODB_ATLAS_PRIVATE_KEY=" + UUID_EXAMPLE, "atlas_api_key: " + UUID_EXAMPLE),
         misses=("MONGODB_ATLAS_PUBLIC_KEY=<lower:8>", "ATLAS_API_KEY=<hex:8>", "atlas " + UUID_EXAMPLE),
     ),

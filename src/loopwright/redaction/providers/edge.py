@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from loopwright.redaction.model import Rule
-from loopwright.redaction.providers.parts import assigned, named
+from loopwright.redaction.providers.parts import assigned, named, spellings
 
 RULES: tuple[Rule, ...] = (
     Rule(
@@ -17,7 +17,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         id="cloudflare-api-token",
         provider="Cloudflare",
-        keywords=("cloudflare", "cf_api_token"),
+        keywords=("cloudflare", *spellings("cf_api_token")),
         pattern=named(r"cloudflare[a-z0-9_. -]{0,20}token|cf_api_token", r"[A-Za-z0-9_-]{40}"),
         hits=("CLOUDFLARE_API_TOKEN=<base64url:40>", 'cf_api_token: "<base64url:40>"'),
         misses=(
@@ -29,7 +29,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         id="cloudflare-global-api-key",
         provider="Cloudflare",
-        keywords=("cloudflare", "cf_api_key", "x-auth-key"),
+        keywords=("cloudflare", *spellings("cf_api_key", "x_auth_key")),
         pattern=named(r"cloudflare[a-z0-9_. -]{0,20}key|cf_api_key|x-auth-key", r"[0-9a-f]{37}"),
         hits=("CLOUDFLARE_API_KEY=<hex:37>", "X-Auth-Key: <hex:37>"),
         misses=("CLOUDFLARE_API_KEY=<hex:32>", "X-Auth-Key: $KEY", "cf_api_key = <your-key>"),
@@ -53,8 +53,8 @@ RULES: tuple[Rule, ...] = (
     Rule(
         id="cloudflare-access-client-secret",
         provider="Cloudflare Access",
-        keywords=("cf-access-client-secret", "cf_access_client_secret"),
-        pattern=named("cf-access-client-secret|cf_access_client_secret", r"[0-9a-f]{64}"),
+        keywords=spellings("cf_access_client_secret"),
+        pattern=named("cf_access_client_secret", r"[0-9a-f]{64}"),
         hits=("CF-Access-Client-Secret: <hex:64>", "CF_ACCESS_CLIENT_SECRET=<hex:64>"),
         misses=(
             "CF-Access-Client-Secret: <hex:32>",
@@ -73,8 +73,8 @@ RULES: tuple[Rule, ...] = (
     Rule(
         id="cloudflare-r2-secret",
         provider="Cloudflare R2",
-        keywords=("r2_",),
-        pattern=named(r"r2_[a-z0-9_. -]{0,20}secret", r"[0-9a-f]{64}"),
+        keywords=("r2_", *spellings("r2_secret")),
+        pattern=named(r"r2[_. -]?[a-z0-9_. -]{0,20}secret", r"[0-9a-f]{64}"),
         hits=("R2_SECRET_ACCESS_KEY=<hex:64>", '"r2_secret": "<hex:64>"'),
         misses=("R2_SECRET_ACCESS_KEY=<hex:40>", "R2_BUCKET=<hex:64>", "R2_SECRET_ACCESS_KEY=$R2_SECRET"),
     ),
@@ -93,8 +93,8 @@ RULES: tuple[Rule, ...] = (
     Rule(
         id="backblaze-application-key",
         provider="Backblaze",
-        keywords=("b2_", "backblaze"),
-        pattern=named(r"(?:b2_|backblaze)[a-z0-9_. -]{0,20}key", r"K00[0-9][A-Za-z0-9+/]{27}"),
+        keywords=("b2_", "backblaze", *spellings("b2_application")),
+        pattern=named(r"(?:b2[_. -]?|backblaze)[a-z0-9_. -]{0,20}key", r"K00[0-9][A-Za-z0-9+/]{27}"),
         hits=("B2_APPLICATION_KEY=K005<base64:27>", "backblaze_key: K001<base64:27>"),
         misses=("B2_APPLICATION_KEY=K005<base64:10>", "B2_APPLICATION_KEY=$KEY", "K005<base64:27>"),
     ),
@@ -142,10 +142,7 @@ RULES: tuple[Rule, ...] = (
         id="ngrok-auth-token",
         provider="ngrok",
         keywords=("ngrok",),
-        pattern=(
-            r"(?i:ngrok[a-z0-9_. -]{0,30}(?:token|key))"
-            r"""[\\"']{0,4}[ \t]{0,3}[ :=][ \t]{0,3}[\\"']{0,4}([A-Za-z0-9]{25,28}_[A-Za-z0-9]{20,24})\b"""
-        ),
+        pattern=named(r"ngrok[a-z0-9_. -]{0,30}(?:token|key)", r"[A-Za-z0-9]{25,28}_[A-Za-z0-9]{20,24}"),
         hits=("ngrok config add-authtoken <alnum:27>_<alnum:21>", "NGROK_AUTHTOKEN=<alnum:27>_<alnum:21>"),
         misses=(
             "NGROK_AUTHTOKEN=<alnum:10>",
@@ -191,10 +188,20 @@ RULES: tuple[Rule, ...] = (
     Rule(
         id="wireguard-private-key",
         provider="WireGuard",
-        keywords=("privatekey", "presharedkey"),
-        pattern=r"\b(?:PrivateKey|PresharedKey)[ \t]{0,3}=[ \t]{0,3}([A-Za-z0-9+/]{43}=)",
-        hits=("PrivateKey = <base64:43>=", "PresharedKey=<base64:43>="),
-        misses=("PublicKey = <base64:43>=", "PrivateKey = <your private key>", "PrivateKey = <base64:20>="),
+        keywords=spellings("private_key", "preshared_key"),
+        pattern=named("(?:wg[_. -]?|wireguard[_. -]?)?(?:private_key|preshared_key)", r"[A-Za-z0-9+/]{43}="),
+        hits=(
+            "PrivateKey = <base64:43>=",
+            "PresharedKey=<base64:43>=",
+            "WG_PRIVATE_KEY=<base64:43>=",
+            '"private_key": "<base64:43>="',
+        ),
+        misses=(
+            "PublicKey = <base64:43>=",
+            "PrivateKey = <your private key>",
+            "PrivateKey = <base64:20>=",
+            "public_key: <base64:43>=",
+        ),
     ),
     Rule(
         id="openvpn-static-key",

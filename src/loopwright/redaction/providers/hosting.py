@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from loopwright.redaction.model import Rule
-from loopwright.redaction.providers.parts import UUID, UUID_EXAMPLE, assigned, named
+from loopwright.redaction.providers.parts import UUID, UUID_EXAMPLE, assigned, named, spellings
 
 RULES: tuple[Rule, ...] = (
     Rule(
@@ -34,7 +34,7 @@ RULES: tuple[Rule, ...] = (
         id="digitalocean-spaces-secret",
         provider="DigitalOcean",
         keywords=("spaces",),
-        pattern=named(r"spaces[a-z0-9_. -]{0,20}secret", r"[A-Za-z0-9+/]{43}"),
+        pattern=named(r"(?:do[_. -]?)?spaces[a-z0-9_. -]{0,20}secret", r"[A-Za-z0-9+/]{43}"),
         hits=("SPACES_SECRET_ACCESS_KEY=<base64:43>", "do_spaces_secret: '<base64:43>'"),
         misses=(
             "SPACES_SECRET_ACCESS_KEY=<base64:12>",
@@ -101,8 +101,8 @@ RULES: tuple[Rule, ...] = (
     Rule(
         id="yandex-cloud-static-secret",
         provider="Yandex Cloud",
-        keywords=("yandex", "yc_"),
-        pattern=named(r"(?:yandex|yc_)[a-z0-9_. -]{0,30}(?:key|secret)", r"YC[A-Za-z0-9_-]{38}"),
+        keywords=("yandex", "yc_", *spellings("yc_storage", "yc_secret")),
+        pattern=named(r"(?:yandex|yc[_. -]?)[a-z0-9_. -]{0,30}(?:key|secret)", r"YC[A-Za-z0-9_-]{38}"),
         hits=("YC_STORAGE_SECRET_KEY=YC<base64url:38>", "yandex_secret: YC<base64url:38>"),
         misses=("YC_SECRET_KEY=YC<base64url:10>", "YC_SECRET_KEY=$YC_SECRET_KEY"),
     ),
@@ -153,7 +153,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         id="scaleway-secret-key",
         provider="Scaleway",
-        keywords=("scw_secret", "scaleway"),
+        keywords=("scaleway", *spellings("scw_secret")),
         pattern=named(r"scw_secret|scaleway[a-z0-9_. -]{0,20}(?:secret|token|api)", UUID),
         hits=("SCW_SECRET_KEY=" + UUID_EXAMPLE, "scaleway_secret_key: '" + UUID_EXAMPLE + "'"),
         misses=("SCW_DEFAULT_PROJECT_ID=" + UUID_EXAMPLE, "SCW_SECRET_KEY=<hex:8>", UUID_EXAMPLE),

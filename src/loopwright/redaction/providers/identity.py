@@ -3,7 +3,20 @@
 from __future__ import annotations
 
 from loopwright.redaction.model import Rule
-from loopwright.redaction.providers.parts import UUID, UUID_EXAMPLE, named, password_in_url
+from loopwright.redaction.providers.parts import (
+    ASSIGNMENT,
+    UUID,
+    UUID_EXAMPLE,
+    given,
+    named,
+    password_in_url,
+    spellings,
+)
+
+_SCHEMES = (
+    *("http", "https", "ws", "wss", "ftp", "sftp", "ssh", "smtp", "smtps", "imap", "imaps"),
+    *("ldap", "ldaps", "socks5", "socks5h", "nats", "mqtt", "mqtts", "rtsp"),
+)
 
 RULES: tuple[Rule, ...] = (
     Rule(
@@ -22,7 +35,7 @@ RULES: tuple[Rule, ...] = (
         provider="HTTP",
         keywords=("bearer",),
         pattern=(
-            r"""(?i:\bauthorization[\\"'\])]{0,4}[ \t]{0,3}[:=,][ \t]{0,3}[\\"']{0,4}bearer)[ \t]{1,3}"""
+            rf"(?i:\bauthorization){ASSIGNMENT}(?i:bearer)[ \t]{{1,3}}"
             r"([A-Za-z._~+/-]{0,60}[0-9][A-Za-z0-9._~+/=-]{15,})"
         ),
         hits=(
@@ -41,7 +54,7 @@ RULES: tuple[Rule, ...] = (
         provider="HTTP",
         keywords=("basic",),
         pattern=(
-            r"""(?i:\bauthorization[\\"'\])]{0,4}[ \t]{0,3}[:=,][ \t]{0,3}[\\"']{0,4}basic)[ \t]{1,3}"""
+            rf"(?i:\bauthorization){ASSIGNMENT}(?i:basic)[ \t]{{1,3}}"
             r"([A-Za-z+/]{0,60}[0-9][A-Za-z0-9+/]{11,}={0,2}|[A-Za-z0-9+/]{11,200}={1,2})"
         ),
         hits=("Authorization: Basic 4<base64:31>", '"Authorization": "Basic <base64:22>=="'),
@@ -54,16 +67,20 @@ RULES: tuple[Rule, ...] = (
     Rule(
         id="url-basic-auth",
         provider="HTTP",
-        keywords=("http://", "https://", "ftp://"),
-        pattern=password_in_url("https?|s?ftp"),
+        keywords=tuple(f"{scheme}://" for scheme in _SCHEMES),
+        pattern=password_in_url("|".join(_SCHEMES)),
         hits=(
             "https://deploy:<alnum:20>@git.example.com/repo.git",
             "ftp://app:<lower:5>1<lower:5>@files.example.com",
+            "smtps://app:<alnum:20>@mail.example.com:465",
+            "wss://app:<alnum:24>@queue.example.com/v1",
         ),
         misses=(
             "https://user:password@example.com",
             "http://localhost:8080/@scope/package",
             "https://x:${TOKEN}@github.com/o/r",
+            "smtp://user:password@mail.example.com",
+            "ldap://directory.example.com:389/dc=example",
         ),
     ),
     Rule(
@@ -122,7 +139,9 @@ RULES: tuple[Rule, ...] = (
         id="okta-api-token",
         provider="Okta",
         keywords=("okta", "ssws"),
-        pattern=r"""(?:(?i:okta[a-z0-9_. -]{0,20}token)[\\"']{0,4}[ \t]{0,3}[:=,][ \t]{0,3}[\\"']{0,4}|\bSSWS[ \t]{1,3})(00[A-Za-z0-9_-]{40})(?:[^A-Za-z0-9_-]|$)""",
+        pattern=(
+            rf"(?:{given('okta[a-z0-9_. -]{0,20}token')}|\bSSWS[ \t]{{1,3}})(00[A-Za-z0-9_-]{{40}})(?:[^A-Za-z0-9_-]|$)"
+        ),
         hits=("Authorization: SSWS 00<base64url:40>", "OKTA_API_TOKEN=00<base64url:40>"),
         misses=("Authorization: SSWS $TOKEN", "OKTA_API_TOKEN=00<base64url:8>", "okta user 00<base64url:18>"),
     ),
@@ -145,8 +164,8 @@ RULES: tuple[Rule, ...] = (
     Rule(
         id="duo-secret-key",
         provider="Duo",
-        keywords=("duo_", "skey"),
-        pattern=named(r"duo_[a-z0-9_. -]{0,12}(?:secret|skey)[a-z_]{0,6}|skey", r"[A-Za-z0-9]{40}"),
+        keywords=("duo_", "skey", *spellings("duo_secret")),
+        pattern=named(r"duo[_. -]?[a-z0-9_. -]{0,12}(?:secret|skey)[a-z_]{0,6}|skey", r"[A-Za-z0-9]{40}"),
         hits=("DUO_SECRET_KEY=<alnum:40>", "skey = <alnum:40>"),
         misses=("ikey = DI<uppernum:18>", "DUO_SECRET_KEY=<alnum:8>", "skey=$SKEY"),
     ),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from loopwright.redaction.model import Rule
-from loopwright.redaction.providers.parts import UUID, UUID_EXAMPLE, assigned, named
+from loopwright.redaction.providers.parts import UUID, UUID_EXAMPLE, assigned, named, spellings
 
 RULES: tuple[Rule, ...] = (
     Rule(
@@ -88,7 +88,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         id="mailjet-api-key",
         provider="Mailjet",
-        keywords=("mailjet", "mj_apikey"),
+        keywords=("mailjet", *spellings("mj_apikey")),
         pattern=named(r"mailjet[a-z0-9_. -]{0,20}(?:key|secret)|mj_apikey_private", r"[0-9a-f]{32}"),
         hits=("MAILJET_API_SECRET=<hex:32>", "MJ_APIKEY_PRIVATE=<hex:32>"),
         misses=("MAILJET_API_SECRET=<hex:8>", "MJ_APIKEY_PRIVATE=$KEY", "mailjet list: <hex:32>"),
@@ -128,15 +128,15 @@ RULES: tuple[Rule, ...] = (
     Rule(
         id="elastic-email-api-key",
         provider="Elastic Email",
-        keywords=("elasticemail", "elastic_email", "elastic-email"),
-        pattern=assigned(r"elastic[_-]?email", r"[0-9A-F]{96}"),
+        keywords=spellings("elastic_email"),
+        pattern=assigned("elastic_email", r"[0-9A-F]{96}"),
         hits=("ELASTICEMAIL_API_KEY=<HEX:96>", "elastic_email_key: <HEX:96>"),
         misses=("ELASTICEMAIL_API_KEY=<HEX:8>", "ELASTIC_EMAIL_API_KEY=$KEY", "elastic-email <HEX:96>"),
     ),
     Rule(
         id="loops-api-key",
         provider="Loops",
-        keywords=("loops_api_key",),
+        keywords=spellings("loops_api_key"),
         pattern=named("loops_api_key", r"[0-9a-f]{32}"),
         hits=("LOOPS_API_KEY=<hex:32>",),
         misses=("LOOPS_API_KEY=<hex:8>", "LOOPS_API_KEY=$LOOPS_API_KEY"),
@@ -144,7 +144,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         id="iterable-api-key",
         provider="Iterable",
-        keywords=("iterable_api_key",),
+        keywords=spellings("iterable_api_key"),
         pattern=named("iterable_api_key", r"[0-9a-f]{32}"),
         hits=("ITERABLE_API_KEY=<hex:32>",),
         misses=("ITERABLE_API_KEY=<hex:8>", "iterable of keys: <hex:32>", "ITERABLE_API_KEY=$KEY"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from loopwright.redaction.model import Rule
-from loopwright.redaction.providers.parts import UUID, UUID_EXAMPLE, assigned, named
+from loopwright.redaction.providers.parts import UUID, UUID_EXAMPLE, assigned, given, named
 
 RULES: tuple[Rule, ...] = (
     Rule(
@@ -29,14 +29,15 @@ RULES: tuple[Rule, ...] = (
     Rule(
         id="slack-workspace-token",
         provider="Slack",
-        keywords=("xoxa-", "xoxr-", "xoxs-"),
-        pattern=r"\bxox[ars]-(?:[0-9]-)?[0-9A-Za-z-]{30,250}",
+        keywords=("xoxa-", "xoxo-", "xoxr-", "xoxs-"),
+        pattern=r"\bxox[aors]-(?:[0-9]-)?[0-9A-Za-z-]{30,250}",
         hits=(
             "token=xoxa-2-<digit:12>-<digit:12>-<digit:12>-<hex:32>",
             "xoxr-<digit:12>-<alnum:40>",
             "xoxs-<digit:12>-<alnum:40>",
+            "xoxo-<digit:12>-<alnum:40>",
         ),
-        misses=("xoxa-...", "xoxs-<alnum:8>", "xoxr-token"),
+        misses=("xoxa-...", "xoxs-<alnum:8>", "xoxr-token", "xoxo-hugs-and-kisses"),
     ),
     Rule(
         id="slack-rotating-token",
@@ -96,7 +97,7 @@ RULES: tuple[Rule, ...] = (
         provider="Discord",
         keywords=("discord", "bot "),
         pattern=(
-            r"""(?:(?i:discord[a-z0-9_. -]{0,30}token)[\\"'\])]{0,4}[ \t]{0,3}[:=,][ \t]{0,3}[\\"']{0,4}|\bBot )"""
+            rf"(?:{given('discord[a-z0-9_. -]{0,30}token')}|\bBot )"
             r"([MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,38})(?:[^A-Za-z0-9_-]|$)"
         ),
         hits=(
@@ -202,7 +203,7 @@ RULES: tuple[Rule, ...] = (
         id="zoom-client-secret",
         provider="Zoom",
         keywords=("zoom",),
-        pattern=named(r"zoom_[a-z0-9_. -]{0,20}secret", r"[A-Za-z0-9]{32}"),
+        pattern=named(r"zoom[a-z0-9_. -]{0,20}secret", r"[A-Za-z0-9]{32}"),
         hits=("ZOOM_CLIENT_SECRET=<alnum:32>",),
         misses=("ZOOM_CLIENT_SECRET=<alnum:8>", "ZOOM_CLIENT_ID=<alnum:22>", "ZOOM_CLIENT_SECRET=$SECRET"),
     ),

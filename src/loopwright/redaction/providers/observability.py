@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from loopwright.redaction.model import Rule
-from loopwright.redaction.providers.parts import UUID, UUID_EXAMPLE, assigned, named
+from loopwright.redaction.providers.parts import UUID, UUID_EXAMPLE, assigned, given, named, spellings
 
 RULES: tuple[Rule, ...] = (
     Rule(
         id="datadog-api-key",
         provider="Datadog",
-        keywords=("datadog", "dd_api_key", "dd-api-key"),
-        pattern=named(r"datadog[a-z0-9_. -]{0,20}key|dd_api_key|dd-api-key", r"[0-9a-f]{32}"),
+        keywords=("datadog", *spellings("dd_api_key")),
+        pattern=named(r"datadog[a-z0-9_. -]{0,20}key|dd_api_key", r"[0-9a-f]{32}"),
         hits=("DD_API_KEY=<hex:32>", "DD-API-KEY: <hex:32>", "datadog_api_key: '<hex:32>'"),
         misses=("DD_API_KEY=<hex:8>", "datadog.trace_id: <hex:32>", "DD_API_KEY=${DD_API_KEY}"),
     ),
     Rule(
         id="datadog-application-key",
         provider="Datadog",
-        keywords=("datadog", "dd_app", "dd-app"),
-        pattern=named(r"datadog[a-z0-9_. -]{0,20}key|dd[_-]app(?:lication)?[_-]key", r"[0-9a-f]{40}"),
+        keywords=("datadog", *spellings("dd_app_key", "dd_application_key")),
+        pattern=named(r"datadog[a-z0-9_. -]{0,20}key|dd_app_key|dd_application_key", r"[0-9a-f]{40}"),
         hits=("DD_APP_KEY=<hex:40>", "DD-APPLICATION-KEY: <hex:40>", "datadog_app_key = <hex:40>"),
         misses=("DD_APP_KEY=<hex:8>", "DD_GIT_COMMIT_SHA=<hex:40>", "DD_APP_KEY=$KEY"),
     ),
@@ -144,7 +144,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         id="pagerduty-routing-key",
         provider="PagerDuty",
-        keywords=("routing_key",),
+        keywords=spellings("routing_key"),
         pattern=named("routing_key", r"R[0-9A-Z]{31}|[0-9a-f]{32}"),
         hits=('"routing_key": "<hex:32>"', "routing_key: R<uppernum:31>"),
         misses=("routing_key='orders.created'", "routing_key=<hex:8>", "routing_key=$ROUTING_KEY"),
@@ -153,9 +153,7 @@ RULES: tuple[Rule, ...] = (
         id="opsgenie-api-key",
         provider="Opsgenie",
         keywords=("opsgenie", "geniekey"),
-        pattern=r"(?:(?i:opsgenie[a-z0-9_. -]{0,20}key)[\"']?[ \t]{0,3}[:=][ \t]{0,3}[\"']?|\bGenieKey[ \t]{1,3})("
-        + UUID
-        + r")\b",
+        pattern=rf"(?:{given('opsgenie[a-z0-9_. -]{0,20}key')}|\bGenieKey[ \t]{{1,3}})({UUID})\b",
         hits=("OPSGENIE_API_KEY=" + UUID_EXAMPLE, "Authorization: GenieKey " + UUID_EXAMPLE),
         misses=("OPSGENIE_API_KEY=<hex:8>", "opsgenie alert " + UUID_EXAMPLE, "GenieKey $KEY"),
     ),
@@ -187,17 +185,15 @@ RULES: tuple[Rule, ...] = (
         id="splunk-hec-token",
         provider="Splunk",
         keywords=("splunk",),
-        pattern=r"(?:(?i:splunk[a-z0-9_. -]{0,20}token)[\"']?[ \t]{0,3}[:=][ \t]{0,3}[\"']?|\bSplunk[ \t]{1,3})("
-        + UUID
-        + r")\b",
+        pattern=rf"(?:{given('splunk[a-z0-9_. -]{0,20}token')}|\bSplunk[ \t]{{1,3}})({UUID})\b",
         hits=("Authorization: Splunk " + UUID_EXAMPLE, "SPLUNK_HEC_TOKEN=" + UUID_EXAMPLE),
         misses=("SPLUNK_HEC_TOKEN=<hex:8>", "splunk channel " + UUID_EXAMPLE, "Authorization: Splunk $TOKEN"),
     ),
     Rule(
         id="sumologic-access-key",
         provider="Sumo Logic",
-        keywords=("sumologic", "sumo_"),
-        pattern=named(r"(?:sumologic|sumo_)[a-z0-9_. -]{0,20}key", r"[A-Za-z0-9]{64}"),
+        keywords=("sumologic", "sumo_", *spellings("sumo_access")),
+        pattern=named(r"(?:sumologic|sumo[_. -]?)[a-z0-9_. -]{0,20}key", r"[A-Za-z0-9]{64}"),
         hits=("SUMOLOGIC_ACCESS_KEY=<alnum:64>", "sumo_access_key: <alnum:64>"),
         misses=("SUMOLOGIC_ACCESS_KEY=<alnum:8>", "SUMO_ACCESS_ID=su<alnum:12>", "SUMOLOGIC_ACCESS_KEY=$KEY"),
     ),
@@ -228,16 +224,16 @@ RULES: tuple[Rule, ...] = (
     Rule(
         id="logz-token",
         provider="Logz.io",
-        keywords=("logzio", "logz.io", "logz_io"),
-        pattern=assigned(r"logz[._]?io", r"[A-Za-z0-9]{32}"),
+        keywords=spellings("logz_io"),
+        pattern=assigned("logz_io", r"[A-Za-z0-9]{32}"),
         hits=("LOGZIO_TOKEN=<alnum:32>", "logz_io_token: <alnum:32>"),
         misses=("LOGZIO_TOKEN=<alnum:8>", "LOGZIO_TOKEN=$TOKEN", "logz.io <alnum:32>"),
     ),
     Rule(
         id="betterstack-source-token",
         provider="Better Stack",
-        keywords=("logtail", "betterstack", "better_stack"),
-        pattern=assigned("logtail|better_?stack", r"[A-Za-z0-9]{24}"),
+        keywords=("logtail", *spellings("better_stack")),
+        pattern=assigned("logtail|better_stack", r"[A-Za-z0-9]{24}"),
         hits=("LOGTAIL_SOURCE_TOKEN=<alnum:24>", "betterstack_token: <alnum:24>"),
         misses=("LOGTAIL_SOURCE_TOKEN=<alnum:8>", "LOGTAIL_SOURCE_TOKEN=$TOKEN", "logtail <alnum:24>"),
     ),

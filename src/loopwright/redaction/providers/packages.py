@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from loopwright.redaction.model import Rule
-from loopwright.redaction.providers.parts import UUID, UUID_EXAMPLE, assigned, named
+from loopwright.redaction.providers.parts import UUID, UUID_EXAMPLE, assigned, named, spellings
 
 RULES: tuple[Rule, ...] = (
     Rule(
@@ -147,7 +147,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         id="hex-api-key",
         provider="Hex.pm",
-        keywords=("hex_api_key",),
+        keywords=spellings("hex_api_key"),
         pattern=named(r"hex_api_key", r"[0-9a-f]{32}"),
         hits=("HEX_API_KEY=<hex:32>",),
         misses=("HEX_API_KEY=<hex:12>", "HEX_API_KEY=${{ secrets.HEX_API_KEY }}"),
@@ -175,7 +175,7 @@ RULES: tuple[Rule, ...] = (
         id="gradle-publish-secret",
         provider="Gradle Plugin Portal",
         keywords=("gradle",),
-        pattern=named(r"gradle[_.]publish[_.]secret", r"[A-Za-z0-9]{32}"),
+        pattern=named("gradle_publish_secret", r"[A-Za-z0-9]{32}"),
         hits=("gradle.publish.secret=<alnum:32>", "GRADLE_PUBLISH_SECRET=<alnum:32>"),
         misses=(
             "gradle.publish.secret=<alnum:8>",
@@ -187,16 +187,16 @@ RULES: tuple[Rule, ...] = (
         id="sidekiq-bundle-credential",
         provider="Sidekiq",
         keywords=("contribsys",),
-        pattern=(
-            r"(?:\bBUNDLE_(?:ENTERPRISE|GEMS)__CONTRIBSYS__COM[\"']?[ \t]{0,3}[:=][ \t]{0,3}[\"']?([0-9a-f]{8}:[0-9a-f]{8}))\b"
-        ),
+        pattern=named("bundle_(?:enterprise|gems)__contribsys__com", "[0-9a-f]{8}:[0-9a-f]{8}"),
         hits=(
             "BUNDLE_ENTERPRISE__CONTRIBSYS__COM=<hex:8>:<hex:8>",
             'BUNDLE_GEMS__CONTRIBSYS__COM: "<hex:8>:<hex:8>"',
+            "bundle_gems__contribsys__com='<hex:8>:<hex:8>'",
         ),
         misses=(
             "BUNDLE_ENTERPRISE__CONTRIBSYS__COM=$CREDENTIAL",
             "BUNDLE_GEMS__CONTRIBSYS__COM=<hex:4>:<hex:4>",
+            "bundle_gems__contribsys__com='gems.contribsys.com'",
         ),
     ),
     Rule(

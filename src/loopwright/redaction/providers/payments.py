@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from loopwright.redaction.model import Rule
-from loopwright.redaction.providers.parts import UUID, UUID_EXAMPLE, assigned, named
+from loopwright.redaction.providers.parts import UUID, UUID_EXAMPLE, assigned, named, spellings
 
 RULES: tuple[Rule, ...] = (
     Rule(
@@ -213,7 +213,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         id="wise-api-token",
         provider="Wise",
-        keywords=("wise_api", "transferwise"),
+        keywords=("transferwise", *spellings("wise_api")),
         pattern=named(r"(?:wise_api|transferwise)[a-z0-9_. -]{0,20}(?:token|key)", UUID),
         hits=("WISE_API_TOKEN=" + UUID_EXAMPLE, "transferwise_token: " + UUID_EXAMPLE),
         misses=("WISE_API_TOKEN=<hex:8>", "otherwise_token=$TOKEN", "WISE_PROFILE=" + UUID_EXAMPLE),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from loopwright.redaction.model import Rule
+from loopwright.redaction.providers.parts import named, spellings
 
 # Line ends may be real or written as \n within JSON; a diff or a quotation may put a sign before each line.
 _GAP = r"""[\\rn \t\r\n"'+,>|-]{0,40}"""
@@ -126,23 +127,28 @@ RULES: tuple[Rule, ...] = (
         id="private-key-putty",
         provider="PuTTY",
         keywords=("private-lines:",),
-        pattern=rf"\bPrivate-Lines: [0-9]{{1,3}}(?:[\\rn\r\n]{{1,8}}[A-Za-z0-9+/]{{40}}[A-Za-z0-9+/=\\\r\n]{{20,}}|{_LINE_END})",
-        hits=("PuTTY-User-Key-File-3: ssh-ed25519\nPrivate-Lines: 2\n<base64:64>\n<base64:40>==\n",),
+        pattern=rf"\bPrivate-Lines: [0-9]{{1,3}}(?:[\\rn \t\r\n]{{1,12}}[A-Za-z0-9+/]{{40}}[A-Za-z0-9+/=\\ \t\r\n]{{20,}}|{_LINE_END})",
+        hits=(
+            "PuTTY-User-Key-File-3: ssh-ed25519\nPrivate-Lines: 2\n<base64:64>\n<base64:40>==\n",
+            "PuTTY-User-Key-File-3: ssh-ed25519  Private-Lines: 2  <base64:64>  <base64:40>==",
+        ),
         misses=("the line Private-Lines: 14 counts them", "Public-Lines: 2\n<base64:64>\n<base64:64>\n"),
     ),
     Rule(
         id="kubernetes-client-key",
         provider="Kubernetes",
-        keywords=("client-key-data",),
-        pattern=r"\bclient-key-data[\\\"']{0,4}:[ \t]{0,3}[\\\"']{0,4}([A-Za-z0-9+/]{100,}={0,2})",
+        keywords=spellings("client_key_data"),
+        pattern=named("(?:kube[_. -]?)?client_key_data", r"[A-Za-z0-9+/]{100,}={0,2}"),
         hits=(
             "    client-key-data: LS0tLS1CRUdJTi<base64:300>==",
             '"client-key-data": "LS0tLS1CRUdJTi<base64:300>"',
+            "KUBE_CLIENT_KEY_DATA=LS0tLS1CRUdJTi<base64:300>==",
         ),
         misses=(
             "client-key-data: <base64-encoded-key>",
             "client-certificate-data: <base64:300>",
             "client-key-data: REDACTED",
+            "KUBE_CLIENT_KEY_DATA=$CLIENT_KEY",
         ),
     ),
     Rule(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from loopwright.redaction.model import Rule
-from loopwright.redaction.providers.parts import UUID, UUID_EXAMPLE, assigned, named
+from loopwright.redaction.providers.parts import UUID, UUID_EXAMPLE, assigned, named, spellings
 
 RULES: tuple[Rule, ...] = (
     Rule(
@@ -148,8 +148,8 @@ RULES: tuple[Rule, ...] = (
     Rule(
         id="coda-api-token",
         provider="Coda",
-        keywords=("coda_",),
-        pattern=named(r"coda_(?:api_)?(?:token|key)", UUID),
+        keywords=spellings("coda_token", "coda_key", "coda_api_token", "coda_api_key"),
+        pattern=named("coda_token|coda_key|coda_api_token|coda_api_key", UUID),
         hits=("CODA_API_TOKEN=" + UUID_EXAMPLE,),
         misses=("CODA_API_TOKEN=<hex:8>", "CODA_DOC=" + UUID_EXAMPLE, "CODA_API_TOKEN=$T"),
     ),
@@ -157,7 +157,7 @@ RULES: tuple[Rule, ...] = (
         id="shortcut-api-token",
         provider="Shortcut",
         keywords=("shortcut", "clubhouse"),
-        pattern=named(r"(?:shortcut|clubhouse)_(?:api_)?token|shortcut-token", UUID),
+        pattern=named(r"(?:shortcut|clubhouse)[_. -]?(?:api[_. -]?)?token", UUID),
         hits=("SHORTCUT_API_TOKEN=" + UUID_EXAMPLE, "Shortcut-Token: " + UUID_EXAMPLE),
         misses=("SHORTCUT_API_TOKEN=<hex:8>", "keyboard shortcut " + UUID_EXAMPLE, "SHORTCUT_API_TOKEN=$T"),
     ),
@@ -180,8 +180,8 @@ RULES: tuple[Rule, ...] = (
     Rule(
         id="box-client-secret",
         provider="Box",
-        keywords=("box_",),
-        pattern=named(r"box_(?:client_secret|developer_token)", r"[A-Za-z0-9]{32}"),
+        keywords=spellings("box_client_secret", "box_developer_token"),
+        pattern=named("box_client_secret|box_developer_token", r"[A-Za-z0-9]{32}"),
         hits=("BOX_CLIENT_SECRET=<alnum:32>", "box_developer_token: <alnum:32>"),
         misses=(
             "BOX_CLIENT_SECRET=<alnum:8>",
@@ -284,7 +284,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         id="virustotal-api-key",
         provider="VirusTotal",
-        keywords=("virustotal", "x-apikey", "vt_api_key"),
+        keywords=("virustotal", *spellings("x_apikey", "vt_api_key")),
         pattern=named(r"virustotal[a-z0-9_. -]{0,20}key|x-apikey|vt_api_key", r"[0-9a-f]{64}"),
         hits=("VIRUSTOTAL_API_KEY=<hex:64>", "x-apikey: <hex:64>"),
         misses=(

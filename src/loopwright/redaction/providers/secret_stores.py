@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from loopwright.redaction.model import Rule
-from loopwright.redaction.providers.parts import UUID, UUID_EXAMPLE, assigned, named
+from loopwright.redaction.providers.parts import UUID, UUID_EXAMPLE, assigned, named, spellings
 
 RULES: tuple[Rule, ...] = (
     Rule(
@@ -120,7 +120,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         id="hcp-client-secret",
         provider="HashiCorp Cloud",
-        keywords=("hcp_client_secret",),
+        keywords=spellings("hcp_client_secret"),
         pattern=named("hcp_client_secret", r"[A-Za-z0-9_-]{64}"),
         hits=("HCP_CLIENT_SECRET=<base64url:64>",),
         misses=("HCP_CLIENT_SECRET=<base64url:10>", "HCP_CLIENT_SECRET=$HCP_CLIENT_SECRET"),
@@ -167,7 +167,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         id="bitwarden-access-token",
         provider="Bitwarden",
-        keywords=("bws_access_token", "bitwarden"),
+        keywords=("bitwarden", *spellings("bws_access_token")),
         pattern=named(
             r"bws_access_token|bitwarden[a-z0-9_. -]{0,20}token",
             r"0\." + UUID + r"\.[A-Za-z0-9]{30}:[A-Za-z0-9+/]{22}==",

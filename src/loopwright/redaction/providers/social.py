@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from loopwright.redaction.model import Rule
-from loopwright.redaction.providers.parts import assigned, named
+from loopwright.redaction.providers.parts import assigned, given, named, spellings
 
 RULES: tuple[Rule, ...] = (
     Rule(
@@ -18,7 +18,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         id="facebook-app-token",
         provider="Facebook",
-        keywords=("access_token",),
+        keywords=spellings("access_token"),
         pattern=named("access_token", r"[0-9]{14,17}\|[A-Za-z0-9_-]{27}"),
         hits=("access_token=<digit:16>|<base64url:27>",),
         misses=("access_token=APP_ID|APP_SECRET", "access_token=<digit:16>|<alnum:5>"),
@@ -26,8 +26,8 @@ RULES: tuple[Rule, ...] = (
     Rule(
         id="facebook-app-secret",
         provider="Facebook",
-        keywords=("facebook", "fb_"),
-        pattern=named(r"(?:facebook|fb_)[a-z0-9_. -]{0,20}secret", r"[0-9a-f]{32}"),
+        keywords=("facebook", "fb_", *spellings("fb_secret", "fb_app_secret")),
+        pattern=named(r"(?:facebook|fb[_. -]?)[a-z0-9_. -]{0,20}secret", r"[0-9a-f]{32}"),
         hits=("FACEBOOK_APP_SECRET=<hex:32>", "fb_secret: '<hex:32>'"),
         misses=("FACEBOOK_APP_SECRET=<hex:8>", "FACEBOOK_APP_ID=<digit:16>", "FB_APP_SECRET=$SECRET"),
     ),
@@ -62,7 +62,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         id="twitter-api-secret",
         provider="X",
-        keywords=("twitter", "consumer_secret", "access_token_secret"),
+        keywords=("twitter", *spellings("consumer_secret", "access_token_secret")),
         pattern=named(
             r"twitter[a-z0-9_. -]{0,20}secret|consumer_secret|access_token_secret",
             r"[A-Za-z0-9]{45}|[A-Za-z0-9]{50}",
@@ -77,7 +77,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         id="twitter-access-token",
         provider="X",
-        keywords=("twitter", "access_token"),
+        keywords=("twitter", *spellings("access_token")),
         pattern=named(r"twitter[a-z0-9_. -]{0,20}token|access_token", r"[0-9]{9,20}-[A-Za-z0-9]{40}"),
         hits=("TWITTER_ACCESS_TOKEN=<digit:19>-<alnum:40>", "access_token = '<digit:10>-<alnum:40>'"),
         misses=(
@@ -105,7 +105,7 @@ RULES: tuple[Rule, ...] = (
         id="twitch-token",
         provider="Twitch",
         keywords=("twitch", "oauth:"),
-        pattern=r"(?:(?i:twitch[a-z0-9_. -]{0,20}(?:token|secret|key))[\"']?[ \t]{0,3}[:=][ \t]{0,3}[\"']?(?:oauth:)?|\boauth:)([a-z0-9]{30})\b",
+        pattern=(rf"(?:{given('twitch[a-z0-9_. -]{0,20}(?:token|secret|key)')}(?:oauth:)?|\boauth:)([a-z0-9]{{30}})\b"),
         hits=("TWITCH_CLIENT_SECRET=<lowernum:30>", "PASS oauth:<lowernum:30>"),
         misses=("TWITCH_CLIENT_SECRET=<lowernum:8>", "oauth:callback", "TWITCH_TOKEN=$TOKEN"),
     ),
@@ -196,7 +196,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         id="openweather-api-key",
         provider="OpenWeather",
-        keywords=("openweather", "owm_api_key"),
+        keywords=("openweather", *spellings("owm_api_key")),
         pattern=named(r"openweather[a-z0-9_.?=&/,-]{0,100}(?:key|appid)|owm_api_key", r"[0-9a-f]{32}"),
         hits=(
             "OPENWEATHER_API_KEY=<hex:32>",
