@@ -235,7 +235,7 @@ def _of_idle(loop: Loop, task_id: str, event: e.Event) -> Decision:
     return Accepted((event,))
 
 
-def _work(loop: Loop, command: c.Command) -> Decision:
+def _work(loop: Loop, command: c.Command) -> Decision:  # noqa: C901, PLR0912 -- a case per command
     """The worker's side: an outcome counts only for the action that is under way."""
     match command:
         case c.Advance():
