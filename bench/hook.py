@@ -36,8 +36,11 @@ def measure(folder: Path) -> Iterator[Row]:
     questions = [
         (*quick_git.QUIET, "-C", str(repo), *question)
         for question in (
-            change_now.FILTERS,
+            change_now.WHERE,
+            change_now.HEAD,
+            change_now.SETTINGS,
             change_now.UPSTREAM,
+            change_now.FLAGS,
             change_now.STATUS,
             (*change_now.DIFF, "HEAD", "--"),
         )

@@ -8,8 +8,9 @@ import sys
 
 # The module behind `os`, which is there from the start.
 _ENVIRON = __import__("nt" if sys.platform == "win32" else "posix").environ
-
 _ON = ("solo", "orchestrated")
+# SIGHUP, SIGINT, SIGTERM: the module that has their names is not loaded yet.
+_STOPS = (2, 15) if sys.platform == "win32" else (1, 2, 15)
 
 
 def main() -> int:
@@ -18,12 +19,16 @@ def main() -> int:
     if mode not in _ON:
         return 0
     try:
+        asked: list[int] = []
+        # From the first moment on: whoever ends us while we load still gets a record, and exit 0.
+        for number in _STOPS:
+            __import__("_signal").signal(number, lambda number, _: asked.append(number))
         # As a bare file, without site-packages, we are not on the path. Loaded by name: off must not pay for it.
         package = __file__.replace("\\", "/").rsplit("/", 3)[0]
         if package not in sys.path:
             sys.path.append(package)  # last: a package beside us must not stand in for the standard library
         __import__("loopwright.hooks.reflect")
-        sys.modules["loopwright.hooks.reflect"].run(sys.argv[1:], mode)
+        sys.modules["loopwright.hooks.reflect"].run(sys.argv[1:], mode, is_asked_to_stop=bool(asked))
     except BaseException:  # noqa: BLE001 -- rule 8: any error anywhere ends in exit 0
         return 0
     return 0

@@ -33,7 +33,10 @@ def read_payload(handle: int, within_s: float) -> Payload:
     until = time.monotonic() + within_s
     document: Any = None
     while len(data) < _MOST_BYTES and _is_ready(handle, until):
-        piece = os.read(handle, _CHUNK)
+        try:
+            piece = os.read(handle, _CHUNK)
+        except OSError:
+            break  # standard input may be closed
         if not piece:
             break
         data += piece
@@ -77,6 +80,6 @@ def _salvaged(data: bytearray, name: str) -> str:
         return ""
     try:
         value, _ = json.JSONDecoder().raw_decode(text[1:].lstrip())
-    except ValueError:
+    except (ValueError, RecursionError):
         return ""
     return value if isinstance(value, str) else ""

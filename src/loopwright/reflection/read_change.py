@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import stat
 from pathlib import Path
 
 import msgspec
@@ -17,14 +16,13 @@ from loopwright.errors import GitFailed
 from loopwright.kernel import git
 from loopwright.kernel.files import shown, storage
 from loopwright.kernel.git import PrivateRepository, UserRepository
-from loopwright.reflection.change import REPOSITORY, SYMLINK, Change, OwnState, combined, parse_diff, parse_status
+from loopwright.reflection.change import REPOSITORY, Change, OwnState, combined, parse_diff, parse_status
+from loopwright.reflection.untracked import with_lines
 
 _DIFF = ("--no-renames", "--no-ext-diff", "--no-textconv", "--no-color", "--diff-algorithm=myers", "-z")
 _SUBMODULES = "--ignore-submodules=dirty"
 _MOST_SUBMODULES = 50
 _DEEPEST = 3
-_LARGEST = 32 << 20
-_CHUNK = 1 << 20
 
 
 class Read(msgspec.Struct, frozen=True):
@@ -56,7 +54,7 @@ def read_change(
         notes.append("the lines are not counted: this clone does not have all contents (git fetch --refetch gets them)")
     changes = [parse_diff(tracked, own)]
     if not staged:
-        changes.append(_with_lines(parse_status(view.status(), own), repository.top))
+        changes.append(with_lines(parse_status(view.status(), own), str(repository.top))[0])
         inner = _submodules(repository, view, scratch, depth)
         changes += [part.change for part in inner]
         notes += [note for part in inner for note in part.notes]
@@ -168,40 +166,3 @@ def _submodule(top: Path, path: str, scratch: Path, depth: int) -> Read:
     except GitFailed as problem:
         return Read(Change(), (f"the submodule {shown(path)} can't be looked into: {problem.message}",))
     return Read(part.change.below(f"{path}/"), tuple(f"in {shown(path)}: {note}" for note in part.notes))
-
-
-def _with_lines(change: Change, top: Path) -> Change:
-    """A status with the lines of what is untracked, and with which of that is a link."""
-    kinds = dict(change.kinds)
-    lines = 0
-    for path in change.untracked:
-        counted = _lines_of(os.fsencode(top) + b"/" + os.fsencode(path))
-        if counted is None:
-            kinds.setdefault(path, SYMLINK)
-        lines += 1 if counted is None else counted
-    return Change(change.files, lines, 0, kinds, change.untracked, change.conflicts)
-
-
-def _lines_of(path: bytes) -> int | None:
-    """How many lines git would say that a file adds; None for a symbolic link."""
-    if path.endswith(b"/"):
-        return 0  # a repository of its own
-    try:
-        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
-        return None if os.path.islink(path) else 0  # noqa: PTH114 -- names of any bytes
-    try:
-        return _count(handle) if stat.S_ISREG(os.fstat(handle).st_mode) else 0
-    finally:
-        os.close(handle)
-
-
-def _count(handle: int) -> int:
-    lines, left, last = 0, _LARGEST, b"\n"
-    while left > 0 and (data := os.read(handle, _CHUNK)):
-        if left == _LARGEST and b"\0" in data[:8000]:
-            return 0  # binary, as git tells it
-        lines += data.count(b"\n")
-        left -= len(data)
-        last = data[-1:]
-    return lines + (last != b"\n")

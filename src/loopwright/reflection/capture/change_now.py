@@ -1,37 +1,58 @@
-"""What changed in a repository since a session began, as git tells it right now, in two rounds of questions."""
+"""What changed in a repository since a session began, as git tells it right now, in two rounds of questions.
+
+The first asks the user's repository where things are, which starts nothing; the second looks at the work tree through a
+git folder of our own. What can't be read is unknown and said to be so, never nothing.
+"""
 
 from __future__ import annotations
 
 import os
+import time
 
-from loopwright.reflection.capture.folder import read_bounded
+from loopwright.reflection.capture.private_git import PrivateGit, Repository, carried_settings
 from loopwright.reflection.capture.quick_git import ask
 from loopwright.reflection.change import Change, OwnState, combined, parse_diff, parse_status
+from loopwright.reflection.untracked import with_lines
 from loopwright.workspace import names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from loopwright.reflection.capture.quick_git import Answer
 
-FILTERS = ("config", "-z", "--name-only", "--get-regexp", r"^filter\..*\.(clean|smudge|process)$")
-UPSTREAM = ("rev-parse", "--verify", "--quiet", "@{upstream}")
-STATUS = (
-    "status", "--porcelain=v2", "--branch", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=dirty",
+WHERE = (
+    "rev-parse", "--path-format=absolute", "--show-toplevel", "--absolute-git-dir", "--git-path", "objects",
+    "--git-path", "info/exclude", "--git-path", "index", "--show-object-format",
 )  # fmt: skip
+HEAD = ("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+SETTINGS = ("config", "--list", "-z")
+UPSTREAM = ("rev-parse", "--verify", "--quiet", "@{upstream}^{commit}")
+FLAGS = ("ls-files", "-v", "--stage", "-z")
+STATUS = ("status", "--porcelain=v2", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=dirty")
 DIFF = (
-    "diff",
-    "--raw",
-    "--numstat",
-    "-z",
-    "--no-renames",
-    "--no-ext-diff",
-    "--no-textconv",
+    "diff", "--raw", "--numstat", "-z", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color",
     "--ignore-submodules=dirty",
-)
-_MOST_FILES = 500
-_MOST_BYTES = 2 << 20
-_LOOKED_AT = 8000
-_CHUNK = 4096
+)  # fmt: skip
+# What a session that began before the first commit is compared with.
+NO_COMMIT = "no commit"
+_EMPTY_TREES = {
+    "sha1": "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
+    "sha256": "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
+}
+_MOST_SUBMODULES = 20
+_DEEPEST = 3
+
+
+class ChangeNow:
+    """What changed, and why that is not all, if it is not."""
+
+    __slots__ = ("change", "unknown")
+
+    def __init__(self, change: Change, unknown: tuple[str, ...] = ()) -> None:
+        self.change = change
+        self.unknown = unknown
+
+
+NOTHING = ChangeNow(Change())
 
 
 def repository_above(start: str) -> str | None:
@@ -45,75 +66,132 @@ def repository_above(start: str) -> str | None:
     return folder
 
 
+def branch_of(repo: str) -> str:
+    """What is checked out, without asking git: a branch's name, or HEAD."""
+    place = os.path.join(repo, ".git")
+    try:
+        if os.path.isfile(place):
+            with open(place, "rb") as stream:
+                named = os.fsdecode(stream.read(4096)).strip().removeprefix("gitdir:").strip()
+            place = os.path.join(repo, named)
+        with open(os.path.join(place, "HEAD"), "rb") as stream:
+            said = os.fsdecode(stream.read(4096)).strip()
+    except OSError:
+        return "unknown"
+    return said.removeprefix("ref: refs/heads/") if said.startswith("ref: refs/heads/") else "HEAD"
+
+
 def head(repo: str, *, until: float) -> str:
-    """The commit that is checked out; empty where there is none."""
-    (answer,) = ask(repo, [("rev-parse", "--verify", "--quiet", "HEAD^{commit}")], until=until)
-    return answer.stdout.decode("ascii", "replace").strip() if answer.is_good else ""
+    """The commit that is checked out, or that there is none; empty when git can't say."""
+    where, commit = ask(repo, [WHERE, HEAD], until=until)
+    if not where.is_good:
+        return ""
+    return commit.stdout.decode("ascii", "replace").strip() if commit.is_good else NO_COMMIT
 
 
-class ChangeNow:
-    """What changed, on which branch, and whether that is all."""
-
-    __slots__ = ("branch", "change", "is_whole")
-
-    def __init__(self, branch: str, change: Change, *, is_whole: bool) -> None:
-        self.branch = branch
-        self.change = change
-        self.is_whole = is_whole
-
-
-NOTHING = ChangeNow("none", Change(), is_whole=True)
-
-
-def read(repo: str, workspace: str, base: str, *, until: float) -> ChangeNow:
+def read(repo: str, workspace: str, base: str, *, until: float, home: str, depth: int = 0) -> ChangeNow:
     """What is changed, staged, new or committed since the base, or else since the branch left its upstream."""
-    filters, upstream = ask(repo, [FILTERS, UPSTREAM], until=until)
-    unfiltered = [name for name in os.fsdecode(filters.stdout).split("\0") if name and "\n" not in name]
-    since = _since(base, upstream)
-    status, diff = ask(repo, [STATUS, (*DIFF, *since, "--")], filters=unfiltered, until=until)
-    is_whole = status.is_good
-    if not diff.is_good and since != ("HEAD",):
+    where, commit, settings, upstream, flags = ask(repo, [WHERE, HEAD, SETTINGS, UPSTREAM, FLAGS], until=until)
+    if not (where.is_good and settings.is_good and flags.is_good):
+        return ChangeNow(Change(), (f"git can't read {os.path.basename(repo)}",))
+    answers = os.fsdecode(where.stdout).split("\n")[:-1]
+    if len(answers) != 6:
+        return ChangeNow(Change(), ("the repository's path has a line break in it",))
+    answers += [commit.stdout.decode("ascii", "replace").strip()] if commit.is_good else []
+    repository = Repository(answers, carried_settings(settings.stdout, home))
+    own = _own_state(repository.top, workspace)
+    with PrivateGit(repository) as private:
+        found = _look(repository, private, own, _since(repository, base, upstream), flags.stdout, until)
+    inner = _submodules(repository, flags.stdout, until, home, depth)
+    return ChangeNow(
+        combined(found.change, *(one.change for one in inner)),
+        (*found.unknown, *(why for one in inner for why in one.unknown)),
+    )
+
+
+def _look(
+    repository: Repository, private: PrivateGit, own: OwnState, since: tuple[str, ...], flags: bytes, until: float
+) -> ChangeNow:
+    unknown: list[str] = []
+    if (hidden := _hidden(repository.top, flags)) and not _unhide(private, repository.top, hidden, until):
+        unknown.append("files that git was told not to look at")
+    questions = [(*private.arguments, *STATUS), (*private.arguments, *DIFF, *since, "--")]
+    status, diff = ask(repository.top, questions, until=until, extra=private.environment())
+    if not diff.is_good:
         # A base that is gone, rewritten or mistyped: what is not committed is still known.
-        is_whole = False
-        (diff,) = ask(repo, [(*DIFF, "HEAD", "--")], filters=unfiltered, until=until)
-    own = _own_state(repo, workspace)
-    found = [Change()]
-    for answer, parse in ((status, parse_status), (diff, parse_diff)):
+        unknown.append("what was committed since the base")
+        again = (*private.arguments, *DIFF, repository.commit or _EMPTY_TREES[repository.object_format], "--")
+        (diff,) = ask(repository.top, [again], until=until, extra=private.environment())
+    parts = [Change()]
+    for answer, parse, what in ((status, parse_status, "git status"), (diff, parse_diff, "git diff")):
+        if not answer.is_good:
+            unknown.append(f"{what} did not come to an end")
         try:
-            found.append(parse(answer.stdout if answer.is_good else b"", own))
+            # Of an answer that broke off, what is whole counts.
+            parts.append(parse(answer.stdout[: answer.stdout.rfind(b"\0") + 1], own))
         except ValueError:
-            is_whole = False
-    new = [path for change in found for path in change.untracked]
-    found.append(Change(insertions=_lines_of(repo, new) if new else None))
-    return ChangeNow(_branch(status.stdout), combined(*found), is_whole=is_whole)
+            unknown.append(f"{what} said what is not understood")
+    counted = [with_lines(part, repository.top, lambda: time.monotonic() < until) for part in parts if part.untracked]
+    if not all(in_time for _, in_time in counted):
+        unknown.append("the lines of all new files")
+    return ChangeNow(
+        combined(*parts, *(Change(kinds=part.kinds, insertions=part.insertions) for part, _ in counted)), tuple(unknown)
+    )
 
 
-def _since(base: str, upstream: Answer) -> tuple[str, ...]:
+def _since(repository: Repository, base: str, upstream: Answer) -> tuple[str, ...]:
+    empty = _EMPTY_TREES.get(repository.object_format, "HEAD")
     if base:
         # Never an option, whatever it says.
-        return ("--end-of-options", base)
-    return ("--merge-base", "@{upstream}") if upstream.is_good else ("HEAD",)
+        return ("--end-of-options", empty if base == NO_COMMIT else base)
+    if not repository.commit:
+        return (empty,)
+    if upstream.is_good:
+        return ("--merge-base", upstream.stdout.decode("ascii", "replace").strip())
+    return (repository.commit,)
 
 
-def _branch(status: bytes) -> str:
-    for line in status[:_CHUNK].split(b"\0"):
-        if line.startswith(b"# branch.head "):
-            name = os.fsdecode(line).removeprefix("# branch.head ")
-            return "HEAD" if name == "(detached)" else name
-    return NOTHING.branch
+def _hidden(top: str, flags: bytes) -> list[tuple[str, bytes]]:
+    """Files that git was told not to look at, with what takes that back."""
+    found = []
+    for row in flags.split(b"\0"):
+        head, _, path = row.partition(b"\t")
+        if head[:1].islower():
+            found.append(("--no-assume-unchanged", path))
+        if head[:1] in (b"S", b"s") and os.path.lexists(os.fsencode(top) + b"/" + path):
+            found.append(("--no-skip-worktree", path))
+    return found
+
+
+def _unhide(private: PrivateGit, top: str, hidden: list[tuple[str, bytes]], until: float) -> bool:
+    """In a copy of their index, look at everything again."""
+    private.copy_index()
+    for option in ("--no-assume-unchanged", "--no-skip-worktree"):
+        paths = [os.fsdecode(path) for wanted, path in hidden if wanted == option]
+        for at in range(0, len(paths), 500):
+            question = (*private.arguments, "update-index", option, "--", *paths[at : at + 500])
+            (done,) = ask(top, [question], until=until, extra=private.environment())
+            if not done.is_good:
+                return False
+    return True
+
+
+def _submodules(repository: Repository, flags: bytes, until: float, home: str, depth: int) -> list[ChangeNow]:
+    """What is not committed inside submodules, which the repository around them does not see."""
+    rows = [row.partition(b"\t") for row in flags.split(b"\0")]
+    links = [os.fsdecode(path) for head, _, path in rows if head[2:].startswith(b"160000 ")]
+    found = []
+    for path in links[:_MOST_SUBMODULES] if depth < _DEEPEST else ():
+        folder = os.path.join(repository.top, path)
+        if os.path.lexists(os.path.join(folder, ".git")) and os.path.realpath(folder) == folder:
+            inner = read(folder, folder, "HEAD", until=until, home=home, depth=depth + 1)
+            found.append(ChangeNow(inner.change.below(f"{path}/"), inner.unknown))
+    if len(links) > len(found) and len(links) > _MOST_SUBMODULES:
+        found.append(ChangeNow(Change(), ("more submodules than are looked into",)))
+    return found
 
 
 def _own_state(repo: str, workspace: str) -> OwnState:
     below = os.path.relpath(workspace, repo).replace(os.sep, "/")
     prefix = "" if below == "." else f"{below}/"
     return OwnState(tuple(prefix + folder for folder in names.STATE_FOLDERS), (prefix + names.CONFIG,))
-
-
-def _lines_of(repo: str, new: list[str]) -> int:
-    """Git counts no lines of files that it does not know yet."""
-    lines = 0
-    for path in new[:_MOST_FILES]:
-        data = read_bounded(os.path.join(repo, path), _MOST_BYTES, follow=False) or b""
-        if b"\0" not in data[:_LOOKED_AT]:
-            lines += data.count(b"\n") + (data != b"" and not data.endswith(b"\n"))
-    return lines

@@ -1,4 +1,4 @@
-"""One hook at a time per session: a file that is made exclusively, and taken over when its process is gone."""
+"""One hook at a time per session: a file that the kernel locks for as long as its process lives."""
 
 from __future__ import annotations
 
@@ -9,94 +9,108 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Self
 
-# A hook gives itself much less; whatever held a lock for longer is gone, though its number may be in use again.
+# A hook gives itself much less: a file that names a living process for longer names one that has the number by chance.
 _LONGEST_S = 120
+_TRIES = 5
 
 
 class SessionLock:
-    """A lock file that names its process."""
+    """A lock file with a process id in it. Ours are locked in the kernel too: one that a dead hook left is free."""
 
     def __init__(self, path: str) -> None:
         self._path = path
-        self._is_ours = False
+        self._handle = -1
 
     def __enter__(self) -> Self:
-        self._is_ours = self._create() or (self._is_stale() and self._take_over())
+        for _ in range(_TRIES):
+            self._handle = self._try()
+            if self._handle >= 0 or not self._is_in_the_way():
+                break
         return self
 
     def __exit__(self, *problem: object) -> None:
-        if self._is_ours:
-            _remove(self._path)
+        if self._handle >= 0:
+            _quietly(os.unlink, self._path)
+            os.close(self._handle)
+            self._handle = -1
 
     @property
     def is_ours(self) -> bool:
         """Whether we may go on."""
-        return self._is_ours
+        return self._handle >= 0
 
-    def _create(self) -> bool:
-        # Made whole beside it and linked: nobody ever sees a lock without its process in it.
-        draft = f"{self._path}.{os.getpid()}"
+    def _try(self) -> int:
         try:
-            handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        except FileExistsError:
-            # Left by a dead process that had our number.
-            _remove(draft)
-            handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        try:
-            try:
-                os.write(handle, b"%d\n" % os.getpid())
-            finally:
-                os.close(handle)
-            os.link(draft, self._path)
-        except FileExistsError:
-            return False
-        finally:
-            _remove(draft)
-        return True
-
-    def _is_stale(self) -> bool:
-        try:
-            found = os.lstat(self._path)
-        except FileNotFoundError:
-            return True
-        if os.path.islink(self._path):
-            return True  # never made by us, and never followed
-        if abs(time.time() - found.st_mtime) > _LONGEST_S:
-            return True
-        holder = self._holder()
-        return holder != "" and not is_alive(holder)
-
-    def _holder(self) -> str:
-        try:
-            handle = os.open(self._path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0))
+            handle = os.open(self._path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)
+        except IsADirectoryError:
+            return -1
         except OSError:
-            return ""
+            if os.path.islink(self._path):
+                return -1
+            raise
         try:
-            return os.read(handle, 64).decode("ascii", "replace").partition("\n")[0].strip()
-        except OSError:
-            return ""
-        finally:
+            is_free = flock(handle, wait_s=0) and self._is_current(handle) and not self._names_a_living_other(handle)
+            if is_free:
+                os.ftruncate(handle, 0)
+                os.pwrite(handle, b"%d\n" % os.getpid(), 0)
+        except BaseException:
+            # Nothing could be written: what is empty must not stay, either.
+            _quietly(os.unlink, self._path)
             os.close(handle)
+            raise
+        if is_free:
+            return handle
+        os.close(handle)
+        return -1
 
-    def _take_over(self) -> bool:
-        # Two may find the same stale lock: whoever moves it away goes on, the other finds a new one or none.
-        aside = f"{self._path}.{os.getpid()}.stale"
+    def _is_current(self, handle: int) -> bool:
+        """Whoever had it may have removed the file after we opened it: then we hold nothing."""
         try:
-            os.rename(self._path, aside)
+            return os.stat(self._path).st_ino == os.fstat(handle).st_ino
         except FileNotFoundError:
-            return self._create()
-        except OSError:
             return False
-        if os.path.isdir(aside) and not os.path.islink(aside):
-            os.rmdir(aside)
+
+    def _names_a_living_other(self, handle: int) -> bool:
+        """A lock of another make, which the kernel knows nothing of."""
+        words = os.pread(handle, 64, 0).split()
+        is_fresh = abs(time.time() - os.fstat(handle).st_mtime) <= _LONGEST_S
+        return bool(words) and is_fresh and is_alive(words[0].decode("ascii", "replace"))
+
+    def _is_in_the_way(self) -> bool:
+        """Clear away what can't be a lock: a link, which is never followed, or an old folder; True to try again."""
+        if os.path.islink(self._path):
+            _quietly(os.unlink, self._path)
+            return True
+        if os.path.isdir(self._path):
+            if abs(time.time() - os.stat(self._path).st_mtime) > _LONGEST_S:
+                _quietly(os.rmdir, self._path)
+            return not os.path.isdir(self._path)
+        return not os.path.lexists(self._path)
+
+
+def flock(handle: int, *, wait_s: float) -> bool:
+    """Lock an open file for this process; where the system has no such locks, having made it has to do."""
+    try:
+        locks = __import__("fcntl")
+    except ImportError:
+        return True
+    until = time.monotonic() + wait_s
+    while True:
+        try:
+            locks.flock(handle, locks.LOCK_EX | locks.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() >= until:
+                return False
+            time.sleep(0.002)
+        except OSError:
+            return True  # a file system without locks
         else:
-            _remove(aside)
-        return self._create()
+            return True
 
 
 def is_alive(pid: str) -> bool:
     """Whether a process of this number is there; what is no number is nobody's."""
-    if not pid.isdecimal() or len(pid) > 9:
+    if not pid.isdecimal() or len(pid) > 9 or int(pid) in (0, os.getpid()):
         return False
     if os.name == "nt":
         return True  # asking would be a signal there; the lock's age decides
@@ -109,8 +123,8 @@ def is_alive(pid: str) -> bool:
     return True
 
 
-def _remove(path: str) -> None:
+def _quietly(action: object, path: str) -> None:
     try:
-        os.unlink(path)
+        action(path)  # type: ignore[operator]
     except OSError:
         pass

@@ -1,7 +1,7 @@
 """Git for the hook: several questions at once, without the cost of the subprocess module.
 
-Git runs what a repository's config says; here it is told not to: no file monitor, no hooks, no filters, no
-external diff, no fetching of what a partial clone lacks.
+Git runs what a config says; here it is told not to (no file monitor, no hooks, no fetching of what a partial clone
+lacks), and what would run filters is asked through `private_git` only.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ QUIET = (
     "-c", "core.untrackedCache=false", "-c", "safe.bareRepository=explicit", "-c", "protocol.allow=never",
     "-c", "submodule.recurse=false",
 )  # fmt: skip
-_KEPT = ("PATH", "HOME", "XDG_CONFIG_HOME", "SYSTEMROOT", "TMPDIR")
+_KEPT = ("PATH", "HOME", "XDG_CONFIG_HOME", "SYSTEMROOT", "USERPROFILE", "TMPDIR")
 _CHUNK = 1 << 16
 _MOST_BYTES = 64 << 20
 
@@ -40,13 +40,15 @@ class Answer:
         return self.exit_code == 0
 
 
-def ask(cwd: str, questions: Sequence[Sequence[str]], *, filters: Sequence[str] = (), until: float) -> list[Answer]:
+def ask(
+    cwd: str, questions: Sequence[Sequence[str]], *, until: float, extra: Mapping[str, str] | None = None
+) -> list[Answer]:
     """Ask git all of this at once, and wait for the answers until that moment of the monotonic clock."""
-    unfiltered = [part for name in filters for part in ("-c", f"{name}=")]
-    lines = [[*QUIET, *unfiltered, "-C", cwd, *question] for question in questions]
+    lines = [[*QUIET, "-C", cwd, *question] for question in questions]
+    env = {**environment(os.environ), **(extra or {})}
     if not hasattr(os, "posix_spawnp"):
-        return [_one_by_one(line, until) for line in lines]
-    running = [_Running(line) for line in lines]
+        return [_one_by_one(line, env, until) for line in lines]
+    running = [_Running(line, env) for line in lines]
     try:
         open_pipes = {one.pipe: one for one in running if one.pipe >= 0}
         while open_pipes and (left := until - time.monotonic()) > 0:
@@ -78,7 +80,7 @@ def environment(caller: Mapping[str, str]) -> dict[str, str]:
 class _Running:
     """One git that is at work."""
 
-    def __init__(self, argv: list[str]) -> None:
+    def __init__(self, argv: list[str], env: Mapping[str, str]) -> None:
         self.pipe = -1
         self._said = bytearray()
         self._exit_code: int | None = None
@@ -93,7 +95,7 @@ class _Running:
         try:
             # The one start of a process outside kernel.process, which would cost the hook twice its time.
             self._pid = os.posix_spawnp(  # noqa: TID251
-                argv[0], argv, environment(os.environ), file_actions=actions, setsigdef=[signal.SIGPIPE, signal.SIGTERM]
+                argv[0], argv, env, file_actions=actions, setsigdef=[signal.SIGPIPE, signal.SIGTERM]
             )
             self.pipe = pipe
         except OSError:
@@ -129,12 +131,12 @@ class _Running:
             self._exit_code = code
 
 
-def _one_by_one(argv: list[str], until: float) -> Answer:
+def _one_by_one(argv: list[str], env: Mapping[str, str], until: float) -> Answer:
     """For a system that can't spawn as POSIX does; there the time is spent anyhow."""
     subprocess = __import__("subprocess")
     try:
         done = subprocess.run(
-            argv, env=environment(os.environ), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            argv, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL, timeout=max(0.1, until - time.monotonic()), check=False,
         )  # fmt: skip
     except (OSError, subprocess.SubprocessError):

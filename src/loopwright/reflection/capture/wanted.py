@@ -1,6 +1,7 @@
 """What the hook needs of settings, variables and layout, read without the settings module.
 
-A file that can't be read counts as none, and the record says that it is degraded: a hook never fails.
+A file that can't be read, or that says what does not hold, counts for nothing and makes the record degraded: a hook
+never fails. What a workspace's own file names must lie inside of the workspace: it may have come with a repository.
 """
 
 from __future__ import annotations
@@ -19,75 +20,63 @@ if TYPE_CHECKING:
 
     from loopwright.reflection.rule_set import RuleSet
 
-_SECTIONS = (b"[risk", b"[[risk", b"[reflection", b"risk.", b"reflection.", b"interop")
+_WORDS = (b"risk", b"reflection", b"interop")
 _MOST_BYTES = 1 << 20
 _THRESHOLD = 0.5
 
 
-def _plain(rule: dict[str, Any]) -> dict[str, Any]:
-    """A rule of a TOML file as `ProjectRule` takes it."""
-    return {**rule, "words": frozenset(rule.get("words", ())), "paths": tuple(rule.get("paths", ()))}
+class Floor:
+    """Threshold and rules of the risk floor."""
+
+    __slots__ = ("rules", "threshold")
+
+    def __init__(self, threshold: float = _THRESHOLD, rules: RuleSet = DEFAULT) -> None:
+        self.threshold = threshold
+        self.rules = rules
 
 
 class Wanted:
-    """Where a workspace is, which layout it has, and what its files say of `reflection` and `risk`."""
+    """Where a workspace is, which layout it has, and what is said about `reflection` and `risk`."""
 
-    __slots__ = ("flavour", "is_sound", "reflection", "risk", "root")
+    __slots__ = ("_environment", "_input", "_risk", "flavour", "floor", "folder", "is_sound", "root")
 
     def __init__(self, root: str, home: str, environment: Mapping[str, str]) -> None:
         self.root = root
         self.is_sound = True
-        self.reflection: dict[str, Any] = {}
-        self.risk: dict[str, Any] = {}
+        self.folder: str | None = None
+        self._input: str | None = None
+        self._environment = environment
+        self._risk: dict[str, Any] = {}
         config = environment.get("XDG_CONFIG_HOME") or os.path.join(home, ".config")
-        theirs = self._read(os.path.join(config, "loopwright", "config.toml"))
-        layout = self._read(os.path.join(root, names.CONFIG)) or theirs
-        self.flavour = layout if layout in (names.UNIFIED, names.INTEROP) else names.flavour_of(root, home)
-        for section, found in (("REFLECTION", self.reflection), ("RISK", self.risk)):
-            for key in ("DIR", "INPUT", "RULESET", "THRESHOLD"):
-                value = environment.get(f"LOOPWRIGHT_{section}_{key}")
-                if value:
-                    found[key.lower()] = value
-
-    def folder(self, environment: Mapping[str, str]) -> str | None:
-        """The folder that somebody chose; None for the layout's own."""
-        chosen = environment.get("REFLECTION_DIR") or self.reflection.get("dir")
-        return os.path.join(self.root, os.path.expanduser(chosen)) if isinstance(chosen, str) and chosen else None
+        theirs = self._take(os.path.join(config, "loopwright", "config.toml"), is_trusted=True)
+        layout = self._take(os.path.join(root, names.CONFIG), is_trusted=False) if root else None
+        chosen = layout or theirs
+        self.flavour = chosen if chosen in (names.UNIFIED, names.INTEROP) else names.flavour_of(root, home)
+        self._take_variables()
+        self.floor = self._floor()
 
     @property
     def own_folder(self) -> str:
-        """The layout's own."""
+        """The layout's own folder of reflections."""
         return os.path.join(self.root, names.reflection_home(self.flavour), "reflections")
 
-    def report(self, environment: Mapping[str, str]) -> tuple[str, bool]:
-        """The self-report's path, and whether a person chose it: only then a link is followed."""
-        chosen = environment.get("REFLECTION_INPUT") or self.reflection.get("input")
-        if isinstance(chosen, str) and chosen:
-            return os.path.join(self.root, os.path.expanduser(chosen)), True
-        return os.path.join(self.root, names.reflection_home(self.flavour), "reflection-input.json"), False
+    @property
+    def report(self) -> str:
+        """Where the self-report is."""
+        return self._input or os.path.join(self.root, names.reflection_home(self.flavour), "reflection-input.json")
 
-    def floor(self) -> tuple[float, RuleSet, bool]:
-        """Threshold and rules as the settings say; the shipped ones, and False, where they say nothing that holds."""
-        if not self.risk:
-            return _THRESHOLD, DEFAULT, True
-        try:
-            # Loaded only for a project that says something: the classic rules and its own cost time to read.
-            __import__("loopwright.reflection.rule_sets")
-            __import__("loopwright.reflection.project_rules")
-            own = sys.modules["loopwright.reflection.project_rules"]
-            shipped = sys.modules["loopwright.reflection.rule_sets"].RULE_SETS[self.risk.get("ruleset", "default")]
-            rules = [own.ProjectRule(**_plain(rule)) for rule in self.risk.get("rules", ())]
-            return float(self.risk.get("threshold", _THRESHOLD)), own.with_project_rules(shipped, rules), True
-        except (ValueError, TypeError, KeyError, AttributeError):
-            return _THRESHOLD, DEFAULT, False
+    @property
+    def report_is_chosen(self) -> bool:
+        """Whether somebody named it; only then a link is followed."""
+        return self._input is not None
 
-    def _read(self, path: str) -> str | None:
+    def _take(self, path: str, *, is_trusted: bool) -> str | None:
         """Take one file in; returns the layout that it names."""
         data = read_bounded(path, _MOST_BYTES, follow=True)
         if data is None:
             self.is_sound = self.is_sound and not os.path.lexists(path)
             return None
-        if not any(section in data for section in _SECTIONS):
+        if not any(word in data for word in _WORDS):
             return names.UNIFIED if b"layout" in data else None
         # Loaded only for a file that has something to say: parsing TOML costs half of what git does.
         toml = __import__("tomllib")
@@ -96,9 +85,62 @@ class Wanted:
         except ValueError:
             self.is_sound = False
             return None
-        for section, found in (("reflection", self.reflection), ("risk", self.risk)):
-            if isinstance(document.get(section), dict):
-                found.update(document[section])
-        workspace = document.get("workspace")
-        layout = workspace.get("layout") if isinstance(workspace, dict) else None
+        self._risk.update(_table(document, "risk"))
+        reflection = _table(document, "reflection")
+        self._choose(reflection.get("dir"), reflection.get("input"), is_trusted=is_trusted)
+        layout = _table(document, "workspace").get("layout")
         return layout if isinstance(layout, str) else None
+
+    def _take_variables(self) -> None:
+        for key in ("ruleset", "threshold"):
+            if value := self._environment.get(f"LOOPWRIGHT_RISK_{key.upper()}"):
+                self._risk[key] = value
+        for prefix in ("LOOPWRIGHT_REFLECTION_", "REFLECTION_"):
+            chosen = (self._environment.get(f"{prefix}{key}") for key in ("DIR", "INPUT"))
+            self._choose(*chosen, is_trusted=True)
+
+    def _choose(self, folder: object, report: object, *, is_trusted: bool) -> None:
+        if (path := self._path(folder, is_trusted=is_trusted)) is not None:
+            self.folder = path
+        if (path := self._path(report, is_trusted=is_trusted)) is not None:
+            self._input = path
+
+    def _path(self, value: object, *, is_trusted: bool) -> str | None:
+        if value is None or value == "":
+            return None
+        if not isinstance(value, str) or "\0" in value:
+            self.is_sound = False
+            return None
+        path = os.path.join(self.root or os.sep, os.path.expanduser(value))
+        if is_trusted or os.path.realpath(path).startswith(os.path.realpath(self.root) + os.sep):
+            return path
+        self.is_sound = False
+        return None
+
+    def _floor(self) -> Floor:
+        if not self._risk:
+            return Floor()
+        try:
+            # Loaded only for a project that says something: the classic rules and its own cost time to read.
+            __import__("loopwright.reflection.rule_sets")
+            __import__("loopwright.reflection.project_rules")
+            own = sys.modules["loopwright.reflection.project_rules"]
+            shipped = sys.modules["loopwright.reflection.rule_sets"].RULE_SETS[self._risk.get("ruleset", "default")]
+            rules = [own.ProjectRule(**_plain(rule)) for rule in self._risk.get("rules", ())]
+            threshold = float(self._risk.get("threshold", _THRESHOLD))
+            if 0 <= threshold <= 1:
+                return Floor(threshold, own.with_project_rules(shipped, rules))
+        except (ValueError, TypeError, KeyError, AttributeError):
+            pass
+        self.is_sound = False
+        return Floor()
+
+
+def _table(document: dict[str, Any], name: str) -> dict[str, Any]:
+    found = document.get(name)
+    return found if isinstance(found, dict) else {}
+
+
+def _plain(rule: dict[str, Any]) -> dict[str, Any]:
+    """A rule of a TOML file as `ProjectRule` takes it."""
+    return {**rule, "words": frozenset(rule.get("words", ())), "paths": tuple(rule.get("paths", ()))}
