@@ -53,3 +53,8 @@ class Hook:
 @pytest.fixture
 def hook(project):
     return Hook(project)
+
+
+@pytest.fixture
+def hook_for():
+    return Hook

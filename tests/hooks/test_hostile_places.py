@@ -11,6 +11,8 @@ import time
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from loopwright.kernel import git as kernel_git
 from loopwright.reflection.capture import private_git
@@ -355,6 +357,36 @@ def test_nothing_of_ours_is_left_beside_the_records(project, hook, tmp_path):
     hook.fire(TMPDIR=str(scratch))
     assert list(scratch.iterdir()) == []
     assert sorted(path.suffix for path in (project.own / "reflections").iterdir()) == [".json"]
+
+
+def test_what_killed_hooks_left_is_cleared_away_by_doctor(project, hook):
+    hook.fire()
+    folder = project.own / "reflections"
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    (folder / "dead.lock").write_text(f"{gone.pid}\n")
+    (folder / f".x.reflection.json.{gone.pid}.tmp").write_text("half")
+    (folder / f".y.reflection.json.{os.getpid()}.tmp").write_text("of a living one")
+    assert project.run("doctor", "--fix").exit_code == 0
+    assert {path.name for path in folder.iterdir() if path.suffix != ".json"} == {
+        f".y.reflection.json.{os.getpid()}.tmp"
+    }
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    session=st.text(max_size=80),
+    left=st.binary(max_size=80) | st.builds(lambda c: json.dumps({"confidence": c}).encode(), st.floats()),
+)
+def test_in_a_real_repository_any_session_and_report_leave_one_more_record(make_project, hook_for, session, left):
+    project = make_project()
+    hook = hook_for(project)
+    project.write("login.py", "x\n")
+    project.write(".loopwright/reflection-input.json", "")
+    (project.own / "reflection-input.json").write_bytes(left)
+    record = hook.only(json.dumps({"session_id": session, "cwd": str(project.root)}).encode("utf-8", "replace"))
+    assert record.files_changed == ["login.py"]
+    assert record.risk.needs_review
 
 
 def test_what_the_hook_carries_over_is_what_the_kernel_carries_over():

@@ -9,6 +9,7 @@ import msgspec
 
 from loopwright.kernel import codec
 from loopwright.kernel.files import shown
+from loopwright.reflection.capture.lock import SessionLock, is_alive
 from loopwright.reflection.model import Capture, Point, Reflection
 
 _T = TypeVar("_T")
@@ -52,6 +53,20 @@ def read_shelf(folder: Path) -> Shelf:
     stored.sort(key=lambda one: (one.reflection.timestamp, one.name))
     unreadable.sort(key=lambda one: one.name)
     return Shelf(tuple(stored), tuple(unreadable))
+
+
+def clear_debris(folder: Path) -> int:
+    """Remove what hooks left that were killed: temporary files of dead processes, and locks that nobody holds."""
+    removed = 0
+    for path in sorted(folder.rglob(".*.tmp")) if folder.is_dir() and not folder.is_symlink() else ():
+        pid = path.name.removesuffix(".tmp").rpartition(".")[2]
+        if not path.is_symlink() and not is_alive(pid):
+            path.unlink(missing_ok=True)
+            removed += 1
+    for path in sorted(folder.glob("*.lock")) if folder.is_dir() and not folder.is_symlink() else ():
+        with SessionLock(str(path)) as lock:
+            removed += lock.is_ours
+    return removed
 
 
 def read_one(path: Path) -> Stored:

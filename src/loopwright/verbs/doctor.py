@@ -110,7 +110,7 @@ def _workspace(context: Context, fix: bool) -> Iterator[Symptom]:
             yield Symptom(what, "fixed" if fix else "problem", said, "" if fix else "`loopwright doctor --fix`")
         else:
             yield Symptom(what, "ok", "none")
-    if fix and (left or dead):
+    if fix:
         recover(context)
 
 

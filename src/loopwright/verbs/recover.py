@@ -13,6 +13,7 @@ from loopwright.kernel.clock import stamp
 from loopwright.kernel.digest import sha256_of_file
 from loopwright.kernel.files import remove_stale_temporaries, shown
 from loopwright.redaction.model import Redacted, seal
+from loopwright.reflection.store import clear_debris
 from loopwright.runner.latch import set_latch
 from loopwright.sandbox import place
 from loopwright.verbs.context import Context
@@ -39,6 +40,7 @@ def recover(context: Context) -> Recovered:
     layout = context.layout
     for home in (layout.own, layout.result.parent, layout.plan.parent, layout.analysis):
         remove_stale_temporaries(home)
+    clear_debris(context.layout.reflections)
     runs = []
     for dead in context.store.abandoned():
         folder = context.store.reclaim(dead.run_id)

@@ -98,7 +98,10 @@ class RiskSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class ReflectionSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What an agent's session leaves behind."""
 
-    mode: Annotated[Literal["off", "solo", "orchestrated"], Meta(description="capture; REFLECTION_MODE wins")] = "off"
+    mode: Annotated[
+        Literal["off", "solo", "orchestrated"],
+        Meta(description="mode of `loopwright reflect`; the hook obeys REFLECTION_MODE alone"),
+    ] = "off"
     dir: Annotated[str, Meta(description="folder of reflections; empty: the layout's")] = ""
     input: Annotated[str, Meta(description="file of the self-report; empty: the layout's")] = ""
 
