@@ -17,11 +17,13 @@ from pathlib import Path
 import msgspec
 
 from loopwright.errors import ToolMissing
+from loopwright.kernel import cgroup, process_tree
 from loopwright.kernel import family as families
-from loopwright.kernel import process_tree
 from loopwright.kernel.cancellation import Cancellation, Stopped, go_on, heeded, heeding, wait_for_request
 from loopwright.kernel.family import MARK_VARIABLE, Family, mark_of
 from loopwright.kernel.files import shown
+from loopwright.kernel.freezing import Freezer
+from loopwright.kernel.hold import Hold
 from loopwright.kernel.watched import Ending, Sink, Watched
 
 __all__ = [
@@ -31,6 +33,7 @@ __all__ = [
     "Command",
     "Ended",
     "Ending",
+    "Freezer",
     "Sink",
     "Stopped",
     "capture",
@@ -58,11 +61,15 @@ class Command(msgspec.Struct, frozen=True):
 
 
 class Ended(msgspec.Struct, frozen=True):
-    """How a streamed command ended; a signal is 128 + its number, as shells say it."""
+    """How a streamed command ended; a signal is 128 + its number, as shells say it.
+
+    The duration is that of its work: the time that it stood still for a `Freezer` is told apart.
+    """
 
     ending: Ending
     exit_code: int
     duration_s: float
+    frozen_s: float = 0.0
 
 
 class Captured(msgspec.Struct, frozen=True):
@@ -80,22 +87,33 @@ def stream(
     on_stderr: Sink,
     timeout_s: float | None,
     cancellation: Cancellation | None = None,
+    freezer: Freezer | None = None,
 ) -> Ended:
     """Run a command to its end, handing over its output as it comes, and leave no process behind.
 
-    Without a cancellation of its own it ends with the block that it is in.
+    Without a cancellation of its own it ends with the block that it is in. With a freezer it can be held still: it does
+    not begin before the thaw, `timeout_s` counts the time that it works, and a stop wins over the hold.
     """
     process_tree.adopt_orphans()
-    mark = mark_of(command.family)
-    began = time.monotonic()
-    env = {**command.env, MARK_VARIABLE: mark}
-    child = families.note_start(partial(_popen, command.argv, command.cwd, env, subprocess.DEVNULL), mark)
-    watched = Watched(child, Family(child.pid, mark, wrapped=command.wrapped), (on_stdout, on_stderr))
-    try:
-        ending = watched.follow(began + timeout_s if timeout_s is not None else None, cancellation or heeded())
-    finally:
-        watched.finish()
-    return Ended(ending, _shell_code(child.returncode), time.monotonic() - began)
+    request = cancellation or heeded()
+    with freezer.followed() if freezer is not None else nullcontext() as follower:
+        held_s = follower.wait_for_thaw(request) if follower is not None else 0.0
+        if follower is not None and follower.is_wished() and request is not None and request.reason is not None:
+            return Ended(Ending.CANCELLED, _shell_code(-signal.SIGTERM), 0.0, held_s)
+        began = time.monotonic()
+        mark = mark_of(command.family)
+        env = {**command.env, MARK_VARIABLE: mark}
+        child = families.note_start(partial(_popen, command.argv, command.cwd, env, subprocess.DEVNULL), mark)
+        family = Family(child.pid, mark, wrapped=command.wrapped)
+        hold = Hold(family, follower, began)
+        watched = Watched(child, family, hold, (on_stdout, on_stderr))
+        try:
+            if follower is not None:
+                family.enclose()
+            ending = watched.follow(timeout_s, request, follower)
+        finally:
+            watched.finish()
+        return Ended(ending, _shell_code(child.returncode), hold.worked_s, held_s + hold.frozen_s)
 
 
 def capture(
@@ -140,6 +158,7 @@ def end_family(family: str) -> int:
             break
         ended += process_tree.kill_all(found, signal.SIGKILL)
         time.sleep(0.01)
+    cgroup.remove_leftovers()
     return ended
 
 

@@ -13,6 +13,8 @@ from typing import IO, Protocol
 from loopwright.kernel import family, process_tree
 from loopwright.kernel.cancellation import Cancellation
 from loopwright.kernel.family import Family
+from loopwright.kernel.freezing import Follower
+from loopwright.kernel.hold import Hold
 
 _CHUNK = 1 << 18
 _GRACE_S = 2.0
@@ -58,9 +60,10 @@ class Child(Protocol):
 class Watched:
     """A child that is read from until it is over, by itself or by us."""
 
-    def __init__(self, child: Child, members: Family, sinks: tuple[Sink, Sink]) -> None:
+    def __init__(self, child: Child, members: Family, hold: Hold, sinks: tuple[Sink, Sink]) -> None:
         self._child = child
         self._family = members
+        self._hold = hold
         self._selector = selectors.DefaultSelector()
         for pipe, sink in zip((child.stdout, child.stderr), sinks, strict=True):
             if pipe is not None:
@@ -68,27 +71,30 @@ class Watched:
                 self._selector.register(pipe, selectors.EVENT_READ, sink)
         self._exit_handle = process_tree.exit_handle(child.pid)
 
-    def follow(self, deadline: float | None, cancellation: Cancellation | None) -> Ending:
-        """Read until the child exits; past the deadline or on request, end it: TERM, then KILL."""
-        if self._exit_handle is not None:
-            self._selector.register(self._exit_handle, selectors.EVENT_READ, None)
-        if cancellation is not None:
-            self._selector.register(cancellation, selectors.EVENT_READ, None)
+    def follow(self, timeout_s: float | None, cancellation: Cancellation | None, follower: Follower | None) -> Ending:
+        """Read until the child exits; when its time is up or on request, end it: TERM, then KILL."""
+        for handle in (self._exit_handle, cancellation, follower):
+            if handle is not None:
+                self._selector.register(handle, selectors.EVENT_READ, None)
         ending = Ending.EXITED
         kill_at: float | None = None
         while self._child.poll() is None:
-            now = time.monotonic()
             requested = cancellation is not None and cancellation.reason is not None
-            if kill_at is None and (requested or (deadline and now >= deadline)):
+            if kill_at is None and (requested or self._left_s(timeout_s) == 0):
                 ending = Ending.CANCELLED if requested else Ending.TIMED_OUT
-                kill_at = now + _GRACE_S
-                if cancellation is not None:
-                    self._selector.unregister(cancellation)
+                kill_at = time.monotonic() + _GRACE_S
+                for handle in (cancellation, follower):
+                    if handle is not None:
+                        self._selector.unregister(handle)
+                # Whoever was stopped meets the signal first when it goes on, before anything of its own.
                 self._family.signal(signal.SIGTERM)
-            if kill_at is not None and now >= kill_at:
+                self._hold.let_go()
+            if kill_at is None:
+                self._hold.heed()
+            elif time.monotonic() >= kill_at:
                 self._family.signal(signal.SIGKILL)
-                kill_at = now + _GRACE_S
-            self._read_once(self._pause(now, kill_at if kill_at is not None else deadline))
+                kill_at = time.monotonic() + _GRACE_S
+            self._read_once(self._pause(timeout_s, kill_at))
         return ending
 
     def finish(self) -> None:
@@ -108,13 +114,19 @@ class Watched:
             if self._exit_handle is not None:
                 os.close(self._exit_handle)
 
-    def _pause(self, now: float, until: float | None) -> float | None:
+    def _left_s(self, timeout_s: float | None) -> float | None:
+        """What is left of the child's own time; the clock stands while it is held still."""
+        return None if timeout_s is None or self._hold.is_still else max(0.0, timeout_s - self._hold.worked_s)
+
+    def _pause(self, timeout_s: float | None, kill_at: float | None) -> float | None:
+        """How long to wait for the selector at most; None for as long as it takes."""
         # Without an exit handle (no pidfd on this system) the child has to be looked at now and then.
-        longest = None if self._exit_handle is not None else 0.02
-        left = None if until is None else max(0.0, until - now)
-        if longest is None or left is None:
-            return longest if left is None else left
-        return min(longest, left)
+        waits = [None if self._exit_handle is not None else 0.02]
+        if kill_at is not None:
+            waits.append(max(0.0, kill_at - time.monotonic()))
+        else:
+            waits += [self._left_s(timeout_s), self._hold.look_in_s]
+        return min((wait for wait in waits if wait is not None), default=None)
 
     def _read_once(self, timeout: float | None) -> bool:
         got = False
