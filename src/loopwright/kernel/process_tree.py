@@ -6,6 +6,7 @@ import ctypes
 import os
 import signal
 import time
+from collections import defaultdict
 from collections.abc import Iterable
 from contextlib import suppress
 from functools import cache
@@ -38,14 +39,15 @@ def own_children() -> list[int]:
     return _children(os.getpid())
 
 
-def descendants(pid: int) -> list[int]:
-    """Everything below a process, nearest first."""
+def descendants(*pids: int) -> list[int]:
+    """Everything below these processes, nearest first."""
+    children = _children if _lists_children() else _children_by_parent().__getitem__
     found: list[int] = []
-    ahead = [pid]
+    ahead = list(pids)
     while ahead:
-        for child in _children(ahead.pop(0)):
-            found.append(child)
-            ahead.append(child)
+        below = children(ahead.pop(0))
+        found += below
+        ahead += below
     return found
 
 
@@ -56,22 +58,37 @@ def all_processes() -> list[int]:
     return [int(name) for name in os.listdir(_PROC) if name.isdigit() and int(name) != os.getpid()]
 
 
+def parent(pid: int) -> int:
+    """The process that started it, or adopted it; 0 when it is gone."""
+    fields = _stat(str(pid))
+    return int(fields[1]) if fields else 0
+
+
 def ancestors(pid: int) -> list[int]:
     """The parent, its parent, and so on."""
     found: list[int] = []
-    while (parent := _parent(pid)) > 0 and parent not in found:
-        found.append(parent)
-        pid = parent
+    while (pid := parent(pid)) > 0 and pid not in found:
+        found.append(pid)
     return found
 
 
 def began(pid: int) -> str:
     """The moment at which a process began, in the system's own count: with it a process id is unique."""
-    try:
-        text = (_PROC / str(pid) / "stat").read_bytes()
-    except OSError:
-        return ""
-    return text.rsplit(b")", 1)[1].split()[19].decode()
+    fields = _stat(str(pid))
+    return fields[19].decode() if fields else ""
+
+
+def states(pid: int) -> set[str]:
+    """What its threads do, in the kernel's letters (R, S, D, T, …); nothing when it is gone.
+
+    Every thread is asked: the first one may be over, or stopped, while others still work.
+    """
+    found: set[str] = set()
+    with suppress(OSError):
+        for thread in os.listdir(_PROC / str(pid) / "task"):
+            if fields := _stat(f"{pid}/task/{thread}"):
+                found.add(fields[0].decode())
+    return found
 
 
 def environment_has(pid: int, text: bytes) -> bool:
@@ -132,14 +149,22 @@ def reap(pids: Iterable[int], until: float) -> None:
 
 
 def _children(pid: int) -> list[int]:
-    if _lists_children():
-        found: list[int] = []
-        with suppress(OSError):
-            for task in (_PROC / str(pid) / "task").iterdir():
-                with suppress(OSError):
-                    found += [int(child) for child in (task / "children").read_text().split()]
-        return found
-    return [other for other in all_processes() if _parent(other) == pid]
+    if not _lists_children():
+        return _children_by_parent()[pid]
+    found: list[int] = []
+    with suppress(OSError):
+        for task in (_PROC / str(pid) / "task").iterdir():
+            with suppress(OSError):
+                found += [int(child) for child in (task / "children").read_text().split()]
+    return found
+
+
+def _children_by_parent() -> defaultdict[int, list[int]]:
+    # Where the kernel lists no children, one look at everybody serves every question about this moment.
+    found: defaultdict[int, list[int]] = defaultdict(list)
+    for pid in all_processes():
+        found[parent(pid)].append(pid)
+    return found
 
 
 @cache
@@ -147,10 +172,17 @@ def _lists_children() -> bool:
     return (_PROC / "self" / "task" / str(os.getpid()) / "children").exists()
 
 
-def _parent(pid: int) -> int:
+def _stat(name: str) -> list[bytes]:
+    """What follows the process's name in its `stat`: state, parent, …; nothing when it is gone."""
     try:
-        text = (_PROC / str(pid) / "stat").read_bytes()
+        handle = os.open(f"{_PROC}/{name}/stat", os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
-        return 0
+        return []
+    try:
+        text = os.read(handle, 4096)
+    except OSError:
+        return []
+    finally:
+        os.close(handle)
     # The name in parentheses may hold anything, also parentheses.
-    return int(text.rsplit(b")", 1)[1].split()[1])
+    return text.rsplit(b")", 1)[1].split()
