@@ -295,6 +295,83 @@ def alive(text):
     return found
 
 
+def size_is_still(path):
+    """Whether a file stays as it is while another process counts a hundred times."""
+    before = path.read_text()
+    subprocess.run(["sh", "-c", "i=0; while [ $i -lt 50 ]; do i=$((i+1)); sleep 0.01; done"], check=True)
+    return path.read_text() == before
+
+
+@pytest.mark.parametrize("isolation", ["none", pytest.param("auto", marks=pytest.mark.needs("bwrap"))])
+def test_a_pause_freezes_what_runs_and_resume_goes_on_where_it_was(ready, isolation):
+    project = ready([])
+    project.environment["LOOPWRIGHT_SANDBOX_ISOLATION"] = isolation
+    loop_id = new(project, "--task", "t")
+    script = "i=0; while [ ! -e stop ] && [ $i -lt 3000 ]; do i=$((i+1)); echo $i > count; sleep 0.01; done; " + FIXED
+    project.run("loop", "task", "edit", loop_id, "T-1", "--tool", "bash", "--description", script)
+    with Started(project, loop_id) as child:
+        wait_until(lambda: list(project.sandboxes.glob("*/repo/count")))
+        (count,) = project.sandboxes.glob("*/repo/count")
+        wait_until(lambda: count.read_text().strip().isdigit() and int(count.read_text()) > 20)
+        assert project.run("loop", "pause", loop_id).exit_code == 0
+        wait_until(lambda: size_is_still(count))
+        before = int(count.read_text())
+        assert shown(project, loop_id)["skill_state"]["current_action"] == "paused"
+        assert child.poll() is None
+        assert project.run("loop", "resume", loop_id).exit_code == 0
+        wait_until(lambda: count.read_text().strip().isdigit() and int(count.read_text()) > before + 20)
+        assert int(count.read_text()) > before, "it went on, it did not begin again"
+        (count.parent / "stop").write_text("")
+        child.communicate(timeout=60)
+    document = shown(project, loop_id)
+    assert document["current_iteration"] >= 1
+    assert document["skill_state"]["develop"]["tasks"][0]["status"] == "completed"
+
+
+def test_a_long_pause_ends_the_turn_and_resume_begins_it_again(ready):
+    project = ready([], freeze_s=0)
+    loop_id = new(project, "--task", "t")
+    mark = f"98765.{secrets.randbelow(10**12):012d}"
+    script = f"if [ -e {project.root}/go ]; then {FIXED}; else touch {project.root}/reached; sleep {mark}; fi"
+    project.run("loop", "task", "edit", loop_id, "T-1", "--tool", "bash", "--description", script)
+    with Started(project, loop_id) as child:
+        wait_until((project.root / "reached").exists)
+        assert project.run("loop", "pause", loop_id).exit_code == 0
+        assert child.wait(timeout=30) == 0, "a pause is no failure"
+    assert alive(mark) == []
+    document = shown(project, loop_id)
+    assert (document["status"], document["skill_state"]["current_action"]) == ("paused", "paused")
+    assert project.run("loop", "start", loop_id).exit_code == 1, "it is paused"
+    assert project.run("loop", "resume", loop_id).exit_code == 0
+    project.write("go", "")
+    start(project, loop_id)
+    started = [event for event in events_of(project, loop_id) if isinstance(event, e.ActionStarted)]
+    assert sum(event.task_id == "T-1" for event in started) == 1, "the same action, gone on with"
+
+
+@pytest.mark.parametrize("how", ["stop", "outside"])
+def test_a_stop_ends_every_child_at_once(ready, how):
+    project = ready([])
+    loop_id = new(project, "--task", "t")
+    mark = f"98765.{secrets.randbelow(10**12):012d}"
+    script = f"setsid sleep {mark} & touch {project.root}/reached; sleep {mark}"
+    project.run("loop", "task", "edit", loop_id, "T-1", "--tool", "bash", "--description", script)
+    with Started(project, loop_id) as child:
+        wait_until((project.root / "reached").exists)
+        if how == "stop":
+            assert project.run("loop", "stop", loop_id).exit_code == 0
+        else:
+            path = project.own / "loops" / f"{loop_id}.json"
+            document = json.loads(path.read_text())
+            path.write_text(json.dumps({**document, "status": "failed", "failure_reason": "enough"}))
+        assert child.wait(timeout=30) == 12
+    assert alive(mark) == []
+    document = shown(project, loop_id)
+    assert document["status"] == "failed"
+    assert document["failure_reason"].startswith("stopped by ")
+    assert list(project.sandboxes.iterdir()) == []
+
+
 @pytest.mark.parametrize("seed", range(12))
 def test_killed_at_any_moment_it_goes_on_and_nothing_is_lost_or_done_twice(ready, seed):
     """kill -9 of the driver at random moments until the loop is done."""

@@ -9,7 +9,7 @@ import msgspec
 
 from loopwright.agents.port import Agent
 from loopwright.kernel.clock import Clock
-from loopwright.kernel.process import Cancellation
+from loopwright.kernel.process import Cancellation, Freezer
 from loopwright.loop.model import Loop
 from loopwright.loop.store import LoopStore
 from loopwright.runner.model import Environment, Limits
@@ -44,6 +44,7 @@ class Desk(msgspec.Struct, frozen=True):
     max_retries: int
     clock: Clock
     cancellation: Cancellation
+    freezer: Freezer
     tell: Callable[[Told], None]
 
     def progress(self, loop: Loop) -> Path:

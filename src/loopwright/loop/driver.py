@@ -8,12 +8,14 @@ import socket
 
 from loopwright.errors import LoopRefused, SecretLeak
 from loopwright.kernel.clock import stamp
-from loopwright.kernel.process import Stopped
+from loopwright.kernel.process import Stopped, wait_for_request
 from loopwright.loop import commands as c
 from loopwright.loop.actions import complete, debug, develop, init, validate
 from loopwright.loop.actions.asking import WORKER, HeldBack
 from loopwright.loop.desk import Desk, Told
 from loopwright.loop.model import Action, ErrorLine, Held, Hold, Holder, Loop, Running, UnderWay, Worker
+
+_LOOK_EVERY_S = 0.2
 
 
 def drive(loop_id: str, desk: Desk) -> Loop:
@@ -22,16 +24,29 @@ def drive(loop_id: str, desk: Desk) -> Loop:
     _apply(desk, loop_id, c.Arrive(worker=worker))
     try:
         loop = desk.store.load(loop_id)
-        while isinstance(loop.phase, Running) and desk.cancellation.reason is None:
-            loop = advance(loop_id, desk)
-        return loop
+        while desk.cancellation.reason is None and (isinstance(loop.phase, Running) or _is_short(loop)):
+            loop = advance(loop_id, desk) if isinstance(loop.phase, Running) else _wait(loop, desk)
+        return desk.store.load(loop_id)
     finally:
         _apply(desk, loop_id, c.Leave(why=desk.cancellation.reason or "nothing to do"))
+
+
+def _is_short(loop: Loop) -> bool:
+    """A person's pause may be over soon; whatever else holds a loop takes longer."""
+    return isinstance(loop.phase, Held) and all(hold.holder is Holder.OPERATOR for hold in loop.phase.holds)
+
+
+def _wait(loop: Loop, desk: Desk) -> Loop:
+    """Between two actions; the watcher ends a pause that is a long one."""
+    wait_for_request(desk.cancellation, _LOOK_EVERY_S)
+    return desk.store.load(loop.loop_id)
 
 
 def advance(loop_id: str, desk: Desk) -> Loop:
     """One action, from the rules' choice to its record. Whoever calls it again after a crash goes on with the same."""
     with desk.store.changing(loop_id) as opened:
+        if not isinstance(opened.loop.phase, Running):
+            return opened.loop  # somebody was faster
         command = c.Advance(action_id=f"a-{secrets.token_hex(4)}", no_progress=desk.settings.no_progress)
         loop = opened.apply(command, WORKER).loop
     under_way = loop.under_way

@@ -59,7 +59,7 @@ def workshop(loop: Loop, desk: Desk, redactor: Redactor) -> Iterator[Booth]:
         keep=False,
         cancellation=desk.cancellation,
     ) as sandbox:
-        yield open_booth(sandbox, desk.environment, redactor, desk.limits.log_bytes)
+        yield open_booth(sandbox, desk.environment, redactor, desk.limits.log_bytes, desk.freezer)
 
 
 def keep_work(loop: Loop, desk: Desk, sandbox: Sandbox, redactor: Redactor) -> Kept:

@@ -9,6 +9,7 @@ import msgspec
 from loopwright.errors import LoopwrightError
 from loopwright.evidence.store import Origin, RunStore
 from loopwright.kernel.clock import Clock
+from loopwright.kernel.process import Freezer
 from loopwright.redaction.redactor import Redactor
 from loopwright.runner.model import Environment, Limits
 from loopwright.sandbox.open import Sandbox, Wanted
@@ -24,6 +25,7 @@ class Room(msgspec.Struct, frozen=True):
     keep: bool
     limits: Limits
     shell: str
+    freezer: Freezer | None = None
 
 
 class Order(msgspec.Struct, frozen=True):

@@ -219,6 +219,7 @@ def _bench(
         redactor=tools.redactor,
         emitter=emitter,
         cancellation=cancellation,
+        freezer=room.freezer,
     )
 
 

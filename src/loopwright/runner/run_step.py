@@ -12,7 +12,7 @@ from loopwright.evidence.logs import LogFile
 from loopwright.evidence.model import CheckOutcome, CheckRecord, CommandRecord, StepOutcome, StepRecord
 from loopwright.evidence.store import RunFolder
 from loopwright.kernel import process
-from loopwright.kernel.process import Cancellation, Ended, Ending
+from loopwright.kernel.process import Cancellation, Ended, Ending, Freezer
 from loopwright.plan.model import CommandPasses, Step
 from loopwright.redaction.model import Action, Finding, Redacted
 from loopwright.redaction.redactor import Redactor
@@ -51,6 +51,7 @@ class Bench(msgspec.Struct, frozen=True):
     redactor: Redactor
     emitter: Emitter
     cancellation: Cancellation
+    freezer: Freezer | None = None
     findings: list[Finding] = msgspec.field(default_factory=list)
     failures: list[Failure] = msgspec.field(default_factory=list)
 
@@ -176,6 +177,7 @@ def _stream(
         on_stderr=outputs[1].take,
         timeout_s=max(0.0, deadline - time.monotonic()),
         cancellation=bench.cancellation,
+        freezer=bench.freezer,
     )
     for output in outputs:
         output.finish()

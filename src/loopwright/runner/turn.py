@@ -12,7 +12,7 @@ from loopwright.agents.port import Agent, Answer, NoAnswer, Ran, Role, Turn
 from loopwright.evidence.logs import LogFile
 from loopwright.kernel import process
 from loopwright.kernel.files import make_folder, remove_tree
-from loopwright.kernel.process import Cancellation, Ending
+from loopwright.kernel.process import Cancellation, Ending, Freezer
 from loopwright.redaction.redactor import Redactor
 from loopwright.runner.model import Environment
 from loopwright.sandbox.open import Sandbox
@@ -26,6 +26,7 @@ class Booth(msgspec.Struct, frozen=True):
     environment: Environment
     redactor: Redactor
     log_bytes: int
+    freezer: Freezer | None = None
 
     @property
     def mailbox(self) -> Path:
@@ -45,9 +46,15 @@ class Asked(msgspec.Struct, frozen=True):
     number: int | None = None
 
 
-def open_booth(sandbox: Sandbox, environment: Environment, redactor: Redactor, log_bytes: int) -> Booth:
+def open_booth(
+    sandbox: Sandbox,
+    environment: Environment,
+    redactor: Redactor,
+    log_bytes: int,
+    freezer: Freezer | None = None,
+) -> Booth:
     """A booth in this sandbox, with an empty mailbox."""
-    booth = Booth(sandbox, environment, redactor, log_bytes)
+    booth = Booth(sandbox, environment, redactor, log_bytes, freezer)
     remove_tree(booth.mailbox)
     make_folder(booth.mailbox)
     return replace(booth, sandbox=replace(sandbox, view=replace(sandbox.view, mailbox=booth.mailbox)))
@@ -125,6 +132,7 @@ def run_in_booth(
             on_stderr=lambda data: output.write(streams[1].feed(data)),
             timeout_s=timeout_s,
             cancellation=cancellation,
+            freezer=booth.freezer,
         )
         for stream in streams:
             output.write(stream.finish())

@@ -35,7 +35,13 @@ def perform(loop: Loop, desk: Desk, action_id: str) -> c.Command:
         plan_name=f"the tests of {loop.loop_id}",
         plan=_plan(loop, desk),
         room=Room(
-            wanted_sandbox(loop, desk), desk.isolation, desk.setup, keep=False, limits=desk.limits, shell=desk.shell
+            wanted_sandbox(loop, desk),
+            desk.isolation,
+            desk.setup,
+            keep=False,
+            limits=desk.limits,
+            shell=desk.shell,
+            freezer=desk.freezer,
         ),
         environment=desk.environment,
         origin=Origin(loop_id=loop.loop_id),

@@ -6,11 +6,12 @@ from collections.abc import Callable
 
 from loopwright.errors import LoopRefused
 from loopwright.kernel.locks import try_lock
-from loopwright.kernel.process import Cancellation
+from loopwright.kernel.process import Cancellation, Freezer
 from loopwright.loop import commands as c
 from loopwright.loop.desk import Desk, Told
 from loopwright.loop.driver import drive
 from loopwright.loop.model import Loop, Running
+from loopwright.loop.watcher import Watcher
 from loopwright.verbs.context import Context
 from loopwright.verbs.loop.control import actor, store_of
 from loopwright.verbs.recover import recover
@@ -34,12 +35,14 @@ def start(context: Context, loop_id: str, tell: Callable[[Told], None], cancella
             # A running loop without a worker is one whose worker died: it goes on where that one was.
             if not isinstance(opened.loop.phase, Running):
                 opened.apply(c.Start(), actor())
-        return drive(loop_id, desk_for(context, tell, cancellation))
+        freezer = Freezer()
+        with Watcher(store, loop_id, cancellation, freezer, context.settings.values.loop.freeze_s):
+            return drive(loop_id, desk_for(context, tell, cancellation, freezer))
     finally:
         lock.release()
 
 
-def desk_for(context: Context, tell: Callable[[Told], None], cancellation: Cancellation) -> Desk:
+def desk_for(context: Context, tell: Callable[[Told], None], cancellation: Cancellation, freezer: Freezer) -> Desk:
     """What a worker of this workspace works with."""
     values = context.settings.values
     return Desk(
@@ -58,5 +61,6 @@ def desk_for(context: Context, tell: Callable[[Told], None], cancellation: Cance
         max_retries=values.run.max_retries,
         clock=context.clock,
         cancellation=cancellation,
+        freezer=freezer,
         tell=tell,
     )

@@ -1,0 +1,86 @@
+"""Hears what people and other tools say to a loop while its worker is busy, and passes it on within a second."""
+
+from __future__ import annotations
+
+import threading
+import time
+from pathlib import Path
+
+from loopwright.errors import LoopwrightError
+from loopwright.kernel.process import Cancellation, Freezer, wait_for_request
+from loopwright.loop.model import Held, Loop, Running
+from loopwright.loop.store import LoopStore
+
+PAUSED = "paused"
+STOPPED = "stopped"
+_LOOK_EVERY_S = 0.2
+_Seen = tuple[tuple[int, int, int], ...]
+
+
+class Watcher:
+    """A thread that looks at a loop's files: freezes what runs while it is held, ends it when it is stopped.
+
+    A hold that lasts longer than `freeze_s` ends the turn: an agent's connection to its model does not live longer.
+    """
+
+    def __init__(
+        self, store: LoopStore, loop_id: str, cancellation: Cancellation, freezer: Freezer, freeze_s: float
+    ) -> None:
+        self._store = store
+        self._loop_id = loop_id
+        self._cancellation = cancellation
+        self._freezer = freezer
+        self._freeze_s = freeze_s
+        self._held_since: float | None = None
+        self._over = Cancellation()
+        self._thread = threading.Thread(target=self._watch, name=f"watcher of {loop_id}", daemon=True)
+
+    def __enter__(self) -> Watcher:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        self._over.request("over")
+        self._thread.join()
+        self._over.close()
+
+    def _watch(self) -> None:
+        seen: _Seen | None = None
+        while not wait_for_request(self._over, _LOOK_EVERY_S):
+            now = self._look()
+            try:
+                if now != seen:
+                    seen = now
+                    self._heed(self._store.load(self._loop_id))
+            except LoopwrightError:
+                continue  # a damaged file is the worker's to report; what it does now it may finish
+            self._end_a_long_hold()
+
+    def _heed(self, loop: Loop) -> None:
+        match loop.phase:
+            case Running():
+                self._held_since = None
+                self._freezer.thaw()
+            case Held():
+                if self._held_since is None:
+                    self._held_since = time.monotonic()
+                    self._freezer.freeze()
+            case _:
+                self._cancellation.request(STOPPED)
+                self._freezer.thaw()
+
+    def _end_a_long_hold(self) -> None:
+        if self._held_since is not None and time.monotonic() - self._held_since >= self._freeze_s:
+            self._cancellation.request(PAUSED)
+
+    def _look(self) -> _Seen:
+        paths = self._store.paths(self._loop_id)
+        return tuple(_stat(path) for path in (paths.head, paths.state))
+
+
+def _stat(path: Path) -> tuple[int, int, int]:
+    try:
+        found = path.stat()
+    except OSError:
+        return (0, 0, 0)
+    return (found.st_ino, found.st_mtime_ns, found.st_size)
