@@ -81,7 +81,7 @@ def test_a_persons_moves_and_what_is_refused(project, loop_id):
     run(project, "pause", loop_id)
     assert "held by operator" in run(project, "show", loop_id).stdout
     assert run(project, "pause", loop_id, code=1).stderr.startswith("LOOP_REFUSED: ")
-    run(project, "resume", loop_id)
+    run(project, "resume", loop_id, "--no-start")
     run(project, "stop", loop_id)
     assert shown(project, loop_id)["failure_reason"].startswith("stopped by ")
     run(project, "retry", loop_id, "--max-iterations", "3")
@@ -324,3 +324,47 @@ def test_on_a_disk_that_takes_nothing_the_old_state_stays_whole(project, loop_id
         assert {name: (folder / name).read_bytes() for name in kept} == kept
     finally:
         subprocess.run(["umount", folder], check=True)
+
+
+def test_check_names_what_does_not_fit_and_fix_makes_it_anew(project, loop_id):
+    assert run(project, "check").stdout.startswith(f"{loop_id}: sound")
+    events = files(project, loop_id)[1]
+    whole = events.read_bytes()
+    events.write_bytes(whole.replace(b'"one"', b'"0ne"'))
+    found = run(project, "check", loop_id, code=1)
+    assert "is damaged behind byte" in found.stdout
+    assert project.run("doctor").exit_code == 1
+    assert "rebuilt from its last known state" in run(project, "check", loop_id, "--fix").stdout
+    assert [task["description"] for task in _tasks_of(project, loop_id)] == ["one", "two"]
+    assert list(events.parent.glob(f"{events.name}.damaged-*"))
+    run(project, "check", loop_id)
+
+
+def _tasks_of(project, loop_id):
+    lines = (project.own / "loops" / f"{loop_id}.tasks.jsonl").read_text().splitlines()
+    return [json.loads(line) for line in lines]
+
+
+@pytest.mark.parametrize("left", ["state", "tasks"])
+def test_without_a_log_it_is_rebuilt_from_what_others_read_and_waits_for_a_person(project, loop_id, left):
+    start(project, loop_id)
+    state, events, head = files(project, loop_id)
+    events.unlink()
+    head.unlink()
+    if left == "tasks":
+        state.unlink()
+        state.write_text("{")
+    assert run(project, "show", loop_id, code=1).stderr.startswith("DAMAGED_FILE: ")
+    run(project, "check", loop_id, "--fix")
+    document = shown(project, loop_id)
+    assert document["status"] == "paused"
+    assert [hold["code"] for hold in document["loopwright"]["holds"]] == ["restored"]
+    assert [task["description"] for task in document["skill_state"]["develop"]["tasks"]] == ["one", "two"]
+    assert (document["title"] == "a goal") is (left == "state")
+
+
+def test_a_bad_line_in_the_task_list_is_named_and_made_anew(project, loop_id):
+    path = project.own / "loops" / f"{loop_id}.tasks.jsonl"
+    path.write_text(path.read_text() + "not json\n")
+    assert "tasks.jsonl can't be read" in run(project, "check", loop_id, code=1).stdout
+    run(project, "check", loop_id, "--fix")

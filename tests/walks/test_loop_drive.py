@@ -154,7 +154,7 @@ def test_without_progress_it_is_held_and_resume_tries_once_more(ready):
     document = shown(project, loop_id)
     assert [hold["code"] for hold in document["loopwright"]["holds"]] == ["no_progress"]
     before = document["current_iteration"]
-    assert project.run("loop", "resume", loop_id).exit_code == 0
+    assert project.run("loop", "resume", loop_id, "--no-start").exit_code == 0
     start(project, loop_id, code=11)
     assert shown(project, loop_id)["current_iteration"] == before + 1
 
@@ -171,7 +171,7 @@ def test_a_budget_that_is_used_holds_it_and_more_lets_it_go_on(ready, flag, amou
     refused = project.run("loop", "resume", loop_id)
     assert refused.exit_code == 1
     assert "give it more" in refused.stderr
-    assert project.run("loop", "resume", loop_id, flag, "1000").exit_code == 0
+    assert project.run("loop", "resume", loop_id, flag, "1000", "--no-start").exit_code == 0
     start(project, loop_id)
     assert shown(project, loop_id)["status"] == "completed"
 
@@ -185,7 +185,7 @@ def test_an_agent_that_can_not_be_had_holds_it(ready, fail, holder):
     start(project, loop_id, code=11)
     (hold,) = shown(project, loop_id)["loopwright"]["holds"]
     assert (hold["holder"], hold["code"]) == (holder, fail)
-    assert project.run("loop", "resume", loop_id).exit_code == 0
+    assert project.run("loop", "resume", loop_id, "--no-start").exit_code == 0
     start(project, loop_id)
 
 
@@ -342,9 +342,9 @@ def test_a_long_pause_ends_the_turn_and_resume_begins_it_again(ready):
     document = shown(project, loop_id)
     assert (document["status"], document["skill_state"]["current_action"]) == ("paused", "paused")
     assert project.run("loop", "start", loop_id).exit_code == 1, "it is paused"
-    assert project.run("loop", "resume", loop_id).exit_code == 0
     project.write("go", "")
-    start(project, loop_id)
+    assert project.run("loop", "resume", loop_id).exit_code == 0, "it goes on, and to the end"
+    assert shown(project, loop_id)["status"] == "completed"
     started = [event for event in events_of(project, loop_id) if isinstance(event, e.ActionStarted)]
     assert sum(event.task_id == "T-1" for event in started) == 1, "the same action, gone on with"
 
@@ -408,3 +408,35 @@ def test_killed_at_any_moment_it_goes_on_and_nothing_is_lost_or_done_twice(ready
     assert project.run("verify").exit_code == 0
     assert list(project.sandboxes.iterdir()) == []
     assert alive(mark) == []
+
+
+def test_in_the_background_it_outlives_its_terminal_and_can_be_watched(ready):
+    project = ready(STORY)
+    loop_id = new(project, "--description", "d")
+    detached = json.loads(project.run("loop", "start", loop_id, "--detach", "--json").stdout)
+    watched = project.run("loop", "watch", loop_id, "--json")
+    assert watched.exit_code == 0
+    lines = [json.loads(line) for line in watched.stdout.splitlines()]
+    kinds = [event["kind"] for line in lines for event in line["events"]]
+    assert kinds[0] == "loop.created"
+    assert "loop.completed" in kinds
+    assert shown(project, loop_id)["status"] == "completed"
+    assert "iteration 5: validate" in Path(detached["log"]).read_text()
+    refused = project.run("loop", "start", loop_id, "--detach")
+    assert refused.exit_code == 1
+    assert "is completed" in refused.stderr
+
+
+def test_doctor_finds_a_loop_whose_worker_died_and_resume_goes_on(ready, tmp_path):
+    project = ready([])
+    loop_id = new(project, "--task", "t")
+    mark = tmp_path / "mark"
+    script = f"if [ -e {mark} ]; then {FIXED}; else touch {mark}; sleep 1000; fi"
+    project.run("loop", "task", "edit", loop_id, "T-1", "--tool", "bash", "--description", script)
+    with Started(project, loop_id) as child:
+        wait_until(mark.exists)
+        child.kill()
+        child.wait()
+    assert "no process drives it" in project.run("doctor").stdout
+    assert project.run("loop", "resume", loop_id).exit_code == 0
+    assert shown(project, loop_id)["status"] == "completed"

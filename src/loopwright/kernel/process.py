@@ -141,6 +141,16 @@ def capture(
     return Captured(_shell_code(child.returncode), stdout, stderr)
 
 
+def detach(argv: tuple[str, ...], *, cwd: Path, env: Mapping[str, str], log: Path) -> int:
+    """Start a process that outlives us and our terminal; what it says goes to a file. The one that we never end."""
+    with log.open("ab") as output:
+        child = subprocess.Popen(
+            argv, cwd=cwd, env=dict(env), stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True
+        )
+    families.note_start(lambda: child, "")
+    return child.pid
+
+
 def end_family(family: str) -> int:
     """End every process that an earlier, dead instance of us started for this family.
 

@@ -22,6 +22,7 @@ from loopwright.kernel.ids import is_identifier
 from loopwright.kernel.locks import locked
 from loopwright.loop import commands as c
 from loopwright.loop import log
+from loopwright.loop.events import LoopRestored
 from loopwright.loop.head import VERSION, Head, decode_head, encode_head
 from loopwright.loop.model import ErrorLine, Loop
 from loopwright.loop.outside import NotTaken
@@ -71,6 +72,12 @@ class LoopStore:
                 )
             opened = _Opened(paths, self._clock, None, 0, log.START)
             return opened.apply(command, actor).loop
+
+    def restore(self, loop: Loop, source: str, actor: str) -> None:
+        """Begin a new log with what could be saved of a loop whose own was lost; the old one is out of the way."""
+        with locked(self._lock(loop.loop_id)):
+            opened = _Opened(self.paths(loop.loop_id), self._clock, None, 0, log.START)
+            opened.begin_with(LoopRestored(loop=loop, source=source), actor)
 
     def load(self, loop_id: str) -> Loop:
         """A loop as it is now; what others wrote is taken in first."""
@@ -123,6 +130,10 @@ class _Opened:
             raise LoopRefused(first.code, message, hint=first.hint)
         self._append(decision, actor)
         return Applied(self.loop, decision.effects)
+
+    def begin_with(self, event: LoopRestored, actor: str) -> None:
+        """The first line of a new log."""
+        self._append(Accepted((event,)), actor)
 
     def _append(self, decision: Accepted, actor: str) -> None:
         if not decision.events:

@@ -20,6 +20,7 @@ from loopwright.sandbox.confine import choose
 from loopwright.sandbox.model import View
 from loopwright.verbs.context import Context
 from loopwright.verbs.hook_check import check_hooks
+from loopwright.verbs.loop.check import check_loops
 from loopwright.verbs.recover import recover
 from loopwright.workspace.layout import Flavour, Layout
 
@@ -92,6 +93,7 @@ def _workspace(context: Context, fix: bool) -> Iterator[Symptom]:
     yield from _mixed_layouts(layout)
     yield from _hooks(context)
     yield from _journal(context, fix)
+    yield from _loops(context, fix)
     yield from _analyses(context, fix)
     latch = read_latch(layout.latch)
     if latch is not None:
@@ -120,6 +122,16 @@ def _hooks(context: Context) -> Iterator[Symptom]:
         yield Symptom(hook.where, "ok" if hook.works else "problem", hook.said, hook.remedy)
     if not found:
         yield Symptom("reflection hook", "ok", "no agent has it (`loopwright install` registers it)")
+
+
+def _loops(context: Context, fix: bool) -> Iterator[Symptom]:
+    for loop in check_loops(context, None, fix=fix):
+        for problem in loop.problems:
+            yield Symptom(f"loop {loop.loop_id}", "problem", problem, f"`loopwright loop check {loop.loop_id} --fix`")
+        for mended in loop.mended:
+            yield Symptom(f"loop {loop.loop_id}", "fixed", mended)
+        for note in loop.notes:
+            yield Symptom(f"loop {loop.loop_id}", "note", note)
 
 
 def _mixed_layouts(layout: Layout) -> Iterator[Symptom]:

@@ -10,6 +10,8 @@ COMMANDS = {
     "new": ("new", "Make a loop."),
     "task": ("task", "Its tasks: add, edit, done, remove, order, import."),
     "start": ("start", "Drive it until it is done, fails or is held."),
+    "watch": ("watching", "Follow it live, from any terminal."),
+    "check": ("check", "Look for what does not fit together; --fix mends it."),
     "list": ("listing", "All loops, the newest change first."),
     "show": ("show", "One loop: tasks, holds, tests, cost."),
     "pause": ("pause", "Hold it; what it runs is frozen within a second."),
@@ -23,6 +25,7 @@ _EPILOG = """\b
 Examples:
   loopwright loop new "faster imports" --description "import time below 100 ms, tests stay green"
   loopwright loop task add LOOP "measure what is slow" --tool bash
+  loopwright loop start LOOP --detach && loopwright loop watch LOOP
   loopwright loop list
   loopwright loop pause LOOP
 

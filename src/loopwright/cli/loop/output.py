@@ -12,7 +12,7 @@ from loopwright.loop.projection import document_of, progress_of
 from loopwright.loop.rules import status_of
 
 COLORS = {"created": "white", "running": "cyan", "paused": "yellow", "completed": "green", "failed": "red"}
-_MARKS = {"pending": "·", "in_progress": "▶", "completed": "✓", "failed": "✗"}
+MARKS = {"pending": "·", "in_progress": "▶", "completed": "✓", "failed": "✗"}
 
 
 def say_loop(loop: Loop, *, as_json: bool, brief: bool = False) -> None:
@@ -36,7 +36,7 @@ def _say_work(loop: Loop) -> None:
     if reason:
         say(f"  {reason}")
     for task in loop.tasks:
-        say(f"  {_MARKS[task.status]} {task.id} [{task.tool}] {task.description}")
+        say(f"  {MARKS[task.status]} {task.id} [{task.tool}] {task.description}")
     if loop.validation.last_run_at:
         found = loop.validation
         said = "passed" if found.passed else f"failed: {', '.join(found.failed_tests[:5])}"
@@ -46,10 +46,11 @@ def _say_work(loop: Loop) -> None:
         say(f"  {one.id} {one.status}: {one.description}")
     for error in loop.errors[-3:]:
         say(f"  ! {error.action}: {error.message}", fg="red")
-    say(f"  cost: {_cost(loop.spent, loop.budget)}")
+    say(f"  cost: {cost_of(loop.spent, loop.budget)}")
 
 
-def _cost(spent: Spent, budget: Budget) -> str:
+def cost_of(spent: Spent, budget: Budget) -> str:
+    """What it has cost, of what it may cost."""
     usd = f"{spent.usd:.2f} USD" + ("" if spent.usd_known else " and what was not told")
     parts = [f"{usd}{_of(budget.usd)}", f"{spent.tokens:,} tokens{_of(budget.tokens)}"]
     return ", ".join([*parts, f"{spent.wall_s:.0f} s{_of(budget.wall_s)}", f"{spent.turns} turns{_of(budget.turns)}"])

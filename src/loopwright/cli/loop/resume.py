@@ -7,15 +7,17 @@ from pathlib import Path
 import click
 
 from loopwright.cli.loop.output import budget_options, say_loop
+from loopwright.cli.loop.start import drive_here, in_background
 from loopwright.cli.options import context_of, in_workspace
 from loopwright.loop.model import Budget
 from loopwright.verbs.loop.control import is_held, resume
-from loopwright.verbs.loop.look import resolve
+from loopwright.verbs.loop.look import has_worker, resolve
 
 _HELD = 11
 _EPILOG = """\b
 Examples:
   loopwright loop resume LOOP
+  loopwright loop resume LOOP --detach
   loopwright loop resume LOOP --usd 20        the budget is 20 USD from now on
 """
 
@@ -23,11 +25,15 @@ Examples:
 @click.command(epilog=_EPILOG)
 @click.argument("loop")
 @click.option("--revision", type=int, help="Refuse when the loop is not at this revision any more.")
+@click.option("--no-start", is_flag=True, help="Lift the hold only; `loop start` drives it later.")
+@click.option("--detach", is_flag=True, help="Where no process drives it any more, start one in the background.")
 @budget_options
 @in_workspace
 def command(
     loop: str,
     revision: int | None,
+    no_start: bool,
+    detach: bool,
     usd: float | None,
     tokens: int | None,
     wall: float | None,
@@ -35,10 +41,13 @@ def command(
     project_root: Path,
     as_json: bool,
 ) -> int:
-    """Lift the hold of a loop. Exit 11 when others hold it still."""
+    """Lift the hold of a loop; where no process drives it any more, go on with it here. Exit 11: still held."""
     context = context_of(project_root)
     wished = Budget(usd=usd, tokens=tokens, wall_s=wall, turns=turns)
     budget = wished if wished != Budget() else None
-    after = resume(context, resolve(context, loop), budget=budget, revision=revision)
-    say_loop(after, as_json=as_json, brief=True)
-    return _HELD if is_held(after) else 0
+    loop_id = resolve(context, loop)
+    after = resume(context, loop_id, budget=budget, revision=revision)
+    if is_held(after) or no_start or has_worker(context, loop_id):
+        say_loop(after, as_json=as_json, brief=True)
+        return _HELD if is_held(after) else 0
+    return in_background(context, loop_id, as_json) if detach else drive_here(context, loop_id, as_json)

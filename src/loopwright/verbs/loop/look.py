@@ -56,6 +56,11 @@ def show_loop(context: Context, loop_id: str) -> Loop:
     return store_of(context).load(resolve(context, loop_id))
 
 
+def has_worker(context: Context, loop_id: str) -> bool:
+    """Whether a living process drives it."""
+    return is_held(context.layout.loop_worker(loop_id))
+
+
 def resolve(context: Context, name: str) -> str:
     """The loop that is meant: an id, the end or the start of one."""
     ids = store_of(context).ids()

@@ -1,0 +1,79 @@
+"""A loop from what others read, when its log is gone: exact in what they hold, and held for a person to look at."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from msgspec.structs import replace
+
+from loopwright.errors import DamagedFile
+from loopwright.kernel import codec
+from loopwright.kernel.files import shown
+from loopwright.loop.model import Created, Held, Hold, Holder, Loop
+from loopwright.loop.outside import NotTaken, taken_skill_state, tasks_of
+from loopwright.workspace.layout import LoopPaths
+
+_MESSAGE = "its log was lost; title, limits and status were taken from what was left and need a person's look"
+
+
+def restored_loop(paths: LoopPaths, now: str) -> Loop:
+    """The loop as far as its state file, its task list and its pages tell it."""
+    document = _state(paths)
+    hold = Hold(holder=Holder.BLOCKER, code="restored", message=_MESSAGE, since=now)
+    loop = Loop(
+        loop_id=paths.loop_id,
+        title=_text(document, "title", paths.loop_id),
+        description=_text(document, "description", ""),
+        max_iterations=_number(document, "max_iterations", 10),
+        created_at=_text(document, "created_at", now),
+        updated_at=now,
+        phase=Held(holds=(hold,)) if document.get("status") != "created" else Created(),
+        revision=1,
+        iteration=_number(document, "current_iteration", 0),
+    )
+    skill = document.get("skill_state")
+    if isinstance(skill, dict):
+        try:
+            return replace(taken_skill_state(loop, skill), under_way=None)
+        except NotTaken:
+            pass  # then the task list says what there is to do
+    return replace(loop, tasks=_tasks(paths), is_initialised=bool(_tasks(paths)))
+
+
+def _state(paths: LoopPaths) -> dict[str, Any]:
+    for path in (paths.state, *sorted(paths.folder.glob(f"{paths.state.name}.damaged-*"), reverse=True)):
+        try:
+            document: dict[str, Any] = codec.from_json(path.read_bytes(), dict)
+        except (OSError, codec.Undecodable):
+            continue
+        return document
+    if not paths.tasks.exists():
+        raise DamagedFile(
+            f"nothing is left of {shown(paths.loop_id)} that it could be rebuilt from",
+            hint="`loopwright loop new` makes another",
+        )
+    return {}
+
+
+def _tasks(paths: LoopPaths) -> tuple[Any, ...]:
+    lines = []
+    for line in paths.tasks.read_text(encoding="utf-8", errors="replace").splitlines() if paths.tasks.exists() else ():
+        try:
+            lines.append(json.loads(line))
+        except ValueError:
+            continue
+    try:
+        return tasks_of(lines)
+    except NotTaken:
+        return ()
+
+
+def _text(document: dict[str, Any], name: str, otherwise: str) -> str:
+    value = document.get(name)
+    return value if isinstance(value, str) else otherwise
+
+
+def _number(document: dict[str, Any], name: str, otherwise: int) -> int:
+    value = document.get(name)
+    return value if isinstance(value, int) and value >= 0 else otherwise

@@ -1,0 +1,139 @@
+"""`loopwright loop check`: whether a loop's files fit together, and what can be saved where they do not."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import msgspec
+
+from loopwright.errors import LoopwrightError
+from loopwright.kernel import codec
+from loopwright.kernel.clock import stamp
+from loopwright.kernel.files import set_aside, shown
+from loopwright.loop import log
+from loopwright.loop.head import decode_head
+from loopwright.loop.model import Completed, Created, Loop, Running
+from loopwright.loop.outside import NotTaken, tasks_of
+from loopwright.loop.projection import task_line
+from loopwright.loop.restore import restored_loop
+from loopwright.loop.store import LoopStore
+from loopwright.verbs.context import Context
+from loopwright.verbs.loop.control import actor, store_of
+from loopwright.verbs.loop.look import has_worker
+
+_STATUSES = ("created", "running", "paused", "completed", "failed")
+_REQUIRED = (
+    "loop_id", "title", "description", "max_iterations", "status", "current_iteration", "created_at", "updated_at",
+)  # fmt: skip
+
+
+class Checked(msgspec.Struct, frozen=True):
+    """One loop: what is wrong with it, what was mended, and what a person should know."""
+
+    loop_id: str
+    problems: tuple[str, ...] = ()
+    mended: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def check_loops(context: Context, loop_id: str | None, *, fix: bool) -> list[Checked]:
+    """One loop, or all."""
+    store = store_of(context)
+    return [_check(context, store, name, fix=fix) for name in ([loop_id] if loop_id else store.ids())]
+
+
+def _check(context: Context, store: LoopStore, loop_id: str, *, fix: bool) -> Checked:
+    mended: list[str] = []
+    problems = _in_the_log(store, loop_id)
+    if problems and fix:
+        mended.append(_rebuild(context, store, loop_id, problems[0]))
+        problems = []
+    if not problems:
+        problems += _in_the_state_file(store, loop_id)
+        try:
+            loop = store.load(loop_id)
+        except LoopwrightError as problem:
+            return Checked(loop_id, (*problems, problem.message), tuple(mended))
+        if problems and fix:
+            mended += [f"{one}: made anew from the log" for one in problems]
+            problems = []
+        return Checked(loop_id, (*problems, *_in_the_loop(loop)), tuple(mended), tuple(_notes(context, loop)))
+    return Checked(loop_id, tuple(problems), tuple(mended))
+
+
+def _in_the_log(store: LoopStore, loop_id: str) -> list[str]:
+    paths = store.paths(loop_id)
+    if not paths.events.exists():
+        return [f"{shown(paths.events.name)} is missing"]
+    found = log.replay(paths.events)
+    if found.loop is None and found.damage is None:
+        return [f"{shown(paths.events.name)} is empty"]
+    if found.damage is not None and not found.is_torn:
+        return [f"{shown(paths.events.name)} is damaged behind byte {found.sound_bytes}: {found.damage}"]
+    return []
+
+
+def _in_the_state_file(store: LoopStore, loop_id: str) -> list[str]:
+    paths = store.paths(loop_id)
+    try:
+        document: dict[str, Any] = codec.from_json(paths.state.read_bytes(), dict)
+    except (OSError, codec.Undecodable) as problem:
+        return [f"{shown(paths.state.name)} can't be read: {problem}"]
+    found = [f"{name} is missing" for name in _REQUIRED if name not in document]
+    if document.get("status") not in _STATUSES:
+        found.append(f"status {document.get('status')} is none that we know")
+    skill = document.get("skill_state")
+    develop = skill.get("develop") if isinstance(skill, dict) else None
+    if isinstance(develop, dict) and isinstance(tasks := develop.get("tasks"), list):
+        if develop.get("total") != len(tasks):
+            found.append("skill_state.develop.total is not the number of tasks")
+        done = sum(isinstance(task, dict) and task.get("status") == "completed" for task in tasks)
+        if develop.get("completed") != done:
+            found.append("skill_state.develop.completed is not the number of completed tasks")
+    return [*found, *_in_the_task_list(store, loop_id)]
+
+
+def _in_the_task_list(store: LoopStore, loop_id: str) -> list[str]:
+    path = store.paths(loop_id).tasks
+    try:
+        listed = tasks_of([json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()])
+        loop = log.replay(store.paths(loop_id).events).loop
+    except (OSError, ValueError, NotTaken) as problem:
+        return [f"{shown(path.name)} can't be read: {problem}"]
+    if loop is not None and [task_line(task) for task in listed] != [task_line(task) for task in loop.tasks]:
+        return [f"{shown(path.name)} does not list the loop's tasks"]
+    return []
+
+
+def _in_the_loop(loop: Loop) -> list[str]:
+    if isinstance(loop.phase, Completed) and not loop.phase.forced and not loop.validation.holds:
+        return ["it is completed without a passed validation"]
+    return []
+
+
+def _notes(context: Context, loop: Loop) -> list[str]:
+    notes = []
+    if isinstance(loop.phase, Running) and not has_worker(context, loop.loop_id):
+        notes.append(f"it is running and no process drives it; `loopwright loop resume {loop.loop_id}` goes on")
+    if isinstance(loop.phase, Created) and not loop.tasks and not loop.description:
+        notes.append("it has neither a task nor a description")
+    return notes
+
+
+def _rebuild(context: Context, store: LoopStore, loop_id: str, why: str) -> str:
+    """A new log from the best that is left; everything that is damaged stays beside it."""
+    paths = store.paths(loop_id)
+    head = decode_head(paths.head.read_bytes()) if paths.head.is_file() else None
+    found = log.replay(paths.events) if paths.events.exists() else None
+    now = stamp(context.clock())
+    if head is not None and (found is None or found.loop is None or head.loop.revision >= found.loop.revision):
+        loop, source = head.loop, "its last known state"
+    elif found is not None and found.loop is not None:
+        loop, source = found.loop, f"the first {found.sound_bytes} bytes of its log"
+    else:
+        loop, source = restored_loop(paths, now), "its state file, task list and pages"
+    if paths.events.exists():
+        set_aside(paths.events)
+    store.restore(loop, source, actor())
+    return f"{why}: rebuilt from {source}"
