@@ -87,6 +87,8 @@ def _record(desk: Desk, loop: Loop, outcome: c.Command) -> Loop:
         try:
             return opened.apply(outcome, WORKER).loop
         except LoopRefused as refusal:
+            if isinstance(opened.loop.phase, Held):
+                return opened.loop  # it stays under way, and is finished when the hold is lifted
             # Somebody stopped the loop, or took the action away, while we were at it: what we did does not count.
             error = ErrorLine(action=WORKER, message=refusal.message, timestamp=stamp(desk.clock()))
             opened.apply(c.AbandonAction(why=refusal.message), WORKER)
