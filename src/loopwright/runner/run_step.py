@@ -63,6 +63,7 @@ class _Progress(msgspec.Struct):
     checks: list[CheckRecord] = msgspec.field(default_factory=list)
     reason: str = ""
     cancelled: bool = False
+    frozen_s: float = 0.0
     last_log: LogFile | None = None
 
 
@@ -87,7 +88,7 @@ def run_step(bench: Bench, step: Step) -> StepRecord:
         cwd=bench.redactor.clean(step.cwd),
         depends_on=list(step.depends_on),
         network=step.network,
-        duration_s=round(time.monotonic() - began, 3),
+        duration_s=round(time.monotonic() - began - progress.frozen_s, 3),
         commands=progress.commands,
         checks=progress.checks,
         reason=bench.redactor.clean(progress.reason),
@@ -130,7 +131,7 @@ def _run_one(
     shown = bench.redactor.clean(command)
     bench.emitter.emit(CommandStarted(step.id, number, shown, name))
     try:
-        ended = _stream(bench, step, command, cwd, deadline, log, searches)
+        ended = _stream(bench, step, command, cwd, deadline, log, searches, progress)
     finally:
         log.close()
     record = CommandRecord(
@@ -165,6 +166,7 @@ def _stream(
     deadline: float,
     log: LogFile,
     searches: dict[str, TextSearch],
+    progress: _Progress,
 ) -> Ended:
     env = bench.environment.for_step(step.env) | {"GIT_CEILING_DIRECTORIES": str(bench.place.folder)}
     launch = bench.isolation.launch(
@@ -175,10 +177,12 @@ def _stream(
         process.Command(launch.argv, launch.cwd, launch.env, str(bench.place.folder), launch.wrapped),
         on_stdout=outputs[0].take,
         on_stderr=outputs[1].take,
-        timeout_s=max(0.0, deadline - time.monotonic()),
+        # While its commands are held still the step's own time stands too.
+        timeout_s=max(0.0, deadline + progress.frozen_s - time.monotonic()),
         cancellation=bench.cancellation,
         freezer=bench.freezer,
     )
+    progress.frozen_s += ended.frozen_s
     for output in outputs:
         output.finish()
     return ended
