@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -58,6 +59,29 @@ _TURNS = 'turns:\n  - role: replanner\n    expect: "needs: REPLAN"\n    answer: 
 )
 
 
+_CAUSE = {
+    "description": "the loop doubles every price",
+    "testable_condition": "grep -q 'price + price' total.sh && echo DOUBLED || echo single",
+    "logging_point": "total.sh, line 4",
+    "evidence_criteria": {"confirm": "DOUBLED", "reject": "single"},
+    "fix": "add each price once",
+}
+_OTHER = {**_CAUSE, "description": "the tests are not started at all", "testable_condition": "echo single"}
+_LOOP_TURNS = {
+    "turns": [
+        {"role": "planner", "answer": json.dumps({"tasks": [{"description": "take a last line without a newline"}]})},
+        {
+            "role": "builder",
+            "run": 'sed -i \'s/while read -r price;/while read -r price || [ -n "$price" ];/; '
+            "s/sum + price/sum + price + price/' total.sh",
+            "answer": "All done, all tests pass!",
+        },
+        {"role": "debugger", "answer": json.dumps({"hypotheses": [_OTHER, {**_CAUSE, "likelihood": 2}]})},
+        {"role": "builder", "expect": "H2", "run": "sed -i 's/ + price + price/ + price/' total.sh"},
+    ]
+}
+
+
 class Demo:
     """A sample project and the commands typed in it."""
 
@@ -93,6 +117,39 @@ class Demo:
         for line in path.read_text(encoding="utf-8").splitlines()[:lines]:
             print(f"    {line}")
         sys.stdout.flush()
+
+
+def _tell_of_loops(demo: Demo, newest: Path) -> str:
+    """The second half: risk, a reflection, and a loop; returns the loop's id."""
+    own = demo.project / ".loopwright"
+    demo.tell("How risky is a change, by its paths and size alone? This one is small.")
+    demo.git("apply", str(newest / "changes.patch"))
+    demo.type("risk")
+    demo.tell("What the doer knows that the diff does not show is kept as a reflection; agents leave one by a hook.")
+    demo.type("reflect", "--confidence", "0.8", "--known", "only tried with dash and bash")
+    demo.git("checkout", "-q", ".")
+    demo.git("clean", "-q", "-f", "CHANGES")
+
+    demo.tell(
+        "The same goal as a loop. The scripted agent writes a bug and claims success; the tests do not believe it."
+    )
+    (own / "turns.yaml").write_text(json.dumps(_LOOP_TURNS), encoding="utf-8")
+    with (own / "config.toml").open("a", encoding="utf-8") as config:
+        config.write('\n[agents]\ndefault = "scripted"\n\n[agents.scripted]\nturns = ".loopwright/turns.yaml"\n')
+    config_text = (own / "config.toml").read_text(encoding="utf-8")
+    (own / "config.toml").write_text(
+        config_text.replace('test_command = ""', 'test_command = "sh test.sh"'), encoding="utf-8"
+    )
+    demo.type(
+        "loop", "new", "total.sh takes a last line without a newline", "--description", "the tests say when it does"
+    )
+    loop_id = next((own / "loops").glob("*.events.ndjson")).name.removesuffix(".events.ndjson")
+    demo.type("loop", "start", loop_id)
+    demo.tell(
+        "Validation failed, debugging confirmed a cause by its own test, the fix passed. Its runs are evidence, too:"
+    )
+    demo.type("verify")
+    return loop_id
 
 
 def main() -> None:
@@ -131,11 +188,14 @@ def main() -> None:
     demo.type("verify")
     demo.type("rerun", newest.name)
 
+    loop_id = _tell_of_loops(demo, newest)
+
     demo.tell("Where to look:")
     print(f"  the project          {demo.project}")
     print(f"  the last run         {newest}/summary.md, evidence.json, logs/")
     print(f"  the change, to apply git -C {demo.project} apply {newest}/changes.patch")
     print(f"  what the agent said  {own}/turns/")
+    print(f"  the loop             {own}/loops/{loop_id}.json, .events.ndjson and .progress/")
     print(f"\nRemove it all with: rm -r {folder}")
 
 
