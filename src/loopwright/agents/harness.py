@@ -8,6 +8,9 @@ from pathlib import Path
 
 import msgspec
 
+REFLECT = "reflect"
+SESSION_START = "session-start"
+
 
 class Scope(StrEnum):
     """For whom a hook is registered."""
@@ -36,7 +39,7 @@ class Harness(msgspec.Struct, frozen=True):
 
     def events(self) -> tuple[tuple[str, str], ...]:
         """Event and our verb for it."""
-        return ((self.stop_event, "reflect"), (self.start_event, "session-start"))
+        return ((self.stop_event, REFLECT), (self.start_event, SESSION_START))
 
 
 HARNESSES = {
