@@ -372,3 +372,57 @@ def test_what_is_no_file_is_named_and_never_waited_for(project, home, kind):
         assert done.stderr.startswith("SETTINGS_INVALID: ")
         assert f"a {kind}, not a file" in done.stderr
     assert symptom(project.run("doctor", "--json"), "hook of claude (project)")["health"] == "problem"
+
+
+def test_doctor_says_that_codex_has_to_be_told_to_trust_it(project, home):
+    assert project.run("install", "--agent", "codex").exit_code == 0
+    done = project.run("doctor", "--json")
+    found = symptom(done, "hook of codex (project)")
+    assert (done.exit_code, found["health"]) == (0, "note")
+    assert "codex runs hooks only when you trust them" in found["remedy"]
+
+
+@pytest.mark.parametrize("where", ["project", "user", "local"])
+def test_hooks_that_are_switched_off_are_a_problem(project, home, where):
+    path = settings_file(project, home, "claude", "user" if where == "user" else "project")
+    path = path.with_name("settings.local.json") if where == "local" else path
+    write_settings(path, {"disableAllHooks": True})
+    assert project.run("install", "--agent", "claude").exit_code == 0
+    done = project.run("doctor", "--json")
+    found = symptom(done, "hook of claude (project)")
+    assert (done.exit_code, found["health"]) == (1, "problem")
+    assert "hooks are switched off" in found["said"]
+    assert str(path) in found["said"]
+
+
+def test_the_projects_word_counts_more_than_the_users(project, home):
+    write_settings(settings_file(project, home, "claude", "user"), {"disableAllHooks": True})
+    write_settings(settings_file(project, home, "claude", "project"), {"disableAllHooks": False})
+    assert project.run("install", "--agent", "claude").exit_code == 0
+    assert symptom(project.run("doctor", "--json"), "hook of claude (project)")["said"] == "registered, and works"
+
+
+def test_below_the_top_of_a_repository_the_top_is_the_project(project, home):
+    project.write("src/a.py", "x\n")
+    path = settings_file(project, home, "claude", "project")
+    assert project.run("install", "--agent", "claude", cwd=project.root / "src").exit_code == 0
+    assert path.is_file()
+    assert not (project.root / "src" / ".claude").exists()
+    assert project.run("uninstall", "--agent", "claude", cwd=project.root / "src").exit_code == 0
+    assert not path.exists()
+    (project.root / "src" / ".loopwright").mkdir()
+    assert project.run("install", "--agent", "claude", cwd=project.root / "src").exit_code == 0
+    assert (project.root / "src" / ".claude" / "settings.json").is_file(), "a workspace is nearer"
+
+
+def test_a_home_folder_that_is_a_repository_is_not_the_project_of_what_is_below(project):
+    project.environment["HOME"] = str(project.root)
+    project.write("work/a.py", "x\n")
+    assert project.run("install", "--agent", "claude", cwd=project.root / "work").exit_code == 0
+    assert (project.root / "work" / ".claude" / "settings.json").is_file()
+
+
+def test_a_note_says_that_the_command_is_this_machines_own(project, home):
+    assert "with --user" in project.run("install", "--agent", "claude", "--dry-run").stdout
+    assert project.run("install", "--agent", "claude", "--user", "--dry-run", "--json").json()["notes"] == []
+    assert project.run("uninstall", "--agent", "codex", "--json").json()["notes"] == []

@@ -10,7 +10,7 @@ import msgspec
 from loopwright.agents.harness import HARNESSES, Harness, Scope
 from loopwright.agents.registration import command_line
 from loopwright.agents.settings_text import Document, NotUnderstood, parse
-from loopwright.errors import SettingsInvalid, UnknownAgent
+from loopwright.errors import LoopwrightError, SettingsInvalid, UnknownAgent
 from loopwright.kernel.files import read_plainly, shown
 from loopwright.verbs.context import Context
 
@@ -45,12 +45,38 @@ def harness_of(agent: str) -> Harness:
 
 def read_settings(context: Context, harness: Harness, scope: Scope) -> SettingsFile:
     """The file that holds this agent's hooks, or would."""
-    return _read(harness.path(scope, context.project, context.environment, context.layout.home))
+    project = project_folder(context) if scope is Scope.PROJECT else context.project
+    return _read(harness.path(scope, project, context.environment, context.layout.home))
+
+
+def switched_off(context: Context, harness: Harness) -> Path | None:
+    """The file that turns all of this agent's hooks off; None when they are on."""
+    if not harness.off_switch:
+        return None
+    for path in harness.layers(project_folder(context), context.environment, context.layout.home):
+        try:
+            setting = _read(path).document().get(harness.off_switch)
+        except LoopwrightError:  # said where that file is looked at for its hooks
+            continue
+        if isinstance(setting, bool):
+            return path if setting else None
+    return None
 
 
 def expected_command(verb: str) -> str:
     """What a registration by this interpreter says."""
     return command_line(sys.executable, str(HOOK), verb)
+
+
+def project_folder(context: Context) -> Path:
+    """Where a project's settings are: in its workspace; without one at the top of its repository."""
+    if context.layout.own.is_dir():
+        return context.project
+    repository = context.repository()
+    # A home folder that is a repository (dotfiles) is not the project of everything below it.
+    if repository is None or repository.top == context.layout.home.resolve():
+        return context.project
+    return repository.top
 
 
 def not_understood(path: Path, problem: NotUnderstood) -> SettingsInvalid:

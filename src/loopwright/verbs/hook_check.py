@@ -21,7 +21,7 @@ from loopwright.errors import LoopwrightError
 from loopwright.kernel import process
 from loopwright.kernel.files import shown
 from loopwright.reflection.store import read_shelf
-from loopwright.verbs.agent_settings import expected_command, read_settings
+from loopwright.verbs.agent_settings import expected_command, read_settings, switched_off
 from loopwright.verbs.context import Context
 
 _PAYLOAD = b'{"session_id": "doctor", "hook_event_name": "Stop"}'
@@ -49,20 +49,26 @@ def check_hooks(context: Context) -> Iterator[HookFound]:
                 continue
             if found:
                 again = f"`loopwright install --agent {agent} --{scope}`"
-                yield _judged(harness, where, found, again)
+                yield _judged(context, harness, where, found, again)
 
 
-def _judged(harness: Harness, where: str, found: dict[str, list[str]], again: str) -> HookFound:
+def _judged(context: Context, harness: Harness, where: str, found: dict[str, list[str]], again: str) -> HookFound:
     calls = {event: [one for one in found.get(event, ()) if _does(one, verb)] for event, verb in harness.events()}
     if missing := [event for event, commands in calls.items() if not commands]:
         return HookFound(where, "problem", f"not called at {', '.join(missing)}", again)
     if repeated := [event for event, commands in calls.items() if len(commands) > 1]:
         return HookFound(where, "problem", f"called more than once at {', '.join(repeated)}", again)
+    if (switch := switched_off(context, harness)) is not None:
+        said = f'registered, but hooks are switched off: "{harness.off_switch}" is true in {shown(switch)}'
+        return HookFound(where, "problem", said, "remove that setting, or set it to false")
     strange = [calls[event][0] for event, verb in harness.events() if calls[event][0] != expected_command(verb)]
     if strange:
         return _of_another(where, strange[0], again)
     if problem := _problem_when_tried():
         return HookFound(where, "problem", problem, again)
+    if harness.caveat:
+        said = "registered, and works once it is trusted, which can't be seen from here"
+        return HookFound(where, "note", said, harness.caveat)
     return HookFound(where, "ok", "registered, and works")
 
 

@@ -17,6 +17,11 @@ from loopwright.verbs.agent_settings import HOOK, SettingsFile, harness_of, not_
 from loopwright.verbs.context import Context
 from loopwright.verbs.install_receipt import Receipt, drop_receipt, keep_receipt, receipt_of
 
+_OF_THIS_MACHINE = (
+    "the command names this machine's Python, and a project's settings are usually committed: with --user it is "
+    "registered for all of your projects, and in none of them"
+)
+
 
 class Installed(msgspec.Struct, frozen=True):
     """What was, or would be, done to one settings file; of its content only what is ours."""
@@ -36,7 +41,8 @@ def install(context: Context, agent: str, scope: Scope, *, dry_run: bool) -> Ins
     if not dry_run and after is not None and after != found.text:
         _keep_receipt(found, after)
         _write(found.target, after)
-    return _report(agent, found, after, (harness.caveat,) if harness.caveat else ())
+    notes = (harness.caveat, _OF_THIS_MACHINE if scope is Scope.PROJECT else "")
+    return _report(agent, found, after, tuple(filter(None, notes)))
 
 
 def uninstall(context: Context, agent: str, scope: Scope, *, dry_run: bool) -> Installed:
