@@ -45,11 +45,7 @@ def parse_command(command: object) -> Ours | None:
     """The command as one of ours; None when it is anything else, however alike."""
     if not isinstance(command, str) or len(command) > _LONGEST:
         return None
-    try:
-        words = shlex.split(command)
-    except ValueError:
-        return None
-    match words:
+    match _words(command):
         case [interpreter, *options, hook, verb] if options == _OPTIONS and verb in _VERBS:
             return Registered(interpreter, hook, verb) if _parts(hook)[-3:] == _HOOK else None
         case [script, verb] if verb in _VERBS and _parts(script)[-1] in _SCRIPTS:
@@ -128,6 +124,16 @@ def _group_without_ours(group: Any) -> Any | None:
         return group
     left = [entry for entry in group["hooks"] if not _is_ours(entry)]
     return {**group, "hooks": left} if left else None
+
+
+def _words(command: str) -> list[str]:
+    """As a shell would take it: what joins commands stands alone, however closely it is written; none if it is torn."""
+    lexer = shlex.shlex(command, posix=True, punctuation_chars="();<>|&`\n")
+    lexer.whitespace_split, lexer.commenters, lexer.whitespace = True, "", " \t"
+    try:
+        return list(lexer)
+    except ValueError:
+        return []
 
 
 def _parts(path: str) -> list[str]:
