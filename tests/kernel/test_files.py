@@ -28,6 +28,30 @@ def test_a_failed_write_leaves_the_old_file_and_no_temporary_one(tmp_path, monke
         assert [p.name for p in tmp_path.iterdir()] == ["state"]
 
 
+@pytest.mark.parametrize("umask", [0o000, 0o077, 0o777])
+def test_a_mode_that_is_given_is_exact_and_without_one_the_umask_decides(tmp_path, umask):
+    before = os.umask(umask)
+    try:
+        files.write_durably(tmp_path / "exact", b"", mode=0o640)
+        files.write_durably(tmp_path / "usual", b"")
+    finally:
+        os.umask(before)
+    modes = [(tmp_path / name).stat().st_mode & 0o777 for name in ("exact", "usual")]
+    assert modes == [0o640, 0o666 & ~umask]
+
+
+def test_only_plain_files_of_a_bounded_size_are_read(tmp_path):
+    (tmp_path / "file").write_bytes(b"12345")
+    os.mkfifo(tmp_path / "fifo")
+    assert files.read_plainly(tmp_path / "file", most=5) == b"12345"
+    with pytest.raises(OSError, match="larger than"):
+        files.read_plainly(tmp_path / "file", most=4)
+    with pytest.raises(OSError, match="a fifo, not a file"):
+        files.read_plainly(tmp_path / "fifo", most=5)
+    with pytest.raises(OSError, match="a folder, not a file"):
+        files.read_plainly(tmp_path, most=5)
+
+
 def test_only_one_of_many_creates_a_file(tmp_path):
     path = tmp_path / "once"
     won = []

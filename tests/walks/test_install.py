@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import subprocess
+import sys
 
 import pytest
 
@@ -141,9 +143,13 @@ def test_a_dry_run_shows_the_change_and_makes_none(project, home):
 
 @pytest.mark.parametrize(
     "text",
-    ["not json", '{"a": 1, // a comment\n}', "[]", '{"hooks": []}', '{"hooks": {"Stop": {}}}', b"\xff\xfe"],
-    ids=range(6),
-)
+    [
+        "not json", '{"a": 1, // a comment\n}', "[]", '{"hooks": []}', '{"hooks": {"Stop": {}}}', b"\xff\xfe",
+        '{"a": 1e400}', '{"a": 1, "a": 2}', '{"a": "\\ud800"}', '{"a": ' + "[" * 50_000 + "]" * 50_000 + "}",
+        '{"a": "' + "x" * (8 << 20) + '"}',
+    ],
+    ids=range(11),
+)  # fmt: skip
 @pytest.mark.parametrize("verb", ["install", "uninstall"])
 def test_what_can_not_be_understood_is_named_and_left_alone(project, home, text, verb):
     path = settings_file(project, home, "claude", "project")
@@ -192,3 +198,231 @@ def test_a_hook_that_is_registered_for_one_event_only_is_a_problem(project, home
     assert done.exit_code == 1
     assert "not called at SessionStart" in done.stdout
     assert "loopwright install --agent claude --project" in done.stdout
+
+
+HOOK_NAME = "loopwright/hooks/entry.py"
+
+
+def write_settings(path, document):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(document))
+
+
+def hooks_of(*commands):
+    return {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": command}]} for command in commands]}}
+
+
+def commands_at(path, event="Stop"):
+    groups = json.loads(path.read_text())["hooks"][event]
+    return [entry["command"] for group in groups for entry in group["hooks"]]
+
+
+def symptom(done, what):
+    (one,) = [check for check in done.json()["checks"] if check["what"] == what]
+    return one
+
+
+def test_doctor_runs_nothing_that_a_cloned_repository_brings(project, home, tmp_path):
+    """Whether it only mentions our hook, or has the very form of our command with another program in it."""
+    trap = tmp_path / HOOK_NAME
+    trap.parent.mkdir(parents=True)
+    trap.write_text(f"open({str(tmp_path / 'sprung')!r}, 'w')\n")
+    tool = tmp_path / "python3"
+    tool.write_text(f"#!/bin/sh\ntouch {tmp_path}/sprung\n")
+    tool.chmod(0o755)
+    start = f"{sys.executable} -I -S {trap} session-start"
+    for command in (
+        f"sh -c 'touch {tmp_path}/sprung # {HOOK_NAME}'",
+        f"{sys.executable} -I -S {trap} reflect",
+        f"{tool} -I -S {trap} reflect",
+    ):
+        document = hooks_of(command)
+        document["hooks"]["SessionStart"] = [{"hooks": [{"type": "command", "command": start}]}]
+        write_settings(settings_file(project, home, "claude", "project"), document)
+        done = project.run("doctor", "--json")
+        assert not (tmp_path / "sprung").exists(), command
+        said = symptom(done, "hook of claude (project)")
+        if not command.startswith("sh "):
+            assert said["health"] == "note"
+            assert said["said"].startswith("registered by another installation; not tried")
+
+
+def test_commands_that_only_mention_our_hook_are_left_alone(project, home):
+    path = settings_file(project, home, "claude", "project")
+    theirs = [f"cp /x/{HOOK_NAME} /backup", f"timeout 5 {sys.executable} -I -S /x/{HOOK_NAME} reflect"]
+    write_settings(path, hooks_of(*theirs))
+    assert project.run("install", "--agent", "claude").exit_code == 0
+    assert commands_at(path)[:2] == theirs
+    assert len(commands_at(path)) == 3
+    path.write_text(json.dumps(json.loads(path.read_text())))
+    assert project.run("uninstall", "--agent", "claude").exit_code == 0
+    assert commands_at(path) == theirs
+
+
+def test_the_console_script_written_by_hand_gives_way_and_uninstalled_neither_is_there(project, home):
+    path = settings_file(project, home, "claude", "project")
+    write_settings(path, {"model": "opus", **hooks_of("loopwright-hook reflect")})
+    assert symptom(project.run("doctor", "--json"), "hook of claude (project)")["said"] == "not called at SessionStart"
+    assert project.run("install", "--agent", "claude").exit_code == 0
+    (command,) = commands_at(path)
+    assert HOOK_NAME in command
+    assert project.run("uninstall", "--agent", "claude").exit_code == 0
+    assert json.loads(path.read_text()) == {"model": "opus"}
+
+
+def test_called_twice_is_a_problem(project, home):
+    path = settings_file(project, home, "claude", "project")
+    assert project.run("install", "--agent", "claude").exit_code == 0
+    document = json.loads(path.read_text())
+    document["hooks"]["Stop"] += hooks_of("loopwright-hook reflect")["hooks"]["Stop"]
+    path.write_text(json.dumps(document))
+    done = project.run("doctor", "--json")
+    assert (done.exit_code, symptom(done, "hook of claude (project)")["said"]) == (1, "called more than once at Stop")
+
+
+@pytest.mark.parametrize("installs", [1, 2])
+def test_a_file_that_we_made_is_removed_though_a_tool_reformatted_it(project, home, installs):
+    path = settings_file(project, home, "claude", "project")
+    for number in range(installs):
+        assert project.run("install", "--agent", "claude").exit_code == 0
+        text = path.read_text() if number else path.read_text().replace(sys.executable, "/gone/python3")
+        path.write_text(json.dumps(json.loads(text), indent=7))
+    assert project.run("uninstall", "--agent", "claude").exit_code == 0
+    assert not path.parent.exists()
+
+
+def test_an_empty_file_that_was_there_before_stays(project, home):
+    path = settings_file(project, home, "claude", "project")
+    write_settings(path, {})
+    assert project.run("install", "--agent", "claude").exit_code == 0
+    path.write_text(json.dumps(json.loads(path.read_text()), indent=7))
+    assert project.run("uninstall", "--agent", "claude").exit_code == 0
+    assert json.loads(path.read_text()) == {}
+
+
+@pytest.mark.parametrize("reformatted", [False, True])
+def test_a_link_that_led_nowhere_stays_and_what_we_made_at_its_end_goes(project, home, tmp_path, reformatted):
+    real = tmp_path / "dotfiles" / "settings.json"
+    path = settings_file(project, home, "claude", "user")
+    path.parent.mkdir()
+    path.symlink_to(real)
+    assert project.run("install", "--agent", "claude", "--user").exit_code == 0
+    assert HOOK_NAME in real.read_text()
+    if reformatted:
+        real.write_text(json.dumps(json.loads(real.read_text())))
+    assert project.run("uninstall", "--agent", "claude", "--user").exit_code == 0
+    assert path.is_symlink()
+    assert not real.parent.exists()
+
+
+def test_links_in_a_circle_are_named(project, home):
+    path = settings_file(project, home, "claude", "user")
+    path.parent.mkdir()
+    path.symlink_to(path)
+    assert project.run("install", "--agent", "claude", "--user").stderr.startswith("SETTINGS_INVALID: ")
+
+
+@pytest.mark.parametrize("umask", [0o000, 0o022, 0o777])
+def test_what_is_kept_of_the_settings_only_the_user_can_read(project, home, umask):
+    write_settings(settings_file(project, home, "claude", "user"), {"env": {"A": "b"}})
+    state = home / ".local" / "state" / "loopwright"
+    (state / "installed").mkdir(parents=True)
+    (state / "installed").chmod(0o755)
+    before = os.umask(umask)
+    try:
+        # Byte code that nobody can read must not be left for the tests after this one.
+        done = project.run("install", "--agent", "claude", "--user", env={"PYTHONDONTWRITEBYTECODE": "1"})
+    finally:
+        os.umask(before)
+    assert done.exit_code == 0, done.stderr
+    (receipt,) = (state / "installed").iterdir()
+    assert (receipt.stat().st_mode & 0o777, receipt.parent.stat().st_mode & 0o777) == (0o600, 0o700)
+
+
+@pytest.mark.parametrize("form", [{"indent": 2}, {}])
+def test_nothing_of_the_users_own_settings_is_shown(project, home, form):
+    path = settings_file(project, home, "claude", "project")
+    path.parent.mkdir()
+    theirs = {
+        **hooks_of("curl -u me:a-private-word"),
+        "apiKeyHelper": "a-private-word",
+        "env": {"THING": "a-private-word"},
+    }
+    path.write_text(json.dumps(theirs, **form))
+    for verb in ("install", "uninstall"):
+        for options in (["--dry-run"], ["--dry-run", "--json"], ["--json"]):
+            done = project.run(verb, "--agent", "claude", *options)
+            assert done.exit_code == 0
+            assert "a-private-word" not in done.stdout + done.stderr
+            assert HOOK_NAME in done.stdout
+
+
+@pytest.mark.parametrize("kind", ["fifo", "device", "folder"])
+def test_what_is_no_file_is_named_and_never_waited_for(project, home, kind):
+    path = settings_file(project, home, "claude", "project")
+    path.parent.mkdir()
+    if kind == "fifo":
+        os.mkfifo(path)
+    elif kind == "device":
+        path.symlink_to("/dev/zero")
+    else:
+        path.mkdir()
+    for verb in ("install", "uninstall"):
+        done = project.run(verb, "--agent", "claude")
+        assert done.stderr.startswith("SETTINGS_INVALID: ")
+        assert f"a {kind}, not a file" in done.stderr
+    assert symptom(project.run("doctor", "--json"), "hook of claude (project)")["health"] == "problem"
+
+
+def test_doctor_says_that_codex_has_to_be_told_to_trust_it(project, home):
+    assert project.run("install", "--agent", "codex").exit_code == 0
+    done = project.run("doctor", "--json")
+    found = symptom(done, "hook of codex (project)")
+    assert (done.exit_code, found["health"]) == (0, "note")
+    assert "codex runs hooks only when you trust them" in found["remedy"]
+
+
+@pytest.mark.parametrize("where", ["project", "user", "local"])
+def test_hooks_that_are_switched_off_are_a_problem(project, home, where):
+    path = settings_file(project, home, "claude", "user" if where == "user" else "project")
+    path = path.with_name("settings.local.json") if where == "local" else path
+    write_settings(path, {"disableAllHooks": True})
+    assert project.run("install", "--agent", "claude").exit_code == 0
+    done = project.run("doctor", "--json")
+    found = symptom(done, "hook of claude (project)")
+    assert (done.exit_code, found["health"]) == (1, "problem")
+    assert "hooks are switched off" in found["said"]
+    assert str(path) in found["said"]
+
+
+def test_the_projects_word_counts_more_than_the_users(project, home):
+    write_settings(settings_file(project, home, "claude", "user"), {"disableAllHooks": True})
+    write_settings(settings_file(project, home, "claude", "project"), {"disableAllHooks": False})
+    assert project.run("install", "--agent", "claude").exit_code == 0
+    assert symptom(project.run("doctor", "--json"), "hook of claude (project)")["said"] == "registered, and works"
+
+
+def test_below_the_top_of_a_repository_the_top_is_the_project(project, home):
+    project.write("src/a.py", "x\n")
+    path = settings_file(project, home, "claude", "project")
+    assert project.run("install", "--agent", "claude", cwd=project.root / "src").exit_code == 0
+    assert path.is_file()
+    assert not (project.root / "src" / ".claude").exists()
+    assert project.run("uninstall", "--agent", "claude", cwd=project.root / "src").exit_code == 0
+    assert not path.exists()
+    (project.root / "src" / ".loopwright").mkdir()
+    assert project.run("install", "--agent", "claude", cwd=project.root / "src").exit_code == 0
+    assert (project.root / "src" / ".claude" / "settings.json").is_file(), "a workspace is nearer"
+
+
+def test_a_home_folder_that_is_a_repository_is_not_the_project_of_what_is_below(project):
+    project.environment["HOME"] = str(project.root)
+    project.write("work/a.py", "x\n")
+    assert project.run("install", "--agent", "claude", cwd=project.root / "work").exit_code == 0
+    assert (project.root / "work" / ".claude" / "settings.json").is_file()
+
+
+def test_a_note_says_that_the_command_is_this_machines_own(project, home):
+    assert "with --user" in project.run("install", "--agent", "claude", "--dry-run").stdout
+    assert project.run("install", "--agent", "claude", "--user", "--dry-run", "--json").json()["notes"] == []
+    assert project.run("uninstall", "--agent", "codex", "--json").json()["notes"] == []

@@ -8,6 +8,9 @@ from pathlib import Path
 
 import msgspec
 
+REFLECT = "reflect"
+SESSION_START = "session-start"
+
 
 class Scope(StrEnum):
     """For whom a hook is registered."""
@@ -26,6 +29,9 @@ class Harness(msgspec.Struct, frozen=True):
     stop_event: str
     start_event: str
     caveat: str = ""
+    # A setting that turns all hooks off, and the project's file beside the usual one that may hold it, too.
+    off_switch: str = ""
+    local_file: str = ""
 
     def path(self, scope: Scope, project: Path, environment: Mapping[str, str], home: Path) -> Path:
         """The settings file that holds this agent's hooks."""
@@ -34,15 +40,23 @@ class Harness(msgspec.Struct, frozen=True):
         chosen = environment.get(self.home_variable) if self.home_variable else None
         return (Path(chosen) if chosen else home / self.folder) / self.file
 
+    def layers(self, project: Path, environment: Mapping[str, str], home: Path) -> tuple[Path, ...]:
+        """Every file that this agent takes settings from; the one with the last word first."""
+        local = (project / self.folder / self.local_file,) if self.local_file else ()
+        return (*local, *(self.path(scope, project, environment, home) for scope in (Scope.PROJECT, Scope.USER)))
+
     def events(self) -> tuple[tuple[str, str], ...]:
         """Event and our verb for it."""
-        return ((self.stop_event, "reflect"), (self.start_event, "session-start"))
+        return ((self.stop_event, REFLECT), (self.start_event, SESSION_START))
 
 
 HARNESSES = {
     harness.agent: harness
     for harness in (
-        Harness("claude", ".claude", "settings.json", "CLAUDE_CONFIG_DIR", "Stop", "SessionStart"),
+        Harness(
+            "claude", ".claude", "settings.json", "CLAUDE_CONFIG_DIR", "Stop", "SessionStart",
+            off_switch="disableAllHooks", local_file="settings.local.json",
+        ),
         Harness(
             "codex", ".codex", "hooks.json", "CODEX_HOME", "Stop", "SessionStart",
             "codex runs hooks only when you trust them: accept them once in its terminal, or start `codex exec` with "

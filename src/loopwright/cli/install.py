@@ -49,12 +49,12 @@ def command(agent: str, scope: str, dry_run: bool, project_root: Path, as_json: 
 
 
 def report(done: Installed, verb: str, *, as_json: bool, dry_run: bool) -> None:
-    """What was changed, as a diff."""
+    """What of ours was changed, as a diff."""
     if as_json:
         say_json(
             {
                 "agent": done.agent, "path": shown(done.path), "changed": done.is_changed and not dry_run,
-                "would_change": done.is_changed, "diff": done.diff, "caveat": done.caveat,
+                "would_change": done.is_changed, "diff": done.diff, "notes": list(done.notes),
             }
         )  # fmt: skip
         return
@@ -64,5 +64,5 @@ def report(done: Installed, verb: str, *, as_json: bool, dry_run: bool) -> None:
         say(f"{shown(done.path)}: nothing to change")
     elif not dry_run:
         say(f"{verb} {shown(done.path)}")
-    if done.caveat:
-        say(f"note: {done.caveat}", fg="yellow")
+    for note in done.notes:
+        say(f"note: {note}", fg="yellow")

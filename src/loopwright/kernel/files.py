@@ -65,8 +65,35 @@ def make_folder(folder: Path, *, mode: int = 0o777) -> None:
         folder.mkdir(mode=mode, parents=True, exist_ok=True)
 
 
-def write_durably(path: Path, data: bytes, *, mode: int = 0o666) -> None:
-    """Replace a file's content as one step: temporary file, fsync, rename, fsync of the folder."""
+def make_private_folder(folder: Path) -> None:
+    """A folder that only its owner can look into, whatever the umask is and however it was made before."""
+    make_folder(folder, mode=0o700)
+    with storage(folder):
+        folder.chmod(0o700)
+
+
+def read_plainly(path: Path, *, most: int) -> bytes:
+    """A file's bytes; `OSError` for anything else, which is never waited for, and for more than so many bytes."""
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+    try:
+        found = os.fstat(handle).st_mode
+        if not stat.S_ISREG(found):
+            kind = "folder" if stat.S_ISDIR(found) else special_kind(found)
+            raise OSError(errno.EINVAL, f"a {kind}, not a file", str(path))
+        with os.fdopen(handle, "rb", closefd=False) as stream:
+            data = stream.read(most + 1)
+    finally:
+        os.close(handle)
+    if len(data) > most:
+        raise OSError(errno.EFBIG, f"larger than {most >> 20} MiB", str(path))
+    return data
+
+
+def write_durably(path: Path, data: bytes, *, mode: int | None = None) -> None:
+    """Replace a file's content as one step: temporary file, fsync, rename, fsync of the folder.
+
+    A mode is taken as it is given; without one the umask decides.
+    """
     make_folder(path.parent)
     temporary = _temporary_beside(path)
     with storage(path):
@@ -95,7 +122,7 @@ def replace_quickly(path: Path, data: bytes) -> None:
             raise
 
 
-def create_exclusively(path: Path, data: bytes, *, mode: int = 0o666) -> bool:
+def create_exclusively(path: Path, data: bytes, *, mode: int | None = None) -> bool:
     """Create a file that is there whole or not at all; False when the name is taken already."""
     make_folder(path.parent)
     temporary = _temporary_beside(path)
@@ -138,9 +165,12 @@ def _is_alive(pid: int) -> bool:
     return True
 
 
-def _write_new(path: Path, data: bytes, mode: int) -> None:
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, mode)
+def _write_new(path: Path, data: bytes, mode: int | None) -> None:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    handle = os.open(path, flags, 0o666 if mode is None else mode)
     with os.fdopen(handle, "wb") as stream:
+        if mode is not None:
+            os.fchmod(handle, mode)
         stream.write(data)
         stream.flush()
         os.fsync(stream.fileno())

@@ -119,7 +119,7 @@ def _workspace(context: Context, fix: bool) -> Iterator[Symptom]:
 def _hooks(context: Context) -> Iterator[Symptom]:
     found = list(check_hooks(context))
     for hook in found:
-        yield Symptom(hook.where, "ok" if hook.works else "problem", hook.said, hook.remedy)
+        yield Symptom(hook.where, hook.health, hook.said, hook.remedy)
     if not found:
         yield Symptom("reflection hook", "ok", "no agent has it (`loopwright install` registers it)")
 

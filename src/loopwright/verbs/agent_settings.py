@@ -1,0 +1,102 @@
+"""An agent's settings file as `install` and `doctor` find it. Changes nothing, and starts nothing of what it reads."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import msgspec
+
+from loopwright.agents.harness import HARNESSES, Harness, Scope
+from loopwright.agents.registration import command_line
+from loopwright.agents.settings_text import Document, NotUnderstood, parse
+from loopwright.errors import LoopwrightError, SettingsInvalid, UnknownAgent
+from loopwright.kernel.files import read_plainly, shown
+from loopwright.verbs.context import Context
+
+HOOK = Path(__file__).parent.parent / "hooks" / "entry.py"
+_MOST = 8 << 20
+
+
+class SettingsFile(msgspec.Struct, frozen=True):
+    """A settings file: as it is called, what that leads to, and its text; None where there is none."""
+
+    path: Path
+    target: Path
+    text: str | None
+
+    def document(self) -> Document:
+        """What the text says."""
+        try:
+            return parse(self.text)
+        except NotUnderstood as problem:
+            raise not_understood(self.path, problem) from problem
+
+
+def harness_of(agent: str) -> Harness:
+    """The harness of this name."""
+    if agent not in HARNESSES:
+        raise UnknownAgent(
+            f"there is no agent '{shown(agent)}' whose settings we know",
+            hint=f"one of: {', '.join(HARNESSES)}",
+        )
+    return HARNESSES[agent]
+
+
+def read_settings(context: Context, harness: Harness, scope: Scope) -> SettingsFile:
+    """The file that holds this agent's hooks, or would."""
+    project = project_folder(context) if scope is Scope.PROJECT else context.project
+    return _read(harness.path(scope, project, context.environment, context.layout.home))
+
+
+def switched_off(context: Context, harness: Harness) -> Path | None:
+    """The file that turns all of this agent's hooks off; None when they are on."""
+    if not harness.off_switch:
+        return None
+    for path in harness.layers(project_folder(context), context.environment, context.layout.home):
+        try:
+            setting = _read(path).document().get(harness.off_switch)
+        except LoopwrightError:  # said where that file is looked at for its hooks
+            continue
+        if isinstance(setting, bool):
+            return path if setting else None
+    return None
+
+
+def expected_command(verb: str) -> str:
+    """What a registration by this interpreter says."""
+    return command_line(sys.executable, str(HOOK), verb)
+
+
+def project_folder(context: Context) -> Path:
+    """Where a project's settings are: in its workspace; without one at the top of its repository."""
+    if context.layout.own.is_dir():
+        return context.project
+    repository = context.repository()
+    # A home folder that is a repository (dotfiles) is not the project of everything below it.
+    if repository is None or repository.top == context.layout.home.resolve():
+        return context.project
+    return repository.top
+
+
+def not_understood(path: Path, problem: NotUnderstood) -> SettingsInvalid:
+    """The refusal that names the file and the cause."""
+    return SettingsInvalid(
+        f"{shown(path)}: {problem}",
+        hint="nothing was changed; correct that file, or write the hook into it by hand: `loopwright install "
+        "--dry-run` in an empty folder shows what",
+    )
+
+
+def _read(path: Path) -> SettingsFile:
+    # Settings are often links into a folder of dotfiles: what they lead to is what is read, changed and removed.
+    try:
+        target = path.resolve()
+        try:
+            text = read_plainly(target, most=_MOST).decode("utf-8")
+        except FileNotFoundError:
+            text = None
+    except (OSError, RuntimeError, UnicodeDecodeError) as problem:  # RuntimeError: links in a circle
+        reason = problem.strerror if isinstance(problem, OSError) else str(problem)
+        raise SettingsInvalid(f"{shown(path)} can't be read: {reason}", hint="correct that file") from problem
+    return SettingsFile(path, target, text)

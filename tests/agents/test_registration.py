@@ -1,0 +1,138 @@
+"""What counts as ours in an agent's settings, and what of them can be written back."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from loopwright.agents.harness import HARNESSES
+from loopwright.agents.registration import (
+    Registered,
+    RegisteredScript,
+    command_line,
+    only_ours,
+    parse_command,
+    registered,
+    with_ours,
+    without_ours,
+)
+from loopwright.agents.settings_text import NotUnderstood, parse
+
+HOOK = "/lib/loopwright/hooks/entry.py"
+OURS = f"/usr/bin/python3 -I -S {HOOK} reflect"
+CLAUDE = HARNESSES["claude"]
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        (OURS, Registered("/usr/bin/python3", HOOK, "reflect")),
+        (f"'/a b/python' -I -S '/a b{HOOK}' session-start", Registered("/a b/python", f"/a b{HOOK}", "session-start")),
+        (f'"/a b/python" -I -S "/a b{HOOK}" reflect', Registered("/a b/python", f"/a b{HOOK}", "reflect")),
+        (
+            r"'C:\py.exe' -I -S 'C:\loopwright\hooks\entry.py' reflect",
+            Registered(r"C:\py.exe", r"C:\loopwright\hooks\entry.py", "reflect"),
+        ),
+        ("loopwright-hook reflect", RegisteredScript("loopwright-hook", "reflect")),
+        ("/venv/bin/loopwright-hook session-start", RegisteredScript("/venv/bin/loopwright-hook", "session-start")),
+    ],
+)
+def test_what_we_write_and_what_we_document_is_ours(command, expected):
+    assert parse_command(command) == expected
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        f"sh -c 'touch /tmp/x # {HOOK}'",
+        f"cp {HOOK} /backup",
+        f"timeout 5 {OURS}",
+        f"{OURS}; touch x",
+        f"{OURS} && touch x",
+        f"{OURS} > log",
+        f"{OURS} # mine",
+        f"touch x; {OURS}",
+        f"x=1;{OURS}",
+        f"touch&&{OURS}",
+        f"$(touch){OURS}",
+        f"`touch`{OURS}",
+        f"touch\n{OURS}",
+        OURS.replace(" -S ", " -S\n"),
+        f"$(touch x) {OURS}",
+        f"/usr/bin/python3 -I {HOOK} reflect",
+        f"/usr/bin/python3 -c x {HOOK} reflect",
+        "/usr/bin/python3 -I -S /lib/myloopwright/hooks/entry.py reflect",
+        f"/usr/bin/python3 -I -S {HOOK} else",
+        f"/usr/bin/python3 -I -S {HOOK}",
+        f"/usr/bin/python3 -I -S '{HOOK} reflect",
+        "loopwright-hook",
+        "loopwright-hook reflect --mine",
+        "my-loopwright-hook reflect",
+        "x" * 100_000 + f" -I -S {HOOK} reflect",
+        "",
+        None,
+        ["loopwright-hook", "reflect"],
+    ],
+)
+def test_a_command_that_only_mentions_us_is_not_ours(command):
+    assert parse_command(command) is None
+    document = {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": command}]}]}}
+    assert without_ours(document) == document
+    assert registered(document) == {}
+    assert with_ours(document, CLAUDE, "/python", HOOK)["hooks"]["Stop"][:1] == document["hooks"]["Stop"]
+
+
+def test_the_line_that_is_written_is_read_again():
+    line = command_line("/a 'b' $c/python", f"/d;e{HOOK}", "reflect")
+    assert parse_command(line) == Registered("/a 'b' $c/python", f"/d;e{HOOK}", "reflect")
+
+
+def test_the_console_script_and_the_file_are_never_both_registered():
+    by_hand = {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "loopwright-hook reflect"}]}]}}
+    found = registered(with_ours(by_hand, CLAUDE, "/python", HOOK))
+    assert found == {
+        "Stop": [command_line("/python", HOOK, "reflect")],
+        "SessionStart": [command_line("/python", HOOK, "session-start")],
+    }
+
+
+def test_what_a_user_added_to_our_entry_stays_when_it_is_right_already():
+    document = with_ours({}, CLAUDE, "/python", HOOK)
+    document["hooks"]["Stop"][0]["hooks"][0]["timeout"] = 5
+    assert with_ours(document, CLAUDE, "/python", HOOK) == document
+    assert "timeout" not in json.dumps(with_ours(document, CLAUDE, "/other", HOOK))
+
+
+def test_what_is_shown_holds_nothing_of_others():
+    others = {"matcher": "theirs", "hooks": [{"command": "theirs"}, {"command": OURS, "env": "theirs"}]}
+    shown = only_ours({"env": {"KEY": "theirs"}, "hooks": {"Stop": [others], "Other": [{"hooks": ["theirs"]}]}})
+    assert "theirs" not in shown
+    assert OURS in shown
+    assert only_ours({"env": {"KEY": "theirs"}}) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "cause"),
+    [
+        ('{"a": 1e400}', "1e400"),
+        ('{"a": -1e400}', "-1e400"),
+        ('{"a": NaN}', "NaN"),
+        ('{"a": -Infinity}', "-Infinity"),
+        ('{"a": 1, "b": {"c": 1, "c": 2}}', '"c" is there twice'),
+        ('{"a": "\\ud800"}', "surrogate"),
+        ('{"\\udfff": 1}', "surrogate"),
+        ('{"a": ' + "[" * 50_000 + "]" * 50_000 + "}", "deep"),
+        ('{"a": ' + "[" * 100 + "]" * 100 + "}", "deep"),
+        ('{"a": ' + "1" * 5_000 + "}", "not plain JSON"),
+    ],
+    ids=range(10),
+)
+def test_what_would_not_survive_being_written_again_is_refused(text, cause):
+    with pytest.raises(NotUnderstood, match=cause):
+        parse(text)
+
+
+@pytest.mark.parametrize("text", [None, "", " \n"])
+def test_nothing_is_an_empty_document(text):
+    assert parse(text) == {}
