@@ -14,6 +14,7 @@ from pathlib import Path
 
 import history
 import hook
+
 import machine
 import redaction_speed
 import sandbox

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import click
+import loop_states
 
 from loopwright.cli.main import loopwright
 from loopwright.reflection.schema import SCHEMA_FILE, schema_bytes
@@ -64,6 +65,7 @@ def pages() -> dict[Path, str]:
     found = {REFERENCE / "cli.md": cli_page()}
     found |= {REFERENCE / f"{topic}.md": table_page(topic, title) for topic, title in titles.items()}
     found[SCHEMA_FILE] = schema_bytes().decode()
+    found[REFERENCE / "loop-states.md"] = loop_states.page(_HEAD)
     return found
 
 
