@@ -339,16 +339,13 @@ def test_what_is_kept_of_the_settings_only_the_user_can_read(project, home, umas
     assert (receipt.stat().st_mode & 0o777, receipt.parent.stat().st_mode & 0o777) == (0o600, 0o700)
 
 
-@pytest.mark.parametrize("form", [{"indent": 2}, {}])
-def test_nothing_of_the_users_own_settings_is_shown(project, home, form):
+@pytest.mark.parametrize("indent", [2, None])
+@pytest.mark.parametrize("hooks", [hooks_of("curl -u me:a-private-word"), {}], ids=["hooks", "none"])
+def test_nothing_of_the_users_own_settings_is_shown(project, home, hooks, indent):
     path = settings_file(project, home, "claude", "project")
     path.parent.mkdir()
-    theirs = {
-        **hooks_of("curl -u me:a-private-word"),
-        "apiKeyHelper": "a-private-word",
-        "env": {"THING": "a-private-word"},
-    }
-    path.write_text(json.dumps(theirs, **form))
+    theirs = {"env": {"THING": "a-private-word"}, **hooks, "apiKeyHelper": "a-private-word"}
+    path.write_text(json.dumps(theirs, indent=indent))
     for verb in ("install", "uninstall"):
         for options in (["--dry-run"], ["--dry-run", "--json"], ["--json"]):
             done = project.run(verb, "--agent", "claude", *options)
