@@ -122,6 +122,15 @@ def replace_quickly(path: Path, data: bytes) -> None:
             raise
 
 
+def overwrite(path: Path, data: bytes) -> None:
+    """Write over a file as it stands. For what is checked when it is read: a crash may leave it half old."""
+    with storage(path):
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(data)
+            stream.truncate(len(data))
+
+
 def create_exclusively(path: Path, data: bytes, *, mode: int | None = None) -> bool:
     """Create a file that is there whole or not at all; False when the name is taken already."""
     make_folder(path.parent)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from loopwright.kernel import codec
+from loopwright.kernel.digest import sha256
 from loopwright.loop.model import Loop
 
 VERSION = 1
@@ -25,12 +26,16 @@ class _Versioned(msgspec.Struct, frozen=True):
 
 
 def encode_head(head: Head) -> bytes:
-    """Its bytes."""
-    return codec.to_json_line(head)
+    """Its bytes: a digest first, because it is written in place and a crash may leave it half old."""
+    body = codec.to_json_line(head)
+    return sha256(body).encode() + b"\n" + body
 
 
 def decode_head(data: bytes) -> Head | None:
     """The head, or None when these bytes are none of this version: the log says all that it would say."""
+    digest, _, data = data.partition(b"\n")
+    if digest.decode("ascii", "replace") != sha256(data):
+        return None
     try:
         if codec.from_json(data, _Versioned).version != VERSION:
             return None

@@ -17,7 +17,7 @@ from loopwright.errors import DamagedFile, LoopConflict, LoopRefused, UnknownLoo
 from loopwright.kernel import codec
 from loopwright.kernel.clock import Clock, stamp
 from loopwright.kernel.digest import sha256
-from loopwright.kernel.files import copy_aside, make_folder, replace_quickly, set_aside, shown
+from loopwright.kernel.files import copy_aside, make_folder, overwrite, replace_quickly, set_aside, shown
 from loopwright.kernel.ids import is_identifier
 from loopwright.kernel.locks import locked
 from loopwright.loop import commands as c
@@ -70,13 +70,13 @@ class LoopStore:
                 raise LoopRefused(
                     "exists", f"the loop {shown(loop_id)} is there already", hint="give the new one another id"
                 )
-            opened = _Opened(paths, self._clock, None, 0, log.START)
-            return opened.apply(command, actor).loop
+            with _Opened(paths, self._clock, None, 0, log.START) as opened:
+                return opened.apply(command, actor).loop
 
     def restore(self, loop: Loop, source: str, actor: str) -> None:
         """Begin a new log with what could be saved of a loop whose own was lost; the old one is out of the way."""
-        with locked(self._lock(loop.loop_id)):
-            opened = _Opened(self.paths(loop.loop_id), self._clock, None, 0, log.START)
+        fresh = _Opened(self.paths(loop.loop_id), self._clock, None, 0, log.START)
+        with locked(self._lock(loop.loop_id)), fresh as opened:
             opened.begin_with(LoopRestored(loop=loop, source=source), actor)
 
     def load(self, loop_id: str) -> Loop:
@@ -91,8 +91,7 @@ class LoopStore:
         if not is_identifier(loop_id) or not (paths.events.exists() or paths.state.exists()):
             known = ", ".join(self.ids()[-5:]) or "none"
             raise UnknownLoop(f"there is no loop '{shown(loop_id)}'", hint=f"the last ones are: {known}")
-        with locked(self._lock(loop_id)):
-            opened = _open(paths, self._clock)
+        with locked(self._lock(loop_id)), _open(paths, self._clock) as opened:
             if revision is not None and opened.loop.revision != revision:
                 raise LoopConflict(
                     f"the loop {loop_id} is at revision {opened.loop.revision}, not at {revision}: somebody was faster",
@@ -105,7 +104,7 @@ class LoopStore:
 
 
 class _Opened:
-    """A loop under its lock."""
+    """A loop under its lock: every change is durable at once, what others read is written when the block ends."""
 
     def __init__(self, paths: LoopPaths, clock: Clock, loop: Loop | None, log_bytes: int, last_line: str) -> None:
         self._paths = paths
@@ -113,6 +112,14 @@ class _Opened:
         self._loop = loop
         self._log_bytes = log_bytes
         self._last_line = last_line
+        self._projected = loop
+
+    def __enter__(self) -> _Opened:
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        if self._loop is not self._projected:
+            self.project()
 
     @property
     def loop(self) -> Loop:
@@ -145,23 +152,23 @@ class _Opened:
         if after is None:
             return
         line = log.Line(revision=after.revision, at=at, actor=actor, events=decision.events, previous=self._last_line)
-        before = self._loop
         self._log_bytes, self._last_line = log.append(self._paths.events, line)
         self._loop = after
-        self.project(tasks_changed=before is None or before.tasks != after.tasks)
 
-    def project(self, *, tasks_changed: bool = True) -> None:
+    def project(self) -> None:
         """Write what others read. Nothing is lost if we die on the way: the log is longer than the head says."""
-        loop = self.loop
+        loop, before = self.loop, self._projected
         data = codec.to_json(document_of(loop))
         replace_quickly(self._paths.state, data)
-        if tasks_changed:
+        if before is None or before is loop or before.tasks != loop.tasks:
             listed = b"".join(codec.to_json_line(task_line(task)) for task in loop.tasks)
             replace_quickly(self._paths.tasks, listed)
         head = Head(
             version=VERSION, log_bytes=self._log_bytes, last_line=self._last_line, state_sha256=sha256(data), loop=loop
         )
-        replace_quickly(self._paths.head, encode_head(head))
+        # In place: only we read it, under the lock, and one that is not whole counts as none.
+        overwrite(self._paths.head, encode_head(head))
+        self._projected = loop
 
     def take_outside(self) -> None:
         """Somebody else wrote the state file: take it in, or keep it aside with an error that names the field."""
