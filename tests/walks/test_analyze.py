@@ -41,9 +41,10 @@ def commit(project, message, files, day):
 
 def story(project, *, hidden=True):
     for number in range(12):
-        commit(project, f"feat: {number}", {f"f{number}.py": "1\n"}, number)
+        # Far from each other: a fix that had come at another moment would mend nothing recent.
+        commit(project, f"feat: {number}", {f"f{number}.py": "1\n"}, 20 * number)
         title = "fix: it under load, a race" if hidden and number % 2 else "fix: it"
-        commit(project, title, {f"f{number}.py": "2\n"}, number + 0.5)
+        commit(project, title, {f"f{number}.py": "2\n"}, 20 * number + 0.5)
 
 
 def test_the_gate_is_closed_until_all_three_are_recorded_and_pass(project):
