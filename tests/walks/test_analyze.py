@@ -70,6 +70,9 @@ def test_the_gate_is_closed_until_all_three_are_recorded_and_pass(project):
     opened = project.run("analyze", "gate")
     assert opened.exit_code == 0
     assert "The gate is open" in opened.stdout
+    assert "of corpus corpus.jsonl sha256 " in opened.stdout
+    assert "1 earlier results of P1, 1 of them not passed" in opened.stdout
+    assert "revision HEAD; 0 earlier results of P2)" in opened.stdout
     assert project.run("analyze", "gate", "--json").json()["open"] is True
     # A later result that does not pass closes it again.
     assert project.run("analyze", "board-history", board(project, good=False)).exit_code == 0
