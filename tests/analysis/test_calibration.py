@@ -235,6 +235,18 @@ def test_the_change_that_shares_most_files_is_the_landing(story, outcome):
     assert outcome(["a.py", "b.py"], 1).landed.id == landed
 
 
+def test_names_that_reflections_escape_are_found_in_git(story, read, folder):
+    """A reflection is JSON: it holds `byte\\xff.py` and `tab\\there.py` where git has the bytes."""
+    odd = {b"byte\xff.py": "byte\\xff.py", b"tab\there.py": "tab\\there.py", "grün.py".encode(): "grün.py"}
+    for number, (raw, written) in enumerate(odd.items()):
+        story.commit(f"feat: {number}", {raw: "1"}, day=20 * number)
+        fields = {"files_changed": [written], "timestamp": at(20 * number), "task_ref": f"T-{number}"}
+        write(folder, f"{number}.reflection.json", reflection(**fields))
+    found = analyse_reports(read_reports(folder), read(story.path).history, LATER).findings
+    assert found.left_out == {"no confidence was reported": 0}
+    assert [(one.records, one.right) for one in found.series] == [(3, 3)]
+
+
 def test_a_workspace_of_reflections_is_judged_as_a_whole(story, read, folder):
     for number in range(24):
         story.commit(f"feat: {number}", {f"f{number}.py": "1\n" * (1 + number)}, day=10 * number)

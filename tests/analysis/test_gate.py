@@ -12,6 +12,7 @@ from loopwright.analysis.gate import Closed, Open, decide
 from loopwright.analysis.markdown import kill_line, to_markdown
 from loopwright.analysis.model import (
     BoardFindings,
+    Input,
     Killed,
     Malformed,
     NotEnoughData,
@@ -19,7 +20,7 @@ from loopwright.analysis.model import (
     Result,
 )
 from loopwright.analysis.preregistered import KILL, NUMBERS, REASONS, Question, current_digest
-from loopwright.analysis.store import AnalysisStore, Unreadable
+from loopwright.analysis.store import AnalysisStore, Tries, Unreadable
 from loopwright.errors import DamagedFile
 from loopwright.kernel.codec import from_json, to_json
 from loopwright.workspace.layout import Flavour, Layout
@@ -55,13 +56,13 @@ PASSING = {question: result(question) for question in Question}
 
 
 def test_three_passing_results_open_it():
-    decision = decide(PASSING, current_digest())
+    decision = decide(PASSING, current_digest(), {})
     assert isinstance(decision, Open)
     assert [sentence[:2] for sentence in decision.sentences] == ["P1", "P2", "P3"]
 
 
 def test_nothing_recorded_keeps_it_closed_with_a_command_for_each():
-    decision = decide({}, current_digest())
+    decision = decide({}, current_digest(), {})
     assert isinstance(decision, Closed)
     assert [(reason.question, reason.next) for reason in decision.reasons] == [
         ("P1", "loopwright analyze calibration"),
@@ -84,12 +85,38 @@ def test_nothing_recorded_keeps_it_closed_with_a_command_for_each():
 def test_any_one_that_does_not_pass_keeps_it_closed(question, changed, why):
     one = replace(PASSING[question], **changed) if isinstance(changed, dict) else changed
     newest = {**PASSING, question: one} if one is not None else {q: r for q, r in PASSING.items() if q != question}
-    decision = decide(newest, current_digest())
+    decision = decide(newest, current_digest(), {})
     assert isinstance(decision, Closed)
     (reason,) = decision.reasons
     assert reason.question == question
     assert why in reason.why
     assert reason.next.startswith("loopwright analyze ")
+
+
+MADE_OF = {
+    "inputs": (Input(kind="git", name="a" * 40, sha256="b" * 64), Input(kind="board", name="b.csv", sha256="c" * 64)),
+    "parameters": {"revision": "HEAD", "since": "2025-06-01T00:00:00Z"},
+}
+BASIS = (
+    f"(2026-01-02T03:04:05Z; of git {'a' * 12} sha256 {'b' * 12}, board b.csv sha256 {'c' * 12}, revision HEAD, "
+    "since 2025-06-01T00:00:00Z; 3 earlier results of P2, 2 of them not passed)"
+)
+
+
+@pytest.mark.parametrize("verdict", [Passed("so"), Killed("so"), NotEnoughData("so")])
+def test_each_counted_result_says_from_what_it_was_made_and_what_was_tried_before(verdict):
+    """Whoever tries windows until one passes is seen."""
+    one = result(Question.GIT_HISTORY, verdict, **MADE_OF)
+    decision = decide({**PASSING, Question.GIT_HISTORY: one}, current_digest(), {Question.GIT_HISTORY: Tries(3, 2)})
+    said = decision.sentences[1] if isinstance(decision, Open) else decision.reasons[0].why
+    assert said.endswith(f"so {BASIS}")
+
+
+def test_what_was_recorded_before_the_newest_is_counted(store):
+    for verdict in (Killed("a"), NotEnoughData("b"), Passed("c"), Passed("d")):
+        store.record(result(verdict=verdict))
+    store.record(result(Question.GIT_HISTORY))
+    assert store.tries() == {Question.BOARD_HISTORY: Tries(3, 2), Question.GIT_HISTORY: Tries(0, 0)}
 
 
 def test_the_newest_result_of_each_question_counts(store):

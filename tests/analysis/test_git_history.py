@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from loopwright.analysis.churn import lines_changed
 from loopwright.analysis.git_history import analyse_git_history, verdict_on
 from loopwright.analysis.history import Window
 from loopwright.analysis.messages import Kind
-from loopwright.analysis.model import Killed, NotEnoughData, Passed
+from loopwright.analysis.model import Chance, Killed, NotEnoughData, Passed
 from loopwright.analysis.preregistered import Gate
 from loopwright.analysis.signals import Failure, Rule
 
@@ -16,12 +17,32 @@ def failures(hidden, others):
     return [Failure(str(number), number, Kind.FIX, None, gate, Rule.VISIBLE) for number, gate in enumerate(gates)]
 
 
+def by_chance(most):
+    nothing = dict.fromkeys(map(str, Gate), 0)
+    return Chance(draws=19, by_files=nothing, expected={**nothing, Gate.REFLECTION: most / 2}, most_reflection=most)
+
+
 @pytest.mark.parametrize(
     ("hidden", "others", "verdict"),
     [(0, 0, NotEnoughData), (9, 0, NotEnoughData), (0, 10, Killed), (1, 19, Passed), (1, 20, Killed), (10, 0, Passed)],
 )
 def test_near_empty_is_under_five_percent_of_at_least_ten(hidden, others, verdict):
-    assert isinstance(verdict_on(failures(hidden, others)), verdict)
+    assert isinstance(verdict_on(failures(hidden, others), by_chance(0)), verdict)
+
+
+@pytest.mark.parametrize(
+    ("named", "linked", "others", "most", "verdict"),
+    [
+        (0, 10, 10, 9, Passed),
+        (0, 10, 10, 10, NotEnoughData),
+        (1, 10, 9, 10, Passed),
+        (1, 10, 10, 10, NotEnoughData),
+        (0, 1, 30, 10, Killed),
+    ],
+)
+def test_what_chance_explains_counts_for_nothing(named, linked, others, most, verdict):
+    given = [replace(one, by_files=number < linked) for number, one in enumerate(failures(named + linked, others))]
+    assert isinstance(verdict_on(given, by_chance(most)), verdict)
 
 
 def test_findings_count_what_they_say(story, read):

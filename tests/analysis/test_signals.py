@@ -44,14 +44,33 @@ def test_words_about_machines_and_files_that_machines_check_are_for_ci(story, re
 
 def test_what_the_diff_did_not_show_is_for_self_reflection(story, read):
     feature = story.commit("feat: x", {"a.py": "1"}, day=0)
-    story.commit("fix: x", {"a.py": "2", "b.py": "1", "c.py": "1"}, day=1)
-    story.commit("fix: half of it", {"a.py": "3", "d.py": "1"}, day=2)
+    named = f"\n\nFixes: {feature[:12]}"
+    story.commit(f"fix: x{named}", {"a.py": "2", "b.py": "1", "c.py": "1"}, day=1)
+    story.commit(f"fix: half of it{named}", {"a.py": "3", "d.py": "1"}, day=2)
     story.commit("fix: x when two race", {"a.py": "4", "tests/t.py": "1"}, day=3)
     assert [gate for _, gate, culprit in read(story.path).failures if culprit == feature] == [
         Gate.REFLECTION,
         Gate.REVIEW,
         Gate.REFLECTION,
     ]
+
+
+def test_shared_files_blame_a_feature_only_when_they_are_half_of_the_fix(story, read):
+    wide = story.commit("feat: x", {"a.py": "1", "b.py": "1"}, day=0)
+    story.commit("feat: y", {"c.py": "1"}, day=1)
+    story.commit("fix: one of three", {"c.py": "2", "d.py": "1", "e.py": "1"}, day=2)
+    story.commit(
+        "fix: two of four, the last feature has one", dict.fromkeys(("a.py", "b.py", "c.py", "f.py"), "3"), day=3
+    )
+    reading = read(story.path)
+    assert reading.failures == [(Kind.FIX, Gate.REVIEW, wide)]
+    assert reading.signals.loosely_linked == 1
+
+
+def test_prose_and_lock_files_of_a_fix_are_not_files_to_cover(story, read):
+    feature = story.commit("feat: x", {"a.py": "1"}, day=0)
+    story.commit("fix: x", {"a.py": "2", "README.md": "1", "CHANGELOG.md": "1", "uv.lock": "1"}, day=1)
+    assert read(story.path).failures == [(Kind.FIX, Gate.REVIEW, feature)]
 
 
 def test_tests_and_prose_beside_a_fix_do_not_count_as_hidden(story, read):

@@ -13,6 +13,7 @@ from loopwright.reflection.rule_set import (
     FOLDER,
     FOLDER_LAST,
     FRAGMENT,
+    HIDDEN,
     KIND,
     LAST,
     MIDDLE,
@@ -33,6 +34,9 @@ HITS = {
         signIn.tsx sign_in.rb api-key.ts x509.go tls.rs cors.js csrf.py SecurityConfig.java iam/policy.json
         .env .env.local .env.example .envrc deploy/prod.env server.pem keys/private.key release.jks cert.p12 id_rsa
         .ssh/config .npm/.netrc .htpasswd ios/App.entitlements wp-config.php google-services.json keyring.gpg
+        docs/.env docs/.env.example tests/.env.test test/fixtures/.env-ci .env_prod doc/.envrc docs/secrets.yml
+        docs/guide/credentials.json tests/secrets.toml config/secrets.yml.enc docs/.ssh/config tests/id_ed25519
+        fixtures/.netrc docs/.aws/config docs/server.pem spec/master.key
         src/components/LoginForm.tsx app/models/user_credential.rb vault.tf src/lib/encryption.ts
         """,
     "data": """
@@ -84,12 +88,15 @@ HITS = {
         OrderIT.java OrderITCase.java AuthSpec.scala login-spec.js testdata/key.pem tests/Dockerfile tests/README.md
         cypress/login.cy.ts login.e2e.ts fixtures/users.sql conftest.py tox.ini pytest.ini test-requirements.txt
         Button.snap login.feature tests.py test_token.py TestLogin.java __mocks__/auth.ts crates/x/tests/auth.rs
-        Tests/AppTests/TokenTests.swift
+        Tests/AppTests/TokenTests.swift tests/secrets.py tests/test_secrets.yml tests/env.py tests/.environment
+        tests/.envoy.yaml testdata/server.key
         """,
     "docs": """
         README.md README docs/auth.md docs/auth/login.rst auth/docs/session.adoc CHANGELOG.md LICENSE NOTICE.txt
         docs/index.html docs/style.css docs/logo.png docs/openapi.yaml doc/token.txt notes/session.md SECURITY.md
         releasenotes/notes/auth.yaml .changeset/token.md docs/requirements.in
+        docs/secrets.md docs/credentials.rst docs/secrets.txt docs/env.yml docs/.environment docs/.envoy.yaml
+        docs/secrets-management.yml docs/password.png
         """,
     "none": """
         src/main.py author.ts tokenizer.py seedling.ts decompose.py AuthorController.java authority.go
@@ -114,6 +121,7 @@ def test_a_path_is_on_its_surface(path, surface):
 
 SAMPLES = {
     NAME: "x/{}",
+    HIDDEN: "x/.{}.zzz",
     STEM: "x/{}",
     FOLDER: "{}/x.zzz",
     FOLDER_LAST: "my-{}/x.zzz",

@@ -41,9 +41,10 @@ def commit(project, message, files, day):
 
 def story(project, *, hidden=True):
     for number in range(12):
-        commit(project, f"feat: {number}", {f"f{number}.py": "1\n"}, number)
+        # Far from each other: a fix that had come at another moment would mend nothing recent.
+        commit(project, f"feat: {number}", {f"f{number}.py": "1\n"}, 20 * number)
         title = "fix: it under load, a race" if hidden and number % 2 else "fix: it"
-        commit(project, title, {f"f{number}.py": "2\n"}, number + 0.5)
+        commit(project, title, {f"f{number}.py": "2\n"}, 20 * number + 0.5)
 
 
 def test_the_gate_is_closed_until_all_three_are_recorded_and_pass(project):
@@ -69,6 +70,9 @@ def test_the_gate_is_closed_until_all_three_are_recorded_and_pass(project):
     opened = project.run("analyze", "gate")
     assert opened.exit_code == 0
     assert "The gate is open" in opened.stdout
+    assert "of corpus corpus.jsonl sha256 " in opened.stdout
+    assert "1 earlier results of P1, 1 of them not passed" in opened.stdout
+    assert "revision HEAD; 0 earlier results of P2)" in opened.stdout
     assert project.run("analyze", "gate", "--json").json()["open"] is True
     # A later result that does not pass closes it again.
     assert project.run("analyze", "board-history", board(project, good=False)).exit_code == 0

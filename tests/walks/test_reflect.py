@@ -46,6 +46,42 @@ def test_three_points_are_separate_records_that_share_the_task(project):
     assert {one["reflection"]["task_ref"] for one in listed} == {"T-1"}
 
 
+@pytest.mark.parametrize(
+    ("point", "said"),
+    [
+        ("before", "captured before the work"),
+        ("after", "captured after the work"),
+        ("adversarial", "captured after an adversarial question"),
+    ],
+)
+def test_show_says_when_it_was_captured(project, point, said):
+    taken(project, "--point", point)
+    assert f"Z, {said}\n" in project.run("reflect", "show").stdout
+
+
+def test_what_is_said_before_a_subcommand_holds_for_it(project, make_project):
+    taken(project, "--session", "here")
+    elsewhere = make_project({"a": "1\n"})
+    before = elsewhere.run("reflect", "--project-root", str(project.root), "list")
+    assert before.stdout.startswith("here-")
+    found = elsewhere.run("reflect", "--project-root", str(project.root), "--json", "show").json()
+    assert found["reflection"]["session_id"] == "here"
+    assert len(elsewhere.run("reflect", "--project-root", str(project.root), "export").stdout.splitlines()) == 1
+    assert project.run("reflect", "--json", "list").json()["unreadable"] == []
+    # What stands nearer wins.
+    both = project.run("reflect", "--project-root", str(elsewhere.root), "list", "--project-root", str(project.root))
+    assert both.stdout.startswith("here-")
+
+
+@pytest.mark.parametrize("option", [("--confidence", "0.5"), ("--session", "manual"), ("--known", "x")])
+@pytest.mark.parametrize("subcommand", ["list", "show", "export"])
+def test_what_can_not_hold_for_a_subcommand_is_refused(project, option, subcommand):
+    taken(project)
+    done = project.run("reflect", *option, subcommand)
+    assert done.exit_code == 2
+    assert f"{option[0]} is for taking a reflection, and `{subcommand}` takes none" in done.stderr
+
+
 def test_a_report_comes_from_a_file_or_from_standard_input(project):
     text = json.dumps({"confidence": 0.25, "most_likely_wrong": None, "known_not_in_diff": None})
     path = project.write("report.json", text)
@@ -66,7 +102,11 @@ def test_list_show_and_export_agree_and_name_what_they_can_not_read(project):
     assert [one["reflection"]["session_id"] for one in listed["reflections"]] == ["manual", "other"]
     assert [one["name"] for one in listed["unreadable"]] == ["bad-1.reflection.json"]
     assert "bad-1.reflection.json: not a reflection" in project.run("reflect", "list").stdout
-    lines = project.run("reflect", "export").stdout.splitlines()
+    exported = project.run("reflect", "export")
+    assert exported.exit_code == 0
+    assert exported.stderr.startswith("left out: bad-1.reflection.json: not a reflection: ")
+    assert "bad-1" in project.run("reflect", "export", "--form", "csv").stderr
+    lines = exported.stdout.splitlines()
     assert [json.loads(line)["reflection"] for line in lines] == [one["reflection"] for one in listed["reflections"]]
     rows = list(csv.DictReader(io.StringIO(project.run("reflect", "export", "--form", "csv").stdout)))
     assert [row["known_not_in_diff"] for row in rows] == ["first, with a comma\nand a line", ""]

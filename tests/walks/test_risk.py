@@ -453,7 +453,7 @@ def test_rule_sets_and_threshold_are_flags_and_settings(repo):
     repo.write("author.py", "x\n")
     assert judged(repo, "--ruleset", "classic", needs_review=True)["ruleset"] == "classic"
     record = judged(repo, needs_review=False)
-    assert (record["ruleset"], record["ruleset_version"], record["threshold"]) == ("default", 1, 0.5)
+    assert (record["ruleset"], record["ruleset_version"], record["threshold"]) == ("default", 2, 0.5)
     judged(repo, "--threshold", "0.01", needs_review=True)
     judged(repo, env={"LOOPWRIGHT_RISK_RULESET": "classic"}, needs_review=True)
     repo.write(".loopwright/config.toml", "[risk]\nruleset = 'classic'\nthreshold = 1.0\n")
@@ -526,7 +526,7 @@ def test_a_person_is_told_the_verdict_why_and_what_to_type(repo):
     head = repo.git("rev-parse", "HEAD")[:12]
     assert done.stdout.splitlines() == [
         "review needed: score 1.00, review from 0.5 on",
-        "why: auth is touched (default rules v1)",
+        "why: auth is touched (default rules v2)",
         '  auth  1.00  src/auth.py  (word "auth")',
         "  none  0.00  src/main.py",
         f"looked at: the work tree, what is staged and what is untracked, with HEAD ({head})",
@@ -595,7 +595,7 @@ def test_sarif_is_what_the_standard_asks_for(repo):
 
 def test_explain_shows_both_tables(repo):
     rows = repo.run("explain", "risk", "--json").json()
-    assert {row["rules"] for row in rows} == {"default rules v1", "classic rules v1"}
+    assert {row["rules"] for row in rows} == {"default rules v2", "classic rules v1"}
     words = " ".join(row["what"] for row in rows if row["surface"] == "auth")
     assert "oauth" in words
     assert any(row["how"] == "size" and "100" in row["what"] for row in rows)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from loopwright.analysis.changes import changes_of
+from loopwright.analysis.changes import Change, changes_of
 from loopwright.analysis.churn import lines_changed
 from loopwright.analysis.corpus import Judged, read_corpus, without_duplicates
 from loopwright.analysis.history import DAY, Progress, Window, read_past
@@ -29,7 +29,7 @@ from loopwright.analysis.model import (
 from loopwright.analysis.moments import moment_text
 from loopwright.analysis.outcomes import Outcome, Outcomes
 from loopwright.analysis.preregistered import DECIDING_ORDER, NUMBERS, Question, Series
-from loopwright.analysis.reflections import Report, Reports
+from loopwright.analysis.reflections import Report, Reports, as_reported
 from loopwright.analysis.statistics import (
     area_under_curve,
     brier_of_base_rate,
@@ -68,7 +68,8 @@ def analyse_reports(reports: Reports, history: History, as_of: int, on_progress:
     # Nothing that landed before the first report can be its outcome.
     first = min((report.time for report in reports.reports), default=as_of) - NUMBERS.landing_days_before * DAY
     past = read_past(history, Window(since=max(first, 0), until=as_of), on_progress)
-    outcomes = Outcomes(changes_of(past.commits, past.tips[0] if past.tips else ""), as_of)
+    changes = changes_of(past.commits, past.tips[0] if past.tips else "")
+    outcomes = Outcomes([_as_reported(change) for change in changes], as_of)
     found = [(report, outcomes.of_work(report.files, report.time)) for report in reports.reports]
     known = [(report, outcome) for report, outcome in found if isinstance(outcome, Outcome)]
     left_out = Counter(str(outcome) for _, outcome in found if not isinstance(outcome, Outcome))
@@ -125,6 +126,11 @@ def verdict_on(findings: Sequence[SeriesFindings]) -> Verdict:
 
 def _deciding(findings: Sequence[SeriesFindings]) -> Series | None:
     return next((one.series for one in findings if one.high.confidence.auc is not None), None)
+
+
+def _as_reported(change: Change) -> Change:
+    """With its files named as reports name them."""
+    return replace(change, files=frozenset(map(as_reported, change.files)))
 
 
 def _judged(report: Report, outcome: Outcome, lines: dict[str, int]) -> Judged:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Final
 
@@ -9,13 +10,14 @@ import msgspec
 
 from loopwright.analysis.model import Killed, NotEnoughData, Passed, Result
 from loopwright.analysis.preregistered import Question
-from loopwright.analysis.store import Unreadable
+from loopwright.analysis.store import Tries, Unreadable
 
 COMMANDS: Final = {
     Question.CALIBRATION: "loopwright analyze calibration",
     Question.GIT_HISTORY: "loopwright analyze git-history",
     Question.BOARD_HISTORY: "loopwright analyze board-history",
 }
+_COMMIT: Final = re.compile(r"[0-9a-f]{40,64}")
 
 
 class Reason(msgspec.Struct, frozen=True):
@@ -38,21 +40,25 @@ class Closed(msgspec.Struct, frozen=True):
     reasons: tuple[Reason, ...]
 
 
-def decide(newest: Mapping[Question, Result | Unreadable], registration: str) -> Open | Closed:
-    """Open, or every reason why not."""
+def decide(
+    newest: Mapping[Question, Result | Unreadable], registration: str, tries: Mapping[Question, Tries]
+) -> Open | Closed:
+    """Open, or every reason why not; each counted result with what it was made from and what was tried before."""
     reasons = [
         Reason(question, *refusal)
         for question in Question
-        if (refusal := _refusal(question, newest.get(question), registration)) is not None
+        if (refusal := _refusal(question, newest.get(question), registration, tries)) is not None
     ]
     if reasons:
         return Closed(tuple(reasons))
     results = [result for result in newest.values() if isinstance(result, Result)]
     ordered = sorted(results, key=lambda result: result.question)
-    return Open(tuple(f"{result.question}: {result.verdict.sentence} ({result.at})" for result in ordered))
+    return Open(tuple(f"{one.question}: {one.verdict.sentence} ({_basis(one, tries)})" for one in ordered))
 
 
-def _refusal(question: Question, result: Result | Unreadable | None, registration: str) -> tuple[str, str] | None:
+def _refusal(
+    question: Question, result: Result | Unreadable | None, registration: str, tries: Mapping[Question, Tries]
+) -> tuple[str, str] | None:
     again = COMMANDS[question]
     if result is None:
         return "no result is recorded", again
@@ -64,6 +70,21 @@ def _refusal(question: Question, result: Result | Unreadable | None, registratio
         case Passed():
             return None
         case NotEnoughData(sentence):
-            return sentence, f"{again} (when there is more data)"
+            return f"{sentence} ({_basis(result, tries)})", f"{again} (when there is more data)"
         case Killed(sentence):
-            return f"killed: {sentence}", f"{again} (on other data; the numbers stay)"
+            return f"killed: {sentence} ({_basis(result, tries)})", f"{again} (on other data; the numbers stay)"
+
+
+def _basis(result: Result, tries: Mapping[Question, Tries]) -> str:
+    """When, from what, over which window, after how many others: whoever tries until one passes is seen."""
+    inputs = ", ".join(f"{one.kind} {_short(one.name)} sha256 {one.sha256[:12]}" for one in result.inputs) or "nothing"
+    window = "".join(f", {name} {value}" for name, value in result.parameters.items())
+    earlier = tries.get(result.question, Tries())
+    before = f"{earlier.before} earlier results of {result.question}"
+    failed = f", {earlier.not_passed} of them not passed" if earlier.before else ""
+    return f"{result.at}; of {inputs}{window}; {before}{failed}"
+
+
+def _short(name: str) -> str:
+    """A commit by its first digits; other names as they are."""
+    return " ".join(word[:12] if _COMMIT.fullmatch(word) else word for word in name.split(" ")) or "(nothing)"

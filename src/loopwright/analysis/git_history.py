@@ -7,11 +7,13 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
+from loopwright.analysis.chance import by_chance
 from loopwright.analysis.changes import Change, changes_of
 from loopwright.analysis.churn import lines_changed
 from loopwright.analysis.history import Past, Progress, Window, read_past
 from loopwright.analysis.messages import Kind
 from loopwright.analysis.model import (
+    Chance,
     Group,
     HistoryFindings,
     Input,
@@ -36,6 +38,7 @@ def analyse_git_history(history: History, window: Window, on_progress: Progress 
     past = read_past(history, window, on_progress)
     changes = changes_of(past.commits, past.tips[0] if past.tips else "")
     signals = find_failures(changes)
+    chance = by_chance(changes, signals)
     culprits = {failure.culprit for failure in signals.failures}
     features = [change for change in changes if change.kind is Kind.FEATURE]
     failed = [change for change in features if change.id in culprits]
@@ -50,8 +53,10 @@ def analyse_git_history(history: History, window: Window, on_progress: Progress 
         )
     return Parts(
         question=Question.GIT_HISTORY,
-        verdict=verdict_on(signals.failures),
-        findings=_findings(past, signals, _group(failed, looked_at[0], lines), _group(others, looked_at[1], lines)),
+        verdict=verdict_on(signals.failures, chance),
+        findings=_findings(
+            past, signals, chance, _group(failed, looked_at[0], lines), _group(others, looked_at[1], lines)
+        ),
         inputs=(Input(kind="git", name=" ".join(past.tips), sha256=past.digest),),
         parameters=window_parameters(window),
         notes=tuple(notes),
@@ -59,16 +64,24 @@ def analyse_git_history(history: History, window: Window, on_progress: Progress 
     )
 
 
-def verdict_on(failures: Sequence[Failure]) -> Verdict:
-    """The pre-registered question put to these failures."""
+def verdict_on(failures: Sequence[Failure], chance: Chance) -> Verdict:
+    """The pre-registered question put to these failures; what chance explains counts for nothing."""
     count = len(failures)
     if count < NUMBERS.least_records:
         return NotEnoughData(f"not enough data: {count} failures were found, {NUMBERS.least_records} are needed")
-    hidden = sum(failure.gate is Gate.REFLECTION for failure in failures)
-    sentence = f"{hidden} of {count} failures ({hidden / count:.1%}) could have been caught only by self-reflection"
-    if hidden / count < NUMBERS.near_empty_share:
+    hidden = [failure for failure in failures if failure.gate is Gate.REFLECTION]
+    sentence = (
+        f"{len(hidden)} of {count} failures ({len(hidden) / count:.1%}) could have been caught only by self-reflection"
+    )
+    if len(hidden) / count < NUMBERS.near_empty_share:
         return Killed(f"{sentence}: under {NUMBERS.near_empty_share:.0%}")
-    return Passed(f"{sentence}: not under {NUMBERS.near_empty_share:.0%}")
+    expected = chance.expected[Gate.REFLECTION]
+    beside = f"chance alone gives {expected:.1f} of them ({expected / count:.1%})"
+    by_files = sum(failure.by_files for failure in hidden)
+    beyond_chance = len(hidden) if by_files > chance.most_reflection else len(hidden) - by_files
+    if beyond_chance / count < NUMBERS.near_empty_share:
+        return NotEnoughData(f"not enough data: {sentence}, but {beside}, and up to {chance.most_reflection}")
+    return Passed(f"{sentence}: not under {NUMBERS.near_empty_share:.0%}; {beside}")
 
 
 def window_parameters(window: Window) -> dict[str, str]:
@@ -78,7 +91,7 @@ def window_parameters(window: Window) -> dict[str, str]:
     return {"revision": window.revision, **named}
 
 
-def _findings(past: Past, signals: Signals, failed: Group, others: Group) -> HistoryFindings:
+def _findings(past: Past, signals: Signals, chance: Chance, failed: Group, others: Group) -> HistoryFindings:
     failures = signals.failures
     tally = Counter(failure.gate for failure in failures)
     kinds = Counter(failure.kind for failure in failures)
@@ -93,6 +106,7 @@ def _findings(past: Past, signals: Signals, failed: Group, others: Group) -> His
         reflection_share=tally[Gate.REFLECTION] / len(failures) if len(failures) >= NUMBERS.least_records else None,
         not_counted={
             "fixes of nothing that landed shortly before": signals.fixes_of_nothing_recent,
+            "fixes that share less than half of their files with a recent feature": signals.loosely_linked,
             "mended before it landed": signals.mended_before_landing,
             "fixes of prose only": signals.prose_only,
             "landed again after a revert": signals.relands,
@@ -101,6 +115,7 @@ def _findings(past: Past, signals: Signals, failed: Group, others: Group) -> His
         failed_features=failed,
         other_features=others,
         newest_failures=tuple(_listed(failure) for failure in newest),
+        chance=chance,
     )
 
 

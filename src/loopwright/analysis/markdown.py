@@ -10,6 +10,7 @@ from loopwright.analysis.markdown_tables import malformed_lines, number, share, 
 from loopwright.analysis.model import (
     BoardFindings,
     CalibrationFindings,
+    Chance,
     Group,
     HistoryFindings,
     Killed,
@@ -63,15 +64,11 @@ def _verdict(result: Result) -> str:
 
 def _history(found: HistoryFindings) -> list[str]:
     counted = f"{found.reverts} reverts and {found.fixes} fixes soon after a feature"
-    gates = [
-        (gate, str(count), share(count / found.failures) if found.reflection_share is not None else "not enough data")
-        for gate, count in found.tally.items()
-    ]
     left_out = [f"{what}: {count}" for what, count in found.not_counted.items() if count]
     return [
         f"{found.commits:,} commits, {found.features:,} features, {found.failures:,} failures: {counted}.",
         "",
-        *table(("would have been caught by", "failures", "share"), gates),
+        *_gates(found),
         *(["", "Looked like failures and were not counted: " + "; ".join(left_out) + "."] if left_out else []),
         "",
         "What is mechanical, beside it: do churn and surface mark the features that failed?",
@@ -81,6 +78,30 @@ def _history(found: HistoryFindings) -> list[str]:
             [_group_row("that failed", found.failed_features), _group_row("that did not", found.other_features)],
         ),
     ]
+
+
+def _gates(found: HistoryFindings) -> list[str]:
+    """The buckets; beside them what chance would put there, where the record has it."""
+    known = found.reflection_share is not None
+    shares = {
+        gate: share(count / found.failures) if known else "not enough data" for gate, count in found.tally.items()
+    }
+    headings = ("would have been caught by", "failures", "share")
+    if not isinstance(found.chance, Chance):
+        return table(headings, [(gate, str(count), shares[gate]) for gate, count in found.tally.items()])
+    chance = found.chance
+    rows = [
+        (
+            gate,
+            str(count),
+            shares[gate],
+            str(chance.by_files[gate]),
+            f"{chance.expected[gate]:.1f}",
+            share(chance.expected[gate] / found.failures) if known else "not enough data",
+        )
+        for gate, count in found.tally.items()
+    ]
+    return table((*headings, "linked by files only", "of those by chance", "share by chance"), rows)
 
 
 def _group_row(name: str, group: Group) -> Sequence[str]:

@@ -72,6 +72,15 @@ class Group(_Record, frozen=True, kw_only=True):
     mean_surface_weight: float | None
 
 
+class Chance(_Record, frozen=True, kw_only=True):
+    """File-linked failures by gate, and how many chance gives: on average, and at most in the last bucket."""
+
+    draws: int
+    by_files: dict[str, int]
+    expected: dict[str, float]
+    most_reflection: int
+
+
 class HistoryFindings(_Record, frozen=True, kw_only=True, tag_field="about", tag="git-history"):
     """P2: failures by the gate that would have caught them, and what churn and surface say about the culprits."""
 
@@ -86,6 +95,8 @@ class HistoryFindings(_Record, frozen=True, kw_only=True, tag_field="about", tag
     failed_features: Group
     other_features: Group
     newest_failures: tuple[ListedFailure, ...]
+    # The first results were recorded without it, and must come back as they were.
+    chance: Chance | msgspec.UnsetType = msgspec.UNSET
 
 
 class BoardFindings(_Record, frozen=True, kw_only=True, tag_field="about", tag="board-history"):

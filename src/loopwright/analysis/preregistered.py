@@ -58,6 +58,10 @@ class Numbers(msgspec.Struct, frozen=True, kw_only=True):
     wide_files: int = 500
     bins: int = 10
     baseline_sample: int = 500
+    culprit_cover: float = 0.5
+    chance_draws: int = 19
+    chance_days: int = 56
+    chance_seed: int = 2026
 
 
 MEANINGS: Final = {
@@ -74,6 +78,10 @@ MEANINGS: Final = {
     "wide_files": "a change of more files (a reformatting, an import) is linked to no other by its files",
     "bins": "bars of the reliability diagram",
     "baseline_sample": "P2: this many changes, evenly spread, are asked for their lines, of each group",
+    "culprit_cover": "P2: a feature that only shared files blame has this share of the fix's telling files, at least",
+    "chance_draws": "P2: so often all fixes are moved; more than the most of 19 comes by chance once in 20 times",
+    "chance_days": "P2: a fix is moved to the moment of another change at most this far away",
+    "chance_seed": "P2: the same history gives the same moves",
 }
 
 
@@ -234,7 +242,7 @@ KILL: Final = {
     ),
     Question.GIT_HISTORY: (
         "P2 is killed when the bucket 'only self-reflection' is near-empty: "
-        f"under {NUMBERS.near_empty_share:.0%} of the failures."
+        f"under {NUMBERS.near_empty_share:.0%} of the failures. It does not pass on what chance alone would put there."
     ),
     Question.BOARD_HISTORY: (
         f"P3 is killed when under {NUMBERS.detectable_share:.0%} of the completed tasks have a machine-detectable "
@@ -259,5 +267,13 @@ REASONS: Final = (
         "2026-11-15",
         "7e5f40cca66b73b7bc9b46b2f41027e78a2ece5676eb51314ddef5983fe36c53",
         "First registration: the contract's six numbers; the others were chosen before any analysis was run.",
+    ),
+    Reason(
+        "2026-11-15",
+        "747b8733a9969f722500d17b6f1796ad766e93a81a7ed1f62f8bc9bfd0b5e268",
+        "P2 passed on random commits: one shared file among many blamed a feature, and the files that it lacked counted "
+        "as hidden. Shared files blame only what covers half of the fix (culprit_cover), and what chance alone gives is "
+        "measured (chance_draws, chance_days, chance_seed). Chosen on random histories only, before any real one was "
+        "analysed under them.",
     ),
 )

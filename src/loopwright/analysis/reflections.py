@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -14,6 +15,7 @@ from loopwright.analysis.paths import surface_weight
 from loopwright.analysis.preregistered import Series
 from loopwright.kernel import codec
 from loopwright.reflection.model import Reflection
+from loopwright.reflection.path_words import shown
 from loopwright.reflection.store import read_shelf
 
 _NAMED: Final = 100
@@ -59,6 +61,12 @@ def read_reports(folder: Path) -> Reports:
         reports += [report] if report is not None else []
     reports.sort(key=lambda report: report.time)
     return Reports(tuple(_with_files(reports)), silent, _malformed(bad), digest.hexdigest())
+
+
+@lru_cache(1 << 16)
+def as_reported(file: bytes) -> bytes:
+    """A name of git's as a reflection writes it: what is no UTF-8 or can't be printed is escaped there."""
+    return shown(file.decode("utf-8", "surrogateescape")).encode()
 
 
 def _malformed(bad: dict[str, str]) -> Malformed:

@@ -9,14 +9,20 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 from enum import StrEnum
+from typing import Final
 
 import msgspec
 
 from loopwright.analysis.changes import Change
-from loopwright.analysis.history import DAY
+from loopwright.analysis.links import Links, NoLink, Place, last_of, soon_before
 from loopwright.analysis.messages import Kind
 from loopwright.analysis.paths import is_checked, is_telling
-from loopwright.analysis.preregistered import NUMBERS, Gate
+from loopwright.analysis.preregistered import Gate
+
+_COUNTED: Final = (
+    "features", "relands", "fixes_of_nothing_recent", "loosely_linked", "mended_before_landing", "prose_only",
+    "too_wide",
+)  # fmt: skip
 
 
 class Rule(StrEnum):
@@ -31,7 +37,7 @@ class Rule(StrEnum):
 
 
 class Failure(msgspec.Struct, frozen=True):
-    """One signal that something which landed was wrong."""
+    """One signal that something which landed was wrong; `by_files`: only shared files say of what."""
 
     id: str
     time: int
@@ -39,36 +45,39 @@ class Failure(msgspec.Struct, frozen=True):
     culprit: str | None
     gate: Gate
     rule: Rule
+    by_files: bool = False
 
 
 class Signals(msgspec.Struct, frozen=True, kw_only=True):
-    """All failures, and what looked like one and was not counted."""
+    """All failures and what was not counted; `files_decide` are the places of fixes that name nothing."""
 
     failures: tuple[Failure, ...]
+    files_decide: tuple[int, ...]
     features: int
     relands: int
     fixes_of_nothing_recent: int
+    loosely_linked: int
     mended_before_landing: int
     prose_only: int
     too_wide: int
 
 
 def find_failures(changes: Sequence[Change]) -> Signals:
-    """Every revert, and every fix that shares a telling file with a feature that landed shortly before."""
+    """Every revert, and every fix whose telling files a feature that landed shortly before covers at least by half."""
     finder = _Finder(changes)
-    for change in changes:
+    for position, change in enumerate(changes):
         match change.kind:
             case Kind.FEATURE:
                 finder.note_feature(change)
             case Kind.REVERT:
                 finder.note_revert(change)
             case Kind.FIX:
-                finder.note_fix(change)
+                finder.note_fix(change, position)
             case Kind.RELAND:
                 finder.counts["relands"] += 1
             case Kind.OTHER:
                 pass
-    return Signals(failures=tuple(finder.failures), **finder.counts)
+    return Signals(failures=tuple(finder.failures), files_decide=tuple(finder.files_decide), **finder.counts)
 
 
 def gate_of(change: Change, culprit: Change | None) -> tuple[Gate, Rule]:
@@ -116,17 +125,14 @@ class Names:
 class _Finder:
     def __init__(self, changes: Sequence[Change]) -> None:
         self.failures: list[Failure] = []
-        self.counts = dict.fromkeys(
-            ("features", "relands", "fixes_of_nothing_recent", "mended_before_landing", "prose_only", "too_wide"), 0
-        )
+        self.files_decide: list[int] = []
+        self.counts = dict.fromkeys(_COUNTED, 0)
         self._names = Names(changes)
-        self._last_feature: dict[bytes, Change] = {}
+        self._links = Links(changes)
 
     def note_feature(self, change: Change) -> None:
         self.counts["features"] += 1
         self.counts["too_wide"] += change.is_wide
-        for file in change.files:
-            self._last_feature[file] = change
 
     def note_revert(self, change: Change) -> None:
         named = [found for name in change.said.names if (found := self._names.by_id(name))]
@@ -136,23 +142,33 @@ class _Finder:
             return
         self._add(change, culprit)
 
-    def note_fix(self, change: Change) -> None:
-        telling = [file for file in change.files if is_telling(file)]
-        if change.files and not telling:
+    def note_fix(self, change: Change, position: int) -> None:
+        reach = self._links.reach(change)
+        if change.files and not reach.telling:
             self.counts["prose_only"] += 1
             return
         named = [found for name in change.said.names if (found := self._names.by_id(name))]
-        recent = named or [found for file in telling if (found := self._last_feature.get(file))]
-        landed = [culprit for culprit in recent if culprit.order < change.order]
-        if recent and not landed:
-            self.counts["mended_before_landing"] += 1
-            return
-        soon = [culprit for culprit in landed if change.time - culprit.time <= NUMBERS.soon_days * DAY]
-        if not soon:
-            self.counts["fixes_of_nothing_recent"] += 1
-            return
-        self._add(change, max(soon, key=lambda culprit: (culprit.order, culprit.id)))
+        self.files_decide += [] if named else [position]
+        place = Place(position, change.order, change.time)
+        culprit = _named_culprit(named, change) if named else self._links.culprit(reach, place)
+        match culprit:
+            case NoLink.NOT_LANDED:
+                self.counts["mended_before_landing"] += 1
+            case NoLink.NOT_RECENT:
+                self.counts["fixes_of_nothing_recent"] += 1
+            case NoLink.LOOSE:
+                self.counts["loosely_linked"] += 1
+            case Change():
+                self._add(change, culprit, by_files=not named)
 
-    def _add(self, change: Change, culprit: Change | None) -> None:
-        gate, rule = gate_of(change, culprit)
-        self.failures.append(Failure(change.id, change.time, change.kind, culprit.id if culprit else None, gate, rule))
+    def _add(self, change: Change, culprit: Change | None, *, by_files: bool = False) -> None:
+        blamed = culprit.id if culprit else None
+        self.failures.append(Failure(change.id, change.time, change.kind, blamed, *gate_of(change, culprit), by_files))
+
+
+def _named_culprit(named: Sequence[Change], fix: Change) -> Change | NoLink:
+    landed = [culprit for culprit in named if culprit.order < fix.order]
+    if not landed:
+        return NoLink.NOT_LANDED
+    soon = soon_before(landed, fix.time)
+    return last_of(soon) if soon else NoLink.NOT_RECENT

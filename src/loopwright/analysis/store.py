@@ -17,12 +17,20 @@ from loopwright.kernel.files import create_exclusively, shown
 from loopwright.workspace.layout import Layout
 
 RECORDED: Final = "analysis.recorded"
+PASSED: Final = "passed"
 
 
 class Unreadable(msgspec.Struct, frozen=True):
     """A result that the journal names and that is not there as it was written."""
 
     why: str
+
+
+class Tries(msgspec.Struct, frozen=True):
+    """How many results of a question were recorded before the newest, and how many of those did not pass."""
+
+    before: int = 0
+    not_passed: int = 0
 
 
 class AnalysisStore:
@@ -47,11 +55,21 @@ class AnalysisStore:
 
     def newest(self) -> dict[Question, Result | Unreadable]:
         """The last recorded result of each question."""
-        last: dict[Question, Entry] = {}
+        return {question: self._load(entries[-1]) for question, entries in self._by_question().items()}
+
+    def tries(self) -> dict[Question, Tries]:
+        """What came before the newest result of each question."""
+        return {
+            question: Tries(len(before), sum(entry.data.get("verdict") != PASSED for entry in before))
+            for question, (*before, _) in self._by_question().items()
+        }
+
+    def _by_question(self) -> dict[Question, list[Entry]]:
+        found: dict[Question, list[Entry]] = {}
         for entry in self.journal.entries():
             if entry.kind == RECORDED and entry.data.get("question") in tuple(Question):
-                last[Question(entry.data["question"])] = entry
-        return {question: self._load(entry) for question, entry in last.items()}
+                found.setdefault(Question(entry.data["question"]), []).append(entry)
+        return found
 
     def _load(self, entry: Entry) -> Result | Unreadable:
         path = self._folder / Path(entry.data.get("file", "")).name

@@ -39,9 +39,9 @@ def context_of(project_root: Path, flags: dict[tuple[str, str], Any] | None = No
     return build_context(project_root, flags or {})
 
 
-def say(text: str = "", *, nl: bool = True, **style: Any) -> None:
+def say(text: str = "", *, nl: bool = True, err: bool = False, **style: Any) -> None:
     """A line for a person; text from outside can't steer the terminal."""
-    click.echo(click.style(neutralised(text), **style) if style else neutralised(text), nl=nl)
+    click.echo(click.style(neutralised(text), **style) if style else neutralised(text), nl=nl, err=err)
 
 
 def say_json_line(record: object) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import IO, Literal
 
 import click
+from click.core import ParameterSource
 
 from loopwright.cli.options import context_of, in_workspace, say, say_json
 from loopwright.errors import WrongUsage
@@ -18,6 +19,13 @@ from loopwright.verbs.reflect import ByHand, Report, export, find, reflect, shel
 
 _SURFACES: tuple[SurfaceName, ...] = ("auth", "data", "infra", "build", "ui", "test", "docs", "none")
 _MOST_BYTES = 1 << 20
+_HANDED_DOWN = ("project_root", "as_json")
+_POINTS: dict[Point | None, str] = {
+    None: "",
+    "before": ", captured before the work",
+    "after": ", captured after the work",
+    "adversarial": ", captured after an adversarial question",
+}
 _EPILOG = """\b
 Examples:
   loopwright reflect                                           what changed, and the risk floor
@@ -61,6 +69,7 @@ def command(
 ) -> int:
     """Take a reflection now, by hand: what changed, the risk floor, and what the doer says of its own work."""
     if ctx.invoked_subcommand is not None:
+        _hand_down(ctx, ctx.invoked_subcommand)
         return 0
     said = _report(confidence, most_likely_wrong, known)
     if report_file is not None and said is not None:
@@ -109,10 +118,26 @@ def show_command(name: str | None, project_root: Path, as_json: bool) -> int:
 @click.option("--form", type=click.Choice(["jsonl", "csv"]), default="jsonl", show_default=True, help="Which form.")
 @in_workspace
 def export_command(form: Literal["jsonl", "csv"], project_root: Path, as_json: bool) -> int:
-    """Print all reflections, for other programs; --json is --form jsonl."""
-    for text in export(context_of(project_root), "jsonl" if as_json else form):
+    """Print all reflections, for other programs; --json is --form jsonl. What is none is named on standard error."""
+    found = shelf(context_of(project_root))
+    for text in export(found.stored, "jsonl" if as_json else form):
         sys.stdout.buffer.write(text.encode())
+    for bad in found.unreadable:
+        say(f"left out: {bad.name}: not a reflection: {bad.why}", err=True)
     return 0
+
+
+def _hand_down(ctx: click.Context, subcommand: str) -> None:
+    """What was said before the subcommand holds for it, and what could not hold for it is refused."""
+    given = [name for name in ctx.params if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE]
+    about_taking = [name for name in given if name not in _HANDED_DOWN]
+    if about_taking:
+        option = next(one.opts[0] for one in ctx.command.params if one.name == about_taking[0])
+        raise WrongUsage(
+            f"{option} is for taking a reflection, and `{subcommand}` takes none",
+            hint=f"loopwright reflect {subcommand} --help",
+        )
+    ctx.default_map = {subcommand: {name: ctx.params[name] for name in given}}
 
 
 def _report(confidence: float | None, wrong: tuple[SurfaceName, str] | None, known: str | None) -> Report | None:
@@ -138,8 +163,7 @@ def _say(one: Stored, as_json: bool) -> None:
         return
     record, risk = one.reflection, one.reflection.risk
     say(shown(one.path), bold=True)
-    at = f", {one.point} the work" if one.point else ""
-    say(f"  {record.task_ref}, session {record.session_id}, {record.timestamp}{at}")
+    say(f"  {record.task_ref}, session {record.session_id}, {record.timestamp}{_POINTS[one.point]}")
     say(f"  {len(record.files_changed)} files changed; {risk.surface}, score {risk.score:.2f}: ", nl=False)
     say("review needed" if risk.needs_review else "no review needed", fg="yellow" if risk.needs_review else "green")
     say(f"  why: {risk.reason}")

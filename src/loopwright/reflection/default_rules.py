@@ -1,7 +1,8 @@
 """The default risk rules: the contract's surfaces and weights, at word borders, for many ecosystems, and with size.
 
 Data only; `classify` reads it. A word holds for its plural with s, too; "api key" is two words side by side in a part.
-A name, ending or folder is whole; "/vendor" is a folder at the top. Bump the version when a verdict can change.
+A name, ending or folder is whole; "/vendor" is a folder at the top; "env" of a hidden file begins `.env.local`. Bump
+the version when a verdict can change.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from loopwright.reflection.rule_set import (
     FIRST,
     FOLDER,
     FOLDER_LAST,
+    HIDDEN,
     KIND,
     LAST,
     MIDDLE,
@@ -207,10 +209,24 @@ _STEERING = {
         " .azure-pipelines .azuredevops .builds .ci .harness zuul.d .zuul.d .concourse .dagger .jenkins"
     ),
 }
+# What holds secrets, by its name or its place. An ending alone does not win: `testdata/key.pem` is a test's.
+_SECRETS = {
+    HIDDEN: _set("env"),
+    NAME: frozenset(
+        f"{name}.{ending}"
+        for name in ("secret", "secrets", "credential", "credentials", "password", "passwords")
+        for ending in ("yml", "yaml", "json", "toml", "ini", "cfg", "conf", "properties", "env", "enc", "yml.enc")
+    )
+    | _set(
+        "id_rsa id_dsa id_ecdsa id_ed25519 authorized_keys .envrc .netrc _netrc .pgpass .htpasswd .git-credentials"
+        " .pypirc .dockercfg .s3cfg .boto service-account.json master.key"
+    ),
+    FOLDER: _set(".ssh .gnupg .aws"),
+}
 
 DEFAULT = RuleSet(
     name="default",
-    version=1,
+    version=2,
     weights=WEIGHTS,
     surfaces={
         "auth": _AUTH,
@@ -221,7 +237,7 @@ DEFAULT = RuleSet(
         "test": _TEST,
         "docs": _DOCS,
     },
-    winning={"infra": _STEERING},
+    winning={"auth": _SECRETS, "infra": _STEERING},
     # Values that mean something only on files of these endings.
     limits={
         (WORD, "compose"): _set("yml yaml"),  # Jetpack Compose and function composition are no containers

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from loopwright.reflection.path_words import fold, numbered_of, parts_of, words_of
-from loopwright.reflection.rule_set import ENDING, FIRST, FOLDER, FOLDER_LAST, LAST, MIDDLE, NAME, STEM
+from loopwright.reflection.rule_set import ENDING, FIRST, FOLDER, FOLDER_LAST, HIDDEN, LAST, MIDDLE, NAME, STEM
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -60,6 +60,8 @@ class PathView:
         yield NAME, name
         if len(self.folded) > 1:
             yield NAME, f"{self.folded[-2]}/{name}"
+        if name.startswith(".") and (words := self._memory[self.parts[-1]][0]):
+            yield HIDDEN, words[0]
         if self.ending in ("", "txt"):
             yield STEM, fold(self.stem)
         yield from self._folders()

@@ -36,6 +36,7 @@ SURFACES = tuple(WEIGHTS)
 # How a path can be met. All values are folded; `explain` shows these words.
 FRAGMENT = "text anywhere"
 NAME = "file name"
+HIDDEN = "first word of a hidden file"
 STEM = "file name, bare or .txt"
 FOLDER = "folder"
 FOLDER_LAST = "last word of a folder"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -111,9 +111,8 @@ def find(context: Context, name: str | None) -> Stored:
     raise UnknownReflection(reason, hint=f"`loopwright reflect list` shows all; the last are: {names}")
 
 
-def export(context: Context, form: Literal["jsonl", "csv"]) -> Iterator[str]:
-    """All reflections, a line each."""
-    stored = shelf(context).stored
+def export(stored: Sequence[Stored], form: Literal["jsonl", "csv"]) -> Iterator[str]:
+    """These reflections, a line each."""
     if form == "jsonl":
         for one in stored:
             record = {"name": one.name, "point": one.point, "reflection": codec.to_builtins(one.reflection)}

@@ -10,4 +10,5 @@ from loopwright.verbs.context import Context
 
 def analyze_gate(context: Context) -> Open | Closed:
     """Decided by what is recorded, now."""
-    return decide(AnalysisStore(context.layout).newest(), current_digest())
+    store = AnalysisStore(context.layout)
+    return decide(store.newest(), current_digest(), store.tries())

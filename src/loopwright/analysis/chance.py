@@ -1,0 +1,70 @@
+"""What chance alone would put into P2's buckets: the same rules, with every fix moved to another moment near by. Pure.
+
+Files, words, sizes and the bustle of the project stay; only what makes a fix follow a feature is gone. Fixes that name
+what they mend, and reverts, are linked by no chance and are left out.
+"""
+
+from __future__ import annotations
+
+import random
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from loopwright.analysis.changes import Change
+from loopwright.analysis.history import DAY
+from loopwright.analysis.links import Links, NoLink, Place, Reach
+from loopwright.analysis.model import Chance
+from loopwright.analysis.preregistered import NUMBERS, Gate
+from loopwright.analysis.signals import Signals, gate_of
+
+
+class _Movable(msgspec.Struct, frozen=True):
+    """A fix that files alone can link; `near` is the range of the moments that it may be moved to."""
+
+    fix: Change
+    reach: Reach
+    near: tuple[int, int]
+    # None where it depends on the culprit.
+    gate: Gate | None
+
+
+def by_chance(changes: Sequence[Change], signals: Signals) -> Chance:
+    """The buckets of file-linked failures as they are, and as they are after moving all fixes, several times."""
+    links = Links(changes)
+    positions = sorted(range(len(changes)), key=lambda position: changes[position].time)
+    places = [Place(position, changes[position].order, changes[position].time) for position in positions]
+    movable = list(_movable([changes[position] for position in signals.files_decide], links, places))
+    source = random.Random(NUMBERS.chance_seed)  # noqa: S311 -- repeatable on purpose; nothing secret
+    draws = [_draw(links, movable, places, source) for _ in range(NUMBERS.chance_draws)]
+    observed = Counter(failure.gate for failure in signals.failures if failure.by_files)
+    return Chance(
+        draws=len(draws),
+        by_files={str(gate): observed[gate] for gate in Gate},
+        expected={str(gate): sum(draw[gate] for draw in draws) / len(draws) for gate in Gate},
+        most_reflection=max(draw[Gate.REFLECTION] for draw in draws),
+    )
+
+
+def _movable(fixes: Sequence[Change], links: Links, places: Sequence[Place]) -> Iterator[_Movable]:
+    times = [place.time for place in places]
+    for change in fixes:
+        reach = links.reach(change)
+        if not reach.features:
+            continue
+        span = NUMBERS.chance_days * DAY
+        near = bisect_left(times, change.time - span), bisect_right(times, change.time + span)
+        gate, _ = gate_of(change, None)
+        yield _Movable(change, reach, near, None if gate is Gate.REVIEW else gate)
+
+
+def _draw(links: Links, movable: Sequence[_Movable], places: Sequence[Place], source: random.Random) -> Counter[Gate]:
+    tally: Counter[Gate] = Counter()
+    for one in movable:
+        first, end = one.near
+        culprit = links.culprit(one.reach, places[first + int(source.random() * (end - first))])
+        if not isinstance(culprit, NoLink):
+            tally[one.gate or gate_of(one.fix, culprit)[0]] += 1
+    return tally

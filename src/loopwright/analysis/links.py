@@ -1,0 +1,79 @@
+"""Which feature a fix mends, as far as shared files tell. Pure; the observed history and chance are asked the same."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from enum import StrEnum
+
+import msgspec
+
+from loopwright.analysis.changes import Change
+from loopwright.analysis.history import DAY
+from loopwright.analysis.messages import Kind
+from loopwright.analysis.paths import is_telling
+from loopwright.analysis.preregistered import NUMBERS
+
+
+class NoLink(StrEnum):
+    """Why a fix is linked to no feature."""
+
+    NOT_RECENT = "no feature shortly before touched its files"
+    NOT_LANDED = "the feature landed together with it"
+    LOOSE = "no recent feature covers enough of its files"
+
+
+class Place(msgspec.Struct, frozen=True, gc=False):
+    """A place in a history: how many changes came before, the landing, and its time."""
+
+    position: int
+    order: int
+    time: int
+
+
+class Reach(msgspec.Struct, frozen=True):
+    """A fix's telling files, and for each that a feature ever touched the positions of those features."""
+
+    telling: frozenset[bytes]
+    features: tuple[list[int], ...]
+
+
+class Links:
+    """Answers about one history."""
+
+    def __init__(self, changes: Sequence[Change]) -> None:
+        self._changes = changes
+        self._features: dict[bytes, list[int]] = {}
+        for position, change in enumerate(changes):
+            if change.kind is Kind.FEATURE:
+                for file in change.files:
+                    self._features.setdefault(file, []).append(position)
+
+    def reach(self, fix: Change) -> Reach:
+        """What can link this fix at all."""
+        telling = frozenset(file for file in fix.files if is_telling(file))
+        return Reach(telling, tuple(found for file in telling if (found := self._features.get(file))))
+
+    def culprit(self, reach: Reach, place: Place) -> Change | NoLink:
+        """The last feature soon before that place that covers enough of the fix's files."""
+        ends = ((positions, bisect_left(positions, place.position)) for positions in reach.features)
+        recent = [self._changes[position] for position in {positions[end - 1] for positions, end in ends if end}]
+        landed = [feature for feature in recent if feature.order < place.order]
+        if recent and not landed:
+            return NoLink.NOT_LANDED
+        soon = soon_before(landed, place.time)
+        if not soon:
+            return NoLink.NOT_RECENT
+        least = NUMBERS.culprit_cover * len(reach.telling)
+        covering = [feature for feature in soon if len(reach.telling & feature.files) >= least]
+        return last_of(covering) if covering else NoLink.LOOSE
+
+
+def soon_before(changes: Sequence[Change], time: int) -> list[Change]:
+    """Those of which a fix at that time is soon enough."""
+    return [change for change in changes if time - change.time <= NUMBERS.soon_days * DAY]
+
+
+def last_of(changes: Sequence[Change]) -> Change:
+    """The one that landed last; of those that landed together always the same."""
+    return max(changes, key=lambda change: (change.order, change.id))

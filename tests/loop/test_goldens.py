@@ -1,0 +1,61 @@
+"""A loop that version 1 left (driven to its end, tried again, steered, paused) must load for ever."""
+
+from __future__ import annotations
+
+import shutil
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from loopwright.kernel import codec
+from loopwright.loop import log
+from loopwright.loop.head import decode_head, encode_head
+from loopwright.loop.model import Holder
+from loopwright.loop.projection import document_of, task_line
+from loopwright.loop.store import LoopStore
+from loopwright.workspace.layout import Flavour, Layout
+
+GOLDENS = Path(__file__).resolve().parent.parent / "goldens" / "v1" / "loops"
+LOOP = "loop-v2-20261115-r25tv7"
+FILES = (f"{LOOP}.json", f"{LOOP}.events.ndjson", f"{LOOP}.tasks.jsonl", f".{LOOP}.head.json")
+
+
+@pytest.fixture
+def layout(tmp_path):
+    made = Layout(tmp_path, Flavour.UNIFIED, tmp_path)
+    shutil.copytree(GOLDENS, made.loops)
+    return made
+
+
+def golden(name):
+    return (GOLDENS / name).read_bytes()
+
+
+def test_the_log_alone_comes_to_what_the_head_says():
+    head = decode_head(golden(f".{LOOP}.head.json"))
+    replayed = log.replay(GOLDENS / f"{LOOP}.events.ndjson")
+    assert head is not None
+    assert (replayed.damage, replayed.sound_bytes, replayed.last_line) == (None, head.log_bytes, head.last_line)
+    assert replayed.loop == head.loop
+
+
+def test_every_file_is_written_as_it_was():
+    head = decode_head(golden(f".{LOOP}.head.json"))
+    assert encode_head(head) == golden(f".{LOOP}.head.json")
+    assert codec.to_json(document_of(head.loop)) == golden(f"{LOOP}.json")
+    assert b"".join(codec.to_json_line(task_line(task)) for task in head.loop.tasks) == golden(f"{LOOP}.tasks.jsonl")
+    lines = golden(f"{LOOP}.events.ndjson").splitlines(keepends=True)
+    assert [codec.to_json_line(codec.from_json(line, log.Line)) for line in lines] == lines
+
+
+@pytest.mark.parametrize("lost", [None, f".{LOOP}.head.json", f"{LOOP}.json"])
+def test_it_loads_as_it_was_left_also_when_a_file_is_lost(layout, lost):
+    if lost is not None:
+        (layout.loops / lost).unlink()
+    loop = LoopStore(layout, lambda: datetime.now(UTC)).load(LOOP)
+    assert [task.id for task in loop.tasks] == ["T-2", "T-1", "F-1"]
+    assert {hold.holder for hold in loop.phase.holds} == {Holder.OPERATOR}
+    assert (loop.attempt, loop.budget.usd) == (2, 20)
+    # Nothing was taken for somebody else's edit, and what was lost is there again.
+    assert {name: (layout.loops / name).read_bytes() for name in FILES} == {name: golden(name) for name in FILES}
