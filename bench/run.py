@@ -14,7 +14,6 @@ from pathlib import Path
 
 import history
 import hook
-
 import machine
 import redaction_speed
 import sandbox
