@@ -142,6 +142,12 @@ def test_a_revision_that_somebody_moved_is_a_conflict(project, loop_id):
     assert shown(project, loop_id)["status"] == "paused"
 
 
+def test_more_budget_for_a_loop_that_can_not_be_resumed_changes_nothing(project, loop_id):
+    before = files(project, loop_id)[1].read_bytes()
+    assert run(project, "resume", loop_id, "--usd", "20", code=1).stderr.startswith("LOOP_REFUSED: ")
+    assert files(project, loop_id)[1].read_bytes() == before
+
+
 def test_an_unknown_loop_is_named_and_the_end_of_an_id_is_enough(project, loop_id):
     assert run(project, "show", "nobody", code=1).stderr.startswith("UNKNOWN_LOOP: ")
     assert run(project, "show", "../../x", code=1).stderr.startswith("UNKNOWN_LOOP: ")

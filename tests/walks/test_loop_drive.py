@@ -372,7 +372,7 @@ def test_a_stop_ends_every_child_at_once(ready, how):
     assert list(project.sandboxes.iterdir()) == []
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(5))
 def test_killed_at_any_moment_it_goes_on_and_nothing_is_lost_or_done_twice(ready, seed):
     """kill -9 of the driver at random moments until the loop is done."""
     dice = random.Random(seed)
@@ -388,7 +388,7 @@ def test_killed_at_any_moment_it_goes_on_and_nothing_is_lost_or_done_twice(ready
     for _ in range(40):
         with Started(project, loop_id) as child:
             try:
-                child.wait(timeout=dice.uniform(0.1, 1.2))
+                child.wait(timeout=dice.uniform(0.2, 2.0))
                 break
             except subprocess.TimeoutExpired:
                 child.kill()

@@ -67,14 +67,13 @@ def resume(context: Context, loop_id: str, *, budget: Budget | None = None, revi
     """Lift what a person can lift; with more budget the budget's hold too."""
     require_person(context.environment, "loop resume")
     with store_of(context).changing(loop_id, revision=revision) as opened:
-        lifts = _LIFTED
+        # A running loop's worker died, or it was never held: nothing to lift, and starting it is the caller's part.
+        if not isinstance(opened.loop.phase, Running):
+            lifts = _LIFTED | ({Holder.BUDGET} if budget is not None else frozenset())
+            opened.apply(c.Resume(lifts=lifts), actor())
         if budget is not None:
             opened.apply(c.SetBudget(budget=_more(opened.loop.budget, budget)), actor())
-            lifts |= {Holder.BUDGET}
-        if isinstance(opened.loop.phase, Running):
-            # Its worker died, or it was never held: there is nothing to lift, and starting it is the caller's part.
-            return opened.loop
-        return opened.apply(c.Resume(lifts=lifts), actor()).loop
+        return opened.loop
 
 
 def stop(context: Context, loop_id: str, *, revision: int | None = None) -> Loop:
