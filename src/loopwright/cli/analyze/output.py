@@ -63,8 +63,12 @@ def within(command: _F) -> _F:
 
 
 def output_of(wanted: str, as_json: bool, plot: Path | None) -> Output:
-    """The options, checked before any work is done; from here on SIGTERM ends it as Ctrl-C does, cleanly."""
-    signal.signal(signal.SIGTERM, _stop)
+    """The options, checked before any work is done; from here on a signal ends it cleanly.
+
+    Also one that a shell told us to ignore, as it does for what it starts in the background: `run` does the same.
+    """
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _stop)
     if plot is not None:
         if plot.suffix.lower() not in (".svg", ".png"):
             raise WrongUsage(f"--plot {shown(plot)} ends in neither .svg nor .png", hint="name a .svg or .png file")
@@ -72,8 +76,8 @@ def output_of(wanted: str, as_json: bool, plot: Path | None) -> Output:
     return Output(as_json or wanted == "json", plot)
 
 
-def _stop(_number: int, _frame: FrameType | None) -> None:
-    raise Interrupted("SIGTERM", hint="nothing was recorded; run it again")
+def _stop(number: int, _frame: FrameType | None) -> None:
+    raise Interrupted(signal.Signals(number).name, hint="nothing was recorded; run it again")
 
 
 def announce(question: Question, output: Output) -> None:
