@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from big_repository import FILES, change_files, make_repository, name_of
+from loopwright.kernel.process import Cancellation
 from loopwright.sandbox.confine import choose
 from loopwright.sandbox.model import Confinement, Mode, Request, View
 from loopwright.sandbox.open import opened
@@ -92,7 +93,7 @@ def _by_us(folder: Path, project: Path, expected: Mode) -> float:
     patch = bytearray()
 
     def work() -> None:
-        with opened(request, "bench", confine=_unconfined, keep=True) as sandbox:
+        with opened(request, "bench", confine=_unconfined, keep=True, cancellation=Cancellation()) as sandbox:
             if sandbox.mode is not expected:
                 raise SystemExit(f"a {expected} was wanted, a {sandbox.mode} was made: {'; '.join(sandbox.notes)}")
             change_files(sandbox.place.repo, _CHANGED)
