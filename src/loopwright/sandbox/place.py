@@ -37,7 +37,7 @@ class OwnedPlace(msgspec.Struct, frozen=True):
         if keep:
             (self.place.folder / _KEPT).touch()
         else:
-            remove_tree(self.place.folder)
+            _take_away(self.place.folder)
         _drop_lock(self.place.folder, self.lock)
 
 
@@ -96,21 +96,41 @@ def claim(root: Path, name: str) -> OwnedPlace:
         if os.path.lexists(folder):
             _drop_lock(folder, lock)
             continue
-        with storage(folder):
-            _lay_out(folder)
+        try:
+            with storage(folder):
+                _lay_out(folder)
+        except BaseException:
+            lock.release()
+            raise
         return OwnedPlace(Place(folder), lock)
     raise SandboxCreateFailed(f"too many sandboxes named {name}", hint="run `loopwright doctor --fix`")
 
 
 def _lay_out(folder: Path) -> None:
     """Under another name until it is whole: one that we died at is known by that name, never taken for a stranger's."""
-    unborn = Place(folder.with_name(f".{folder.name}{_UNBORN}"))
+    unborn = Place(_unborn(folder))
     remove_tree(unborn.folder)
     unborn.folder.mkdir(mode=0o700)
     (unborn.folder / _OURS).touch()
     for part in (unborn.repo, unborn.tmp, unborn.home):
         part.mkdir()
     unborn.folder.rename(folder)
+
+
+def _take_away(folder: Path) -> None:
+    """The same backwards: what is being removed has the name of what is not whole, so a death on the way is seen."""
+    if folder.name.endswith(_UNBORN):
+        remove_tree(folder)
+    elif folder.is_dir() and not folder.is_symlink():
+        unborn = _unborn(folder)
+        remove_tree(unborn)
+        with storage(folder):
+            folder.rename(unborn)
+        remove_tree(unborn)
+
+
+def _unborn(folder: Path) -> Path:
+    return folder.with_name(f".{folder.name}{_UNBORN}")
 
 
 def leftovers(root: Path) -> list[Path]:
@@ -132,7 +152,7 @@ def remove_kept(folder: Path) -> None:
     lock = try_lock(_lock_of(folder))
     if lock is not None:
         try:
-            remove_tree(folder)
+            _take_away(folder)
         finally:
             _drop_lock(folder, lock)
 
@@ -144,7 +164,7 @@ def clear(folder: Path) -> None:
         return
     try:
         process.end_family(str(folder))
-        remove_tree(folder)
+        _take_away(folder)
     finally:
         _drop_lock(folder, lock)
 
