@@ -134,6 +134,17 @@ def test_the_hook_and_risk_read_the_same_change(project, hook, change):
     assert by_hook.risk.needs_review
 
 
+def test_a_repository_that_points_git_elsewhere_asks_for_review(project, hook, tmp_path):
+    project.write("login.py", "x\n")
+    project.commit("x")
+    subprocess.run(["cp", "-r", project.root, tmp_path / "clean"], check=True)
+    project.git("config", "core.worktree", str(tmp_path / "clean"))
+    project.write("login.py", "y\n" * 500)
+    record = hook.only()
+    assert record.risk.needs_review
+    assert record.provenance.degraded
+
+
 @pytest.mark.needs("root")
 def test_a_repository_that_git_refuses_asks_for_review(project, hook):
     subprocess.run(["chown", "-R", "12345", project.root], check=True)

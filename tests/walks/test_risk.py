@@ -599,3 +599,16 @@ def test_explain_shows_both_tables(repo):
     words = " ".join(row["what"] for row in rows if row["surface"] == "auth")
     assert "oauth" in words
     assert any(row["how"] == "size" and "100" in row["what"] for row in rows)
+
+
+def test_a_repository_that_points_git_elsewhere_is_refused(project, tmp_path):
+    project.write("login.py", "x\n")
+    project.commit("x")
+    clean = tmp_path / "clean"
+    clean.mkdir()
+    (clean / "login.py").write_text("x\n")
+    project.git("config", "core.worktree", str(clean))
+    project.write("login.py", "y\n" * 500)
+    done = project.run("risk")
+    assert done.exit_code == 1
+    assert done.stderr.startswith("GIT_FAILED: git is told to look at ")

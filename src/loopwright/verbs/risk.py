@@ -107,6 +107,12 @@ def _repository(folder: Path) -> git.UserRepository:
             f"{shown(folder.resolve())} is {what}: there is no work tree to look at",
             hint="go to a checkout, or list the paths: git diff --name-only -z A B | loopwright risk --files -",
         )
+    if not folder.resolve().is_relative_to(repository.top.resolve()):
+        # core.worktree: the verdict would be about another folder, a clean copy perhaps.
+        raise GitFailed(
+            f"git is told to look at {shown(repository.top)} instead of {shown(folder.resolve())}",
+            hint="go there, or take core.worktree out of the repository's config",
+        )
     return repository
 
 

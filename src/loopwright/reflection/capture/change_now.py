@@ -97,6 +97,9 @@ def read(repo: str, workspace: str, base: str, *, until: float, home: str, depth
     answers = os.fsdecode(where.stdout).split("\n")[:-1]
     if len(answers) != 6:
         return ChangeNow(Change(), ("the repository's path has a line break in it",))
+    if os.path.realpath(answers[0]) != os.path.realpath(repo):
+        # core.worktree: git would compare another folder, a clean copy perhaps.
+        return ChangeNow(Change(), ("git is told to look at another folder",))
     answers += [commit.stdout.decode("ascii", "replace").strip()] if commit.is_good else []
     repository = Repository(answers, carried_settings(settings.stdout, home))
     own = _own_state(repository.top, workspace)
