@@ -52,6 +52,7 @@ def test_a_required_filter_does_not_blind_it(project, hook):
     )
     project.write(".gitattributes", "*.bin filter=lfs\n")
     project.write("big.txt", "1\n" * 300)
+    project.write("m.bin", "x\n")
     project.git(
         "-c", "filter.lfs.required=false", "-c", "filter.lfs.process=", "-c", "filter.lfs.clean=cat", "add", "-A"
     )
