@@ -14,6 +14,7 @@ from pathlib import Path
 
 import history
 import hook
+import loops
 import machine
 import redaction_speed
 import sandbox
@@ -31,6 +32,7 @@ GROUPS: Mapping[str, Callable[[Path], Iterator[Row]]] = {
     "schedule": schedule.measure,
     "redaction": redaction_speed.measure,
     "history": history.measure,
+    "loops": loops.measure,
     "sandbox": sandbox.measure,
 }
 _RESULTS = Path(__file__).with_name("RESULTS.md")

@@ -17,6 +17,7 @@ from loopwright.version import VERSION
 # name -> (module, what --help says about it); in the order in which a newcomer meets them.
 COMMANDS: dict[str, tuple[str, str]] = {
     "init": ("init", "Make this project a workspace, and write a first plan."),
+    "status": ("status", "How the work stands, and what waits for you."),
     "run": ("run", "Run the plan in a sandbox and leave evidence."),
     "verify": ("verify", "Recompute evidence and name what does not match."),
     "rerun": ("rerun", "Run a recorded plan on its recorded base again, and compare."),

@@ -2,34 +2,19 @@
 
 from __future__ import annotations
 
-import json
-import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
-from loopwright.kernel.escapes import neutralised
+from loopwright.cli.plain import F, in_workspace, say, say_json, say_json_line
 from loopwright.verbs.context import Context
 from loopwright.wiring.build import build_context
 
-_F = TypeVar("_F", bound=Callable[..., Any])
+__all__ = ["context_of", "in_workspace", "say", "say_json", "say_json_line", "with_sandbox_root"]
 
 
-def in_workspace(command: _F) -> _F:
-    """--project-root and --json."""
-    command = click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")(command)
-    return click.option(
-        "--project-root",
-        type=click.Path(path_type=Path),
-        default=Path(),
-        show_default=".",
-        help="The project; a workspace above it is found.",
-    )(command)
-
-
-def with_sandbox_root(command: _F) -> _F:
+def with_sandbox_root(command: F) -> F:
     """--sandbox-root, for commands that look at sandboxes."""
     return click.option("--sandbox-root", type=str, help="Folder for sandboxes, outside the project.")(command)
 
@@ -37,24 +22,3 @@ def with_sandbox_root(command: _F) -> _F:
 def context_of(project_root: Path, flags: dict[tuple[str, str], Any] | None = None) -> Context:
     """The context for a command."""
     return build_context(project_root, flags or {})
-
-
-def say(text: str = "", *, nl: bool = True, err: bool = False, **style: Any) -> None:
-    """A line for a person; text from outside can't steer the terminal."""
-    click.echo(click.style(neutralised(text), **style) if style else neutralised(text), nl=nl, err=err)
-
-
-def say_json_line(record: object) -> None:
-    """A record for a program that reads lines."""
-    _write(json.dumps(record, ensure_ascii=False))
-
-
-def say_json(record: object) -> None:
-    """A record for a program."""
-    _write(json.dumps(record, ensure_ascii=False, indent=2))
-
-
-def _write(text: str) -> None:
-    # JSON is UTF-8 whatever the terminal's locale is; a path of other bytes is shown escaped.
-    sys.stdout.flush()
-    sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace") + b"\n")

@@ -13,6 +13,8 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
+from loopwright.kernel import process_tree
+
 _PREFIX = "loopwright"
 _NAP_S = 0.001
 _numbers = itertools.count(1)
@@ -38,6 +40,11 @@ class Cgroup:
                 found += [int(pid) for pid in (folder / "cgroup.procs").read_text().split()]
         # 0 stands for a process that can't be seen from here.
         return [pid for pid in found if pid]
+
+    def has_all_of(self, pid: int) -> bool:
+        """Whether every living thread of a process is in it: one whose first thread is over is not listed."""
+        groups = process_tree.control_groups(pid)
+        return bool(groups) and all(f"/{self._folder.name}/" in f"{name}/" for name in groups)
 
     def freeze(self) -> bool:
         """Ask for it; `is_frozen` says when nobody runs any more."""

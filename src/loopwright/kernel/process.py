@@ -108,8 +108,6 @@ def stream(
         hold = Hold(family, follower, began)
         watched = Watched(child, family, hold, (on_stdout, on_stderr))
         try:
-            if follower is not None:
-                family.enclose()
             ending = watched.follow(timeout_s, request, follower)
         finally:
             watched.finish()

@@ -91,6 +91,18 @@ def states(pid: int) -> set[str]:
     return found
 
 
+def control_groups(pid: int) -> set[str]:
+    """The version 2 groups that its living threads are in."""
+    found: set[str] = set()
+    with suppress(OSError):
+        for thread in os.listdir(_PROC / str(pid) / "task"):
+            fields = _stat(f"{pid}/task/{thread}")
+            if fields and fields[0] not in (b"Z", b"X"):
+                lines = (_PROC / str(pid) / "task" / thread / "cgroup").read_text().splitlines()
+                found.update(line.removeprefix("0::") for line in lines if line.startswith("0::"))
+    return found
+
+
 def environment_has(pid: int, text: bytes) -> bool:
     """Whether the process was started with this in its environment."""
     try:

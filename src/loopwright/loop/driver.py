@@ -14,6 +14,7 @@ from loopwright.loop.actions import complete, debug, develop, init, validate
 from loopwright.loop.actions.asking import WORKER, HeldBack
 from loopwright.loop.desk import Desk, Told
 from loopwright.loop.model import Action, ErrorLine, Held, Hold, Holder, Loop, Running, UnderWay, Worker
+from loopwright.loop.workshop import Workshop
 
 _LOOK_EVERY_S = 0.2
 
@@ -24,8 +25,9 @@ def drive(loop_id: str, desk: Desk) -> Loop:
     _apply(desk, loop_id, c.Arrive(worker=worker))
     try:
         loop = desk.store.load(loop_id)
-        while desk.cancellation.reason is None and (isinstance(loop.phase, Running) or _is_short(loop)):
-            loop = advance(loop_id, desk) if isinstance(loop.phase, Running) else _wait(loop, desk)
+        with Workshop(desk) as shop:
+            while desk.cancellation.reason is None and (isinstance(loop.phase, Running) or _is_short(loop)):
+                loop = advance(loop_id, desk, shop) if isinstance(loop.phase, Running) else _wait(loop, desk)
         return desk.store.load(loop_id)
     finally:
         _apply(desk, loop_id, c.Leave(why=desk.cancellation.reason or "nothing to do"))
@@ -42,7 +44,7 @@ def _wait(loop: Loop, desk: Desk) -> Loop:
     return desk.store.load(loop.loop_id)
 
 
-def advance(loop_id: str, desk: Desk) -> Loop:
+def advance(loop_id: str, desk: Desk, shop: Workshop) -> Loop:
     """One action, from the rules' choice to its record. Whoever calls it again after a crash goes on with the same."""
     with desk.store.changing(loop_id) as opened:
         if not isinstance(opened.loop.phase, Running):
@@ -54,7 +56,7 @@ def advance(loop_id: str, desk: Desk) -> Loop:
         return loop
     desk.tell(Told(loop, _sentence(loop, under_way)))
     try:
-        outcome = _perform(loop, desk, under_way)
+        outcome = _perform(loop, desk, shop, under_way)
     except HeldBack as back:
         return _held(desk, loop, back.hold, turn_taken=back.turn_taken)
     except SecretLeak as leak:
@@ -65,7 +67,7 @@ def advance(loop_id: str, desk: Desk) -> Loop:
     return _record(desk, loop, outcome)
 
 
-def _perform(loop: Loop, desk: Desk, under_way: UnderWay) -> c.Command:
+def _perform(loop: Loop, desk: Desk, shop: Workshop, under_way: UnderWay) -> c.Command:
     match under_way.action:
         case Action.INIT:
             return init.perform(loop, desk, under_way.id)
@@ -73,7 +75,7 @@ def _perform(loop: Loop, desk: Desk, under_way: UnderWay) -> c.Command:
             task = loop.task(under_way.task_id or "")
             if task is None:
                 return c.AbandonAction(why="its task is gone")
-            return develop.perform(loop, desk, under_way.id, task)
+            return develop.perform(loop, desk, shop, under_way.id, task)
         case Action.DEBUG:
             return debug.perform(loop, desk, under_way.id)
         case Action.VALIDATE:

@@ -43,27 +43,47 @@ class Replayed(msgspec.Struct, frozen=True):
     is_torn: bool = False
 
 
-def append(path: Path, line: Line) -> tuple[int, str]:
-    """Make a line durable; returns the log's length and the line's digest."""
-    data = codec.to_json_line(line)
-    is_new = not path.exists()
-    with storage(path):
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666)
-        try:
-            size = os.fstat(handle).st_size
+class Writer:
+    """Appends to a log; the file stays open for the block of changes that it is used in."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._handle: int | None = None
+        self._size = 0
+
+    def append(self, line: Line) -> tuple[int, str]:
+        """Make a line durable; returns the log's length and the line's digest."""
+        data = codec.to_json_line(line)
+        with storage(self._path):
+            handle = self._open()
             try:
                 if os.write(handle, data) != len(data):
-                    raise OSError(28, os.strerror(28), str(path))
+                    raise OSError(28, os.strerror(28), str(self._path))
                 os.fsync(handle)
             except OSError:
                 # The old state stays whole: half a line is no line.
-                os.ftruncate(handle, size)
+                os.ftruncate(handle, self._size)
+                self.close()
                 raise
-        finally:
-            os.close(handle)
-        if is_new:
-            sync_folder(path.parent)
-    return size + len(data), sha256(data)
+        self._size += len(data)
+        return self._size, sha256(data)
+
+    def close(self) -> None:
+        """The block is over."""
+        if self._handle is not None:
+            os.close(self._handle)
+            self._handle = None
+
+    def _open(self) -> int:
+        if self._handle is None:
+            is_new = not self._path.exists()
+            flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
+            self._handle = os.open(self._path, flags, 0o666)
+            self._size = os.fstat(self._handle).st_size
+            if is_new:
+                # The name before the first line: a line that was durable in a file without a name would be lost.
+                sync_folder(self._path.parent)
+        return self._handle
 
 
 def replay(path: Path, *, loop: Loop | None = None, last_line: str = START, start: int = 0) -> Replayed:

@@ -6,7 +6,6 @@ kept aside, never lost and never followed blindly.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -50,11 +49,7 @@ class LoopStore:
 
     def ids(self) -> list[str]:
         """Every loop that has a state file or a log."""
-        folder = self._layout.loops
-        names = os.listdir(folder) if folder.is_dir() else []
-        ends = (".events.ndjson", ".json")
-        found = {name.removesuffix(end) for name in names for end in ends if name.endswith(end)}
-        return sorted(name for name in found if is_identifier(name) and not name.startswith("."))
+        return self._layout.loop_ids()
 
     def paths(self, loop_id: str) -> LoopPaths:
         """Where one loop's files are."""
@@ -113,11 +108,13 @@ class _Opened:
         self._log_bytes = log_bytes
         self._last_line = last_line
         self._projected = loop
+        self._log = log.Writer(paths.events)
 
     def __enter__(self) -> _Opened:
         return self
 
     def __exit__(self, *problem: object) -> None:
+        self._log.close()
         if self._loop is not self._projected:
             self.project()
 
@@ -152,7 +149,7 @@ class _Opened:
         if after is None:
             return
         line = log.Line(revision=after.revision, at=at, actor=actor, events=decision.events, previous=self._last_line)
-        self._log_bytes, self._last_line = log.append(self._paths.events, line)
+        self._log_bytes, self._last_line = self._log.append(line)
         self._loop = after
 
     def project(self) -> None:

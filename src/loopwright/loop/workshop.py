@@ -6,7 +6,7 @@ What an action left half done when it died is never part of what the next one st
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 
 import msgspec
@@ -38,11 +38,12 @@ def wanted_sandbox(loop: Loop, desk: Desk) -> Wanted:
     """The project as it is now, or with the loop's work in it."""
     if not git.is_installed():
         raise ToolMissing("a loop keeps its work by git, which is not installed", hint="install git")
+    now = desk.request()
     if loop.tree is None:
-        return desk.request()
+        return now
     return RecordedRequest(
-        now=desk.request(),
-        mode=Mode.COPY,
+        now=now,
+        mode=Mode.COPY if now.mode == Mode.COPY else Mode.WORKTREE,
         base=BaseRecord(commit=loop.tree.commit, tree=loop.tree.tree, is_commit=False),
         base_patch=patch_path(desk.progress(loop), loop.tree.patch_sha256),
     )
@@ -50,16 +51,70 @@ def wanted_sandbox(loop: Loop, desk: Desk) -> Wanted:
 
 @contextmanager
 def workshop(loop: Loop, desk: Desk, redactor: Redactor) -> Iterator[Booth]:
-    """A sandbox with the loop's work so far, for an agent or a command."""
-    environment = desk.environment.for_step(())
-    with opened(
-        wanted_sandbox(loop, desk),
-        loop.loop_id,
-        confine=lambda view: choose(desk.isolation, desk.isolations, view, desk.shell, environment),
-        keep=False,
-        cancellation=desk.cancellation,
-    ) as sandbox:
-        yield open_booth(sandbox, desk.environment, redactor, desk.limits.log_bytes, desk.freezer)
+    """A sandbox with the loop's work so far, for an agent or a command; gone afterwards."""
+    with Workshop(desk) as shop, shop.booth(loop, redactor) as booth:
+        yield booth
+
+
+class Workshop:
+    """The sandbox that a worker keeps from one task to the next, as long as each of them ended well.
+
+    It saves making it again, and an agent what it had installed or built where git does not look. Tests never run in
+    it: theirs is made of base and patch. Whatever else ended in it, it is thrown away and the next one starts clean.
+    """
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+        self._rooms = ExitStack()
+        self._sandbox: Sandbox | None = None
+        self._tree: Tree | None = None
+
+    def __enter__(self) -> Workshop:
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        self._clear()
+
+    @contextmanager
+    def booth(self, loop: Loop, redactor: Redactor) -> Iterator[Booth]:
+        """The sandbox with the loop's work so far; it stays only when `keep` was called in the block."""
+        if self._sandbox is None or self._tree != loop.tree:
+            self._clear()
+            self._sandbox = self._rooms.enter_context(self._opened(loop))
+        self._tree = None
+        try:
+            desk = self._desk
+            yield open_booth(self._sandbox, desk.environment, redactor, desk.limits.log_bytes, desk.freezer)
+        finally:
+            if self._tree is None:
+                self._clear()
+
+    def keep(self, loop: Loop, redactor: Redactor) -> Kept:
+        """Record what is in the sandbox now, durably, and go on from there."""
+        if self._sandbox is None:
+            raise SandboxCreateFailed("there is no sandbox to keep the work of", hint="try again")
+        kept = keep_work(loop, self._desk, self._sandbox, redactor)
+        self._tree = kept.tree
+        return kept
+
+    def discard(self) -> None:
+        """What was kept in this block is not to be gone on from."""
+        self._tree = None
+
+    def _opened(self, loop: Loop) -> AbstractContextManager[Sandbox]:
+        desk = self._desk
+        environment = desk.environment.for_step(())
+        return opened(
+            wanted_sandbox(loop, desk),
+            loop.loop_id,
+            confine=lambda view: choose(desk.isolation, desk.isolations, view, desk.shell, environment),
+            keep=False,
+            cancellation=desk.cancellation,
+        )
+
+    def _clear(self) -> None:
+        self._sandbox = self._tree = None
+        self._rooms.close()
 
 
 def keep_work(loop: Loop, desk: Desk, sandbox: Sandbox, redactor: Redactor) -> Kept:
@@ -69,7 +124,7 @@ def keep_work(loop: Loop, desk: Desk, sandbox: Sandbox, redactor: Redactor) -> K
         raise SandboxCreateFailed("a loop's sandbox needs git to say what changed", hint="install git")
     waiting = sandbox.place.folder / "work.waiting"
     with Screened(waiting, "the loop's work", redactor) as screened:
-        changes = recorder.record(lambda _: None)
+        changes = recorder.stage()
         recorder.write_whole_patch(screened.write)
     if screened.findings:
         first = screened.findings[0]
@@ -83,9 +138,10 @@ def keep_work(loop: Loop, desk: Desk, sandbox: Sandbox, redactor: Redactor) -> K
     write_durably(target, waiting.read_bytes())
     sync_folder(target.parent)
     base = recorder.base()
+    files = recorder.changed_files()
+    recorder.go_on_from_here()
     start = loop.tree.base_tree if loop.tree is not None else base.tree
-    tree = Tree(commit=base.commit, base_tree=start, tree=changes.tree, patch_sha256=digest)
-    return Kept(tree, recorder.changed_files())
+    return Kept(Tree(commit=base.commit, base_tree=start, tree=changes.tree, patch_sha256=digest), files)
 
 
 def patch_path(progress: Path, digest: str) -> Path:

@@ -39,6 +39,13 @@ class GitRecorder:
 
     def record(self, write: Callable[[bytes], None]) -> Changes:
         """Stage everything, name the tree, and write the patch from the base to it."""
+        changes = self.stage()
+        if self._tree != self._base.tree:
+            self._diff(self._base.tree, self._tree, write)
+        return changes
+
+    def stage(self) -> Changes:
+        """Stage everything, and name the tree."""
         left_out = set_aside_what_git_refuses(self._git.work_tree, self._aside)
         index = self._git.git_dir / "index"
         # Only time is lost when that can't be done.
@@ -49,9 +56,11 @@ class GitRecorder:
         if self._tree != self._base.tree and (large := self._keep_large_files_out()):
             left_out += large
             self._tree = write_tree(self._git)
-        if self._tree != self._base.tree:
-            self._diff(self._base.tree, self._tree, write)
         return Changes(self._tree, tuple(left_out))
+
+    def go_on_from_here(self) -> None:
+        """What is recorded now is the base of what comes next."""
+        self._base = Base(self._base.commit, self._tree, is_commit=False)
 
     def changed_files(self) -> tuple[str, ...]:
         """Every path that differs, both sides of a rename included."""

@@ -24,7 +24,7 @@ def open_recorded(
     if judge is not None and load_base(judge, base, request.base_patch):
         check_out(judge)
         if request.mode is Mode.WORKTREE and repository is not None and not holds_secrets(judge, base.commit):
-            give_steps_a_repository(place, judge, repository)
+            give_steps_a_repository(place, judge, repository, base.commit, is_clean=base.is_commit)
         return GitRecorder(judge, Base(base.commit, base.tree, is_commit=base.is_commit), place.folder / "inner-git")
     if judge is not None:
         (judge.git_dir / "index").unlink(missing_ok=True)

@@ -63,7 +63,7 @@ def open_worktree(
     check_out(judge)
     if not listed.secrets:
         # With the objects of HEAD a step could read what was left out.
-        give_steps_a_repository(place, judge, repository)
+        give_steps_a_repository(place, judge, repository, head.commit)
     if listed.links:
         notes.add(f"submodules are empty in the sandbox: {', '.join(map(shown, listed.links[:5]))}")
     return GitRecorder(judge, Base(head.commit, tree, is_commit=True), place.folder / "inner-git")
@@ -114,20 +114,28 @@ def _listed(repository: PrivateRepository) -> _Listed:
     return _Listed(links, secrets)
 
 
-def give_steps_a_repository(place: Place, judge: PrivateRepository, repository: UserRepository) -> None:
-    """A `.git` that steps may do with as they like; the judge's own is elsewhere."""
+def give_steps_a_repository(
+    place: Place, judge: PrivateRepository, repository: UserRepository, commit: str | None, *, is_clean: bool = True
+) -> None:
+    """A `.git` at this commit that steps may do with as they like; the judge's own is elsewhere.
+
+    What the sandbox has beyond the commit is not staged in it: the objects of that are the judge's alone.
+    """
     with storage(place.objects):
         place.objects.mkdir()
         names = [place.objects / str(number) for number in range(len(repository.object_stores))]
         for name, store in zip(names, repository.object_stores, strict=True):
             name.symlink_to(store)
-    git.make_private(
+    inner = git.make_private(
         place.repo / ".git",
         place.repo,
         object_stores=names,
         object_format=repository.object_format,
         settings=repository.settings,
-        head=repository.head.commit if repository.head else None,
+        head=commit,
     )
+    if not is_clean and commit is not None:
+        inner.run("read-tree", commit)
+        return
     with storage(place.repo):
         shutil.copy2(judge.git_dir / "index", place.repo / ".git" / "index")

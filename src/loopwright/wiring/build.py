@@ -10,7 +10,7 @@ from loopwright.agents.command import CommandAgent
 from loopwright.agents.port import Agent
 from loopwright.agents.scripted import ScriptedAgent, read_turns
 from loopwright.agents.shell import ShellAgent
-from loopwright.errors import AgentFailed, WrongUsage
+from loopwright.errors import AgentFailed
 from loopwright.kernel.clock import Clock, utc_now
 from loopwright.kernel.files import shown
 from loopwright.sandbox.bubblewrap import Bubblewrap
@@ -18,8 +18,8 @@ from loopwright.sandbox.landlock import Landlock
 from loopwright.sandbox.port import Isolation
 from loopwright.sandbox.unconfined import Unconfined
 from loopwright.verbs.context import Context
-from loopwright.workspace.layout import Flavour, Layout, detect_flavour, find_root, user_config, user_home
-from loopwright.workspace.settings import Flags, Settings, load_settings
+from loopwright.wiring.place import find_place
+from loopwright.workspace.settings import Flags, Settings
 from loopwright.workspace.settings_model import AgentSettings
 
 ISOLATIONS: tuple[Isolation, ...] = (Bubblewrap(), Landlock(), Unconfined())
@@ -29,26 +29,15 @@ def build_context(
     start: Path, flags: Flags, *, environment: Mapping[str, str] | None = None, clock: Clock = utc_now
 ) -> Context:
     """Find the workspace, read its settings, plug the adapters in."""
-    if not start.is_dir():
-        raise WrongUsage(f"the project folder {shown(start)} is not there", hint="check --project-root")
     environment = dict(os.environ if environment is None else environment)
-    root = find_root(start)
-    home = user_home()
-    unified = Layout(root, Flavour.UNIFIED, home)
-    settings = load_settings(
-        user_file=user_config(), workspace_file=unified.config, environment=environment, flags=flags
-    )
-    if ("workspace", "layout") in settings.origins:
-        flavour = Flavour(settings.values.workspace.layout)
-    else:
-        flavour = detect_flavour(root, home)
+    place = find_place(start, flags, environment)
     return Context(
-        layout=Layout(root, flavour, home),
-        settings=settings,
+        layout=place.layout,
+        settings=place.settings,
         environment=environment,
         clock=clock,
         isolations=ISOLATIONS,
-        open_agent=lambda name: open_agent(name, settings, root),
+        open_agent=lambda name: open_agent(name, place.settings, place.layout.root),
     )
 
 

@@ -10,6 +10,7 @@ import msgspec
 
 from loopwright.kernel.digest import sha256
 from loopwright.kernel.files import create_exclusively
+from loopwright.kernel.ids import is_identifier
 from loopwright.workspace import names
 
 
@@ -97,6 +98,14 @@ class Layout(msgspec.Struct, frozen=True):
     def loop(self, loop_id: str) -> LoopPaths:
         """The files of one loop."""
         return LoopPaths(self.loops, loop_id)
+
+    def loop_ids(self) -> list[str]:
+        """Every loop that has a state file or a log."""
+        folder = self.loops
+        found = os.listdir(folder) if folder.is_dir() else []
+        ends = (".events.ndjson", ".json")
+        ids = {name.removesuffix(end) for name in found for end in ends if name.endswith(end)}
+        return sorted(name for name in ids if is_identifier(name) and not name.startswith("."))
 
     def loop_worker(self, loop_id: str) -> Path:
         """The lock that a loop's worker holds as long as it lives."""

@@ -7,9 +7,10 @@ from pathlib import Path
 import click
 import msgspec
 
-from loopwright.cli.loop.output import COLORS
-from loopwright.cli.options import context_of, in_workspace, say, say_json
-from loopwright.verbs.loop.look import list_loops
+from loopwright.cli.loop.colors import COLORS
+from loopwright.cli.plain import in_workspace, place_of, say, say_json
+from loopwright.kernel.escapes import neutralised
+from loopwright.verbs.loop.glance import STATUSES, Summary, list_loops
 
 _EPILOG = """\b
 Examples:
@@ -19,20 +20,26 @@ Examples:
 
 
 @click.command(epilog=_EPILOG)
-@click.option("--status", "statuses", multiple=True, type=click.Choice([*COLORS, "damaged"]), help="Only these.")
+@click.option("--status", "statuses", multiple=True, type=click.Choice(STATUSES), help="Only these.")
 @in_workspace
 def command(statuses: tuple[str, ...], project_root: Path, as_json: bool) -> int:
     """List all loops, the newest change first."""
-    found = [one for one in list_loops(context_of(project_root)) if not statuses or one.line.status in statuses]
+    found = [one for one in list_loops(place_of(project_root).layout) if not statuses or one.line.status in statuses]
     if as_json:
         say_json({"loops": [{**msgspec.to_builtins(one.line), "has_worker": one.has_worker} for one in found]})
         return 0
-    for one in found:
-        line = one.line
-        say(f"{line.loop_id}  ", nl=False)
-        say(f"{line.status:<9}", fg=COLORS.get(line.status, "red"), nl=False)
-        dead = line.status == "running" and not one.has_worker
-        say(f"  {line.current_iteration}/{line.max_iterations}  {line.title}" + ("  (no worker)" if dead else ""))
     if not found:
         say("no loops; `loopwright loop new` makes one")
+        return 0
+    # All at once: a thousand lines one by one take longer than finding them.
+    click.echo("\n".join(loop_line(one) for one in found))
     return 0
+
+
+def loop_line(one: Summary) -> str:
+    """A loop in a line."""
+    line = one.line
+    status = click.style(f"{line.status:<9}", fg=COLORS.get(line.status, "red"))
+    note = "  (no worker)" if one.is_abandoned else ""
+    rest = neutralised(f"{line.current_iteration}/{line.max_iterations}  {line.title}{note}")
+    return f"{line.loop_id}  {status}  {rest}"

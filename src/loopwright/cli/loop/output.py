@@ -6,12 +6,12 @@ from typing import Any
 
 import click
 
-from loopwright.cli.options import say, say_json
+from loopwright.cli.loop.colors import COLORS
+from loopwright.cli.plain import say, say_json
 from loopwright.loop.model import Budget, Held, Loop, Spent
 from loopwright.loop.projection import document_of, progress_of
 from loopwright.loop.rules import status_of
 
-COLORS = {"created": "white", "running": "cyan", "paused": "yellow", "completed": "green", "failed": "red"}
 MARKS = {"pending": "·", "in_progress": "▶", "completed": "✓", "failed": "✗"}
 
 

@@ -13,7 +13,8 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from loopwright.cli.loop.output import COLORS, MARKS, cost_of
+from loopwright.cli.loop.colors import COLORS
+from loopwright.cli.loop.output import MARKS, cost_of
 from loopwright.cli.options import context_of, in_workspace, say, say_json_line
 from loopwright.cli.run import stopping_on_signals
 from loopwright.kernel.escapes import neutralised

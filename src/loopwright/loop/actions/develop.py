@@ -10,20 +10,21 @@ from loopwright.loop.actions.asking import ask
 from loopwright.loop.desk import Desk
 from loopwright.loop.model import Loop, Mark, Task
 from loopwright.loop.pages import add_line, add_to_page
-from loopwright.loop.workshop import keep_work, workshop
+from loopwright.loop.workshop import Workshop
 
 
-def perform(loop: Loop, desk: Desk, action_id: str, task: Task) -> c.Command:
+def perform(loop: Loop, desk: Desk, shop: Workshop, action_id: str, task: Task) -> c.Command:
     """Let the tool do the task, and keep what came of it."""
     redactor = desk.tools().redactor
-    with workshop(loop, desk, redactor) as booth:
+    with shop.booth(loop, redactor) as booth:
         answer = ask(loop, desk, booth, task.tool, Role.BUILDER, _prompt(loop, desk, task))
         error = f"{answer.reason}: {redactor.clean(answer.detail).text}" if isinstance(answer, NoAnswer) else None
         # Half of a failed try is no work: the next one starts from what was kept before.
-        kept = None if error is not None else keep_work(loop, desk, booth.sandbox, redactor)
-    files = kept.files if kept is not None else ()
-    if task.mode == "analysis" and files:
-        error, kept, files = f"an analysis changed files: {', '.join(files[:5])}", None, ()
+        kept = None if error is not None else shop.keep(loop, redactor)
+        files = kept.files if kept is not None else ()
+        if task.mode == "analysis" and files:
+            shop.discard()
+            error, kept, files = f"an analysis changed files: {', '.join(files[:5])}", None, ()
     again = error is not None and loop.tries.get(task.id, 0) <= desk.max_retries
     _write_down(loop, desk, task, files, error)
     tree = kept.tree.tree if kept is not None else (loop.tree.tree if loop.tree is not None else "")

@@ -1,0 +1,55 @@
+"""The options that every command has, and how it speaks. Loads next to nothing: a quick look must stay quick."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from loopwright.kernel.escapes import neutralised
+from loopwright.wiring.place import Place, find_place
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def in_workspace(command: F) -> F:
+    """--project-root and --json."""
+    command = click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")(command)
+    return click.option(
+        "--project-root",
+        type=click.Path(path_type=Path),
+        default=Path(),
+        show_default=".",
+        help="The project; a workspace above it is found.",
+    )(command)
+
+
+def place_of(project_root: Path) -> Place:
+    """The workspace and its settings, for a command that needs no more."""
+    return find_place(project_root, {}, os.environ)
+
+
+def say(text: str = "", *, nl: bool = True, err: bool = False, **style: Any) -> None:
+    """A line for a person; text from outside can't steer the terminal."""
+    click.echo(click.style(neutralised(text), **style) if style else neutralised(text), nl=nl, err=err)
+
+
+def say_json_line(record: object) -> None:
+    """A record for a program that reads lines."""
+    _write(json.dumps(record, ensure_ascii=False))
+
+
+def say_json(record: object) -> None:
+    """A record for a program."""
+    _write(json.dumps(record, ensure_ascii=False, indent=2))
+
+
+def _write(text: str) -> None:
+    # JSON is UTF-8 whatever the terminal's locale is; a path of other bytes is shown escaped.
+    sys.stdout.flush()
+    sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace") + b"\n")

@@ -1,0 +1,76 @@
+"""`loopwright loop list` and `status`: all loops at a glance, however many they are and however long their history.
+
+Reads the state files alone, and imports little: the list of a thousand loops is there before one could wonder.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from loopwright.kernel.files import read_plainly
+from loopwright.kernel.locks import is_held
+from loopwright.workspace.layout import Layout
+
+# In the order in which a person wants to hear of them.
+STATUSES = ("running", "paused", "failed", "created", "completed", "damaged")
+_MOST_BYTES = 64 << 20
+
+
+class _Hold(msgspec.Struct, frozen=True):
+    holder: str = ""
+    code: str = ""
+    message: str = ""
+    until: str | None = None
+
+
+class _Own(msgspec.Struct, frozen=True):
+    attempt: int = 1
+    tags: list[str] = []
+    priority: int = 0
+    agent: str = ""
+    holds: list[_Hold] = []
+
+
+class Listed(msgspec.Struct, frozen=True):
+    """A line of the list, read off the state file alone."""
+
+    loop_id: str
+    title: str = ""
+    status: str = "damaged"
+    current_iteration: int = 0
+    max_iterations: int = 0
+    updated_at: str = ""
+    loopwright: _Own = _Own()
+
+
+class Summary(msgspec.Struct, frozen=True):
+    """A loop in the list, and whether a process drives it."""
+
+    line: Listed
+    has_worker: bool
+
+    @property
+    def is_abandoned(self) -> bool:
+        """It says that it runs, and nobody runs it."""
+        return self.line.status == "running" and not self.has_worker
+
+
+def list_loops(layout: Layout) -> list[Summary]:
+    """Every loop, the newest change first."""
+    found = list(_summaries(layout))
+    return sorted(found, key=lambda one: (one.line.updated_at, one.line.loop_id), reverse=True)
+
+
+def _summaries(layout: Layout) -> Iterator[Summary]:
+    decoder = msgspec.json.Decoder(Listed)
+    for loop_id in layout.loop_ids():
+        try:
+            line = decoder.decode(read_plainly(layout.loop(loop_id).state, most=_MOST_BYTES))
+        except (OSError, ValueError):
+            line = Listed(loop_id)
+        if line.status not in STATUSES or line.loop_id != loop_id:
+            line = Listed(loop_id)
+        has_worker = line.status in ("running", "paused") and is_held(layout.loop_worker(loop_id))
+        yield Summary(line, has_worker)
