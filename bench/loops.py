@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from loopwright.kernel.clock import utc_now
@@ -20,6 +20,7 @@ from workspace import LOOPWRIGHT, Workspace
 
 _ROUNDS = 5
 _TASKS = 20
+_TRIES = 6
 _LOOPS = 1000
 _EVENTS = 200
 _LONG = 2000
@@ -28,50 +29,97 @@ _OWN_BLOCKS = 2000
 
 
 def measure(folder: Path) -> Iterator[Row]:
-    yield _iterations(folder / "iterations")
+    yield _tasks(folder / "tasks")
+    yield _rounds(folder / "rounds")
     yield from _listing(folder / "many")
     yield from _appending(folder / "appended")
 
 
-def _iterations(folder: Path) -> Row:
-    """Bash tasks that write a file each: the loop against a script that does the same and logs it."""
+def _tasks(folder: Path) -> Row:
+    """Bash tasks that write a file each: the loop against a script that does the same."""
     workspace = Workspace(folder)
-    (workspace.root / ".loopwright").mkdir(exist_ok=True)
-    (workspace.root / ".loopwright" / "config.toml").write_text(
-        '[loop]\ntest_command = "true"\n[sandbox]\nisolation = "none"\n', encoding="utf-8"
-    )
+    _settings(workspace, '[loop]\ntest_command = "true"\n')
     tasks = [f"echo {number} > file{number}" for number in range(_TASKS)]
-    script = folder / "same.sh"
-    commands = "".join(f"bash -c '{task}' >> log 2>&1\n" for task in (*tasks, "true"))
-    script.write_text(f"cd $(mktemp -d)\n{commands}", encoding="utf-8")
+    listed = folder / "tasks.jsonl"
+    lines = [json.dumps({"id": f"B-{n}", "description": task, "tool": "bash"}) for n, task in enumerate(tasks)]
+    listed.write_text("\n".join(lines), encoding="utf-8")
 
-    def loopwright(*arguments: str) -> bytes:
-        return run((LOOPWRIGHT, "loop", *arguments), cwd=workspace.root, env=workspace.env)
+    def prepared() -> str:
+        loop_id = _new(workspace)
+        _loopwright(workspace, "task", "import", loop_id, str(listed))
+        return loop_id
+
+    return _against_a_script("a develop iteration beyond its command", workspace, folder, prepared, (*tasks, "true"))
+
+
+def _rounds(folder: Path) -> Row:
+    """Develop, validate, debug, again and again: a scripted agent needs so many tries until the tests pass."""
+    workspace = Workspace(folder)
+    cause = {
+        "description": "c",
+        "testable_condition": "echo YES",
+        "evidence_criteria": {"confirm": "YES", "reject": "NO"},
+    }
+    asked = {"role": "debugger", "answer": json.dumps({"hypotheses": [{**cause, "fix": "f"}]})}
+    _settings(
+        workspace,
+        f'[loop]\ntest_command = "test $(wc -l < work) -ge {_TRIES}"\n[agents]\ndefault = "scripted"\n'
+        '[agents.scripted]\nturns = ".loopwright/turns.yaml"\n',
+    )
+    turns = [{"role": "builder", "run": "echo x >> work"}, asked] * _TRIES
+    (workspace.root / ".loopwright" / "turns.yaml").write_text(json.dumps({"turns": turns}), encoding="utf-8")
+    same = [*(["echo x >> work", "test $(wc -l < work) -ge 0", "echo YES"] * _TRIES)][:-1]
+    return _against_a_script(
+        "an iteration of develop, validate and debug in turn",
+        workspace,
+        folder,
+        lambda: _new(workspace, "--task", "t"),
+        tuple(same),
+    )
+
+
+def _against_a_script(
+    what: str, workspace: Workspace, folder: Path, prepared: Callable[[], str], commands: tuple[str, ...]
+) -> Row:
+    script = folder / "same.sh"
+    lines = "".join(f"bash -c '{command}' >> log 2>&1\n" for command in commands)
+    script.write_text(f"cd $(mktemp -d)\n{lines}", encoding="utf-8")
 
     def ours() -> float:
-        made = json.loads(loopwright("new", "bench", "--max-iterations", "99", "--json"))
-        listed = folder / "tasks.jsonl"
-        lines = [json.dumps({"id": f"B-{n}", "description": task, "tool": "bash"}) for n, task in enumerate(tasks)]
-        listed.write_text("\n".join(lines), encoding="utf-8")
-        loopwright("task", "import", made["loop_id"], str(listed))
-        return timed(lambda: loopwright("start", made["loop_id"]))
+        loop_id = prepared()
+        return timed(lambda: _loopwright(workspace, "start", loop_id))
 
     ways = [
         Way("script", lambda: timed(lambda: run(("bash", str(script)), cwd=folder, env=workspace.env))),
-        Way("start-up", lambda: timed(lambda: loopwright("list"))),
+        # Loads what `start` loads, and drives nothing.
+        Way("start-up", lambda: timed(lambda: _loopwright(workspace, "start", "--help"))),
         Way("loop", ours),
     ]
-    theirs, start_up, taken = medians("an iteration", ways, _ROUNDS)
-    # One develop for each task, one validate, and what comes before the first is start-up.
-    each = (taken - start_up - theirs) / (_TASKS + 1)
+    theirs, start_up, taken = medians(what, ways, _ROUNDS)
+    each = (taken - start_up - theirs) / len(commands)
     return Row(
-        "a loop's iteration beyond its commands",
+        what,
         "<= 50 ms over a bash script",
         f"+{each * 1000:.0f} ms",
         verdict(each <= 0.050),
         duration(taken),
         f"script: {duration(theirs)}, start-up: {duration(start_up)}",
     )
+
+
+def _settings(workspace: Workspace, text: str) -> None:
+    own = workspace.root / ".loopwright"
+    own.mkdir(exist_ok=True)
+    (own / "config.toml").write_text(f'{text}[sandbox]\nisolation = "none"\n', encoding="utf-8")
+
+
+def _new(workspace: Workspace, *arguments: str) -> str:
+    made = json.loads(_loopwright(workspace, "new", "bench", "--max-iterations", "99", *arguments, "--json"))
+    return str(made["loop_id"])
+
+
+def _loopwright(workspace: Workspace, *arguments: str) -> bytes:
+    return run((LOOPWRIGHT, "loop", *arguments), cwd=workspace.root, env=workspace.env)
 
 
 def _listing(folder: Path) -> Iterator[Row]:

@@ -13,15 +13,14 @@ SECRET_FOLDERS = (".claude/private/secrets/",)
 
 def load_base(judge: PrivateRepository, base: BaseRecord, base_patch: Path) -> bool:
     """Make the index the recorded base; False when the base was never kept, or is gone."""
-    if judge.succeeds("cat-file", "-e", f"{base.tree}^{{tree}}"):
-        judge.run("read-tree", base.tree)
+    # Tried rather than asked about first: each question is a process.
+    if judge.succeeds("read-tree", base.tree):
         return True
     if base.commit is None and not base_patch.is_file():
         return False
     if base.commit is None:
         judge.run("read-tree", "--empty")
-    elif judge.succeeds("cat-file", "-e", f"{base.commit}^{{commit}}"):
-        judge.run("read-tree", base.commit)
+    elif judge.succeeds("read-tree", base.commit):
         drop_secrets(judge)
     else:
         return False
