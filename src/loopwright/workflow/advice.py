@@ -1,0 +1,122 @@
+"""What a person should do now: the exact command, who may go on, and what the claim that it is done rests on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from loopwright.workflow.blockers import Blocker
+from loopwright.workflow.facts import Facts
+from loopwright.workflow.model import (
+    Approved,
+    Archived,
+    Done,
+    NotRequested,
+    Stage,
+    Transition,
+    Used,
+    Workflow,
+)
+from loopwright.workflow.standing import Standing, status_of, void_parts
+
+_COMMANDS = {
+    Stage.PLAN: "loopwright plan {slug}",
+    Stage.BUILD: "loopwright build {slug}",
+    Stage.REVIEW: "loopwright review {slug}",
+    Stage.CLARIFY: "loopwright clarify {slug}",
+}
+_FORWARD = {
+    Stage.CLARIFY: Transition.CLARIFY_PLAN,
+    Stage.PLAN: Transition.PLAN_BUILD,
+    Stage.BUILD: Transition.BUILD_REVIEW,
+    Stage.REVIEW: Transition.REVIEW_DONE,
+}
+
+
+class Link(msgspec.Struct, frozen=True):
+    """One claim, what it rests on, and what follows from it."""
+
+    claim: str
+    basis: str
+    implication: str
+
+
+def wanted_transition(workflow: Workflow) -> Transition | None:
+    """The move that comes next: forward, or where the review sent it; None at the end."""
+    review = workflow.review
+    if workflow.stage is Stage.REVIEW and review is not None and review.verdict == "request-changes":
+        return Transition(f"review->{(review.target or Stage.BUILD).value}")
+    return _FORWARD.get(workflow.stage)
+
+
+def what_blocks(workflow: Workflow, standing: Standing) -> tuple[Blocker, ...]:
+    """What keeps it from the next move, consent aside."""
+    transition = wanted_transition(workflow)
+    if transition is None:
+        return standing.readiness.archive if isinstance(workflow.at, Done) else ()
+    return () if transition.is_rollback else standing.readiness.before(transition.target)
+
+
+def next_command(workflow: Workflow, standing: Standing) -> str:
+    """The exact command that moves on."""
+    slug = workflow.slug
+    open_decision = next((one for one in workflow.decisions if one.answer is None), None)
+    if open_decision is not None:
+        return f'loopwright answer {slug} {open_decision.id} "…"'
+    if isinstance(workflow.at, Archived):
+        return "loopwright specs verify"
+    blockers = what_blocks(workflow, standing)
+    if blockers:
+        return blockers[0].next or f"loopwright status {slug}"
+    transition = wanted_transition(workflow)
+    if transition is None:
+        return f"loopwright archive {slug}"
+    approval = workflow.approval(transition.key)
+    if isinstance(approval, Approved) and approval.transition is transition and not void_parts(approval, standing):
+        return _COMMANDS.get(transition.target, "loopwright status {slug}").format(slug=slug)
+    return f"loopwright approve {slug} --from {transition.origin.value} --to {transition.target.value}"
+
+
+def authorizations(workflow: Workflow, standing: Standing) -> dict[str, Any]:
+    """Per gate: whether somebody's consent holds, and to what."""
+    named = {
+        "plan": Transition.CLARIFY_PLAN,
+        "build": Transition.PLAN_BUILD,
+        "review": Transition.BUILD_REVIEW,
+        "done": Transition.REVIEW_DONE,
+        "rollback": Transition.REVIEW_PLAN,
+    }
+    found = {}
+    for name, usual in named.items():
+        approval = workflow.approval(usual.key)
+        transition = usual if isinstance(approval, NotRequested) else approval.transition
+        holds = isinstance(approval, Approved | Used) and not void_parts(approval, standing)
+        found[name] = {
+            "authorized": holds,
+            "approval_status": status_of(approval, standing),
+            "transition": transition.value,
+        }
+    return found
+
+
+def evidence_chain(workflow: Workflow, facts: Facts, standing: Standing) -> tuple[Link, ...]:
+    """What is claimed, on what basis: each link is something that the tool read or ran itself."""
+    links = [Link("the spec is clear enough", facts.spec_sentence, _follows(not standing.readiness.plan, "plan"))]
+    if workflow.stage is not Stage.CLARIFY:
+        passed = sum(control.passed for control in workflow.controls.values())
+        said = f"{len(workflow.controls)} checks were run on the base; {passed} pass there already"
+        links.append(Link("the plan can be built and judged", said, _follows(not standing.readiness.build, "build")))
+    verified = workflow.verification
+    if verified is not None:
+        passed = sum(run.passed for run in verified.checks.values())
+        said = f"{passed} of {len(verified.checks)} checks passed on tree {verified.tree[:12]}"
+        links.append(Link("it is built", said, _follows(not standing.readiness.review, "review")))
+    if workflow.review is not None:
+        said = f"{workflow.review.reviewer}: {workflow.review.verdict} on tree {workflow.review.tree[:12]}"
+        links.append(Link("it was reviewed", said, _follows(not standing.readiness.done, "done")))
+    return tuple(links)
+
+
+def _follows(ready: bool, gate: str) -> str:
+    return f"the gate to {gate} is open" if ready else f"the gate to {gate} stays shut"

@@ -1,0 +1,192 @@
+"""What can be asked of a workflow's rules. Each brings what the rules need to know; they look at nothing themselves."""
+
+from __future__ import annotations
+
+import msgspec
+
+from loopwright.workflow.model import (
+    Control,
+    Cost,
+    Decision,
+    Delivery,
+    PlanRound,
+    Profile,
+    Review,
+    Round,
+    Signature,
+    Transition,
+    Verification,
+)
+from loopwright.workflow.standing import Standing
+
+
+class _Command(msgspec.Struct, frozen=True, kw_only=True):
+    """A wish; the rules say what comes of it."""
+
+
+class Begin(_Command, frozen=True, kw_only=True):
+    """A new change."""
+
+    slug: str
+    idea: str
+    profile: Profile
+
+
+class SetProfile(_Command, frozen=True, kw_only=True):
+    """Another thoroughness."""
+
+    profile: Profile
+
+
+class KeepDocument(_Command, frozen=True, kw_only=True):
+    """A document has this content now."""
+
+    name: str
+    sha256: str
+
+
+class TakeRound(_Command, frozen=True, kw_only=True):
+    """A round of clarifying is over."""
+
+    round: Round
+
+
+class AnswerItem(_Command, frozen=True, kw_only=True):
+    """A person answered an open item."""
+
+    item: str
+    by: str
+
+
+class RequestApproval(_Command, frozen=True, kw_only=True):
+    """The work says that it is ready; a person is asked when it is."""
+
+    transition: Transition
+    standing: Standing
+
+
+class Approve(_Command, frozen=True, kw_only=True):
+    """Consent to one transition as things stand. `seals` are the judges' digests at this moment."""
+
+    transition: Transition
+    standing: Standing
+    by: str
+    rationale: str = ""
+    seals: dict[str, str] = {}
+
+
+class Reject(_Command, frozen=True, kw_only=True):
+    """No, and why."""
+
+    transition: Transition
+    reason: str
+    by: str
+
+
+class Enter(_Command, frozen=True, kw_only=True):
+    """Use the consent: make the transition."""
+
+    transition: Transition
+    standing: Standing
+    delivery: Delivery | None = None
+    from_review: str | None = None
+
+
+class TakePlanRound(_Command, frozen=True, kw_only=True):
+    """A round of planning is over."""
+
+    round: PlanRound
+
+
+class RecordControls(_Command, frozen=True, kw_only=True):
+    """What checks said on the base."""
+
+    controls: dict[str, Control]
+
+
+class Sign(_Command, frozen=True, kw_only=True):
+    """A person stands for something."""
+
+    signature: Signature
+
+
+class AskDecision(_Command, frozen=True, kw_only=True):
+    """An agent asks."""
+
+    decision: Decision
+
+
+class AnswerDecision(_Command, frozen=True, kw_only=True):
+    """A person decides."""
+
+    id: str
+    answer: str
+    by: str
+
+
+class DriveBuild(_Command, frozen=True, kw_only=True):
+    """This loop builds it."""
+
+    loop_id: str
+
+
+class EndLane(_Command, frozen=True, kw_only=True):
+    """A lane of the iteration is over."""
+
+    lane: str
+    status: str
+
+
+class RecordVerification(_Command, frozen=True, kw_only=True):
+    """What the checks said on base and patch."""
+
+    verification: Verification
+
+
+class RecordReview(_Command, frozen=True, kw_only=True):
+    """The review is over."""
+
+    review: Review
+
+
+class CountCost(_Command, frozen=True, kw_only=True):
+    """A call of an agent is over."""
+
+    cost: Cost
+
+
+class Archive(_Command, frozen=True, kw_only=True):
+    """The delta is merged."""
+
+    standing: Standing
+
+
+class Undo(_Command, frozen=True, kw_only=True):
+    """What was delivered is taken back."""
+
+    by: str
+
+
+Command = (
+    Begin
+    | SetProfile
+    | KeepDocument
+    | TakeRound
+    | AnswerItem
+    | RequestApproval
+    | Approve
+    | Reject
+    | Enter
+    | TakePlanRound
+    | RecordControls
+    | Sign
+    | AskDecision
+    | AnswerDecision
+    | DriveBuild
+    | EndLane
+    | RecordVerification
+    | RecordReview
+    | CountCost
+    | Archive
+    | Undo
+)

@@ -1,0 +1,193 @@
+"""A Markdown file with frontmatter and `## ` sections. What is not changed is written back byte for byte."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+import msgspec
+from msgspec.structs import replace
+
+from loopwright.kernel import codec
+from loopwright.kernel.yaml_nodes import Mapping as YamlMapping
+from loopwright.kernel.yaml_nodes import Node, Scalar, Sequence, YamlProblem, read_nodes
+
+MOST_BYTES = 4 << 20
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+_HEADING = re.compile(r"## +(.*?)[ \t]*#*[ \t]*")
+_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+Value = str | list[str]
+
+
+class Problem(msgspec.Struct, frozen=True):
+    """What is wrong with a document, and where; line 1 is the first."""
+
+    line: int
+    message: str
+
+    def __str__(self) -> str:
+        return f"line {self.line}: {self.message}"
+
+
+class NotAPage(ValueError):
+    """The bytes are no such document; every problem is named."""
+
+    def __init__(self, *problems: Problem) -> None:
+        super().__init__("; ".join(map(str, problems)))
+        self.problems = problems
+
+
+class Section(msgspec.Struct, frozen=True):
+    """A heading and what stands below it. `raw` is both as they were written."""
+
+    name: str
+    line: int
+    raw: str
+
+    @property
+    def body(self) -> str:
+        """The text below the heading."""
+        return self.raw.partition("\n")[2].strip()
+
+    @property
+    def text(self) -> str:
+        """The body without comments: what a person reads."""
+        return _COMMENT.sub("", self.body).strip()
+
+
+class Page(msgspec.Struct, frozen=True):
+    """A document in parts; line ends are those of Unix inside, and as they were found outside."""
+
+    frontmatter: Mapping[str, Value]
+    front_raw: str
+    preamble: str
+    sections: tuple[Section, ...]
+    crlf: bool = False
+
+    def section(self, name: str) -> Section | None:
+        """The section of this name, whatever its case."""
+        wanted = name.casefold()
+        return next((one for one in self.sections if one.name.casefold() == wanted), None)
+
+    def text_of(self, name: str) -> str:
+        """What it says; empty where there is none."""
+        found = self.section(name)
+        return found.text if found is not None else ""
+
+    def with_section(self, name: str, body: str) -> Page:
+        """With this text in the section; one that is not there comes last."""
+        fresh = Section(name, 0, f"## {name}\n\n{body.strip()}\n\n")
+        if self.section(name) is None:
+            return replace(self, sections=(*self._ended(), fresh))
+        wanted = name.casefold()
+        return replace(self, sections=tuple(fresh if one.name.casefold() == wanted else one for one in self.sections))
+
+    def with_frontmatter(self, **values: Value) -> Page:
+        """With these keys set; the others stay as they are."""
+        merged = {**self.frontmatter, **values}
+        if merged == self.frontmatter:
+            return self
+        return replace(self, frontmatter=merged, front_raw=f"---\n{codec.to_yaml(merged).decode()}---\n")
+
+    def render(self) -> bytes:
+        """The file's bytes."""
+        text = self.front_raw + self.preamble + "".join(one.raw for one in self.sections)
+        text = text.rstrip("\n") + "\n"
+        return (text.replace("\n", "\r\n") if self.crlf else text).encode()
+
+    def _ended(self) -> tuple[Section, ...]:
+        """The sections, the last of them with an empty line below it."""
+        if not self.sections:
+            return ()
+        last = self.sections[-1]
+        return (*self.sections[:-1], replace(last, raw=last.raw.rstrip("\n") + "\n\n"))
+
+
+def read_page(data: bytes) -> Page:
+    """The parts of a document; `NotAPage` names everything that is wrong with it."""
+    text, crlf = _decoded(data)
+    front_raw, frontmatter, rest = _front(text)
+    first = front_raw.count("\n") + 1
+    preamble, sections = _sections(rest, first)
+    seen: dict[str, Section] = {}
+    problems = []
+    for section in sections:
+        before = seen.setdefault(section.name.casefold(), section)
+        if before is not section:
+            problems.append(Problem(section.line, f"the section '{section.name}' is there twice (line {before.line})"))
+    if problems:
+        raise NotAPage(*problems)
+    return Page(frontmatter, front_raw, preamble, tuple(sections), crlf)
+
+
+def new_page(title: str, **frontmatter: Value) -> Page:
+    """An empty document."""
+    return Page({}, "", f"\n# {title}\n\n", ()).with_frontmatter(**frontmatter)
+
+
+def _decoded(data: bytes) -> tuple[str, bool]:
+    if len(data) > MOST_BYTES:
+        raise NotAPage(Problem(1, f"it has more than {MOST_BYTES:,} bytes"))
+    if b"\0" in data:
+        raise NotAPage(Problem(data[: data.index(b"\0")].count(b"\n") + 1, "it has a NUL byte: it is no text"))
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as problem:
+        raise NotAPage(Problem(data[: problem.start].count(b"\n") + 1, "it is not UTF-8")) from problem
+    return text.replace("\r\n", "\n"), "\r\n" in text
+
+
+def _front(text: str) -> tuple[str, dict[str, Value], str]:
+    if not text.startswith("---\n"):
+        return "", {}, text
+    end = text.find("\n---\n", 3)
+    if end < 0:
+        if text.endswith("\n---"):
+            text, end = text + "\n", len(text) - 4
+        else:
+            raise NotAPage(Problem(1, "the frontmatter that begins here does not end: a line of '---' is missing"))
+    raw = text[: end + 5]
+    try:
+        found = read_nodes(raw[4:-4].encode()) if raw[4:-4].strip() else YamlMapping((), 1)
+    except YamlProblem as problem:
+        raise NotAPage(Problem(problem.line + 1, f"frontmatter: {problem.message}")) from problem
+    if not isinstance(found, YamlMapping):
+        raise NotAPage(Problem(2, "the frontmatter is not a list of keys with values"))
+    return raw, {key.text: _value(node) for key, node in found.entries}, text[end + 5 :]
+
+
+def _value(node: Node) -> Value:
+    match node:
+        case Scalar():
+            return "" if node.is_null else node.text
+        case Sequence(items=items):
+            return [item.text if isinstance(item, Scalar) else "" for item in items]
+        case YamlMapping(entries=entries):
+            return [f"{key.text}: {_value(value)}" for key, value in entries]
+
+
+def _sections(text: str, first: int) -> tuple[str, list[Section]]:
+    starts = list(_headings(text))
+    if not starts:
+        return text, []
+    ends = [start for start, _, _ in starts[1:]] + [len(text)]
+    found = [
+        Section(name, first + number, text[start:end]) for (start, number, name), end in zip(starts, ends, strict=True)
+    ]
+    return text[: starts[0][0]], found
+
+
+def _headings(text: str) -> Iterator[tuple[int, int, str]]:
+    """Where second-level headings are that no code fence holds: offset, line and name."""
+    fence = ""
+    offset = 0
+    for number, line in enumerate(text.split("\n")):
+        mark = _FENCE.match(line)
+        if mark is not None:
+            if not fence:
+                fence = mark[1]
+            elif mark[1].startswith(fence) and not line.strip().strip(fence[0]):
+                fence = ""
+        elif not fence and (heading := _HEADING.fullmatch(line)) is not None:
+            yield offset, number, heading[1]
+        offset += len(line) + 1

@@ -1,0 +1,201 @@
+"""`spec.md`: what is wanted, question by question. The names of its sections are the contract's."""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+
+from loopwright.workflow.documents.page import NotAPage, Page, Problem, new_page, read_page
+
+INTENT = "Intent"
+OUTCOME = "Desired Outcome"
+AMBIGUITIES = "Ambiguity List"
+ANSWERS = "Clarified Answers"
+IN_SCOPE = "In Scope"
+NON_GOALS = "Non-Goals"
+BOUNDARIES = "Decision Boundaries"
+CONSTRAINTS = "Constraints"
+SUCCESS = "Success Criteria"
+ASSUMPTIONS = "Assumptions Exposed"
+BROWNFIELD = "Brownfield Evidence vs Inference"
+DOMAINS = "Target Spec Domains"
+INPUTS = "Execution Inputs"
+CRITERIA = "Testable Acceptance Criteria"
+SECTIONS = (
+    INTENT, OUTCOME, AMBIGUITIES, ANSWERS, IN_SCOPE, NON_GOALS, BOUNDARIES, CONSTRAINTS, SUCCESS, ASSUMPTIONS,
+    BROWNFIELD, DOMAINS, INPUTS, CRITERIA,
+)  # fmt: skip
+# The tool keeps these two; everything else is the writer's.
+KEPT_BY_TOOL = (AMBIGUITIES, ANSWERS)
+_ITEM = re.compile(r"[-*] +(A-\d{1,6}) *\| *([A-Za-z-]+) *\| *(.*)")
+_ANSWER = re.compile(r"[-*] +(A-\d{1,6}): +(.*)")
+_BULLET = re.compile(r"(?:[-*+]|\d{1,4}[.)]) +(?:\[[ xX]\] +)?(.*)")
+_STATUSES = ("open", "answered")
+_PLACEHOLDERS = frozenset({
+    "tbd", "todo", "fixme", "?", "??", "???", "...", "…", "-", "n/a yet", "to be defined", "to be determined",
+    "to be written", "to be clarified", "placeholder", "待定", "待补充", "待确认", "未定",
+})  # fmt: skip
+
+
+class Item(msgspec.Struct, frozen=True):
+    """A question: open, or answered."""
+
+    id: str
+    status: str
+    question: str
+    answer: str = ""
+
+
+class Spec(msgspec.Struct, frozen=True):
+    """The document, and its list of questions."""
+
+    page: Page
+    items: tuple[Item, ...]
+
+    @property
+    def open_items(self) -> tuple[Item, ...]:
+        """Those that wait for an answer."""
+        return tuple(item for item in self.items if item.status == "open")
+
+    def says(self, name: str) -> bool:
+        """Whether a section has content that is not a placeholder."""
+        return not is_placeholder(self.page.text_of(name))
+
+    def lines(self, name: str) -> tuple[str, ...]:
+        """The entries of a section's list; a paragraph is one."""
+        return entries(self.page.text_of(name))
+
+    @property
+    def domains(self) -> tuple[str, ...]:
+        """The spec domains that it is about: its section, else its frontmatter, else `general`."""
+        named = tuple(line.strip("`") for line in self.lines(DOMAINS)) if self.says(DOMAINS) else ()
+        if not named:
+            found = self.page.frontmatter.get("target_domains", [])
+            named = tuple(found if isinstance(found, list) else [found])
+        return tuple(dict.fromkeys(name for name in named if name)) or ("general",)
+
+    def next_item_id(self) -> str:
+        """An id that was never used."""
+        return f"A-{max((int(item.id[2:]) for item in self.items), default=0) + 1}"
+
+    def asking(self, question: str) -> Spec:
+        """With one question more."""
+        return self._with((*self.items, Item(self.next_item_id(), "open", _one_line(question))))
+
+    def answering(self, item_id: str, answer: str) -> Spec:
+        """With this question answered."""
+        answered = (
+            Item(item.id, "answered", item.question, _one_line(answer)) if item.id == item_id else item
+            for item in self.items
+        )
+        return self._with(tuple(answered))
+
+    def reopening(self, item_id: str) -> Spec:
+        """With this question open again; what was answered stays beside it until it is answered anew."""
+        return self._with(tuple(Item(i.id, "open", i.question, i.answer) if i.id == item_id else i for i in self.items))
+
+    def with_sections(self, bodies: dict[str, str]) -> Spec:
+        """With other texts in sections that are the writer's."""
+        page = self.page
+        for name, body in bodies.items():
+            if name in SECTIONS and name not in KEPT_BY_TOOL:
+                page = page.with_section(name, body)
+        return Spec(page, self.items)
+
+    def _with(self, items: tuple[Item, ...]) -> Spec:
+        listed = "\n".join(f"- {item.id} | {item.status} | {item.question}" for item in items)
+        answers = "\n".join(f"- {item.id}: {item.answer}" for item in items if item.answer)
+        page = self.page.with_section(AMBIGUITIES, listed or _hint(AMBIGUITIES))
+        return Spec(page.with_section(ANSWERS, answers or _hint(ANSWERS)), items)
+
+
+def new_spec(title: str, idea: str, slug: str) -> Spec:
+    """A spec of which nothing is known but the idea."""
+    page = new_page(title, workflow=slug)
+    for name in SECTIONS:
+        page = page.with_section(name, idea.strip() if name == INTENT and idea.strip() else _hint(name))
+    return Spec(page, ())
+
+
+def read_spec(data: bytes) -> Spec:
+    """The spec in these bytes; `NotAPage` names every problem with its line."""
+    page = read_page(data)
+    problems: list[Problem] = []
+    answers = _answers(page)
+    items: list[Item] = []
+    section = page.section(AMBIGUITIES)
+    for offset, line in enumerate(section.raw.split("\n") if section is not None else ()):
+        at = (section.line if section is not None else 1) + offset
+        found = _ITEM.fullmatch(line.strip())
+        if found is None:
+            if re.match(r"[-*] +A-", line.strip()):
+                problems.append(Problem(at, f"not an item (`- A-1 | open | question`): {line.strip()[:80]}"))
+            continue
+        name, status, question = found[1], found[2].lower(), found[3].strip()
+        if status not in _STATUSES:
+            problems.append(Problem(at, f"{name} is '{status}'; it can be {' or '.join(_STATUSES)}"))
+        if any(item.id == name for item in items):
+            problems.append(Problem(at, f"{name} is there twice"))
+        items.append(Item(name, status, question, answers.get(name, "")))
+    if problems:
+        raise NotAPage(*problems)
+    return Spec(page, tuple(items))
+
+
+def is_placeholder(text: str) -> bool:
+    """Whether a text says nothing yet."""
+    said = [re.sub(r"^(?:[-*+]|\d+[.)]) +", "", line.strip()) for line in text.splitlines() if line.strip()]
+    return all(_is_nothing(line) for line in said)
+
+
+def entries(text: str) -> tuple[str, ...]:
+    """The items of a list in a text, without their marks; lines below an item belong to it."""
+    found: list[str] = []
+    for line in text.splitlines():
+        bullet = _BULLET.fullmatch(line.strip()) if not line.startswith((" " * 4, "\t")) else None
+        if bullet is not None:
+            found.append(bullet[1].strip())
+        elif line.strip() and found:
+            found[-1] = f"{found[-1]} {line.strip()}"
+        elif line.strip():
+            found.append(line.strip())
+    return tuple(one for one in found if one and not _is_nothing(one))
+
+
+def _is_nothing(line: str) -> bool:
+    bare = line.strip().strip("*_`.").casefold()
+    return (
+        not bare or bare in _PLACEHOLDERS or line.strip() in _PLACEHOLDERS or re.fullmatch(r"<[^>]*>", bare) is not None
+    )
+
+
+def _answers(page: Page) -> dict[str, str]:
+    found = (_ANSWER.fullmatch(line.strip()) for line in page.text_of(ANSWERS).splitlines())
+    return {one[1]: one[2].strip() for one in found if one is not None}
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _hint(name: str) -> str:
+    return f"<!-- {_HINTS.get(name, 'nothing yet')} -->"
+
+
+_HINTS = {
+    INTENT: "what is wanted, in a sentence or two",
+    OUTCOME: "what is different for whom when it is done",
+    AMBIGUITIES: "- A-1 | open | a question",
+    ANSWERS: "- A-1: the answer",
+    IN_SCOPE: "what belongs to it",
+    NON_GOALS: "what does not, although one could think so",
+    BOUNDARIES: "what the builder may decide, and what needs a person",
+    CONSTRAINTS: "what must stay as it is, or may not be used",
+    SUCCESS: "how one sees that it succeeded",
+    ASSUMPTIONS: "what is taken for granted",
+    BROWNFIELD: "what the code says, and what is only inferred",
+    DOMAINS: "- the specs that it changes",
+    INPUTS: "files, data, access that the work needs",
+    CRITERIA: "- each a statement that a command can decide",
+}

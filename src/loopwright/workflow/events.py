@@ -1,0 +1,198 @@
+"""What can happen to a workflow. Each is a fact that is appended once and never changed; together they are it."""
+
+from __future__ import annotations
+
+import msgspec
+
+from loopwright.workflow.model import (
+    Control,
+    Cost,
+    Decision,
+    Delivery,
+    Key,
+    PlanRound,
+    Profile,
+    Review,
+    Round,
+    Signature,
+    Subject,
+    Transition,
+    Verification,
+)
+
+
+class _Event(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="kind"):
+    """Strict and immutable; the kind is part of the line."""
+
+
+class WorkflowBegun(_Event, frozen=True, kw_only=True, tag="workflow.begun"):
+    """The first event of every workflow."""
+
+    slug: str
+    idea: str
+    profile: Profile
+
+
+class ProfileSet(_Event, frozen=True, kw_only=True, tag="clarify.profile"):
+    """It is to be clarified more, or less, thoroughly."""
+
+    profile: Profile
+
+
+class DocumentKept(_Event, frozen=True, kw_only=True, tag="document.kept"):
+    """A document has this content now; the bytes are kept by their digest."""
+
+    name: str
+    sha256: str
+
+
+class RoundTaken(_Event, frozen=True, kw_only=True, tag="clarify.round"):
+    """A round of clarifying is over."""
+
+    round: Round
+
+
+class ItemAnswered(_Event, frozen=True, kw_only=True, tag="clarify.answered"):
+    """A person answered an open item; the text is in the spec."""
+
+    item: str
+    by: str
+
+
+class ApprovalRequested(_Event, frozen=True, kw_only=True, tag="approval.requested"):
+    """A person is asked to consent."""
+
+    transition: Transition
+
+
+class ApprovalGiven(_Event, frozen=True, kw_only=True, tag="approval.given"):
+    """Somebody consents to one transition, with one subject."""
+
+    transition: Transition
+    subject: Subject
+    by: str
+    rationale: str = ""
+    seals: dict[str, str] = {}
+
+
+class ApprovalRefused(_Event, frozen=True, kw_only=True, tag="approval.rejected"):
+    """Somebody says no."""
+
+    transition: Transition
+    reason: str
+    by: str
+
+
+class StageEntered(_Event, frozen=True, kw_only=True, tag="stage.entered"):
+    """A consent is used: the transition is made."""
+
+    transition: Transition
+    subject: str
+    delivery: Delivery | None = None
+    from_review: str | None = None
+
+
+class PlanRoundTaken(_Event, frozen=True, kw_only=True, tag="plan.round"):
+    """A round of planning is over."""
+
+    round: PlanRound
+
+
+class ChecksControlled(_Event, frozen=True, kw_only=True, tag="plan.controlled"):
+    """Checks were run on the base tree."""
+
+    controls: dict[str, Control]
+
+
+class Signed(_Event, frozen=True, kw_only=True, tag="signed"):
+    """A person stands for something."""
+
+    signature: Signature
+
+
+class DecisionAsked(_Event, frozen=True, kw_only=True, tag="decision.asked"):
+    """An agent stopped and asks."""
+
+    decision: Decision
+
+
+class DecisionAnswered(_Event, frozen=True, kw_only=True, tag="decision.answered"):
+    """A person decided."""
+
+    id: str
+    answer: str
+    by: str
+
+
+class BuildDriven(_Event, frozen=True, kw_only=True, tag="build.loop"):
+    """The loop that builds it."""
+
+    loop_id: str
+
+
+class LaneEnded(_Event, frozen=True, kw_only=True, tag="build.lane"):
+    """A lane of the current iteration is over."""
+
+    lane: str
+    status: str
+
+
+class WorkVerified(_Event, frozen=True, kw_only=True, tag="build.verified"):
+    """The checks were run on base and patch."""
+
+    verification: Verification
+
+
+class WorkReviewed(_Event, frozen=True, kw_only=True, tag="review.verdict"):
+    """The review is over."""
+
+    review: Review
+
+
+class CostCounted(_Event, frozen=True, kw_only=True, tag="cost"):
+    """A call of an agent is over, and paid for."""
+
+    cost: Cost
+
+
+class ChangeArchived(_Event, frozen=True, kw_only=True, tag="archived"):
+    """The delta is in the specs."""
+
+
+class ChangeUndone(_Event, frozen=True, kw_only=True, tag="undone"):
+    """What was delivered was taken back."""
+
+    by: str
+
+
+class ApprovalVoided(_Event, frozen=True, kw_only=True, tag="approval.voided"):
+    """A consent does not hold any more, for good."""
+
+    key: Key
+    why: str
+
+
+Event = (
+    WorkflowBegun
+    | ProfileSet
+    | DocumentKept
+    | RoundTaken
+    | ItemAnswered
+    | ApprovalRequested
+    | ApprovalGiven
+    | ApprovalRefused
+    | StageEntered
+    | PlanRoundTaken
+    | ChecksControlled
+    | Signed
+    | DecisionAsked
+    | DecisionAnswered
+    | BuildDriven
+    | LaneEnded
+    | WorkVerified
+    | WorkReviewed
+    | CostCounted
+    | ChangeArchived
+    | ChangeUndone
+    | ApprovalVoided
+)

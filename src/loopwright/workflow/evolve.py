@@ -1,0 +1,160 @@
+"""What a workflow becomes by an event. Pure and total: every event that was ever appended can be taken in again."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from msgspec.structs import replace
+
+from loopwright.workflow import events as e
+from loopwright.workflow.model import (
+    Approval,
+    Approved,
+    Archived,
+    At,
+    Building,
+    Clarifying,
+    Delivery,
+    Done,
+    Key,
+    NotRequested,
+    Planning,
+    Rejected,
+    Requested,
+    Reviewing,
+    Stage,
+    Used,
+    Workflow,
+)
+
+_MOST = 1.0
+
+
+def evolve(workflow: Workflow | None, event: e.Event, at: str) -> Workflow:
+    """The workflow after this event; its revision counts them."""
+    if isinstance(event, e.WorkflowBegun):
+        return Workflow(
+            slug=event.slug, idea=event.idea, profile=event.profile, created_at=at, updated_at=at, revision=1,
+            at=Clarifying(),
+        )  # fmt: skip
+    if workflow is None:
+        raise ValueError("the first event of a workflow must begin it")
+    return replace(_after(workflow, event, at), revision=workflow.revision + 1, updated_at=at)
+
+
+def _after(workflow: Workflow, event: e.Event, at: str) -> Workflow:  # noqa: C901, PLR0912 -- a case per event
+    match event:
+        case e.WorkflowBegun():
+            return workflow
+        case e.ProfileSet(profile=profile):
+            return replace(workflow, profile=profile)
+        case e.DocumentKept(name=name, sha256=sha256):
+            return replace(workflow, documents={**workflow.documents, name: sha256})
+        case e.RoundTaken(round=taken):
+            return replace(workflow, rounds=(*workflow.rounds, taken), score_floor=0.0)
+        case e.ItemAnswered():
+            return workflow
+        case e.ApprovalRequested(transition=transition):
+            return _with(workflow, transition.key, Requested(transition=transition, at=at))
+        case e.ApprovalGiven():
+            return _given(workflow, event, at)
+        case e.ApprovalRefused(transition=transition, reason=reason, by=by):
+            return _with(workflow, transition.key, Rejected(transition=transition, reason=reason, by=by, at=at))
+        case e.ApprovalVoided(key=key):
+            return _with(workflow, key, NotRequested())
+        case e.StageEntered():
+            return _entered(workflow, event, at)
+        case e.PlanRoundTaken(round=taken):
+            return replace(workflow, plan_rounds=(*workflow.plan_rounds, taken))
+        case e.ChecksControlled(controls=controls):
+            return replace(workflow, controls={**workflow.controls, **controls})
+        case e.Signed(signature=signature):
+            return replace(workflow, signatures=(*workflow.signatures, signature))
+        case e.DecisionAsked(decision=decision):
+            return replace(workflow, decisions=(*workflow.decisions, decision))
+        case e.DecisionAnswered(id=name, answer=answer, by=by):
+            decided = (replace(one, answer=answer, by=by) if one.id == name else one for one in workflow.decisions)
+            return replace(workflow, decisions=tuple(decided))
+        case e.BuildDriven(loop_id=loop_id):
+            building = replace(workflow.at, loop_id=loop_id) if isinstance(workflow.at, Building) else workflow.at
+            return replace(workflow, at=building, loops=(*workflow.loops, loop_id))
+        case e.LaneEnded(lane=lane, status=status):
+            return replace(workflow, lanes={**workflow.lanes, lane: status})
+        case e.WorkVerified(verification=verification):
+            return replace(workflow, verification=verification)
+        case e.WorkReviewed(review=review):
+            return replace(workflow, review=review)
+        case e.CostCounted(cost=cost):
+            return replace(workflow, costs=(*workflow.costs, cost))
+        case e.ChangeArchived():
+            return replace(workflow, at=Archived(change_id=workflow.change_id, delivery=_delivery(workflow)))
+        case e.ChangeUndone():
+            return replace(workflow, at=Done(delivery=None))
+        case _:
+            assert_never(event)
+
+
+def _given(workflow: Workflow, event: e.ApprovalGiven, at: str) -> Workflow:
+    transition = event.transition
+    before = workflow.approval(transition.key)
+    if isinstance(before, Used) and before.transition is transition and workflow.stage is transition.target:
+        # Given again for what changed under the work: the stage goes on with it.
+        approval: Approval = Used(
+            transition=transition, subject=event.subject, by=event.by, at=at, used_at=before.used_at
+        )
+    else:
+        approval = Approved(transition=transition, subject=event.subject, by=event.by, at=at, rationale=event.rationale)
+    sealed = replace(workflow, seals=event.seals) if transition.key is Key.BUILD and event.seals else workflow
+    return _with(sealed, transition.key, approval)
+
+
+def _entered(workflow: Workflow, event: e.StageEntered, at: str) -> Workflow:
+    transition = event.transition
+    approval = workflow.approval(transition.key)
+    used = workflow
+    if isinstance(approval, Approved):
+        kept = Used(
+            transition=approval.transition, subject=approval.subject, by=approval.by, at=approval.at, used_at=at
+        )
+        used = _with(workflow, transition.key, kept)
+    moved = replace(used, at=_state(event), confirmed=transition)
+    match transition.target:
+        case Stage.CLARIFY:
+            return _forget(
+                replace(moved, plan_rounds=(), review=None, score_floor=_MOST), Key.PLAN, Key.BUILD, Key.REVIEW
+            )
+        case Stage.PLAN:
+            return _forget(replace(moved, plan_rounds=(), review=None), Key.BUILD, Key.REVIEW)
+        case Stage.BUILD:
+            return _forget(replace(moved, lanes={}, verification=None), Key.REVIEW)
+        case Stage.REVIEW:
+            return replace(moved, review=None)
+        case Stage.DONE:
+            return moved
+
+
+def _state(event: e.StageEntered) -> At:
+    match event.transition.target:
+        case Stage.CLARIFY:
+            return Clarifying()
+        case Stage.PLAN:
+            return Planning(spec=event.subject)
+        case Stage.BUILD:
+            return Building(plan=event.subject, from_review=event.from_review)
+        case Stage.REVIEW:
+            return Reviewing(evidence=event.subject)
+        case Stage.DONE:
+            return Done(delivery=event.delivery)
+
+
+def _with(workflow: Workflow, key: Key, approval: Approval) -> Workflow:
+    return replace(workflow, approvals={**workflow.approvals, key: approval})
+
+
+def _forget(workflow: Workflow, *keys: Key) -> Workflow:
+    """Consents to what comes after the stage that is entered now are not consents to what will be there then."""
+    return replace(workflow, approvals={key: one for key, one in workflow.approvals.items() if key not in keys})
+
+
+def _delivery(workflow: Workflow) -> Delivery | None:
+    return workflow.at.delivery if isinstance(workflow.at, Done | Archived) else None

@@ -1,0 +1,108 @@
+"""`state.json`: a workflow in the names that agents and other tools know. Derived whole; nobody reads it back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from loopwright.workflow.advice import authorizations, evidence_chain, next_command
+from loopwright.workflow.facts import Facts, Missing
+from loopwright.workflow.model import Approved, Archived, Done, Key, Rejected, Requested, Transition, Used, Workflow
+from loopwright.workflow.standing import Readiness, Standing, status_of
+
+SCHEMA_VERSION = 1
+
+
+def document_of(workflow: Workflow, facts: Facts, standing: Standing) -> dict[str, Any]:
+    """The projection, key by key as in the contract."""
+    review = workflow.review
+    asked = _asked(workflow)
+    return {
+        "slug": workflow.slug,
+        "schema_version": SCHEMA_VERSION,
+        "revision": workflow.revision,
+        "created_at": workflow.created_at,
+        "updated_at": workflow.updated_at,
+        "current_stage": workflow.stage.value,
+        "stage_status": stage_status(workflow, standing),
+        "pending_user_decision": _pending(workflow, asked),
+        "requested_transition": asked.value if asked is not None else None,
+        "last_confirmed_transition": workflow.confirmed.value if workflow.confirmed is not None else None,
+        "completion_confirmed": isinstance(workflow.at, Done | Archived),
+        "approval": {key.value: _approval(workflow, key, standing) for key in Key},
+        "review_status": "complete" if review is not None else "pending",
+        "execution_record_status": facts.record_status,
+        "review_verdict": review.verdict if review is not None else None,
+        "rollback_target": review.target.value if review is not None and review.target is not None else None,
+        "rollback_rationale": review.rationale if review is not None else None,
+        "review_handoff_ready": not standing.readiness.review and workflow.stage.value in ("build", "review", "done"),
+        "change_id": workflow.change_id,
+        "change_artifacts_status": facts.change_status,
+        "slice_artifacts_status": facts.slices_status,
+        "spec_delta_status": facts.delta_status,
+        "spec_sync_status": "synced" if isinstance(workflow.at, Archived) else "pending",
+        "archive_status": "archived" if isinstance(workflow.at, Archived) else "active",
+        "context_manifest_status": facts.manifest_status,
+        "spec_status": "missing" if isinstance(facts.spec, Missing) else type(facts.spec).__name__.lower(),
+        "readiness": readiness_document(standing.readiness),
+        "authorization": authorizations(workflow, standing),
+        "current_evidence_chain": [msgspec.to_builtins(link) for link in evidence_chain(workflow, facts, standing)],
+        "recommended_next_action": next_command(workflow, standing),
+    }
+
+
+def readiness_document(readiness: Readiness) -> dict[str, Any]:
+    """Each gate with what blocks it."""
+    gates = {name: getattr(readiness, name) for name in Readiness.__struct_fields__}
+    return {
+        name: {"ready": not blockers, "blockers": [msgspec.to_builtins(one) for one in blockers]}
+        for name, blockers in gates.items()
+    }
+
+
+def stage_status(workflow: Workflow, standing: Standing) -> str:
+    """The contract's word for how the stage stands."""
+    if isinstance(workflow.at, Done | Archived):
+        return "completed"
+    if workflow.review is not None and workflow.review.verdict == "request-changes":
+        return "pending-rework"
+    return "awaiting-approval" if _forward_is_ready(workflow, standing) else "blocked"
+
+
+def _forward_is_ready(workflow: Workflow, standing: Standing) -> bool:
+    forward = next((one for one in Transition if one.origin is workflow.stage and not one.is_rollback), None)
+    return forward is not None and not standing.readiness.before(forward.target)
+
+
+def _asked(workflow: Workflow) -> Transition | None:
+    found = (workflow.approval(key) for key in Key)
+    return next((one.transition for one in found if isinstance(one, Requested)), None)
+
+
+def _pending(workflow: Workflow, asked: Transition | None) -> str | None:
+    decision = next((one for one in workflow.decisions if one.answer is None), None)
+    if decision is not None:
+        return f"{decision.id}: {decision.question}"
+    return f"approve {asked.value}" if asked is not None else None
+
+
+def _approval(workflow: Workflow, key: Key, standing: Standing) -> dict[str, Any]:
+    approval = workflow.approval(key)
+    found: dict[str, Any] = {"status": status_of(approval, standing)}
+    match approval:
+        case Approved() | Used():
+            found |= {
+                "transition": approval.transition.value, "by": approval.by, "at": approval.at,
+                "subject_hash": approval.subject.hash,
+            }  # fmt: skip
+        case Rejected():
+            found |= {
+                "transition": approval.transition.value, "by": approval.by, "at": approval.at,
+                "reason": approval.reason,
+            }  # fmt: skip
+        case Requested():
+            found |= {"transition": approval.transition.value, "at": approval.at}
+        case _:
+            pass
+    return found

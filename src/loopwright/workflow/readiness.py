@@ -1,0 +1,68 @@
+"""Derives what blocks each gate from the journal and from what is on the disk. Pure; nothing stores a status."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from loopwright.kernel.digest import sha256
+from loopwright.workflow.ambiguity import ambiguity
+from loopwright.workflow.blockers import Blocker, blocker
+from loopwright.workflow.documents import spec as s
+from loopwright.workflow.documents.spec import Spec
+from loopwright.workflow.facts import Damaged, Facts, Missing
+from loopwright.workflow.model import Subject, Transition, Workflow
+from loopwright.workflow.standing import Readiness, Standing
+
+
+def standing_of(workflow: Workflow, facts: Facts) -> Standing:
+    """How it stands now."""
+    subjects = {Transition.CLARIFY_PLAN: _spec_subject(facts)}
+    return Standing(Readiness(plan=tuple(_before_plan(workflow, facts))), subjects)
+
+
+def _before_plan(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
+    """In the contract's order."""
+    slug, spec = workflow.slug, facts.spec
+    if isinstance(spec, Missing):
+        yield blocker(
+            "spec_", "missing", slug=slug, spec=facts.spec_path, problem="it is not there", objects=facts.objects_path
+        )
+        return
+    if isinstance(spec, Damaged):
+        yield blocker(
+            "spec_", "invalid", slug=slug, spec=facts.spec_path, problem=spec.sentence(), objects=facts.objects_path
+        )
+        return
+    if spec.open_items:
+        names = [item.id for item in spec.open_items]
+        yield blocker("unresolved_ambiguity", slug=slug, count=len(names), items=", ".join(names[:5]), first=names[0])
+    rounds, profile = len(workflow.rounds), workflow.profile
+    if not rounds:
+        yield blocker("clarify_current_round_required", slug=slug)
+    if rounds > profile.max_rounds:
+        yield blocker("clarify_max_rounds_exceeded", slug=slug, rounds=rounds, most=profile.max_rounds)
+    score = ambiguity(spec, reported=_reported(workflow), floor=workflow.score_floor)
+    if score.value > profile.threshold:
+        yield blocker(
+            "clarify_ambiguity_score_above_threshold", slug=slug, score=f"{score.value:.2f}",
+            threshold=f"{profile.threshold:.2f}", why=score.sentence(),
+        )  # fmt: skip
+    if not spec.says(s.NON_GOALS):
+        yield blocker("clarify_non_goals_unresolved", slug=slug, spec=facts.spec_path)
+    if not spec.says(s.BOUNDARIES):
+        yield blocker("clarify_decision_boundaries_unresolved", slug=slug, spec=facts.spec_path)
+    if not any(one.presses_on for one in workflow.rounds):
+        yield blocker("clarify_pressure_pass_incomplete", slug=slug)
+
+
+def _reported(workflow: Workflow) -> float | None:
+    return workflow.rounds[-1].reported_score if workflow.rounds else None
+
+
+def _spec_subject(facts: Facts) -> Subject:
+    """Section by section, so that it can be said what changed; frontmatter and comments are no part of it."""
+    if not isinstance(facts.spec, Spec):
+        return Subject(parts={})
+    page = facts.spec.page
+    said = {section.name: section.text for section in page.sections if section.text}
+    return Subject(parts={f"spec.md: {name}": sha256(text.encode()) for name, text in said.items()})

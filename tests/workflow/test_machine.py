@@ -1,0 +1,160 @@
+"""Random commands at the workflow's rules, while what is on the disk changes: the invariants hold at every step."""
+
+from __future__ import annotations
+
+import hypothesis.strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+
+from loopwright.kernel.codec import from_json, to_json
+from loopwright.workflow import commands as c
+from loopwright.workflow import events as e
+from loopwright.workflow.blockers import Blocker
+from loopwright.workflow.model import (
+    PROFILES,
+    Decision,
+    Key,
+    Review,
+    Round,
+    Signature,
+    Stage,
+    Subject,
+    Transition,
+    Used,
+    Workflow,
+)
+from loopwright.workflow.rules import Accepted, Deliver, decide, evolve
+from loopwright.workflow.standing import Readiness, Standing, status_of, void_parts
+
+GATES = ("plan", "build", "review", "done", "archive")
+ACTORS = st.sampled_from(["ann", "bob"])
+
+
+class Path(RuleBasedStateMachine):
+    """One workflow, a world that moves under it, and several people."""
+
+    @initialize()
+    def begin(self):
+        self.events: list[tuple[e.Event, str]] = []
+        self.workflow: Workflow | None = None
+        self.versions = dict.fromkeys(Transition, 0)
+        self.blocked: set[str] = set()
+        self.clock = 0
+        self.do(c.Begin(slug="x", idea="i", profile=PROFILES["standard"]))
+
+    def standing(self):
+        gates = {name: (Blocker("b", "m", "n"),) if name in self.blocked else () for name in GATES}
+        subjects = {one: Subject(parts={"part": f"{version:064d}"}) for one, version in self.versions.items()}
+        return Standing(Readiness(**gates), subjects)
+
+    def do(self, command):
+        before = self.workflow
+        decision = decide(before, command)
+        if not isinstance(decision, Accepted):
+            return None
+        for event in decision.events:
+            self.clock += 1
+            at = f"2026-01-01T00:00:00.{self.clock:06d}Z"
+            self.check_entry(event)
+            self.events.append((event, at))
+            self.workflow = evolve(self.workflow, event, at)
+        return decision
+
+    def check_entry(self, event):
+        """No stage is entered without readiness and a live approval of exactly what is there now."""
+        if not isinstance(event, e.StageEntered):
+            return
+        transition, standing = event.transition, self.standing()
+        assert transition.origin is self.workflow.stage
+        if not transition.is_rollback:
+            assert not standing.readiness.before(transition.target)
+        approval = self.workflow.approval(transition.key)
+        assert status_of(approval, standing) == "approved"
+        assert not isinstance(approval, Used)
+        assert approval.transition is transition
+        assert event.subject == approval.subject.hash
+
+    @rule(transition=st.sampled_from(Transition))
+    def the_subject_changes(self, transition):
+        self.versions[transition] += 1
+
+    @rule(gate=st.sampled_from(GATES))
+    def something_blocks(self, gate):
+        self.blocked.add(gate)
+
+    @rule(gate=st.sampled_from(GATES))
+    def nothing_blocks(self, gate):
+        self.blocked.discard(gate)
+
+    @rule(transition=st.sampled_from(Transition), by=ACTORS, rationale=st.sampled_from(["", "why"]))
+    def approve(self, transition, by, rationale):
+        done = self.do(c.Approve(transition=transition, standing=self.standing(), by=by, rationale=rationale))
+        if done is not None and Deliver() in done.effects:
+            assert self.do(c.Enter(transition=transition, standing=self.standing())) is not None
+
+    @rule(transition=st.sampled_from(Transition))
+    def enter(self, transition):
+        self.do(c.Enter(transition=transition, standing=self.standing()))
+
+    @rule()
+    def go_forward(self):
+        forward = next((one for one in Transition if one.origin is self.workflow.stage and not one.is_rollback), None)
+        if forward is not None:
+            self.blocked.clear()
+            self.approve(forward, "ann", "")
+            self.enter(forward)
+
+    @rule(transition=st.sampled_from(Transition), by=ACTORS)
+    def reject(self, transition, by):
+        self.do(c.Reject(transition=transition, reason="no", by=by))
+
+    @rule(transition=st.sampled_from(Transition))
+    def ask(self, transition):
+        self.do(c.RequestApproval(transition=transition, standing=self.standing()))
+
+    @rule(verdict=st.sampled_from(["approve", "request-changes"]), back_to=st.sampled_from([None, *Stage]))
+    def review(self, verdict, back_to):
+        self.do(c.RecordReview(review=Review(verdict=verdict, reviewer="r", tree="t", target=back_to)))
+
+    @rule(number=st.integers(1, 3))
+    def decision(self, number):
+        self.do(c.AskDecision(decision=Decision(id=f"D-{number}", question=f"q{number}")))
+        self.do(c.AnswerDecision(id=f"D-{number}", answer="a", by="ann"))
+
+    @rule(what=st.sampled_from(["VS-1", "VS-2"]), digest=st.sampled_from(["a", "b"]))
+    def sign(self, what, digest):
+        self.do(c.Sign(signature=Signature(what=what, digest=digest, by="ann", at="t")))
+
+    @rule()
+    def round(self):
+        self.do(c.TakeRound(round=Round(number=len(self.workflow.rounds) + 1)))
+
+    @rule()
+    def archive(self):
+        if self.do(c.Archive(standing=self.standing())) is not None:
+            assert "archive" not in self.blocked
+
+    @invariant()
+    def replay_equals_live(self):
+        found = None
+        for event, at in self.events:
+            found = evolve(found, from_json(to_json(event), e.Event), at)
+        assert found == self.workflow
+        assert found.revision == len(self.events)
+        assert from_json(to_json(found), Workflow) == found
+
+    @invariant()
+    def an_approval_never_outlives_its_subject(self):
+        standing = self.standing()
+        for key in Key:
+            approval = self.workflow.approval(key)
+            if void_parts(approval, standing):
+                assert status_of(approval, standing) == "void"
+
+    @invariant()
+    def nothing_is_decided_or_signed_twice(self):
+        assert len({one.id for one in self.workflow.decisions}) == len(self.workflow.decisions)
+        signed = [(one.what, one.digest) for one in self.workflow.signatures]
+        assert len(set(signed)) == len(signed)
+
+
+TestPath = Path.TestCase

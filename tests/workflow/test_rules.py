@@ -1,0 +1,264 @@
+"""The workflow's rules, row by row: which move is made, which is refused, with which code."""
+
+from __future__ import annotations
+
+import pytest
+
+from loopwright.workflow import commands as c
+from loopwright.workflow.blockers import Blocker
+from loopwright.workflow.model import (
+    PROFILES,
+    Archived,
+    Building,
+    Decision,
+    Delivery,
+    Done,
+    Key,
+    Planning,
+    Review,
+    Reviewing,
+    Round,
+    Signature,
+    Stage,
+    Subject,
+    Transition,
+    Used,
+)
+from loopwright.workflow.rules import Accepted, Deliver, Refused, decide, evolve
+from loopwright.workflow.standing import Readiness, Standing, status_of
+
+T = Transition
+AT = "2026-01-01T00:00:00Z"
+SUBJECT = Subject(parts={"spec.md: Intent": "a" * 64})
+OTHER = Subject(parts={"spec.md: Intent": "b" * 64})
+READY = Standing(Readiness(), dict.fromkeys(Transition, SUBJECT))
+MOVED = Standing(Readiness(), dict.fromkeys(Transition, OTHER))
+FORWARD = (T.CLARIFY_PLAN, T.PLAN_BUILD, T.BUILD_REVIEW)
+
+
+def blocked(**gates):
+    return Standing(
+        Readiness(**{name: (Blocker(code, "why", f"do {code}"),) for name, code in gates.items()}),
+        dict.fromkeys(Transition, SUBJECT),
+    )
+
+
+def apply(workflow, *commands):
+    for command in commands:
+        decision = decide(workflow, command)
+        assert isinstance(decision, Accepted), decision
+        for event in decision.events:
+            workflow = evolve(workflow, event, AT)
+    return workflow
+
+
+def refused(workflow, command):
+    decision = decide(workflow, command)
+    assert isinstance(decision, Refused), decision
+    return decision
+
+
+def begun():
+    return apply(None, c.Begin(slug="x", idea="an idea", profile=PROFILES["standard"]))
+
+
+def approve(transition, standing=READY, **more):
+    return c.Approve(transition=transition, standing=standing, by="ann", **more)
+
+
+def enter(transition, standing=READY, **more):
+    return c.Enter(transition=transition, standing=standing, **more)
+
+
+def at(stage):
+    workflow = begun()
+    for transition in FORWARD:
+        if workflow.stage is stage:
+            return workflow
+        workflow = apply(workflow, approve(transition), enter(transition))
+    if stage is Stage.DONE:
+        workflow = apply(workflow, reviewed("approve"), approve(T.REVIEW_DONE), enter(T.REVIEW_DONE))
+    return workflow
+
+
+def reviewed(verdict, target=None, rationale=""):
+    review = Review(verdict=verdict, reviewer="bob", tree="t", target=target, rationale=rationale)
+    return c.RecordReview(review=review)
+
+
+def test_forward_each_stage_carries_what_it_was_entered_with():
+    assert at(Stage.PLAN).at == Planning(spec=SUBJECT.hash)
+    assert at(Stage.BUILD).at == Building(plan=SUBJECT.hash)
+    assert at(Stage.REVIEW).at == Reviewing(evidence=SUBJECT.hash)
+    assert at(Stage.DONE).at == Done()
+    assert at(Stage.DONE).confirmed is T.REVIEW_DONE
+
+
+@pytest.mark.parametrize("transition", list(Transition))
+def test_no_stage_is_entered_without_consent(transition):
+    decision = refused(at(transition.origin), enter(transition))
+    assert decision.error == "approved_transition_required"
+    assert [one.code for one in decision.blockers] == [f"approval_missing_{transition.key.value}"]
+    assert decision.next == f"loopwright approve x --from {transition.origin.value} --to {transition.target.value}"
+
+
+@pytest.mark.parametrize("transition", FORWARD)
+def test_consent_to_something_else_is_none(transition):
+    workflow = apply(at(transition.origin), approve(transition))
+    decision = refused(workflow, enter(transition, MOVED))
+    assert [one.code for one in decision.blockers] == [f"approval_void_{transition.key.value}"]
+    assert "spec.md: Intent" in decision.message
+    assert status_of(workflow.approval(transition.key), MOVED) == "void"
+    assert status_of(workflow.approval(transition.key), READY) == "approved"
+
+
+@pytest.mark.parametrize(
+    ("transition", "gate", "error"),
+    [
+        (T.CLARIFY_PLAN, "plan", "clarify_readiness_blocked"),
+        (T.PLAN_BUILD, "build", "plan_review_gate_blocked"),
+        (T.BUILD_REVIEW, "review", "build_review_gate_blocked"),
+    ],
+)
+def test_consent_does_not_make_ready(transition, gate, error):
+    standing = blocked(**{gate: "some_blocker"})
+    decision = refused(at(transition.origin), approve(transition, standing))
+    assert (decision.error, decision.next) == (error, "do some_blocker")
+    approved = apply(at(transition.origin), approve(transition))
+    assert refused(approved, enter(transition, standing)).error == error
+
+
+def test_a_plan_that_is_not_whole_is_named_so():
+    for code in ("missing_prd", "plan_package_incomplete"):
+        decision = refused(at(Stage.PLAN), approve(T.PLAN_BUILD, blocked(build=code)))
+        assert decision.error == "plan_package_incomplete"
+
+
+@pytest.mark.parametrize("stage", list(Stage))
+@pytest.mark.parametrize("transition", list(Transition))
+def test_from_another_stage_nothing_is_approved_rejected_or_entered(stage, transition):
+    if stage is transition.origin:
+        return
+    workflow = at(stage)
+    assert refused(workflow, approve(transition)).error == "approval_from_stage_mismatch"
+    rejection = c.Reject(transition=transition, reason="no", by="ann")
+    assert refused(workflow, rejection).error == "approval_from_stage_mismatch"
+    assert refused(workflow, enter(transition)).error == "invalid_transition"
+
+
+def test_the_last_consent_takes_effect_at_once_and_only_after_an_approving_review():
+    workflow = at(Stage.REVIEW)
+    standing = blocked(done="review_verdict_missing")
+    assert refused(workflow, approve(T.REVIEW_DONE, standing)).error == "review_not_approved"
+    workflow = apply(workflow, reviewed("request-changes", Stage.BUILD))
+    assert refused(workflow, approve(T.REVIEW_DONE, standing)).error == "review_not_approved"
+    workflow = apply(workflow, reviewed("approve"))
+    scope = blocked(done="partial_scope_remaining")
+    assert refused(workflow, approve(T.REVIEW_DONE, scope)).error == "review_done_scope_blocked"
+    assert refused(workflow, approve(T.REVIEW_DONE, blocked(done="x"))).error == "review_gate_blocked"
+    decision = decide(workflow, approve(T.REVIEW_DONE))
+    assert isinstance(decision, Accepted)
+    assert decision.effects == (Deliver(),)
+    delivery = Delivery(how="patch", where="main", before="c", patch_sha256="p")
+    done = apply(workflow, approve(T.REVIEW_DONE), enter(T.REVIEW_DONE, delivery=delivery))
+    assert done.at == Done(delivery=delivery)
+
+
+@pytest.mark.parametrize(
+    ("transition", "target"),
+    [(T.REVIEW_BUILD, Stage.BUILD), (T.REVIEW_PLAN, Stage.PLAN), (T.REVIEW_CLARIFY, Stage.CLARIFY)],
+)
+def test_going_back_needs_a_review_that_asked_for_it_and_a_reason(transition, target):
+    workflow = at(Stage.REVIEW)
+    error = f"review_{target.value}_fix_not_requested"
+    assert refused(workflow, approve(transition)).error == error
+    for other in {Stage.BUILD, Stage.PLAN, Stage.CLARIFY} - {target}:
+        elsewhere = apply(workflow, reviewed("request-changes", other, "why"))
+        assert refused(elsewhere, approve(transition)).error == error
+    asked = apply(workflow, reviewed("request-changes", target))
+    if transition.key is Key.ROLLBACK:
+        assert refused(asked, approve(transition)).error == "rollback_rationale_required"
+    back = apply(asked, approve(transition, rationale="because"), enter(transition))
+    assert back.stage is target
+    assert back.approval(Key.REVIEW) == at(Stage.CLARIFY).approval(Key.REVIEW), "later consents are gone"
+    if target is Stage.CLARIFY:
+        assert back.score_floor == 1.0
+        assert apply(back, c.TakeRound(round=Round(number=1))).score_floor == 0.0
+
+
+def test_what_changes_under_the_work_can_be_accepted_again_without_leaving_the_stage():
+    workflow = at(Stage.PLAN)
+    assert status_of(workflow.approval(Key.PLAN), MOVED) == "void"
+    assert refused(workflow, approve(T.CLARIFY_PLAN)).error == "approval_from_stage_mismatch"
+    renewed = apply(workflow, approve(T.CLARIFY_PLAN, MOVED))
+    assert renewed.stage is Stage.PLAN
+    approval = renewed.approval(Key.PLAN)
+    assert isinstance(approval, Used)
+    assert approval.subject == OTHER
+
+
+def test_a_rejection_blocks_until_somebody_approves():
+    workflow = apply(begun(), c.Reject(transition=T.CLARIFY_PLAN, reason="too vague", by="ann"))
+    decision = refused(workflow, enter(T.CLARIFY_PLAN))
+    assert decision.blockers[0].code == "approval_rejected_plan"
+    assert "too vague" in decision.message
+    assert apply(workflow, approve(T.CLARIFY_PLAN), enter(T.CLARIFY_PLAN)).stage is Stage.PLAN
+
+
+def test_a_person_is_asked_once_and_only_when_it_is_ready():
+    asked = c.RequestApproval(transition=T.CLARIFY_PLAN, standing=READY)
+    workflow = apply(begun(), c.RequestApproval(transition=T.CLARIFY_PLAN, standing=blocked(plan="x")))
+    assert workflow.approvals == {}
+    workflow = apply(workflow, asked)
+    revision = workflow.revision
+    assert apply(workflow, asked).revision == revision
+    approved = apply(workflow, approve(T.CLARIFY_PLAN))
+    assert apply(approved, asked).approval(Key.PLAN) == approved.approval(Key.PLAN)
+    moved = c.RequestApproval(transition=T.CLARIFY_PLAN, standing=MOVED)
+    assert status_of(apply(approved, moved).approval(Key.PLAN), MOVED) == "requested"
+
+
+def test_a_decision_is_asked_once_and_answered_once():
+    workflow = at(Stage.BUILD)
+    ask = c.AskDecision(decision=Decision(id="D-1", question="Which  port?"))
+    workflow = apply(workflow, ask, ask, c.AskDecision(decision=Decision(id="D-2", question="which PORT?")))
+    assert [one.id for one in workflow.decisions] == ["D-1"]
+    assert refused(workflow, c.AnswerDecision(id="D-9", answer="x", by="ann")).error == "unknown_decision"
+    workflow = apply(workflow, c.AnswerDecision(id="D-1", answer="8787", by="ann"))
+    assert workflow.decisions[0].answer == "8787"
+    again = refused(workflow, c.AnswerDecision(id="D-1", answer="1", by="bob"))
+    assert again.error == "decision_answered"
+    assert "8787" in again.message
+
+
+def test_a_signature_is_for_one_content():
+    signature = Signature(what="VS-2", digest="d1", by="ann", at=AT)
+    workflow = apply(at(Stage.BUILD), c.Sign(signature=signature), c.Sign(signature=signature))
+    assert len(workflow.signatures) == 1
+    assert workflow.is_signed("VS-2", "d1")
+    assert not workflow.is_signed("VS-2", "d2")
+
+
+def test_only_what_is_done_is_archived_and_what_is_archived_stays():
+    for stage in (Stage.CLARIFY, Stage.PLAN, Stage.BUILD, Stage.REVIEW):
+        assert refused(at(stage), c.Archive(standing=READY)).error == "archive_requires_done_workflow"
+    done = at(Stage.DONE)
+    assert refused(done, c.Archive(standing=blocked(archive="spec_delta_empty"))).error == "archive_blocked"
+    scope = blocked(archive="partial_scope_remaining")
+    assert refused(done, c.Archive(standing=scope)).error == "archive_scope_blocked"
+    archived = apply(done, c.Archive(standing=READY))
+    assert archived.at == Archived(change_id="chg-x")
+    assert refused(archived, c.Archive(standing=READY)).error == "invalid_transition"
+    assert refused(archived, approve(T.CLARIFY_PLAN)).error == "invalid_transition"
+
+
+def test_nothing_is_undone_that_was_not_delivered():
+    assert refused(at(Stage.DONE), c.Undo(by="ann")).error == "nothing_delivered"
+    assert refused(None, c.Undo(by="ann")).error == "workflow_not_initialized"
+    assert refused(begun(), c.Begin(slug="x", idea="", profile=PROFILES["deep"])).error == "workflow_exists"
+
+
+def test_work_belongs_to_its_stage():
+    for stage in (Stage.CLARIFY, Stage.PLAN, Stage.REVIEW, Stage.DONE):
+        assert refused(at(stage), c.DriveBuild(loop_id="l")).error == "invalid_transition"
+    assert apply(at(Stage.BUILD), c.DriveBuild(loop_id="l")).at == Building(plan=SUBJECT.hash, loop_id="l")
