@@ -25,6 +25,8 @@ LoopwrightError
 ├── LoopRefused            a loop can't do that now
 ├── LoopConflict           a loop changed while somebody looked at it
 ├── UnknownLoop            no loop of that name
+├── WorkflowRefused        a workflow can't do that now
+├── WorkflowConflict       a workflow changed while somebody looked at it
 ├── UnknownReflection      no reflection of that name
 ├── UnknownAgent           no agent of that name
 ├── AgentFailed            an agent could not take its turn
@@ -198,6 +200,25 @@ class UnknownLoop(LoopwrightError):
     """No loop of that name is in this workspace."""
 
     code = "UNKNOWN_LOOP"
+
+
+class WorkflowRefused(LoopwrightError):
+    """A workflow's rules say no: the contract's error, and each blocker as (code, sentence, what to type)."""
+
+    code = "WORKFLOW_REFUSED"
+
+    def __init__(
+        self, error: str, message: str, *, next_command: str, blockers: tuple[tuple[str, str, str], ...] = ()
+    ) -> None:
+        super().__init__(message, hint=next_command)
+        self.error = error
+        self.blockers = blockers
+
+
+class WorkflowConflict(LoopwrightError):
+    """Somebody else changed the workflow first."""
+
+    code = "WORKFLOW_CONFLICT"
 
 
 class UnknownReflection(LoopwrightError):

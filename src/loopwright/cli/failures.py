@@ -10,7 +10,7 @@ import traceback
 
 import click
 
-from loopwright.errors import Interrupted, LoopwrightError
+from loopwright.errors import Interrupted, LoopwrightError, WorkflowRefused
 from loopwright.kernel.escapes import neutralised
 
 EXIT_CODES = {
@@ -37,8 +37,23 @@ def wants_json(arguments: list[str]) -> bool:
 
 def report_error(problem: LoopwrightError, *, as_json: bool) -> int:
     """Print an error to standard error and return its exit code."""
+    if isinstance(problem, WorkflowRefused):
+        return _say_refusal(problem, as_json=as_json)
     say_failure(problem.code, problem.message, problem.hint, as_json=as_json)
     return exit_code_of(problem.code, problem.signal_name if isinstance(problem, Interrupted) else None)
+
+
+def _say_refusal(problem: WorkflowRefused, *, as_json: bool) -> int:
+    """A workflow's refusal: the contract's error, and everything that blocks."""
+    if as_json:
+        blockers = [{"code": code, "message": said, "next": way} for code, said, way in problem.blockers]
+        record = {"ok": False, "error": problem.error, "message": problem.message, "blockers": blockers}
+        sys.stderr.write(json.dumps({**record, "next": problem.hint}, ensure_ascii=False) + "\n")
+        return 1
+    for code, said, _ in problem.blockers:
+        click.echo(f"  {click.style(code, fg='yellow')}: {neutralised(said)}", err=True)
+    say_failure(problem.error, problem.message, problem.hint, as_json=False)
+    return 1
 
 
 def report_click(problem: click.ClickException, *, as_json: bool) -> int:

@@ -17,7 +17,12 @@ from loopwright.version import VERSION
 # name -> (module, what --help says about it); in the order in which a newcomer meets them.
 COMMANDS: dict[str, tuple[str, str]] = {
     "init": ("init", "Make this project a workspace, and write a first plan."),
-    "status": ("status", "How the work stands, and what waits for you."),
+    "clarify": ("workflow.clarify", "Make an idea clear enough to plan: one question a round."),
+    "answer": ("workflow.answer", "Answer an open question or decision."),
+    "approve": ("workflow.approve", "Consent to one transition of a workflow."),
+    "reject": ("workflow.reject", "Refuse one transition, and say why."),
+    "status": ("status", "How the work stands, what blocks, and what to type."),
+    "next": ("workflow.next", "What should I do now? The exact command."),
     "run": ("run", "Run the plan in a sandbox and leave evidence."),
     "verify": ("verify", "Recompute evidence and name what does not match."),
     "rerun": ("rerun", "Run a recorded plan on its recorded base again, and compare."),

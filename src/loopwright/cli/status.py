@@ -8,68 +8,89 @@ from pathlib import Path
 import click
 import msgspec
 
+from loopwright.cli.lazy import load
 from loopwright.cli.loop.colors import COLORS
 from loopwright.cli.loop.listing import loop_line
 from loopwright.cli.plain import in_workspace, place_of, say, say_json
 from loopwright.kernel.escapes import neutralised
-from loopwright.verbs.loop.glance import STATUSES, Summary, list_loops
+from loopwright.verbs.loop.glance import STATUSES, Summary, list_loops, way_on
+from loopwright.verbs.workflow.glance import STAGES, Listed, list_workflows
 
 _SHOWN = 20
 _EPILOG = """\b
 Examples:
-  loopwright status
+  loopwright status                    everything in this workspace
+  loopwright status faster-imports     one workflow: what stage, what blocks, what to type
   loopwright status --json
 """
 
 
 @click.command(epilog=_EPILOG)
+@click.argument("slug", required=False)
 @in_workspace
-def command(project_root: Path, as_json: bool) -> int:
-    """How the work in this workspace stands: what runs, what waits for a person, and what to type."""
-    found = list_loops(place_of(project_root).layout)
-    totals = Counter(one.line.status for one in found)
-    waiting = [one for one in found if _way_on(one) is not None]
+def command(slug: str | None, project_root: Path, as_json: bool) -> int:
+    """How the work stands: what runs, what waits for a person, and what to type."""
+    if slug is not None:
+        # One workflow is derived from its documents, which takes more than a list may load.
+        whole = load("loopwright.cli.workflow.whole")
+        whole.say_whole(project_root, slug, as_json=as_json)
+        return 0
+    layout = place_of(project_root).layout
+    workflows, loops = list_workflows(layout), list_loops(layout)
     if as_json:
-        say_json(
-            {
-                "loops": {status: totals[status] for status in STATUSES},
-                "waiting": [
-                    {**msgspec.to_builtins(one.line), "has_worker": one.has_worker, "next": _way_on(one)}
-                    for one in waiting
-                ],
-            }
-        )
-        return 0
-    if not found:
-        say("nothing here yet; `loopwright loop new` makes a loop, `loopwright run` runs a plan")
-        return 0
+        say_json(_document(workflows, loops))
+    elif not workflows and not loops:
+        say('nothing here yet; `loopwright clarify SLUG --idea "…"` begins a change, `loopwright run` runs a plan')
+    else:
+        click.echo("\n".join([*_workflow_lines(workflows), *_loop_lines(loops)]))
+    return 0
+
+
+def _document(workflows: list[Listed], loops: list[Summary]) -> dict[str, object]:
+    stages = Counter(one.current_stage for one in workflows)
+    totals = Counter(one.line.status for one in loops)
+    waiting = [
+        {**msgspec.to_builtins(one.line), "has_worker": one.has_worker, "next": way_on(one)}
+        for one in loops
+        if way_on(one) is not None
+    ]
+    return {
+        "stages": {stage: stages[stage] for stage in STAGES},
+        "archived": sum(one.archive_status == "archived" for one in workflows),
+        "workflows": [msgspec.to_builtins(one) for one in workflows],
+        "loops": {status: totals[status] for status in STATUSES},
+        "waiting": waiting,
+    }
+
+
+def _workflow_lines(workflows: list[Listed]) -> list[str]:
+    if not workflows:
+        return []
+    archived = sum(one.archive_status == "archived" for one in workflows)
+    stages = Counter(one.current_stage for one in workflows if one.archive_status != "archived")
+    counted = [f"{stages[stage]} {stage}" for stage in STAGES if stages[stage]]
+    lines = [f"workflows: {', '.join([*counted, *([f'{archived} archived'] if archived else [])])}"]
+    for one in [one for one in workflows if one.archive_status != "archived"][:_SHOWN]:
+        lines.append(f"  {one.slug}  {one.current_stage}, {one.stage_status}")
+        lines.append(f"      → {neutralised(one.recommended_next_action)}")
+    return lines
+
+
+def _loop_lines(loops: list[Summary]) -> list[str]:
+    if not loops:
+        return []
+    totals = Counter(one.line.status for one in loops)
     counted = [click.style(f"{totals[name]} {name}", fg=COLORS.get(name, "red")) for name in STATUSES if totals[name]]
     lines = [f"loops: {', '.join(counted)}"]
-    at_work = [one for one in found if one.line.status == "running" and one.has_worker]
+    at_work = [one for one in loops if one.line.status == "running" and one.has_worker]
     lines += [f"  {loop_line(one)}" for one in at_work[:_SHOWN]]
+    waiting = [one for one in loops if way_on(one) is not None]
     if waiting:
         lines.append("waiting for a person:")
     for one in waiting[:_SHOWN]:
         lines.append(f"  {loop_line(one)}")
         lines += [f"      {neutralised(hold.message)}" for hold in one.line.loopwright.holds]
-        lines.append(f"      → {_way_on(one)}")
+        lines.append(f"      → {way_on(one)}")
     if len(waiting) > _SHOWN:
         lines.append(f"  … and {len(waiting) - _SHOWN} more: `loopwright loop list`")
-    click.echo("\n".join(lines))
-    return 0
-
-
-def _way_on(one: Summary) -> str | None:
-    """The command with which a person moves it on; None when it needs none."""
-    loop_id = one.line.loop_id
-    match one.line.status:
-        case "paused":
-            return f"loopwright loop resume {loop_id}"
-        case "running" if one.is_abandoned:
-            return f"loopwright loop resume {loop_id}"
-        case "damaged":
-            return f"loopwright loop check {loop_id} --fix"
-        case "created":
-            return f"loopwright loop start {loop_id}"
-        case _:
-            return None
+    return lines

@@ -38,11 +38,10 @@ class SetProfile(_Command, frozen=True, kw_only=True):
     profile: Profile
 
 
-class KeepDocument(_Command, frozen=True, kw_only=True):
-    """A document has this content now."""
+class KeepDocuments(_Command, frozen=True, kw_only=True):
+    """Documents have these contents now, by their digests."""
 
-    name: str
-    sha256: str
+    documents: dict[str, str]
 
 
 class TakeRound(_Command, frozen=True, kw_only=True):
@@ -170,7 +169,7 @@ class Undo(_Command, frozen=True, kw_only=True):
 Command = (
     Begin
     | SetProfile
-    | KeepDocument
+    | KeepDocuments
     | TakeRound
     | AnswerItem
     | RequestApproval

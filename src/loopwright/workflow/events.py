@@ -39,11 +39,10 @@ class ProfileSet(_Event, frozen=True, kw_only=True, tag="clarify.profile"):
     profile: Profile
 
 
-class DocumentKept(_Event, frozen=True, kw_only=True, tag="document.kept"):
-    """A document has this content now; the bytes are kept by their digest."""
+class DocumentsKept(_Event, frozen=True, kw_only=True, tag="documents.kept"):
+    """Documents have these contents now; the bytes are kept by their digests."""
 
-    name: str
-    sha256: str
+    documents: dict[str, str]
 
 
 class RoundTaken(_Event, frozen=True, kw_only=True, tag="clarify.round"):
@@ -175,7 +174,7 @@ class ApprovalVoided(_Event, frozen=True, kw_only=True, tag="approval.voided"):
 Event = (
     WorkflowBegun
     | ProfileSet
-    | DocumentKept
+    | DocumentsKept
     | RoundTaken
     | ItemAnswered
     | ApprovalRequested

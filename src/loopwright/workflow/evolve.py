@@ -48,8 +48,8 @@ def _after(workflow: Workflow, event: e.Event, at: str) -> Workflow:  # noqa: C9
             return workflow
         case e.ProfileSet(profile=profile):
             return replace(workflow, profile=profile)
-        case e.DocumentKept(name=name, sha256=sha256):
-            return replace(workflow, documents={**workflow.documents, name: sha256})
+        case e.DocumentsKept(documents=documents):
+            return replace(workflow, documents={**workflow.documents, **documents})
         case e.RoundTaken(round=taken):
             return replace(workflow, rounds=(*workflow.rounds, taken), score_floor=0.0)
         case e.ItemAnswered():

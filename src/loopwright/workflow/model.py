@@ -343,6 +343,10 @@ class Workflow(_Value, frozen=True, kw_only=True):
         """The consent of this kind as it was recorded."""
         return self.approvals.get(key, NotRequested())
 
+    def turns_of(self, role: str) -> int:
+        """How many turns agents took in a role."""
+        return sum(cost.role == role for cost in self.costs)
+
     def is_signed(self, what: str, digest: str) -> bool:
         """Whether a person stands for this content."""
         return any(one.what == what and one.digest == digest for one in self.signatures)

@@ -75,7 +75,7 @@ def decide(workflow: Workflow | None, command: c.Command) -> Decision:
         return Refused(
             "workflow_not_initialized", "there is no such workflow", 'loopwright clarify SLUG --idea "…" begins one'
         )
-    if isinstance(workflow.at, Archived) and not isinstance(command, c.KeepDocument | c.CountCost | c.Undo):
+    if isinstance(workflow.at, Archived) and not isinstance(command, c.KeepDocuments | c.CountCost | c.Undo):
         said = f"the workflow {workflow.slug} is archived: the specs hold it"
         return _refused(workflow, "invalid_transition", said)
     match command:
@@ -195,9 +195,9 @@ def _entered(workflow: Workflow, command: c.Enter) -> Decision:
 
 def _work(workflow: Workflow, command: c.Command) -> Decision:  # noqa: C901, PLR0912 -- a case per command
     match workflow.at, command:
-        case _, c.KeepDocument(name=name, sha256=sha256):
-            same = workflow.documents.get(name) == sha256
-            return Accepted(() if same else (e.DocumentKept(name=name, sha256=sha256),))
+        case _, c.KeepDocuments(documents=documents):
+            fresh = {name: digest for name, digest in documents.items() if workflow.documents.get(name) != digest}
+            return Accepted((e.DocumentsKept(documents=fresh),) if fresh else ())
         case _, c.CountCost(cost=cost):
             return Accepted((e.CostCounted(cost=cost),))
         case Clarifying(), c.SetProfile(profile=profile):

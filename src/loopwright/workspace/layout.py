@@ -111,6 +111,71 @@ class Layout(msgspec.Struct, frozen=True):
         """The lock that a loop's worker holds as long as it lives."""
         return self.lock(f"loop-worker-{loop_id}")
 
+    @property
+    def workflows(self) -> Path:
+        """One folder per workflow."""
+        return self.own / "workflows"
+
+    def workflow(self, slug: str) -> WorkflowPaths:
+        """The files of one workflow."""
+        return WorkflowPaths(self, slug)
+
+    def workflow_slugs(self) -> list[str]:
+        """Every workflow that has a journal."""
+        folder = self.workflows
+        found = os.listdir(folder) if folder.is_dir() else []
+        return sorted(name for name in found if is_identifier(name) and not name.startswith("."))
+
+    @property
+    def openspec(self) -> Path | None:
+        """The project's OpenSpec folder, where it has one: specs and changes live there then."""
+        folder = self.root / names.OPENSPEC
+        return folder if folder.is_dir() else None
+
+    @property
+    def specs(self) -> Path:
+        """The living specs, a folder per domain."""
+        return (self.openspec or self.own) / "specs"
+
+    def living_spec(self, domain: str) -> Path:
+        """A domain's living spec."""
+        return self.specs / domain / "spec.md"
+
+    def change(self, change_id: str) -> Path:
+        """The folder of an active change."""
+        openspec = self.openspec
+        return openspec / "changes" / change_id if openspec else self.own / "changes" / "active" / change_id
+
+    @property
+    def archived_changes(self) -> Path:
+        """Where changes go whose delta is in the specs."""
+        openspec = self.openspec
+        return openspec / "changes" / "archive" if openspec else self.own / "changes" / "archive"
+
+    @property
+    def plans(self) -> Path:
+        """The canonical plan and test spec of each workflow."""
+        return self.own / "plans"
+
+    @property
+    def snapshots(self) -> Path:
+        """What specs were like when a round of clarifying ended."""
+        return self.own / "specs"
+
+    @property
+    def adr_candidates(self) -> Path:
+        """Decisions that somebody may want to write down."""
+        return self.own / "decisions" / "adr-candidates"
+
+    @property
+    def context_notes(self) -> Path:
+        """Notes on the project's domains, for the manifests."""
+        return self.own / "context"
+
+    def developer_journal(self, developer: str) -> Path:
+        """What one developer's finished reviews left."""
+        return self.own / "journal" / developer
+
     def turn(self, name: str) -> Path:
         """What was asked of an agent in one turn, and what it answered."""
         return self.own / "turns" / name
@@ -137,6 +202,44 @@ class Layout(msgspec.Struct, frozen=True):
 
     def _pick(self, unified: Path, interop: Path) -> Path:
         return interop if self.flavour is Flavour.INTEROP else unified
+
+
+class WorkflowPaths(msgspec.Struct, frozen=True):
+    """Where a workflow's files are: its journal, what is derived from it, and the documents that people write."""
+
+    layout: Layout
+    slug: str
+
+    @property
+    def folder(self) -> Path:
+        """All of them, but for plans, changes and specs."""
+        return self.layout.workflows / self.slug
+
+    @property
+    def journal(self) -> Path:
+        """Every change, appended: the truth."""
+        return self.folder / "journal.ndjson"
+
+    @property
+    def state(self) -> Path:
+        """How it stands, for agents and other tools."""
+        return self.folder / "state.json"
+
+    def object(self, sha256: str) -> Path:
+        """The bytes of a document as they once were."""
+        return self.folder / "objects" / sha256
+
+    @property
+    def change(self) -> Path:
+        """The folder of its deltas."""
+        return self.layout.change(f"chg-{self.slug}")
+
+    def document(self, name: str) -> Path:
+        """A document by its name: `change/…` and `plans/…` have their own places."""
+        top, _, rest = name.partition("/")
+        if top == "change" and rest:
+            return self.change / rest
+        return self.layout.plans / rest if top == "plans" and rest else self.folder / name
 
 
 class LoopPaths(msgspec.Struct, frozen=True):

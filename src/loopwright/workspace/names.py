@@ -16,6 +16,7 @@ REFLECTLOOP = ".claude/state/reflectloop"
 INTEROP_LATCH = ".claude/latch.lock"
 INTEROP_LOOPS = ".loop"
 INTEROP_REFLECTIONS = ".mosaic"
+OPENSPEC = "openspec"
 STATE_FOLDERS = (OWN_FOLDER, ".claude/state", INTEROP_LOOPS, INTEROP_REFLECTIONS)
 _TRACES = (
     f"{THINKING}/plan.latest.yaml",
@@ -27,7 +28,7 @@ _TRACES = (
 OWN_RULES = (
     "# Made by loopwright: state that belongs to this machine, not to the project.\n"
     "*.latest.yaml\nlatch.lock\nlocks/\nturns/\nruns/\nruns.journal.ndjson*\n"
-    "reflections/\nreflection-input.json\nanalysis/\nloops/\n"
+    "reflections/\nreflection-input.json\nanalysis/\nloops/\nworkflows/*/objects/\n"
 )
 
 

@@ -74,3 +74,19 @@ def _summaries(layout: Layout) -> Iterator[Summary]:
             line = Listed(loop_id)
         has_worker = line.status in ("running", "paused") and is_held(layout.loop_worker(loop_id))
         yield Summary(line, has_worker)
+
+
+def way_on(one: Summary) -> str | None:
+    """The command with which a person moves it on; None when it needs none."""
+    loop_id = one.line.loop_id
+    match one.line.status:
+        case "paused":
+            return f"loopwright loop resume {loop_id}"
+        case "running" if one.is_abandoned:
+            return f"loopwright loop resume {loop_id}"
+        case "damaged":
+            return f"loopwright loop check {loop_id} --fix"
+        case "created":
+            return f"loopwright loop start {loop_id}"
+        case _:
+            return None

@@ -1,0 +1,34 @@
+"""`loopwright approve`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from loopwright.cli.options import context_of, in_workspace
+from loopwright.cli.workflow.output import say_workflow
+from loopwright.verbs.workflow.approve import approve
+
+_EPILOG = """\b
+Examples:
+  loopwright approve faster-imports --from clarify --to plan
+  loopwright approve faster-imports --from review --to plan --rationale "the slices miss the cache"
+"""
+
+
+@click.command(epilog=_EPILOG)
+@click.argument("slug")
+@click.option("--from", "origin", required=True, metavar="STAGE", help="The stage that it is at.")
+@click.option("--to", "target", required=True, metavar="STAGE", help="The stage that it may enter.")
+@click.option("--rationale", default="", help="Why; going back needs one.")
+@click.option("--revision", type=int, help="Refuse when the workflow is not at this revision any more.")
+@in_workspace
+def command(
+    slug: str, origin: str, target: str, rationale: str, revision: int | None, project_root: Path, as_json: bool
+) -> int:
+    """Consent to one transition, with exactly what is there now. For people only."""
+    context = context_of(project_root)
+    approve(context, slug, origin, target, rationale=rationale, revision=revision)
+    say_workflow(context, slug, as_json=as_json)
+    return 0

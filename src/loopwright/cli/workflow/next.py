@@ -1,0 +1,48 @@
+"""`loopwright next`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+import msgspec
+
+from loopwright.cli.plain import in_workspace, place_of, say, say_json
+from loopwright.kernel.escapes import neutralised
+from loopwright.verbs.loop.glance import list_loops, way_on
+from loopwright.verbs.workflow.glance import list_workflows
+
+_SHOWN = 10
+_EPILOG = """\b
+Examples:
+  loopwright next            what should I do now?
+  loopwright next --json
+"""
+
+
+@click.command(epilog=_EPILOG)
+@in_workspace
+def command(project_root: Path, as_json: bool) -> int:
+    """What should I do now? The exact command for everything that waits for a person."""
+    layout = place_of(project_root).layout
+    workflows = [one for one in list_workflows(layout) if one.archive_status != "archived"]
+    loops = [(one.line.loop_id, one.line.title, way_on(one)) for one in list_loops(layout) if way_on(one) is not None]
+    if as_json:
+        say_json(
+            {
+                "workflows": [msgspec.to_builtins(one) for one in workflows],
+                "loops": [{"loop_id": name, "title": title, "next": way} for name, title, way in loops],
+            }
+        )
+        return 0
+    if not workflows and not loops:
+        say('nothing waits; loopwright clarify SLUG --idea "…" begins something')
+        return 0
+    lines = []
+    for one in workflows[:_SHOWN]:
+        pending = f": {one.pending_user_decision}" if one.pending_user_decision else ""
+        lines += [neutralised(f"{one.slug} ({one.current_stage}{pending})"), f"  → {one.recommended_next_action}"]
+    for name, title, way in loops[:_SHOWN]:
+        lines += [neutralised(f"{name} ({title})"), f"  → {way}"]
+    click.echo("\n".join(lines))
+    return 0

@@ -1,0 +1,46 @@
+"""A workflow as people and programs read it: what stage, what blocks, what to type."""
+
+from __future__ import annotations
+
+from loopwright.cli.plain import say, say_json
+from loopwright.verbs.context import Context
+from loopwright.verbs.workflow.look import Shown, show
+from loopwright.workflow.model import Stage
+
+COLORS = {"clarify": "magenta", "plan": "blue", "build": "cyan", "review": "yellow", "done": "green"}
+
+
+def say_workflow(context: Context, slug: str, *, as_json: bool, whole: bool = False) -> None:
+    """How it stands now."""
+    found = show(context, slug)
+    if as_json:
+        say_json({"ok": True, **found.document()})
+        return
+    stage = found.workflow.stage
+    say(f"{found.workflow.slug}: ", nl=False, bold=True)
+    say(stage.value, fg=COLORS[stage.value], nl=False)
+    say(f", {found.stage_status}")
+    if whole:
+        _say_path(stage)
+    for one in found.blockers:
+        say(f"  ✗ {one.message}  ", nl=False)
+        say(one.code, dim=True)
+    if whole:
+        _say_details(found)
+    say(f"  → {found.next}", fg="green")
+
+
+def _say_path(stage: Stage) -> None:
+    names = [stage_.value for stage_ in Stage]
+    at = names.index(stage.value)
+    marks = ["✓" if number < at else "●" if number == at else "·" for number in range(len(names))]
+    say("  " + "  ".join(f"{mark} {name}" for mark, name in zip(marks, names, strict=True)))
+
+
+def _say_details(found: Shown) -> None:
+    for link in found.chain:
+        say(f"  {link.claim}? {link.basis}; {link.implication}")
+    for one in found.workflow.decisions:
+        say(f"  {one.id}: {one.question}" + (f" — {one.answer}" if one.answer else " (open)"))
+    if found.workflow.costs:
+        say(f"  cost so far: {found.usd:.2f} USD, {found.tokens:,} tokens, {len(found.workflow.costs)} turns")

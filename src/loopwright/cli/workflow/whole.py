@@ -1,0 +1,13 @@
+"""`loopwright status SLUG`: one workflow, derived from what is on the disk now."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from loopwright.cli.options import context_of
+from loopwright.cli.workflow.output import say_workflow
+
+
+def say_whole(project_root: Path, slug: str, *, as_json: bool) -> None:
+    """All of it."""
+    say_workflow(context_of(project_root), slug, as_json=as_json, whole=True)

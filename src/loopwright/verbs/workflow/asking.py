@@ -1,0 +1,128 @@
+"""Asks an agent on behalf of a workflow, outside its lock: one turn in a sandbox, one repair, paid for in any case."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TypeVar
+
+import msgspec
+
+from loopwright.agents.port import Agent, Answer, NoAnswer, Reason, Role
+from loopwright.errors import AgentFailed, Interrupted
+from loopwright.kernel.process import Cancellation, Stopped
+from loopwright.loop.answers import NotAnswered, read_answer
+from loopwright.runner.turn import Asked, Booth, Taken, open_booth, take_turn
+from loopwright.sandbox.confine import choose
+from loopwright.sandbox.open import opened
+from loopwright.verbs.context import Context
+from loopwright.verbs.workflow.names import store_of
+from loopwright.workflow import commands as c
+from loopwright.workflow.model import Cost, Stage
+from loopwright.workspace.settings_model import AgentSettings
+
+_T = TypeVar("_T")
+_REPAIR = "\n\nYour last answer could not be used: {problem}. Answer again with the JSON alone."
+
+
+class Wanted(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked, of whom, for which workflow. `name` is the turn's in the record."""
+
+    slug: str
+    stage: Stage
+    agent: str
+    role: Role
+    prompt: str
+    name: str
+    # How many turns in this role were taken before for this workflow.
+    number: int
+
+
+def ask_agent(context: Context, wanted: Wanted, kind: type[_T], cancellation: Cancellation) -> _T:
+    """One answer of this kind; `AgentFailed` when none is to be had, `Interrupted` when somebody stops it."""
+    agent = context.open_agent(wanted.agent)
+    redactor = context.tools().redactor
+    try:
+        with _booth(context, wanted, cancellation) as booth:
+            problem = ""
+            for attempt in (1, 2):
+                asked = _asked(context, wanted, problem, attempt)
+                answer = _taken(context, wanted, agent, asked, booth, cancellation)
+                try:
+                    return read_answer(redactor.clean(answer.text).text, kind)
+                except NotAnswered as found:
+                    problem = str(found)
+    except Stopped as stop:
+        raise Interrupted(str(stop), hint="the same command again goes on") from stop
+    raise AgentFailed(
+        Reason.INVALID_ANSWER,
+        f"the agent {agent.name} gave no usable answer, also when asked again: {problem}",
+        hint=f"read what it said in {context.layout.turn(wanted.name)}, or use another agent",
+    )
+
+
+def _asked(context: Context, wanted: Wanted, problem: str, attempt: int) -> Asked:
+    settings = _settings(context, wanted.agent)
+    repair = _REPAIR.format(problem=problem) if problem else ""
+    record = context.layout.turn(wanted.name if attempt == 1 else f"{wanted.name}-repair")
+    return Asked(
+        role=wanted.role,
+        prompt=wanted.prompt + repair,
+        record=record,
+        timeout_s=settings.timeout_s,
+        number=wanted.number + attempt - 1,
+    )
+
+
+def _taken(
+    context: Context, wanted: Wanted, agent: Agent, asked: Asked, booth: Booth, cancellation: Cancellation
+) -> Answer:
+    taken = take_turn(agent, asked, booth, _settings(context, wanted.agent), cancellation)
+    _count(context, wanted, agent, taken)
+    answer = taken.answer
+    if isinstance(answer, NoAnswer):
+        detail = context.tools().redactor.clean(answer.detail).text
+        raise AgentFailed(
+            answer.reason, f"the agent {agent.name}: {answer.reason}: {detail}", hint="`loopwright doctor` says more"
+        )
+    return answer
+
+
+def _count(context: Context, wanted: Wanted, agent: Agent, taken: Taken) -> None:
+    said = taken.answer if isinstance(taken.answer, Answer) else None
+    cost = Cost(
+        role=wanted.role.value,
+        agent=agent.name,
+        stage=wanted.stage,
+        wall_s=round(taken.worked_s, 3),
+        usd=said.cost_usd if said is not None else None,
+        tokens=said.tokens if said is not None else None,
+    )
+    with store_of(context).changing(wanted.slug) as open_workflow:
+        open_workflow.apply(c.CountCost(cost=cost), "tool")
+
+
+@contextmanager
+def _booth(context: Context, wanted: Wanted, cancellation: Cancellation) -> Iterator[Booth]:
+    environment = context.step_environment()
+    with opened(
+        context.sandbox_request(),
+        wanted.name,
+        confine=lambda view: choose(
+            context.settings.values.sandbox.isolation, context.isolations, view, context.shell(),
+            environment.for_step(()),
+        ),
+        keep=False,
+        cancellation=cancellation,
+    ) as sandbox:  # fmt: skip
+        yield open_booth(sandbox, environment, context.tools().redactor, context.limits().log_bytes)
+
+
+def _settings(context: Context, name: str) -> AgentSettings:
+    return context.settings.values.agents.named.get(name, AgentSettings())
+
+
+def as_json(document: object) -> str:
+    """Data for a prompt."""
+    return json.dumps(document, ensure_ascii=False, indent=1)

@@ -1,0 +1,230 @@
+"""The bytes of workflows on disk: the journal is the truth, `state.json` is derived, documents are kept by content.
+
+A document that somebody edited is taken in as it is, one that was deleted comes back: no version is ever lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import msgspec
+
+from loopwright.errors import DamagedFile, WorkflowConflict, WorkflowRefused
+from loopwright.journal import event_log
+from loopwright.kernel import codec
+from loopwright.kernel.clock import Clock, stamp
+from loopwright.kernel.digest import sha256
+from loopwright.kernel.files import make_folder, read_plainly, replace_quickly, shown, write_durably
+from loopwright.kernel.ids import is_identifier
+from loopwright.kernel.locks import locked
+from loopwright.workflow import commands as c
+from loopwright.workflow.events import Event
+from loopwright.workflow.evolve import evolve
+from loopwright.workflow.facts import Facts
+from loopwright.workflow.gather import gather
+from loopwright.workflow.model import Workflow
+from loopwright.workflow.projection import document_of
+from loopwright.workflow.readiness import standing_of
+from loopwright.workflow.rules import Accepted, Effect, Refused, decide
+from loopwright.workflow.standing import Standing
+from loopwright.workspace.layout import Layout, WorkflowPaths
+
+OUTSIDE = "outside"
+LINE = event_log.Line[Event]
+_KIND: event_log.Kind[Workflow, Event] = event_log.Kind(LINE, evolve)
+_MOST_BYTES = 64 << 20
+
+
+class Applied(msgspec.Struct, frozen=True):
+    """A workflow after a command, and what must be done."""
+
+    workflow: Workflow
+    effects: tuple[Effect, ...]
+
+
+class WorkflowStore:
+    """All workflows of a workspace."""
+
+    def __init__(self, layout: Layout, clock: Clock) -> None:
+        self._layout = layout
+        self._clock = clock
+
+    def slugs(self) -> list[str]:
+        """Every workflow, by name."""
+        return self._layout.workflow_slugs()
+
+    def paths(self, slug: str) -> WorkflowPaths:
+        """Where one workflow's files are."""
+        return self._layout.workflow(slug)
+
+    def exists(self, slug: str) -> bool:
+        """Whether there is one of this name."""
+        return is_identifier(slug) and self.paths(slug).journal.exists()
+
+    def begin(self, command: c.Begin, actor: str) -> Workflow:
+        """A new workflow."""
+        paths = self.paths(command.slug)
+        make_folder(paths.folder)
+        with locked(self._lock(command.slug)):
+            found = _replayed(paths) if paths.journal.exists() else None
+            state = found.state if found is not None else None
+            with Opened(paths, self._clock, state, found.last_line if found is not None else event_log.START) as opened:
+                return opened.apply(command, actor).workflow
+
+    @contextmanager
+    def changing(self, slug: str, *, revision: int | None = None) -> Iterator[Opened]:
+        """A workflow that is ours for the block; what others wrote into its documents is taken in first."""
+        if not self.exists(slug):
+            known = ", ".join(self.slugs()[-5:]) or "none"
+            raise WorkflowRefused(
+                "workflow_not_initialized",
+                f"there is no workflow '{shown(slug)}' (there are: {known})",
+                next_command=f'loopwright clarify {slug} --idea "…"',
+            )
+        paths = self.paths(slug)
+        with locked(self._lock(slug)):
+            found = _replayed(paths)
+            with Opened(paths, self._clock, found.state, found.last_line) as opened:
+                if revision is not None and opened.workflow.revision != revision:
+                    raise WorkflowConflict(
+                        f"{slug} is at revision {opened.workflow.revision}, not at {revision}: somebody was faster",
+                        hint=f"look at it again: `loopwright status {slug}`",
+                    )
+                opened.take_outside()
+                yield opened
+
+    def _lock(self, slug: str) -> Path:
+        return self._layout.lock(f"workflow-{slug}")
+
+
+class Opened:
+    """A workflow under its lock: every change is durable at once, what others read is written when the block ends."""
+
+    def __init__(self, paths: WorkflowPaths, clock: Clock, workflow: Workflow | None, last_line: str) -> None:
+        self.paths = paths
+        self._clock = clock
+        self._workflow = workflow
+        self._last_line = last_line
+        self._log = event_log.Writer(paths.journal)
+
+    def __enter__(self) -> Opened:
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        self._log.close()
+        if self._workflow is not None:
+            self._project()
+
+    @property
+    def workflow(self) -> Workflow:
+        """As it is now."""
+        if self._workflow is None:
+            raise WorkflowRefused(
+                "workflow_not_initialized", "the workflow was never begun", next_command="loopwright clarify SLUG"
+            )
+        return self._workflow
+
+    @property
+    def now(self) -> str:
+        """The time, as it is written down."""
+        return stamp(self._clock())
+
+    def facts(self) -> Facts:
+        """What is on the disk now."""
+        return gather(self.workflow, self.paths)
+
+    def standing(self) -> Standing:
+        """How it stands now."""
+        return standing_of(self.workflow, self.facts())
+
+    def apply(self, command: c.Command, actor: str) -> Applied:
+        """Decide and append; `WorkflowRefused` when the rules say no."""
+        decision = decide(self._workflow, command)
+        if isinstance(decision, Refused):
+            raise WorkflowRefused(
+                decision.error,
+                decision.message,
+                next_command=decision.next,
+                blockers=tuple((one.code, one.message, one.next) for one in decision.blockers),
+            )
+        self._append(decision, actor)
+        return Applied(self.workflow, decision.effects)
+
+    def write(self, documents: Mapping[str, bytes], actor: str) -> None:
+        """Write documents, whole: kept by content first, then in their places, then on record."""
+        for name, data in documents.items():
+            self._keep(data)
+            target = self.paths.document(name)
+            make_folder(target.parent)
+            write_durably(target, data)
+        self.apply(c.KeepDocuments(documents={name: sha256(data) for name, data in documents.items()}), actor)
+
+    def read(self, name: str) -> bytes | None:
+        """A document as it is now."""
+        try:
+            return read_plainly(self.paths.document(name), most=_MOST_BYTES)
+        except FileNotFoundError:
+            return None
+
+    def take_outside(self) -> None:
+        """Documents that others changed are taken in as they are; those that are gone come back."""
+        changed: dict[str, str] = {}
+        for name, recorded in self.workflow.documents.items():
+            try:
+                data = read_plainly(self.paths.document(name), most=_MOST_BYTES)
+            except FileNotFoundError:
+                self._restore(name, recorded)
+                continue
+            except OSError:
+                continue  # a folder, a fifo: its reader names it
+            if (digest := sha256(data)) != recorded:
+                self._keep(data)
+                changed[name] = digest
+        if changed:
+            self.apply(c.KeepDocuments(documents=changed), OUTSIDE)
+
+    def _keep(self, data: bytes) -> None:
+        kept = self.paths.object(sha256(data))
+        if not kept.exists():
+            write_durably(kept, data)
+
+    def _restore(self, name: str, digest: str) -> None:
+        kept = self.paths.object(digest)
+        if kept.is_file():
+            target = self.paths.document(name)
+            make_folder(target.parent)
+            write_durably(target, kept.read_bytes())
+
+    def _append(self, decision: Accepted, actor: str) -> None:
+        if not decision.events:
+            return
+        at = self.now
+        after = self._workflow
+        for event in decision.events:
+            after = evolve(after, event, at)
+        if after is None:
+            return
+        line = LINE(revision=after.revision, at=at, actor=actor, events=decision.events, previous=self._last_line)
+        _, self._last_line = self._log.append(line)
+        self._workflow = after
+
+    def _project(self) -> None:
+        """Write what others read; it can be made again at any time."""
+        facts = self.facts()
+        data = codec.to_json(document_of(self.workflow, facts, standing_of(self.workflow, facts)))
+        if not self.paths.state.is_file() or self.paths.state.read_bytes() != data:
+            replace_quickly(self.paths.state, data)
+
+
+def _replayed(paths: WorkflowPaths) -> event_log.Replayed[Workflow]:
+    found = event_log.replay(_KIND, paths.journal)
+    if found.is_torn:
+        event_log.cut_torn_end(paths.journal, found.sound_bytes)
+    elif found.damage is not None:
+        raise DamagedFile(
+            f"{shown(paths.journal)} is damaged behind byte {found.sound_bytes}: {found.damage}",
+            hint="`loopwright doctor --fix` keeps what is sound; the damaged file stays beside it",
+        )
+    return found

@@ -1,0 +1,200 @@
+"""`loopwright clarify`, `answer`, `approve`, `reject`, `status`, `next`: from an idea to a spec that may be planned."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+
+import pytest
+import yaml
+
+from loopwright.verbs.person import AGENT_MARK
+
+ANSWER = "a plain answer of some words"
+
+
+def ok(project, *arguments):
+    done = project.run(*arguments)
+    assert done.exit_code == 0, done.stdout + done.stderr
+    return done
+
+
+def refusal(project, *arguments):
+    done = project.run(*arguments, "--json")
+    assert done.exit_code == 1, done.stdout + done.stderr
+    record = json.loads(done.stderr.splitlines()[-1])
+    assert record["ok"] is False
+    assert record["next"]
+    return record
+
+
+def spec_of(project, slug="x"):
+    return project.own / "workflows" / slug / "spec.md"
+
+
+def clarified(project, slug="x"):
+    """Every question of the tool's own answered."""
+    ok(project, "clarify", slug, "--idea", "an idea")
+    for _ in range(30):
+        item = ok(project, "clarify", slug, "--json").json()["item"]
+        if item is None:
+            return
+        ok(project, "answer", slug, item, ANSWER)
+    raise AssertionError("it never stops asking")
+
+
+def status(project, slug="x"):
+    return ok(project, "status", slug, "--json").json()
+
+
+def codes(project, gate, slug="x"):
+    return [one["code"] for one in status(project, slug)["readiness"][gate]["blockers"]]
+
+
+def test_without_an_agent_the_tool_asks_until_the_spec_is_clear(project):
+    ok(project, "clarify", "x", "--idea", "an idea")
+    assert codes(project, "plan") == [
+        "unresolved_ambiguity", "clarify_ambiguity_score_above_threshold", "clarify_non_goals_unresolved",
+        "clarify_decision_boundaries_unresolved", "clarify_pressure_pass_incomplete",
+    ]  # fmt: skip
+    asked = ok(project, "clarify", "x", "--json").json()
+    assert asked["item"] == "A-1", "an open question is not followed by another"
+    clarified(project)
+    assert codes(project, "plan") == []
+    state = json.loads((project.own / "workflows" / "x" / "state.json").read_text())
+    assert (state["current_stage"], state["stage_status"]) == ("clarify", "awaiting-approval")
+    assert state["requested_transition"] == "clarify->plan"
+    assert state["pending_user_decision"] == "approve clarify->plan"
+    assert ANSWER in spec_of(project).read_text()
+    assert "approve x --from clarify --to plan" in ok(project, "next").stdout
+    assert list((project.own / "specs").glob("clarify-x-*.md"))
+
+
+def test_consent_is_bound_to_what_was_there_and_says_what_changed(project):
+    clarified(project)
+    ok(project, "approve", "x", "--from", "clarify", "--to", "plan")
+    assert status(project)["authorization"]["plan"] == {
+        "authorized": True, "approval_status": "approved", "transition": "clarify->plan"
+    }  # fmt: skip
+    assert status(project)["recommended_next_action"] == "loopwright plan x"
+    spec = spec_of(project)
+    spec.write_text(spec.read_text().replace("## Constraints\n\n", "## Constraints\n\n- no new dependency\n"))
+    found = status(project)
+    assert found["authorization"]["plan"]["approval_status"] == "void"
+    assert found["recommended_next_action"] == "loopwright approve x --from clarify --to plan"
+    # Frontmatter and comments are no part of what was approved.
+    ok(project, "approve", "x", "--from", "clarify", "--to", "plan")
+    spec.write_text(spec.read_text().replace("---\nworkflow: x\n", "---\nworkflow: x\nseen: yes\n") + "<!-- hm -->\n")
+    assert status(project)["authorization"]["plan"]["authorized"]
+
+
+def test_refusals_have_their_codes(project):
+    assert refusal(project, "status", "y")["error"] == "workflow_not_initialized"
+    assert project.run("clarify", "y").exit_code == 2, "a new one needs an idea"
+    assert project.run("clarify", "—", "--idea", "x").exit_code == 2, "nothing is left of that name"
+    assert refusal(project, "clarify", "x", "--idea", "i", "--profile", "quick")["error"] == "invalid_clarify_profile"
+    ok(project, "clarify", "x", "--idea", "an idea")
+    blocked = refusal(project, "approve", "x", "--from", "clarify", "--to", "plan")
+    assert blocked["error"] == "clarify_readiness_blocked"
+    assert blocked["blockers"][0]["code"] == "unresolved_ambiguity"
+    assert (
+        refusal(project, "approve", "x", "--from", "plan", "--to", "build")["error"] == "approval_from_stage_mismatch"
+    )
+    assert refusal(project, "approve", "x", "--from", "plan", "--to", "done")["error"] == "invalid_transition"
+    assert refusal(project, "answer", "x", "A-7", "text")["error"] == "unknown_question"
+    assert refusal(project, "answer", "x", "A-1", "  ")["error"] == "empty_answer"
+    assert refusal(project, "answer", "x", "D-1", "text")["error"] == "unknown_decision"
+    ok(project, "answer", "x", "A-1", "said")
+    again = refusal(project, "answer", "x", "A-1", "otherwise")
+    assert (again["error"], "answered already" in again["message"]) == ("unknown_question", True)
+
+
+def test_a_rejection_stays_until_somebody_approves(project):
+    clarified(project)
+    ok(project, "reject", "x", "--from", "clarify", "--to", "plan", "--reason", "too vague")
+    state = json.loads((project.own / "workflows" / "x" / "state.json").read_text())
+    assert state["approval"]["plan"]["reason"] == "too vague"
+    ok(project, "approve", "x", "--from", "clarify", "--to", "plan")
+
+
+def test_a_spec_that_was_deleted_comes_back_and_one_that_is_broken_is_named_with_its_line(project):
+    clarified(project)
+    spec = spec_of(project)
+    whole = spec.read_bytes()
+    spec.unlink()
+    assert codes(project, "plan") == []
+    assert spec.read_bytes() == whole
+    spec.write_bytes(whole.replace(b"- A-1 | answered |", b"- A-1 | perhaps |"))
+    blockers = status(project)["readiness"]["plan"]["blockers"]
+    assert [one["code"] for one in blockers] == ["spec_invalid"]
+    line = whole[: whole.index(b"- A-1 | answered")].count(b"\n") + 1
+    assert f"line {line}: A-1 is 'perhaps'" in blockers[0]["message"]
+    assert refusal(project, "clarify", "x")["error"] == "clarify_readiness_blocked"
+    assert any(kept.read_bytes() == whole for kept in (project.own / "workflows" / "x" / "objects").iterdir())
+    spec.write_bytes(whole.replace(b"\n", b"\r\n"))
+    assert codes(project, "plan") == []
+
+
+@pytest.mark.parametrize("damage", [b"", b"\0\0\0", b"\xff\xfe", b"x" * (5 << 20)])
+def test_whatever_the_spec_is_there_is_no_traceback_and_nothing_is_lost(project, damage):
+    ok(project, "clarify", "x", "--idea", "an idea")
+    whole = spec_of(project).read_bytes()
+    spec_of(project).write_bytes(damage)
+    assert status(project)["readiness"]["plan"]["ready"] is False
+    assert any(kept.read_bytes() == whole for kept in (project.own / "workflows" / "x" / "objects").iterdir())
+
+
+def test_an_agent_asks_fills_what_is_empty_and_never_overwrites(project):
+    turns = [
+        {"role": "clarifier", "answer": json.dumps({
+            "sections": {"In Scope": "- the parser", "Intent": "something else", "Clarified Answers": "- A-1: no"},
+            "question": "Which port?", "ambiguity": 0.5})},
+        {"role": "clarifier", "answer": "this is no JSON"},
+        {"role": "clarifier", "answer": json.dumps({
+            "sections": {"Constraints": "- none"}, "question": "Also under load?", "presses_on": "A-1"})},
+    ]  # fmt: skip
+    project.write(".loopwright/turns.yaml", yaml.safe_dump({"turns": turns}))
+    project.write(
+        ".loopwright/config.toml",
+        '[agents]\ndefault = "scripted"\n[agents.scripted]\nturns = ".loopwright/turns.yaml"\n'
+        '[sandbox]\nisolation = "none"\n',
+    )
+    assert ok(project, "clarify", "x", "--idea", "an idea", "--json").json()["question"] == "Which port?"
+    text = spec_of(project).read_text()
+    assert "- the parser" in text
+    assert "something else" not in text
+    assert "A-1: no" not in text
+    ok(project, "answer", "x", "A-1", "8787")
+    asked = ok(project, "clarify", "x", "--json").json()
+    assert (asked["item"], asked["question"]) == ("A-2", "Also under load?")
+    assert "clarify_pressure_pass_incomplete" not in codes(project, "plan")
+    found = status(project)
+    assert found["cost"]["turns"] == 3, "the answer that was no JSON was paid for too"
+    assert list(project.sandboxes.iterdir()) == []
+
+
+def test_only_a_person_answers_and_approves(project):
+    clarified(project)
+    for arguments in (
+        ("answer", "x", "A-1", "y"),
+        ("approve", "x", "--from", "clarify", "--to", "plan"),
+        ("reject", "x", "--from", "clarify", "--to", "plan", "--reason", "r"),
+    ):
+        done = project.run(*arguments, env={AGENT_MARK: "1"})
+        assert done.exit_code == 1
+        assert "a person's decision" in done.stderr
+
+
+def test_two_people_at_once_one_consent(project):
+    clarified(project)
+    revision = status(project)["revision"]
+    command = project.command("approve", "x", "--from", "clarify", "--to", "plan", "--revision", str(revision))
+    both = [
+        subprocess.Popen(
+            command, cwd=project.root, env=project.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+        for _ in range(2)
+    ]
+    said = [process.communicate() for process in both]
+    assert sorted(process.returncode for process in both) == [0, 1]
+    assert sum(b"somebody was faster" in errors for _, errors in said) == 1
