@@ -16,6 +16,7 @@ from loopwright.loop.model import (
     Hypothesis,
     HypothesisStatus,
     Mark,
+    Mode,
     Spent,
     Task,
     TaskStatus,
@@ -86,6 +87,12 @@ class SetBudget(_Command, frozen=True, kw_only=True):
     """Change what it may cost."""
 
     budget: Budget
+
+
+class SetMode(_Command, frozen=True, kw_only=True):
+    """Let the rules choose what is next, or a person."""
+
+    mode: Mode
 
 
 class AddTask(_Command, frozen=True, kw_only=True):
@@ -247,8 +254,8 @@ class TakeIteration(_Command, frozen=True, kw_only=True):
 
 
 Command = (
-    Create | Start | Pause | Resume | Stop | Fail | Finish | Retry | GiveIterations | SetBudget | AddTask | EditTask
-    | RemoveTask | OrderTasks | MarkTaskDone | Advance | Choose | FinishInit | FinishDevelop | ProposeHypotheses
-    | JudgeHypothesis | FinishDebug | FinishValidate | FinishComplete | PauseAction | AbandonAction | NoteError | Count
-    | Arrive | Leave | TakeSkillState | TakeKeys | TakeIteration
+    Create | Start | Pause | Resume | Stop | Fail | Finish | Retry | GiveIterations | SetBudget | SetMode | AddTask
+    | EditTask | RemoveTask | OrderTasks | MarkTaskDone | Advance | Choose | FinishInit | FinishDevelop
+    | ProposeHypotheses | JudgeHypothesis | FinishDebug | FinishValidate | FinishComplete | PauseAction | AbandonAction
+    | NoteError | Count | Arrive | Leave | TakeSkillState | TakeKeys | TakeIteration
 )  # fmt: skip

@@ -18,12 +18,8 @@ from loopwright.sandbox.model import Request
 from loopwright.sandbox.port import Isolation
 from loopwright.workspace.settings_model import AgentSettings, LoopSettings
 
-
-class Told(msgspec.Struct, frozen=True):
-    """One thing that happens, for whoever watches: where the loop is, and a sentence."""
-
-    loop: Loop
-    text: str
+# Lets a person choose what is next; where nobody is there to ask, nothing is chosen.
+Ask = Callable[[Loop], None]
 
 
 class Desk(msgspec.Struct, frozen=True):
@@ -45,7 +41,7 @@ class Desk(msgspec.Struct, frozen=True):
     clock: Clock
     cancellation: Cancellation
     freezer: Freezer
-    tell: Callable[[Told], None]
+    ask: Ask
 
     def progress(self, loop: Loop) -> Path:
         """The loop's folder of pages and work."""

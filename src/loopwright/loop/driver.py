@@ -12,7 +12,8 @@ from loopwright.kernel.process import Stopped, wait_for_request
 from loopwright.loop import commands as c
 from loopwright.loop.actions import complete, debug, develop, init, validate
 from loopwright.loop.actions.asking import WORKER, HeldBack
-from loopwright.loop.desk import Desk, Told
+from loopwright.loop.choice import awaits_choice
+from loopwright.loop.desk import Desk
 from loopwright.loop.model import Action, ErrorLine, Held, Hold, Holder, Loop, Running, UnderWay, Worker
 from loopwright.loop.workshop import Workshop
 
@@ -27,10 +28,22 @@ def drive(loop_id: str, desk: Desk) -> Loop:
         loop = desk.store.load(loop_id)
         with Workshop(desk) as shop:
             while desk.cancellation.reason is None and (isinstance(loop.phase, Running) or _is_short(loop)):
-                loop = advance(loop_id, desk, shop) if isinstance(loop.phase, Running) else _wait(loop, desk)
+                loop = _go_on(loop, desk, shop)
         return desk.store.load(loop_id)
     finally:
         _apply(desk, loop_id, c.Leave(why=desk.cancellation.reason or "nothing to do"))
+
+
+def _go_on(loop: Loop, desk: Desk, shop: Workshop) -> Loop:
+    if not isinstance(loop.phase, Running):
+        return _wait(loop, desk)
+    return _ask(loop, desk, shop) if awaits_choice(loop) else advance(loop.loop_id, desk, shop)
+
+
+def _ask(loop: Loop, desk: Desk, shop: Workshop) -> Loop:
+    """Interactive mode: what a person chooses is under way from now on; without a choice the rules hold the loop."""
+    desk.ask(loop)
+    return loop if desk.cancellation.reason is not None else advance(loop.loop_id, desk, shop)
 
 
 def _is_short(loop: Loop) -> bool:
@@ -54,7 +67,6 @@ def advance(loop_id: str, desk: Desk, shop: Workshop) -> Loop:
     under_way = loop.under_way
     if not isinstance(loop.phase, Running) or under_way is None:
         return loop
-    desk.tell(Told(loop, _sentence(loop, under_way)))
     try:
         outcome = _perform(loop, desk, shop, under_way)
     except HeldBack as back:
@@ -119,9 +131,3 @@ def _interrupted(desk: Desk, loop: Loop, under_way: UnderWay) -> Loop:
 def _apply(desk: Desk, loop_id: str, command: c.Command) -> None:
     with desk.store.changing(loop_id) as opened:
         opened.apply(command, WORKER)
-
-
-def _sentence(loop: Loop, under_way: UnderWay) -> str:
-    task = loop.task(under_way.task_id or "")
-    what = f" {task.id}: {task.description}" if task is not None else ""
-    return f"iteration {loop.iteration}: {under_way.action}{what}"

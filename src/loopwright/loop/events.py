@@ -96,6 +96,12 @@ class BudgetSet(_Event, frozen=True, kw_only=True, tag="budget.set"):
     budget: Budget
 
 
+class ModeSet(_Event, frozen=True, kw_only=True, tag="mode.set"):
+    """Who chooses the next action is another one now: the rules, or a person."""
+
+    mode: Mode
+
+
 class TaskAdded(_Event, frozen=True, kw_only=True, tag="task.added"):
     """An item more; `before` names the one that it stands in front of."""
 
@@ -241,8 +247,8 @@ class LoopRestored(_Event, frozen=True, kw_only=True, tag="loop.restored"):
 
 Event = (
     LoopCreated | LoopStarted | HoldPlaced | HoldLifted | LoopStopped | LoopFailed | LoopCompleted | LoopRetried
-    | IterationsGiven | BudgetSet | TaskAdded | TaskEdited | TaskRemoved | TasksOrdered | ActionStarted | ActionPaused
-    | ActionAbandoned | ActionDone | LoopInitialised | TaskFinished | WorkKept | HypothesesProposed | HypothesisJudged
-    | ValidationRecorded | ErrorNoted | CostCounted | WorkerArrived | WorkerLeft | SkillStateTaken | OutsideKeysTaken
-    | IterationTaken | LoopRestored
+    | IterationsGiven | BudgetSet | ModeSet | TaskAdded | TaskEdited | TaskRemoved | TasksOrdered | ActionStarted
+    | ActionPaused | ActionAbandoned | ActionDone | LoopInitialised | TaskFinished | WorkKept | HypothesesProposed
+    | HypothesisJudged | ValidationRecorded | ErrorNoted | CostCounted | WorkerArrived | WorkerLeft | SkillStateTaken
+    | OutsideKeysTaken | IterationTaken | LoopRestored
 )  # fmt: skip

@@ -79,6 +79,8 @@ def _life(loop: Loop, event: e.Event, at: str) -> Loop:  # noqa: C901, PLR0912 -
             return replace(loop, max_iterations=most)
         case e.BudgetSet(budget=budget):
             return replace(loop, budget=budget)
+        case e.ModeSet(mode=mode):
+            return replace(loop, mode=mode)
         case e.WorkerArrived(worker=worker):
             return replace(loop, worker=worker)
         case e.WorkerLeft():

@@ -272,3 +272,8 @@ class Loop(_Value, frozen=True, kw_only=True):
     def pending(self) -> tuple[Task, ...]:
         """Tasks that are still to be done, in their order; one that was interrupted comes first as it stands."""
         return tuple(task for task in self.tasks if task.status in ("pending", "in_progress"))
+
+    @property
+    def is_over(self) -> bool:
+        """Nothing happens to it any more, unless somebody retries it."""
+        return isinstance(self.phase, Completed | Failed)

@@ -11,7 +11,16 @@ import msgspec
 
 from loopwright.loop import commands as c
 from loopwright.loop import events as e
+from loopwright.loop.choice import (
+    CHOICE_REQUIRED,
+    all_done,
+    awaits_choice,
+    choice_hold,
+    legal_actions,
+    next_action,
+)
 from loopwright.loop.evolve import evolve
+from loopwright.loop.guidance import lifted_by
 from loopwright.loop.model import (
     ITERATIONS,
     Action,
@@ -85,17 +94,6 @@ def status_of(phase: Phase) -> str:
             assert_never(phase)
 
 
-def next_action(loop: Loop) -> Action:
-    """What is to be done now: a function of the state alone."""
-    if not loop.is_initialised:
-        return Action.INIT
-    if loop.pending:
-        return Action.DEVELOP
-    if not loop.is_validated:
-        return Action.VALIDATE
-    return Action.COMPLETE if loop.validation.holds else Action.DEBUG
-
-
 def decide(loop: Loop | None, command: c.Command) -> Decision:
     """What a command leads to."""
     if isinstance(command, c.Create):
@@ -126,7 +124,7 @@ def _control(loop: Loop, command: c.Command) -> Decision:  # noqa: C901, PLR0912
             return Accepted((e.HoldPlaced(hold=hold),))
         case Held(holds=holds), c.Resume(lifts=lifts):
             lifted = tuple(e.HoldLifted(holder=one.holder) for one in holds if one.holder in lifts)
-            return Accepted(lifted) if lifted else _still_held(holds)
+            return Accepted(lifted) if lifted else _still_held(loop, holds)
         case ((Created() | Running() | Held()), c.Stop(by=by)):
             return Accepted((e.LoopStopped(by=by),))
         case Running(), c.Fail(code=code, reason=reason):
@@ -163,7 +161,7 @@ def _start(loop: Loop) -> Decision:
 
 
 def _finish(loop: Loop, forced: str | None) -> Decision:
-    if loop.is_validated and loop.validation.holds and all(task.status == "completed" for task in loop.tasks):
+    if loop.is_validated and loop.validation.holds and all_done(loop):
         return Accepted((e.LoopCompleted(),))
     if forced:
         return Accepted((e.LoopCompleted(forced=forced),))
@@ -174,7 +172,7 @@ def _finish(loop: Loop, forced: str | None) -> Decision:
     )
 
 
-def _settings(loop: Loop, command: c.Command) -> Decision:
+def _settings(loop: Loop, command: c.Command) -> Decision:  # noqa: C901, PLR0912 -- a case per command
     match command:
         case c.GiveIterations(max_iterations=most):
             if most <= loop.iteration:
@@ -183,6 +181,8 @@ def _settings(loop: Loop, command: c.Command) -> Decision:
             return Accepted((e.IterationsGiven(max_iterations=most),))
         case c.SetBudget(budget=budget):
             return Accepted((e.BudgetSet(budget=budget),))
+        case c.SetMode(mode=mode):
+            return Accepted((*_choice_lifted(loop), e.ModeSet(mode=mode)) if mode != loop.mode else ())
         case c.NoteError(error=error):
             return Accepted((e.ErrorNoted(error=error),))
         case c.Count(spent=spent):
@@ -240,8 +240,8 @@ def _work(loop: Loop, command: c.Command) -> Decision:  # noqa: C901, PLR0912 --
     match command:
         case c.Advance():
             return _advance(loop, command)
-        case c.Choose(action=action, action_id=action_id):
-            return _begin(loop, action, action_id) if isinstance(loop.phase, Running) else _illegal(loop, "go on")
+        case c.Choose():
+            return _choose(loop, command)
         case c.AbandonAction(why=why, turn_taken=taken):
             if loop.under_way is None:
                 return Accepted(())
@@ -285,6 +285,8 @@ def _advance(loop: Loop, command: c.Advance) -> Decision:
         return _illegal(loop, "go on")
     if loop.under_way is not None:
         return Accepted((), (Perform(loop.under_way.id),))
+    if loop.mode == "interactive":
+        return Accepted((e.HoldPlaced(hold=choice_hold(loop)),))
     if _is_stuck(loop, command.no_progress):
         said = f"{command.no_progress} iterations in a row left tree, failing tests and evidence as they were"
         return _held_by_blocker(loop, "no_progress", said)
@@ -292,6 +294,24 @@ def _advance(loop: Loop, command: c.Advance) -> Decision:
     if action is Action.COMPLETE and (failed := [task.id for task in loop.tasks if task.status == "failed"]):
         return _held_by_blocker(loop, "task_failed", f"the tests pass, and these tasks failed: {', '.join(failed[:5])}")
     return _begin(loop, action, command.action_id)
+
+
+def _choose(loop: Loop, command: c.Choose) -> Decision:
+    """A person's choice takes the place of the rules' own, and of the hold that asked for it."""
+    if isinstance(loop.phase, Held) and not awaits_choice(loop):
+        return _still_held(loop, loop.phase.holds)
+    if not isinstance(loop.phase, Running | Held):
+        return _illegal(loop, "go on")
+    if loop.under_way is None and command.action not in (legal := legal_actions(loop)):
+        said = f"the loop {loop.loop_id} can't {command.action} now"
+        return _refused("not_legal_now", said, f"it can: {', '.join(legal)}")
+    begun = _begin(loop, command.action, command.action_id)
+    return begun if isinstance(begun, Refused) else Accepted((*_choice_lifted(loop), *begun.events), begun.effects)
+
+
+def _choice_lifted(loop: Loop) -> tuple[e.Event, ...]:
+    holds = loop.phase.holds if isinstance(loop.phase, Held) else ()
+    return tuple(e.HoldLifted(holder=hold.holder) for hold in holds if hold.code == CHOICE_REQUIRED)
 
 
 def _held_by_blocker(loop: Loop, code: str, message: str) -> Accepted:
@@ -385,17 +405,8 @@ def _illegal(loop: Loop, move: str) -> Refused:
     )
 
 
-def _still_held(holds: tuple[Hold, ...]) -> Refused:
-    return Refused(tuple(Blocker(f"held_{one.holder}", one.message, _LIFT[one.holder]) for one in holds))
-
-
-_LIFT = {
-    Holder.OPERATOR: "`loopwright loop resume` lifts it",
-    Holder.BUDGET: "give it more: `loopwright loop resume --usd …`, `--tokens …` or `--wall …`",
-    Holder.BLOCKER: "look at it, then `loopwright loop resume`",
-    Holder.DECISION: "answer it: `loopwright answer`",
-    Holder.QUOTA: "it resumes by itself at the reset time",
-}
+def _still_held(loop: Loop, holds: tuple[Hold, ...]) -> Refused:
+    return Refused(tuple(Blocker(f"held_{one.holder}", one.message, lifted_by(one, loop)) for one in holds))
 
 
 def _no_task(loop: Loop, task_id: str) -> Refused:

@@ -11,6 +11,8 @@ COMMANDS = {
     "task": ("task", "Its tasks: add, edit, done, remove, order, import."),
     "start": ("start", "Drive it until it is done, fails or is held."),
     "watch": ("watching", "Follow it live, from any terminal."),
+    "choose": ("choose", "Say what it does next, in interactive mode."),
+    "mode": ("mode", "Who chooses what is next: the rules, or a person."),
     "check": ("check", "Look for what does not fit together; --fix mends it."),
     "list": ("listing", "All loops, the newest change first."),
     "show": ("show", "One loop: tasks, holds, tests, cost."),

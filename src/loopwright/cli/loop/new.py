@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from loopwright.cli.loop.output import budget_options, say_loop
-from loopwright.cli.options import context_of, in_workspace, say
+from loopwright.cli.loop.output import budget_options, say_standing
+from loopwright.cli.options import context_of, in_workspace
 from loopwright.loop.model import Budget, Mode
 from loopwright.verbs.loop.control import Wish, new_loop
 from loopwright.verbs.loop.tasks import TaskWish, add_task
@@ -26,7 +26,13 @@ Examples:
 @click.option("--task", "tasks", multiple=True, help="A task; can be given several times.")
 @click.option("--agent", default="", help="Who works on it; default: agents.default.")
 @click.option("--max-iterations", type=click.IntRange(1), help="Develop, debug and validate count one each.")
-@click.option("--mode", type=click.Choice(["auto", "interactive"]), default="auto", show_default=True)
+@click.option(
+    "--mode",
+    type=click.Choice(["auto", "interactive"]),
+    default="auto",
+    show_default=True,
+    help="Who chooses what is next: the rules, or a person before each action.",
+)
 @click.option("--tag", "tags", multiple=True, help="A word to find it by.")
 @click.option("--priority", type=int, default=0, show_default=True, help="Higher comes first.")
 @budget_options
@@ -59,7 +65,5 @@ def command(
     )  # fmt: skip
     for text in tasks:
         loop = add_task(context, loop.loop_id, TaskWish(description=text))
-    say_loop(loop, as_json=as_json)
-    if not as_json:
-        say(f"  → loopwright loop start {loop.loop_id}")
+    say_standing(context, loop, as_json=as_json)
     return 0

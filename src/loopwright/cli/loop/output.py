@@ -2,17 +2,43 @@
 
 from __future__ import annotations
 
+import shlex
+import shutil
+import sys
 from typing import Any
 
 import click
 
 from loopwright.cli.loop.colors import COLORS
 from loopwright.cli.plain import say, say_json
-from loopwright.loop.model import Budget, Held, Loop, Spent
+from loopwright.kernel.cells import one_line, wrapped
+from loopwright.kernel.files import shown
+from loopwright.loop.guidance import way_on
+from loopwright.loop.model import Budget, Completed, Held, Loop, Spent
 from loopwright.loop.projection import document_of, progress_of
 from loopwright.loop.rules import status_of
+from loopwright.loop.sentences import validation_in_words
+from loopwright.verbs.context import Context
+from loopwright.verbs.loop.look import has_worker
 
 MARKS = {"pending": "·", "in_progress": "▶", "completed": "✓", "failed": "✗"}
+
+
+def say_standing(context: Context, loop: Loop, *, as_json: bool = False) -> None:
+    """The loop, who drives it, and what to type next."""
+    say_loop(loop, as_json=as_json)
+    if as_json:
+        return
+    driven = has_worker(context, loop.loop_id)
+    if not loop.is_over:
+        worker = loop.worker
+        who = f"process {worker.pid} on {worker.host} since {worker.since}" if worker else "a process that begins"
+        _say_section("Worker", [f"driven by {who}" if driven else "no worker"])
+    patch = context.layout.loop(loop.loop_id).progress / "changes.patch"
+    if isinstance(loop.phase, Completed) and patch.is_file():
+        say(f"  → git apply {shlex.quote(shown(patch))}", bold=True)
+    for hint in way_on(loop, has_worker=driven):
+        say(f"  → {hint}", bold=True)  # not wrapped: it is to be copied
 
 
 def say_loop(loop: Loop, *, as_json: bool, brief: bool = False) -> None:
@@ -24,9 +50,11 @@ def say_loop(loop: Loop, *, as_json: bool, brief: bool = False) -> None:
     status = status_of(loop.phase)
     say(f"{loop.loop_id}: ", nl=False, bold=True)
     say(status, fg=COLORS[status], nl=False)
-    say(f", iteration {loop.iteration} of {loop.max_iterations}, {progress_of(loop).overall:g} % : {loop.title}")
+    attempt = f", attempt {loop.attempt}" if loop.attempt > 1 else ""
+    said = f"iteration {loop.iteration} of {loop.max_iterations}{attempt}, {progress_of(loop).overall:g} %"
+    say(f", {said} : {one_line(loop.title)}")
     for hold in loop.phase.holds if isinstance(loop.phase, Held) else ():
-        say(f"  held by {hold.holder}: {hold.message}", fg="yellow")
+        _say_wrapped(f"held by {hold.holder}: {hold.message}", fg="yellow")
     if not brief:
         _say_work(loop)
 
@@ -34,30 +62,64 @@ def say_loop(loop: Loop, *, as_json: bool, brief: bool = False) -> None:
 def _say_work(loop: Loop) -> None:
     reason = getattr(loop.phase, "reason", None) or getattr(loop.phase, "forced", None)
     if reason:
-        say(f"  {reason}")
-    for task in loop.tasks:
-        say(f"  {MARKS[task.status]} {task.id} [{task.tool}] {task.description}")
+        _say_wrapped(reason)
+    if loop.under_way is not None:
+        task = loop.task(loop.under_way.task_id or "")
+        what = f" {task.id}: {task.description}" if task is not None else ""
+        _say_section("Now", [f"{loop.under_way.action}{what}, since {loop.under_way.started_at}"])
+    done = sum(task.status == "completed" for task in loop.tasks)
+    tasks = [f"{MARKS[task.status]} {task.id} [{task.tool}] {task.description}" for task in loop.tasks]
+    _say_section(f"Tasks, {done} of {len(loop.tasks)} done", tasks)
     if loop.validation.last_run_at:
         found = loop.validation
-        said = "passed" if found.passed else f"failed: {', '.join(found.failed_tests[:5])}"
-        covered = f", coverage {found.coverage:g} %" if found.coverage is not None else ""
-        say(f"  tests {said} ({found.pass_rate:g} %{covered}), run {found.run_id or 'of another tool'}")
-    for one in loop.debug.hypotheses:
-        say(f"  {one.id} {one.status}: {one.description}")
-    for error in loop.errors[-3:]:
-        say(f"  ! {error.action}: {error.message}", fg="red")
-    say(f"  cost: {cost_of(loop.spent, loop.budget)}")
+        _say_section("Tests", [validation_in_words(found), f"run {found.run_id or 'of another tool'}"])
+    causes = [
+        f"{one.id} {one.status}: {one.description}" + (f" ({one.verdict_reason})" if one.verdict_reason else "")
+        for one in loop.debug.hypotheses
+    ]
+    _say_section(f"Possible causes of {loop.debug.active_bug}", causes)
+    _say_section("Errors, the last ones", [f"{one.action}: {one.message}" for one in loop.errors[-3:]], fg="red")
+    _say_section("Cost", [cost_of(loop.spent, loop.budget)])
+
+
+def _say_section(title: str, lines: list[str], **style: Any) -> None:
+    if lines:
+        say(one_line(title), bold=True)
+        for line in lines:
+            _say_wrapped(line, **style)
+
+
+def _say_wrapped(text: str, **style: Any) -> None:
+    """Two cells in, and further in where a line goes on; a pipe gets lines that are as long as they are."""
+    if not sys.stdout.isatty():
+        say(f"  {one_line(text)}", **style)
+        return
+    first, *rest = wrapped(text, max(20, shutil.get_terminal_size().columns - 6))
+    for line in (f"  {first}", *(f"      {line}" for line in rest)):
+        say(line, **style)
 
 
 def cost_of(spent: Spent, budget: Budget) -> str:
     """What it has cost, of what it may cost."""
-    usd = f"{spent.usd:.2f} USD" + ("" if spent.usd_known else " and what was not told")
-    parts = [f"{usd}{_of(budget.usd)}", f"{spent.tokens:,} tokens{_of(budget.tokens)}"]
-    return ", ".join([*parts, f"{spent.wall_s:.0f} s{_of(budget.wall_s)}", f"{spent.turns} turns{_of(budget.turns)}"])
+    untold = "" if spent.usd_known else " (not every turn told its price)"
+    usd = f"{spent.usd:.2f}{_of(budget.usd)} USD{untold}"
+    turn = "turn" if (budget.turns or spent.turns) == 1 else "turns"
+    parts = [usd, f"{spent.tokens:,}{_of(budget.tokens)} tokens", f"{spent.wall_s:.0f}{_of(budget.wall_s)} s"]
+    return ", ".join([*parts, f"{spent.turns}{_of(budget.turns)} {turn}"])
+
+
+def duration(seconds: float) -> str:
+    """As people say it."""
+    whole = int(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60:02} s"
+    return f"{whole // 3600} h {whole % 3600 // 60:02} min"
 
 
 def _of(limit: float | None) -> str:
-    return "" if limit is None else f" of {limit:g}"
+    return "" if limit is None else f" of {limit:,g}"
 
 
 def budget_options(command: Any) -> Any:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from loopwright.cli.loop.output import say_loop
+from loopwright.cli.loop.output import say_standing
 from loopwright.cli.options import context_of, in_workspace
 from loopwright.verbs.loop.look import show_loop
 
@@ -21,6 +21,7 @@ Examples:
 @click.argument("loop")
 @in_workspace
 def command(loop: str, project_root: Path, as_json: bool) -> int:
-    """Show a loop: its tasks, holds, tests, hypotheses and cost."""
-    say_loop(show_loop(context_of(project_root), loop), as_json=as_json)
+    """Show a loop: its worker, tasks, holds, tests, hypotheses and cost, and what to type next."""
+    context = context_of(project_root)
+    say_standing(context, show_loop(context, loop), as_json=as_json)
     return 0

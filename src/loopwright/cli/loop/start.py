@@ -2,44 +2,55 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import click
 
-from loopwright.cli.loop.output import say_loop
+from loopwright.cli.loop.exits import exit_code
+from loopwright.cli.loop.output import say_standing
+from loopwright.cli.loop.screen.live import LiveView
+from loopwright.cli.loop.told import Beside, Teller, is_screen, telling
 from loopwright.cli.options import context_of, in_workspace, say, say_json_line
 from loopwright.cli.run import stopping_on_signals
 from loopwright.kernel.files import shown
-from loopwright.loop.desk import Told
-from loopwright.loop.model import Failed, Held, Holder, Loop
+from loopwright.kernel.process import Cancellation
+from loopwright.loop.model import Loop, Mode, Running
 from loopwright.loop.projection import document_of
 from loopwright.verbs.context import Context
 from loopwright.verbs.loop.background import start_detached
-from loopwright.verbs.loop.look import resolve
+from loopwright.verbs.loop.choice import set_mode
+from loopwright.verbs.loop.look import has_worker, resolve, show_loop
 from loopwright.verbs.loop.start import start
 
-_HELD, _FAILED = 11, 12
 _EPILOG = """\b
 Examples:
   loopwright loop start LOOP
   loopwright loop start LOOP --detach
-  loopwright loop start LOOP --json | jq .text
+  loopwright loop start LOOP --mode auto      the rules choose what is next, from now on
+  loopwright loop start LOOP --json | jq -r 'select(.type == "events").text[]'
+
+\b
+Keys in a terminal: q quit, p pause, r resume, s stop, arrows or j and k scroll the log, ? help.
+Ctrl-C interrupts the action; it stays under way, and `loop resume` goes on with it.
 """
 
 
 @click.command(epilog=_EPILOG)
 @click.argument("loop")
 @click.option("--detach", is_flag=True, help="In the background; it outlives this terminal.")
+@click.option("--mode", type=click.Choice(["auto", "interactive"]), help="Who chooses what is next, from now on.")
 @in_workspace
-def command(loop: str, detach: bool, project_root: Path, as_json: bool) -> int:
+def command(loop: str, detach: bool, mode: Mode | None, project_root: Path, as_json: bool) -> int:
     """Drive a loop here until it is done, fails or is held; another terminal can pause or stop it.
 
     Exit 0: done, or paused by a person. 11: held (budget, quota, blocker, decision). 12: failed.
     """
     context = context_of(project_root)
-    if detach:
-        return in_background(context, resolve(context, loop), as_json)
-    return drive_here(context, resolve(context, loop), as_json)
+    loop_id = resolve(context, loop)
+    if mode is not None:
+        set_mode(context, loop_id, mode)
+    return in_background(context, loop_id, as_json) if detach else drive_here(context, loop_id, as_json)
 
 
 def in_background(context: Context, loop_id: str, as_json: bool) -> int:
@@ -47,36 +58,35 @@ def in_background(context: Context, loop_id: str, as_json: bool) -> int:
     found = start_detached(context, loop_id)
     if as_json:
         say_json_line({"type": "detached", "loop_id": loop_id, "pid": found.pid, "log": shown(found.log)})
-    else:
-        say(f"{loop_id} is driven by process {found.pid}; its log: {shown(found.log)}")
-        say(f"  → loopwright loop watch {loop_id}")
+        return 0
+    say(f"{loop_id} is driven by process {found.pid} in the background")
+    say(f"  log     {shlex.quote(shown(found.log))}")
+    for verb in ("watch", "pause", "resume", "stop"):
+        say(f"  {verb:<7} loopwright loop {verb} {loop_id}")
     return 0
 
 
 def drive_here(context: Context, loop_id: str, as_json: bool) -> int:
-    """Drive it in this process, with a line for each action."""
-
-    def tell(told: Told) -> None:
-        if as_json:
-            say_json_line({"type": "action", "loop_id": told.loop.loop_id, "text": told.text})
-        else:
-            say(told.text)
-
+    """Drive it in this process: a live screen in a terminal, else a line for each thing that happens."""
     with stopping_on_signals() as cancellation:
-        after = start(context, loop_id, tell, cancellation)
+        # Who will only hear that another process drives it needs no screen for that.
+        if is_screen() and not as_json and not has_worker(context, loop_id):
+            after = _on_screen(context, loop_id, cancellation)
+        else:
+            since = show_loop(context, loop_id).revision
+            with telling(context, loop_id, Teller(as_json=as_json), since=since):
+                after = start(context, loop_id, cancellation)
         reason = cancellation.reason
     if as_json:
         say_json_line({"type": "loop", **document_of(after)})
     else:
-        say_loop(after, as_json=False)
+        say_standing(context, after)
+        if reason is not None and isinstance(after.phase, Running):
+            what = f"{after.under_way.action} is interrupted and stays under way" if after.under_way else "interrupted"
+            say(f"{what}; `loopwright loop resume {loop_id}` goes on with it", fg="yellow")
     return exit_code(after, reason)
 
 
-def exit_code(loop: Loop, stopped_by: str | None) -> int:
-    """The contract's code for how a worker left a loop."""
-    match loop.phase:
-        case Failed():
-            return _FAILED
-        case Held(holds=holds) if any(hold.holder is not Holder.OPERATOR for hold in holds):
-            return _HELD
-    return {"SIGINT": 130, "SIGTERM": 143}.get(stopped_by or "", 0)
+def _on_screen(context: Context, loop_id: str, cancellation: Cancellation) -> Loop:
+    with LiveView(context, loop_id, cancellation, drives=True) as view, Beside(view.step):
+        return start(context, loop_id, cancellation, ask=view.ask)

@@ -2,97 +2,73 @@
 
 from __future__ import annotations
 
-import sys
-from contextlib import nullcontext
 from pathlib import Path
 
 import click
-import msgspec
-from rich.console import Console, Group
-from rich.live import Live
-from rich.table import Table
-from rich.text import Text
 
-from loopwright.cli.loop.colors import COLORS
-from loopwright.cli.loop.output import MARKS, cost_of
-from loopwright.cli.options import context_of, in_workspace, say, say_json_line
+from loopwright.cli.loop.exits import exit_code, signal_code
+from loopwright.cli.loop.output import say_standing
+from loopwright.cli.loop.screen.live import LiveView
+from loopwright.cli.loop.told import Teller, is_screen
+from loopwright.cli.options import context_of, in_workspace, say_json_line
 from loopwright.cli.run import stopping_on_signals
-from loopwright.kernel.escapes import neutralised
-from loopwright.loop import log
-from loopwright.loop.model import Held, Loop
-from loopwright.loop.projection import progress_of
-from loopwright.loop.rules import status_of
-from loopwright.verbs.loop.follow import Seen, follow
+from loopwright.kernel.process import Cancellation
+from loopwright.loop.model import Loop
+from loopwright.loop.projection import document_of
+from loopwright.verbs.context import Context
+from loopwright.verbs.loop.follow import Follower, follow
 from loopwright.verbs.loop.look import resolve
 
-_SHOWN_LINES = 12
 _EPILOG = """\b
 Examples:
-  loopwright loop watch LOOP               live, in a terminal; Ctrl-C ends the watching, not the loop
-  loopwright loop watch LOOP --json        a line of JSON for each change
+  loopwright loop watch LOOP               live, in a terminal; q or Ctrl-C ends the watching, not the loop
+  loopwright loop watch LOOP --no-follow   how it stands, in one look
+  loopwright loop watch LOOP --json        a line of JSON for each change, and for each line of log
+
+\b
+Keys: q quit, p pause, r resume, s stop, arrows or j and k scroll the log, ? help.
 """
 
 
 @click.command(epilog=_EPILOG)
 @click.argument("loop")
+@click.option("--no-follow", is_flag=True, help="One look, and an exit code that says how it stands.")
 @in_workspace
-def command(loop: str, project_root: Path, as_json: bool) -> int:
-    """Follow a loop from any terminal: tasks, actions, holds, tests, cost. It does not touch the loop."""
+def command(loop: str, no_follow: bool, project_root: Path, as_json: bool) -> int:
+    """Follow a loop from any terminal: tasks, actions, log, tests, holds, cost. It ends when the loop does.
+
+    Exit 0: completed, or you left with q. 12: failed. 130, 143: interrupted. With --no-follow 0 also while it
+    is running or paused by a person, 11 while it is held by anything else.
+    """
     context = context_of(project_root)
     loop_id = resolve(context, loop)
-    is_live = sys.stdout.isatty() and not as_json
-    happened: list[log.Line] = []
     with stopping_on_signals() as cancellation:
-        screen = Live(console=Console(), auto_refresh=False) if is_live else nullcontext()
-        with screen as live:
-            for seen in follow(context, loop_id, cancellation):
-                if as_json:
-                    _say_json(seen)
-                elif live is None:
-                    for line in seen.lines:
-                        say(_sentence(line))
-                else:
-                    happened = [*happened, *seen.lines][-_SHOWN_LINES:]
-                    live.update(_view(seen, happened), refresh=True)
-    return 0
+        if no_follow:
+            after = Follower(context, loop_id).look().loop
+        elif as_json or not is_screen():
+            after = _tell(context, loop_id, cancellation, as_json=as_json)
+        else:
+            after = _show(context, loop_id, cancellation)
+        reason = cancellation.reason
+    if as_json:
+        say_json_line({"type": "loop", **document_of(after)})
+    elif no_follow or is_screen():
+        say_standing(context, after)
+    return exit_code(after, reason) if no_follow or after.is_over else signal_code(reason)
 
 
-def _say_json(seen: Seen) -> None:
-    for line in seen.lines:
-        say_json_line({"type": "events", **msgspec.to_builtins(line)})
-    sys.stdout.buffer.flush()
+def _tell(context: Context, loop_id: str, cancellation: Cancellation, *, as_json: bool) -> Loop:
+    teller = Teller(as_json=as_json)
+    for seen in follow(context, loop_id, cancellation, whole_logs=as_json):
+        teller(seen)
+    return seen.loop
 
 
-def _view(seen: Seen, happened: list[log.Line]) -> Group:
-    loop = seen.loop
-    status = status_of(loop.phase)
-    head = Text.assemble(
-        (f"{loop.title}  ", "bold"), (status, COLORS[status]),
-        f"  iteration {loop.iteration} of {loop.max_iterations}  {progress_of(loop).overall:g} %",
-        ("" if seen.has_worker or status != "running" else "  no worker", "red"),
-    )  # fmt: skip
-    parts: list[Text | Table] = [head, Text(loop.loop_id, "dim")]
-    if isinstance(loop.phase, Held):
-        parts += [Text(f"held by {hold.holder}: {neutralised(hold.message)}", "yellow") for hold in loop.phase.holds]
-    parts.append(_tasks(loop))
-    if loop.under_way is not None:
-        parts.append(Text(f"now: {loop.under_way.action}", "cyan"))
-    if loop.validation.last_run_at:
-        color = "green" if loop.validation.passed else "red"
-        failed = ", ".join(loop.validation.failed_tests[:3])
-        parts.append(Text(f"tests: {loop.validation.pass_rate:g} % passed  {neutralised(failed)}", color))
-    parts.append(Text(cost_of(loop.spent, loop.budget), "dim"))
-    parts += [Text(_sentence(line), "dim", no_wrap=True, overflow="ellipsis") for line in happened]
-    return Group(*parts)
-
-
-def _tasks(loop: Loop) -> Table:
-    table = Table(box=None, show_header=False, padding=(0, 1))
-    for task in loop.tasks:
-        table.add_row(MARKS[task.status], task.id, task.tool, Text(neutralised(task.description), overflow="ellipsis"))
-    return table
-
-
-def _sentence(line: log.Line) -> str:
-    kinds = ", ".join(str(msgspec.to_builtins(event)["kind"]) for event in line.events)
-    return f"{line.at}  {line.actor}: {kinds}"
+def _show(context: Context, loop_id: str, cancellation: Cancellation) -> Loop:
+    seen = Follower(context, loop_id).look()
+    if seen.loop.is_over:
+        return seen.loop
+    with LiveView(context, loop_id, cancellation) as view:
+        while not (view.seen.loop.is_over or view.has_left or cancellation.reason):
+            view.step()
+    return view.seen.loop

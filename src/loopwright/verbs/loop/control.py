@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from loopwright.kernel.clock import stamp
 from loopwright.loop import commands as c
+from loopwright.loop.choice import is_held_for_choice
 from loopwright.loop.events import LoopCreated
 from loopwright.loop.model import Budget, Held, Hold, Holder, Loop, Mode, Running
 from loopwright.loop.store import LoopStore
@@ -70,6 +71,8 @@ def resume(context: Context, loop_id: str, *, budget: Budget | None = None, revi
         # A running loop's worker died, or it was never held: nothing to lift, and starting it is the caller's part.
         if not isinstance(opened.loop.phase, Running):
             lifts = _LIFTED | ({Holder.BUDGET} if budget is not None else frozenset())
+            if is_held_for_choice(opened.loop):
+                lifts |= {Holder.DECISION}  # whoever drives it asks again
             opened.apply(c.Resume(lifts=lifts), actor())
         if budget is not None:
             opened.apply(c.SetBudget(budget=_more(opened.loop.budget, budget)), actor())

@@ -3,39 +3,99 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import msgspec
 
+from loopwright.kernel.clock import stamp
 from loopwright.kernel.locks import is_held
 from loopwright.kernel.process import Cancellation, wait_for_request
 from loopwright.loop import log
-from loopwright.loop.model import Completed, Failed, Loop
+from loopwright.loop.clocking import Clocked, clocked, clocked_now
+from loopwright.loop.events import ActionStarted
+from loopwright.loop.model import Loop
 from loopwright.verbs.context import Context
+from loopwright.verbs.loop.agent_logs import Printed, Tail
 from loopwright.verbs.loop.control import store_of
 
-_LOOK_EVERY_S = 0.2
+LOOK_EVERY_S = 0.2
+_RECENT = 100
 
 
 class Seen(msgspec.Struct, frozen=True):
-    """How a loop stands, what happened since the last look, and whether a process drives it."""
+    """How a loop stands, what happened and was printed since the last look, and whether a process drives it."""
 
     loop: Loop
     lines: tuple[log.Line, ...]
     has_worker: bool
+    clocked: Clocked = Clocked()
+    printed: tuple[Printed, ...] = ()
 
 
-def follow(context: Context, loop_id: str, cancellation: Cancellation) -> Iterator[Seen]:
+class Follower:
+    """Looks at a loop again and again; it takes a file up only when that changed.
+
+    What happened up to the revision `since` is not told again; `whole_logs` tells what was printed from the begin.
+    """
+
+    def __init__(self, context: Context, loop_id: str, *, since: int = 0, whole_logs: bool = False) -> None:
+        self._context = context
+        self._loop_id = loop_id
+        self._since = since
+        self._store = store_of(context)
+        self._tail = Tail(context.layout, whole=whole_logs)
+        self._offset = 0
+        self._clocked = Clocked()
+        self._stats: tuple[tuple[int, int, int], ...] = ()
+        self._loop: Loop | None = None
+
+    def look(self) -> Seen:
+        """The loop now."""
+        loop = self._loop
+        lines: tuple[log.Line, ...] = ()
+        stats = self._stat()
+        if loop is None or stats != self._stats:
+            loop, lines = self._store.load(self._loop_id), self._new_lines()
+            self._loop, self._stats = loop, stats
+        has_worker = is_held(self._context.layout.loop_worker(self._loop_id))
+        now = stamp(self._context.clock())
+        clocks = clocked_now(self._clocked, now, has_worker=has_worker)
+        started = tuple(
+            event.action_id for line in lines[-_RECENT:] for event in line.events if isinstance(event, ActionStarted)
+        )
+        return Seen(loop, lines, has_worker, clocks, self._tail.read(loop, started))
+
+    def _new_lines(self) -> tuple[log.Line, ...]:
+        found = list(log.lines(self._store.paths(self._loop_id).events, start=self._offset))
+        self._offset = found[-1][0] if found else self._offset
+        for _, line in found:
+            self._clocked = clocked(self._clocked, line)
+        return tuple(line for _, line in found if line.revision > self._since)
+
+    def _stat(self) -> tuple[tuple[int, int, int], ...]:
+        """The log grows with each change; the state file is what other tools write."""
+        paths = self._store.paths(self._loop_id)
+        return tuple(_stat(path) for path in (paths.events, paths.state))
+
+
+def follow(
+    context: Context, loop_id: str, cancellation: Cancellation, *, since: int = 0, whole_logs: bool = False
+) -> Iterator[Seen]:
     """A look at each change, the first at once, until the loop is over or the watcher has seen enough."""
-    store = store_of(context)
-    paths = store.paths(loop_id)
-    offset, before = 0, None
+    follower = Follower(context, loop_id, since=since, whole_logs=whole_logs)
+    had_worker = None
     while True:
-        loop = store.load(loop_id)
-        has_worker = is_held(context.layout.loop_worker(loop_id))
-        if (loop.revision, has_worker) != before:
-            found = list(log.lines(paths.events, start=offset))
-            offset = found[-1][0] if found else offset
-            before = (loop.revision, has_worker)
-            yield Seen(loop, tuple(line for _, line in found), has_worker)
-        if isinstance(loop.phase, Completed | Failed) or wait_for_request(cancellation, _LOOK_EVERY_S):
+        seen = follower.look()
+        if seen.lines or seen.printed or seen.has_worker != had_worker:
+            had_worker = seen.has_worker
+            yield seen
+        if seen.loop.is_over or wait_for_request(cancellation, LOOK_EVERY_S):
             return
+
+
+def _stat(path: Path) -> tuple[int, int, int]:
+    try:
+        found = path.stat()
+    except OSError:
+        return (0, 0, 0)
+    return (found.st_ino, found.st_mtime_ns, found.st_size)

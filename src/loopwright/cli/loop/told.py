@@ -1,0 +1,95 @@
+"""What happens to a loop, line by line: sentences for a pipe or a log, JSON for a program."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Callable
+
+import msgspec
+
+from loopwright.cli.options import say, say_json_line
+from loopwright.loop.log import Line
+from loopwright.loop.sentences import sentence
+from loopwright.verbs.context import Context
+from loopwright.verbs.loop.follow import LOOK_EVERY_S, Follower, Seen
+
+
+def is_screen() -> bool:
+    """Whether standard output is a terminal that a whole screen can be drawn on."""
+    return sys.stdout.isatty() and os.environ.get("TERM", "") not in ("", "dumb")
+
+
+def sentences(line: Line) -> list[str]:
+    """When, by whom, what."""
+    return [f"{line.at[11:19]}  {line.actor:<8}  {sentence(event)}" for event in line.events]
+
+
+class Teller:
+    """Says what is new about a loop."""
+
+    def __init__(self, *, as_json: bool) -> None:
+        self._as_json = as_json
+        self._had_worker: bool | None = None
+
+    def __call__(self, seen: Seen) -> None:
+        """One look's worth of it."""
+        for line in seen.lines:
+            if self._as_json:
+                text = [sentence(event) for event in line.events]
+                say_json_line({"type": "events", **msgspec.to_builtins(line), "text": text})
+            else:
+                for text_line in sentences(line):
+                    say(text_line)
+        if self._as_json:
+            self._say_worker(seen)
+            for printed in seen.printed:
+                for text_line in printed.lines:
+                    say_json_line({"type": "log", "log": printed.name, "text": text_line})
+        sys.stdout.flush()
+
+    def _say_worker(self, seen: Seen) -> None:
+        if seen.has_worker != self._had_worker:
+            self._had_worker = seen.has_worker
+            say_json_line({"type": "worker", "loop_id": seen.loop.loop_id, "has_worker": seen.has_worker})
+
+
+class Beside:
+    """Does a step again and again in a thread beside the work of a block, and once more when the block is over."""
+
+    def __init__(self, step: Callable[[], None]) -> None:
+        self._step = step
+        self._over = threading.Event()
+        self._problem: Exception | None = None
+        self._thread = threading.Thread(target=self._run, name="view", daemon=True)
+
+    def __enter__(self) -> Beside:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        self._over.set()
+        self._thread.join()
+        if self._problem is not None and problem[0] is None:
+            raise self._problem
+
+    def _run(self) -> None:
+        try:
+            while not self._over.is_set():
+                self._step()
+            self._step()
+        except Exception as problem:  # noqa: BLE001 -- what is shown must not end what is done: it is raised afterwards
+            self._problem = problem
+
+
+def telling(context: Context, loop_id: str, teller: Teller, *, since: int) -> Beside:
+    """Tell what happens while a block works."""
+    follower = Follower(context, loop_id, since=since)
+    pause = threading.Event()
+
+    def step() -> None:
+        teller(follower.look())
+        pause.wait(LOOK_EVERY_S)
+
+    return Beside(step)

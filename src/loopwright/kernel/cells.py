@@ -1,0 +1,74 @@
+"""How wide text is in a terminal, where a wide character takes two cells and a combining one none. Pure."""
+
+from __future__ import annotations
+
+import unicodedata
+
+from loopwright.kernel.escapes import neutralised
+
+_TAB = 4
+
+
+def one_line(text: str) -> str:
+    """Text from outside as one line that can't steer a terminal."""
+    return " ".join(neutralised(text).expandtabs(_TAB).splitlines())
+
+
+def width_of(text: str) -> int:
+    """Cells that it takes."""
+    return len(text) if text.isascii() else sum(_width(character) for character in text)
+
+
+def cut(text: str, width: int) -> str:
+    """As much of it as fits, with an ellipsis where something is left out."""
+    if width_of(text) <= width:
+        return text
+    kept, used = [], 0
+    for character in text:
+        used += _width(character)
+        if used > width - 1:
+            break
+        kept.append(character)
+    return "".join(kept) + "…" if width > 0 else ""
+
+
+def padded(text: str, width: int) -> str:
+    """Cut or filled up to exactly this width."""
+    short = cut(text, width)
+    return short + " " * (width - width_of(short))
+
+
+def wrapped(text: str, width: int) -> list[str]:
+    """Lines that fit; broken between words, and inside of a word or of wide text where it has to be."""
+    width = max(1, width)
+    lines = [""]
+    for word in one_line(text).split(" "):
+        joined = f"{lines[-1]} {word}" if lines[-1] else word
+        if width_of(joined) <= width:
+            lines[-1] = joined
+            continue
+        rest = word
+        if lines[-1]:
+            lines.append("")
+        while width_of(rest) > width:
+            head = _head(rest, width)
+            lines[-1] = head
+            lines.append("")
+            rest = rest[len(head) :]
+        lines[-1] = rest
+    return lines
+
+
+def _head(text: str, width: int) -> str:
+    used = 0
+    for number, character in enumerate(text):
+        used += _width(character)
+        if used > width and number > 0:
+            return text[:number]
+    return text
+
+
+def _width(character: str) -> int:
+    if unicodedata.east_asian_width(character) in ("W", "F"):
+        return 2
+    return 0 if unicodedata.category(character) in ("Mn", "Me") else 1

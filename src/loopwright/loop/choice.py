@@ -1,0 +1,57 @@
+"""What a loop does next: the rules' own choice, what a person may choose instead, and when they have to. Pure."""
+
+from __future__ import annotations
+
+from loopwright.loop.model import Action, Held, Hold, Holder, Loop, Running
+
+CHOICE_REQUIRED = "choice_required"
+
+
+def next_action(loop: Loop) -> Action:
+    """What is to be done now: a function of the state alone."""
+    if not loop.is_initialised:
+        return Action.INIT
+    if loop.pending:
+        return Action.DEVELOP
+    if not loop.is_validated:
+        return Action.VALIDATE
+    return Action.COMPLETE if loop.validation.holds else Action.DEBUG
+
+
+def legal_actions(loop: Loop) -> tuple[Action, ...]:
+    """What a person may choose now; the rules' own choice is the first, where it is one of them."""
+    if not loop.is_initialised:
+        return (Action.INIT,)
+    found = loop.validation
+    can = {
+        Action.DEVELOP: bool(loop.pending),
+        Action.VALIDATE: True,
+        Action.DEBUG: bool(found.results) and not found.passed,
+        Action.COMPLETE: loop.is_validated and found.holds and all_done(loop),
+    }
+    own = next_action(loop)
+    return tuple(sorted((action for action, may in can.items() if may), key=lambda action: action is not own))
+
+
+def awaits_choice(loop: Loop) -> bool:
+    """Whether a person has to say what is next, and nothing else keeps the loop from going on."""
+    if loop.mode != "interactive" or loop.under_way is not None:
+        return False
+    return isinstance(loop.phase, Running) or is_held_for_choice(loop)
+
+
+def is_held_for_choice(loop: Loop) -> bool:
+    """Whether a choice that nobody was there to make is all that holds it."""
+    return isinstance(loop.phase, Held) and all(hold.code == CHOICE_REQUIRED for hold in loop.phase.holds)
+
+
+def choice_hold(loop: Loop) -> Hold:
+    """Nobody is there to ask."""
+    first, *others = legal_actions(loop)
+    said = f"choose what is next: {first} (the rules' own choice)" + "".join(f", {one}" for one in others)
+    return Hold(holder=Holder.DECISION, code=CHOICE_REQUIRED, message=said, since=loop.updated_at)
+
+
+def all_done(loop: Loop) -> bool:
+    """Whether no task is left, and none failed."""
+    return all(task.status == "completed" for task in loop.tasks)

@@ -1,0 +1,72 @@
+"""How long a loop was worked on, told from its event log. Pure.
+
+Work is an action under way with a worker at it: a pause is none, nor is waiting for a person's choice, nor the time
+between the last sign of a worker that died and the next one's arrival.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import msgspec
+from msgspec.structs import replace
+
+from loopwright.loop import events as e
+from loopwright.loop.log import Line
+
+
+class Clocked(msgspec.Struct, frozen=True, kw_only=True):
+    """Seconds of work so far: of the whole loop, and at the action that is under way."""
+
+    total_s: float = 0.0
+    action_s: float = 0.0
+    at: str | None = None
+    is_at_work: bool = False
+    has_worker: bool = False
+    holds: frozenset[str] = frozenset()
+
+
+def clocked(before: Clocked, line: Line) -> Clocked:
+    """The clocks after a line of the log."""
+    died = any(isinstance(event, e.WorkerArrived) for event in line.events) and before.has_worker
+    after = replace(before, at=line.at) if died else _until(before, line.at)
+    for event in line.events:
+        after = _after(after, event)
+    return after
+
+
+def clocked_now(before: Clocked, now: str, *, has_worker: bool) -> Clocked:
+    """The clocks at this moment; where no process drives the loop they stand."""
+    return _until(before, now) if has_worker else before
+
+
+def _until(before: Clocked, moment: str) -> Clocked:
+    if before.at is None or not (before.is_at_work and before.has_worker) or before.holds:
+        return replace(before, at=moment)
+    # A clock that was set back gives no time, rather than a negative one.
+    passed = max(0.0, (_moment(moment) - _moment(before.at)).total_seconds())
+    return replace(before, at=moment, total_s=before.total_s + passed, action_s=before.action_s + passed)
+
+
+def _after(clocks: Clocked, event: e.Event) -> Clocked:
+    match event:
+        case e.LoopStopped() | e.LoopFailed() | e.LoopCompleted():
+            return replace(clocks, is_at_work=False, holds=frozenset())
+        case e.HoldPlaced(hold=hold):
+            return replace(clocks, holds=clocks.holds | {hold.holder})
+        case e.HoldLifted(holder=holder):
+            return replace(clocks, holds=clocks.holds - {holder})
+        case e.WorkerArrived():
+            return replace(clocks, has_worker=True)
+        case e.WorkerLeft():
+            return replace(clocks, has_worker=False)
+        case e.ActionStarted():
+            return replace(clocks, is_at_work=True, action_s=0.0)
+        case e.ActionDone() | e.ActionAbandoned():
+            return replace(clocks, is_at_work=False)
+        case _:
+            return clocks
+
+
+def _moment(text: str) -> datetime:
+    return datetime.fromisoformat(text)

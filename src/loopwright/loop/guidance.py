@@ -1,0 +1,52 @@
+"""What a person types to go on: for a hold, and for a loop as it stands. Pure."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from loopwright.loop.choice import CHOICE_REQUIRED, legal_actions
+from loopwright.loop.model import Completed, Created, Failed, Held, Hold, Holder, Loop, Running
+
+
+def lifted_by(hold: Hold, loop: Loop) -> str:
+    """The way past a hold, as a hint."""
+    name = loop.loop_id
+    match hold.holder:
+        case Holder.OPERATOR:
+            return f"`loopwright loop resume {name}` lifts it"
+        case Holder.BUDGET:
+            return f"give it more: `loopwright loop resume {name} --usd …`, `--tokens …`, `--wall …` or `--turns …`"
+        case Holder.BLOCKER:
+            return f"look at it, then `loopwright loop resume {name}`"
+        case Holder.QUOTA:
+            return f"`loopwright loop resume {name}` when the agent can be had again"
+        case Holder.DECISION if hold.code == CHOICE_REQUIRED:
+            return f"`loopwright loop choose {name} {legal_actions(loop)[0]}`, or start it in a terminal"
+        case Holder.DECISION:
+            return "answer it: `loopwright answer`"
+        case _:
+            assert_never(hold.holder)
+
+
+def way_on(loop: Loop, *, has_worker: bool) -> tuple[str, ...]:
+    """What to type next, the most likely first; each is a command, or a sentence with commands in it."""
+    name = loop.loop_id
+    match loop.phase:
+        case Created():
+            return (f"loopwright loop start {name}",)
+        case Running() if has_worker:
+            return (f"loopwright loop watch {name}",)
+        case Running():
+            return (f"loopwright loop resume {name}",)
+        case Held(holds=holds):
+            return tuple(lifted_by(hold, loop) for hold in holds)
+        case Completed() if loop.validation.run_id:
+            return (f"loopwright verify {loop.validation.run_id}",)
+        case Completed():
+            return ()
+        case Failed(code="iterations_used"):
+            return (f"loopwright loop retry {name} --max-iterations {2 * loop.max_iterations}",)
+        case Failed():
+            return (f"loopwright loop retry {name}",)
+        case _:
+            assert_never(loop.phase)

@@ -1,0 +1,130 @@
+"""What a loop's agents and commands print, as it is kept: redacted, one file for each program."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from pathlib import Path
+
+import msgspec
+
+from loopwright.loop.model import Loop
+from loopwright.workspace.layout import Layout
+
+_BACKLOG = 256 << 10
+_ACTIONS_KEPT = 8
+
+
+class Printed(msgspec.Struct, frozen=True):
+    """Lines that a program printed since the last look; `unfinished` is the one that it is still at."""
+
+    name: str
+    lines: tuple[str, ...]
+    unfinished: str = ""
+
+
+def agent_logs(layout: Layout, loop_id: str, action_id: str = "") -> list[Path]:
+    """The logs of agents and of their hypotheses' commands, the oldest first; of one action, or of all."""
+    turns = layout.loop(loop_id).progress / "turns"
+    found: list[Path] = []
+    for name in _names(turns, action_id):
+        path = turns / name
+        found += [path] if name.endswith(".log") else [path / log for log in _names(path, "program-")]
+    return _by_age(found)
+
+
+def validation_logs(layout: Layout, loop_id: str) -> list[Path]:
+    """The logs of the loop's validations, the oldest first."""
+    return _by_age(
+        [
+            layout.runs / run / "logs" / log
+            for run in _names(layout.runs, f"{loop_id}-validate")
+            for log in _names(layout.runs / run / "logs")
+        ]
+    )
+
+
+def all_logs(layout: Layout, loop_id: str) -> list[Path]:
+    """Both, the oldest first."""
+    return _by_age([*agent_logs(layout, loop_id), *validation_logs(layout, loop_id)])
+
+
+class Tail:
+    """Reads on where the last look ended: first the end of what was printed last, from then on all that is printed."""
+
+    def __init__(self, layout: Layout, *, whole: bool = False) -> None:
+        self._layout = layout
+        self._whole = whole
+        self._actions: deque[str] = deque(maxlen=_ACTIONS_KEPT)
+        self._offsets: dict[Path, int] = {}
+        self._is_first = True
+        self._old: list[Path] = []  # of actions that were over before the first look
+        self._rests: dict[Path, bytes] = {}
+
+    def read(self, loop: Loop, started: tuple[str, ...] = ()) -> tuple[Printed, ...]:
+        """What is new, program by program; `started` are the actions that began since the last look."""
+        if self._is_first:
+            self._is_first = False
+            logs = [path for path in all_logs(self._layout, loop.loop_id) if _size(path)]
+            if not self._whole:
+                self._offsets = {path: _size(path) for path in logs[:-1]}
+                self._offsets |= {path: max(0, _size(path) - _BACKLOG) for path in logs[-1:]}
+            self._old = logs if self._whole else logs[-1:]
+        at = (loop.under_way.id,) if loop.under_way is not None else ()
+        self._actions += (name for name in (*started, *at) if name not in self._actions)
+        of_agents = [log for action in self._actions for log in agent_logs(self._layout, loop.loop_id, action)]
+        logs = _by_age([*of_agents, *validation_logs(self._layout, loop.loop_id), *self._old])
+        news = (self._read_on(path, is_over=not at or path != logs[-1]) for path in dict.fromkeys(logs))
+        return tuple(printed for printed in news if printed is not None)
+
+    def _read_on(self, path: Path, *, is_over: bool) -> Printed | None:
+        """What is new in one log; the last line of a program that is over is whole, whether it ended it or not."""
+        offset, rest = self._offsets.get(path, 0), self._rests.get(path, b"")
+        data = _read(path, offset) if _size(path) > offset else b""
+        if not data and not (rest and is_over):
+            return None
+        self._offsets[path] = offset + len(data)
+        *lines, rest = (rest + data).split(b"\n")
+        if rest and is_over:
+            lines, rest = [*lines, rest], b""
+        self._rests[path] = rest
+        return Printed("/".join(path.parts[-3:]), tuple(_text(line) for line in lines), _text(rest))
+
+
+def _read(path: Path, offset: int) -> bytes:
+    try:
+        with path.open("rb") as stream:
+            stream.seek(offset)
+            return stream.read()
+    except OSError:
+        return b""  # removed by `gc` just now
+
+
+def _text(line: bytes) -> str:
+    """What a terminal would show of it in the end: a progress bar overwrites itself."""
+    return line.decode("utf-8", "replace").rstrip("\r").rpartition("\r")[2]
+
+
+def _by_age(paths: list[Path]) -> list[Path]:
+    return [path for _, path in sorted((_changed(path), path) for path in paths)]
+
+
+def _changed(path: Path) -> int:
+    try:
+        return path.stat().st_mtime_ns
+    except OSError:
+        return 0
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
+
+
+def _names(folder: Path, start: str = "") -> list[str]:
+    try:
+        return [name for name in os.listdir(folder) if name.startswith(start)]
+    except OSError:
+        return []
