@@ -1,0 +1,53 @@
+"""Time of work, told from the log: no pause, no waiting, nothing of a worker that was dead."""
+
+from __future__ import annotations
+
+from functools import reduce
+
+from loopwright.loop import events as e
+from loopwright.loop.clocking import Clocked, clocked, clocked_now
+from loopwright.loop.log import START, Line
+from loopwright.loop.model import Action, Hold, Holder, Worker
+
+WORKER = e.WorkerArrived(worker=Worker(pid=1, host="h", since=""))
+PAUSED = e.HoldPlaced(hold=Hold(holder=Holder.OPERATOR, code="paused", message="m", since=""))
+RESUMED = e.HoldLifted(holder=Holder.OPERATOR)
+BEGUN = e.ActionStarted(action=Action.DEVELOP, action_id="a")
+DONE = e.ActionDone(action_id="a", action=Action.DEVELOP)
+
+
+def at(second):
+    return f"2026-01-01T00:{second // 60:02}:{second % 60:02}Z"
+
+
+def told(*moments):
+    lines = (
+        Line(revision=n, at=at(s), actor="x", events=(event,), previous=START) for n, (s, event) in enumerate(moments)
+    )
+    return reduce(clocked, lines, Clocked())
+
+
+def test_an_action_counts_while_a_worker_is_at_it():
+    clocks = told((0, e.LoopStarted()), (5, WORKER), (10, BEGUN), (40, DONE), (60, BEGUN))
+    assert (clocks.total_s, clocks.action_s) == (30, 0)
+    now = clocked_now(clocks, at(62), has_worker=True)
+    assert (now.total_s, now.action_s) == (32, 2)
+
+
+def test_a_pause_does_not_count_and_two_holders_hold_it_both():
+    budget = e.HoldPlaced(hold=Hold(holder=Holder.BUDGET, code="c", message="m", since=""))
+    clocks = told((0, WORKER), (0, BEGUN), (10, PAUSED), (20, budget), (30, RESUMED))
+    assert clocked_now(clocks, at(50), has_worker=True).action_s == 10
+    clocks = told((0, WORKER), (0, BEGUN), (10, PAUSED), (30, RESUMED))
+    assert clocked_now(clocks, at(31), has_worker=True).action_s == 11
+
+
+def test_a_worker_that_died_did_not_work_until_the_next_one_came():
+    dead = told((0, WORKER), (0, BEGUN), (7, e.CostCounted(spent=e.Spent())))
+    assert clocked_now(dead, at(500), has_worker=False).total_s == 7
+    again = told((0, WORKER), (0, BEGUN), (7, e.CostCounted(spent=e.Spent())), (600, WORKER))
+    assert clocked_now(again, at(603), has_worker=True).total_s == 10
+
+
+def test_a_clock_that_is_set_back_takes_nothing_away():
+    assert told((100, WORKER), (100, BEGUN), (130, PAUSED), (20, RESUMED), (10, DONE)).total_s == 30

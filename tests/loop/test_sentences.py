@@ -1,0 +1,96 @@
+"""Every kind of event has a sentence of its own, and it says what happened."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import pytest
+
+from loopwright.loop import events as e
+from loopwright.loop.model import (
+    Action,
+    Budget,
+    Criteria,
+    ErrorLine,
+    Hold,
+    Holder,
+    Hypothesis,
+    Loop,
+    Mark,
+    Running,
+    Spent,
+    Task,
+    Tree,
+    Validation,
+    Worker,
+)
+from loopwright.loop.reports.model import TestResult
+from loopwright.loop.sentences import sentence
+
+NOW = "2026-01-01T00:00:00Z"
+TASK = Task(id="T-1", description="write it", tool="bash", mode="write", status="pending", created_at=NOW)
+CAUSE = Hypothesis(
+    id="H1", description="d", testable_condition="t", logging_point="", likelihood=1,
+    evidence_criteria=Criteria(confirm="y", reject="n"),
+)  # fmt: skip
+LOOP = Loop(
+    loop_id="l", title="t", description="", max_iterations=3, created_at=NOW, updated_at=NOW, phase=Running(),
+    revision=1,
+)  # fmt: skip
+RESULTS = (TestResult("test_a", "s", "failed"), TestResult("test_b", "s", "passed"))
+SENTENCES = [
+    (e.LoopCreated(loop_id="l", title="faster", description="", max_iterations=3),
+     "made: faster, at most 3 iterations"),
+    (e.LoopStarted(), "started"),
+    (e.HoldPlaced(hold=Hold(holder=Holder.BUDGET, code="c", message="used", since=NOW)), "held by budget: used"),
+    (e.HoldLifted(holder=Holder.OPERATOR), "the hold of operator is lifted"),
+    (e.LoopStopped(by="ann"), "stopped by ann"),
+    (e.LoopFailed(code="c", reason="no way on"), "failed: no way on"),
+    (e.LoopCompleted(), "completed"),
+    (e.LoopCompleted(forced="seen"), "closed as done by a person: seen"),
+    (e.LoopRetried(), "another attempt begins"),
+    (e.IterationsGiven(max_iterations=9), "it may take 9 iterations now"),
+    (e.BudgetSet(budget=Budget(usd=2.5, turns=3)), "its budget is 2.5 USD, 3 turns now"),
+    (e.BudgetSet(budget=Budget()), "its budget is without limits now"),
+    (e.ModeSet(mode="auto"), "the rules choose what is next"),
+    (e.ModeSet(mode="interactive"), "a person chooses what is next"),
+    (e.TaskAdded(task=TASK, before="T-2"), "task T-1 is added before T-2: write it"),
+    (e.TaskEdited(task=TASK), "task T-1 reads now: write it"),
+    (e.TaskRemoved(task_id="T-1"), "task T-1 is removed"),
+    (e.TasksOrdered(task_ids=tuple("abcdefg")), "the tasks are in another order: a, b, c, d, e and 2 more"),
+    (e.ActionStarted(action=Action.DEVELOP, action_id="a", task_id="T-1"), "develop begins: task T-1"),
+    (e.ActionStarted(action=Action.VALIDATE, action_id="a"), "validate begins"),
+    (e.ActionPaused(action_id="a"), "the action is interrupted and stays under way"),
+    (e.ActionAbandoned(action_id="a", why="died"), "the action is given up: died"),
+    (e.ActionDone(action_id="a", action=Action.DEBUG, mark=Mark(tree="", failing=(), evidence="")), "debug is done"),
+    (e.LoopInitialised(), "it has its tasks"),
+    (e.TaskFinished(task_id="T-1", status="completed", files_changed=("a.py",)), "task T-1 is done, changed: a.py"),
+    (e.TaskFinished(task_id="T-1", status="pending"), "task T-1 is to be tried again"),
+    (e.WorkKept(tree=Tree(commit=None, base_tree="b", tree="0123456789abcdef", patch_sha256="p")),
+     "the work is kept as tree 0123456789ab"),
+    (e.HypothesesProposed(bug="test_a", hypotheses=(CAUSE,)), "possible causes of test_a: 1"),
+    (e.HypothesisJudged(hypothesis_id="H1", status="rejected", evidence="", verdict_reason="it printed n"),
+     "H1 is rejected: it printed n"),
+    (e.ValidationRecorded(validation=Validation(results=RESULTS, coverage=91.5)),
+     "the tests failed: 50 % of 2, coverage 91.5 %; failing: test_a"),
+    (e.ValidationRecorded(validation=Validation(results=RESULTS[1:], passed=True)), "the tests passed: 100 % of 1"),
+    (e.ErrorNoted(error=ErrorLine(action="develop", message="crashed", timestamp=NOW)), "develop went wrong: crashed"),
+    (e.CostCounted(spent=Spent(usd=0.5, tokens=1200, wall_s=3.04, turns=1)),
+     "it cost 0.50 USD, 1,200 tokens, 3.0 s, 1 turn"),
+    (e.CostCounted(spent=Spent(usd_known=False)), "it cost an untold sum, 0 tokens, 0.0 s"),
+    (e.WorkerArrived(worker=Worker(pid=7, host="box", since=NOW)), "process 7 on box drives it"),
+    (e.WorkerLeft(why="SIGTERM"), "its worker left: SIGTERM"),
+    (e.SkillStateTaken(skill_state={}), "another tool changed the worker's fields of the state file"),
+    (e.OutsideKeysTaken(extra={"mine": 1}), "another tool's keys are kept: mine"),
+    (e.IterationTaken(), "another tool counted an iteration"),
+    (e.LoopRestored(loop=LOOP, source="its head"), "its log was lost; it is rebuilt from its head"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("event", "text"), SENTENCES, ids=lambda value: getattr(value, "__class__", str).__name__)
+def test_an_event_in_words(event, text):
+    assert sentence(event) == text
+
+
+def test_no_kind_of_event_is_without_a_sentence():
+    assert {type(event) for event, _ in SENTENCES} == set(get_args(e.Event))
