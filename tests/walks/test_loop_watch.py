@@ -293,6 +293,23 @@ def test_the_terminal_is_given_back_as_it_was(project, ready, terminal, how):
         assert project.run("loop", "stop", loop_id).exit_code == 0
 
 
+def test_a_watcher_that_is_suspended_gives_the_terminal_back_and_takes_it_again(project, ready, terminal):
+    loop_id = ready()
+    assert project.run("loop", "start", loop_id, "--detach").exit_code == 0
+    watching = terminal("watch", loop_id)
+    watching.shows("▶ T-1", "q quit")
+    watching.press("\x1a")
+    watching.wait_for(lambda screen: "1049" not in screen.modes)
+    wait_until(lambda: Path(f"/proc/{watching.child.pid}/stat").read_text().rpartition(")")[2].split()[0] == "T")
+    assert watching.mode() == watching.before
+    os.kill(watching.child.pid, signal.SIGCONT)
+    watching.wait_for(lambda screen: "1049" in screen.modes)
+    watching.shows("▶ T-1", "q quit")
+    watching.press("q")
+    assert watching.finish() == 0
+    assert project.run("loop", "stop", loop_id).exit_code == 0
+
+
 def test_a_terminal_that_is_resized_is_filled_anew(project, ready, terminal):
     loop_id = ready()
     assert project.run("loop", "start", loop_id, "--detach").exit_code == 0
@@ -386,7 +403,7 @@ def test_in_interactive_mode_a_menu_asks_before_each_action(project, ready, term
     driving.shows("▸ 2 validate")
     driving.press("\r")
     driving.shows("  3 debug", "tests  failed")
-    driving.press("1")
+    assert project.run("loop", "choose", loop_id, "develop").exit_code == 0, "from another terminal"
     driving.shows("▸ 1 validate")
     driving.press("q")
     assert driving.finish() == 11
