@@ -307,7 +307,10 @@ def test_a_pause_freezes_what_runs_and_resume_goes_on_where_it_was(ready, isolat
     project = ready([])
     project.environment["LOOPWRIGHT_SANDBOX_ISOLATION"] = isolation
     loop_id = new(project, "--task", "t")
-    script = "i=0; while [ ! -e stop ] && [ $i -lt 3000 ]; do i=$((i+1)); echo $i > count; sleep 0.01; done; " + FIXED
+    script = (
+        "i=0; while [ ! -e stop ] && [ $i -lt 3000 ]; do i=$((i+1)); echo $i > next; mv next count; sleep 0.01; done; "
+        + FIXED
+    )
     project.run("loop", "task", "edit", loop_id, "T-1", "--tool", "bash", "--description", script)
     with Started(project, loop_id) as child:
         wait_until(lambda: list(project.sandboxes.glob("*/repo/count")))
