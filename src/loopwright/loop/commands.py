@@ -88,6 +88,13 @@ class SetBudget(_Command, frozen=True, kw_only=True):
     budget: Budget
 
 
+class SetTaskBudget(_Command, frozen=True, kw_only=True):
+    """Change what one task may cost, or every one that has no limit of its own."""
+
+    budget: Budget
+    task_id: str | None = None
+
+
 class AddTask(_Command, frozen=True, kw_only=True):
     """An item more."""
 
@@ -216,6 +223,7 @@ class Count(_Command, frozen=True, kw_only=True):
     """Something was paid for."""
 
     spent: Spent
+    task_id: str | None = None
 
 
 class Arrive(_Command, frozen=True, kw_only=True):
@@ -247,8 +255,8 @@ class TakeIteration(_Command, frozen=True, kw_only=True):
 
 
 Command = (
-    Create | Start | Pause | Resume | Stop | Fail | Finish | Retry | GiveIterations | SetBudget | AddTask | EditTask
-    | RemoveTask | OrderTasks | MarkTaskDone | Advance | Choose | FinishInit | FinishDevelop | ProposeHypotheses
-    | JudgeHypothesis | FinishDebug | FinishValidate | FinishComplete | PauseAction | AbandonAction | NoteError | Count
-    | Arrive | Leave | TakeSkillState | TakeKeys | TakeIteration
+    Create | Start | Pause | Resume | Stop | Fail | Finish | Retry | GiveIterations | SetBudget | SetTaskBudget
+    | AddTask | EditTask | RemoveTask | OrderTasks | MarkTaskDone | Advance | Choose | FinishInit | FinishDevelop
+    | ProposeHypotheses | JudgeHypothesis | FinishDebug | FinishValidate | FinishComplete | PauseAction | AbandonAction
+    | NoteError | Count | Arrive | Leave | TakeSkillState | TakeKeys | TakeIteration
 )  # fmt: skip

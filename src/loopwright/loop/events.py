@@ -96,6 +96,13 @@ class BudgetSet(_Event, frozen=True, kw_only=True, tag="budget.set"):
     budget: Budget
 
 
+class TaskBudgetSet(_Event, frozen=True, kw_only=True, tag="task.budget_set"):
+    """What one task may cost is another sum now; without an id: every task that has no limit of its own."""
+
+    budget: Budget
+    task_id: str | None = None
+
+
 class TaskAdded(_Event, frozen=True, kw_only=True, tag="task.added"):
     """An item more; `before` names the one that it stands in front of."""
 
@@ -199,9 +206,10 @@ class ErrorNoted(_Event, frozen=True, kw_only=True, tag="error.noted"):
 
 
 class CostCounted(_Event, frozen=True, kw_only=True, tag="cost.counted"):
-    """A turn, or time, was paid for."""
+    """A turn, time or a failed try was paid for, and for which task."""
 
     spent: Spent
+    task_id: str | None = None
 
 
 class WorkerArrived(_Event, frozen=True, kw_only=True, tag="worker.arrived"):
@@ -241,8 +249,8 @@ class LoopRestored(_Event, frozen=True, kw_only=True, tag="loop.restored"):
 
 Event = (
     LoopCreated | LoopStarted | HoldPlaced | HoldLifted | LoopStopped | LoopFailed | LoopCompleted | LoopRetried
-    | IterationsGiven | BudgetSet | TaskAdded | TaskEdited | TaskRemoved | TasksOrdered | ActionStarted | ActionPaused
-    | ActionAbandoned | ActionDone | LoopInitialised | TaskFinished | WorkKept | HypothesesProposed | HypothesisJudged
-    | ValidationRecorded | ErrorNoted | CostCounted | WorkerArrived | WorkerLeft | SkillStateTaken | OutsideKeysTaken
-    | IterationTaken | LoopRestored
+    | IterationsGiven | BudgetSet | TaskBudgetSet | TaskAdded | TaskEdited | TaskRemoved | TasksOrdered | ActionStarted
+    | ActionPaused | ActionAbandoned | ActionDone | LoopInitialised | TaskFinished | WorkKept | HypothesesProposed
+    | HypothesisJudged | ValidationRecorded | ErrorNoted | CostCounted | WorkerArrived | WorkerLeft | SkillStateTaken
+    | OutsideKeysTaken | IterationTaken | LoopRestored
 )  # fmt: skip

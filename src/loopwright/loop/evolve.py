@@ -79,6 +79,10 @@ def _life(loop: Loop, event: e.Event, at: str) -> Loop:  # noqa: C901, PLR0912 -
             return replace(loop, max_iterations=most)
         case e.BudgetSet(budget=budget):
             return replace(loop, budget=budget)
+        case e.TaskBudgetSet(task_id=None, budget=budget):
+            return replace(loop, task_budget=budget)
+        case e.TaskBudgetSet(task_id=str(task_id), budget=budget):
+            return replace(loop, task_budgets={**loop.task_budgets, task_id: budget})
         case e.WorkerArrived(worker=worker):
             return replace(loop, worker=worker)
         case e.WorkerLeft():
@@ -118,7 +122,7 @@ def _tasks(loop: Loop, event: e.Event, at: str) -> Loop:
         case e.TaskEdited(task=task):
             return replace(loop, tasks=_with(loop.tasks, task))
         case e.TaskRemoved(task_id=task_id):
-            return replace(loop, tasks=tuple(task for task in loop.tasks if task.id != task_id))
+            return _removed(loop, task_id)
         case e.TasksOrdered(task_ids=ids):
             return replace(loop, tasks=tuple(sorted(loop.tasks, key=lambda task: ids.index(task.id))))
         case e.TaskFinished(task_id=task_id, status=status, files_changed=files):
@@ -131,6 +135,17 @@ def _tasks(loop: Loop, event: e.Event, at: str) -> Loop:
             return replace(loop, tasks=tuple(done), is_validated=False, last_progress_at=at)
         case _:
             return _work(loop, event, at)
+
+
+def _removed(loop: Loop, task_id: str) -> Loop:
+    """Its id may be given again, to another task: what is known by it goes, too."""
+    return replace(
+        loop,
+        tasks=tuple(task for task in loop.tasks if task.id != task_id),
+        tries={name: count for name, count in loop.tries.items() if name != task_id},
+        task_budgets={name: budget for name, budget in loop.task_budgets.items() if name != task_id},
+        spent_by_task={name: spent for name, spent in loop.spent_by_task.items() if name != task_id},
+    )
 
 
 def _with(tasks: tuple[Task, ...], changed: Task) -> tuple[Task, ...]:
@@ -158,10 +173,23 @@ def _work(loop: Loop, event: e.Event, at: str) -> Loop:
             return replace(loop, tree=tree)
         case e.ErrorNoted(error=error):
             return replace(loop, errors=(*loop.errors, error)[-_ERRORS_KEPT:])
-        case e.CostCounted(spent=spent):
-            return replace(loop, spent=_sum(loop.spent, spent), spent_on_task=_sum(loop.spent_on_task, spent))
+        case e.CostCounted():
+            return _counted(loop, event)
         case _:
             return _findings(loop, event, at)
+
+
+def _counted(loop: Loop, event: e.CostCounted) -> Loop:
+    spent, task_id = event.spent, event.task_id
+    by_task = loop.spent_by_task
+    if task_id is not None:
+        by_task = {**by_task, task_id: _sum(by_task.get(task_id, Spent()), spent)}
+    return replace(
+        loop,
+        spent=_sum(loop.spent, spent),
+        spent_on_task=_sum(loop.spent_on_task, spent),
+        spent_by_task=by_task,
+    )
 
 
 def _turned(loop: Loop) -> dict[str, int]:
@@ -218,4 +246,5 @@ def _sum(one: Spent, other: Spent) -> Spent:
         wall_s=one.wall_s + other.wall_s,
         turns=one.turns + other.turns,
         usd_known=one.usd_known and other.usd_known,
+        retries=one.retries + other.retries,
     )

@@ -11,6 +11,7 @@ import msgspec
 
 from loopwright.loop import commands as c
 from loopwright.loop import events as e
+from loopwright.loop.budget import hold_before
 from loopwright.loop.evolve import evolve
 from loopwright.loop.model import (
     ITERATIONS,
@@ -25,6 +26,7 @@ from loopwright.loop.model import (
     Loop,
     Phase,
     Running,
+    Spent,
     Task,
 )
 
@@ -149,7 +151,7 @@ def _control(loop: Loop, command: c.Command) -> Decision:  # noqa: C901, PLR0912
         case _, c.Retry():
             return _illegal(loop, "retry")
         case _:
-            return _settings(loop, command)
+            return _limits(loop, command)
 
 
 def _start(loop: Loop) -> Decision:
@@ -174,7 +176,8 @@ def _finish(loop: Loop, forced: str | None) -> Decision:
     )
 
 
-def _settings(loop: Loop, command: c.Command) -> Decision:
+def _limits(loop: Loop, command: c.Command) -> Decision:
+    """What it may cost."""
     match command:
         case c.GiveIterations(max_iterations=most):
             if most <= loop.iteration:
@@ -183,10 +186,20 @@ def _settings(loop: Loop, command: c.Command) -> Decision:
             return Accepted((e.IterationsGiven(max_iterations=most),))
         case c.SetBudget(budget=budget):
             return Accepted((e.BudgetSet(budget=budget),))
+        case c.SetTaskBudget(task_id=task_id, budget=budget):
+            if task_id is not None and loop.task(task_id) is None:
+                return _no_task(loop, task_id)
+            return Accepted((e.TaskBudgetSet(task_id=task_id, budget=budget),))
+        case _:
+            return _settings(loop, command)
+
+
+def _settings(loop: Loop, command: c.Command) -> Decision:
+    match command:
         case c.NoteError(error=error):
             return Accepted((e.ErrorNoted(error=error),))
-        case c.Count(spent=spent):
-            return Accepted((e.CostCounted(spent=spent),))
+        case c.Count(spent=spent, task_id=task_id):
+            return Accepted((e.CostCounted(spent=spent, task_id=task_id),))
         case c.Arrive(worker=worker):
             return Accepted((e.WorkerArrived(worker=worker),))
         case c.Leave(why=why):
@@ -313,6 +326,8 @@ def _begin(loop: Loop, action: Action, action_id: str) -> Decision:
     task = loop.pending[0].id if action is Action.DEVELOP and loop.pending else None
     if action is Action.DEVELOP and task is None:
         return _refused("no_task", "there is no task left to develop", "add one, or validate")
+    if (hold := hold_before(loop, action, task, loop.updated_at)) is not None:
+        return Accepted((e.HoldPlaced(hold=hold),))
     return Accepted((e.ActionStarted(action=action, action_id=action_id, task_id=task),), (Perform(action_id),))
 
 
@@ -335,7 +350,8 @@ def _developed(loop: Loop, command: c.FinishDevelop) -> Decision:
         files_changed=command.files_changed,
     )
     done = e.ActionDone(action_id=command.action_id, action=Action.DEVELOP, mark=command.mark)
-    return Accepted((*kept, ended, *_error(Action.DEVELOP, command.error, loop), done))
+    failed = (e.CostCounted(spent=Spent(retries=1), task_id=task_id),) if command.error is not None else ()
+    return Accepted((*kept, ended, *failed, *_error(Action.DEVELOP, command.error, loop), done))
 
 
 def _proposed(command: c.ProposeHypotheses) -> Decision:
@@ -391,7 +407,7 @@ def _still_held(holds: tuple[Hold, ...]) -> Refused:
 
 _LIFT = {
     Holder.OPERATOR: "`loopwright loop resume` lifts it",
-    Holder.BUDGET: "give it more: `loopwright loop resume --usd …`, `--tokens …` or `--wall …`",
+    Holder.BUDGET: "give it more: `loopwright loop resume` with --usd, --tokens, --wall, --turns, --retries, --task-…",
     Holder.BLOCKER: "look at it, then `loopwright loop resume`",
     Holder.DECISION: "answer it: `loopwright answer`",
     Holder.QUOTA: "it resumes by itself at the reset time",

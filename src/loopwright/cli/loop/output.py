@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import click
-
 from loopwright.cli.loop.colors import COLORS
 from loopwright.cli.plain import say, say_json
 from loopwright.loop.model import Budget, Held, Loop, Spent
@@ -37,6 +33,9 @@ def _say_work(loop: Loop) -> None:
         say(f"  {reason}")
     for task in loop.tasks:
         say(f"  {MARKS[task.status]} {task.id} [{task.tool}] {task.description}")
+        if (limits := loop.budget_of(task.id)) != Budget():
+            spent, tries = loop.spent_by_task.get(task.id, Spent()), loop.tries.get(task.id, 0)
+            say(f"      {cost_of(spent, limits)}, taken up {tries} times{_of(limits.iterations)}")
     if loop.validation.last_run_at:
         found = loop.validation
         said = "passed" if found.passed else f"failed: {', '.join(found.failed_tests[:5])}"
@@ -53,20 +52,11 @@ def cost_of(spent: Spent, budget: Budget) -> str:
     """What it has cost, of what it may cost."""
     usd = f"{spent.usd:.2f} USD" + ("" if spent.usd_known else " and what was not told")
     parts = [f"{usd}{_of(budget.usd)}", f"{spent.tokens:,} tokens{_of(budget.tokens)}"]
-    return ", ".join([*parts, f"{spent.wall_s:.0f} s{_of(budget.wall_s)}", f"{spent.turns} turns{_of(budget.turns)}"])
+    parts += [f"{spent.wall_s:.0f} s{_of(budget.wall_s)}", f"{spent.turns} turns{_of(budget.turns)}"]
+    if spent.retries or budget.retries is not None:
+        parts.append(f"{spent.retries} failed tries{_of(budget.retries)}")
+    return ", ".join(parts)
 
 
 def _of(limit: float | None) -> str:
     return "" if limit is None else f" of {limit:g}"
-
-
-def budget_options(command: Any) -> Any:
-    """--usd, --tokens, --wall, --turns."""
-    for option in (
-        click.option("--turns", type=click.IntRange(1), help="Agent turns that it may take."),
-        click.option("--wall", type=click.FloatRange(min=0, min_open=True), help="Seconds of work that it may take."),
-        click.option("--tokens", type=click.IntRange(1), help="Tokens that it may use."),
-        click.option("--usd", type=click.FloatRange(min=0, min_open=True), help="US dollars that it may cost."),
-    ):
-        command = option(command)
-    return command

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from loopwright.cli.loop.budgets import budget_from, task_budget_options
 from loopwright.cli.loop.output import say_loop
 from loopwright.cli.options import context_of, in_workspace
 from loopwright.loop.model import TaskMode
@@ -25,6 +26,7 @@ Examples:
   loopwright loop task add LOOP "write a failing test" --tool claude
   loopwright loop task add LOOP "make lint" --tool bash --before T-2
   loopwright loop task edit LOOP T-1 --description "write two failing tests"
+  loopwright loop task edit LOOP T-1 --usd 2 --retries 1
   loopwright loop task order LOOP T-3 T-1
   loopwright loop task import LOOP tasks.jsonl
 """
@@ -43,14 +45,15 @@ def command() -> None:
 @_TOOL
 @_MODE
 @click.option("--before", metavar="TASK", help="Put it in front of this one; default: at the end.")
+@task_budget_options
 @in_workspace
 def add(
     loop: str, description: str, tool: str | None, mode: TaskMode | None, before: str | None, project_root: Path,
-    as_json: bool,
+    as_json: bool, **limits: float | None,
 ) -> int:  # fmt: skip
     """Add a task."""
     context = context_of(project_root)
-    wish = TaskWish(description=description, tool=tool, mode=mode)
+    wish = TaskWish(description=description, tool=tool, mode=mode, budget=budget_from(limits))
     say_loop(add_task(context, resolve(context, loop), wish, before=before), as_json=as_json)
     return 0
 
@@ -62,14 +65,15 @@ def add(
 @_TOOL
 @_MODE
 @click.option("--reopen", is_flag=True, help="It is to be done again.")
+@task_budget_options
 @in_workspace
 def edit(
     loop: str, task: str, description: str | None, tool: str | None, mode: TaskMode | None, reopen: bool,
-    project_root: Path, as_json: bool,
+    project_root: Path, as_json: bool, **limits: float | None,
 ) -> int:  # fmt: skip
-    """Change a task that nobody is at."""
+    """Change a task that nobody is at; what it may cost can be changed at any time."""
     context = context_of(project_root)
-    wish = TaskWish(description=description, tool=tool, mode=mode, reopen=reopen)
+    wish = TaskWish(description=description, tool=tool, mode=mode, reopen=reopen, budget=budget_from(limits))
     say_loop(edit_task(context, resolve(context, loop), task, wish), as_json=as_json)
     return 0
 

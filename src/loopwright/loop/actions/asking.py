@@ -9,7 +9,7 @@ from loopwright.agents.port import Answer, NoAnswer, Reason, Role
 from loopwright.errors import AgentFailed
 from loopwright.kernel.clock import stamp
 from loopwright.loop import commands as c
-from loopwright.loop.budget import exceeded, seconds_left
+from loopwright.loop.budget import hold_before_call, seconds_left
 from loopwright.loop.desk import Desk
 from loopwright.loop.model import Hold, Holder, Loop, Spent
 from loopwright.runner.turn import Asked, Booth, take_turn
@@ -36,12 +36,9 @@ class HeldBack(Exception):
 def ask(loop: Loop, desk: Desk, booth: Booth, agent_name: str, role: Role, prompt: str) -> Answer | NoAnswer:
     """One turn; `HeldBack` when there is no budget for it, or the agent can't be had at all."""
     now = stamp(desk.clock())
-    for spent, budget, whose in (
-        (loop.spent, loop.budget, "the loop"),
-        (loop.spent_on_task, loop.task_budget, "the task"),
-    ):
-        if (hold := exceeded(spent, budget, now, whose)) is not None:
-            raise HeldBack(hold)
+    loop = desk.store.load(loop.loop_id)  # somebody may have given it more since the action began
+    if (hold := hold_before_call(loop, now)) is not None:
+        raise HeldBack(hold)
     try:
         agent = desk.open_agent(agent_name)
     except AgentFailed as problem:
@@ -53,7 +50,7 @@ def ask(loop: Loop, desk: Desk, booth: Booth, agent_name: str, role: Role, promp
         role=role,
         prompt=prompt,
         record=_record(desk.progress(loop) / "turns", f"{under_way.id if under_way else 'none'}-{role.value}"),
-        timeout_s=seconds_left(loop.spent, loop.budget, settings.timeout_s),
+        timeout_s=seconds_left(loop, settings.timeout_s),
         session=under_way.session if under_way else None,
         number=loop.turns.get(under_way.action.value, 0) if under_way else None,
     )
@@ -83,7 +80,8 @@ def _count(loop: Loop, desk: Desk, answer: Answer | NoAnswer, wall_s: float, *, 
         tokens=(said.tokens or 0) if said else 0,
         wall_s=round(max(0.0, wall_s), 3),
         turns=int(is_model),
-        usd_known=said is not None and said.cost_usd is not None,
+        usd_known=not is_model or (said is not None and said.cost_usd is not None),
     )
+    task_id = loop.under_way.task_id if loop.under_way is not None else None
     with desk.store.changing(loop.loop_id) as opened:
-        opened.apply(c.Count(spent=spent), WORKER)
+        opened.apply(c.Count(spent=spent, task_id=task_id), WORKER)
