@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import subprocess
 import time
+from contextlib import contextmanager
 
 import pytest
 import yaml
 
 from loopwright.loop import log
-
-DONE = "echo done > done"
 
 
 class Loops:
@@ -63,13 +62,20 @@ class Loops:
         """What went wrong, as texts."""
         return [error["message"] for error in self.shown(loop_id)["skill_state"]["errors"]]
 
+    @contextmanager
     def started(self, loop_id, *arguments):
-        """`loop start` as a process of its own."""
-        return subprocess.Popen(
+        """`loop start` as a process of its own; it does not outlive the block."""
+        child = subprocess.Popen(
             self.project.command("loop", "start", loop_id, *arguments), cwd=self.project.root,
             env=self.project.environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
             text=True,
         )  # fmt: skip
+        try:
+            yield child
+        finally:
+            if child.poll() is None:
+                child.kill()
+            child.communicate()
 
 
 @pytest.fixture

@@ -1,7 +1,8 @@
 """An agent that plays written turns: the same every time, no model, no network. The agent of every test.
 
 A turns file is YAML: `turns:` with a list of `role`, `expect` (text that the prompt must hold), `run` (a shell script
-for the sandbox), `tokens` and `usd` (what the turn cost), and either `answer` or `fail` (a reason of the contract).
+for the sandbox; what it appends to $LOOPWRIGHT_USAGE counts while it runs), `usage` (lines for that file, written
+before), `tokens` and `usd` (what the turn cost in all), and either `answer` or `fail` (a reason of the contract).
 """
 
 from __future__ import annotations
@@ -10,12 +11,13 @@ from pathlib import Path
 
 import msgspec
 
-from loopwright.agents.port import Answer, NoAnswer, Reason, Role, Starter, Turn
+from loopwright.agents.port import Answer, NoAnswer, Reason, Role, Starter, Turn, Used
+from loopwright.agents.usage import FILE, VARIABLE, forget_usage, read_usage
 from loopwright.errors import SettingsInvalid
 from loopwright.kernel.files import shown
 from loopwright.kernel.yaml_nodes import Mapping, Node, Scalar, Sequence, YamlProblem, read_nodes
 
-_KEYS = {"role", "expect", "run", "answer", "fail", "tokens", "usd"}
+_KEYS = {"role", "expect", "run", "answer", "fail", "tokens", "usd", "usage"}
 
 
 class WrittenTurn(msgspec.Struct, frozen=True):
@@ -28,6 +30,7 @@ class WrittenTurn(msgspec.Struct, frozen=True):
     run: str = ""
     tokens: int | None = None
     usd: float | None = None
+    usage: str = ""
 
 
 class ScriptedAgent:
@@ -47,19 +50,27 @@ class ScriptedAgent:
             return NoAnswer(Reason.CRASHED, f"no turn is left for the role {turn.role}")
         written = of_role[number]
         self._played[turn.role] = number + 1
+        usage = turn.mailbox / FILE
+        forget_usage(turn.mailbox)
+        if written.usage:
+            usage.write_text(written.usage, encoding="utf-8")
         if written.fail is not None:
             return NoAnswer(written.fail, "as written")
         if written.expect not in turn.prompt:
             return NoAnswer(Reason.REFUSED, f"the prompt does not hold '{written.expect}'")
         duration_s = 0.0
         if written.run:
-            ran = start(("sh", "-c", written.run), env={}, timeout_s=turn.timeout_s)
+            ran = start(("sh", "-c", written.run), env={VARIABLE: str(usage)}, timeout_s=turn.timeout_s)
             if ran.timed_out:
                 return NoAnswer(Reason.HUNG, f"no answer within {turn.timeout_s:g} s")
             if ran.exit_code != 0:
                 return NoAnswer(Reason.CRASHED, f"its script exited with {ran.exit_code}")
             duration_s = ran.duration_s
         return Answer(written.answer, duration_s, written.tokens, written.usd, turn.session)
+
+    def used(self, mailbox: Path, *, is_over: bool) -> Used:
+        """What its file of use says."""
+        return read_usage(mailbox / FILE, is_over=is_over)
 
 
 def read_turns(path: Path) -> tuple[WrittenTurn, ...]:
@@ -93,8 +104,8 @@ def _turn(path: Path, node: Node) -> WrittenTurn:
         usd = float(fields["usd"]) if "usd" in fields else None
     except ValueError as problem:
         raise _invalid(path, node.line, str(problem)) from problem
-    expect, answer, run = (fields.get(name, "") for name in ("expect", "answer", "run"))
-    return WrittenTurn(role, expect, answer, fail, run, tokens, usd)
+    expect, answer, run, usage = (fields.get(name, "") for name in ("expect", "answer", "run", "usage"))
+    return WrittenTurn(role, expect, answer, fail, run, tokens, usd, usage)
 
 
 def _invalid(path: Path, line: int, reason: str) -> SettingsInvalid:

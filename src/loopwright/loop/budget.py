@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 import msgspec
@@ -85,8 +86,20 @@ def _said(purse: Purse, name: str) -> str | None:
     return f"{purse.whose} has used {used:g} of {limit:g} {_WORDS[name]}" if used >= limit - _NEAR else None
 
 
-def seconds_left(loop: Loop, otherwise: float) -> float:
-    """How long a turn may take."""
+def left_for_a_turn(loop: Loop, name: str) -> float | None:
+    """How much of one kind a turn may use now: the least of what the loop and the task have left."""
     task_id = loop.under_way.task_id if loop.under_way else None
-    lefts = [left for purse in purses(loop, task_id) if (left := purse.left("wall_s")) is not None]
-    return max(0.1, min(otherwise, *lefts)) if lefts else otherwise
+    lefts = [left for purse in purses(loop, task_id) if (left := purse.left(name)) is not None]
+    return max(0.0, min(lefts)) if lefts else None
+
+
+def hold_after(loop: Loop, name: str, now: str) -> Hold:
+    """The hold for a turn that was ended because of this limit, by whoever has the least left of it."""
+    task_id = loop.under_way.task_id if loop.under_way else None
+    whose = min(purses(loop, task_id), key=lambda purse: _or_endless(purse.left(name)))
+    said = f"{whose.whose} has used {whose.used(name):g} of {getattr(whose.budget, name):g} {_WORDS[name]}"
+    return Hold(holder=Holder.BUDGET, code=f"budget_{name}", message=f"{said}; the turn was ended", since=now)
+
+
+def _or_endless(left: float | None) -> float:
+    return math.inf if left is None else left

@@ -16,6 +16,7 @@ from loopwright.loop.model import (
     Hypothesis,
     HypothesisStatus,
     Mark,
+    OpenTurn,
     Spent,
     Task,
     TaskStatus,
@@ -219,11 +220,18 @@ class NoteError(_Command, frozen=True, kw_only=True):
     error: ErrorLine
 
 
+class BeginTurn(_Command, frozen=True, kw_only=True):
+    """An agent is about to be asked."""
+
+    turn: OpenTurn
+
+
 class Count(_Command, frozen=True, kw_only=True):
     """Something was paid for."""
 
     spent: Spent
     task_id: str | None = None
+    turn: str | None = None
 
 
 class Arrive(_Command, frozen=True, kw_only=True):
@@ -258,5 +266,5 @@ Command = (
     Create | Start | Pause | Resume | Stop | Fail | Finish | Retry | GiveIterations | SetBudget | SetTaskBudget
     | AddTask | EditTask | RemoveTask | OrderTasks | MarkTaskDone | Advance | Choose | FinishInit | FinishDevelop
     | ProposeHypotheses | JudgeHypothesis | FinishDebug | FinishValidate | FinishComplete | PauseAction | AbandonAction
-    | NoteError | Count | Arrive | Leave | TakeSkillState | TakeKeys | TakeIteration
+    | NoteError | BeginTurn | Count | Arrive | Leave | TakeSkillState | TakeKeys | TakeIteration
 )  # fmt: skip

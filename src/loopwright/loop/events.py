@@ -17,6 +17,7 @@ from loopwright.loop.model import (
     Loop,
     Mark,
     Mode,
+    OpenTurn,
     Spent,
     Task,
     TaskStatus,
@@ -205,11 +206,18 @@ class ErrorNoted(_Event, frozen=True, kw_only=True, tag="error.noted"):
     error: ErrorLine
 
 
+class TurnBegun(_Event, frozen=True, kw_only=True, tag="turn.begun"):
+    """An agent is asked; what that costs is not known yet."""
+
+    turn: OpenTurn
+
+
 class CostCounted(_Event, frozen=True, kw_only=True, tag="cost.counted"):
-    """A turn, time or a failed try was paid for, and for which task."""
+    """A turn, time or a failed try was paid for, for which task, and which turn is settled by it."""
 
     spent: Spent
     task_id: str | None = None
+    turn: str | None = None
 
 
 class WorkerArrived(_Event, frozen=True, kw_only=True, tag="worker.arrived"):
@@ -251,6 +259,6 @@ Event = (
     LoopCreated | LoopStarted | HoldPlaced | HoldLifted | LoopStopped | LoopFailed | LoopCompleted | LoopRetried
     | IterationsGiven | BudgetSet | TaskBudgetSet | TaskAdded | TaskEdited | TaskRemoved | TasksOrdered | ActionStarted
     | ActionPaused | ActionAbandoned | ActionDone | LoopInitialised | TaskFinished | WorkKept | HypothesesProposed
-    | HypothesisJudged | ValidationRecorded | ErrorNoted | CostCounted | WorkerArrived | WorkerLeft | SkillStateTaken
-    | OutsideKeysTaken | IterationTaken | LoopRestored
+    | HypothesisJudged | ValidationRecorded | ErrorNoted | TurnBegun | CostCounted | WorkerArrived | WorkerLeft
+    | SkillStateTaken | OutsideKeysTaken | IterationTaken | LoopRestored
 )  # fmt: skip

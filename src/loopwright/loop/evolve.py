@@ -173,6 +173,8 @@ def _work(loop: Loop, event: e.Event, at: str) -> Loop:
             return replace(loop, tree=tree)
         case e.ErrorNoted(error=error):
             return replace(loop, errors=(*loop.errors, error)[-_ERRORS_KEPT:])
+        case e.TurnBegun(turn=turn):
+            return replace(loop, open_turn=turn)
         case e.CostCounted():
             return _counted(loop, event)
         case _:
@@ -184,8 +186,10 @@ def _counted(loop: Loop, event: e.CostCounted) -> Loop:
     by_task = loop.spent_by_task
     if task_id is not None:
         by_task = {**by_task, task_id: _sum(by_task.get(task_id, Spent()), spent)}
+    at = loop.open_turn
     return replace(
         loop,
+        open_turn=None if at is not None and at.name == event.turn else at,
         spent=_sum(loop.spent, spent),
         spent_on_task=_sum(loop.spent_on_task, spent),
         spent_by_task=by_task,

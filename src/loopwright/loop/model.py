@@ -202,6 +202,15 @@ class Spent(_Value, frozen=True, kw_only=True):
     retries: int = 0
 
 
+class OpenTurn(_Value, frozen=True, kw_only=True):
+    """A turn that an agent is at and that is not paid for; when its worker died, the next one counts what it used."""
+
+    name: str
+    agent: str
+    mailbox: str
+    task_id: str | None = None
+
+
 class UnderWay(_Value, frozen=True, kw_only=True):
     """The action that a worker is at, or was at when it was interrupted; `session` continues an agent's turn."""
 
@@ -277,6 +286,7 @@ class Loop(_Value, frozen=True, kw_only=True):
     marks: tuple[Mark, ...] = ()
     tries: dict[str, int] = {}
     turns: dict[str, int] = {}
+    open_turn: OpenTurn | None = None
     tree: Tree | None = None
     extra: dict[str, Any] = {}
     skill_extra: dict[str, Any] = {}

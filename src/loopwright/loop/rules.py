@@ -198,8 +198,10 @@ def _settings(loop: Loop, command: c.Command) -> Decision:
     match command:
         case c.NoteError(error=error):
             return Accepted((e.ErrorNoted(error=error),))
-        case c.Count(spent=spent, task_id=task_id):
-            return Accepted((e.CostCounted(spent=spent, task_id=task_id),))
+        case c.BeginTurn(turn=turn):
+            return Accepted((e.TurnBegun(turn=turn),))
+        case c.Count(spent=spent, task_id=task_id, turn=turn):
+            return Accepted((e.CostCounted(spent=spent, task_id=task_id, turn=turn),))
         case c.Arrive(worker=worker):
             return Accepted((e.WorkerArrived(worker=worker),))
         case c.Leave(why=why):

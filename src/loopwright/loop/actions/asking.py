@@ -5,14 +5,16 @@ from __future__ import annotations
 import itertools
 from pathlib import Path
 
-from loopwright.agents.port import Answer, NoAnswer, Reason, Role
+from loopwright.agents.port import Agent, Answer, NoAnswer, Reason, Role
 from loopwright.errors import AgentFailed
 from loopwright.kernel.clock import stamp
 from loopwright.loop import commands as c
-from loopwright.loop.budget import hold_before_call, seconds_left
+from loopwright.loop.budget import hold_after, hold_before_call, left_for_a_turn
 from loopwright.loop.desk import Desk
-from loopwright.loop.model import Hold, Holder, Loop, Spent
-from loopwright.runner.turn import Asked, Booth, take_turn
+from loopwright.loop.model import ErrorLine, Hold, Holder, Loop, OpenTurn
+from loopwright.loop.paying import spent_on
+from loopwright.runner.meter import Allowance, Meter
+from loopwright.runner.turn import Asked, Booth, meter_for, take_turn
 
 WORKER = "worker"
 _HOLDERS = {
@@ -39,29 +41,38 @@ def ask(loop: Loop, desk: Desk, booth: Booth, agent_name: str, role: Role, promp
     loop = desk.store.load(loop.loop_id)  # somebody may have given it more since the action began
     if (hold := hold_before_call(loop, now)) is not None:
         raise HeldBack(hold)
-    try:
-        agent = desk.open_agent(agent_name)
-    except AgentFailed as problem:
-        said = f"{problem.message}; {problem.hint}"
-        raise HeldBack(Hold(holder=Holder.BLOCKER, code=problem.reason, message=said, since=now)) from problem
-    settings = desk.agent_settings(agent.name)
-    under_way = loop.under_way
-    asked = Asked(
-        role=role,
-        prompt=prompt,
-        record=_record(desk.progress(loop) / "turns", f"{under_way.id if under_way else 'none'}-{role.value}"),
-        timeout_s=seconds_left(loop, settings.timeout_s),
-        session=under_way.session if under_way else None,
-        number=loop.turns.get(under_way.action.value, 0) if under_way else None,
-    )
-    taken = take_turn(agent, asked, booth, settings, desk.cancellation)
-    answer = taken.answer
-    _count(loop, desk, answer, taken.worked_s, is_model=agent.name != "bash")
+    agent = _open(desk, agent_name, now)
+    asked = _asked(loop, desk, agent, role, prompt)
+    meter = meter_for(agent, asked, booth)
+    answer = _paid_for(loop, desk, booth, agent, agent_name, asked, meter)
+    if meter.over is not None:
+        raise HeldBack(hold_after(desk.store.load(loop.loop_id), meter.over, now), turn_taken=True)
     if isinstance(answer, NoAnswer) and answer.reason in _HOLDERS:
         message = f"the agent {agent.name}: {answer.reason}: {booth.redactor.clean(answer.detail).text}"
         hold = Hold(holder=_HOLDERS[answer.reason], code=answer.reason, message=message, since=now)
         raise HeldBack(hold, turn_taken=True)
     return answer
+
+
+def _open(desk: Desk, name: str, now: str) -> Agent:
+    try:
+        return desk.open_agent(name)
+    except AgentFailed as problem:
+        said = f"{problem.message}; {problem.hint}"
+        raise HeldBack(Hold(holder=Holder.BLOCKER, code=problem.reason, message=said, since=now)) from problem
+
+
+def _asked(loop: Loop, desk: Desk, agent: Agent, role: Role, prompt: str) -> Asked:
+    under_way = loop.under_way
+    return Asked(
+        role=role,
+        prompt=prompt,
+        record=_record(desk.progress(loop) / "turns", f"{under_way.id if under_way else 'none'}-{role.value}"),
+        timeout_s=desk.agent_settings(agent.name).timeout_s,
+        session=under_way.session if under_way else None,
+        number=loop.turns.get(under_way.action.value, 0) if under_way else None,
+        allowance=Allowance(*(left_for_a_turn(loop, name) for name in Allowance.__struct_fields__)),
+    )
 
 
 def _record(turns: Path, name: str) -> Path:
@@ -73,15 +84,23 @@ def _record(turns: Path, name: str) -> Path:
     return record
 
 
-def _count(loop: Loop, desk: Desk, answer: Answer | NoAnswer, wall_s: float, *, is_model: bool) -> None:
-    said = answer if isinstance(answer, Answer) else None
-    spent = Spent(
-        usd=(said.cost_usd or 0.0) if said else 0.0,
-        tokens=(said.tokens or 0) if said else 0,
-        wall_s=round(max(0.0, wall_s), 3),
-        turns=int(is_model),
-        usd_known=not is_model or (said is not None and said.cost_usd is not None),
-    )
+def _paid_for(
+    loop: Loop, desk: Desk, booth: Booth, agent: Agent, called: str, asked: Asked, meter: Meter
+) -> Answer | NoAnswer:
+    """Take the turn; what it used is counted also when it is stopped, and by the next worker when we die."""
     task_id = loop.under_way.task_id if loop.under_way is not None else None
+    turn = OpenTurn(name=asked.record.name, agent=called, mailbox=str(booth.mailbox), task_id=task_id)
     with desk.store.changing(loop.loop_id) as opened:
-        opened.apply(c.Count(spent=spent, task_id=task_id), WORKER)
+        opened.apply(c.BeginTurn(turn=turn), WORKER)
+    answer: Answer | NoAnswer | None = None
+    try:
+        answer = take_turn(agent, asked, booth, desk.agent_settings(agent.name), desk.cancellation, meter).answer
+    finally:
+        spent = spent_on(agent.name, meter.used, meter.worked_s, answer if isinstance(answer, Answer) else None)
+        with desk.store.changing(loop.loop_id) as opened:
+            opened.apply(c.Count(spent=spent, task_id=task_id, turn=turn.name), WORKER)
+            for problem in meter.used.problems:
+                message = booth.redactor.clean(f"{agent.name}: {problem}").text
+                error = ErrorLine(action=asked.role.value, message=message, timestamp=stamp(desk.clock()))
+                opened.apply(c.NoteError(error=error), WORKER)
+    return answer

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
-from loopwright.errors import LoopRefused
+from loopwright.agents.port import ReportsCost
+from loopwright.errors import AgentFailed, LoopRefused
+from loopwright.kernel import process
 from loopwright.kernel.locks import try_lock
 from loopwright.kernel.process import Cancellation, Freezer
 from loopwright.loop import commands as c
 from loopwright.loop.desk import Desk, Told
 from loopwright.loop.driver import drive
 from loopwright.loop.model import Loop, Running
+from loopwright.loop.paying import count_open_turn
 from loopwright.loop.watcher import Watcher
+from loopwright.sandbox import place
 from loopwright.verbs.context import Context
 from loopwright.verbs.loop.control import actor, store_of
 from loopwright.verbs.recover import recover
@@ -30,6 +35,7 @@ def start(context: Context, loop_id: str, tell: Callable[[Told], None], cancella
             hint=f"`loopwright loop show {loop_id}` says how it stands; `pause` and `stop` reach it",
         )
     try:
+        _settle_what_a_dead_worker_left(context, loop_id)
         recover(context)
         with store.changing(loop_id) as opened:
             # A running loop without a worker is one whose worker died: it goes on where that one was.
@@ -40,6 +46,25 @@ def start(context: Context, loop_id: str, tell: Callable[[Told], None], cancella
             return drive(loop_id, desk_for(context, tell, cancellation, freezer))
     finally:
         lock.release()
+
+
+def _settle_what_a_dead_worker_left(context: Context, loop_id: str) -> None:
+    """Before its sandbox is cleared: an agent that outlived its worker is ended, and what it used is counted."""
+    turn = store_of(context).load(loop_id).open_turn
+    if turn is None:
+        return
+    folder = Path(turn.mailbox).parent
+    if folder in place.leftovers(context.wanted_sandbox_root().resolve()):
+        process.end_family(str(folder))
+    count_open_turn(store_of(context), loop_id, _reporter(context, turn.agent), actor())
+
+
+def _reporter(context: Context, name: str) -> ReportsCost | None:
+    try:
+        agent = context.open_agent(name)
+    except AgentFailed:
+        return None
+    return agent if isinstance(agent, ReportsCost) else None
 
 
 def desk_for(context: Context, tell: Callable[[Told], None], cancellation: Cancellation, freezer: Freezer) -> Desk:
