@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import Protocol, runtime_checkable
@@ -74,10 +75,11 @@ class Used(msgspec.Struct, frozen=True):
 
 
 class NoAnswer(msgspec.Struct, frozen=True):
-    """A typed failure of the turn."""
+    """A typed failure of the turn; a rate limit may say when it ends."""
 
     reason: Reason
     detail: str
+    reset_at: datetime | None = None
 
 
 class Ran(msgspec.Struct, frozen=True):

@@ -2,11 +2,13 @@
 
 A turns file is YAML: `turns:` with a list of `role`, `expect` (text that the prompt must hold), `run` (a shell script
 for the sandbox; what it appends to $LOOPWRIGHT_USAGE counts while it runs), `usage` (lines for that file, written
-before), `tokens` and `usd` (what the turn cost in all), and either `answer` or `fail` (a reason of the contract).
+before), `tokens` and `usd` (what the turn cost in all), and either `answer` or `fail` (a reason of the contract;
+`reset_in_s` says in how many seconds a rate limit ends).
 """
 
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
 
 import msgspec
@@ -14,10 +16,11 @@ import msgspec
 from loopwright.agents.port import Answer, NoAnswer, Reason, Role, Starter, Turn, Used
 from loopwright.agents.usage import FILE, VARIABLE, forget_usage, read_usage
 from loopwright.errors import SettingsInvalid
+from loopwright.kernel.clock import Clock, utc_now
 from loopwright.kernel.files import shown
 from loopwright.kernel.yaml_nodes import Mapping, Node, Scalar, Sequence, YamlProblem, read_nodes
 
-_KEYS = {"role", "expect", "run", "answer", "fail", "tokens", "usd", "usage"}
+_KEYS = {"role", "expect", "run", "answer", "fail", "tokens", "usd", "usage", "reset_in_s"}
 
 
 class WrittenTurn(msgspec.Struct, frozen=True):
@@ -31,13 +34,15 @@ class WrittenTurn(msgspec.Struct, frozen=True):
     tokens: int | None = None
     usd: float | None = None
     usage: str = ""
+    reset_in_s: float | None = None
 
 
 class ScriptedAgent:
     """Plays the turns of its role in their order, one after the other."""
 
-    def __init__(self, name: str, turns: tuple[WrittenTurn, ...]) -> None:
+    def __init__(self, name: str, turns: tuple[WrittenTurn, ...], clock: Clock = utc_now) -> None:
         self.name = name
+        self._clock = clock
         self._turns = turns
         self._played: dict[Role, int] = {}
 
@@ -55,7 +60,9 @@ class ScriptedAgent:
         if written.usage:
             usage.write_text(written.usage, encoding="utf-8")
         if written.fail is not None:
-            return NoAnswer(written.fail, "as written")
+            after = written.reset_in_s
+            reset_at = None if after is None else self._clock() + timedelta(seconds=after)
+            return NoAnswer(written.fail, "as written", reset_at)
         if written.expect not in turn.prompt:
             return NoAnswer(Reason.REFUSED, f"the prompt does not hold '{written.expect}'")
         duration_s = 0.0
@@ -102,10 +109,11 @@ def _turn(path: Path, node: Node) -> WrittenTurn:
         fail = Reason(fields["fail"]) if "fail" in fields else None
         tokens = int(fields["tokens"]) if "tokens" in fields else None
         usd = float(fields["usd"]) if "usd" in fields else None
+        reset_in_s = float(fields["reset_in_s"]) if "reset_in_s" in fields else None
     except ValueError as problem:
         raise _invalid(path, node.line, str(problem)) from problem
     expect, answer, run, usage = (fields.get(name, "") for name in ("expect", "answer", "run", "usage"))
-    return WrittenTurn(role, expect, answer, fail, run, tokens, usd, usage)
+    return WrittenTurn(role, expect, answer, fail, run, tokens, usd, usage, reset_in_s)
 
 
 def _invalid(path: Path, line: int, reason: str) -> SettingsInvalid:

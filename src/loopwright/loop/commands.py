@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from loopwright.agents.decision_requests import DecisionRequest
 from loopwright.loop.events import LoopCreated
 from loopwright.loop.model import (
     Action,
@@ -201,10 +202,11 @@ class FinishComplete(_Command, frozen=True, kw_only=True):
 
 
 class PauseAction(_Command, frozen=True, kw_only=True):
-    """The worker ended a turn because of a long pause."""
+    """The worker leaves an action for later: a turn was ended by a long pause, or came to nothing."""
 
     action_id: str
     session: str | None = None
+    turn_taken: bool = False
 
 
 class AbandonAction(_Command, frozen=True, kw_only=True):
@@ -218,6 +220,21 @@ class NoteError(_Command, frozen=True, kw_only=True):
     """Something went wrong."""
 
     error: ErrorLine
+
+
+class AskDecisions(_Command, frozen=True, kw_only=True):
+    """An agent left questions for a person."""
+
+    requests: tuple[DecisionRequest, ...]
+    at: str
+
+
+class AnswerDecision(_Command, frozen=True, kw_only=True):
+    """A person answers one."""
+
+    decision_id: str
+    answer: str
+    by: str
 
 
 class BeginTurn(_Command, frozen=True, kw_only=True):
@@ -266,5 +283,6 @@ Command = (
     Create | Start | Pause | Resume | Stop | Fail | Finish | Retry | GiveIterations | SetBudget | SetTaskBudget
     | AddTask | EditTask | RemoveTask | OrderTasks | MarkTaskDone | Advance | Choose | FinishInit | FinishDevelop
     | ProposeHypotheses | JudgeHypothesis | FinishDebug | FinishValidate | FinishComplete | PauseAction | AbandonAction
-    | NoteError | BeginTurn | Count | Arrive | Leave | TakeSkillState | TakeKeys | TakeIteration
+    | NoteError | AskDecisions | AnswerDecision | BeginTurn | Count | Arrive | Leave | TakeSkillState | TakeKeys
+    | TakeIteration
 )  # fmt: skip

@@ -9,6 +9,7 @@ import msgspec
 from loopwright.loop.model import (
     Action,
     Budget,
+    Decision,
     ErrorLine,
     Hold,
     Holder,
@@ -138,10 +139,11 @@ class ActionStarted(_Event, frozen=True, kw_only=True, tag="action.started"):
 
 
 class ActionPaused(_Event, frozen=True, kw_only=True, tag="action.paused"):
-    """A long pause ended the agent's turn; its session is kept for the next one."""
+    """The agent's turn was ended, or came to nothing, and the action goes on later; its session is kept for that."""
 
     action_id: str
     session: str | None = None
+    turn_taken: bool = False
 
 
 class ActionAbandoned(_Event, frozen=True, kw_only=True, tag="action.abandoned"):
@@ -220,6 +222,20 @@ class CostCounted(_Event, frozen=True, kw_only=True, tag="cost.counted"):
     turn: str | None = None
 
 
+class DecisionAsked(_Event, frozen=True, kw_only=True, tag="decision.asked"):
+    """An agent needs a person's word."""
+
+    decision: Decision
+
+
+class DecisionAnswered(_Event, frozen=True, kw_only=True, tag="decision.answered"):
+    """A person gave it."""
+
+    decision_id: str
+    answer: str
+    by: str
+
+
 class WorkerArrived(_Event, frozen=True, kw_only=True, tag="worker.arrived"):
     """A process drives it now."""
 
@@ -259,6 +275,6 @@ Event = (
     LoopCreated | LoopStarted | HoldPlaced | HoldLifted | LoopStopped | LoopFailed | LoopCompleted | LoopRetried
     | IterationsGiven | BudgetSet | TaskBudgetSet | TaskAdded | TaskEdited | TaskRemoved | TasksOrdered | ActionStarted
     | ActionPaused | ActionAbandoned | ActionDone | LoopInitialised | TaskFinished | WorkKept | HypothesesProposed
-    | HypothesisJudged | ValidationRecorded | ErrorNoted | TurnBegun | CostCounted | WorkerArrived | WorkerLeft
-    | SkillStateTaken | OutsideKeysTaken | IterationTaken | LoopRestored
+    | HypothesisJudged | ValidationRecorded | ErrorNoted | TurnBegun | CostCounted | DecisionAsked | DecisionAnswered
+    | WorkerArrived | WorkerLeft | SkillStateTaken | OutsideKeysTaken | IterationTaken | LoopRestored
 )  # fmt: skip

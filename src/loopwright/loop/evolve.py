@@ -11,6 +11,7 @@ from loopwright.loop.model import (
     Completed,
     Created,
     Debugging,
+    Decision,
     Failed,
     Held,
     Holder,
@@ -156,8 +157,9 @@ def _work(loop: Loop, event: e.Event, at: str) -> Loop:
     match event:
         case e.ActionStarted(action=action, action_id=action_id, task_id=task_id):
             return _begun(loop, UnderWay(action=action, id=action_id, started_at=at, task_id=task_id))
-        case e.ActionPaused(session=session) if loop.under_way is not None:
-            return replace(loop, under_way=replace(loop.under_way, session=session))
+        case e.ActionPaused(session=session, turn_taken=taken) if loop.under_way is not None:
+            turns = _turned(loop) if taken else loop.turns
+            return replace(loop, under_way=replace(loop.under_way, session=session), turns=turns)
         case e.ActionAbandoned(turn_taken=taken):
             turns = _turned(loop) if taken else loop.turns
             return replace(loop, under_way=None, tasks=_idle(loop.tasks), turns=turns)
@@ -230,6 +232,10 @@ def _findings(loop: Loop, event: e.Event, at: str) -> Loop:
                 for one in loop.debug.hypotheses
             )
             return replace(loop, debug=replace(loop.debug, hypotheses=judged, last_analysis_at=at))
+        case e.DecisionAsked(decision=decision):
+            return replace(loop, decisions=(*loop.decisions, decision))
+        case e.DecisionAnswered():
+            return replace(loop, decisions=tuple(_answered(one, event, at) for one in loop.decisions))
         case e.ValidationRecorded(validation=validation):
             return replace(loop, validation=validation, is_validated=True)
         case e.ActionPaused():
@@ -237,6 +243,12 @@ def _findings(loop: Loop, event: e.Event, at: str) -> Loop:
         case _:
             # Every other kind was taken by a function above.
             return _unknown(event)
+
+
+def _answered(decision: Decision, event: e.DecisionAnswered, at: str) -> Decision:
+    if decision.id != event.decision_id:
+        return decision
+    return replace(decision, answer=event.answer, answered_by=event.by, answered_at=at)
 
 
 def _unknown(event: object) -> Loop:

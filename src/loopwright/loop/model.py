@@ -56,6 +56,11 @@ class Hold(_Value, frozen=True, kw_only=True):
     since: str
     until: str | None = None
 
+    @property
+    def ends_by_itself(self) -> bool:
+        """Whether a worker may lift it when its time has come."""
+        return self.holder is Holder.QUOTA and self.until is not None
+
 
 class Created(_Value, frozen=True, tag="created"):
     """Never started."""
@@ -211,6 +216,18 @@ class OpenTurn(_Value, frozen=True, kw_only=True):
     task_id: str | None = None
 
 
+class Decision(_Value, frozen=True, kw_only=True):
+    """What an agent asked a person, and what that person said; nobody is asked the same again."""
+
+    id: str
+    question: str
+    asked_at: str
+    options: tuple[str, ...] = ()
+    answer: str | None = None
+    answered_by: str | None = None
+    answered_at: str | None = None
+
+
 class UnderWay(_Value, frozen=True, kw_only=True):
     """The action that a worker is at, or was at when it was interrupted; `session` continues an agent's turn."""
 
@@ -287,6 +304,7 @@ class Loop(_Value, frozen=True, kw_only=True):
     tries: dict[str, int] = {}
     turns: dict[str, int] = {}
     open_turn: OpenTurn | None = None
+    decisions: tuple[Decision, ...] = ()
     tree: Tree | None = None
     extra: dict[str, Any] = {}
     skill_extra: dict[str, Any] = {}
@@ -298,6 +316,17 @@ class Loop(_Value, frozen=True, kw_only=True):
     def budget_of(self, task_id: str) -> Budget:
         """What a task may cost: its own limits, else those of every task."""
         return self.task_budget.but(self.task_budgets.get(task_id, Budget()))
+
+    @property
+    def is_for_a_worker(self) -> bool:
+        """Whether a worker can go on with it as it stands, now or at a time that it knows."""
+        held = self.phase.holds if isinstance(self.phase, Held) else ()
+        return isinstance(self.phase, Running) or (bool(held) and all(hold.ends_by_itself for hold in held))
+
+    @property
+    def open_decisions(self) -> tuple[Decision, ...]:
+        """What waits for a person's answer."""
+        return tuple(one for one in self.decisions if one.answer is None)
 
     @property
     def pending(self) -> tuple[Task, ...]:

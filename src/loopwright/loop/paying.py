@@ -11,7 +11,7 @@ from loopwright.loop.model import OpenTurn, Spent
 from loopwright.loop.store import LoopStore
 from loopwright.runner.meter import LAST_LOOK
 
-_SHELL = "bash"
+SHELL = "bash"
 _MOST_BYTES = 1 << 16
 
 
@@ -19,7 +19,7 @@ def spent_on(agent: str, used: Used, worked_s: float, answer: Answer | None) -> 
     """What was said at the end, or while it ran: the larger, since neither is known to be all."""
     usd = answer.cost_usd if answer is not None else None
     tokens = answer.tokens if answer is not None else None
-    is_model = agent != _SHELL
+    is_model = agent != SHELL
     return Spent(
         usd=max(usd or 0.0, used.usd or 0.0),
         tokens=max(tokens or 0, used.tokens or 0),

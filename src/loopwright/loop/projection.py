@@ -148,6 +148,8 @@ def _own(loop: Loop) -> Document:
         own["task_budget"] = _limits(loop.task_budget)
     if tasks := _costs(loop):
         own["tasks"] = tasks
+    if loop.decisions:
+        own["decisions"] = [msgspec.to_builtins(one) for one in loop.decisions]
     if isinstance(loop.phase, Failed):
         own["failure_code"] = loop.phase.code
     if isinstance(loop.phase, Completed) and loop.phase.forced:

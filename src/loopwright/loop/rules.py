@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from typing import assert_never
 
-import msgspec
-
 from loopwright.loop import commands as c
 from loopwright.loop import events as e
 from loopwright.loop.budget import hold_before
+from loopwright.loop.decisions import answer_decision, ask_decisions
 from loopwright.loop.evolve import evolve
 from loopwright.loop.model import (
     ITERATIONS,
@@ -29,38 +28,11 @@ from loopwright.loop.model import (
     Spent,
     Task,
 )
+from loopwright.loop.verdict import Accepted, Blocker, Perform, Refused, Verdict, refused
 
-__all__ = ["Accepted", "Blocker", "Perform", "Refused", "decide", "evolve", "next_action", "status_of"]
-
-
-class Blocker(msgspec.Struct, frozen=True):
-    """A typed reason why not, with the way on."""
-
-    code: str
-    message: str
-    hint: str
+__all__ = ["HOW_TO_LIFT", "Accepted", "Blocker", "Perform", "Refused", "decide", "evolve", "next_action", "status_of"]
 
 
-class Perform(msgspec.Struct, frozen=True):
-    """The worker must do what is under way now."""
-
-    action_id: str
-
-
-class Accepted(msgspec.Struct, frozen=True):
-    """What to append, and what to do."""
-
-    events: tuple[e.Event, ...]
-    effects: tuple[Perform, ...] = ()
-
-
-class Refused(msgspec.Struct, frozen=True):
-    """Nothing happens."""
-
-    blockers: tuple[Blocker, ...]
-
-
-Decision = Accepted | Refused
 _MOVES: dict[type, tuple[str, ...]] = {
     Created: ("start", "stop"),
     Running: ("pause", "stop", "complete"),
@@ -98,24 +70,24 @@ def next_action(loop: Loop) -> Action:
     return Action.COMPLETE if loop.validation.holds else Action.DEBUG
 
 
-def decide(loop: Loop | None, command: c.Command) -> Decision:
+def decide(loop: Loop | None, command: c.Command) -> Verdict:
     """What a command leads to."""
     if isinstance(command, c.Create):
         return _create(loop, command)
     if loop is None:
-        return _refused("no_loop", "there is no such loop", "`loopwright loop list` shows those that are there")
+        return refused("no_loop", "there is no such loop", "`loopwright loop list` shows those that are there")
     return _control(loop, command)
 
 
-def _create(loop: Loop | None, command: c.Create) -> Decision:
+def _create(loop: Loop | None, command: c.Create) -> Verdict:
     if loop is not None:
-        return _refused("exists", f"the loop {loop.loop_id} is there already", "give the new one another id")
+        return refused("exists", f"the loop {loop.loop_id} is there already", "give the new one another id")
     if command.wanted.max_iterations < 1:
-        return _refused("no_iterations", "a loop needs at least one iteration", "give it --max-iterations")
+        return refused("no_iterations", "a loop needs at least one iteration", "give it --max-iterations")
     return Accepted((command.wanted,))
 
 
-def _control(loop: Loop, command: c.Command) -> Decision:  # noqa: C901, PLR0912 -- the contract's table, row by row
+def _control(loop: Loop, command: c.Command) -> Verdict:  # noqa: C901, PLR0912 -- the contract's table, row by row
     """The life cycle, row by row."""
     match loop.phase, command:
         case Created(), c.Start():
@@ -150,13 +122,15 @@ def _control(loop: Loop, command: c.Command) -> Decision:  # noqa: C901, PLR0912
             return _illegal(loop, "complete")
         case _, c.Retry():
             return _illegal(loop, "retry")
+        case ((Completed() | Failed()), c.AnswerDecision()):
+            return _illegal(loop, "be answered")
         case _:
             return _limits(loop, command)
 
 
-def _start(loop: Loop) -> Decision:
+def _start(loop: Loop) -> Verdict:
     if not loop.tasks and not loop.description.strip():
-        return _refused(
+        return refused(
             "nothing_to_do",
             f"the loop {loop.loop_id} has neither a task nor a description to plan from",
             f"`loopwright loop task add {loop.loop_id} …` adds one",
@@ -164,25 +138,25 @@ def _start(loop: Loop) -> Decision:
     return Accepted((e.LoopStarted(),))
 
 
-def _finish(loop: Loop, forced: str | None) -> Decision:
+def _finish(loop: Loop, forced: str | None) -> Verdict:
     if loop.is_validated and loop.validation.holds and all(task.status == "completed" for task in loop.tasks):
         return Accepted((e.LoopCompleted(),))
     if forced:
         return Accepted((e.LoopCompleted(forced=forced),))
-    return _refused(
+    return refused(
         "not_validated",
         f"the loop {loop.loop_id} has no passed validation of its work as it is now",
         "let it validate, or force it with a reason that is recorded",
     )
 
 
-def _limits(loop: Loop, command: c.Command) -> Decision:
+def _limits(loop: Loop, command: c.Command) -> Verdict:
     """What it may cost."""
     match command:
         case c.GiveIterations(max_iterations=most):
             if most <= loop.iteration:
                 said = f"{loop.iteration} iterations are used already"
-                return _refused("too_few_iterations", f"{said}, and {most} is no more than that", "give it more")
+                return refused("too_few_iterations", f"{said}, and {most} is no more than that", "give it more")
             return Accepted((e.IterationsGiven(max_iterations=most),))
         case c.SetBudget(budget=budget):
             return Accepted((e.BudgetSet(budget=budget),))
@@ -194,10 +168,14 @@ def _limits(loop: Loop, command: c.Command) -> Decision:
             return _settings(loop, command)
 
 
-def _settings(loop: Loop, command: c.Command) -> Decision:
+def _settings(loop: Loop, command: c.Command) -> Verdict:
     match command:
         case c.NoteError(error=error):
             return Accepted((e.ErrorNoted(error=error),))
+        case c.AskDecisions():
+            return ask_decisions(loop, command)
+        case c.AnswerDecision():
+            return answer_decision(loop, command)
         case c.BeginTurn(turn=turn):
             return Accepted((e.TurnBegun(turn=turn),))
         case c.Count(spent=spent, task_id=task_id, turn=turn):
@@ -218,17 +196,17 @@ def _settings(loop: Loop, command: c.Command) -> Decision:
             return _work(loop, command)
 
 
-def _tasks(loop: Loop, command: c.AddTask | c.EditTask | c.RemoveTask | c.OrderTasks | c.MarkTaskDone) -> Decision:
+def _tasks(loop: Loop, command: c.AddTask | c.EditTask | c.RemoveTask | c.OrderTasks | c.MarkTaskDone) -> Verdict:
     match command:
         case c.AddTask(task=task, before=before):
             if loop.task(task.id) is not None:
-                return _refused("task_exists", f"there is a task {task.id} already", "give the new one another id")
+                return refused("task_exists", f"there is a task {task.id} already", "give the new one another id")
             if before is not None and loop.task(before) is None:
                 return _no_task(loop, before)
             return Accepted((e.TaskAdded(task=task, before=before),))
         case c.OrderTasks(task_ids=ids):
             if sorted(ids) != sorted(task.id for task in loop.tasks):
-                return _refused("not_the_tasks", "an order names every task once", _listing(loop))
+                return refused("not_the_tasks", "an order names every task once", _listing(loop))
             return Accepted((e.TasksOrdered(task_ids=ids),))
         case c.EditTask(task=task):
             return _of_idle(loop, task.id, e.TaskEdited(task=task))
@@ -240,17 +218,17 @@ def _tasks(loop: Loop, command: c.AddTask | c.EditTask | c.RemoveTask | c.OrderT
             assert_never(command)
 
 
-def _of_idle(loop: Loop, task_id: str, event: e.Event) -> Decision:
+def _of_idle(loop: Loop, task_id: str, event: e.Event) -> Verdict:
     """Only what nobody is at can be changed."""
     task = loop.task(task_id)
     if task is None:
         return _no_task(loop, task_id)
     if loop.under_way is not None and loop.under_way.task_id == task_id:
-        return _refused("task_in_progress", f"the worker is at the task {task_id}", "pause the loop, or wait")
+        return refused("task_in_progress", f"the worker is at the task {task_id}", "pause the loop, or wait")
     return Accepted((event,))
 
 
-def _work(loop: Loop, command: c.Command) -> Decision:  # noqa: C901, PLR0912 -- a case per command
+def _work(loop: Loop, command: c.Command) -> Verdict:  # noqa: C901, PLR0912 -- a case per command
     """The worker's side: an outcome counts only for the action that is under way."""
     match command:
         case c.Advance():
@@ -261,8 +239,8 @@ def _work(loop: Loop, command: c.Command) -> Decision:  # noqa: C901, PLR0912 --
             if loop.under_way is None:
                 return Accepted(())
             return Accepted((e.ActionAbandoned(action_id=loop.under_way.id, why=why, turn_taken=taken),))
-        case c.PauseAction(action_id=action_id, session=session) if _is_at(loop, action_id):
-            return Accepted((e.ActionPaused(action_id=action_id, session=session),))
+        case c.PauseAction(action_id=action_id, session=session, turn_taken=taken) if _is_at(loop, action_id):
+            return Accepted((e.ActionPaused(action_id=action_id, session=session, turn_taken=taken),))
         case c.FinishInit(action_id=action_id, tasks=tasks) if _is_at(loop, action_id, Action.INIT):
             return _initialised(loop, action_id, tasks)
         case c.FinishDevelop(action_id=action_id) if _is_at(loop, action_id, Action.DEVELOP):
@@ -283,7 +261,7 @@ def _work(loop: Loop, command: c.Command) -> Decision:  # noqa: C901, PLR0912 --
             finished = decide(loop, c.Finish())
             return finished if isinstance(finished, Refused) else Accepted((done, *finished.events))
         case _:
-            return _refused(
+            return refused(
                 "not_under_way",
                 f"the loop {loop.loop_id} is not at that action any more",
                 "what was done for it does not count; `loopwright loop show` says where it is",
@@ -295,7 +273,7 @@ def _is_at(loop: Loop, action_id: str, action: Action | None = None) -> bool:
     return at is not None and at.id == action_id and (action is None or at.action is action)
 
 
-def _advance(loop: Loop, command: c.Advance) -> Decision:
+def _advance(loop: Loop, command: c.Advance) -> Verdict:
     if not isinstance(loop.phase, Running):
         return _illegal(loop, "go on")
     if loop.under_way is not None:
@@ -319,31 +297,31 @@ def _is_stuck(loop: Loop, least: int) -> bool:
     return len(last) == least and len(set(last)) == 1
 
 
-def _begin(loop: Loop, action: Action, action_id: str) -> Decision:
+def _begin(loop: Loop, action: Action, action_id: str) -> Verdict:
     if loop.under_way is not None:
-        return _refused("busy", f"the loop {loop.loop_id} is at {loop.under_way.action}", "wait, or pause it")
+        return refused("busy", f"the loop {loop.loop_id} is at {loop.under_way.action}", "wait, or pause it")
     if action in ITERATIONS and loop.iteration >= loop.max_iterations:
         reason = f"all {loop.max_iterations} iterations are used"
         return Accepted((e.LoopFailed(code="iterations_used", reason=reason),))
     task = loop.pending[0].id if action is Action.DEVELOP and loop.pending else None
     if action is Action.DEVELOP and task is None:
-        return _refused("no_task", "there is no task left to develop", "add one, or validate")
+        return refused("no_task", "there is no task left to develop", "add one, or validate")
     if (hold := hold_before(loop, action, task, loop.updated_at)) is not None:
         return Accepted((e.HoldPlaced(hold=hold),))
     return Accepted((e.ActionStarted(action=action, action_id=action_id, task_id=task),), (Perform(action_id),))
 
 
-def _initialised(loop: Loop, action_id: str, tasks: tuple[Task, ...]) -> Decision:
+def _initialised(loop: Loop, action_id: str, tasks: tuple[Task, ...]) -> Verdict:
     known = {task.id for task in loop.tasks}
     if len({task.id for task in tasks} | known) != len(tasks) + len(known):
-        return _refused("task_exists", "two tasks have the same id", "give each its own")
+        return refused("task_exists", "two tasks have the same id", "give each its own")
     if not tasks and not known:
-        return _refused("nothing_to_do", "no task came out of the description", "add tasks by hand")
+        return refused("nothing_to_do", "no task came out of the description", "add tasks by hand")
     added = tuple(e.TaskAdded(task=task) for task in tasks)
     return Accepted((*added, e.LoopInitialised(), e.ActionDone(action_id=action_id, action=Action.INIT)))
 
 
-def _developed(loop: Loop, command: c.FinishDevelop) -> Decision:
+def _developed(loop: Loop, command: c.FinishDevelop) -> Verdict:
     task_id = loop.under_way.task_id if loop.under_way is not None else None
     kept = (e.WorkKept(tree=command.tree),) if command.tree is not None else ()
     ended = e.TaskFinished(
@@ -356,18 +334,18 @@ def _developed(loop: Loop, command: c.FinishDevelop) -> Decision:
     return Accepted((*kept, ended, *failed, *_error(Action.DEVELOP, command.error, loop), done))
 
 
-def _proposed(command: c.ProposeHypotheses) -> Decision:
+def _proposed(command: c.ProposeHypotheses) -> Verdict:
     ids = [one.id for one in command.hypotheses]
     if not ids or len(set(ids)) != len(ids):
-        return _refused("no_hypotheses", "hypotheses need ids of their own, and one at least", "ask again")
+        return refused("no_hypotheses", "hypotheses need ids of their own, and one at least", "ask again")
     return Accepted((e.HypothesesProposed(bug=command.bug, hypotheses=command.hypotheses),))
 
 
-def _judged(loop: Loop, command: c.JudgeHypothesis) -> Decision:
+def _judged(loop: Loop, command: c.JudgeHypothesis) -> Verdict:
     if command.hypothesis_id not in {one.id for one in loop.debug.hypotheses}:
-        return _refused("no_hypothesis", f"there is no hypothesis {command.hypothesis_id}", "propose it first")
+        return refused("no_hypothesis", f"there is no hypothesis {command.hypothesis_id}", "propose it first")
     if command.status == "confirmed" and loop.debug.confirmed not in (None, command.hypothesis_id):
-        return _refused("confirmed_already", f"{loop.debug.confirmed} is confirmed already", "reject that first")
+        return refused("confirmed_already", f"{loop.debug.confirmed} is confirmed already", "reject that first")
     return Accepted(
         (
             e.HypothesisJudged(
@@ -380,9 +358,9 @@ def _judged(loop: Loop, command: c.JudgeHypothesis) -> Decision:
     )
 
 
-def _debugged(loop: Loop, command: c.FinishDebug) -> Decision:
+def _debugged(loop: Loop, command: c.FinishDebug) -> Verdict:
     if (command.fix is not None) != (loop.debug.confirmed is not None):
-        return _refused("fix_without_cause", "a fix needs a confirmed hypothesis, and one has a fix", "judge first")
+        return refused("fix_without_cause", "a fix needs a confirmed hypothesis, and one has a fix", "judge first")
     fix = (e.TaskAdded(task=command.fix),) if command.fix is not None else ()
     done = e.ActionDone(action_id=command.action_id, action=Action.DEBUG, mark=command.mark)
     return Accepted((*fix, *_error(Action.DEBUG, command.error, loop), done))
@@ -396,7 +374,7 @@ def _error(action: Action, message: str | None, loop: Loop) -> tuple[e.Event, ..
 
 def _illegal(loop: Loop, move: str) -> Refused:
     status, legal = status_of(loop.phase), ", ".join(_MOVES[type(loop.phase)])
-    return _refused(
+    return refused(
         "illegal_move",
         f"the loop {loop.loop_id} is {status}, and can't {move}",
         f"from {status} it can: {legal}",
@@ -404,25 +382,21 @@ def _illegal(loop: Loop, move: str) -> Refused:
 
 
 def _still_held(holds: tuple[Hold, ...]) -> Refused:
-    return Refused(tuple(Blocker(f"held_{one.holder}", one.message, _LIFT[one.holder]) for one in holds))
+    return Refused(tuple(Blocker(f"held_{one.holder}", one.message, HOW_TO_LIFT[one.holder]) for one in holds))
 
 
-_LIFT = {
+HOW_TO_LIFT = {
     Holder.OPERATOR: "`loopwright loop resume` lifts it",
     Holder.BUDGET: "give it more: `loopwright loop resume` with --usd, --tokens, --wall, --turns, --retries, --task-…",
     Holder.BLOCKER: "look at it, then `loopwright loop resume`",
-    Holder.DECISION: "answer it: `loopwright answer`",
-    Holder.QUOTA: "it resumes by itself at the reset time",
+    Holder.DECISION: "answer it: `loopwright loop answer LOOP DECISION …`",
+    Holder.QUOTA: "a worker goes on at the reset time; `loopwright loop resume` tries at once",
 }
 
 
 def _no_task(loop: Loop, task_id: str) -> Refused:
-    return _refused("no_task", f"the loop {loop.loop_id} has no task {task_id}", _listing(loop))
+    return refused("no_task", f"the loop {loop.loop_id} has no task {task_id}", _listing(loop))
 
 
 def _listing(loop: Loop) -> str:
     return f"its tasks are: {', '.join(task.id for task in loop.tasks[:10])}" if loop.tasks else "it has no tasks"
-
-
-def _refused(code: str, message: str, hint: str) -> Refused:
-    return Refused((Blocker(code, message, hint),))

@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
+from loopwright.agents.decision_requests import FOLDER, VARIABLE
 from loopwright.agents.port import AGENT_MARK, Agent, Answer, NoAnswer, Ran, Reason, Role, Turn, Used
 from loopwright.evidence.logs import LogFile
 from loopwright.kernel import process
@@ -46,6 +47,8 @@ class Asked(msgspec.Struct, frozen=True):
     session: str | None = None
     number: int | None = None
     allowance: Allowance = Allowance()
+    # Whether somebody reads what the agent leaves for a person to decide.
+    may_ask_people: bool = False
 
 
 def open_booth(
@@ -58,7 +61,7 @@ def open_booth(
     """A booth in this sandbox, with an empty mailbox."""
     booth = Booth(sandbox, environment, redactor, log_bytes, freezer)
     remove_tree(booth.mailbox)
-    make_folder(booth.mailbox)
+    make_folder(booth.mailbox / FOLDER)
     return replace(booth, sandbox=replace(sandbox, view=replace(sandbox.view, mailbox=booth.mailbox)))
 
 
@@ -124,6 +127,7 @@ class _Starter:
         self._network = settings.network == "always" or (settings.network == "research" and asked.may_use_web)
         self._cancellation = cancellation
         self._meter = meter
+        self._may_ask = asked.may_ask_people
         self._started = 0
 
     def __call__(self, argv: tuple[str, ...], *, env: Mapping[str, str], timeout_s: float) -> Ran:
@@ -131,7 +135,7 @@ class _Starter:
         self._started += 1
         log = self._record / f"program-{self._started}.log"
         # The mark is on every process of an agent, whatever its adapter: what only a person may do refuses by it.
-        own = {AGENT_MARK: self._mark}
+        own = {AGENT_MARK: self._mark, **({VARIABLE: str(self._booth.mailbox / FOLDER)} if self._may_ask else {})}
         env = {**self._booth.environment.for_step(tuple(self._settings.env)), **env, **own}
         given_s = self._meter.seconds_for(timeout_s)
         with self._meter.watching(self._cancellation) as cancellation:

@@ -18,6 +18,7 @@ COMMANDS = {
     "resume": ("resume", "Lift the hold."),
     "stop": ("stop", "End it for good, and every process of it."),
     "retry": ("retry", "Another attempt at one that failed or is done."),
+    "answer": ("answer", "Decide what an agent asked; it is told in its next turn."),
     "complete": ("complete", "Close it as done, with a reason that stays on record."),
     "logs": ("logs", "What happened to it, event by event."),
 }

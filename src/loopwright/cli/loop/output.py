@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from loopwright.cli.loop.colors import COLORS
 from loopwright.cli.plain import say, say_json
-from loopwright.loop.model import Budget, Held, Loop, Spent
+from loopwright.loop.model import Budget, Held, Hold, Loop, Spent
 from loopwright.loop.projection import document_of, progress_of
-from loopwright.loop.rules import status_of
+from loopwright.loop.rules import HOW_TO_LIFT, status_of
 
 MARKS = {"pending": "·", "in_progress": "▶", "completed": "✓", "failed": "✗"}
 
@@ -22,7 +22,9 @@ def say_loop(loop: Loop, *, as_json: bool, brief: bool = False) -> None:
     say(status, fg=COLORS[status], nl=False)
     say(f", iteration {loop.iteration} of {loop.max_iterations}, {progress_of(loop).overall:g} % : {loop.title}")
     for hold in loop.phase.holds if isinstance(loop.phase, Held) else ():
-        say(f"  held by {hold.holder}: {hold.message}", fg="yellow")
+        say(f"  {hold_line(hold)}", fg="yellow")
+        if not brief:
+            say(f"    → {HOW_TO_LIFT[hold.holder]}")
     if not brief:
         _say_work(loop)
 
@@ -41,11 +43,19 @@ def _say_work(loop: Loop) -> None:
         said = "passed" if found.passed else f"failed: {', '.join(found.failed_tests[:5])}"
         covered = f", coverage {found.coverage:g} %" if found.coverage is not None else ""
         say(f"  tests {said} ({found.pass_rate:g} %{covered}), run {found.run_id or 'of another tool'}")
+    for decision in loop.decisions:
+        said = "waits for an answer" if decision.answer is None else f"{decision.answer} ({decision.answered_by})"
+        say(f"  {decision.id} {decision.question} : {said}")
     for one in loop.debug.hypotheses:
         say(f"  {one.id} {one.status}: {one.description}")
     for error in loop.errors[-3:]:
         say(f"  ! {error.action}: {error.message}", fg="red")
     say(f"  cost: {cost_of(loop.spent, loop.budget)}")
+
+
+def hold_line(hold: Hold) -> str:
+    """Who holds a loop, why, and until when where that is known."""
+    return f"held by {hold.holder}: {hold.message}" + (f" (until {hold.until})" if hold.until else "")
 
 
 def cost_of(spent: Spent, budget: Budget) -> str:

@@ -39,7 +39,11 @@ def command(
     as_json: bool,
     **limits: float | None,
 ) -> int:
-    """Lift the hold of a loop; where no process drives it any more, go on with it here. Exit 11: still held."""
+    """Lift the hold of a loop; where no process drives it any more, go on with it here.
+
+    Lifts a pause, a blocker and a rate limit; a budget where there is room in it now. Exit 1: nothing of what holds it
+    can be lifted so. 11: still held, or held again. 12: failed. 0: done, paused by a person, or driven by another.
+    """
     context = context_of(project_root)
     loop_id = resolve(context, loop)
     after = resume(

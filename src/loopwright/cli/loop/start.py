@@ -19,6 +19,7 @@ from loopwright.verbs.loop.look import resolve
 from loopwright.verbs.loop.start import start
 
 _HELD, _FAILED = 11, 12
+_SIGNALS = {"SIGINT": 130, "SIGTERM": 143}
 _EPILOG = """\b
 Examples:
   loopwright loop start LOOP
@@ -34,7 +35,8 @@ Examples:
 def command(loop: str, detach: bool, project_root: Path, as_json: bool) -> int:
     """Drive a loop here until it is done, fails or is held; another terminal can pause or stop it.
 
-    Exit 0: done, or paused by a person. 11: held (budget, quota, blocker, decision). 12: failed.
+    Exit 0: done, or paused by a person. 11: held (budget, quota, blocker, decision; the hold's code says why). 12:
+    failed, stopped, or out of iterations. 130, 143: interrupted. At a rate limit whose end is known it waits for that.
     """
     context = context_of(project_root)
     if detach:
@@ -77,6 +79,8 @@ def exit_code(loop: Loop, stopped_by: str | None) -> int:
     match loop.phase:
         case Failed():
             return _FAILED
+        case _ if stopped_by in _SIGNALS:
+            return _SIGNALS[stopped_by]
         case Held(holds=holds) if any(hold.holder is not Holder.OPERATOR for hold in holds):
             return _HELD
-    return {"SIGINT": 130, "SIGTERM": 143}.get(stopped_by or "", 0)
+    return 0

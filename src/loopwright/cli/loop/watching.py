@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from loopwright.cli.loop.colors import COLORS
-from loopwright.cli.loop.output import MARKS, cost_of
+from loopwright.cli.loop.output import MARKS, cost_of, hold_line
 from loopwright.cli.options import context_of, in_workspace, say, say_json_line
 from loopwright.cli.run import stopping_on_signals
 from loopwright.kernel.escapes import neutralised
@@ -73,7 +73,7 @@ def _view(seen: Seen, happened: list[log.Line]) -> Group:
     )  # fmt: skip
     parts: list[Text | Table] = [head, Text(loop.loop_id, "dim")]
     if isinstance(loop.phase, Held):
-        parts += [Text(f"held by {hold.holder}: {neutralised(hold.message)}", "yellow") for hold in loop.phase.holds]
+        parts += [Text(neutralised(hold_line(hold)), "yellow") for hold in loop.phase.holds]
     parts.append(_tasks(loop))
     if loop.under_way is not None:
         parts.append(Text(f"now: {loop.under_way.action}", "cyan"))

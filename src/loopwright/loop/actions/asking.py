@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import itertools
+from datetime import timedelta
 from pathlib import Path
 
+from msgspec.structs import replace
+
+from loopwright.agents.decision_requests import read_requests
 from loopwright.agents.port import Agent, Answer, NoAnswer, Reason, Role
+from loopwright.agents.prompts import part
 from loopwright.errors import AgentFailed
 from loopwright.kernel.clock import stamp
 from loopwright.loop import commands as c
 from loopwright.loop.budget import hold_after, hold_before_call, left_for_a_turn
 from loopwright.loop.desk import Desk
-from loopwright.loop.model import ErrorLine, Hold, Holder, Loop, OpenTurn
-from loopwright.loop.paying import spent_on
+from loopwright.loop.model import ErrorLine, Held, Hold, Holder, Loop, OpenTurn
+from loopwright.loop.paying import SHELL, spent_on
 from loopwright.runner.meter import Allowance, Meter
 from loopwright.runner.turn import Asked, Booth, meter_for, take_turn
 
@@ -29,10 +34,12 @@ _HOLDERS = {
 class HeldBack(Exception):
     """The action can't be done now; the loop waits."""
 
-    def __init__(self, hold: Hold, *, turn_taken: bool = False) -> None:
+    def __init__(self, hold: Hold, *, turn_taken: bool = False, goes_on: bool = False) -> None:
         super().__init__(hold.message)
         self.hold = hold
         self.turn_taken = turn_taken
+        # Whether the same action is gone on with when the hold is lifted; else it is begun anew.
+        self.goes_on = goes_on
 
 
 def ask(loop: Loop, desk: Desk, booth: Booth, agent_name: str, role: Role, prompt: str) -> Answer | NoAnswer:
@@ -45,13 +52,46 @@ def ask(loop: Loop, desk: Desk, booth: Booth, agent_name: str, role: Role, promp
     asked = _asked(loop, desk, agent, role, prompt)
     meter = meter_for(agent, asked, booth)
     answer = _paid_for(loop, desk, booth, agent, agent_name, asked, meter)
+    answer, waiting = _put_to_people(loop, desk, booth, answer)
     if meter.over is not None:
         raise HeldBack(hold_after(desk.store.load(loop.loop_id), meter.over, now), turn_taken=True)
     if isinstance(answer, NoAnswer) and answer.reason in _HOLDERS:
         message = f"the agent {agent.name}: {answer.reason}: {booth.redactor.clean(answer.detail).text}"
-        hold = Hold(holder=_HOLDERS[answer.reason], code=answer.reason, message=message, since=now)
-        raise HeldBack(hold, turn_taken=True)
+        until = None if answer.reset_at is None else stamp(answer.reset_at + timedelta(milliseconds=999))
+        hold = Hold(holder=_HOLDERS[answer.reason], code=answer.reason, message=message, since=now, until=until)
+        raise HeldBack(hold, turn_taken=True, goes_on=answer.reason is Reason.RATE_LIMITED)
+    if waiting is not None:
+        raise HeldBack(waiting, turn_taken=True, goes_on=True)
     return answer
+
+
+def _put_to_people(
+    loop: Loop, desk: Desk, booth: Booth, answer: Answer | NoAnswer
+) -> tuple[Answer | NoAnswer, Hold | None]:
+    """What the agent left for a person to decide; where that is decided already, the turn was for nothing."""
+    found = read_requests(booth.mailbox)
+    _note(loop, desk, booth, found.problems)
+    if not found.asked:
+        return answer, None
+    clean = booth.redactor.clean
+    asked = tuple(
+        replace(one, question=clean(one.question).text, options=tuple(clean(text).text for text in one.options))
+        for one in found.asked
+    )
+    with desk.store.changing(loop.loop_id) as opened:
+        after = opened.apply(c.AskDecisions(requests=asked, at=stamp(desk.clock())), WORKER).loop
+    holds = after.phase.holds if isinstance(after.phase, Held) else ()
+    waiting = next((hold for hold in holds if hold.holder is Holder.DECISION), None)
+    if waiting is not None or isinstance(answer, NoAnswer):
+        return answer, waiting
+    return NoAnswer(Reason.REFUSED, f"it asked what is decided already: {asked[0].question}"), None
+
+
+def _note(loop: Loop, desk: Desk, booth: Booth, problems: tuple[str, ...]) -> None:
+    for problem in problems:
+        error = ErrorLine(action=WORKER, message=booth.redactor.clean(problem).text, timestamp=stamp(desk.clock()))
+        with desk.store.changing(loop.loop_id) as opened:
+            opened.apply(c.NoteError(error=error), WORKER)
 
 
 def _open(desk: Desk, name: str, now: str) -> Agent:
@@ -66,13 +106,20 @@ def _asked(loop: Loop, desk: Desk, agent: Agent, role: Role, prompt: str) -> Ask
     under_way = loop.under_way
     return Asked(
         role=role,
-        prompt=prompt,
+        prompt=prompt if agent.name == SHELL else f"{prompt}\n{part('decisions')}{_decided(loop)}",
         record=_record(desk.progress(loop) / "turns", f"{under_way.id if under_way else 'none'}-{role.value}"),
         timeout_s=desk.agent_settings(agent.name).timeout_s,
         session=under_way.session if under_way else None,
         number=loop.turns.get(under_way.action.value, 0) if under_way else None,
+        may_ask_people=under_way is not None,
         allowance=Allowance(*(left_for_a_turn(loop, name) for name in Allowance.__struct_fields__)),
     )
+
+
+def _decided(loop: Loop) -> str:
+    answered = [one for one in loop.decisions if one.answer is not None]
+    lines = "".join(f"- {one.id}: {one.question}\n  Answer: {one.answer}\n" for one in answered)
+    return f"\nThis is decided; do not ask it again:\n{lines}" if lines else ""
 
 
 def _record(turns: Path, name: str) -> Path:
@@ -99,8 +146,5 @@ def _paid_for(
         spent = spent_on(agent.name, meter.used, meter.worked_s, answer if isinstance(answer, Answer) else None)
         with desk.store.changing(loop.loop_id) as opened:
             opened.apply(c.Count(spent=spent, task_id=task_id, turn=turn.name), WORKER)
-            for problem in meter.used.problems:
-                message = booth.redactor.clean(f"{agent.name}: {problem}").text
-                error = ErrorLine(action=asked.role.value, message=message, timestamp=stamp(desk.clock()))
-                opened.apply(c.NoteError(error=error), WORKER)
+        _note(loop, desk, booth, meter.used.problems)
     return answer

@@ -13,7 +13,7 @@ from loopwright.kernel.process import Cancellation, Freezer
 from loopwright.loop import commands as c
 from loopwright.loop.desk import Desk, Told
 from loopwright.loop.driver import drive
-from loopwright.loop.model import Loop, Running
+from loopwright.loop.model import Loop
 from loopwright.loop.paying import count_open_turn
 from loopwright.loop.watcher import Watcher
 from loopwright.sandbox import place
@@ -39,7 +39,7 @@ def start(context: Context, loop_id: str, tell: Callable[[Told], None], cancella
         recover(context)
         with store.changing(loop_id) as opened:
             # A running loop without a worker is one whose worker died: it goes on where that one was.
-            if not isinstance(opened.loop.phase, Running):
+            if not opened.loop.is_for_a_worker:
                 opened.apply(c.Start(), actor())
         freezer = Freezer()
         with Watcher(store, loop_id, cancellation, freezer, context.settings.values.loop.freeze_s):
@@ -84,6 +84,7 @@ def desk_for(context: Context, tell: Callable[[Told], None], cancellation: Cance
         agent_settings=lambda name: values.agents.named.get(name, AgentSettings()),
         settings=values.loop,
         max_retries=values.run.max_retries,
+        waits_for_quota=values.agents.quota == "wait",
         clock=context.clock,
         cancellation=cancellation,
         freezer=freezer,
