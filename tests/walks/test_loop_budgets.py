@@ -246,3 +246,18 @@ def test_a_pause_is_no_work(loops, wait_until):
         mark.touch()
         assert child.wait(timeout=60) == 0
     assert loops.spent(loop_id)["wall_s"] <= time.monotonic() - began - paused_s
+
+
+def test_the_time_of_the_tests_is_work_and_tests_that_are_cut_off_have_said_nothing(loops):
+    loops.configure([WORKS])
+    config = loops.project.own / "config.toml"
+    wait = "while [ ! -e go ] && [ ! -e /nowhere ]; do sleep 0.01; done"
+    config.write_text(config.read_text().replace("test -e done", wait))
+    loop_id = loops.new("--task", "one", "--wall", "1")
+    loops.run("start", loop_id, code=11)
+    assert loops.holds(loop_id) == [("budget", "budget_wall_s")]
+    assert loops.spent(loop_id)["wall_s"] >= 1
+    assert loops.shown(loop_id)["skill_state"]["validate"]["test_results"] == []
+    config.write_text(config.read_text().replace(wait, "test -e done"))
+    loops.run("resume", loop_id, "--wall", "600")
+    assert loops.shown(loop_id)["status"] == "completed"

@@ -104,6 +104,12 @@ class AddTask(_Command, frozen=True, kw_only=True):
     before: str | None = None
 
 
+class AddTasks(_Command, frozen=True, kw_only=True):
+    """Items more at the end, all of them or none."""
+
+    tasks: tuple[Task, ...]
+
+
 class EditTask(_Command, frozen=True, kw_only=True):
     """Change an item that nobody is at."""
 
@@ -249,6 +255,7 @@ class Count(_Command, frozen=True, kw_only=True):
     spent: Spent
     task_id: str | None = None
     turn: str | None = None
+    turn_of: Action | None = None
 
 
 class Arrive(_Command, frozen=True, kw_only=True):
@@ -281,8 +288,8 @@ class TakeIteration(_Command, frozen=True, kw_only=True):
 
 Command = (
     Create | Start | Pause | Resume | Stop | Fail | Finish | Retry | GiveIterations | SetBudget | SetTaskBudget
-    | AddTask | EditTask | RemoveTask | OrderTasks | MarkTaskDone | Advance | Choose | FinishInit | FinishDevelop
-    | ProposeHypotheses | JudgeHypothesis | FinishDebug | FinishValidate | FinishComplete | PauseAction | AbandonAction
-    | NoteError | AskDecisions | AnswerDecision | BeginTurn | Count | Arrive | Leave | TakeSkillState | TakeKeys
-    | TakeIteration
+    | AddTask | AddTasks | EditTask | RemoveTask | OrderTasks | MarkTaskDone | Advance | Choose | FinishInit
+    | FinishDevelop | ProposeHypotheses | JudgeHypothesis | FinishDebug | FinishValidate | FinishComplete | PauseAction
+    | AbandonAction | NoteError | AskDecisions | AnswerDecision | BeginTurn | Count | Arrive | Leave | TakeSkillState
+    | TakeKeys | TakeIteration
 )  # fmt: skip

@@ -220,6 +220,8 @@ class CostCounted(_Event, frozen=True, kw_only=True, tag="cost.counted"):
     spent: Spent
     task_id: str | None = None
     turn: str | None = None
+    # Where no action is under way: the one whose agent took this turn.
+    turn_of: Action | None = None
 
 
 class DecisionAsked(_Event, frozen=True, kw_only=True, tag="decision.asked"):

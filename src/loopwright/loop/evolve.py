@@ -188,9 +188,10 @@ def _counted(loop: Loop, event: e.CostCounted) -> Loop:
     by_task = loop.spent_by_task
     if task_id is not None:
         by_task = {**by_task, task_id: _sum(by_task.get(task_id, Spent()), spent)}
-    at = loop.open_turn
+    at, of = loop.open_turn, event.turn_of
     return replace(
         loop,
+        turns=loop.turns if of is None else {**loop.turns, of.value: loop.turns.get(of.value, 0) + 1},
         open_turn=None if at is not None and at.name == event.turn else at,
         spent=_sum(loop.spent, spent),
         spent_on_task=_sum(loop.spent_on_task, spent),

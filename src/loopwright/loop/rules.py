@@ -178,8 +178,8 @@ def _settings(loop: Loop, command: c.Command) -> Verdict:
             return answer_decision(loop, command)
         case c.BeginTurn(turn=turn):
             return Accepted((e.TurnBegun(turn=turn),))
-        case c.Count(spent=spent, task_id=task_id, turn=turn):
-            return Accepted((e.CostCounted(spent=spent, task_id=task_id, turn=turn),))
+        case c.Count(spent=spent, task_id=task_id, turn=turn, turn_of=of):
+            return Accepted((e.CostCounted(spent=spent, task_id=task_id, turn=turn, turn_of=of),))
         case c.Arrive(worker=worker):
             return Accepted((e.WorkerArrived(worker=worker),))
         case c.Leave(why=why):
@@ -190,14 +190,18 @@ def _settings(loop: Loop, command: c.Command) -> Verdict:
             return Accepted((e.OutsideKeysTaken(extra=extra),))
         case c.TakeIteration():
             return Accepted((e.IterationTaken(),))
-        case c.AddTask() | c.EditTask() | c.RemoveTask() | c.OrderTasks() | c.MarkTaskDone():
+        case c.AddTask() | c.AddTasks() | c.EditTask() | c.RemoveTask() | c.OrderTasks() | c.MarkTaskDone():
             return _tasks(loop, command)
         case _:
             return _work(loop, command)
 
 
-def _tasks(loop: Loop, command: c.AddTask | c.EditTask | c.RemoveTask | c.OrderTasks | c.MarkTaskDone) -> Verdict:
+def _tasks(
+    loop: Loop, command: c.AddTask | c.AddTasks | c.EditTask | c.RemoveTask | c.OrderTasks | c.MarkTaskDone
+) -> Verdict:
     match command:
+        case c.AddTasks(tasks=tasks):
+            return _added(loop, tasks)
         case c.AddTask(task=task, before=before):
             if loop.task(task.id) is not None:
                 return refused("task_exists", f"there is a task {task.id} already", "give the new one another id")
@@ -216,6 +220,15 @@ def _tasks(loop: Loop, command: c.AddTask | c.EditTask | c.RemoveTask | c.OrderT
             return _of_idle(loop, task_id, e.TaskFinished(task_id=task_id, status="completed"))
         case _:
             assert_never(command)
+
+
+def _added(loop: Loop, tasks: tuple[Task, ...]) -> Verdict:
+    known = {task.id for task in loop.tasks}
+    if len({task.id for task in tasks} | known) != len(tasks) + len(known):
+        return refused("task_exists", "two tasks have the same id", "give each its own")
+    if not tasks:
+        return refused("nothing_to_do", "no task came out of the description", "add tasks by hand")
+    return Accepted(tuple(e.TaskAdded(task=task) for task in tasks))
 
 
 def _of_idle(loop: Loop, task_id: str, event: e.Event) -> Verdict:
@@ -312,13 +325,10 @@ def _begin(loop: Loop, action: Action, action_id: str) -> Verdict:
 
 
 def _initialised(loop: Loop, action_id: str, tasks: tuple[Task, ...]) -> Verdict:
-    known = {task.id for task in loop.tasks}
-    if len({task.id for task in tasks} | known) != len(tasks) + len(known):
-        return refused("task_exists", "two tasks have the same id", "give each its own")
-    if not tasks and not known:
-        return refused("nothing_to_do", "no task came out of the description", "add tasks by hand")
-    added = tuple(e.TaskAdded(task=task) for task in tasks)
-    return Accepted((*added, e.LoopInitialised(), e.ActionDone(action_id=action_id, action=Action.INIT)))
+    added = _added(loop, tasks) if tasks or not loop.tasks else Accepted(())
+    if isinstance(added, Refused):
+        return added
+    return Accepted((*added.events, e.LoopInitialised(), e.ActionDone(action_id=action_id, action=Action.INIT)))
 
 
 def _developed(loop: Loop, command: c.FinishDevelop) -> Verdict:

@@ -8,7 +8,7 @@ from loopwright.cli.lazy import LazyCommands
 
 COMMANDS = {
     "new": ("new", "Make a loop."),
-    "task": ("task", "Its tasks: add, edit, done, remove, order, import."),
+    "task": ("task", "Its tasks: add, edit, done, remove, order, import, generate."),
     "start": ("start", "Drive it until it is done, fails or is held."),
     "watch": ("watching", "Follow it live, from any terminal."),
     "check": ("check", "Look for what does not fit together; --fix mends it."),

@@ -16,12 +16,14 @@ from loopwright.kernel.clock import stamp
 from loopwright.loop import commands as c
 from loopwright.loop.budget import hold_after, hold_before_call, left_for_a_turn
 from loopwright.loop.desk import Desk
-from loopwright.loop.model import ErrorLine, Held, Hold, Holder, Loop, OpenTurn
+from loopwright.loop.model import Action, ErrorLine, Held, Hold, Holder, Loop, OpenTurn
 from loopwright.loop.paying import SHELL, spent_on
 from loopwright.runner.meter import Allowance, Meter
 from loopwright.runner.turn import Asked, Booth, meter_for, take_turn
 
 WORKER = "worker"
+# Where no action is under way a person had tasks planned.
+_PLANNING = Action.INIT
 _HOLDERS = {
     Reason.RATE_LIMITED: Holder.QUOTA,
     Reason.BUDGET_USED: Holder.BUDGET,
@@ -110,7 +112,7 @@ def _asked(loop: Loop, desk: Desk, agent: Agent, role: Role, prompt: str) -> Ask
         record=_record(desk.progress(loop) / "turns", f"{under_way.id if under_way else 'none'}-{role.value}"),
         timeout_s=desk.agent_settings(agent.name).timeout_s,
         session=under_way.session if under_way else None,
-        number=loop.turns.get(under_way.action.value, 0) if under_way else None,
+        number=loop.turns.get(under_way.action if under_way else _PLANNING, 0),
         may_ask_people=under_way is not None,
         allowance=Allowance(*(left_for_a_turn(loop, name) for name in Allowance.__struct_fields__)),
     )
@@ -145,6 +147,7 @@ def _paid_for(
     finally:
         spent = spent_on(agent.name, meter.used, meter.worked_s, answer if isinstance(answer, Answer) else None)
         with desk.store.changing(loop.loop_id) as opened:
-            opened.apply(c.Count(spent=spent, task_id=task_id, turn=turn.name), WORKER)
+            of = None if loop.under_way is not None else _PLANNING
+            opened.apply(c.Count(spent=spent, task_id=task_id, turn=turn.name, turn_of=of), WORKER)
         _note(loop, desk, booth, meter.used.problems)
     return answer

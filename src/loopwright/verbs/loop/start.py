@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from loopwright.agents.port import ReportsCost
@@ -26,7 +27,20 @@ from loopwright.workspace.settings_model import AgentSettings
 def start(context: Context, loop_id: str, tell: Callable[[Told], None], cancellation: Cancellation) -> Loop:
     """Start it, or go on with one whose worker is gone. One worker at a time."""
     store = store_of(context)
-    store.load(loop_id)
+    with as_worker(context, loop_id):
+        with store.changing(loop_id) as opened:
+            # A running loop without a worker is one whose worker died: it goes on where that one was.
+            if not opened.loop.is_for_a_worker:
+                opened.apply(c.Start(), actor())
+        freezer = Freezer()
+        with Watcher(store, loop_id, cancellation, freezer, context.settings.values.loop.freeze_s):
+            return drive(loop_id, desk_for(context, tell, cancellation, freezer))
+
+
+@contextmanager
+def as_worker(context: Context, loop_id: str) -> Iterator[None]:
+    """The one who works on a loop, for the block; what a dead one left is settled first."""
+    store_of(context).load(loop_id)
     lock = try_lock(context.layout.loop_worker(loop_id))
     if lock is None:
         raise LoopRefused(
@@ -37,13 +51,7 @@ def start(context: Context, loop_id: str, tell: Callable[[Told], None], cancella
     try:
         _settle_what_a_dead_worker_left(context, loop_id)
         recover(context)
-        with store.changing(loop_id) as opened:
-            # A running loop without a worker is one whose worker died: it goes on where that one was.
-            if not opened.loop.is_for_a_worker:
-                opened.apply(c.Start(), actor())
-        freezer = Freezer()
-        with Watcher(store, loop_id, cancellation, freezer, context.settings.values.loop.freeze_s):
-            return drive(loop_id, desk_for(context, tell, cancellation, freezer))
+        yield
     finally:
         lock.release()
 

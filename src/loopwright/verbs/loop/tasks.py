@@ -112,9 +112,7 @@ def import_tasks(context: Context, loop_id: str, source: Path) -> Loop:
                 f"the loop has these tasks already: {', '.join(twice[:5])}",
                 hint="give them other ids in the file; nothing was imported",
             )
-        for task in wanted:
-            opened.apply(c.AddTask(task=task), actor())
-        return opened.loop
+        return opened.apply(c.AddTasks(tasks=wanted), actor()).loop if wanted else opened.loop
 
 
 def _lines(context: Context, source: Path) -> list[dict[str, Any]]:
