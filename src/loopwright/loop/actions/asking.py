@@ -139,8 +139,9 @@ def _paid_for(
     """Take the turn; what it used is counted also when it is stopped, and by the next worker when we die."""
     task_id = loop.under_way.task_id if loop.under_way is not None else None
     turn = OpenTurn(name=asked.record.name, agent=called, mailbox=str(booth.mailbox), task_id=task_id)
-    with desk.store.changing(loop.loop_id) as opened:
-        opened.apply(c.BeginTurn(turn=turn), WORKER)
+    if agent.name != SHELL:  # a shell's turn costs nothing that could be lost, and a write less is a write less
+        with desk.store.changing(loop.loop_id) as opened:
+            opened.apply(c.BeginTurn(turn=turn), WORKER)
     answer: Answer | NoAnswer | None = None
     try:
         answer = take_turn(agent, asked, booth, desk.agent_settings(agent.name), desk.cancellation, meter).answer
