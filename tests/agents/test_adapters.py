@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
+
 import pytest
 
 from loopwright.agents.command import CommandAgent
-from loopwright.agents.port import Answer, NoAnswer, Reason, Role, Turn
+from loopwright.agents.port import Answer, NoAnswer, Ran, Reason, ReportsCost, Role, Turn, Used
 from loopwright.agents.scripted import ScriptedAgent, WrittenTurn, read_turns
 from loopwright.errors import SettingsInvalid
 from loopwright.testing.contracts import AgentContract, start_plainly
@@ -72,3 +74,26 @@ def test_a_turns_file_is_read_strictly(tmp_path, text):
     path.write_text(text)
     with pytest.raises(SettingsInvalid, match=r"turns\.yaml:\d"):
         read_turns(path)
+
+
+@pytest.mark.parametrize("kind", ["command", "scripted"])
+def test_what_a_turn_uses_can_be_read_while_it_runs_and_the_next_begins_with_nothing(tmp_path, kind):
+    script = 'printf \'{"usd": 1}\\n{"tokens": 5}\' > "$LOOPWRIGHT_USAGE"; echo > "${LOOPWRIGHT_ANSWER:-/dev/null}"'
+    turns = tuple(WrittenTurn(Role.REPLANNER, "", "", None, run=run) for run in (script, "true"))
+    agent = CommandAgent("any", script) if kind == "command" else ScriptedAgent("s", turns)
+    assert isinstance(agent, ReportsCost)
+    turn = Turn(Role.REPLANNER, "p", tmp_path, 20, may_use_web=False)
+    assert isinstance(agent.take(turn, start_plainly), Answer)
+    assert agent.used(tmp_path, is_over=False) == Used(1.0, None), "the last line may be on its way"
+    assert agent.used(tmp_path, is_over=True) == Used(1.0, 5)
+    agent.take(turn, lambda argv, env, timeout_s: Ran(0, timed_out=False, duration_s=0.0))
+    assert agent.used(tmp_path, is_over=True) == Used()
+
+
+def test_a_rate_limit_may_say_when_it_ends(tmp_path):
+    path = tmp_path / "turns.yaml"
+    path.write_text("turns:\n  - {role: replanner, fail: rate_limited, reset_in_s: 60}\n")
+    now = datetime(2026, 1, 1, tzinfo=UTC)
+    agent = ScriptedAgent("s", read_turns(path), lambda: now)
+    answer = agent.take(Turn(Role.REPLANNER, "p", tmp_path, 1, may_use_web=False), start_plainly)
+    assert answer.reset_at == now + timedelta(seconds=60)

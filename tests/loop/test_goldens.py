@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,7 +19,8 @@ from loopwright.workspace.layout import Flavour, Layout
 
 GOLDENS = Path(__file__).resolve().parent.parent / "goldens" / "v1" / "loops"
 LOOP = "loop-v2-20261115-r25tv7"
-FILES = (f"{LOOP}.json", f"{LOOP}.events.ndjson", f"{LOOP}.tasks.jsonl", f".{LOOP}.head.json")
+HEAD = f".{LOOP}.head.json"
+FILES = (f"{LOOP}.json", f"{LOOP}.events.ndjson", f"{LOOP}.tasks.jsonl")
 
 
 @pytest.fixture
@@ -33,23 +35,37 @@ def golden(name):
 
 
 def test_the_log_alone_comes_to_what_the_head_says():
-    head = decode_head(golden(f".{LOOP}.head.json"))
+    head = decode_head(golden(HEAD))
     replayed = log.replay(GOLDENS / f"{LOOP}.events.ndjson")
     assert head is not None
     assert (replayed.damage, replayed.sound_bytes, replayed.last_line) == (None, head.log_bytes, head.last_line)
     assert replayed.loop == head.loop
 
 
-def test_every_file_is_written_as_it_was():
-    head = decode_head(golden(f".{LOOP}.head.json"))
-    assert encode_head(head) == golden(f".{LOOP}.head.json")
+def says_at_least(now, then):
+    """Whether what is written now says all that was written then, in the same words; it may say more."""
+    if isinstance(then, dict):
+        return isinstance(now, dict) and all(name in now and says_at_least(now[name], then[name]) for name in then)
+    if isinstance(then, list):
+        return len(now) == len(then) and all(map(says_at_least, now, then))
+    return now == then
+
+
+def head_of(data):
+    return json.loads(data.partition(b"\n")[2])
+
+
+def test_what_is_written_says_all_that_it_said_and_what_others_read_is_the_same():
+    head = decode_head(golden(HEAD))
+    assert says_at_least(head_of(encode_head(head)), head_of(golden(HEAD)))
     assert codec.to_json(document_of(head.loop)) == golden(f"{LOOP}.json")
     assert b"".join(codec.to_json_line(task_line(task)) for task in head.loop.tasks) == golden(f"{LOOP}.tasks.jsonl")
     lines = golden(f"{LOOP}.events.ndjson").splitlines(keepends=True)
-    assert [codec.to_json_line(codec.from_json(line, log.Line)) for line in lines] == lines
+    for line in lines:
+        assert says_at_least(json.loads(codec.to_json_line(codec.from_json(line, log.Line))), json.loads(line))
 
 
-@pytest.mark.parametrize("lost", [None, f".{LOOP}.head.json", f"{LOOP}.json"])
+@pytest.mark.parametrize("lost", [None, HEAD, f"{LOOP}.json"])
 def test_it_loads_as_it_was_left_also_when_a_file_is_lost(layout, lost):
     if lost is not None:
         (layout.loops / lost).unlink()
@@ -59,3 +75,4 @@ def test_it_loads_as_it_was_left_also_when_a_file_is_lost(layout, lost):
     assert (loop.attempt, loop.budget.usd) == (2, 20)
     # Nothing was taken for somebody else's edit, and what was lost is there again.
     assert {name: (layout.loops / name).read_bytes() for name in FILES} == {name: golden(name) for name in FILES}
+    assert decode_head((layout.loops / HEAD).read_bytes()) == decode_head(golden(HEAD))

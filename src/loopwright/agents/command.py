@@ -1,11 +1,13 @@
-"""Any shell command as an agent: it reads a prompt file and writes an answer file."""
+"""Any shell command as an agent: it reads a prompt file and writes an answer file, and may say what it uses."""
 
 from __future__ import annotations
 
 import os
 import stat
+from pathlib import Path
 
-from loopwright.agents.port import Answer, NoAnswer, Reason, Starter, Turn
+from loopwright.agents.port import Answer, NoAnswer, Reason, Starter, Turn, Used
+from loopwright.agents.usage import FILE, VARIABLE, forget_usage, read_usage
 from loopwright.errors import ToolMissing
 
 _MOST_BYTES = 8 << 20
@@ -13,7 +15,10 @@ _NOT_FOUND = 127
 
 
 class CommandAgent:
-    """Runs `command` with $LOOPWRIGHT_PROMPT and $LOOPWRIGHT_ANSWER naming the two files, $LOOPWRIGHT_WEB the web."""
+    """Runs `command` with $LOOPWRIGHT_PROMPT and $LOOPWRIGHT_ANSWER naming the two files, $LOOPWRIGHT_WEB the web.
+
+    To $LOOPWRIGHT_USAGE it may append what it uses, as lines of JSON: {"usd": 0.01, "tokens": 1200}.
+    """
 
     def __init__(self, name: str, command: str) -> None:
         self.name = name
@@ -23,10 +28,11 @@ class CommandAgent:
         """Hand over the prompt, run the command, read the answer."""
         prompt, answer = turn.mailbox / "prompt.md", turn.mailbox / "answer"
         prompt.write_text(turn.prompt, encoding="utf-8")
+        forget_usage(turn.mailbox)
         env = {
             "LOOPWRIGHT_PROMPT": str(prompt),
             "LOOPWRIGHT_ANSWER": str(answer),
-            "LOOPWRIGHT_AGENT_TURN": f"{self.name}:{turn.role}",
+            VARIABLE: str(turn.mailbox / FILE),
             # For the command to hand on: many agents can switch their web tools off.
             "LOOPWRIGHT_WEB": "allowed" if turn.may_use_web else "denied",
         }
@@ -41,6 +47,10 @@ class CommandAgent:
         if ran.exit_code != 0:
             return NoAnswer(Reason.CRASHED, f"the command exited with {ran.exit_code}")
         return _read(str(answer), ran.duration_s)
+
+    def used(self, mailbox: Path, *, is_over: bool) -> Used:
+        """What its file of use says."""
+        return read_usage(mailbox / FILE, is_over=is_over)
 
 
 def _read(path: str, duration_s: float) -> Answer | NoAnswer:

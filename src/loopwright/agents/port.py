@@ -1,13 +1,17 @@
-"""What an agent adapter must do: take one turn. Extra abilities will be protocols of their own."""
+"""What an agent adapter must do: take one turn. Extra abilities are protocols of their own."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import msgspec
+
+# In the environment of every process that is started for an agent.
+AGENT_MARK = "LOOPWRIGHT_AGENT_TURN"
 
 
 class Role(StrEnum):
@@ -62,11 +66,20 @@ class Answer(msgspec.Struct, frozen=True):
     session: str | None = None
 
 
+class Used(msgspec.Struct, frozen=True):
+    """What a turn has used so far; None is what nobody said. `problems` name what was said and can't be counted."""
+
+    usd: float | None = None
+    tokens: int | None = None
+    problems: tuple[str, ...] = ()
+
+
 class NoAnswer(msgspec.Struct, frozen=True):
-    """A typed failure of the turn."""
+    """A typed failure of the turn; a rate limit may say when it ends."""
 
     reason: Reason
     detail: str
+    reset_at: datetime | None = None
 
 
 class Ran(msgspec.Struct, frozen=True):
@@ -95,4 +108,13 @@ class Agent(Protocol):
 
     def take(self, turn: Turn, start: Starter) -> Answer | NoAnswer:
         """Take one turn."""
+        ...
+
+
+@runtime_checkable
+class ReportsCost(Protocol):
+    """An agent that says what a turn uses while it is taken: it can be ended before it has used too much."""
+
+    def used(self, mailbox: Path, *, is_over: bool) -> Used:
+        """What the turn with this mailbox has used so far, or in all; asked from another thread, also after a crash."""
         ...

@@ -10,5 +10,13 @@ from loopwright.agents.port import Role
 
 def prompt_for(role: Role, **values: str) -> str:
     """A role's prompt with its values filled in."""
-    text = Path(__file__).with_name(f"prompt_{role.value}.md").read_text(encoding="utf-8")
-    return Template(text).substitute(values)
+    return _filled(f"prompt_{role.value}.md", values)
+
+
+def part(name: str, **values: str) -> str:
+    """What several roles are told, with its values filled in."""
+    return _filled(f"prompt_part_{name}.md", values)
+
+
+def _filled(file: str, values: dict[str, str]) -> str:
+    return Template(Path(__file__).with_name(file).read_text(encoding="utf-8")).substitute(values)

@@ -1,21 +1,26 @@
 """An agent that plays written turns: the same every time, no model, no network. The agent of every test.
 
 A turns file is YAML: `turns:` with a list of `role`, `expect` (text that the prompt must hold), `run` (a shell script
-for the sandbox), `tokens` and `usd` (what the turn cost), and either `answer` or `fail` (a reason of the contract).
+for the sandbox; what it appends to $LOOPWRIGHT_USAGE counts while it runs), `usage` (lines for that file, written
+before), `tokens` and `usd` (what the turn cost in all), and either `answer` or `fail` (a reason of the contract;
+`reset_in_s` says in how many seconds a rate limit ends).
 """
 
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
 
 import msgspec
 
-from loopwright.agents.port import Answer, NoAnswer, Reason, Role, Starter, Turn
+from loopwright.agents.port import Answer, NoAnswer, Reason, Role, Starter, Turn, Used
+from loopwright.agents.usage import FILE, VARIABLE, forget_usage, read_usage
 from loopwright.errors import SettingsInvalid
+from loopwright.kernel.clock import Clock, utc_now
 from loopwright.kernel.files import shown
 from loopwright.kernel.yaml_nodes import Mapping, Node, Scalar, Sequence, YamlProblem, read_nodes
 
-_KEYS = {"role", "expect", "run", "answer", "fail", "tokens", "usd"}
+_KEYS = {"role", "expect", "run", "answer", "fail", "tokens", "usd", "usage", "reset_in_s"}
 
 
 class WrittenTurn(msgspec.Struct, frozen=True):
@@ -28,13 +33,16 @@ class WrittenTurn(msgspec.Struct, frozen=True):
     run: str = ""
     tokens: int | None = None
     usd: float | None = None
+    usage: str = ""
+    reset_in_s: float | None = None
 
 
 class ScriptedAgent:
     """Plays the turns of its role in their order, one after the other."""
 
-    def __init__(self, name: str, turns: tuple[WrittenTurn, ...]) -> None:
+    def __init__(self, name: str, turns: tuple[WrittenTurn, ...], clock: Clock = utc_now) -> None:
         self.name = name
+        self._clock = clock
         self._turns = turns
         self._played: dict[Role, int] = {}
 
@@ -47,19 +55,29 @@ class ScriptedAgent:
             return NoAnswer(Reason.CRASHED, f"no turn is left for the role {turn.role}")
         written = of_role[number]
         self._played[turn.role] = number + 1
+        usage = turn.mailbox / FILE
+        forget_usage(turn.mailbox)
+        if written.usage:
+            usage.write_text(written.usage, encoding="utf-8")
         if written.fail is not None:
-            return NoAnswer(written.fail, "as written")
+            after = written.reset_in_s
+            reset_at = None if after is None else self._clock() + timedelta(seconds=after)
+            return NoAnswer(written.fail, "as written", reset_at)
         if written.expect not in turn.prompt:
             return NoAnswer(Reason.REFUSED, f"the prompt does not hold '{written.expect}'")
         duration_s = 0.0
         if written.run:
-            ran = start(("sh", "-c", written.run), env={}, timeout_s=turn.timeout_s)
+            ran = start(("sh", "-c", written.run), env={VARIABLE: str(usage)}, timeout_s=turn.timeout_s)
             if ran.timed_out:
                 return NoAnswer(Reason.HUNG, f"no answer within {turn.timeout_s:g} s")
             if ran.exit_code != 0:
                 return NoAnswer(Reason.CRASHED, f"its script exited with {ran.exit_code}")
             duration_s = ran.duration_s
         return Answer(written.answer, duration_s, written.tokens, written.usd, turn.session)
+
+    def used(self, mailbox: Path, *, is_over: bool) -> Used:
+        """What its file of use says."""
+        return read_usage(mailbox / FILE, is_over=is_over)
 
 
 def read_turns(path: Path) -> tuple[WrittenTurn, ...]:
@@ -91,10 +109,11 @@ def _turn(path: Path, node: Node) -> WrittenTurn:
         fail = Reason(fields["fail"]) if "fail" in fields else None
         tokens = int(fields["tokens"]) if "tokens" in fields else None
         usd = float(fields["usd"]) if "usd" in fields else None
+        reset_in_s = float(fields["reset_in_s"]) if "reset_in_s" in fields else None
     except ValueError as problem:
         raise _invalid(path, node.line, str(problem)) from problem
-    expect, answer, run = (fields.get(name, "") for name in ("expect", "answer", "run"))
-    return WrittenTurn(role, expect, answer, fail, run, tokens, usd)
+    expect, answer, run, usage = (fields.get(name, "") for name in ("expect", "answer", "run", "usage"))
+    return WrittenTurn(role, expect, answer, fail, run, tokens, usd, usage, reset_in_s)
 
 
 def _invalid(path: Path, line: int, reason: str) -> SettingsInvalid:

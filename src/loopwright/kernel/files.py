@@ -89,6 +89,16 @@ def read_plainly(path: Path, *, most: int) -> bytes:
     return data
 
 
+def read_head(path: Path, most: int) -> tuple[bytes, bool]:
+    """A file's first bytes, and whether there are more; `OSError` for anything but a file, links too."""
+    handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+    with os.fdopen(handle, "rb") as stream:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise OSError(errno.EINVAL, "not a regular file", str(path))
+        data = stream.read(most + 1)
+    return data[:most], len(data) > most
+
+
 def write_durably(path: Path, data: bytes, *, mode: int | None = None) -> None:
     """Replace a file's content as one step: temporary file, fsync, rename, fsync of the folder.
 

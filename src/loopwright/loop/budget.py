@@ -2,21 +2,104 @@
 
 from __future__ import annotations
 
-from loopwright.loop.model import Budget, Hold, Holder, Spent
+import math
+from collections.abc import Iterator
 
-_WORDS = {"usd": "US dollars", "tokens": "tokens", "wall_s": "seconds of work", "turns": "turns of agents"}
+import msgspec
+
+from loopwright.loop.model import LIMITS, Action, Budget, Hold, Holder, Loop, Spent
+
+_WORDS = {
+    "usd": "US dollars",
+    "tokens": "tokens",
+    "wall_s": "seconds of work",
+    "turns": "turns of agents",
+    "iterations": "iterations",
+}
+# Sums of fractions of seconds and of dollars end a little beside the limit that they reach.
+_NEAR = 1e-6
+# What calls an agent or a command; a validation does, too, but costs time only.
+_COSTLY = frozenset({Action.INIT, Action.DEVELOP, Action.DEBUG})
 
 
-def exceeded(spent: Spent, budget: Budget, now: str, whose: str) -> Hold | None:
-    """The hold for the first limit that is reached; None when there is room."""
-    for name, word in _WORDS.items():
-        limit, used = getattr(budget, name), getattr(spent, name)
-        if limit is not None and used >= limit:
-            message = f"{whose} has used {used:g} of {limit:g} {word}"
-            return Hold(holder=Holder.BUDGET, code=f"budget_{name}", message=message, since=now)
+class Purse(msgspec.Struct, frozen=True):
+    """What somebody has spent, and may spend."""
+
+    whose: str
+    spent: Spent
+    iterations: int
+    budget: Budget
+
+    def used(self, name: str) -> float:
+        """How much of one kind is used."""
+        found: float = self.iterations if name == "iterations" else getattr(self.spent, name)
+        return found
+
+    def left(self, name: str) -> float | None:
+        """How much of one kind is left; None is no limit."""
+        limit = getattr(self.budget, name)
+        return None if limit is None else limit - self.used(name)
+
+
+def purses(loop: Loop, task_id: str | None) -> Iterator[Purse]:
+    """Who pays for work at a task: the loop, and the task."""
+    yield Purse("the loop", loop.spent, loop.iteration, loop.budget)
+    if task_id is not None:
+        spent = loop.spent_by_task.get(task_id, Spent())
+        yield Purse(f"the task {task_id}", spent, loop.tries.get(task_id, 0), loop.budget_of(task_id))
+
+
+def hold_before(loop: Loop, action: Action, task_id: str | None, now: str) -> Hold | None:
+    """Why an action may not begin; None when there is room for it."""
+    names = LIMITS if action in _COSTLY else ("wall_s",) if action is Action.VALIDATE else ()
+    return _first_hold(loop, task_id, names, now)
+
+
+def hold_before_call(loop: Loop, now: str) -> Hold | None:
+    """The same for one call within the action under way; that this iteration was begun is settled."""
+    names = tuple(name for name in LIMITS if name not in ("iterations", "retries"))
+    return _first_hold(loop, loop.under_way.task_id if loop.under_way else None, names, now)
+
+
+def still_over(loop: Loop, now: str) -> Hold | None:
+    """What of the budget would hold it again at once, whatever it is to do next."""
+    task_id = loop.under_way.task_id if loop.under_way else next((task.id for task in loop.pending), None)
+    return _first_hold(loop, task_id, LIMITS, now)
+
+
+def _first_hold(loop: Loop, task_id: str | None, names: tuple[str, ...], now: str) -> Hold | None:
+    for purse in purses(loop, task_id):
+        for name in names:
+            if (said := _said(purse, name)) is not None:
+                return Hold(holder=Holder.BUDGET, code=f"budget_{name}", message=said, since=now)
     return None
 
 
-def seconds_left(spent: Spent, budget: Budget, otherwise: float) -> float:
-    """How long a turn may take."""
-    return otherwise if budget.wall_s is None else max(0.1, min(otherwise, budget.wall_s - spent.wall_s))
+def _said(purse: Purse, name: str) -> str | None:
+    limit, used = getattr(purse.budget, name), purse.used(name)
+    if limit is None:
+        return None
+    if name == "retries":
+        # So many failed tries are followed by another one; the next failed one is not.
+        failed = f"{purse.whose} has {used:g} failed tries, and {limit:g} of them may be tried again"
+        return failed if used > limit else None
+    return f"{purse.whose} has used {used:g} of {limit:g} {_WORDS[name]}" if used >= limit - _NEAR else None
+
+
+def left_for_a_turn(loop: Loop, name: str) -> float | None:
+    """How much of one kind a turn may use now: the least of what the loop and the task have left."""
+    task_id = loop.under_way.task_id if loop.under_way else None
+    lefts = [left for purse in purses(loop, task_id) if (left := purse.left(name)) is not None]
+    return max(0.0, min(lefts)) if lefts else None
+
+
+def hold_after(loop: Loop, name: str, now: str) -> Hold:
+    """The hold for a turn that was ended because of this limit, by whoever has the least left of it."""
+    task_id = loop.under_way.task_id if loop.under_way else None
+    whose = min(purses(loop, task_id), key=lambda purse: _or_endless(purse.left(name)))
+    said = f"{whose.whose} has used {whose.used(name):g} of {getattr(whose.budget, name):g} {_WORDS[name]}"
+    return Hold(holder=Holder.BUDGET, code=f"budget_{name}", message=f"{said}; the turn was ended", since=now)
+
+
+def _or_endless(left: float | None) -> float:
+    return math.inf if left is None else left

@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from loopwright.agents.decision_requests import DecisionRequest
 from loopwright.loop.events import LoopCreated
 from loopwright.loop.model import (
     Action,
@@ -17,6 +18,7 @@ from loopwright.loop.model import (
     HypothesisStatus,
     Mark,
     Mode,
+    OpenTurn,
     Spent,
     Task,
     TaskStatus,
@@ -95,11 +97,24 @@ class SetMode(_Command, frozen=True, kw_only=True):
     mode: Mode
 
 
+class SetTaskBudget(_Command, frozen=True, kw_only=True):
+    """Change what one task may cost, or every one that has no limit of its own."""
+
+    budget: Budget
+    task_id: str | None = None
+
+
 class AddTask(_Command, frozen=True, kw_only=True):
     """An item more."""
 
     task: Task
     before: str | None = None
+
+
+class AddTasks(_Command, frozen=True, kw_only=True):
+    """Items more at the end, all of them or none."""
+
+    tasks: tuple[Task, ...]
 
 
 class EditTask(_Command, frozen=True, kw_only=True):
@@ -200,10 +215,11 @@ class FinishComplete(_Command, frozen=True, kw_only=True):
 
 
 class PauseAction(_Command, frozen=True, kw_only=True):
-    """The worker ended a turn because of a long pause."""
+    """The worker leaves an action for later: a turn was ended by a long pause, or came to nothing."""
 
     action_id: str
     session: str | None = None
+    turn_taken: bool = False
 
 
 class AbandonAction(_Command, frozen=True, kw_only=True):
@@ -219,10 +235,34 @@ class NoteError(_Command, frozen=True, kw_only=True):
     error: ErrorLine
 
 
+class AskDecisions(_Command, frozen=True, kw_only=True):
+    """An agent left questions for a person."""
+
+    requests: tuple[DecisionRequest, ...]
+    at: str
+
+
+class AnswerDecision(_Command, frozen=True, kw_only=True):
+    """A person answers one."""
+
+    decision_id: str
+    answer: str
+    by: str
+
+
+class BeginTurn(_Command, frozen=True, kw_only=True):
+    """An agent is about to be asked."""
+
+    turn: OpenTurn
+
+
 class Count(_Command, frozen=True, kw_only=True):
     """Something was paid for."""
 
     spent: Spent
+    task_id: str | None = None
+    turn: str | None = None
+    turn_of: Action | None = None
 
 
 class Arrive(_Command, frozen=True, kw_only=True):
@@ -254,8 +294,9 @@ class TakeIteration(_Command, frozen=True, kw_only=True):
 
 
 Command = (
-    Create | Start | Pause | Resume | Stop | Fail | Finish | Retry | GiveIterations | SetBudget | SetMode | AddTask
-    | EditTask | RemoveTask | OrderTasks | MarkTaskDone | Advance | Choose | FinishInit | FinishDevelop
-    | ProposeHypotheses | JudgeHypothesis | FinishDebug | FinishValidate | FinishComplete | PauseAction | AbandonAction
-    | NoteError | Count | Arrive | Leave | TakeSkillState | TakeKeys | TakeIteration
+    Create | Start | Pause | Resume | Stop | Fail | Finish | Retry | GiveIterations | SetBudget | SetTaskBudget
+    | SetMode | AddTask | AddTasks | EditTask | RemoveTask | OrderTasks | MarkTaskDone | Advance | Choose | FinishInit
+    | FinishDevelop | ProposeHypotheses | JudgeHypothesis | FinishDebug | FinishValidate | FinishComplete | PauseAction
+    | AbandonAction | NoteError | AskDecisions | AnswerDecision | BeginTurn | Count | Arrive | Leave | TakeSkillState
+    | TakeKeys | TakeIteration
 )  # fmt: skip

@@ -38,6 +38,7 @@ class Desk(msgspec.Struct, frozen=True):
     agent_settings: Callable[[str], AgentSettings]
     settings: LoopSettings
     max_retries: int
+    waits_for_quota: bool
     clock: Clock
     cancellation: Cancellation
     freezer: Freezer

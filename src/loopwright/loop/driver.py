@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import socket
+from contextlib import suppress
 
 from loopwright.errors import LoopRefused, SecretLeak
 from loopwright.kernel.clock import stamp
@@ -27,7 +28,7 @@ def drive(loop_id: str, desk: Desk) -> Loop:
     try:
         loop = desk.store.load(loop_id)
         with Workshop(desk) as shop:
-            while desk.cancellation.reason is None and (isinstance(loop.phase, Running) or _is_short(loop)):
+            while desk.cancellation.reason is None and _is_worth_staying(loop, desk):
                 loop = _go_on(loop, desk, shop)
         return desk.store.load(loop_id)
     finally:
@@ -46,15 +47,24 @@ def _ask(loop: Loop, desk: Desk, shop: Workshop) -> Loop:
     return loop if desk.cancellation.reason is not None else advance(loop.loop_id, desk, shop)
 
 
-def _is_short(loop: Loop) -> bool:
-    """A person's pause may be over soon; whatever else holds a loop takes longer."""
-    return isinstance(loop.phase, Held) and all(hold.holder is Holder.OPERATOR for hold in loop.phase.holds)
+def _is_worth_staying(loop: Loop, desk: Desk) -> bool:
+    """A person's pause may be over soon, and a rate limit says when it is; whatever else holds a loop takes longer."""
+    if not isinstance(loop.phase, Held):
+        return isinstance(loop.phase, Running)
+    return all(
+        hold.holder is Holder.OPERATOR or (desk.waits_for_quota and hold.ends_by_itself) for hold in loop.phase.holds
+    )
 
 
 def _wait(loop: Loop, desk: Desk) -> Loop:
-    """Between two actions; the watcher ends a pause that is a long one."""
+    """Between two actions; the watcher ends a pause that is a long one. Nothing runs, so nothing is counted."""
     wait_for_request(desk.cancellation, _LOOK_EVERY_S)
-    return desk.store.load(loop.loop_id)
+    with desk.store.changing(loop.loop_id) as opened:
+        holds = opened.loop.phase.holds if isinstance(opened.loop.phase, Held) else ()
+        now = stamp(desk.clock())
+        if any(hold.ends_by_itself and (hold.until or now) <= now for hold in holds):
+            opened.apply(c.Resume(lifts=frozenset({Holder.QUOTA})), WORKER)
+        return opened.loop
 
 
 def advance(loop_id: str, desk: Desk, shop: Workshop) -> Loop:
@@ -70,10 +80,10 @@ def advance(loop_id: str, desk: Desk, shop: Workshop) -> Loop:
     try:
         outcome = _perform(loop, desk, shop, under_way)
     except HeldBack as back:
-        return _held(desk, loop, back.hold, turn_taken=back.turn_taken)
+        return _goes_on_later(desk, loop, under_way, back) if back.goes_on else _held(desk, loop, back)
     except SecretLeak as leak:
         hold = Hold(holder=Holder.BLOCKER, code="secret_leak", message=leak.message, since=stamp(desk.clock()))
-        return _held(desk, loop, hold, turn_taken=True)
+        return _held(desk, loop, HeldBack(hold, turn_taken=True))
     except Stopped:
         return _interrupted(desk, loop, under_way)
     return _record(desk, loop, outcome)
@@ -109,14 +119,22 @@ def _record(desk: Desk, loop: Loop, outcome: c.Command) -> Loop:
             return opened.apply(c.NoteError(error=error), WORKER).loop
 
 
-def _held(desk: Desk, loop: Loop, hold: Hold, *, turn_taken: bool) -> Loop:
+def _held(desk: Desk, loop: Loop, back: HeldBack) -> Loop:
     with desk.store.changing(loop.loop_id) as opened:
-        opened.apply(c.AbandonAction(why=hold.message, turn_taken=turn_taken), WORKER)
-        if isinstance(opened.loop.phase, Running | Held):
-            try:
-                return opened.apply(c.Pause(hold=hold), WORKER).loop
-            except LoopRefused:
-                return opened.loop
+        opened.apply(c.AbandonAction(why=back.hold.message, turn_taken=back.turn_taken), WORKER)
+        with suppress(LoopRefused):  # the same holder holds it already, or it is over
+            opened.apply(c.Pause(hold=back.hold), WORKER)
+        return opened.loop
+
+
+def _goes_on_later(desk: Desk, loop: Loop, under_way: UnderWay, back: HeldBack) -> Loop:
+    """A rate limit, or a question: the action stays under way, and its next turn knows more."""
+    with desk.store.changing(loop.loop_id) as opened:
+        taken = c.PauseAction(action_id=under_way.id, session=under_way.session, turn_taken=back.turn_taken)
+        with suppress(LoopRefused):  # somebody stopped it meanwhile
+            opened.apply(taken, WORKER)
+        with suppress(LoopRefused):
+            opened.apply(c.Pause(hold=back.hold), WORKER)
         return opened.loop
 
 

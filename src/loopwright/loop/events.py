@@ -9,6 +9,7 @@ import msgspec
 from loopwright.loop.model import (
     Action,
     Budget,
+    Decision,
     ErrorLine,
     Hold,
     Holder,
@@ -17,6 +18,7 @@ from loopwright.loop.model import (
     Loop,
     Mark,
     Mode,
+    OpenTurn,
     Spent,
     Task,
     TaskStatus,
@@ -102,6 +104,13 @@ class ModeSet(_Event, frozen=True, kw_only=True, tag="mode.set"):
     mode: Mode
 
 
+class TaskBudgetSet(_Event, frozen=True, kw_only=True, tag="task.budget_set"):
+    """What one task may cost is another sum now; without an id: every task that has no limit of its own."""
+
+    budget: Budget
+    task_id: str | None = None
+
+
 class TaskAdded(_Event, frozen=True, kw_only=True, tag="task.added"):
     """An item more; `before` names the one that it stands in front of."""
 
@@ -136,10 +145,11 @@ class ActionStarted(_Event, frozen=True, kw_only=True, tag="action.started"):
 
 
 class ActionPaused(_Event, frozen=True, kw_only=True, tag="action.paused"):
-    """A long pause ended the agent's turn; its session is kept for the next one."""
+    """The agent's turn was ended, or came to nothing, and the action goes on later; its session is kept for that."""
 
     action_id: str
     session: str | None = None
+    turn_taken: bool = False
 
 
 class ActionAbandoned(_Event, frozen=True, kw_only=True, tag="action.abandoned"):
@@ -204,10 +214,34 @@ class ErrorNoted(_Event, frozen=True, kw_only=True, tag="error.noted"):
     error: ErrorLine
 
 
+class TurnBegun(_Event, frozen=True, kw_only=True, tag="turn.begun"):
+    """An agent is asked; what that costs is not known yet."""
+
+    turn: OpenTurn
+
+
 class CostCounted(_Event, frozen=True, kw_only=True, tag="cost.counted"):
-    """A turn, or time, was paid for."""
+    """A turn, time or a failed try was paid for, for which task, and which turn is settled by it."""
 
     spent: Spent
+    task_id: str | None = None
+    turn: str | None = None
+    # Where no action is under way: the one whose agent took this turn.
+    turn_of: Action | None = None
+
+
+class DecisionAsked(_Event, frozen=True, kw_only=True, tag="decision.asked"):
+    """An agent needs a person's word."""
+
+    decision: Decision
+
+
+class DecisionAnswered(_Event, frozen=True, kw_only=True, tag="decision.answered"):
+    """A person gave it."""
+
+    decision_id: str
+    answer: str
+    by: str
 
 
 class WorkerArrived(_Event, frozen=True, kw_only=True, tag="worker.arrived"):
@@ -247,8 +281,8 @@ class LoopRestored(_Event, frozen=True, kw_only=True, tag="loop.restored"):
 
 Event = (
     LoopCreated | LoopStarted | HoldPlaced | HoldLifted | LoopStopped | LoopFailed | LoopCompleted | LoopRetried
-    | IterationsGiven | BudgetSet | ModeSet | TaskAdded | TaskEdited | TaskRemoved | TasksOrdered | ActionStarted
-    | ActionPaused | ActionAbandoned | ActionDone | LoopInitialised | TaskFinished | WorkKept | HypothesesProposed
-    | HypothesisJudged | ValidationRecorded | ErrorNoted | CostCounted | WorkerArrived | WorkerLeft | SkillStateTaken
-    | OutsideKeysTaken | IterationTaken | LoopRestored
+    | IterationsGiven | BudgetSet | TaskBudgetSet | ModeSet | TaskAdded | TaskEdited | TaskRemoved | TasksOrdered
+    | ActionStarted | ActionPaused | ActionAbandoned | ActionDone | LoopInitialised | TaskFinished | WorkKept
+    | HypothesesProposed | HypothesisJudged | ValidationRecorded | ErrorNoted | TurnBegun | CostCounted | DecisionAsked
+    | DecisionAnswered | WorkerArrived | WorkerLeft | SkillStateTaken | OutsideKeysTaken | IterationTaken | LoopRestored
 )  # fmt: skip

@@ -11,6 +11,7 @@ from loopwright.loop.model import (
     Completed,
     Created,
     Debugging,
+    Decision,
     Failed,
     Held,
     Holder,
@@ -81,6 +82,10 @@ def _life(loop: Loop, event: e.Event, at: str) -> Loop:  # noqa: C901, PLR0912 -
             return replace(loop, budget=budget)
         case e.ModeSet(mode=mode):
             return replace(loop, mode=mode)
+        case e.TaskBudgetSet(task_id=None, budget=budget):
+            return replace(loop, task_budget=budget)
+        case e.TaskBudgetSet(task_id=str(task_id), budget=budget):
+            return replace(loop, task_budgets={**loop.task_budgets, task_id: budget})
         case e.WorkerArrived(worker=worker):
             return replace(loop, worker=worker)
         case e.WorkerLeft():
@@ -120,7 +125,7 @@ def _tasks(loop: Loop, event: e.Event, at: str) -> Loop:
         case e.TaskEdited(task=task):
             return replace(loop, tasks=_with(loop.tasks, task))
         case e.TaskRemoved(task_id=task_id):
-            return replace(loop, tasks=tuple(task for task in loop.tasks if task.id != task_id))
+            return _removed(loop, task_id)
         case e.TasksOrdered(task_ids=ids):
             return replace(loop, tasks=tuple(sorted(loop.tasks, key=lambda task: ids.index(task.id))))
         case e.TaskFinished(task_id=task_id, status=status, files_changed=files):
@@ -135,6 +140,17 @@ def _tasks(loop: Loop, event: e.Event, at: str) -> Loop:
             return _work(loop, event, at)
 
 
+def _removed(loop: Loop, task_id: str) -> Loop:
+    """Its id may be given again, to another task: what is known by it goes, too."""
+    return replace(
+        loop,
+        tasks=tuple(task for task in loop.tasks if task.id != task_id),
+        tries={name: count for name, count in loop.tries.items() if name != task_id},
+        task_budgets={name: budget for name, budget in loop.task_budgets.items() if name != task_id},
+        spent_by_task={name: spent for name, spent in loop.spent_by_task.items() if name != task_id},
+    )
+
+
 def _with(tasks: tuple[Task, ...], changed: Task) -> tuple[Task, ...]:
     return tuple(changed if task.id == changed.id else task for task in tasks)
 
@@ -143,8 +159,9 @@ def _work(loop: Loop, event: e.Event, at: str) -> Loop:
     match event:
         case e.ActionStarted(action=action, action_id=action_id, task_id=task_id):
             return _begun(loop, UnderWay(action=action, id=action_id, started_at=at, task_id=task_id))
-        case e.ActionPaused(session=session) if loop.under_way is not None:
-            return replace(loop, under_way=replace(loop.under_way, session=session))
+        case e.ActionPaused(session=session, turn_taken=taken) if loop.under_way is not None:
+            turns = _turned(loop) if taken else loop.turns
+            return replace(loop, under_way=replace(loop.under_way, session=session), turns=turns)
         case e.ActionAbandoned(turn_taken=taken):
             turns = _turned(loop) if taken else loop.turns
             return replace(loop, under_way=None, tasks=_idle(loop.tasks), turns=turns)
@@ -160,10 +177,28 @@ def _work(loop: Loop, event: e.Event, at: str) -> Loop:
             return replace(loop, tree=tree)
         case e.ErrorNoted(error=error):
             return replace(loop, errors=(*loop.errors, error)[-_ERRORS_KEPT:])
-        case e.CostCounted(spent=spent):
-            return replace(loop, spent=_sum(loop.spent, spent), spent_on_task=_sum(loop.spent_on_task, spent))
+        case e.TurnBegun(turn=turn):
+            return replace(loop, open_turn=turn)
+        case e.CostCounted():
+            return _counted(loop, event)
         case _:
             return _findings(loop, event, at)
+
+
+def _counted(loop: Loop, event: e.CostCounted) -> Loop:
+    spent, task_id = event.spent, event.task_id
+    by_task = loop.spent_by_task
+    if task_id is not None:
+        by_task = {**by_task, task_id: _sum(by_task.get(task_id, Spent()), spent)}
+    at, of = loop.open_turn, event.turn_of
+    return replace(
+        loop,
+        turns=loop.turns if of is None else {**loop.turns, of.value: loop.turns.get(of.value, 0) + 1},
+        open_turn=None if at is not None and at.name == event.turn else at,
+        spent=_sum(loop.spent, spent),
+        spent_on_task=_sum(loop.spent_on_task, spent),
+        spent_by_task=by_task,
+    )
 
 
 def _turned(loop: Loop) -> dict[str, int]:
@@ -200,6 +235,10 @@ def _findings(loop: Loop, event: e.Event, at: str) -> Loop:
                 for one in loop.debug.hypotheses
             )
             return replace(loop, debug=replace(loop.debug, hypotheses=judged, last_analysis_at=at))
+        case e.DecisionAsked(decision=decision):
+            return replace(loop, decisions=(*loop.decisions, decision))
+        case e.DecisionAnswered():
+            return replace(loop, decisions=tuple(_answered(one, event, at) for one in loop.decisions))
         case e.ValidationRecorded(validation=validation):
             return replace(loop, validation=validation, is_validated=True)
         case e.ActionPaused():
@@ -207,6 +246,12 @@ def _findings(loop: Loop, event: e.Event, at: str) -> Loop:
         case _:
             # Every other kind was taken by a function above.
             return _unknown(event)
+
+
+def _answered(decision: Decision, event: e.DecisionAnswered, at: str) -> Decision:
+    if decision.id != event.decision_id:
+        return decision
+    return replace(decision, answer=event.answer, answered_by=event.by, answered_at=at)
 
 
 def _unknown(event: object) -> Loop:
@@ -220,4 +265,5 @@ def _sum(one: Spent, other: Spent) -> Spent:
         wall_s=one.wall_s + other.wall_s,
         turns=one.turns + other.turns,
         usd_known=one.usd_known and other.usd_known,
+        retries=one.retries + other.retries,
     )

@@ -15,15 +15,18 @@ def lifted_by(hold: Hold, loop: Loop) -> str:
         case Holder.OPERATOR:
             return f"`loopwright loop resume {name}` lifts it"
         case Holder.BUDGET:
-            return f"give it more: `loopwright loop resume {name} --usd …`, `--tokens …`, `--wall …` or `--turns …`"
+            more = "`--tokens …`, `--wall …`, `--turns …`, `--retries …`, `--task-usd …`"
+            return f"give it more: `loopwright loop resume {name} --usd …`, {more}"
         case Holder.BLOCKER:
             return f"look at it, then `loopwright loop resume {name}`"
         case Holder.QUOTA:
-            return f"`loopwright loop resume {name}` when the agent can be had again"
+            when = "a worker goes on by itself then" if hold.until is not None else "when the agent can be had again"
+            return f"{when}; `loopwright loop resume {name}` tries at once"
         case Holder.DECISION if hold.code == CHOICE_REQUIRED:
             return f"`loopwright loop choose {name} {legal_actions(loop)[0]}`, or start it in a terminal"
         case Holder.DECISION:
-            return "answer it: `loopwright answer`"
+            asked = next((one.id for one in loop.open_decisions), "D-1")
+            return f"answer it: `loopwright loop answer {name} {asked} …`"
         case _:
             assert_never(hold.holder)
 

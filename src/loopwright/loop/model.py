@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import Any, Literal
 
 import msgspec
+from msgspec.structs import replace
 
 from loopwright.loop.reports.model import TestReport, TestResult
 
@@ -54,6 +55,11 @@ class Hold(_Value, frozen=True, kw_only=True):
     message: str
     since: str
     until: str | None = None
+
+    @property
+    def ends_by_itself(self) -> bool:
+        """Whether a worker may lift it when its time has come."""
+        return self.holder is Holder.QUOTA and self.until is not None
 
 
 class Created(_Value, frozen=True, tag="created"):
@@ -177,16 +183,49 @@ class Budget(_Value, frozen=True, kw_only=True):
     tokens: int | None = None
     wall_s: float | None = None
     turns: int | None = None
+    # A task's: how often it is taken up. The loop's own limit is `max_iterations`.
+    iterations: int | None = None
+    # How often failed tries are followed by another.
+    retries: int | None = None
+
+    def but(self, other: Budget) -> Budget:
+        """The same, but for what the other one limits."""
+        return replace(self, **{name: value for name in LIMITS if (value := getattr(other, name)) is not None})
+
+
+LIMITS = Budget.__struct_fields__
 
 
 class Spent(_Value, frozen=True, kw_only=True):
-    """What it has cost. `usd_known` is False as soon as one turn did not say its price."""
+    """What it has cost. `usd_known` is False as soon as one turn did not say its price; `retries` are failed tries."""
 
     usd: float = 0.0
     tokens: int = 0
     wall_s: float = 0.0
     turns: int = 0
     usd_known: bool = True
+    retries: int = 0
+
+
+class OpenTurn(_Value, frozen=True, kw_only=True):
+    """A turn that an agent is at and that is not paid for; when its worker died, the next one counts what it used."""
+
+    name: str
+    agent: str
+    mailbox: str
+    task_id: str | None = None
+
+
+class Decision(_Value, frozen=True, kw_only=True):
+    """What an agent asked a person, and what that person said; nobody is asked the same again."""
+
+    id: str
+    question: str
+    asked_at: str
+    options: tuple[str, ...] = ()
+    answer: str | None = None
+    answered_by: str | None = None
+    answered_at: str | None = None
 
 
 class UnderWay(_Value, frozen=True, kw_only=True):
@@ -254,12 +293,18 @@ class Loop(_Value, frozen=True, kw_only=True):
     under_way: UnderWay | None = None
     worker: Worker | None = None
     budget: Budget = Budget()
+    # What one task may cost: for every task, and for those that have limits of their own.
     task_budget: Budget = Budget()
+    task_budgets: dict[str, Budget] = {}
     spent: Spent = Spent()
+    # Of the action under way alone.
     spent_on_task: Spent = Spent()
+    spent_by_task: dict[str, Spent] = {}
     marks: tuple[Mark, ...] = ()
     tries: dict[str, int] = {}
     turns: dict[str, int] = {}
+    open_turn: OpenTurn | None = None
+    decisions: tuple[Decision, ...] = ()
     tree: Tree | None = None
     extra: dict[str, Any] = {}
     skill_extra: dict[str, Any] = {}
@@ -267,6 +312,21 @@ class Loop(_Value, frozen=True, kw_only=True):
     def task(self, task_id: str) -> Task | None:
         """The task of this id."""
         return next((task for task in self.tasks if task.id == task_id), None)
+
+    def budget_of(self, task_id: str) -> Budget:
+        """What a task may cost: its own limits, else those of every task."""
+        return self.task_budget.but(self.task_budgets.get(task_id, Budget()))
+
+    @property
+    def is_for_a_worker(self) -> bool:
+        """Whether a worker can go on with it as it stands, now or at a time that it knows."""
+        held = self.phase.holds if isinstance(self.phase, Held) else ()
+        return isinstance(self.phase, Running) or (bool(held) and all(hold.ends_by_itself for hold in held))
+
+    @property
+    def open_decisions(self) -> tuple[Decision, ...]:
+        """What waits for a person's answer."""
+        return tuple(one for one in self.decisions if one.answer is None)
 
     @property
     def pending(self) -> tuple[Task, ...]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from loopwright.loop.model import Action, Completed, Created, Failed, Held, Loop, Task
+from loopwright.loop.model import Action, Budget, Completed, Created, Failed, Held, Loop, Spent, Task
 from loopwright.loop.rules import status_of
 
 SCHEMA_VERSION = 1
@@ -141,9 +141,15 @@ def _own(loop: Loop) -> Document:
         "tags": list(loop.tags),
         "priority": loop.priority,
         "agent": loop.agent,
-        "budget": msgspec.to_builtins(loop.budget),
-        "spent": msgspec.to_builtins(loop.spent),
+        "budget": _amounts(loop.budget),
+        "spent": _amounts(loop.spent),
     }
+    if loop.task_budget != Budget():
+        own["task_budget"] = _limits(loop.task_budget)
+    if tasks := _costs(loop):
+        own["tasks"] = tasks
+    if loop.decisions:
+        own["decisions"] = [msgspec.to_builtins(one) for one in loop.decisions]
     if isinstance(loop.phase, Failed):
         own["failure_code"] = loop.phase.code
     if isinstance(loop.phase, Completed) and loop.phase.forced:
@@ -151,3 +157,27 @@ def _own(loop: Loop) -> Document:
     if loop.validation.run_id:
         own["run_id"] = loop.validation.run_id
     return own
+
+
+def _amounts(amounts: Budget | Spent) -> Document:
+    """Those of the first version always, later ones where there is something to say: its files stay as they were."""
+    return {name: value for name, value in msgspec.to_builtins(amounts).items() if name not in _LATER or value}
+
+
+_LATER = ("iterations", "retries")
+
+
+def _limits(budget: Budget) -> Document:
+    return {name: value for name, value in msgspec.to_builtins(budget).items() if value is not None}
+
+
+def _costs(loop: Loop) -> Document:
+    """What each task has cost and may cost, where that is known."""
+    ids = [task.id for task in loop.tasks if task.id in loop.spent_by_task or task.id in loop.task_budgets]
+    return {
+        task_id: {
+            "budget": _limits(loop.budget_of(task_id)),
+            "spent": {**_amounts(loop.spent_by_task.get(task_id, Spent())), "iterations": loop.tries.get(task_id, 0)},
+        }
+        for task_id in ids
+    }

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from typing import assert_never
 
-import msgspec
-
 from loopwright.loop import commands as c
 from loopwright.loop import events as e
+from loopwright.loop.budget import hold_before
 from loopwright.loop.choice import (
     CHOICE_REQUIRED,
     all_done,
@@ -19,6 +18,7 @@ from loopwright.loop.choice import (
     legal_actions,
     next_action,
 )
+from loopwright.loop.decisions import answer_decision, ask_decisions
 from loopwright.loop.evolve import evolve
 from loopwright.loop.guidance import lifted_by
 from loopwright.loop.model import (
@@ -34,40 +34,14 @@ from loopwright.loop.model import (
     Loop,
     Phase,
     Running,
+    Spent,
     Task,
 )
+from loopwright.loop.verdict import Accepted, Blocker, Perform, Refused, Verdict, refused
 
 __all__ = ["Accepted", "Blocker", "Perform", "Refused", "decide", "evolve", "next_action", "status_of"]
 
 
-class Blocker(msgspec.Struct, frozen=True):
-    """A typed reason why not, with the way on."""
-
-    code: str
-    message: str
-    hint: str
-
-
-class Perform(msgspec.Struct, frozen=True):
-    """The worker must do what is under way now."""
-
-    action_id: str
-
-
-class Accepted(msgspec.Struct, frozen=True):
-    """What to append, and what to do."""
-
-    events: tuple[e.Event, ...]
-    effects: tuple[Perform, ...] = ()
-
-
-class Refused(msgspec.Struct, frozen=True):
-    """Nothing happens."""
-
-    blockers: tuple[Blocker, ...]
-
-
-Decision = Accepted | Refused
 _MOVES: dict[type, tuple[str, ...]] = {
     Created: ("start", "stop"),
     Running: ("pause", "stop", "complete"),
@@ -94,24 +68,24 @@ def status_of(phase: Phase) -> str:
             assert_never(phase)
 
 
-def decide(loop: Loop | None, command: c.Command) -> Decision:
+def decide(loop: Loop | None, command: c.Command) -> Verdict:
     """What a command leads to."""
     if isinstance(command, c.Create):
         return _create(loop, command)
     if loop is None:
-        return _refused("no_loop", "there is no such loop", "`loopwright loop list` shows those that are there")
+        return refused("no_loop", "there is no such loop", "`loopwright loop list` shows those that are there")
     return _control(loop, command)
 
 
-def _create(loop: Loop | None, command: c.Create) -> Decision:
+def _create(loop: Loop | None, command: c.Create) -> Verdict:
     if loop is not None:
-        return _refused("exists", f"the loop {loop.loop_id} is there already", "give the new one another id")
+        return refused("exists", f"the loop {loop.loop_id} is there already", "give the new one another id")
     if command.wanted.max_iterations < 1:
-        return _refused("no_iterations", "a loop needs at least one iteration", "give it --max-iterations")
+        return refused("no_iterations", "a loop needs at least one iteration", "give it --max-iterations")
     return Accepted((command.wanted,))
 
 
-def _control(loop: Loop, command: c.Command) -> Decision:  # noqa: C901, PLR0912 -- the contract's table, row by row
+def _control(loop: Loop, command: c.Command) -> Verdict:  # noqa: C901, PLR0912 -- the contract's table, row by row
     """The life cycle, row by row."""
     match loop.phase, command:
         case Created(), c.Start():
@@ -146,13 +120,15 @@ def _control(loop: Loop, command: c.Command) -> Decision:  # noqa: C901, PLR0912
             return _illegal(loop, "complete")
         case _, c.Retry():
             return _illegal(loop, "retry")
+        case ((Completed() | Failed()), c.AnswerDecision()):
+            return _illegal(loop, "be answered")
         case _:
-            return _settings(loop, command)
+            return _limits(loop, command)
 
 
-def _start(loop: Loop) -> Decision:
+def _start(loop: Loop) -> Verdict:
     if not loop.tasks and not loop.description.strip():
-        return _refused(
+        return refused(
             "nothing_to_do",
             f"the loop {loop.loop_id} has neither a task nor a description to plan from",
             f"`loopwright loop task add {loop.loop_id} …` adds one",
@@ -160,33 +136,50 @@ def _start(loop: Loop) -> Decision:
     return Accepted((e.LoopStarted(),))
 
 
-def _finish(loop: Loop, forced: str | None) -> Decision:
+def _finish(loop: Loop, forced: str | None) -> Verdict:
     if loop.is_validated and loop.validation.holds and all_done(loop):
         return Accepted((e.LoopCompleted(),))
     if forced:
         return Accepted((e.LoopCompleted(forced=forced),))
-    return _refused(
+    return refused(
         "not_validated",
         f"the loop {loop.loop_id} has no passed validation of its work as it is now",
         "let it validate, or force it with a reason that is recorded",
     )
 
 
-def _settings(loop: Loop, command: c.Command) -> Decision:  # noqa: C901, PLR0912 -- a case per command
+def _limits(loop: Loop, command: c.Command) -> Verdict:
+    """What it may cost, and who chooses."""
     match command:
         case c.GiveIterations(max_iterations=most):
             if most <= loop.iteration:
                 said = f"{loop.iteration} iterations are used already"
-                return _refused("too_few_iterations", f"{said}, and {most} is no more than that", "give it more")
+                return refused("too_few_iterations", f"{said}, and {most} is no more than that", "give it more")
             return Accepted((e.IterationsGiven(max_iterations=most),))
         case c.SetBudget(budget=budget):
             return Accepted((e.BudgetSet(budget=budget),))
+        case c.SetTaskBudget(task_id=task_id, budget=budget):
+            if task_id is not None and loop.task(task_id) is None:
+                return _no_task(loop, task_id)
+            return Accepted((e.TaskBudgetSet(task_id=task_id, budget=budget),))
         case c.SetMode(mode=mode):
             return Accepted((*_choice_lifted(loop), e.ModeSet(mode=mode)) if mode != loop.mode else ())
+        case _:
+            return _settings(loop, command)
+
+
+def _settings(loop: Loop, command: c.Command) -> Verdict:
+    match command:
         case c.NoteError(error=error):
             return Accepted((e.ErrorNoted(error=error),))
-        case c.Count(spent=spent):
-            return Accepted((e.CostCounted(spent=spent),))
+        case c.AskDecisions():
+            return ask_decisions(loop, command)
+        case c.AnswerDecision():
+            return answer_decision(loop, command)
+        case c.BeginTurn(turn=turn):
+            return Accepted((e.TurnBegun(turn=turn),))
+        case c.Count(spent=spent, task_id=task_id, turn=turn, turn_of=of):
+            return Accepted((e.CostCounted(spent=spent, task_id=task_id, turn=turn, turn_of=of),))
         case c.Arrive(worker=worker):
             return Accepted((e.WorkerArrived(worker=worker),))
         case c.Leave(why=why):
@@ -197,23 +190,27 @@ def _settings(loop: Loop, command: c.Command) -> Decision:  # noqa: C901, PLR091
             return Accepted((e.OutsideKeysTaken(extra=extra),))
         case c.TakeIteration():
             return Accepted((e.IterationTaken(),))
-        case c.AddTask() | c.EditTask() | c.RemoveTask() | c.OrderTasks() | c.MarkTaskDone():
+        case c.AddTask() | c.AddTasks() | c.EditTask() | c.RemoveTask() | c.OrderTasks() | c.MarkTaskDone():
             return _tasks(loop, command)
         case _:
             return _work(loop, command)
 
 
-def _tasks(loop: Loop, command: c.AddTask | c.EditTask | c.RemoveTask | c.OrderTasks | c.MarkTaskDone) -> Decision:
+def _tasks(
+    loop: Loop, command: c.AddTask | c.AddTasks | c.EditTask | c.RemoveTask | c.OrderTasks | c.MarkTaskDone
+) -> Verdict:
     match command:
+        case c.AddTasks(tasks=tasks):
+            return _added(loop, tasks)
         case c.AddTask(task=task, before=before):
             if loop.task(task.id) is not None:
-                return _refused("task_exists", f"there is a task {task.id} already", "give the new one another id")
+                return refused("task_exists", f"there is a task {task.id} already", "give the new one another id")
             if before is not None and loop.task(before) is None:
                 return _no_task(loop, before)
             return Accepted((e.TaskAdded(task=task, before=before),))
         case c.OrderTasks(task_ids=ids):
             if sorted(ids) != sorted(task.id for task in loop.tasks):
-                return _refused("not_the_tasks", "an order names every task once", _listing(loop))
+                return refused("not_the_tasks", "an order names every task once", _listing(loop))
             return Accepted((e.TasksOrdered(task_ids=ids),))
         case c.EditTask(task=task):
             return _of_idle(loop, task.id, e.TaskEdited(task=task))
@@ -225,17 +222,26 @@ def _tasks(loop: Loop, command: c.AddTask | c.EditTask | c.RemoveTask | c.OrderT
             assert_never(command)
 
 
-def _of_idle(loop: Loop, task_id: str, event: e.Event) -> Decision:
+def _added(loop: Loop, tasks: tuple[Task, ...]) -> Verdict:
+    known = {task.id for task in loop.tasks}
+    if len({task.id for task in tasks} | known) != len(tasks) + len(known):
+        return refused("task_exists", "two tasks have the same id", "give each its own")
+    if not tasks:
+        return refused("nothing_to_do", "no task came out of the description", "add tasks by hand")
+    return Accepted(tuple(e.TaskAdded(task=task) for task in tasks))
+
+
+def _of_idle(loop: Loop, task_id: str, event: e.Event) -> Verdict:
     """Only what nobody is at can be changed."""
     task = loop.task(task_id)
     if task is None:
         return _no_task(loop, task_id)
     if loop.under_way is not None and loop.under_way.task_id == task_id:
-        return _refused("task_in_progress", f"the worker is at the task {task_id}", "pause the loop, or wait")
+        return refused("task_in_progress", f"the worker is at the task {task_id}", "pause the loop, or wait")
     return Accepted((event,))
 
 
-def _work(loop: Loop, command: c.Command) -> Decision:  # noqa: C901, PLR0912 -- a case per command
+def _work(loop: Loop, command: c.Command) -> Verdict:  # noqa: C901, PLR0912 -- a case per command
     """The worker's side: an outcome counts only for the action that is under way."""
     match command:
         case c.Advance():
@@ -246,8 +252,8 @@ def _work(loop: Loop, command: c.Command) -> Decision:  # noqa: C901, PLR0912 --
             if loop.under_way is None:
                 return Accepted(())
             return Accepted((e.ActionAbandoned(action_id=loop.under_way.id, why=why, turn_taken=taken),))
-        case c.PauseAction(action_id=action_id, session=session) if _is_at(loop, action_id):
-            return Accepted((e.ActionPaused(action_id=action_id, session=session),))
+        case c.PauseAction(action_id=action_id, session=session, turn_taken=taken) if _is_at(loop, action_id):
+            return Accepted((e.ActionPaused(action_id=action_id, session=session, turn_taken=taken),))
         case c.FinishInit(action_id=action_id, tasks=tasks) if _is_at(loop, action_id, Action.INIT):
             return _initialised(loop, action_id, tasks)
         case c.FinishDevelop(action_id=action_id) if _is_at(loop, action_id, Action.DEVELOP):
@@ -268,7 +274,7 @@ def _work(loop: Loop, command: c.Command) -> Decision:  # noqa: C901, PLR0912 --
             finished = decide(loop, c.Finish())
             return finished if isinstance(finished, Refused) else Accepted((done, *finished.events))
         case _:
-            return _refused(
+            return refused(
                 "not_under_way",
                 f"the loop {loop.loop_id} is not at that action any more",
                 "what was done for it does not count; `loopwright loop show` says where it is",
@@ -280,7 +286,7 @@ def _is_at(loop: Loop, action_id: str, action: Action | None = None) -> bool:
     return at is not None and at.id == action_id and (action is None or at.action is action)
 
 
-def _advance(loop: Loop, command: c.Advance) -> Decision:
+def _advance(loop: Loop, command: c.Advance) -> Verdict:
     if not isinstance(loop.phase, Running):
         return _illegal(loop, "go on")
     if loop.under_way is not None:
@@ -296,7 +302,7 @@ def _advance(loop: Loop, command: c.Advance) -> Decision:
     return _begin(loop, action, command.action_id)
 
 
-def _choose(loop: Loop, command: c.Choose) -> Decision:
+def _choose(loop: Loop, command: c.Choose) -> Verdict:
     """A person's choice takes the place of the rules' own, and of the hold that asked for it."""
     if isinstance(loop.phase, Held) and not awaits_choice(loop):
         return _still_held(loop, loop.phase.holds)
@@ -304,7 +310,7 @@ def _choose(loop: Loop, command: c.Choose) -> Decision:
         return _illegal(loop, "go on")
     if loop.under_way is None and command.action not in (legal := legal_actions(loop)):
         said = f"the loop {loop.loop_id} can't {command.action} now"
-        return _refused("not_legal_now", said, f"it can: {', '.join(legal)}")
+        return refused("not_legal_now", said, f"it can: {', '.join(legal)}")
     begun = _begin(loop, command.action, command.action_id)
     return begun if isinstance(begun, Refused) else Accepted((*_choice_lifted(loop), *begun.events), begun.effects)
 
@@ -324,29 +330,28 @@ def _is_stuck(loop: Loop, least: int) -> bool:
     return len(last) == least and len(set(last)) == 1
 
 
-def _begin(loop: Loop, action: Action, action_id: str) -> Decision:
+def _begin(loop: Loop, action: Action, action_id: str) -> Verdict:
     if loop.under_way is not None:
-        return _refused("busy", f"the loop {loop.loop_id} is at {loop.under_way.action}", "wait, or pause it")
+        return refused("busy", f"the loop {loop.loop_id} is at {loop.under_way.action}", "wait, or pause it")
     if action in ITERATIONS and loop.iteration >= loop.max_iterations:
         reason = f"all {loop.max_iterations} iterations are used"
         return Accepted((e.LoopFailed(code="iterations_used", reason=reason),))
     task = loop.pending[0].id if action is Action.DEVELOP and loop.pending else None
     if action is Action.DEVELOP and task is None:
-        return _refused("no_task", "there is no task left to develop", "add one, or validate")
+        return refused("no_task", "there is no task left to develop", "add one, or validate")
+    if (hold := hold_before(loop, action, task, loop.updated_at)) is not None:
+        return Accepted((e.HoldPlaced(hold=hold),))
     return Accepted((e.ActionStarted(action=action, action_id=action_id, task_id=task),), (Perform(action_id),))
 
 
-def _initialised(loop: Loop, action_id: str, tasks: tuple[Task, ...]) -> Decision:
-    known = {task.id for task in loop.tasks}
-    if len({task.id for task in tasks} | known) != len(tasks) + len(known):
-        return _refused("task_exists", "two tasks have the same id", "give each its own")
-    if not tasks and not known:
-        return _refused("nothing_to_do", "no task came out of the description", "add tasks by hand")
-    added = tuple(e.TaskAdded(task=task) for task in tasks)
-    return Accepted((*added, e.LoopInitialised(), e.ActionDone(action_id=action_id, action=Action.INIT)))
+def _initialised(loop: Loop, action_id: str, tasks: tuple[Task, ...]) -> Verdict:
+    added = _added(loop, tasks) if tasks or not loop.tasks else Accepted(())
+    if isinstance(added, Refused):
+        return added
+    return Accepted((*added.events, e.LoopInitialised(), e.ActionDone(action_id=action_id, action=Action.INIT)))
 
 
-def _developed(loop: Loop, command: c.FinishDevelop) -> Decision:
+def _developed(loop: Loop, command: c.FinishDevelop) -> Verdict:
     task_id = loop.under_way.task_id if loop.under_way is not None else None
     kept = (e.WorkKept(tree=command.tree),) if command.tree is not None else ()
     ended = e.TaskFinished(
@@ -355,21 +360,22 @@ def _developed(loop: Loop, command: c.FinishDevelop) -> Decision:
         files_changed=command.files_changed,
     )
     done = e.ActionDone(action_id=command.action_id, action=Action.DEVELOP, mark=command.mark)
-    return Accepted((*kept, ended, *_error(Action.DEVELOP, command.error, loop), done))
+    failed = (e.CostCounted(spent=Spent(retries=1), task_id=task_id),) if command.error is not None else ()
+    return Accepted((*kept, ended, *failed, *_error(Action.DEVELOP, command.error, loop), done))
 
 
-def _proposed(command: c.ProposeHypotheses) -> Decision:
+def _proposed(command: c.ProposeHypotheses) -> Verdict:
     ids = [one.id for one in command.hypotheses]
     if not ids or len(set(ids)) != len(ids):
-        return _refused("no_hypotheses", "hypotheses need ids of their own, and one at least", "ask again")
+        return refused("no_hypotheses", "hypotheses need ids of their own, and one at least", "ask again")
     return Accepted((e.HypothesesProposed(bug=command.bug, hypotheses=command.hypotheses),))
 
 
-def _judged(loop: Loop, command: c.JudgeHypothesis) -> Decision:
+def _judged(loop: Loop, command: c.JudgeHypothesis) -> Verdict:
     if command.hypothesis_id not in {one.id for one in loop.debug.hypotheses}:
-        return _refused("no_hypothesis", f"there is no hypothesis {command.hypothesis_id}", "propose it first")
+        return refused("no_hypothesis", f"there is no hypothesis {command.hypothesis_id}", "propose it first")
     if command.status == "confirmed" and loop.debug.confirmed not in (None, command.hypothesis_id):
-        return _refused("confirmed_already", f"{loop.debug.confirmed} is confirmed already", "reject that first")
+        return refused("confirmed_already", f"{loop.debug.confirmed} is confirmed already", "reject that first")
     return Accepted(
         (
             e.HypothesisJudged(
@@ -382,9 +388,9 @@ def _judged(loop: Loop, command: c.JudgeHypothesis) -> Decision:
     )
 
 
-def _debugged(loop: Loop, command: c.FinishDebug) -> Decision:
+def _debugged(loop: Loop, command: c.FinishDebug) -> Verdict:
     if (command.fix is not None) != (loop.debug.confirmed is not None):
-        return _refused("fix_without_cause", "a fix needs a confirmed hypothesis, and one has a fix", "judge first")
+        return refused("fix_without_cause", "a fix needs a confirmed hypothesis, and one has a fix", "judge first")
     fix = (e.TaskAdded(task=command.fix),) if command.fix is not None else ()
     done = e.ActionDone(action_id=command.action_id, action=Action.DEBUG, mark=command.mark)
     return Accepted((*fix, *_error(Action.DEBUG, command.error, loop), done))
@@ -398,7 +404,7 @@ def _error(action: Action, message: str | None, loop: Loop) -> tuple[e.Event, ..
 
 def _illegal(loop: Loop, move: str) -> Refused:
     status, legal = status_of(loop.phase), ", ".join(_MOVES[type(loop.phase)])
-    return _refused(
+    return refused(
         "illegal_move",
         f"the loop {loop.loop_id} is {status}, and can't {move}",
         f"from {status} it can: {legal}",
@@ -410,12 +416,8 @@ def _still_held(loop: Loop, holds: tuple[Hold, ...]) -> Refused:
 
 
 def _no_task(loop: Loop, task_id: str) -> Refused:
-    return _refused("no_task", f"the loop {loop.loop_id} has no task {task_id}", _listing(loop))
+    return refused("no_task", f"the loop {loop.loop_id} has no task {task_id}", _listing(loop))
 
 
 def _listing(loop: Loop) -> str:
     return f"its tasks are: {', '.join(task.id for task in loop.tasks[:10])}" if loop.tasks else "it has no tasks"
-
-
-def _refused(code: str, message: str, hint: str) -> Refused:
-    return Refused((Blocker(code, message, hint),))

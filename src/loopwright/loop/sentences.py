@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from loopwright.loop import events as e
-from loopwright.loop.model import Budget, Spent, Validation
+from loopwright.loop.model import Budget, Hold, Spent, Validation
 
 _MOST_NAMES = 5
 
@@ -16,7 +16,7 @@ def sentence(event: e.Event) -> str:
         case e.LoopStarted():
             return "started"
         case e.HoldPlaced(hold=hold):
-            return f"held by {hold.holder}: {hold.message}"
+            return hold_in_words(hold)
         case e.HoldLifted(holder=holder):
             return f"the hold of {holder} is lifted"
         case e.LoopStopped(by=by):
@@ -43,6 +43,9 @@ def _of_settings(event: e.Event) -> str:
             return f"it may take {most} iterations now"
         case e.BudgetSet(budget=budget):
             return f"its budget is {budget_in_words(budget)} now"
+        case e.TaskBudgetSet(task_id=task_id, budget=budget):
+            whose = f"task {task_id}" if task_id else "each task"
+            return f"{whose} may cost {budget_in_words(budget)} now"
         case e.ModeSet(mode=mode):
             return "the rules choose what is next" if mode == "auto" else "a person chooses what is next"
         case e.TaskAdded(task=task, before=before):
@@ -54,6 +57,12 @@ def _of_settings(event: e.Event) -> str:
             return f"task {task_id} is removed"
         case e.TasksOrdered(task_ids=ids):
             return f"the tasks are in another order: {_named(ids)}"
+        case _:
+            return _of_others(event)
+
+
+def _of_others(event: e.Event) -> str:
+    match event:
         case e.SkillStateTaken():
             return "another tool changed the worker's fields of the state file"
         case e.OutsideKeysTaken(extra=extra):
@@ -90,10 +99,27 @@ def _of_work(event: e.Event) -> str:
             return f"the tests {validation_in_words(validation)}"
         case e.ErrorNoted(error=error):
             return f"{error.action} went wrong: {error.message}"
+        case _:
+            return _of_turns(event)
+
+
+def _of_turns(event: e.Event) -> str:
+    match event:
+        case e.TurnBegun(turn=turn):
+            return f"{turn.agent} is asked" + (f" about task {turn.task_id}" if turn.task_id else "")
         case e.CostCounted(spent=spent):
             return f"it cost {_spent_in_words(spent)}"
+        case e.DecisionAsked(decision=decision):
+            return f"an agent asks {decision.id}: {decision.question}"
+        case e.DecisionAnswered(decision_id=name, answer=answer, by=by):
+            return f"{by} answers {name}: {answer}"
         case _:
             return _never(event)
+
+
+def hold_in_words(hold: Hold) -> str:
+    """Who holds a loop, why, and until when where that is known."""
+    return f"held by {hold.holder}: {hold.message}" + (f" (until {hold.until})" if hold.until else "")
 
 
 def _never(event: e.Event) -> str:

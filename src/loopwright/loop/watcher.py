@@ -61,6 +61,8 @@ class Watcher:
             case Running():
                 self._held_since = None
                 self._freezer.thaw()
+            case Held(holds=holds) if all(hold.ends_by_itself for hold in holds):
+                self._held_since = None  # nothing runs: the worker waits for the moment at which it may go on
             case Held():
                 if self._held_since is None:
                     self._held_since = time.monotonic()

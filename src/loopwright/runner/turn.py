@@ -8,12 +8,14 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
-from loopwright.agents.port import Agent, Answer, NoAnswer, Ran, Role, Turn
+from loopwright.agents.decision_requests import FOLDER, VARIABLE
+from loopwright.agents.port import AGENT_MARK, Agent, Answer, NoAnswer, Ran, Reason, Role, Turn, Used
 from loopwright.evidence.logs import LogFile
 from loopwright.kernel import process
 from loopwright.kernel.files import make_folder, remove_tree
 from loopwright.kernel.process import Cancellation, Ending, Freezer
 from loopwright.redaction.redactor import Redactor
+from loopwright.runner.meter import Allowance, Meter
 from loopwright.runner.model import Environment
 from loopwright.sandbox.open import Sandbox
 from loopwright.workspace.settings_model import AgentSettings
@@ -44,6 +46,9 @@ class Asked(msgspec.Struct, frozen=True):
     may_use_web: bool = True
     session: str | None = None
     number: int | None = None
+    allowance: Allowance = Allowance()
+    # Whether somebody reads what the agent leaves for a person to decide.
+    may_ask_people: bool = False
 
 
 def open_booth(
@@ -56,57 +61,89 @@ def open_booth(
     """A booth in this sandbox, with an empty mailbox."""
     booth = Booth(sandbox, environment, redactor, log_bytes, freezer)
     remove_tree(booth.mailbox)
-    make_folder(booth.mailbox)
+    make_folder(booth.mailbox / FOLDER)
     return replace(booth, sandbox=replace(sandbox, view=replace(sandbox.view, mailbox=booth.mailbox)))
 
 
 class Taken(msgspec.Struct, frozen=True):
-    """What came of a turn, and how long its programs worked; a pause is not work."""
+    """What came of a turn, how long its programs worked (a pause is not work), and what it said that it used."""
 
     answer: Answer | NoAnswer
     worked_s: float
+    used: Used = Used()
 
 
-def take_turn(agent: Agent, asked: Asked, booth: Booth, settings: AgentSettings, cancellation: Cancellation) -> Taken:
+def meter_for(agent: Agent, asked: Asked, booth: Booth) -> Meter:
+    """The meter of a turn that is to be taken; it can be read whatever comes of the turn."""
+    return Meter(agent, booth.mailbox, asked.record, asked.allowance)
+
+
+def take_turn(
+    agent: Agent,
+    asked: Asked,
+    booth: Booth,
+    settings: AgentSettings,
+    cancellation: Cancellation,
+    meter: Meter | None = None,
+) -> Taken:
     """One turn. `Stopped` when a stop was requested meanwhile."""
+    meter = meter or meter_for(agent, asked, booth)
     make_folder(asked.record)
     clean = booth.redactor.clean
     (asked.record / "prompt.md").write_bytes(clean(asked.prompt).data)
     turn = Turn(
         asked.role, asked.prompt, booth.mailbox, asked.timeout_s, asked.may_use_web, asked.session, asked.number
     )
-    starter = _Starter(booth, asked, settings, cancellation)
-    answer = agent.take(turn, starter)
+    try:
+        answer = agent.take(turn, _Starter(agent.name, booth, asked, settings, cancellation, meter))
+    finally:
+        meter.read_to_the_end()
     cancellation.raise_if_requested()
+    if meter.over is not None:
+        answer = NoAnswer(Reason.BUDGET_USED, f"the turn was ended: its budget of {meter.over} is used")
     if isinstance(answer, NoAnswer):
         (asked.record / "failure.txt").write_bytes(clean(f"{answer.reason}: {answer.detail}\n").data)
     else:
         (asked.record / "answer.yaml").write_bytes(clean(answer.text).data)
-    return Taken(answer, starter.worked_s)
+    return Taken(answer, meter.worked_s, meter.used)
 
 
 class _Starter:
     """Starts an adapter's program in the turn's sandbox; what it prints is kept redacted."""
 
-    def __init__(self, booth: Booth, asked: Asked, settings: AgentSettings, cancellation: Cancellation) -> None:
+    def __init__(
+        self,
+        agent: str,
+        booth: Booth,
+        asked: Asked,
+        settings: AgentSettings,
+        cancellation: Cancellation,
+        meter: Meter,
+    ) -> None:
+        self._mark = f"{agent}:{asked.role}"
         self._booth = booth
         self._record = asked.record
         self._settings = settings
         self._network = settings.network == "always" or (settings.network == "research" and asked.may_use_web)
         self._cancellation = cancellation
+        self._meter = meter
+        self._may_ask = asked.may_ask_people
         self._started = 0
-        self.worked_s = 0.0
 
     def __call__(self, argv: tuple[str, ...], *, env: Mapping[str, str], timeout_s: float) -> Ran:
         """Run it to its end."""
         self._started += 1
         log = self._record / f"program-{self._started}.log"
-        env = {**self._booth.environment.for_step(tuple(self._settings.env)), **env}
-        ran = run_in_booth(
-            self._booth, argv, env=env, log=log, network=self._network, timeout_s=timeout_s,
-            cancellation=self._cancellation,
-        )  # fmt: skip
-        self.worked_s += ran.duration_s
+        # The mark is on every process of an agent, whatever its adapter: what only a person may do refuses by it.
+        own = {AGENT_MARK: self._mark, **({VARIABLE: str(self._booth.mailbox / FOLDER)} if self._may_ask else {})}
+        env = {**self._booth.environment.for_step(tuple(self._settings.env)), **env, **own}
+        given_s = self._meter.seconds_for(timeout_s)
+        with self._meter.watching(self._cancellation) as cancellation:
+            ran = run_in_booth(
+                self._booth, argv, env=env, log=log, network=self._network, timeout_s=given_s,
+                cancellation=cancellation,
+            )  # fmt: skip
+        self._meter.note(ran, wanted_s=timeout_s, given_s=given_s)
         return ran
 
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
+from loopwright.agents.port import AGENT_MARK
 from loopwright.errors import InsideAgent
 from loopwright.kernel import process_tree
-
-AGENT_MARK = "LOOPWRIGHT_AGENT_TURN"
 
 
 def require_person(environment: Mapping[str, str], command: str) -> None:

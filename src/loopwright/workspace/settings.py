@@ -28,6 +28,8 @@ RESERVED_VARIABLES = frozenset(
         "LOOPWRIGHT_PROMPT",
         "LOOPWRIGHT_ANSWER",
         "LOOPWRIGHT_WEB",
+        "LOOPWRIGHT_USAGE",
+        "LOOPWRIGHT_DECISIONS",
     }
 )
 Flags = Mapping[tuple[str, str], Any]

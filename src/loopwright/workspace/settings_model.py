@@ -128,6 +128,16 @@ class BudgetSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     tokens: Annotated[int, Meta(ge=0, description="tokens")] = 0
     wall_s: Annotated[int, Meta(ge=0, description="seconds")] = 0
     turns: Annotated[int, Meta(ge=0, description="agent turns")] = 0
+    retries: Annotated[int, Meta(ge=0, description="failed tries of tasks that are followed by another, in all")] = 0
+    task_usd: Annotated[float, Meta(ge=0, description="US dollars for one task")] = 0.0
+    task_tokens: Annotated[int, Meta(ge=0, description="tokens for one task")] = 0
+    task_wall_s: Annotated[int, Meta(ge=0, description="seconds for one task")] = 0
+    task_turns: Annotated[int, Meta(ge=0, description="agent turns for one task")] = 0
+    task_iterations: Annotated[int, Meta(ge=0, description="how often one task is taken up")] = 0
+    task_retries: Annotated[
+        int,
+        Meta(ge=0, description="how often one task is tried again; 0: as run.max_retries says, and then it has failed"),
+    ] = 0
 
 
 class AgentSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -12,10 +12,12 @@ def exit_code(loop: Loop, stopped_by: str | None) -> int:
     match loop.phase:
         case Failed():
             return FAILED
+        case _ if signal_code(stopped_by):
+            return signal_code(stopped_by)
         case Held(holds=holds) if any(hold.holder is not Holder.OPERATOR for hold in holds):
             return HELD
         case _:
-            return signal_code(stopped_by)
+            return 0
 
 
 def signal_code(stopped_by: str | None) -> int:

@@ -8,7 +8,7 @@ from loopwright.cli.lazy import LazyCommands
 
 COMMANDS = {
     "new": ("new", "Make a loop."),
-    "task": ("task", "Its tasks: add, edit, done, remove, order, import."),
+    "task": ("task", "Its tasks: add, edit, done, remove, order, import, generate."),
     "start": ("start", "Drive it until it is done, fails or is held."),
     "watch": ("watching", "Follow it live, from any terminal."),
     "choose": ("choose", "Say what it does next, in interactive mode."),
@@ -20,6 +20,7 @@ COMMANDS = {
     "resume": ("resume", "Lift the hold."),
     "stop": ("stop", "End it for good, and every process of it."),
     "retry": ("retry", "Another attempt at one that failed or is done."),
+    "answer": ("answer", "Decide what an agent asked; it is told in its next turn."),
     "complete": ("complete", "Close it as done, with a reason that stays on record."),
     "logs": ("logs", "What happened to it, event by event."),
 }

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import click
 
-from loopwright.cli.loop.output import budget_options, say_standing
+from loopwright.cli.loop.budgets import budget_from, loop_budget_options
+from loopwright.cli.loop.output import say_standing
 from loopwright.cli.options import context_of, in_workspace
-from loopwright.loop.model import Budget, Mode
+from loopwright.loop.model import Mode
 from loopwright.verbs.loop.control import Wish, new_loop
 from loopwright.verbs.loop.tasks import TaskWish, add_task
 
@@ -16,7 +17,7 @@ _EPILOG = """\b
 Examples:
   loopwright loop new "faster imports" --description "import time below 100 ms"
   loopwright loop new "fix the parser" --task "write a failing test" --task "make it pass" --agent claude
-  loopwright loop new "night shift" --max-iterations 50 --usd 10
+  loopwright loop new "night shift" --max-iterations 50 --usd 10 --task-usd 2 --task-retries 1
 """
 
 
@@ -35,7 +36,7 @@ Examples:
 )
 @click.option("--tag", "tags", multiple=True, help="A word to find it by.")
 @click.option("--priority", type=int, default=0, show_default=True, help="Higher comes first.")
-@budget_options
+@loop_budget_options
 @in_workspace
 def command(
     title: str,
@@ -46,21 +47,17 @@ def command(
     mode: Mode,
     tags: tuple[str, ...],
     priority: int,
-    usd: float | None,
-    tokens: int | None,
-    wall: float | None,
-    turns: int | None,
     project_root: Path,
     as_json: bool,
+    **limits: float | None,
 ) -> int:
     """Make a loop. It does nothing until it is started."""
     context = context_of(project_root)
-    budget = Budget(usd=usd, tokens=tokens, wall_s=wall, turns=turns)
     loop = new_loop(
         context,
         Wish(
             title=title, description=description, max_iterations=max_iterations, mode=mode, agent=agent, tags=tags,
-            priority=priority, budget=budget,
+            priority=priority, budget=budget_from(limits), task_budget=budget_from(limits, "task_"),
         ),
     )  # fmt: skip
     for text in tasks:

@@ -7,17 +7,15 @@ import shutil
 import sys
 from typing import Any
 
-import click
-
 from loopwright.cli.loop.colors import COLORS
 from loopwright.cli.plain import say, say_json
 from loopwright.kernel.cells import one_line, wrapped
 from loopwright.kernel.files import shown
 from loopwright.loop.guidance import way_on
-from loopwright.loop.model import Budget, Completed, Held, Loop, Spent
+from loopwright.loop.model import Budget, Completed, Decision, Held, Loop, Spent, Task
 from loopwright.loop.projection import document_of, progress_of
 from loopwright.loop.rules import status_of
-from loopwright.loop.sentences import validation_in_words
+from loopwright.loop.sentences import hold_in_words, validation_in_words
 from loopwright.verbs.context import Context
 from loopwright.verbs.loop.look import has_worker
 
@@ -54,7 +52,7 @@ def say_loop(loop: Loop, *, as_json: bool, brief: bool = False) -> None:
     said = f"iteration {loop.iteration} of {loop.max_iterations}{attempt}, {progress_of(loop).overall:g} %"
     say(f", {said} : {one_line(loop.title)}")
     for hold in loop.phase.holds if isinstance(loop.phase, Held) else ():
-        _say_wrapped(f"held by {hold.holder}: {hold.message}", fg="yellow")
+        _say_wrapped(hold_in_words(hold), fg="yellow")
     if not brief:
         _say_work(loop)
 
@@ -68,11 +66,13 @@ def _say_work(loop: Loop) -> None:
         what = f" {task.id}: {task.description}" if task is not None else ""
         _say_section("Now", [f"{loop.under_way.action}{what}, since {loop.under_way.started_at}"])
     done = sum(task.status == "completed" for task in loop.tasks)
-    tasks = [f"{MARKS[task.status]} {task.id} [{task.tool}] {task.description}" for task in loop.tasks]
-    _say_section(f"Tasks, {done} of {len(loop.tasks)} done", tasks)
+    _say_section(
+        f"Tasks, {done} of {len(loop.tasks)} done", [line for task in loop.tasks for line in _of_task(loop, task)]
+    )
     if loop.validation.last_run_at:
         found = loop.validation
         _say_section("Tests", [validation_in_words(found), f"run {found.run_id or 'of another tool'}"])
+    _say_section("Questions", [_decision(one) for one in loop.decisions])
     causes = [
         f"{one.id} {one.status}: {one.description}" + (f" ({one.verdict_reason})" if one.verdict_reason else "")
         for one in loop.debug.hypotheses
@@ -80,6 +80,20 @@ def _say_work(loop: Loop) -> None:
     _say_section(f"Possible causes of {loop.debug.active_bug}", causes)
     _say_section("Errors, the last ones", [f"{one.action}: {one.message}" for one in loop.errors[-3:]], fg="red")
     _say_section("Cost", [cost_of(loop.spent, loop.budget)])
+
+
+def _of_task(loop: Loop, task: Task) -> list[str]:
+    """A task, and what it has cost of what it may."""
+    lines = [f"{MARKS[task.status]} {task.id} [{task.tool}] {task.description}"]
+    if (limits := loop.budget_of(task.id)) != Budget():
+        spent, tries = loop.spent_by_task.get(task.id, Spent()), loop.tries.get(task.id, 0)
+        lines.append(f"    {cost_of(spent, limits)}, taken up {tries}{_of(limits.iterations)} times")
+    return lines
+
+
+def _decision(one: Decision) -> str:
+    said = "waits for an answer" if one.answer is None else f"{one.answer} ({one.answered_by})"
+    return f"{one.id} {one.question} : {said}"
 
 
 def _say_section(title: str, lines: list[str], **style: Any) -> None:
@@ -105,7 +119,10 @@ def cost_of(spent: Spent, budget: Budget) -> str:
     usd = f"{spent.usd:.2f}{_of(budget.usd)} USD{untold}"
     turn = "turn" if (budget.turns or spent.turns) == 1 else "turns"
     parts = [usd, f"{spent.tokens:,}{_of(budget.tokens)} tokens", f"{spent.wall_s:.0f}{_of(budget.wall_s)} s"]
-    return ", ".join([*parts, f"{spent.turns}{_of(budget.turns)} {turn}"])
+    parts.append(f"{spent.turns}{_of(budget.turns)} {turn}")
+    if spent.retries or budget.retries is not None:
+        parts.append(f"{spent.retries}{_of(budget.retries)} failed tries")
+    return ", ".join(parts)
 
 
 def duration(seconds: float) -> str:
@@ -120,15 +137,3 @@ def duration(seconds: float) -> str:
 
 def _of(limit: float | None) -> str:
     return "" if limit is None else f" of {limit:,g}"
-
-
-def budget_options(command: Any) -> Any:
-    """--usd, --tokens, --wall, --turns."""
-    for option in (
-        click.option("--turns", type=click.IntRange(1), help="Agent turns that it may take."),
-        click.option("--wall", type=click.FloatRange(min=0, min_open=True), help="Seconds of work that it may take."),
-        click.option("--tokens", type=click.IntRange(1), help="Tokens that it may use."),
-        click.option("--usd", type=click.FloatRange(min=0, min_open=True), help="US dollars that it may cost."),
-    ):
-        command = option(command)
-    return command

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import click
 
-from loopwright.cli.loop.output import budget_options, say_loop
+from loopwright.cli.loop.budgets import budget_from, loop_budget_options
+from loopwright.cli.loop.output import say_loop
 from loopwright.cli.loop.start import drive_here, in_background
 from loopwright.cli.options import context_of, in_workspace
-from loopwright.loop.model import Budget
 from loopwright.verbs.loop.control import is_held, resume
 from loopwright.verbs.loop.look import has_worker, resolve
 
@@ -19,6 +19,7 @@ Examples:
   loopwright loop resume LOOP
   loopwright loop resume LOOP --detach
   loopwright loop resume LOOP --usd 20        the budget is 20 USD from now on
+  loopwright loop resume LOOP --task-retries 5
 """
 
 
@@ -27,26 +28,27 @@ Examples:
 @click.option("--revision", type=int, help="Refuse when the loop is not at this revision any more.")
 @click.option("--no-start", is_flag=True, help="Lift the hold only; `loop start` drives it later.")
 @click.option("--detach", is_flag=True, help="Where no process drives it any more, start one in the background.")
-@budget_options
+@loop_budget_options
 @in_workspace
 def command(
     loop: str,
     revision: int | None,
     no_start: bool,
     detach: bool,
-    usd: float | None,
-    tokens: int | None,
-    wall: float | None,
-    turns: int | None,
     project_root: Path,
     as_json: bool,
+    **limits: float | None,
 ) -> int:
-    """Lift the hold of a loop; where no process drives it any more, go on with it here. Exit 11: still held."""
+    """Lift the hold of a loop; where no process drives it any more, go on with it here.
+
+    Lifts a pause, a blocker and a rate limit; a budget where there is room in it now. Exit 1: nothing of what holds it
+    can be lifted so. 11: still held, or held again. 12: failed. 0: done, paused by a person, or driven by another.
+    """
     context = context_of(project_root)
-    wished = Budget(usd=usd, tokens=tokens, wall_s=wall, turns=turns)
-    budget = wished if wished != Budget() else None
     loop_id = resolve(context, loop)
-    after = resume(context, loop_id, budget=budget, revision=revision)
+    after = resume(
+        context, loop_id, budget=budget_from(limits), task_budget=budget_from(limits, "task_"), revision=revision
+    )
     if is_held(after) or no_start or has_worker(context, loop_id):
         say_loop(after, as_json=as_json, brief=True)
         return _HELD if is_held(after) else 0

@@ -44,7 +44,8 @@ Ctrl-C interrupts the action; it stays under way, and `loop resume` goes on with
 def command(loop: str, detach: bool, mode: Mode | None, project_root: Path, as_json: bool) -> int:
     """Drive a loop here until it is done, fails or is held; another terminal can pause or stop it.
 
-    Exit 0: done, or paused by a person. 11: held (budget, quota, blocker, decision). 12: failed.
+    Exit 0: done, or paused by a person. 11: held (budget, quota, blocker, decision; the hold's code says why). 12:
+    failed, stopped, or out of iterations. 130, 143: interrupted. At a rate limit whose end is known it waits for that.
     """
     context = context_of(project_root)
     loop_id = resolve(context, loop)

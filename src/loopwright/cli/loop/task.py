@@ -6,9 +6,13 @@ from pathlib import Path
 
 import click
 
+from loopwright.cli.loop.budgets import budget_from, task_budget_options
 from loopwright.cli.loop.output import say_loop
-from loopwright.cli.options import context_of, in_workspace
+from loopwright.cli.options import context_of, in_workspace, say, say_json
+from loopwright.cli.run import stopping_on_signals
 from loopwright.loop.model import TaskMode
+from loopwright.loop.projection import task_line
+from loopwright.verbs.loop.generate import GenerateWish, generate_tasks
 from loopwright.verbs.loop.look import resolve
 from loopwright.verbs.loop.tasks import (
     TaskWish,
@@ -25,8 +29,10 @@ Examples:
   loopwright loop task add LOOP "write a failing test" --tool claude
   loopwright loop task add LOOP "make lint" --tool bash --before T-2
   loopwright loop task edit LOOP T-1 --description "write two failing tests"
+  loopwright loop task edit LOOP T-1 --usd 2 --retries 1
   loopwright loop task order LOOP T-3 T-1
   loopwright loop task import LOOP tasks.jsonl
+  loopwright loop task generate LOOP --count 5 --dry-run
 """
 _MODE = click.option("--mode", type=click.Choice(["write", "analysis"]), help="May it change files?")
 _TOOL = click.option("--tool", help="An agent's name, or bash: then the description is the command.")
@@ -43,14 +49,15 @@ def command() -> None:
 @_TOOL
 @_MODE
 @click.option("--before", metavar="TASK", help="Put it in front of this one; default: at the end.")
+@task_budget_options
 @in_workspace
 def add(
     loop: str, description: str, tool: str | None, mode: TaskMode | None, before: str | None, project_root: Path,
-    as_json: bool,
+    as_json: bool, **limits: float | None,
 ) -> int:  # fmt: skip
     """Add a task."""
     context = context_of(project_root)
-    wish = TaskWish(description=description, tool=tool, mode=mode)
+    wish = TaskWish(description=description, tool=tool, mode=mode, budget=budget_from(limits))
     say_loop(add_task(context, resolve(context, loop), wish, before=before), as_json=as_json)
     return 0
 
@@ -62,14 +69,15 @@ def add(
 @_TOOL
 @_MODE
 @click.option("--reopen", is_flag=True, help="It is to be done again.")
+@task_budget_options
 @in_workspace
 def edit(
     loop: str, task: str, description: str | None, tool: str | None, mode: TaskMode | None, reopen: bool,
-    project_root: Path, as_json: bool,
+    project_root: Path, as_json: bool, **limits: float | None,
 ) -> int:  # fmt: skip
-    """Change a task that nobody is at."""
+    """Change a task that nobody is at; what it may cost can be changed at any time."""
     context = context_of(project_root)
-    wish = TaskWish(description=description, tool=tool, mode=mode, reopen=reopen)
+    wish = TaskWish(description=description, tool=tool, mode=mode, reopen=reopen, budget=budget_from(limits))
     say_loop(edit_task(context, resolve(context, loop), task, wish), as_json=as_json)
     return 0
 
@@ -115,4 +123,29 @@ def import_command(loop: str, file: Path, project_root: Path, as_json: bool) -> 
     """Add the tasks of a file, all or none: one JSON a line, or a line of text for each."""
     context = context_of(project_root)
     say_loop(import_tasks(context, resolve(context, loop), file), as_json=as_json)
+    return 0
+
+
+@command.command("generate")
+@click.argument("loop")
+@click.option("--agent", default="", help="Who plans; default: the loop's agent.")
+@click.option("--count", "most", type=click.IntRange(1), help="So many tasks at most.")
+@click.option("--dry-run", is_flag=True, help="Show what the agent proposes, and add nothing; the turn is paid for.")
+@in_workspace
+def generate(loop: str, agent: str, most: int | None, dry_run: bool, project_root: Path, as_json: bool) -> int:
+    """Ask an agent for tasks, from the description and from what is there; all are added, or none.
+
+    Within the loop's budget, and only while no process drives the loop.
+    """
+    context = context_of(project_root)
+    wish = GenerateWish(agent=agent, most=most, dry_run=dry_run)
+    with stopping_on_signals() as cancellation:
+        found = generate_tasks(context, resolve(context, loop), wish, cancellation)
+    if as_json:
+        tasks = [task_line(task) for task in found.tasks]
+        say_json({"loop_id": found.loop.loop_id, "added": found.added, "tasks": tasks})
+        return 0
+    for task in found.tasks:
+        say(f"  {task.id} [{task.tool}] {task.description}")
+    say(f"{len(found.tasks)} tasks {'were added' if found.added else 'were proposed; nothing was added'}")
     return 0

@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 import itertools
+from datetime import timedelta
 from pathlib import Path
 
-from loopwright.agents.port import Answer, NoAnswer, Reason, Role
+from msgspec.structs import replace
+
+from loopwright.agents.decision_requests import read_requests
+from loopwright.agents.port import Agent, Answer, NoAnswer, Reason, Role
+from loopwright.agents.prompts import part
 from loopwright.errors import AgentFailed
 from loopwright.kernel.clock import stamp
 from loopwright.loop import commands as c
-from loopwright.loop.budget import exceeded, seconds_left
+from loopwright.loop.budget import hold_after, hold_before_call, left_for_a_turn
 from loopwright.loop.desk import Desk
-from loopwright.loop.model import Hold, Holder, Loop, Spent
-from loopwright.runner.turn import Asked, Booth, take_turn
+from loopwright.loop.model import Action, ErrorLine, Held, Hold, Holder, Loop, OpenTurn
+from loopwright.loop.paying import SHELL, spent_on
+from loopwright.runner.meter import Allowance, Meter
+from loopwright.runner.turn import Asked, Booth, meter_for, take_turn
 
 WORKER = "worker"
+# Where no action is under way a person had tasks planned.
+_PLANNING = Action.INIT
 _HOLDERS = {
     Reason.RATE_LIMITED: Holder.QUOTA,
     Reason.BUDGET_USED: Holder.BUDGET,
@@ -27,44 +36,92 @@ _HOLDERS = {
 class HeldBack(Exception):
     """The action can't be done now; the loop waits."""
 
-    def __init__(self, hold: Hold, *, turn_taken: bool = False) -> None:
+    def __init__(self, hold: Hold, *, turn_taken: bool = False, goes_on: bool = False) -> None:
         super().__init__(hold.message)
         self.hold = hold
         self.turn_taken = turn_taken
+        # Whether the same action is gone on with when the hold is lifted; else it is begun anew.
+        self.goes_on = goes_on
 
 
 def ask(loop: Loop, desk: Desk, booth: Booth, agent_name: str, role: Role, prompt: str) -> Answer | NoAnswer:
     """One turn; `HeldBack` when there is no budget for it, or the agent can't be had at all."""
     now = stamp(desk.clock())
-    for spent, budget, whose in (
-        (loop.spent, loop.budget, "the loop"),
-        (loop.spent_on_task, loop.task_budget, "the task"),
-    ):
-        if (hold := exceeded(spent, budget, now, whose)) is not None:
-            raise HeldBack(hold)
+    loop = desk.store.load(loop.loop_id)  # somebody may have given it more since the action began
+    if (hold := hold_before_call(loop, now)) is not None:
+        raise HeldBack(hold)
+    agent = _open(desk, agent_name, now)
+    asked = _asked(loop, desk, agent, role, prompt)
+    meter = meter_for(agent, asked, booth)
+    answer = _paid_for(loop, desk, booth, agent, agent_name, asked, meter)
+    answer, waiting = _put_to_people(loop, desk, booth, answer)
+    if meter.over is not None:
+        raise HeldBack(hold_after(desk.store.load(loop.loop_id), meter.over, now), turn_taken=True)
+    if isinstance(answer, NoAnswer) and answer.reason in _HOLDERS:
+        message = f"the agent {agent.name}: {answer.reason}: {booth.redactor.clean(answer.detail).text}"
+        until = None if answer.reset_at is None else stamp(answer.reset_at + timedelta(milliseconds=999))
+        hold = Hold(holder=_HOLDERS[answer.reason], code=answer.reason, message=message, since=now, until=until)
+        raise HeldBack(hold, turn_taken=True, goes_on=answer.reason is Reason.RATE_LIMITED)
+    if waiting is not None:
+        raise HeldBack(waiting, turn_taken=True, goes_on=True)
+    return answer
+
+
+def _put_to_people(
+    loop: Loop, desk: Desk, booth: Booth, answer: Answer | NoAnswer
+) -> tuple[Answer | NoAnswer, Hold | None]:
+    """What the agent left for a person to decide; where that is decided already, the turn was for nothing."""
+    found = read_requests(booth.mailbox)
+    _note(loop, desk, booth, found.problems)
+    if not found.asked:
+        return answer, None
+    clean = booth.redactor.clean
+    asked = tuple(
+        replace(one, question=clean(one.question).text, options=tuple(clean(text).text for text in one.options))
+        for one in found.asked
+    )
+    with desk.store.changing(loop.loop_id) as opened:
+        after = opened.apply(c.AskDecisions(requests=asked, at=stamp(desk.clock())), WORKER).loop
+    holds = after.phase.holds if isinstance(after.phase, Held) else ()
+    waiting = next((hold for hold in holds if hold.holder is Holder.DECISION), None)
+    if waiting is not None or isinstance(answer, NoAnswer):
+        return answer, waiting
+    return NoAnswer(Reason.REFUSED, f"it asked what is decided already: {asked[0].question}"), None
+
+
+def _note(loop: Loop, desk: Desk, booth: Booth, problems: tuple[str, ...]) -> None:
+    for problem in problems:
+        error = ErrorLine(action=WORKER, message=booth.redactor.clean(problem).text, timestamp=stamp(desk.clock()))
+        with desk.store.changing(loop.loop_id) as opened:
+            opened.apply(c.NoteError(error=error), WORKER)
+
+
+def _open(desk: Desk, name: str, now: str) -> Agent:
     try:
-        agent = desk.open_agent(agent_name)
+        return desk.open_agent(name)
     except AgentFailed as problem:
         said = f"{problem.message}; {problem.hint}"
         raise HeldBack(Hold(holder=Holder.BLOCKER, code=problem.reason, message=said, since=now)) from problem
-    settings = desk.agent_settings(agent.name)
+
+
+def _asked(loop: Loop, desk: Desk, agent: Agent, role: Role, prompt: str) -> Asked:
     under_way = loop.under_way
-    asked = Asked(
+    return Asked(
         role=role,
-        prompt=prompt,
+        prompt=prompt if agent.name == SHELL else f"{prompt}\n{part('decisions')}{_decided(loop)}",
         record=_record(desk.progress(loop) / "turns", f"{under_way.id if under_way else 'none'}-{role.value}"),
-        timeout_s=seconds_left(loop.spent, loop.budget, settings.timeout_s),
+        timeout_s=desk.agent_settings(agent.name).timeout_s,
         session=under_way.session if under_way else None,
-        number=loop.turns.get(under_way.action.value, 0) if under_way else None,
+        number=loop.turns.get(under_way.action if under_way else _PLANNING, 0),
+        may_ask_people=under_way is not None,
+        allowance=Allowance(*(left_for_a_turn(loop, name) for name in Allowance.__struct_fields__)),
     )
-    taken = take_turn(agent, asked, booth, settings, desk.cancellation)
-    answer = taken.answer
-    _count(loop, desk, answer, taken.worked_s, is_model=agent.name != "bash")
-    if isinstance(answer, NoAnswer) and answer.reason in _HOLDERS:
-        message = f"the agent {agent.name}: {answer.reason}: {booth.redactor.clean(answer.detail).text}"
-        hold = Hold(holder=_HOLDERS[answer.reason], code=answer.reason, message=message, since=now)
-        raise HeldBack(hold, turn_taken=True)
-    return answer
+
+
+def _decided(loop: Loop) -> str:
+    answered = [one for one in loop.decisions if one.answer is not None]
+    lines = "".join(f"- {one.id}: {one.question}\n  Answer: {one.answer}\n" for one in answered)
+    return f"\nThis is decided; do not ask it again:\n{lines}" if lines else ""
 
 
 def _record(turns: Path, name: str) -> Path:
@@ -76,14 +133,22 @@ def _record(turns: Path, name: str) -> Path:
     return record
 
 
-def _count(loop: Loop, desk: Desk, answer: Answer | NoAnswer, wall_s: float, *, is_model: bool) -> None:
-    said = answer if isinstance(answer, Answer) else None
-    spent = Spent(
-        usd=(said.cost_usd or 0.0) if said else 0.0,
-        tokens=(said.tokens or 0) if said else 0,
-        wall_s=round(max(0.0, wall_s), 3),
-        turns=int(is_model),
-        usd_known=said is not None and said.cost_usd is not None,
-    )
-    with desk.store.changing(loop.loop_id) as opened:
-        opened.apply(c.Count(spent=spent), WORKER)
+def _paid_for(
+    loop: Loop, desk: Desk, booth: Booth, agent: Agent, called: str, asked: Asked, meter: Meter
+) -> Answer | NoAnswer:
+    """Take the turn; what it used is counted also when it is stopped, and by the next worker when we die."""
+    task_id = loop.under_way.task_id if loop.under_way is not None else None
+    turn = OpenTurn(name=asked.record.name, agent=called, mailbox=str(booth.mailbox), task_id=task_id)
+    if agent.name != SHELL:  # a shell's turn costs nothing that could be lost, and a write less is a write less
+        with desk.store.changing(loop.loop_id) as opened:
+            opened.apply(c.BeginTurn(turn=turn), WORKER)
+    answer: Answer | NoAnswer | None = None
+    try:
+        answer = take_turn(agent, asked, booth, desk.agent_settings(agent.name), desk.cancellation, meter).answer
+    finally:
+        spent = spent_on(agent.name, meter.used, meter.worked_s, answer if isinstance(answer, Answer) else None)
+        with desk.store.changing(loop.loop_id) as opened:
+            of = None if loop.under_way is not None else _PLANNING
+            opened.apply(c.Count(spent=spent, task_id=task_id, turn=turn.name, turn_of=of), WORKER)
+        _note(loop, desk, booth, meter.used.problems)
+    return answer

@@ -8,7 +8,7 @@ from loopwright.kernel.clock import stamp
 from loopwright.loop import commands as c
 from loopwright.loop.actions.asking import ask
 from loopwright.loop.desk import Desk
-from loopwright.loop.model import Loop, Mark, Task
+from loopwright.loop.model import Loop, Mark, Spent, Task
 from loopwright.loop.pages import add_line, add_to_page
 from loopwright.loop.workshop import Workshop
 
@@ -25,7 +25,7 @@ def perform(loop: Loop, desk: Desk, shop: Workshop, action_id: str, task: Task) 
         if task.mode == "analysis" and files:
             shop.discard()
             error, kept, files = f"an analysis changed files: {', '.join(files[:5])}", None, ()
-    again = error is not None and loop.tries.get(task.id, 0) <= desk.max_retries
+    again = error is not None and _may_be_tried_again(loop, desk, task)
     _write_down(loop, desk, task, files, error)
     tree = kept.tree.tree if kept is not None else (loop.tree.tree if loop.tree is not None else "")
     return c.FinishDevelop(
@@ -36,6 +36,12 @@ def perform(loop: Loop, desk: Desk, shop: Workshop, action_id: str, task: Task) 
         mark=Mark(tree=tree, failing=loop.validation.failed_tests, evidence=f"{task.id}: {error or 'done'}"),
         error=error,
     )
+
+
+def _may_be_tried_again(loop: Loop, desk: Desk, task: Task) -> bool:
+    """With a limit of its own it waits for more of that; without one it has failed after the usual tries."""
+    failed_before = loop.spent_by_task.get(task.id, Spent()).retries
+    return loop.budget_of(task.id).retries is not None or failed_before < desk.max_retries
 
 
 def _prompt(loop: Loop, desk: Desk, task: Task) -> str:

@@ -10,9 +10,10 @@ from loopwright.evidence.store import Origin
 from loopwright.kernel import codec
 from loopwright.kernel.clock import stamp
 from loopwright.loop import commands as c
-from loopwright.loop.actions.asking import HeldBack
+from loopwright.loop.actions.asking import WORKER, HeldBack
+from loopwright.loop.budget import hold_after, left_for_a_turn
 from loopwright.loop.desk import Desk
-from loopwright.loop.model import Hold, Holder, Loop, Mark, Validation
+from loopwright.loop.model import Hold, Holder, Loop, Mark, Spent, Validation
 from loopwright.loop.pages import add_to_page
 from loopwright.loop.reports.find import Found, find_coverage_reports, find_test_reports
 from loopwright.loop.reports.model import TestResult, UnreadableReport
@@ -50,6 +51,7 @@ def perform(loop: Loop, desk: Desk, action_id: str) -> c.Command:
     )
     finished = run_plan(order, desk.tools(), Emitter(ignore), desk.cancellation)
     desk.cancellation.raise_if_requested()
+    _count(loop, desk, finished)
     validation = _validation(finished, reports, stamp(desk.clock()))
     _write_down(loop, desk, validation, reports)
     mark = Mark(
@@ -58,6 +60,24 @@ def perform(loop: Loop, desk: Desk, action_id: str) -> c.Command:
         evidence="passed" if validation.passed else "failed",
     )
     return c.FinishValidate(action_id=action_id, validation=validation, mark=mark)
+
+
+def _count(loop: Loop, desk: Desk, finished: Finished) -> None:
+    """The tests' time is work, too; where they were ended because no more of it is left, they have said nothing."""
+    left_s = left_for_a_turn(loop, "wall_s")
+    ended = any(one.ending == "timed_out" for step in finished.evidence.steps for one in step.commands)
+    is_over = ended and left_s is not None and left_s < desk.limits.timeout_s
+    worked_s = sum(step.duration_s for step in finished.evidence.steps)
+    spent = Spent(wall_s=round(max(worked_s, left_s or 0.0) if is_over else worked_s, 3))
+    with desk.store.changing(loop.loop_id) as opened:
+        after = opened.apply(c.Count(spent=spent), WORKER).loop
+    if is_over:
+        raise HeldBack(hold_after(after, "wall_s", stamp(desk.clock())))
+
+
+def _timeout_s(loop: Loop, desk: Desk) -> float:
+    left_s = left_for_a_turn(loop, "wall_s")
+    return desk.limits.timeout_s if left_s is None else max(0.1, min(desk.limits.timeout_s, left_s))
 
 
 class _Reports:
@@ -113,7 +133,12 @@ def _plan(loop: Loop, desk: Desk) -> bytes | LoopwrightError:
                 since=stamp(desk.clock()),
             )
         )
-    step = {"id": _STEP, "action": "run the project's tests", "commands": [command], "timeout_s": desk.limits.timeout_s}
+    step = {
+        "id": _STEP,
+        "action": "run the project's tests",
+        "commands": [command],
+        "timeout_s": _timeout_s(loop, desk),
+    }
     return codec.to_yaml({"new_plan": {"unified_goal": f"the tests of {loop.title}", "steps": [step]}})
 
 

@@ -14,7 +14,6 @@ from loopwright.kernel import process
 from loopwright.kernel.files import make_folder, shown
 from loopwright.kernel.locks import is_held
 from loopwright.loop import commands as c
-from loopwright.loop.model import Running
 from loopwright.verbs.context import Context
 from loopwright.verbs.loop.control import actor, store_of
 
@@ -34,7 +33,7 @@ def start_detached(context: Context, loop_id: str) -> Detached:
     store = store_of(context)
     # Here and not in the worker: what the rules refuse, the person who asked should hear at once.
     with store.changing(loop_id) as opened:
-        if not isinstance(opened.loop.phase, Running):
+        if not opened.loop.is_for_a_worker:
             opened.apply(c.Start(), actor())
     log = store.paths(loop_id).progress / "worker.log"
     make_folder(log.parent)

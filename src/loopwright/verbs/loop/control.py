@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from loopwright.kernel.clock import stamp
 from loopwright.loop import commands as c
+from loopwright.loop.budget import still_over
 from loopwright.loop.choice import is_held_for_choice
 from loopwright.loop.events import LoopCreated
 from loopwright.loop.model import Budget, Held, Hold, Holder, Loop, Mode, Running
@@ -22,6 +23,7 @@ from loopwright.workspace.layout import record_choice
 
 # What a person's resume lifts: their own pause, and what they were asked to look at.
 _LIFTED = frozenset({Holder.OPERATOR, Holder.BLOCKER, Holder.QUOTA})
+NO_LIMITS = Budget()
 _LETTERS = string.ascii_lowercase + string.digits
 
 
@@ -36,6 +38,7 @@ class Wish(msgspec.Struct, frozen=True, kw_only=True):
     tags: tuple[str, ...] = ()
     priority: int = 0
     budget: Budget = Budget()
+    task_budget: Budget = Budget()
 
 
 def new_loop(context: Context, wish: Wish) -> Loop:
@@ -53,6 +56,7 @@ def new_loop(context: Context, wish: Wish) -> Loop:
         tags=wish.tags,
         priority=wish.priority,
         budget=_budget(context, wish.budget),
+        task_budget=_task_budget(context, wish.task_budget),
     )
     return store_of(context).create(c.Create(wanted=wanted), actor())
 
@@ -64,18 +68,30 @@ def pause(context: Context, loop_id: str, *, revision: int | None = None) -> Loo
     return _apply(context, loop_id, c.Pause(hold=hold), revision)
 
 
-def resume(context: Context, loop_id: str, *, budget: Budget | None = None, revision: int | None = None) -> Loop:
-    """Lift what a person can lift; with more budget the budget's hold too."""
+def resume(
+    context: Context,
+    loop_id: str,
+    *,
+    budget: Budget = NO_LIMITS,
+    task_budget: Budget = NO_LIMITS,
+    revision: int | None = None,
+) -> Loop:
+    """Lift what a person can lift; the budget's hold too, where there is room in it now."""
     require_person(context.environment, "loop resume")
     with store_of(context).changing(loop_id, revision=revision) as opened:
+        before = opened.loop
+        after = replace(before, budget=before.budget.but(budget), task_budget=before.task_budget.but(task_budget))
         # A running loop's worker died, or it was never held: nothing to lift, and starting it is the caller's part.
-        if not isinstance(opened.loop.phase, Running):
-            lifts = _LIFTED | ({Holder.BUDGET} if budget is not None else frozenset())
-            if is_held_for_choice(opened.loop):
+        if not isinstance(before.phase, Running):
+            has_room = still_over(after, stamp(context.clock())) is None
+            lifts = _LIFTED | ({Holder.BUDGET} if has_room else frozenset())
+            if is_held_for_choice(before):
                 lifts |= {Holder.DECISION}  # whoever drives it asks again
             opened.apply(c.Resume(lifts=lifts), actor())
-        if budget is not None:
-            opened.apply(c.SetBudget(budget=_more(opened.loop.budget, budget)), actor())
+        if after.budget != before.budget:
+            opened.apply(c.SetBudget(budget=after.budget), actor())
+        if after.task_budget != before.task_budget:
+            opened.apply(c.SetTaskBudget(budget=after.task_budget), actor())
         return opened.loop
 
 
@@ -126,14 +142,24 @@ def _apply(context: Context, loop_id: str, command: c.Command, revision: int | N
 def _budget(context: Context, wished: Budget) -> Budget:
     """What the settings say where nobody said otherwise; there 0 is no limit."""
     said = context.settings.values.budget
-    return Budget(
-        usd=wished.usd if wished.usd is not None else said.usd or None,
-        tokens=wished.tokens if wished.tokens is not None else said.tokens or None,
-        wall_s=wished.wall_s if wished.wall_s is not None else float(said.wall_s) or None,
-        turns=wished.turns if wished.turns is not None else said.turns or None,
+    usual = Budget(
+        usd=said.usd or None,
+        tokens=said.tokens or None,
+        wall_s=float(said.wall_s) or None,
+        turns=said.turns or None,
+        retries=said.retries or None,
     )
+    return usual.but(wished)
 
 
-def _more(before: Budget, wished: Budget) -> Budget:
-    given = {name: value for name in Budget.__struct_fields__ if (value := getattr(wished, name)) is not None}
-    return replace(before, **given)
+def _task_budget(context: Context, wished: Budget) -> Budget:
+    said = context.settings.values.budget
+    usual = Budget(
+        usd=said.task_usd or None,
+        tokens=said.task_tokens or None,
+        wall_s=float(said.task_wall_s) or None,
+        turns=said.task_turns or None,
+        iterations=said.task_iterations or None,
+        retries=said.task_retries or None,
+    )
+    return usual.but(wished)

@@ -16,6 +16,7 @@ from loopwright.workspace.layout import Layout
 # In the order in which a person wants to hear of them.
 STATUSES = ("running", "paused", "failed", "created", "completed", "damaged")
 _MOST_BYTES = 64 << 20
+_DECISION = "decision_required_"
 
 
 class _Hold(msgspec.Struct, frozen=True):
@@ -56,6 +57,12 @@ class Summary(msgspec.Struct, frozen=True):
         """It says that it runs, and nobody runs it."""
         return self.line.status == "running" and not self.has_worker
 
+    @property
+    def open_decision(self) -> str | None:
+        """The id of what waits for a person's answer."""
+        codes = (hold.code for hold in self.line.loopwright.holds if hold.holder == "decision")
+        return next((code.removeprefix(_DECISION) for code in codes), None)
+
 
 def list_loops(layout: Layout) -> list[Summary]:
     """Every loop, the newest change first."""
@@ -80,6 +87,8 @@ def way_on(one: Summary) -> str | None:
     """The command with which a person moves it on; None when it needs none."""
     loop_id = one.line.loop_id
     match one.line.status:
+        case "paused" if (asked := one.open_decision) is not None:
+            return f'loopwright loop answer {loop_id} {asked} "…"'
         case "paused":
             return f"loopwright loop resume {loop_id}"
         case "running" if one.is_abandoned:

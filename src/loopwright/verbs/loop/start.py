@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
-from loopwright.errors import LoopRefused
+from loopwright.agents.port import ReportsCost
+from loopwright.errors import AgentFailed, LoopRefused
+from loopwright.kernel import process
 from loopwright.kernel.locks import HeldLock, try_lock
 from loopwright.kernel.process import Cancellation, Freezer
 from loopwright.loop import commands as c
 from loopwright.loop.choice import is_held_for_choice
 from loopwright.loop.desk import Ask, Desk
 from loopwright.loop.driver import drive
-from loopwright.loop.model import Holder, Loop, Running
+from loopwright.loop.model import Holder, Loop
+from loopwright.loop.paying import count_open_turn
 from loopwright.loop.watcher import Watcher
+from loopwright.sandbox import place
 from loopwright.verbs.context import Context
 from loopwright.verbs.loop.control import actor, store_of
 from loopwright.verbs.recover import recover
@@ -27,24 +34,32 @@ def start(context: Context, loop_id: str, cancellation: Cancellation, *, ask: As
     `ask` lets a person choose what is next in interactive mode; without it the loop is held for a choice.
     """
     store = store_of(context)
-    store.load(loop_id)
-    lock = _worker_lock(context, loop_id)
-    try:
-        recover(context)
+    with as_worker(context, loop_id):
         with store.changing(loop_id) as opened:
             # A running loop without a worker is one whose worker died: it goes on where that one was.
             if is_held_for_choice(opened.loop):
                 opened.apply(c.Resume(lifts=frozenset({Holder.DECISION})), actor())
-            if not isinstance(opened.loop.phase, Running):
+            if not opened.loop.is_for_a_worker:
                 opened.apply(c.Start(), actor())
         freezer = Freezer()
         with Watcher(store, loop_id, cancellation, freezer, context.settings.values.loop.freeze_s):
-            return drive(loop_id, desk_for(context, cancellation, freezer, ask or _nobody))
+            return drive(loop_id, desk_for(context, cancellation, freezer, ask or nobody))
+
+
+@contextmanager
+def as_worker(context: Context, loop_id: str) -> Iterator[None]:
+    """The one who works on a loop, for the block; what a dead one left is settled first."""
+    store_of(context).load(loop_id)
+    lock = _worker_lock(context, loop_id)
+    try:
+        _settle_what_a_dead_worker_left(context, loop_id)
+        recover(context)
+        yield
     finally:
         lock.release()
 
 
-def _nobody(loop: Loop) -> None:
+def nobody(loop: Loop) -> None:
     """There is no terminal to ask at."""
     del loop
 
@@ -65,6 +80,25 @@ def _worker_lock(context: Context, loop_id: str) -> HeldLock:
     )
 
 
+def _settle_what_a_dead_worker_left(context: Context, loop_id: str) -> None:
+    """Before its sandbox is cleared: an agent that outlived its worker is ended, and what it used is counted."""
+    turn = store_of(context).load(loop_id).open_turn
+    if turn is None:
+        return
+    folder = Path(turn.mailbox).parent
+    if folder in place.leftovers(context.wanted_sandbox_root().resolve()):
+        process.end_family(str(folder))
+    count_open_turn(store_of(context), loop_id, _reporter(context, turn.agent), actor())
+
+
+def _reporter(context: Context, name: str) -> ReportsCost | None:
+    try:
+        agent = context.open_agent(name)
+    except AgentFailed:
+        return None
+    return agent if isinstance(agent, ReportsCost) else None
+
+
 def desk_for(context: Context, cancellation: Cancellation, freezer: Freezer, ask: Ask) -> Desk:
     """What a worker of this workspace works with."""
     values = context.settings.values
@@ -82,6 +116,7 @@ def desk_for(context: Context, cancellation: Cancellation, freezer: Freezer, ask
         agent_settings=lambda name: values.agents.named.get(name, AgentSettings()),
         settings=values.loop,
         max_retries=values.run.max_retries,
+        waits_for_quota=values.agents.quota == "wait",
         clock=context.clock,
         cancellation=cancellation,
         freezer=freezer,

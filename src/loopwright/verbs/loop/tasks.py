@@ -13,10 +13,10 @@ from loopwright.errors import LoopRefused, WrongUsage
 from loopwright.kernel.clock import stamp
 from loopwright.kernel.files import shown
 from loopwright.loop import commands as c
-from loopwright.loop.model import Loop, Task, TaskMode
+from loopwright.loop.model import Budget, Loop, Task, TaskMode
 from loopwright.loop.outside import NotTaken, tasks_of
 from loopwright.verbs.context import Context
-from loopwright.verbs.loop.control import actor, store_of
+from loopwright.verbs.loop.control import NO_LIMITS, actor, store_of
 
 _MOST_BYTES = 16 << 20
 
@@ -28,6 +28,7 @@ class TaskWish(msgspec.Struct, frozen=True, kw_only=True):
     tool: str | None = None
     mode: TaskMode | None = None
     reopen: bool = False
+    budget: Budget = NO_LIMITS
 
 
 def add_task(context: Context, loop_id: str, wish: TaskWish, *, before: str | None = None) -> Loop:
@@ -41,7 +42,10 @@ def add_task(context: Context, loop_id: str, wish: TaskWish, *, before: str | No
             status="pending",
             created_at=stamp(context.clock()),
         )
-        return opened.apply(c.AddTask(task=task, before=before), actor()).loop
+        opened.apply(c.AddTask(task=task, before=before), actor())
+        for command in _budget_commands(opened.loop, task.id, wish.budget):
+            opened.apply(command, actor())
+        return opened.loop
 
 
 def edit_task(context: Context, loop_id: str, task_id: str, wish: TaskWish) -> Loop:
@@ -51,6 +55,9 @@ def edit_task(context: Context, loop_id: str, task_id: str, wish: TaskWish) -> L
         if task is None:
             # Refused, with the list of those that are there.
             return opened.apply(c.RemoveTask(task_id=task_id), actor()).loop
+        # What it may cost can be changed while it is held for that; everything else only when nobody is at it.
+        for command in _budget_commands(opened.loop, task_id, wish.budget):
+            opened.apply(command, actor())
         edited = replace(
             task,
             description=task.description if wish.description is None else wish.description,
@@ -59,7 +66,14 @@ def edit_task(context: Context, loop_id: str, task_id: str, wish: TaskWish) -> L
         )
         if wish.reopen:
             edited = replace(edited, status="pending", completed_at=None)
-        return opened.apply(c.EditTask(task=edited), actor()).loop
+        return opened.apply(c.EditTask(task=edited), actor()).loop if edited != task else opened.loop
+
+
+def _budget_commands(loop: Loop, task_id: str, wished: Budget) -> tuple[c.Command, ...]:
+    if wished == NO_LIMITS:
+        return ()
+    own = loop.task_budgets.get(task_id, NO_LIMITS).but(wished)
+    return (c.SetTaskBudget(task_id=task_id, budget=own),)
 
 
 def finish_task(context: Context, loop_id: str, task_id: str) -> Loop:
@@ -98,9 +112,7 @@ def import_tasks(context: Context, loop_id: str, source: Path) -> Loop:
                 f"the loop has these tasks already: {', '.join(twice[:5])}",
                 hint="give them other ids in the file; nothing was imported",
             )
-        for task in wanted:
-            opened.apply(c.AddTask(task=task), actor())
-        return opened.loop
+        return opened.apply(c.AddTasks(tasks=wanted), actor()).loop if wanted else opened.loop
 
 
 def _lines(context: Context, source: Path) -> list[dict[str, Any]]:

@@ -14,7 +14,7 @@ from loopwright.loop.guidance import way_on
 from loopwright.loop.model import Action, Completed, Created, Failed, Held, Loop, Running
 from loopwright.loop.projection import progress_of
 from loopwright.loop.rules import status_of
-from loopwright.loop.sentences import validation_in_words
+from loopwright.loop.sentences import hold_in_words, validation_in_words
 from loopwright.verbs.loop.follow import Seen
 
 _BAR, _WIDE = 20, 100
@@ -136,7 +136,7 @@ def _notes(seen: Seen, columns: int) -> list[Row]:
     said: list[tuple[str, str]] = []
     match seen.loop.phase:
         case Held(holds=holds):
-            said = [(f"held by {hold.holder} since {hold.since[11:19]}: {hold.message}", "yellow") for hold in holds]
+            said = [(f"since {hold.since[11:19]} {hold_in_words(hold)}", "yellow") for hold in holds]
         case Failed(reason=reason):
             said = [(f"failed: {reason}", "red")]
         case Completed(forced=forced):

@@ -1,0 +1,87 @@
+"""The file in which an agent's program says what it has used so far: lines of JSON, each of which adds. Reads only.
+
+Whoever writes it is not trusted: what is no line of use is passed over and named, and a huge file is read to a limit.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import math
+from contextlib import suppress
+from pathlib import Path
+
+from loopwright.agents.port import Used
+from loopwright.kernel.files import read_head
+
+FILE = "usage.jsonl"
+VARIABLE = "LOOPWRIGHT_USAGE"
+_MOST_BYTES = 1 << 20
+_MOST_USD = 1e9
+_MOST_TOKENS = 1 << 53
+_SHOWN_PROBLEMS = 3
+
+
+def forget_usage(mailbox: Path) -> None:
+    """A turn that begins has used nothing, whoever used the mailbox before."""
+    with suppress(OSError):
+        (mailbox / FILE).unlink()
+
+
+def read_usage(path: Path, *, is_over: bool) -> Used:
+    """What the lines add up to; while the program runs its last line may still be on its way."""
+    try:
+        data, is_longer = read_head(path, _MOST_BYTES)
+    except OSError as problem:
+        gone = problem.errno == errno.ENOENT
+        return Used() if gone else Used(problems=(f"the file of use can't be read: {problem.strerror}",))
+    lines = data.split(b"\n")
+    rest = lines.pop()
+    if is_over and rest and not is_longer:
+        lines.append(rest)
+    usd: float | None = None
+    tokens: int | None = None
+    bad: list[str] = []
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        added = _added(line)
+        if added is None:
+            bad.append(f"line {number} of the file of use is none: {line[:60].decode('utf-8', 'replace')}")
+            continue
+        usd = usd if added.usd is None else (usd or 0.0) + added.usd
+        tokens = tokens if added.tokens is None else (tokens or 0) + added.tokens
+    return Used(usd, tokens, _named(bad, is_longer=is_longer))
+
+
+def _added(line: bytes) -> Used | None:
+    try:
+        document = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(document, dict):
+        return None
+    usd, tokens = document.get("usd"), document.get("tokens")
+    if usd is None and tokens is None:
+        return None
+    if not _is_amount(usd, _MOST_USD) or not _is_amount(tokens, _MOST_TOKENS) or isinstance(tokens, float):
+        return None
+    return Used(None if usd is None else float(usd), tokens)
+
+
+def _is_amount(value: object, most: float) -> bool:
+    if value is None:
+        return True
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return math.isfinite(value) and 0 <= value <= most
+
+
+def _named(bad: list[str], *, is_longer: bool) -> tuple[str, ...]:
+    more = len(bad) - _SHOWN_PROBLEMS
+    named = bad[:_SHOWN_PROBLEMS]
+    if more > 0:
+        named.append(f"and {more} more lines of it")
+    if is_longer:
+        named.append(f"the file of use has more than {_MOST_BYTES:,} bytes; the rest is not counted")
+    return tuple(named)

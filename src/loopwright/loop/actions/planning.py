@@ -1,0 +1,61 @@
+"""Tasks from an agent that is asked to split a loop's description; what is there already is told to it."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Literal
+
+from loopwright.agents.port import NoAnswer, Role
+from loopwright.agents.prompts import part, prompt_for
+from loopwright.kernel.clock import stamp
+from loopwright.loop.actions.asking import HeldBack, ask
+from loopwright.loop.answers import NotAnswered, ProposedTasks, read_answer
+from loopwright.loop.desk import Desk
+from loopwright.loop.model import Hold, Holder, Loop, Task
+from loopwright.loop.workshop import workshop
+
+
+def plan_tasks(loop: Loop, desk: Desk, agent: str, most: int | None = None) -> tuple[Task, ...]:
+    """New tasks with ids of their own; `HeldBack` when none came."""
+    redactor = desk.tools().redactor
+    with workshop(loop, desk, redactor) as booth:
+        answer = ask(loop, desk, booth, agent, Role.PLANNER, _prompt(loop, most))
+    if isinstance(answer, NoAnswer):
+        raise _held(
+            desk, answer.reason, f"no plan came from {agent}: {answer.reason}: {redactor.clean(answer.detail).text}"
+        )
+    try:
+        proposed = read_answer(answer.text, ProposedTasks).tasks[:most]
+    except NotAnswered as problem:
+        raise _held(desk, "invalid_answer", redactor.clean(str(problem)).text) from problem
+    now = stamp(desk.clock())
+    taken = {task.id for task in loop.tasks}
+    names = (name for number in itertools.count(1) if (name := f"T-{number}") not in taken)
+    return tuple(
+        Task(
+            id=name,
+            description=redactor.clean(task.description).text,
+            tool=task.tool or loop.agent or agent,
+            mode=_mode(task.mode),
+            status="pending",
+            created_at=now,
+        )
+        for name, task in zip(names, (one for one in proposed if one.description.strip()), strict=False)
+    )
+
+
+def _prompt(loop: Loop, most: int | None) -> str:
+    prompt = prompt_for(Role.PLANNER, title=loop.title, description=loop.description)
+    if loop.tasks:
+        known = "\n".join(f"- {task.id} ({task.status}): {task.description}" for task in loop.tasks)
+        prompt += part("known_tasks", known=known)
+    return prompt if most is None else f"{prompt}\nGive {most} tasks at most.\n"
+
+
+def _mode(text: str) -> Literal["analysis", "write"]:
+    return "analysis" if text == "analysis" else "write"
+
+
+def _held(desk: Desk, code: str, message: str) -> HeldBack:
+    hold = Hold(holder=Holder.BLOCKER, code=code, message=message, since=stamp(desk.clock()))
+    return HeldBack(hold, turn_taken=True)

@@ -1,0 +1,76 @@
+"""Decisions that only a person can make: asked once, answered once, and then known. Pure."""
+
+from __future__ import annotations
+
+import itertools
+
+from loopwright.agents.decision_requests import DecisionRequest
+from loopwright.loop import commands as c
+from loopwright.loop import events as e
+from loopwright.loop.model import Decision, Held, Hold, Holder, Loop, Running
+from loopwright.loop.verdict import Accepted, Verdict, refused
+
+
+def ask_decisions(loop: Loop, command: c.AskDecisions) -> Verdict:
+    """What is new is put on record; as long as something of what is asked is open, the loop is held."""
+    if not isinstance(loop.phase, Running | Held):
+        return Accepted(())
+    known = list(loop.decisions)
+    asked: list[Decision] = []
+    for request in command.requests:
+        decision = known_decision(known, request)
+        if decision is None:
+            decision = Decision(
+                id=request.id or _free_id(known),
+                question=request.question,
+                options=request.options,
+                asked_at=command.at,
+            )
+            known.append(decision)
+        asked.append(decision)
+    new = tuple(e.DecisionAsked(decision=one) for one in known[len(loop.decisions) :])
+    waiting = [one for one in asked if one.answer is None]
+    held = (e.HoldPlaced(hold=_hold(waiting[0], command.at)),) if waiting else ()
+    return Accepted((*new, *held))
+
+
+def answer_decision(loop: Loop, command: c.AnswerDecision) -> Verdict:
+    """The answer stays; with the last one the hold is lifted."""
+    wanted = next((one for one in loop.decisions if one.id == command.decision_id), None)
+    if wanted is None:
+        waiting = ", ".join(one.id for one in loop.open_decisions) or "none"
+        said = f"the loop {loop.loop_id} has no decision {command.decision_id}"
+        return refused("no_decision", said, f"these wait for an answer: {waiting}")
+    if wanted.answer is not None:
+        said = f"{wanted.id} is answered already, by {wanted.answered_by}: {wanted.answer}"
+        return refused("answered_already", said, "what agents were told stays; say it anew in the loop's tasks")
+    if not command.answer.strip():
+        return refused("empty_answer", "an answer needs words", f"{wanted.id} asks: {wanted.question}")
+    answered = e.DecisionAnswered(decision_id=wanted.id, answer=command.answer, by=command.by)
+    holds = loop.phase.holds if isinstance(loop.phase, Held) else ()
+    if not any(hold.holder is Holder.DECISION for hold in holds):
+        return Accepted((answered,))
+    rest = [one for one in loop.open_decisions if one.id != wanted.id]
+    after = e.HoldPlaced(hold=_hold(rest[0], loop.updated_at)) if rest else e.HoldLifted(holder=Holder.DECISION)
+    return Accepted((answered, after))
+
+
+def known_decision(known: list[Decision], request: DecisionRequest) -> Decision | None:
+    """The decision that a request is about, by its id or its words."""
+    words = request.question.split()
+    return next((one for one in known if one.id == request.id or one.question.split() == words), None)
+
+
+def _hold(decision: Decision, now: str) -> Hold:
+    options = f" ({' / '.join(decision.options)})" if decision.options else ""
+    return Hold(
+        holder=Holder.DECISION,
+        code=f"decision_required_{decision.id}",
+        message=f"{decision.id}: {decision.question}{options}",
+        since=now,
+    )
+
+
+def _free_id(known: list[Decision]) -> str:
+    taken = {one.id for one in known}
+    return next(name for number in itertools.count(1) if (name := f"D-{number}") not in taken)

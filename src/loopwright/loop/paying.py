@@ -1,0 +1,51 @@
+"""What a turn is counted as, also one whose worker died before it could count it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from loopwright.agents.port import Answer, ReportsCost, Used
+from loopwright.kernel import codec
+from loopwright.loop import commands as c
+from loopwright.loop.model import OpenTurn, Spent
+from loopwright.loop.store import LoopStore
+from loopwright.runner.meter import LAST_LOOK
+
+SHELL = "bash"
+_MOST_BYTES = 1 << 16
+
+
+def spent_on(agent: str, used: Used, worked_s: float, answer: Answer | None) -> Spent:
+    """What was said at the end, or while it ran: the larger, since neither is known to be all."""
+    usd = answer.cost_usd if answer is not None else None
+    tokens = answer.tokens if answer is not None else None
+    is_model = agent != SHELL
+    return Spent(
+        usd=max(usd or 0.0, used.usd or 0.0),
+        tokens=max(tokens or 0, used.tokens or 0),
+        wall_s=round(max(0.0, worked_s), 3),
+        turns=int(is_model),
+        usd_known=not is_model or usd is not None or used.usd is not None,
+    )
+
+
+def count_open_turn(store: LoopStore, loop_id: str, reporter: ReportsCost | None, actor: str) -> None:
+    """Count what a turn used whose worker died at it, once; the caller has ended what still ran of it."""
+    with store.changing(loop_id) as opened:
+        turn = opened.loop.open_turn
+        if turn is None:
+            return
+        used = _used(turn, reporter, store.paths(loop_id).progress / "turns" / turn.name / LAST_LOOK)
+        spent = spent_on(turn.agent, used, 0.0, None)
+        opened.apply(c.Count(spent=spent, task_id=turn.task_id, turn=turn.name), actor)
+
+
+def _used(turn: OpenTurn, reporter: ReportsCost | None, last_look: Path) -> Used:
+    """From its mailbox where that is still there, else what was seen of it last."""
+    mailbox = Path(turn.mailbox)
+    if reporter is not None and mailbox.is_dir():
+        return reporter.used(mailbox, is_over=True)
+    try:
+        return codec.from_json(last_look.read_bytes()[:_MOST_BYTES], Used)
+    except (OSError, codec.Undecodable):
+        return Used()

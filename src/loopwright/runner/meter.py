@@ -1,0 +1,99 @@
+"""What one turn uses, read while it runs, and the end of the turn that uses more than it may. Counts no pause."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import msgspec
+from msgspec.structs import replace
+
+from loopwright.agents.port import Agent, Ran, ReportsCost, Used
+from loopwright.errors import StorageFailed
+from loopwright.kernel import codec
+from loopwright.kernel.files import replace_quickly
+from loopwright.kernel.process import Cancellation, wait_for_request
+
+_LOOK_EVERY_S = 0.25
+_OVER = "budget"
+# What a turn had used when we last looked, beside its record: whoever comes after a crash finds it there.
+LAST_LOOK = "usage.json"
+
+
+class Allowance(msgspec.Struct, frozen=True):
+    """What is left for one turn; None is no limit."""
+
+    usd: float | None = None
+    tokens: float | None = None
+    wall_s: float | None = None
+
+
+class Meter:
+    """One turn's meter. `over` names the limit for which the turn was ended."""
+
+    def __init__(self, agent: Agent, mailbox: Path, record: Path, allowance: Allowance) -> None:
+        self._reporter = agent if isinstance(agent, ReportsCost) else None
+        self._mailbox = mailbox
+        self._record = record
+        self._allowance = allowance
+        self._worked_s = 0.0
+        self.used = Used()
+        self.over: str | None = None
+
+    @property
+    def worked_s(self) -> float:
+        """How long its programs worked; one that was ended for the time has used all that it had."""
+        return max(self._worked_s, self._allowance.wall_s or 0.0) if self.over == "wall_s" else self._worked_s
+
+    def seconds_for(self, wanted_s: float) -> float:
+        """How long the next program may run."""
+        wall_s = self._allowance.wall_s
+        return wanted_s if wall_s is None else max(0.0, min(wanted_s, wall_s - self._worked_s))
+
+    @contextmanager
+    def watching(self, cancellation: Cancellation) -> Iterator[Cancellation]:
+        """While a program runs: a request to stop that is also made when it has used too much."""
+        with cancellation.nested() as inner:
+            if self._reporter is None:
+                yield inner
+                return
+            done = Cancellation()
+            thread = threading.Thread(target=self._watch, args=(done, inner), name="meter", daemon=True)
+            thread.start()
+            try:
+                yield inner
+            finally:
+                done.request("over")
+                thread.join()
+                done.close()
+
+    def note(self, ran: Ran, *, wanted_s: float, given_s: float) -> None:
+        """A program has run."""
+        self._worked_s += ran.duration_s
+        if ran.timed_out and given_s < wanted_s:
+            self.over = "wall_s"
+
+    def read_to_the_end(self) -> None:
+        """The turn is over: nobody adds anything any more."""
+        self._look(is_over=True)
+
+    def _watch(self, done: Cancellation, inner: Cancellation) -> None:
+        while not wait_for_request(done, _LOOK_EVERY_S):
+            self._look(is_over=False)
+            for name in ("usd", "tokens"):
+                limit, used = getattr(self._allowance, name), getattr(self.used, name)
+                if self.over is None and limit is not None and used is not None and used > limit:
+                    self.over = name
+                    inner.request(_OVER)
+
+    def _look(self, *, is_over: bool) -> None:
+        if self._reporter is None:
+            return
+        found = self._reporter.used(self._mailbox, is_over=is_over)
+        if found != self.used:
+            self.used = found
+            # For whoever comes after a crash; that it can't be written must not end the watching.
+            with suppress(StorageFailed):
+                replace_quickly(self._record / LAST_LOOK, codec.to_json(replace(found, problems=())))

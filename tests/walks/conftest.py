@@ -1,0 +1,97 @@
+"""A project whose loops a scripted agent works on, quickly: one file decides whether the work is right."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import time
+from contextlib import contextmanager
+
+import pytest
+import yaml
+
+from loopwright.loop import log
+
+
+class Loops:
+    """`loopwright loop …` in a project, with what it leaves."""
+
+    def __init__(self, project):
+        self.project = project
+
+    def configure(self, turns=(), *, loop=None, more=""):
+        """The agent's turns and the settings."""
+        self.project.environment["LOOPWRIGHT_SANDBOX_ISOLATION"] = "none"
+        self.project.write(".loopwright/turns.yaml", yaml.safe_dump({"turns": list(turns)}))
+        lines = "".join(f"{name} = {json.dumps(value)}\n" for name, value in (loop or {}).items())
+        self.project.write(
+            ".loopwright/config.toml",
+            f'{more}\n[loop]\ntest_command = "test -e done"\n{lines}[agents]\ndefault = "scripted"\n'
+            '[agents.scripted]\nturns = ".loopwright/turns.yaml"\n',
+        )
+
+    def run(self, *arguments, code=0, **more):
+        """A subcommand, with the exit code that is expected."""
+        done = self.project.run("loop", *arguments, **more)
+        assert done.exit_code == code, done.stdout + done.stderr
+        assert "Traceback" not in done.stderr
+        return done
+
+    def new(self, *arguments):
+        """A new loop's id."""
+        return self.run("new", "a goal", *arguments, "--json").json()["loop_id"]
+
+    def shown(self, loop_id):
+        """`loop show --json`."""
+        return self.run("show", loop_id, "--json").json()
+
+    def holds(self, loop_id):
+        """Who holds it, and why, as codes."""
+        return [(hold["holder"], hold["code"]) for hold in self.shown(loop_id)["loopwright"]["holds"]]
+
+    def spent(self, loop_id):
+        """What it has cost."""
+        return self.shown(loop_id)["loopwright"]["spent"]
+
+    def events(self, loop_id, kind):
+        """What happened, of one kind."""
+        path = self.project.own / "loops" / f"{loop_id}.events.ndjson"
+        return [event for _, line in log.lines(path) for event in line.events if isinstance(event, kind)]
+
+    def errors(self, loop_id):
+        """What went wrong, as texts."""
+        return [error["message"] for error in self.shown(loop_id)["skill_state"]["errors"]]
+
+    @contextmanager
+    def started(self, loop_id, *arguments):
+        """`loop start` as a process of its own; it does not outlive the block."""
+        child = subprocess.Popen(
+            self.project.command("loop", "start", loop_id, *arguments), cwd=self.project.root,
+            env=self.project.environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
+            text=True,
+        )  # fmt: skip
+        try:
+            yield child
+        finally:
+            if child.poll() is None:
+                child.kill()
+            child.communicate()
+
+
+@pytest.fixture
+def loops(project):
+    project.write(".gitignore", ".loopwright/\n")
+    project.commit("start")
+    return Loops(project)
+
+
+@pytest.fixture
+def wait_until():
+    def wait(condition):
+        for _ in range(6000):
+            if condition():
+                return
+            time.sleep(0.01)
+        raise AssertionError("it did not happen")
+
+    return wait

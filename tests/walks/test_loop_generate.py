@@ -1,0 +1,90 @@
+"""`loopwright loop task generate`: an agent's tasks, all or none, paid for like any turn."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+
+def planned(*descriptions, **more):
+    return {"role": "planner", "answer": json.dumps({"tasks": [{"description": one} for one in descriptions]}), **more}
+
+
+def descriptions(loops, loop_id):
+    path = loops.project.own / "loops" / f"{loop_id}.tasks.jsonl"
+    return [json.loads(line)["description"] for line in path.read_text().splitlines()]
+
+
+def test_tasks_come_from_the_description_and_from_what_is_there(loops):
+    again = planned("three", expect="- T-2 (pending): two")
+    loops.configure([planned("one", "two", "left out", usd=0.5, expect="a plan of two"), again])
+    loop_id = loops.new("--description", "a plan of two")
+    done = loops.run("task", "generate", loop_id, "--count", "2")
+    assert done.stdout.splitlines() == ["  T-1 [scripted] one", "  T-2 [scripted] two", "2 tasks were added"]
+    found = loops.run("task", "generate", loop_id, "--json").json()
+    assert (found["added"], [task["id"] for task in found["tasks"]]) == (True, ["T-3"])
+    assert descriptions(loops, loop_id) == ["one", "two", "three"]
+    assert (loops.spent(loop_id)["usd"], loops.spent(loop_id)["turns"]) == (0.5, 2)
+    assert len(list(loops.project.own.glob("loops/*/turns/none-planner*/prompt.md"))) == 2
+    assert list(loops.project.sandboxes.iterdir()) == []
+
+
+def test_a_look_adds_nothing_and_is_paid_for(loops):
+    loops.configure([planned("one", usd=0.5), planned("another")])
+    loop_id = loops.new("--description", "d")
+    assert "nothing was added" in loops.run("task", "generate", loop_id, "--dry-run").stdout
+    assert loops.run("task", "generate", loop_id, "--dry-run", "--json").json()["added"] is False
+    assert descriptions(loops, loop_id) == []
+    assert loops.spent(loop_id)["usd"] == 0.5
+
+
+@pytest.mark.parametrize(
+    ("turn", "said"),
+    [
+        ({"role": "planner", "answer": "no json"}, "not the JSON"),
+        ({"role": "planner", "answer": '{"tasks": [{"description": "one"}, {"description": 7}]}'}, "not the JSON"),
+        (planned(), "no task came"),
+        ({"role": "planner", "fail": "rate_limited"}, "rate_limited"),
+        ({"role": "planner", "fail": "crashed"}, "crashed"),
+    ],
+)
+def test_what_is_no_list_of_tasks_adds_nothing(loops, turn, said):
+    loops.configure([turn])
+    loop_id = loops.new("--description", "d")
+    refused = loops.run("task", "generate", loop_id, code=1)
+    assert refused.stderr.startswith("LOOP_REFUSED: ")
+    assert said in refused.stderr
+    assert descriptions(loops, loop_id) == []
+    assert loops.spent(loop_id)["turns"] == 1
+    assert loops.shown(loop_id)["status"] == "created"
+
+
+def test_it_stays_within_the_budget_before_and_during_the_turn(loops):
+    uses = 'while :; do echo \'{"usd": 0.3}\' >> "$LOOPWRIGHT_USAGE"; sleep 0.02; done'
+    loops.configure([{"role": "planner", "run": uses}, planned("one")])
+    loop_id = loops.new("--description", "d", "--usd", "1")
+    assert "the loop has used" in loops.run("task", "generate", loop_id, code=1).stderr
+    spent = loops.spent(loop_id)["usd"]
+    assert spent > 1
+    assert "the loop has used" in loops.run("task", "generate", loop_id, code=1).stderr
+    assert loops.spent(loop_id)["usd"] == spent
+    assert descriptions(loops, loop_id) == []
+
+
+def test_not_while_a_worker_drives_the_loop(loops, wait_until):
+    mark = loops.project.root / "reached"
+    loops.configure([{"role": "builder", "run": f"touch {mark}; sleep 1000"}, planned("one")])
+    loop_id = loops.new("--task", "t")
+    with loops.started(loop_id):
+        wait_until(mark.exists)
+        refused = loops.run("task", "generate", loop_id, code=1)
+        assert "is driven by process" in refused.stderr
+
+
+def test_another_agent_can_plan(loops):
+    answer = json.dumps({"tasks": [{"description": "by mine", "tool": "bash", "mode": "analysis"}]})
+    loops.configure(more=f"[agents.mine]\nkind = \"command\"\ncommand = '''echo '{answer}' > $LOOPWRIGHT_ANSWER'''")
+    loop_id = loops.new("--description", "d")
+    assert "T-1 [bash] by mine" in loops.run("task", "generate", loop_id, "--agent", "mine").stdout
+    assert "neither a description" in loops.run("task", "generate", loops.new(), code=1).stderr

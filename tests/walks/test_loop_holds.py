@@ -1,0 +1,223 @@
+"""What holds a loop besides its budget: a question for a person, a rate limit, a blocker; each with its exit code."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from loopwright.loop import events as e
+
+DONE = "echo done > done"
+WORKS = {"role": "builder", "run": DONE}
+
+
+def asking(name, **request):
+    text = json.dumps(request)
+    return f"printf '%s' '{text}' > \"$LOOPWRIGHT_DECISIONS/{name}.json\"; "
+
+
+ASKS = {"role": "builder", "run": asking("one", question="which database?", options=["sqlite", "postgres"]), "usd": 1}
+
+
+@pytest.mark.parametrize("isolation", ["none", pytest.param("auto", marks=pytest.mark.needs("bwrap"))])
+def test_a_question_holds_the_loop_and_the_next_turn_of_that_action_has_the_answer(loops, isolation):
+    loops.configure([ASKS, {**WORKS, "expect": "which database?\n  Answer: use sqlite"}])
+    loops.project.environment["LOOPWRIGHT_SANDBOX_ISOLATION"] = isolation
+    loop_id = loops.new("--task", "one")
+    loops.run("start", loop_id, code=11)
+    assert loops.holds(loop_id) == [("decision", "decision_required_D-1")]
+    shown = loops.run("show", loop_id).stdout
+    assert "held by decision: D-1: which database? (sqlite / postgres)" in shown
+    assert "D-1 which database? : waits for an answer" in shown
+    (listed,) = loops.run("list", "--json").json()["loops"]
+    assert [hold["code"] for hold in listed["loopwright"]["holds"]] == ["decision_required_D-1"]
+    assert f"loop answer {loop_id} D-1" in loops.project.run("status").stdout
+    assert "loop answer" in loops.run("resume", loop_id, code=1).stderr
+    assert "loop resume" in loops.run("answer", loop_id, "D-1", "use sqlite").stdout
+    assert loops.shown(loop_id)["status"] == "running"
+    loops.run("resume", loop_id)
+    document = loops.shown(loop_id)
+    assert document["status"] == "completed"
+    assert document["current_iteration"] == 2, "the same action, gone on with"
+    (decision,) = document["loopwright"]["decisions"]
+    assert (decision["answer"], decision["options"]) == ("use sqlite", ["sqlite", "postgres"])
+    assert loops.spent(loop_id)["usd"] == 1, "the turn that asked is paid for"
+
+
+def test_every_question_needs_its_answer_and_none_is_answered_twice(loops):
+    both = asking("a", question="which database?") + asking("b", id="D-9", question="which port?")
+    loops.configure([{"role": "builder", "run": both}, WORKS])
+    loop_id = loops.new("--task", "one")
+    loops.run("start", loop_id, code=11)
+    assert loops.run("answer", loop_id, "D-7", "x", code=1).stderr.startswith("LOOP_REFUSED: ")
+    assert "needs words" in loops.run("answer", loop_id, "D-1", " ", code=1).stderr
+    loops.run("answer", loop_id, "D-1", "sqlite")
+    assert loops.holds(loop_id) == [("decision", "decision_required_D-9")]
+    assert "answered already" in loops.run("answer", loop_id, "D-1", "postgres", code=1).stderr
+    loops.run("pause", loop_id)
+    assert loops.run("answer", loop_id, "D-9", "8080", "--json").json()["status"] == "paused", "another holder holds it"
+    assert loops.holds(loop_id) == [("operator", "paused")]
+    loops.run("resume", loop_id)
+    assert loops.shown(loop_id)["status"] == "completed"
+
+
+@pytest.mark.parametrize("again", [{"question": "which  database?"}, {"id": "D-1", "question": "in other words?"}])
+def test_what_is_decided_is_not_asked_again(loops, again):
+    loops.configure([ASKS, {"role": "builder", "run": asking("again", **again)}, WORKS])
+    loop_id = loops.new("--task", "one")
+    loops.run("start", loop_id, code=11)
+    loops.run("answer", loop_id, "D-1", "sqlite")
+    loops.run("resume", loop_id)
+    assert loops.shown(loop_id)["status"] == "completed"
+    assert len(loops.events(loop_id, e.DecisionAsked)) == 1
+    assert any("it asked what is decided already" in message for message in loops.errors(loop_id))
+    assert loops.spent(loop_id)["retries"] == 1, "a turn that asks what it was told has failed"
+
+
+def test_requests_that_are_none_are_named_and_hold_nothing(loops):
+    bad = (
+        'cd $LOOPWRIGHT_DECISIONS; echo x > a.json; echo \'{"question": " "}\' > b.json; mkfifo c.json; '
+        'ln -s /etc/passwd d.json; head -c 100000 /dev/zero > e.json; echo \'{"question": "q", "id": "../x"}\' > f.json'
+    )
+    loops.configure([{"role": "builder", "run": f"({bad}); {DONE}"}])
+    loop_id = loops.new("--task", "one")
+    loops.run("start", loop_id)
+    named = [message for message in loops.errors(loop_id) if message.startswith("the decision request")]
+    assert len(named) == 6
+    assert loops.shown(loop_id)["loopwright"].get("decisions") is None
+
+
+def test_an_agent_can_not_answer_itself(loops):
+    call = " ".join(loops.project.command("loop", "answer", "LOOP", "D-1", "yes", "--project-root"))
+    out = loops.project.root / "said"
+    loops.configure([ASKS, {"role": "builder", "run": f"{call} {loops.project.root} > {out} 2>&1; {DONE}"}])
+    loop_id = loops.new("--task", "one")
+    loops.run("start", loop_id, code=11)
+    loops.run("answer", loop_id, "D-1", "yes")
+    loops.run("resume", loop_id)
+    assert out.read_text().startswith("INSIDE_AGENT: ")
+
+
+LIMITED = {"role": "builder", "fail": "rate_limited", "reset_in_s": 2}
+
+
+def test_at_a_rate_limit_the_worker_waits_for_its_end_and_goes_on_with_the_same_action(loops):
+    loops.configure([LIMITED, WORKS])
+    loop_id = loops.new("--task", "one")
+    done = loops.run("start", loop_id)
+    assert "held by quota: the agent scripted: rate_limited: as written (until 2" in done.stdout
+    document = loops.shown(loop_id)
+    assert (document["status"], document["current_iteration"]) == ("completed", 2)
+    (placed,) = loops.events(loop_id, e.HoldPlaced)
+    (lifted,) = loops.events(loop_id, e.HoldLifted)
+    assert (placed.hold.holder, lifted.holder) == ("quota", "quota")
+    assert placed.hold.until > placed.hold.since
+    assert loops.spent(loop_id)["wall_s"] < 2, "no clock runs while nobody works"
+
+
+ENDLESS = {"role": "builder", "fail": "rate_limited", "reset_in_s": 100000}
+
+
+def test_a_worker_that_waits_can_be_seen_stopped_and_told_to_try_at_once(loops, wait_until):
+    loops.configure([ENDLESS, ENDLESS, WORKS], loop={"freeze_s": 0})
+    loop_id = loops.new("--task", "one")
+    detached = json.loads(loops.run("start", loop_id, "--detach", "--json").stdout)
+    assert detached["pid"]
+    wait_until(lambda: loops.holds(loop_id) == [("quota", "rate_limited")])
+    assert "(until 2" in loops.run("show", loop_id).stdout
+    loops.run("resume", loop_id)
+    wait_until(lambda: len(loops.events(loop_id, e.HoldPlaced)) == 2)
+    assert loops.run("list", "--json").json()["loops"][0]["has_worker"], "a long wait is no long pause"
+    loops.run("stop", loop_id)
+    wait_until(lambda: not loops.run("list", "--json").json()["loops"][0]["has_worker"])
+    assert loops.shown(loop_id)["failure_reason"].startswith("stopped by ")
+
+
+@pytest.mark.parametrize(("signal", "code"), [("terminate", 143), ("kill", -9)])
+def test_a_worker_that_waited_and_is_gone_is_followed_by_one_that_waits_on(loops, wait_until, signal, code):
+    loops.configure([ENDLESS, WORKS])
+    loop_id = loops.new("--task", "one")
+    for _ in range(2):
+        with loops.started(loop_id) as child:
+            wait_until(lambda: loops.holds(loop_id) == [("quota", "rate_limited")])
+            wait_until(lambda: loops.run("list", "--json").json()["loops"][0]["has_worker"])
+            getattr(child, signal)()
+            assert child.wait(timeout=30) == code
+    loops.run("resume", loop_id)
+    assert loops.shown(loop_id)["status"] == "completed"
+
+
+@pytest.mark.parametrize("why", ["no time was told", "settings"])
+def test_without_a_time_or_without_wanting_to_wait_a_rate_limit_is_a_persons(loops, why):
+    limited = {"role": "builder", "fail": "rate_limited", **({} if why != "settings" else {"reset_in_s": 60})}
+    loops.configure([limited, WORKS])
+    if why == "settings":
+        loops.project.environment["LOOPWRIGHT_AGENTS_QUOTA"] = "stop"
+    loop_id = loops.new("--task", "one")
+    loops.run("start", loop_id, code=11)
+    assert loops.holds(loop_id) == [("quota", "rate_limited")]
+    loops.run("resume", loop_id)
+    assert loops.shown(loop_id)["current_iteration"] == 2
+
+
+def test_a_pause_is_no_failure_and_a_stop_is_one(loops, wait_until):
+    mark = loops.project.root / "reached"
+    loops.configure([{"role": "builder", "run": f"touch {mark}; sleep 1000"}] * 2, loop={"freeze_s": 0})
+    loop_id = loops.new("--task", "one")
+    with loops.started(loop_id) as child:
+        wait_until(mark.exists)
+        loops.run("pause", loop_id)
+        assert child.wait(timeout=30) == 0
+    assert loops.holds(loop_id) == [("operator", "paused")]
+    mark.unlink()
+    loops.run("resume", loop_id, "--no-start")
+    with loops.started(loop_id) as child:
+        wait_until(mark.exists)
+        loops.run("stop", loop_id)
+        assert child.wait(timeout=30) == 12
+
+
+def test_out_of_iterations_is_a_failure_with_its_own_code(loops):
+    loops.configure([WORKS])
+    loop_id = loops.new("--task", "one", "--max-iterations", "1")
+    loops.run("start", loop_id, code=12)
+    assert loops.shown(loop_id)["loopwright"]["failure_code"] == "iterations_used"
+
+
+@pytest.mark.parametrize("fail", ["agent_missing", "agent_too_old", "not_logged_in"])
+def test_an_agent_that_can_not_be_had_is_a_blocker(loops, fail):
+    loops.configure([{"role": "builder", "fail": fail}])
+    loop_id = loops.new("--task", "one")
+    loops.run("start", loop_id, code=11)
+    assert loops.holds(loop_id) == [("blocker", fail)]
+
+
+CAUSE = {"description": "d", "testable_condition": "echo no", "evidence_criteria": {"confirm": "yes", "reject": "no"}}
+NO_CAUSE = {"role": "debugger", "answer": json.dumps({"hypotheses": [CAUSE]})}
+FOUND = {**CAUSE, "testable_condition": "echo yes"}
+A_CAUSE = {"role": "debugger", "answer": json.dumps({"hypotheses": [FOUND]})}
+IDLE = {"role": "builder", "run": "true"}
+
+
+def test_the_breaker_is_half_open_on_resume(loops):
+    """Without progress it is held; one iteration as before holds it again, each time."""
+    loops.configure([IDLE, *[NO_CAUSE] * 9])
+    loop_id = loops.new("--task", "one", "--max-iterations", "30")
+    loops.run("start", loop_id, code=11)
+    for _ in range(2):
+        assert loops.holds(loop_id) == [("blocker", "no_progress")]
+        before = loops.shown(loop_id)["current_iteration"]
+        loops.run("resume", loop_id, code=11)
+        assert loops.shown(loop_id)["current_iteration"] == before + 1
+
+
+def test_an_iteration_with_progress_closes_the_breaker(loops):
+    loops.configure([IDLE, *[NO_CAUSE] * 3, A_CAUSE, IDLE, *[NO_CAUSE] * 9])
+    loop_id = loops.new("--task", "one", "--max-iterations", "30")
+    loops.run("start", loop_id, code=11)
+    before = loops.shown(loop_id)["current_iteration"]
+    loops.run("resume", loop_id, code=11)
+    assert loops.holds(loop_id) == [("blocker", "no_progress")]
+    # A cause, its fix, the tests: progress; then three without any, not one, until it is held again.
+    assert loops.shown(loop_id)["current_iteration"] == before + 6
