@@ -73,7 +73,7 @@ def ended(text: str, newline: Newline) -> str:
     """The text with a blank line at its end, so that a heading can follow; only what is missing is added."""
     if not text:
         return text
-    whole = lines_of(text).whole
-    if not whole[-1].endswith(("\n", "\r")):
+    last = lines_of(text).whole[-1]
+    if not last.endswith(("\n", "\r")):
         return text + newline + newline
-    return text if not whole[-1].strip(SPACE) else text + newline
+    return text if not last.strip(SPACE) else text + newline

@@ -146,11 +146,10 @@ class _Merge:
             text = f"{ended(text, newline)}## Requirements{newline}"
         were = len(self.spec.requirements)
         text += "".join(one.source for one in self.kept[:were] if one is not None)
-        added = [one for one in self.kept[were:] if one is not None]
-        for one in added:
-            text = ended(text, newline) + one.source
+        added = [one.source for one in self.kept[were:] if one is not None]  # each ends with one line end
         if added or not self.spec.tail:
             text = ended(text, newline)
+        text += "".join(source + newline for source in added)
         return text + with_deeds(self.spec.tail, deeds, newline)
 
     def _know(self, name: str, at: int) -> None:
