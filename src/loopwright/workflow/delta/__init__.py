@@ -1,0 +1,1 @@
+"""Spec deltas and living specs in OpenSpec grammar: read, written, merged. Pure; no file is touched here."""

@@ -1,0 +1,231 @@
+"""Merges a delta into a living spec, or says why not. Pure, all or nothing, and the second time changes no byte.
+
+The order is OpenSpec's: RENAMED, REMOVED, MODIFIED, ADDED. What no entry names keeps its bytes.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+
+import msgspec
+
+from loopwright.workflow.delta.grammar import SPACE, Fences, canonical, digest, folded, is_requirements
+from loopwright.workflow.delta.history import deeds_of, ended, with_deeds
+from loopwright.workflow.delta.intake import lines_of
+from loopwright.workflow.delta.model import (
+    Conflict,
+    Conflicts,
+    Deed,
+    Delta,
+    LivingSpec,
+    Merged,
+    Operation,
+    Requirement,
+    Unreadable,
+)
+from loopwright.workflow.delta.read import read_living
+from loopwright.workflow.delta.write import new_living, write_living
+
+
+def base_of(living: LivingSpec | None) -> dict[str, str]:
+    """The digests that a change remembers when it is planned."""
+    return {one.name: digest(one) for one in living.requirements} if living is not None else {}
+
+
+def merged(living: LivingSpec | None, delta: Delta, *, change_id: str, base: Mapping[str, str]) -> Merged | Conflicts:
+    """The spec with the delta in it; conflicts when another change was here meanwhile, and then nothing is merged."""
+    wanted = deeds_of(delta, change_id)
+    done = tuple(deed for deed in living.history if deed.change_id == change_id) if living is not None else ()
+    if living is not None and done:
+        if Counter(done) == Counter(wanted):
+            return Merged(living, write_living(living))
+        return Conflicts((Conflict(delta.domain, "", f"{change_id} was merged here before, with other requirements"),))
+    merge = _Merge(living, delta, base)
+    merge.rename()
+    merge.remove()
+    merge.modify()
+    merge.add()
+    if merge.conflicts:
+        return Conflicts(tuple(merge.conflicts))
+    return merge.result(wanted)
+
+
+class _Merge:
+    """One merge under way: places in the order of the file, found by the name that each has now."""
+
+    def __init__(self, living: LivingSpec | None, delta: Delta, base: Mapping[str, str]) -> None:
+        self.exists = living is not None
+        self.spec = living if living is not None else new_living(delta.domain, delta.purpose)
+        self.delta = delta
+        self.base = base
+        self.conflicts: list[Conflict] = []
+        self.kept: list[Requirement | None] = list(self.spec.requirements)
+        self.place: dict[str, int] = {}
+        self.alike: dict[str, list[str]] = {}
+        for i, one in enumerate(self.spec.requirements):
+            self._know(one.name, i)
+        self.made: set[str] = set()  # names that this delta itself gave: no base knows them
+
+    def rename(self) -> None:
+        for one in self.delta.renamed:
+            found = self._untouched(one.old)
+            if found is None:
+                continue
+            at, old = found
+            near = self._near(one.new, but=one.old)
+            if near is not None:
+                self._conflict(one.new, f"'{one.old}' can't get this name: there is '{near}' already")
+                continue
+            end = len(lines_of(old.source).bare[0])
+            source = f"### Requirement: {one.new}{old.source[end:]}"
+            self.kept[at] = msgspec.structs.replace(old, name=one.new, source=source)
+            self._forget(one.old)
+            self._know(one.new, at)
+            self.made.add(one.new)
+
+    def remove(self) -> None:
+        for one in self.delta.removed:
+            found = self._untouched(one.name)
+            if found is not None:
+                self.kept[found[0]] = None
+                self._forget(one.name)
+
+    def modify(self) -> None:
+        for one in self.delta.modified:
+            found = self._untouched(one.name)
+            if found is None:
+                continue
+            at, old = found
+            lost = Counter(s.name for s in old.scenarios) - Counter(s.name for s in one.scenarios)
+            if lost:
+                names = ", ".join(f"'{name}'" for name in lost)
+                self._conflict(one.name, f"MODIFIED replaces it whole, and would drop its scenarios {names}")
+                continue
+            blank = old.source[len(old.source.rstrip(SPACE)) :]
+            self.kept[at] = msgspec.structs.replace(one, source=self._ours(one.source) + blank)
+
+    def add(self) -> None:
+        for one in self.delta.added:
+            near = self._near(one.name)
+            if near == one.name:
+                self._conflict(one.name, f"is there already{self._by(one.name)}")
+            elif near is not None:
+                self._conflict(one.name, f"is there already as '{near}'")
+            else:
+                self._know(one.name, len(self.kept))
+                self.kept.append(msgspec.structs.replace(one, source=self._ours(one.source) + self.spec.newline))
+
+    def result(self, deeds: Sequence[Deed]) -> Merged | Conflicts:
+        """Writes it, reads it back, and believes only what it reads."""
+        kept = [one for one in self.kept if one is not None]
+        data = self._text(deeds).encode()
+        spec = read_living(data)
+        if isinstance(spec, Unreadable):
+            return self._refused("", f"the merged spec could not be read: {spec.problems[0].message}")
+        errors = [one for one in spec.remarks if one.level == "error"]
+        if not kept and any(one.code == "no_requirements" for one in errors):
+            return self._refused("", "the change removes the last requirement of this spec; a person retires it whole")
+        if errors:
+            return Conflicts(
+                tuple(self._one("", f"the merged spec would not be valid: {one.message}") for one in errors)
+            )
+        for meant, read in zip(kept, spec.requirements, strict=False):
+            if canonical(meant) != canonical(read):
+                return self._refused(meant.name, "would not be read back as it was written")
+        if len(kept) != len(spec.requirements) or spec.history != (*self.spec.history, *deeds):
+            return self._refused("", "the merged spec would not be read back as it was written")
+        return Merged(spec, data)
+
+    def _text(self, deeds: Sequence[Deed]) -> str:
+        newline = self.spec.newline
+        head = lines_of(self.spec.head)
+        fences = Fences(head.bare)
+        text = self.spec.head
+        if not any(is_requirements(line) for i, line in enumerate(head.bare) if not fences[i]):
+            text = f"{ended(text, newline)}## Requirements{newline}"
+        were = len(self.spec.requirements)
+        text += "".join(one.source for one in self.kept[:were] if one is not None)
+        added = [one.source for one in self.kept[were:] if one is not None]  # each ends with one line end
+        if added or not self.spec.tail:
+            text = ended(text, newline)
+        text += "".join(source + newline for source in added)
+        return text + with_deeds(self.spec.tail, deeds, newline)
+
+    def _know(self, name: str, at: int) -> None:
+        self.place[name] = at
+        self.alike.setdefault(folded(name), []).append(name)
+
+    def _forget(self, name: str) -> None:
+        del self.place[name]
+        self.alike[folded(name)].remove(name)
+
+    def _untouched(self, name: str) -> tuple[int, Requirement] | None:
+        """Where a requirement stands, if it is as it was when the change was planned."""
+        at = self.place.get(name)
+        current = self.kept[at] if at is not None else None
+        if at is None or current is None:
+            near = self._near(name)
+            if not self.exists:
+                self._conflict(name, "there is no spec of this domain yet")
+            elif near is not None:
+                self._conflict(name, f"is not there, but '{near}' is: names must match to the letter")
+            else:
+                self._conflict(name, f"is not there{self._by(name)}")
+            return None
+        if name in self.made:
+            return at, current
+        if name not in self.base:
+            self._conflict(name, f"was not there when the change was planned{self._by(name)}")
+            return None
+        if self.base[name] != digest(current):
+            self._conflict(name, f"was altered after the change was planned{self._by(name)}")
+            return None
+        return at, current
+
+    def _near(self, name: str, but: str | None = None) -> str | None:
+        """The requirement of that name, else one that differs only in case or spacing."""
+        if name in self.place:
+            return name
+        return next((one for one in self.alike.get(folded(name), ()) if one != but), None)
+
+    def _by(self, name: str) -> str:
+        last = next((deed for deed in reversed(self.spec.history) if deed.requirement == name), None)
+        return f" ({last.change_id}: {last.operation})" if last is not None else ""
+
+    def _ours(self, source: str) -> str:
+        return source.replace("\n", self.spec.newline)
+
+    def _one(self, requirement: str, message: str) -> Conflict:
+        return Conflict(self.delta.domain, requirement, message)
+
+    def _conflict(self, requirement: str, message: str) -> None:
+        self.conflicts.append(self._one(requirement, message))
+
+    def _refused(self, requirement: str, message: str) -> Conflicts:
+        return Conflicts((self._one(requirement, message),))
+
+
+def conflicts_between(changes: Mapping[str, Sequence[Delta]]) -> tuple[Conflict, ...]:
+    """Requirements that more than one active change touches: found before anything is written."""
+    touched: dict[tuple[str, str], dict[str, tuple[str, list[Operation]]]] = {}
+    for change_id, deltas in changes.items():
+        for delta, deed in _deeds(change_id, deltas):
+            here = touched.setdefault((delta.domain, folded(deed.requirement)), {})
+            here.setdefault(change_id, (deed.requirement, []))[1].append(deed.operation)
+    return tuple(
+        Conflict(domain, next(iter(by.values()))[0], _both(by))
+        for (domain, _), by in sorted(touched.items())
+        if len(by) > 1
+    )
+
+
+def _deeds(change_id: str, deltas: Sequence[Delta]) -> Iterator[tuple[Delta, Deed]]:
+    for delta in deltas:
+        for deed in deeds_of(delta, change_id):
+            yield delta, deed
+
+
+def _both(by: Mapping[str, tuple[str, list[Operation]]]) -> str:
+    said = (f"{change_id} has it {' and '.join(operations)}" for change_id, (_, operations) in sorted(by.items()))
+    return "; ".join(said)

@@ -1,0 +1,250 @@
+"""Reads a delta and a living spec as OpenSpec reads them: every problem at once, each with its line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+import msgspec
+
+from loopwright.workflow.delta.grammar import (
+    SPACE,
+    Fences,
+    as_requirement,
+    boundary,
+    bullet,
+    heading,
+    is_requirements,
+    plain_name,
+    quoted_name,
+    requirement_name,
+)
+from loopwright.workflow.delta.history import deeds_in
+from loopwright.workflow.delta.intake import Text, taken_in
+from loopwright.workflow.delta.model import (
+    Delta,
+    LivingSpec,
+    Problem,
+    Removed,
+    Renamed,
+    Requirement,
+    Unreadable,
+)
+from loopwright.workflow.delta.purpose import purpose_in
+from loopwright.workflow.delta.validate import delta_problems, living_problems, structure_problems
+
+_KINDS = ("added", "modified", "removed", "renamed")
+_TITLES = {f"{kind} requirements": kind for kind in _KINDS}
+
+
+class _Section(msgspec.Struct, frozen=True):
+    """A `##` section of a delta: its title, its kind where it has one, its body's first line and the one behind."""
+
+    title: str
+    kind: str | None
+    start: int
+    end: int
+
+
+def read_delta(data: bytes, domain: str) -> Delta | Unreadable:
+    """What a change does to one domain. A delta that OpenSpec would refuse is none."""
+    text = taken_in(data)
+    if isinstance(text, Unreadable):
+        return text
+    return _DeltaReader(text).delta(domain)
+
+
+def read_living(data: bytes) -> LivingSpec | Unreadable:
+    """A domain's spec, byte for byte. What is wrong with its contents only is a remark: a merge may mend it."""
+    text = taken_in(data)
+    if isinstance(text, Unreadable):
+        return text
+    fences = Fences(text.bare)
+    problems = [*_unclosed(fences), *structure_problems(text, fences)]
+    if problems:
+        return Unreadable(tuple(sorted(problems)))
+    return _living(text, fences)
+
+
+def _unclosed(fences: Fences) -> Iterator[Problem]:
+    if fences.open_at is not None:
+        yield Problem(fences.open_at + 1, "fence_open", "this code fence is never closed: it hides all that follows")
+
+
+def _living(text: Text, fences: Fences) -> LivingSpec:
+    lines = text.bare
+    section = next((i for i, line in enumerate(lines) if not fences[i] and is_requirements(line)), None)
+    begin = len(lines) if section is None else section + 1
+    end = next((i for i in range(begin, len(lines)) if not fences[i] and boundary(lines[i]) == 2), len(lines))
+    starts = [i for i in range(begin, end) if not fences[i] and requirement_name(lines[i]) is not None]
+    requirements = tuple(
+        _requirement(text, start, stop, text.between(start, stop)) for start, stop in pairwise([*starts, end])
+    )
+    titles = (found[1] for i, line in enumerate(lines) if not fences[i] and (found := heading(line)) and found[0] == 1)
+    return LivingSpec(
+        title=next(titles, ""),
+        purpose=purpose_in(lines, masked=False),
+        head=text.between(0, starts[0] if starts else end),
+        requirements=requirements,
+        tail=text.between(end, len(lines)),
+        newline=text.newline,
+        history=tuple(deeds_in(lines, fences)),
+        remarks=tuple(sorted(living_problems(text, fences, requirements))),
+    )
+
+
+def _requirement(text: Text, start: int, stop: int, source: str) -> Requirement:
+    end = stop
+    while end > start + 1 and not text.bare[end - 1].strip(SPACE):
+        end -= 1
+    return as_requirement(text.bare[start:end], requirement_name(text.bare[start]) or "", source, start + 1)
+
+
+class _DeltaReader:
+    """Turns lines into a delta and collects what is wrong with them."""
+
+    def __init__(self, text: Text) -> None:
+        self.text = text
+        self.lines = text.bare
+        self.fences = Fences(text.bare)
+        self.problems: list[Problem] = list(_unclosed(self.fences))
+
+    def delta(self, domain: str) -> Delta | Unreadable:
+        sections = list(self._sections())
+        self._orphans(sections)
+        delta = Delta(
+            domain=domain,
+            added=tuple(self._blocks(sections, "added")),
+            modified=tuple(self._blocks(sections, "modified")),
+            removed=tuple(self._removed(sections)),
+            renamed=tuple(self._renamed(sections)),
+            purpose=purpose_in(self.lines, masked=True),
+        )
+        if not any(section.kind for section in sections):
+            self._problem(0, "no_sections", "no `## ADDED|MODIFIED|REMOVED|RENAMED Requirements` section")
+        elif not any((delta.added, delta.modified, delta.removed, delta.renamed)):
+            first = next(section for section in sections if section.kind)
+            self._problem(first.start - 1, "no_entries", "the sections hold no `### Requirement:`")
+        problems = tuple(sorted([*self.problems, *delta_problems(delta)]))
+        if any(problem.level == "error" for problem in problems):
+            return Unreadable(problems)
+        return msgspec.structs.replace(delta, remarks=problems)
+
+    def _sections(self) -> Iterator[_Section]:
+        found = [
+            (i, top[1])
+            for i, line in enumerate(self.lines)
+            if not self.fences[i] and (top := heading(line)) is not None and top[0] == 2
+        ]
+        for (start, title), (end, _) in pairwise([*found, (len(self.lines), "")]):
+            yield _Section(title, _TITLES.get(title.lower()), start + 1, end)
+
+    def _orphans(self, sections: list[_Section]) -> None:
+        """A requirement that no delta section holds: OpenSpec leaves it out, and says so."""
+        above = _Section("", None, 0, sections[0].start if sections else len(self.lines))
+        for section in [above, *sections]:
+            for i, name in self._named(section.start, section.end) if section.kind is None else ():
+                message = f"'{name}' stands in no ADDED, MODIFIED, REMOVED or RENAMED section: it is not applied"
+                self._problem(i, "orphan", message, warning=True)
+
+    def _named(self, start: int, end: int) -> Iterator[tuple[int, str]]:
+        for i in range(start, end):
+            name = None if self.fences[i] else requirement_name(self.lines[i])
+            if name is not None:
+                yield i, name
+
+    def _blocks(self, sections: list[_Section], kind: str) -> Iterator[Requirement]:
+        for section in sections:
+            if section.kind != kind:
+                continue
+            starts = [i for i, _ in self._named(section.start, section.end)]
+            for start, stop in pairwise([*starts, section.end]):
+                self._require_name(start, requirement_name(self.lines[start]))
+                if kind != "removed" and heading(self.lines[start]) is None:
+                    # OpenSpec's archive takes it for a requirement; its `list` and `validate` take it for text.
+                    self._problem(
+                        start, "odd_heading", "a heading needs a space behind its `###`, and no line separator"
+                    )
+                cut = next(
+                    (i for i in range(start + 1, stop) if not self.fences[i] and boundary(self.lines[i]) == 2), stop
+                )
+                one = _requirement(self.text, start, cut, "")
+                source = "\n".join(self.lines[start : one.lines[1]]).rstrip(SPACE)
+                yield msgspec.structs.replace(one, source=source)
+
+    def _removed(self, sections: list[_Section]) -> Iterator[Removed]:
+        blocks = {one.lines[0] - 1: one for one in self._blocks(sections, "removed")}
+        for section in sections:
+            for i in range(section.start, section.end) if section.kind == "removed" else ():
+                if i in blocks:
+                    body = blocks[i].source.split("\n")[1:]
+                    yield Removed(blocks[i].name, _said(body, "Reason"), _said(body, "Migration"), i + 1)
+                    continue
+                behind = None if self.fences[i] else bullet(self.lines[i])
+                name = None if behind is None else quoted_name(behind)
+                if name is not None:
+                    self._require_name(i, name)
+                    yield Removed(name, line=i + 1)
+
+    def _renamed(self, sections: list[_Section]) -> Iterator[Renamed]:
+        for section in sections:
+            if section.kind != "renamed":
+                continue
+            pending: tuple[str, int] | None = None
+            for i in range(section.start, section.end):
+                side, name = ("", None) if self.fences[i] else _side_of(self.lines[i])
+                if name is None:
+                    continue
+                self._require_name(i, name)
+                if side == "FROM":
+                    self._unpaired(pending, "TO")
+                    pending = (name, i)
+                elif pending is None:
+                    self._unpaired((name, i), "FROM")
+                else:
+                    yield Renamed(pending[0], name, pending[1] + 1)
+                    pending = None
+            self._unpaired(pending, "TO")
+
+    def _unpaired(self, left: tuple[str, int] | None, other: str) -> None:
+        if left is not None:
+            self._problem(left[1], "unpaired", f"'{left[0]}' has no {other} line: a rename is FROM, then TO")
+
+    def _require_name(self, i: int, name: str | None) -> None:
+        if not name:
+            self._problem(i, "no_name", "a requirement without a name")
+
+    def _problem(self, i: int, code: str, message: str, *, warning: bool = False) -> None:
+        self.problems.append(Problem(i + 1, code, message, "warning" if warning else "error"))
+
+
+def _side_of(line: str) -> tuple[str, str | None]:
+    rest = line.strip(SPACE)
+    if not rest.startswith(("FROM:", "TO:")):
+        rest = (bullet(line) or "").strip(SPACE)
+    side, mark, quoted = rest.partition(":")
+    return (side, quoted_name(quoted)) if mark and side in ("FROM", "TO") else ("", None)
+
+
+def _said(lines: list[str], label: str) -> str:
+    """What stands behind `**Label**:`, up to the next label or blank line."""
+    said: list[str] = []
+    for line in lines:
+        text = line.strip(SPACE)
+        if text.lower().startswith(f"**{label.lower()}**:"):
+            said.append(text[len(label) + 5 :].strip(SPACE))
+        elif said and (not text or text.startswith("**") or quoted_name(bullet(line) or "") is not None):
+            break
+        elif said:
+            said.append(text)
+    return " ".join(part for part in said if part)
+
+
+def requirement_in(text: Text) -> Requirement | None:
+    """The one requirement that a text is, heading first; None when it is anything else."""
+    fences = Fences(text.bare)
+    named = [i for i, line in enumerate(text.bare) if not fences[i] and requirement_name(line) is not None]
+    if named != [0] or fences.open_at is not None or not plain_name(requirement_name(text.bare[0]) or ""):
+        return None
+    one = _requirement(text, 0, len(text.bare), "")
+    return msgspec.structs.replace(one, source="\n".join(text.bare).rstrip(SPACE))

@@ -1,0 +1,189 @@
+"""What `openspec validate --strict` demands of a delta and of a living spec. Pure; finds everything at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+from loopwright.workflow.delta.grammar import (
+    SPACE,
+    Fences,
+    boundary,
+    folded,
+    heading,
+    requirement_name,
+    says_shall,
+)
+from loopwright.workflow.delta.intake import Text
+from loopwright.workflow.delta.model import Delta, Problem, Requirement
+from loopwright.workflow.delta.purpose import SHORTEST, is_brief, is_placeholder
+
+_DELTA_TITLES = {f"{kind} requirements" for kind in ("added", "modified", "removed", "renamed")}
+
+
+def delta_problems(delta: Delta) -> Iterator[Problem]:
+    """What is wrong with a delta's entries, each alone and with each other."""
+    for kind, blocks in (("ADDED", delta.added), ("MODIFIED", delta.modified)):
+        for one in blocks:
+            yield from _requirement_problems(one, kind)
+        yield from _twice(((one.name, one.lines[0]) for one in blocks), kind)
+    yield from _twice(((one.name, one.line) for one in delta.removed), "REMOVED")
+    yield from _twice(((one.old, one.line) for one in delta.renamed), "RENAMED FROM")
+    yield from _twice(((one.new, one.line) for one in delta.renamed), "RENAMED TO")
+    yield from _contradictions(delta)
+    if delta.purpose:
+        yield from _purpose_problems(delta.purpose, 1)
+
+
+def _requirement_problems(one: Requirement, kind: str) -> Iterator[Problem]:
+    line = one.lines[0]
+    if not one.text:
+        yield Problem(line, "no_text", f"{kind} '{one.name}' says nothing between its name and its first scenario")
+    elif not says_shall(one.text):
+        yield Problem(line, "no_shall", f"{kind} '{one.name}' does not say SHALL or MUST", "warning")
+    if not any(scenario.text for scenario in one.scenarios):
+        why = " with steps" if one.scenarios else ""
+        yield Problem(line, "no_scenario", f"{kind} '{one.name}' has no `#### Scenario:`{why}")
+
+
+def _twice(names: Iterable[tuple[str, int]], where: str) -> Iterator[Problem]:
+    first: dict[str, int] = {}
+    for name, line in names:
+        if name in first:
+            yield Problem(line, "twice", f"'{name}' stands in {where} already (line {first[name]})")
+        first.setdefault(name, line)
+
+
+def _contradictions(delta: Delta) -> Iterator[Problem]:
+    added = {one.name for one in delta.added}
+    modified = {one.name: one.lines[0] for one in delta.modified}
+    removed = {one.name: one.line for one in delta.removed}
+    for name, line in modified.items():
+        if name in removed:
+            yield Problem(line, "contradiction", f"'{name}' is both MODIFIED and REMOVED")
+        if name in added:
+            yield Problem(line, "contradiction", f"'{name}' is both MODIFIED and ADDED")
+    for name in added & removed.keys():
+        yield Problem(removed[name], "contradiction", f"'{name}' is both ADDED and REMOVED")
+    gone = {folded(name) for name in removed}
+    for one in delta.renamed:
+        if folded(one.old) in gone:
+            yield Problem(one.line, "contradiction", f"'{one.old}' is both RENAMED and REMOVED")
+        if one.old in modified:
+            message = f"MODIFIED names '{one.old}', which is renamed; name it '{one.new}' there"
+            yield Problem(modified[one.old], "contradiction", message)
+        if one.new in added:
+            yield Problem(one.line, "contradiction", f"'{one.new}' is both ADDED and the new name of '{one.old}'")
+
+
+def structure_problems(text: Text, fences: Fences) -> Iterator[Problem]:
+    """What keeps a living spec from being merged into at all."""
+    seen: dict[str, int] = {}
+    section = _NOWHERE
+    for i, line in enumerate(text.bare):
+        found = None if fences[i] else heading(line)
+        if fences[i]:
+            continue
+        if boundary(line) == 2:
+            title = found[1] if found else ""
+            section = section.after(title)
+            if " ".join(title.lower().split()) in _DELTA_TITLES:
+                yield Problem(i + 1, "delta_section", f"`## {title}` belongs into a change, not into a living spec")
+        name = requirement_name(line)
+        if name is None:
+            continue
+        if not name:
+            yield Problem(i + 1, "no_name", "a requirement without a name")
+        elif not section.holds:
+            yield Problem(i + 1, "outside", f"'{name}' stands outside `## Requirements`: nobody reads it there")
+        elif name in seen:
+            yield Problem(i + 1, "twice", f"'{name}' is there already (line {seen[name]})")
+        seen.setdefault(name, i + 1)
+
+
+class _Place(msgspec.Struct, frozen=True):
+    """Whether the reader is in the requirements section, which only the first of that title is."""
+
+    holds: bool
+    was_there: bool
+
+    def after(self, title: str) -> _Place:
+        holds = title.lower() == "requirements" and not self.was_there
+        return _Place(holds, self.was_there or holds)
+
+
+_NOWHERE = _Place(holds=False, was_there=False)
+
+
+def living_problems(text: Text, fences: Fences, requirements: tuple[Requirement, ...]) -> Iterator[Problem]:
+    """What makes a living spec invalid, or valid only without `--strict`."""
+    outline = _Outline(text, fences)
+    purpose = outline.first("purpose")
+    section = outline.first("requirements")
+    if purpose is None or not outline.content(purpose):
+        yield Problem(1, "no_purpose", "no `## Purpose` with a sentence in it")
+    else:
+        yield from _purpose_problems(outline.content(purpose), outline.lines[purpose] + 1)
+    if section is None:
+        yield Problem(1, "no_requirements", "no `## Requirements` section")
+        return
+    children = outline.below(section)
+    if not children:
+        yield Problem(outline.lines[section] + 1, "no_requirements", "`## Requirements` holds no requirement")
+    for child in children:
+        if not any(outline.content(scenario) for scenario in outline.below(child)):
+            message = f"'{outline.titles[child]}' has no `#### Scenario:` with steps"
+            yield Problem(outline.lines[child] + 1, "no_scenario", message)
+    for one in requirements:
+        if not one.text:
+            yield Problem(one.lines[0], "no_text", f"'{one.name}' says nothing between its name and its first scenario")
+        elif not says_shall(one.text):
+            yield Problem(one.lines[0], "no_shall", f"'{one.name}' does not say SHALL or MUST", "warning")
+
+
+def _purpose_problems(purpose: str, line: int) -> Iterator[Problem]:
+    if is_placeholder(purpose):
+        yield Problem(
+            line, "purpose_placeholder", "the Purpose is a placeholder: say what the domain is for", "warning"
+        )
+    elif is_brief(purpose):
+        yield Problem(line, "purpose_brief", f"the Purpose has less than {SHORTEST} characters", "warning")
+
+
+class _Outline:
+    """The headings of a file as a tree, the way in which OpenSpec's validator sees it."""
+
+    def __init__(self, text: Text, fences: Fences) -> None:
+        self._text, self._fences = text, fences
+        self.lines: list[int] = []
+        self.titles: list[str] = []
+        self._levels: list[int] = []
+        self._children: list[list[int]] = []
+        above: list[int] = []
+        for i, line in enumerate(text.bare):
+            found = None if fences[i] else heading(line)
+            if found is None:
+                continue
+            while above and self._levels[above[-1]] >= found[0]:
+                above.pop()
+            self.lines.append(i)
+            self._levels.append(found[0])
+            self.titles.append(found[1])
+            self._children.append([])
+            if above:
+                self._children[above[-1]].append(len(self.lines) - 1)
+            above.append(len(self.lines) - 1)
+
+    def first(self, title: str) -> int | None:
+        return next((i for i, found in enumerate(self.titles) if found.lower() == title), None)
+
+    def below(self, parent: int) -> list[int]:
+        return self._children[parent]
+
+    def content(self, index: int) -> str:
+        lines = self._text.bare
+        end = self.lines[index] + 1
+        while end < len(lines) and (self._fences[end] or not 1 <= boundary(lines[end]) <= self._levels[index]):
+            end += 1
+        return "\n".join(lines[self.lines[index] + 1 : end]).strip(SPACE)

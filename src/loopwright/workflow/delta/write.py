@@ -1,0 +1,109 @@
+"""Writes deltas and living specs so that OpenSpec reads back what we meant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from loopwright.workflow.delta.grammar import Fences, boundary
+from loopwright.workflow.delta.intake import taken_in
+from loopwright.workflow.delta.model import Delta, LivingSpec, Problem, Removed, Requirement, Scenario, Unreadable
+from loopwright.workflow.delta.read import read_delta, read_living, requirement_in
+
+
+def requirement(name: str, text: str, scenarios: Sequence[Scenario]) -> Requirement | Unreadable:
+    """A new requirement; refused when the grammar can't say it, as with a heading inside a text."""
+    parts = [f"### Requirement: {name}\n{text.strip()}\n"]
+    parts += [f"#### Scenario: {one.name}\n{_body(one)}\n" for one in scenarios]
+    written = taken_in("\n".join(parts).encode("utf-8", "surrogatepass"))
+    if isinstance(written, Unreadable):
+        return written
+    made = requirement_in(written)
+    fences = Fences(written.bare)
+    headings = sum(boundary(line) > 0 for i, line in enumerate(written.bare) if not fences[i])
+    if (
+        made is None
+        or made.name != name
+        or not made.text
+        or headings != 1 + len(scenarios)
+        or [one.name for one in made.scenarios] != [one.name for one in scenarios]
+        or not all(one.text for one in made.scenarios)
+    ):
+        message = (
+            f"'{name[:80]}' can't be written: a heading, an open code fence, a line end or nothing where text belongs"
+        )
+        return Unreadable((Problem(0, "unwritable", message),))
+    return made
+
+
+def _body(scenario: Scenario) -> str:
+    if not scenario.steps:
+        return scenario.text.strip()
+    return "\n".join(f"- **{step.keyword}** " + step.text.strip().replace("\n", "\n  ") for step in scenario.steps)
+
+
+def write_delta(delta: Delta) -> bytes | Unreadable:
+    """A delta file, read back before it is believed: a text that would break out of its place is refused."""
+    data = _delta_text(delta).encode("utf-8", "surrogatepass")
+    read = read_delta(data, delta.domain)
+    if isinstance(read, Unreadable):
+        return read
+    if unplaced(read) != unplaced(delta):
+        return Unreadable((Problem(0, "unwritable", "a text in this delta would be read as something else"),))
+    return data
+
+
+def unplaced(delta: Delta) -> Delta:
+    """What a delta says, wherever it says it."""
+    return Delta(
+        domain=delta.domain,
+        added=tuple(msgspec.structs.replace(one, lines=(0, 0)) for one in delta.added),
+        modified=tuple(msgspec.structs.replace(one, lines=(0, 0)) for one in delta.modified),
+        removed=tuple(msgspec.structs.replace(one, line=0) for one in delta.removed),
+        renamed=tuple(msgspec.structs.replace(one, line=0) for one in delta.renamed),
+        purpose=delta.purpose,
+    )
+
+
+def _delta_text(delta: Delta) -> str:
+    sections: list[str] = []
+    if delta.purpose:
+        sections.append(f"## Purpose\n\n{delta.purpose}")
+    if delta.renamed:
+        pairs = (f"- FROM: `### Requirement: {one.old}`\n- TO: `### Requirement: {one.new}`" for one in delta.renamed)
+        sections.append(_section("RENAMED", pairs))
+    if delta.removed:
+        sections.append(_section("REMOVED", map(_removal, delta.removed)))
+    if delta.modified:
+        sections.append(_section("MODIFIED", (one.source for one in delta.modified)))
+    if delta.added:
+        sections.append(_section("ADDED", (one.source for one in delta.added)))
+    return "\n\n".join(sections) + "\n"
+
+
+def _section(kind: str, entries: Iterable[str]) -> str:
+    return "\n\n".join([f"## {kind} Requirements", *entries])
+
+
+def _removal(one: Removed) -> str:
+    said = [f"**{label}**: {text}" for label, text in (("Reason", one.reason), ("Migration", one.migration)) if text]
+    return "\n\n".join([f"### Requirement: {one.name}", *said])
+
+
+def write_living(spec: LivingSpec) -> bytes:
+    """The file: what was read comes out byte for byte."""
+    return (spec.head + "".join(one.source for one in spec.requirements) + spec.tail).encode()
+
+
+def new_living(domain: str, purpose: str) -> LivingSpec:
+    """A spec without requirements yet. A purpose that would break the file, or is none, gives way to a plain one."""
+    plain = f"The behaviour of {domain} that archived changes have settled, one requirement each."
+    text = "# {} Specification\n\n## Purpose\n\n{}\n\n## Requirements\n"
+    if purpose and "<!--" not in purpose:
+        spec = read_living(text.format(domain, purpose).encode())
+        fits = isinstance(spec, LivingSpec) and spec.purpose == purpose and not spec.tail
+        if isinstance(spec, LivingSpec) and fits and all(one.code != "no_purpose" for one in spec.remarks):
+            return spec
+    head = text.format(domain, plain)
+    return LivingSpec(title=f"{domain} Specification", purpose=plain, head=head, requirements=(), tail="")
