@@ -8,9 +8,10 @@ from string import Template
 from loopwright.agents.port import Role
 
 
-def prompt_for(role: Role, **values: str) -> str:
-    """A role's prompt with its values filled in."""
-    return _filled(f"prompt_{role.value}.md", values)
+def prompt_for(role: Role, /, about: str = "", **values: str) -> str:
+    """A role's prompt with its values filled in; `about` names the work where a role has more than one."""
+    words = ("prompt", role.value.replace(" ", "_"), about)
+    return _filled(f"{'_'.join(word for word in words if word)}.md", values)
 
 
 def part(name: str, **values: str) -> str:

@@ -19,6 +19,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "init": ("init", "Make this project a workspace, and write a first plan."),
     "clarify": ("workflow.clarify", "Make an idea clear enough to plan: one question a round."),
     "answer": ("workflow.answer", "Answer an open question or decision."),
+    "plan": ("workflow.plan", "Make slices, checks and a spec delta of a spec."),
+    "sign": ("workflow.sign", "Stand for a slice, or for a judge that the work changed."),
     "approve": ("workflow.approve", "Consent to one transition of a workflow."),
     "reject": ("workflow.reject", "Refuse one transition, and say why."),
     "status": ("status", "How the work stands, what blocks, and what to type."),

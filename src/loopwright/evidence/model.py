@@ -11,7 +11,7 @@ from loopwright.redaction.model import Redacted
 SCHEMA: Final = "loopwright.evidence.v1"
 StepOutcome = Literal["passed", "failed", "cancelled", "skipped"]
 CheckOutcome = Literal["passed", "failed", "declared", "not_run"]
-RunKind = Literal["run", "rerun", "loop"]
+RunKind = Literal["run", "rerun", "loop", "workflow"]
 SetOrNot = Literal["<SET>", "<UNSET>"]
 
 
@@ -130,3 +130,4 @@ class Evidence(_Record, frozen=True, kw_only=True, omit_defaults=True):
     files: dict[str, str]
     previous: Link | None
     loop_id: str | None = None
+    workflow: str | None = None

@@ -58,14 +58,17 @@ class RunFolder(msgspec.Struct, frozen=True):
 
 
 class Origin(msgspec.Struct, frozen=True):
-    """Why a run was started: by itself, to repeat another, or by a loop."""
+    """Why a run was started: by itself, to repeat another, by a loop, or for a workflow's gate."""
 
     rerun_of: str | None = None
     loop_id: str | None = None
+    workflow: str | None = None
 
     @property
     def kind(self) -> RunKind:
         """The word for it in the evidence."""
+        if self.workflow is not None:
+            return "workflow"
         if self.loop_id is not None:
             return "loop"
         return "run" if self.rerun_of is None else "rerun"
@@ -73,7 +76,7 @@ class Origin(msgspec.Struct, frozen=True):
     @property
     def facts(self) -> dict[str, str]:
         """What the journal notes of it."""
-        known = {"rerun_of": self.rerun_of, "loop_id": self.loop_id}
+        known = {"rerun_of": self.rerun_of, "loop_id": self.loop_id, "workflow": self.workflow}
         return {name: value for name, value in known.items() if value is not None}
 
 
@@ -169,7 +172,7 @@ class RunStore:
         entries = self.journal.entries()
         recorded = {entry.data["run_id"] for entry in entries if entry.kind in (RECORDED, COLLECTED)}
         found = {
-            entry.data["run_id"]: Origin(entry.data.get("rerun_of"), entry.data.get("loop_id"))
+            entry.data["run_id"]: Origin(*(entry.data.get(name) for name in Origin.__struct_fields__))
             for entry in entries
             if entry.kind == STARTED
         }

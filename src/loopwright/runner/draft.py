@@ -143,6 +143,7 @@ class Draft:
             files=dict(sorted(self.files.items())),
             previous=None,
             loop_id=order.origin.loop_id,
+            workflow=order.origin.workflow,
         )
 
     def env_status(self) -> dict[str, SetOrNot]:

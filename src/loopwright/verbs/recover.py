@@ -98,7 +98,7 @@ def _close(context: Context, folder: RunFolder, origin: Origin) -> None:
         plan_source_hash=digests.get("plan.yaml"), started_at=now, finished_at=now, duration_s=0.0, base=None,
         sandbox=None, isolation=None, env_status={}, relaxed_rules={}, findings=[], steps=[], result_tree=None,
         changed_files=[], patch_sha256=None, files=digests, previous=None,
-        loop_id=origin.loop_id,
+        loop_id=origin.loop_id, workflow=origin.workflow,
     )  # fmt: skip
     context.store.publish(folder, evidence)
 

@@ -53,7 +53,36 @@ _APPROVALS: Mapping[str, _Row] = {
         "{by} said no to {transition}: {reason}", "loopwright approve {slug} --from {origin} --to {target}"
     ),
 }
-TABLE: Mapping[str, _Row] = {**_CLARIFY, **_APPROVALS}
+_AGAIN = "loopwright plan {slug}"
+_PLAN: Mapping[str, _Row] = {
+    "architect_review_incomplete": _Row("the architect has not looked at the plan as it is", _AGAIN),
+    "critic_verdict_": _Row("the critic says '{verdict}' to the plan", _AGAIN),
+    "plan_package_": _Row("the plan's documents are {state}", _AGAIN),
+    "acceptance_criteria_unresolved": _Row(
+        "the spec's Testable Acceptance Criteria say nothing yet", "write them into {spec}, then loopwright plan {slug}"
+    ),
+    "verification_steps_unresolved": _Row("the test plan names no step that verifies anything", _AGAIN),
+    "execution_inputs_unresolved": _Row(
+        "the spec's Execution Inputs say nothing yet", "write them into {spec} (or: none)"
+    ),
+    "missing_prd": _Row("plans/prd-{slug}.md is missing", _AGAIN),
+    "missing_test_spec": _Row("plans/test-spec-{slug}.md is missing", _AGAIN),
+    "missing_plan_artifact_": _Row("{file} is {state}", _AGAIN),
+    "plan_artifact_language_": _Row("{file} is not in the language of the workspace: {why}", "translate {file}"),
+    "missing_change_artifacts": _Row("the folder of the change is not there", _AGAIN),
+    "missing_change_artifact_": _Row("{file} is {state}", _AGAIN),
+    "change_artifacts_": _Row("the change's documents are {state}", _AGAIN),
+    "spec_delta_": _Row("the spec delta is not whole: {why}", "write it into {file}, or loopwright plan {slug}"),
+    "vertical_slices_missing": _Row("there are no slices", _AGAIN),
+    "vertical_slices_invalid": _Row("{file} can't be used: {problem}", "correct {file}, or loopwright plan {slug}"),
+    "slice_without_check_": _Row("no command decides when {name} is done", "give it a check in {file}"),
+    "vacuous_check_": _Row(
+        "the check {name} passes before anything is built: `{command}`",
+        'make it fail without the work, or mark it "regression": true, in {file}',
+    ),
+    "negative_control_missing_": _Row("the check {name} was not run on the base yet", _AGAIN),
+}
+TABLE: Mapping[str, _Row] = {**_CLARIFY, **_APPROVALS, **_PLAN}
 
 
 def blocker(code: str, suffix: str = "", /, **facts: object) -> Blocker:

@@ -44,6 +44,13 @@ class KeepDocuments(_Command, frozen=True, kw_only=True):
     documents: dict[str, str]
 
 
+class GiveSpec(_Command, frozen=True, kw_only=True):
+    """A person brings the spec."""
+
+    source: str
+    by: str
+
+
 class TakeRound(_Command, frozen=True, kw_only=True):
     """A round of clarifying is over."""
 
@@ -170,6 +177,7 @@ Command = (
     Begin
     | SetProfile
     | KeepDocuments
+    | GiveSpec
     | TakeRound
     | AnswerItem
     | RequestApproval

@@ -45,6 +45,13 @@ class DocumentsKept(_Event, frozen=True, kw_only=True, tag="documents.kept"):
     documents: dict[str, str]
 
 
+class SpecGiven(_Event, frozen=True, kw_only=True, tag="clarify.given"):
+    """A person brought the spec and stands for it: nobody has to ask any more."""
+
+    source: str
+    by: str
+
+
 class RoundTaken(_Event, frozen=True, kw_only=True, tag="clarify.round"):
     """A round of clarifying is over."""
 
@@ -175,6 +182,7 @@ Event = (
     WorkflowBegun
     | ProfileSet
     | DocumentsKept
+    | SpecGiven
     | RoundTaken
     | ItemAnswered
     | ApprovalRequested

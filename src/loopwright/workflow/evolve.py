@@ -50,6 +50,8 @@ def _after(workflow: Workflow, event: e.Event, at: str) -> Workflow:  # noqa: C9
             return replace(workflow, profile=profile)
         case e.DocumentsKept(documents=documents):
             return replace(workflow, documents={**workflow.documents, **documents})
+        case e.SpecGiven(source=source):
+            return replace(workflow, given=source)
         case e.RoundTaken(round=taken):
             return replace(workflow, rounds=(*workflow.rounds, taken), score_floor=0.0)
         case e.ItemAnswered():

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import msgspec
 
 from loopwright.workflow.documents.page import Problem
 from loopwright.workflow.documents.spec import Spec
+from loopwright.workflow.slices import Slices
 
 
 class Missing(msgspec.Struct, frozen=True):
@@ -22,17 +25,81 @@ class Damaged(msgspec.Struct, frozen=True):
         return "; ".join(str(problem) for problem in self.problems[:5])
 
 
+class Gates(msgspec.Struct, frozen=True, kw_only=True):
+    """What the workspace's settings ask of gates."""
+
+    full: bool = False
+    document_language: str = "any"
+    seal: tuple[str, ...] = ()
+
+
+class Document(msgspec.Struct, frozen=True):
+    """A document of the plan package: there, empty, or missing; and why its language is not the wanted one."""
+
+    status: Literal["present", "empty", "missing", "damaged"]
+    language: str | None = None
+
+
+class DeltaFact(msgspec.Struct, frozen=True):
+    """What a change says about one domain: the requirements that it touches, or what is wrong with it."""
+
+    requirements: tuple[str, ...] = ()
+    problems: tuple[Problem, ...] = ()
+
+
 class Facts(msgspec.Struct, frozen=True, kw_only=True):
     """Everything that readiness is derived from, besides the journal."""
 
     spec: Spec | Missing | Damaged = Missing()
     spec_path: str = "spec.md"
     objects_path: str = "objects"
+    gates: Gates = Gates()
+    plan_documents: dict[str, Document] = {}
+    change_documents: dict[str, Document] = {}
+    prd: Document = Document("missing")
+    test_spec: Document = Document("missing")
+    slices: Slices | Missing | Damaged = Missing()
+    deltas: dict[str, DeltaFact] = {}
+    # Digests of what the plan's approval is about, by name.
+    plan_parts: dict[str, str] = {}
+    # The judges as they are in the project now, by path.
+    judges: dict[str, str] = {}
+    base_tree: str = ""
     record_status: str = "missing"
-    change_status: str = "missing"
-    slices_status: str = "missing"
-    delta_status: str = "missing"
     manifest_status: str = "missing"
+
+    @property
+    def change_status(self) -> str:
+        """Whether the change's documents are all there."""
+        found = {one.status for one in self.change_documents.values()}
+        if not found or found == {"missing"}:
+            return "missing"
+        return "complete" if found == {"present"} else "incomplete"
+
+    @property
+    def package_status(self) -> str:
+        """Whether the plan's documents are all there."""
+        found = {one.status for one in (*self.plan_documents.values(), self.prd, self.test_spec)}
+        if found <= {"missing"}:
+            return "missing"
+        return "complete" if found == {"present"} else "incomplete"
+
+    @property
+    def slices_status(self) -> str:
+        """Whether the slices can be read."""
+        return {Missing: "missing", Damaged: "invalid"}.get(type(self.slices), "complete")
+
+    @property
+    def delta_status(self) -> str:
+        """The contract's word for the delta: complete, or what it lacks."""
+        wanted = self.spec.domains if isinstance(self.spec, Spec) else ()
+        if not self.deltas:
+            return "empty"
+        if any(one.problems for one in self.deltas.values()):
+            return "invalid"
+        if any(name not in self.deltas for name in wanted):
+            return "missing_domains"
+        return "complete" if all(one.requirements for one in self.deltas.values()) else "missing_requirements"
 
     @property
     def spec_sentence(self) -> str:

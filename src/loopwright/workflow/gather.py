@@ -3,25 +3,65 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from pathlib import Path
 
+from msgspec.structs import replace
+
+from loopwright.kernel.digest import digest_of, sha256, sha256_of_file
 from loopwright.kernel.files import read_plainly
-from loopwright.workflow.documents.page import MOST_BYTES, NotAPage, Problem
-from loopwright.workflow.documents.spec import Spec, read_spec
-from loopwright.workflow.facts import Damaged, Facts, Missing
-from loopwright.workflow.model import Workflow
+from loopwright.workflow.delta.domains import domain_problem
+from loopwright.workflow.delta.grammar import digest as requirement_digest
+from loopwright.workflow.delta.model import Delta, Unreadable
+from loopwright.workflow.delta.read import read_delta
+from loopwright.workflow.documents.page import MOST_BYTES, NotAPage, Page, Problem, read_page
+from loopwright.workflow.documents.spec import Spec, is_placeholder, read_spec
+from loopwright.workflow.facts import Damaged, DeltaFact, Document, Facts, Gates, Missing
+from loopwright.workflow.model import Stage, Workflow
+from loopwright.workflow.package import CHANGE_DOCUMENTS, PLAN_DOCUMENTS, SLICES, language_problem, prd_of, test_spec_of
+from loopwright.workflow.seal import is_judge, judge_patterns
+from loopwright.workflow.slices import NotSlices, Slices, read_slices
 from loopwright.workspace.layout import WorkflowPaths
 
 SPEC = "spec.md"
+_NOT_LOOKED_INTO = frozenset(
+    {".git", "node_modules", ".venv", "venv", "__pycache__", ".loopwright", ".claude", ".loop"}
+)
+_MOST_JUDGES = 20_000
+# Problems of a delta that is not wrong, only not written yet.
+_SAYS_NOTHING = {"empty", "no_entries", "no_sections"}
+# Sections without which a document says nothing, whatever else stands in it.
+_NEEDED = {"proposal": ("Why", "What Changes")}
 
 
-def gather(workflow: Workflow, paths: WorkflowPaths) -> Facts:
-    """The facts of this moment."""
-    del workflow
+def gather(workflow: Workflow, paths: WorkflowPaths, gates: Gates, *, base_tree: str = "") -> Facts:
+    """The facts of this moment; the base tree is brought by whoever took the time to name it."""
     root = paths.layout.root
-    return Facts(
+    spec_only = Facts(
         spec=read_spec_file(paths),
         spec_path=os.path.relpath(paths.document(SPEC), root),
         objects_path=os.path.relpath(paths.folder / "objects", root),
+        gates=gates,
+    )
+    if workflow.stage is Stage.CLARIFY:
+        return spec_only
+    pages = {name: _read(paths, name) for name in _named(workflow.slug)}
+    slices = _slices(paths)
+    deltas = dict(_deltas(paths))
+    judges = _judges(root, slices, gates) if isinstance(slices, Slices) else {}
+    return replace(
+        spec_only,
+        plan_documents={key: _document(pages[name], gates) for key, name in PLAN_DOCUMENTS.items()},
+        change_documents={
+            key: _document(pages[name], Gates(), _NEEDED.get(key, ())) for key, name in CHANGE_DOCUMENTS.items()
+        },
+        prd=_document(pages[prd_of(workflow.slug)], gates),
+        test_spec=_document(pages[test_spec_of(workflow.slug)], gates),
+        slices=slices,
+        deltas={domain: _fact(delta) for domain, delta in deltas.items()},
+        plan_parts=_parts(pages, slices, deltas, judges),
+        judges=judges,
+        base_tree=base_tree,
     )
 
 
@@ -35,3 +75,126 @@ def read_spec_file(paths: WorkflowPaths) -> Spec | Missing | Damaged:
         return Damaged((Problem(1, problem.strerror or str(problem)),))
     except NotAPage as problem:
         return Damaged(problem.problems)
+
+
+def _named(slug: str) -> tuple[str, ...]:
+    return (*PLAN_DOCUMENTS.values(), *CHANGE_DOCUMENTS.values(), prd_of(slug), test_spec_of(slug))
+
+
+def _read(paths: WorkflowPaths, name: str) -> Page | Missing | Damaged:
+    try:
+        return read_page(read_plainly(paths.document(name), most=MOST_BYTES))
+    except FileNotFoundError:
+        return Missing()
+    except OSError as problem:
+        return Damaged((Problem(1, problem.strerror or str(problem)),))
+    except NotAPage as problem:
+        return Damaged(problem.problems)
+
+
+def _document(page: Page | Missing | Damaged, gates: Gates, needed: tuple[str, ...] = ()) -> Document:
+    match page:
+        case Missing():
+            return Document("missing")
+        case Damaged():
+            return Document("damaged")
+        case Page():
+            text = _text(page)
+            if is_placeholder(text) or any(is_placeholder(page.text_of(name)) for name in needed):
+                return Document("empty")
+            return Document("present", language_problem(text, gates.document_language))
+
+
+def _text(page: Page) -> str:
+    """What a page says below its headings."""
+    lines = (line for line in page.preamble.splitlines() if not line.startswith("#"))
+    return "\n".join([*lines, *(section.text for section in page.sections)]).strip()
+
+
+def _slices(paths: WorkflowPaths) -> Slices | Missing | Damaged:
+    try:
+        return read_slices(read_plainly(paths.document(SLICES), most=MOST_BYTES))
+    except FileNotFoundError:
+        return Missing()
+    except OSError as problem:
+        return Damaged((Problem(1, problem.strerror or str(problem)),))
+    except NotSlices as problem:
+        return Damaged(problem.problems)
+
+
+def _deltas(paths: WorkflowPaths) -> Iterator[tuple[str, Delta | Damaged]]:
+    """What the change says, domain by domain."""
+    top = paths.change / "specs"
+    for folder, _, files in sorted(os.walk(top)):
+        if "spec.md" not in files:
+            continue
+        domain = os.path.relpath(folder, top)
+        try:
+            data = read_plainly(Path(folder) / "spec.md", most=MOST_BYTES)
+        except OSError as problem:
+            yield domain, Damaged((Problem(1, problem.strerror or str(problem)),))
+            continue
+        if (wrong := domain_problem(domain)) is not None:
+            yield domain, Damaged((Problem(1, wrong),))
+            continue
+        found = read_delta(data, domain)
+        if isinstance(found, Unreadable) and {one.code for one in found.problems} <= _SAYS_NOTHING:
+            yield domain, Delta(domain)
+        elif isinstance(found, Unreadable):
+            yield domain, Damaged(tuple(Problem(one.line, one.message) for one in found.problems))
+        else:
+            yield domain, found
+
+
+def _fact(delta: Delta | Damaged) -> DeltaFact:
+    if isinstance(delta, Damaged):
+        return DeltaFact(problems=delta.problems)
+    names = (
+        *(one.name for one in (*delta.added, *delta.modified)),
+        *(one.name for one in delta.removed),
+        *(one.new for one in delta.renamed),
+    )
+    return DeltaFact(requirements=tuple(dict.fromkeys(names)))
+
+
+def _judges(root: Path, slices: Slices, gates: Gates) -> dict[str, str]:
+    """The files of the project that judge, by digest."""
+    patterns = judge_patterns(slices, gates.seal)
+    found: dict[str, str] = {}
+    for folder, below, files in os.walk(root):
+        below[:] = sorted(set(below) - _NOT_LOOKED_INTO)
+        for name in sorted(files):
+            path = os.path.relpath(Path(folder) / name, root)
+            if is_judge(path, patterns) and len(found) < _MOST_JUDGES:
+                found[path] = _digest(Path(folder) / name)
+    return found
+
+
+def _digest(path: Path) -> str:
+    try:
+        return f"link:{path.readlink()}" if path.is_symlink() else sha256_of_file(path)
+    except OSError as problem:
+        return f"unreadable:{problem.errno}"
+
+
+def _parts(
+    pages: dict[str, Page | Missing | Damaged],
+    slices: Slices | Missing | Damaged,
+    deltas: dict[str, Delta | Damaged],
+    judges: dict[str, str],
+) -> dict[str, str]:
+    """What the plan's approval is about, piece by piece; frontmatter, statuses and times left out."""
+    parts = {name: sha256(_text(page).encode()) for name, page in pages.items() if isinstance(page, Page)}
+    if isinstance(slices, Slices):
+        for one in slices.slices:
+            parts[f"{SLICES}: {one.id}"] = digest_of(
+                [one.digest, one.type, list(one.blocked_by), list(one.requirements)]
+            )
+            parts |= {f"{SLICES}: {one.id} check {check.id}": check.digest for check in one.checks}
+    for domain, delta in deltas.items():
+        if isinstance(delta, Delta):
+            parts |= {f"delta {domain}: {one.name}": requirement_digest(one) for one in (*delta.added, *delta.modified)}
+            gone = [[one.name, one.reason] for one in delta.removed] + [[one.old, one.new] for one in delta.renamed]
+            if gone:
+                parts[f"delta {domain}: removed and renamed"] = digest_of(gone)
+    return parts | {f"judge {path}": digest for path, digest in judges.items()}

@@ -219,6 +219,8 @@ class Verification(_Value, frozen=True, kw_only=True):
     patch_sha256: str
     files: tuple[str, ...]
     checks: dict[str, CheckRun]
+    # Judges that the work changed, by the digest of what they are now.
+    judges: dict[str, str] = {}
 
 
 class Review(_Value, frozen=True, kw_only=True):
@@ -305,6 +307,8 @@ class Workflow(_Value, frozen=True, kw_only=True):
     approvals: dict[Key, Approval] = {}
     confirmed: Transition | None = None
     documents: dict[str, str] = {}
+    # The file that a person brought as the spec, in place of rounds of clarifying.
+    given: str | None = None
     rounds: tuple[Round, ...] = ()
     plan_rounds: tuple[PlanRound, ...] = ()
     controls: dict[str, Control] = {}

@@ -5,19 +5,34 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from loopwright.kernel.digest import sha256
-from loopwright.workflow.ambiguity import ambiguity
+from loopwright.workflow.ambiguity import Score, ambiguity
 from loopwright.workflow.blockers import Blocker, blocker
 from loopwright.workflow.documents import spec as s
 from loopwright.workflow.documents.spec import Spec
 from loopwright.workflow.facts import Damaged, Facts, Missing
-from loopwright.workflow.model import Subject, Transition, Workflow
-from loopwright.workflow.standing import Readiness, Standing
+from loopwright.workflow.model import Key, Subject, Transition, Workflow
+from loopwright.workflow.plan_gate import before_build
+from loopwright.workflow.standing import Readiness, Standing, broken_promises
 
 
 def standing_of(workflow: Workflow, facts: Facts) -> Standing:
     """How it stands now."""
-    subjects = {Transition.CLARIFY_PLAN: _spec_subject(facts)}
-    return Standing(Readiness(plan=tuple(_before_plan(workflow, facts))), subjects)
+    spec, plan = _spec_subject(facts), Subject(parts=facts.plan_parts)
+    subjects = {
+        Transition.CLARIFY_PLAN: spec,
+        Transition.PLAN_BUILD: plan,
+        Transition.REVIEW_BUILD: plan,
+        Transition.REVIEW_PLAN: spec,
+        Transition.REVIEW_CLARIFY: spec,
+    }
+    so_far = Standing(Readiness(), subjects)
+    return Standing(
+        Readiness(
+            plan=tuple(_before_plan(workflow, facts)),
+            build=(*broken_promises(workflow, so_far, Key.PLAN), *before_build(workflow, facts)),
+        ),
+        subjects,
+    )
 
 
 def _before_plan(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
@@ -37,11 +52,11 @@ def _before_plan(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
         names = [item.id for item in spec.open_items]
         yield blocker("unresolved_ambiguity", slug=slug, count=len(names), items=", ".join(names[:5]), first=names[0])
     rounds, profile = len(workflow.rounds), workflow.profile
-    if not rounds:
+    if not rounds and workflow.given is None:
         yield blocker("clarify_current_round_required", slug=slug)
-    if rounds > profile.max_rounds:
+    if rounds >= profile.max_rounds and _is_unclear(workflow, spec):
         yield blocker("clarify_max_rounds_exceeded", slug=slug, rounds=rounds, most=profile.max_rounds)
-    score = ambiguity(spec, reported=_reported(workflow), floor=workflow.score_floor)
+    score = _score(workflow, spec)
     if score.value > profile.threshold:
         yield blocker(
             "clarify_ambiguity_score_above_threshold", slug=slug, score=f"{score.value:.2f}",
@@ -51,12 +66,18 @@ def _before_plan(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
         yield blocker("clarify_non_goals_unresolved", slug=slug, spec=facts.spec_path)
     if not spec.says(s.BOUNDARIES):
         yield blocker("clarify_decision_boundaries_unresolved", slug=slug, spec=facts.spec_path)
-    if not any(one.presses_on for one in workflow.rounds):
+    if not any(one.presses_on for one in workflow.rounds) and workflow.given is None:
         yield blocker("clarify_pressure_pass_incomplete", slug=slug)
 
 
-def _reported(workflow: Workflow) -> float | None:
-    return workflow.rounds[-1].reported_score if workflow.rounds else None
+def _score(workflow: Workflow, spec: Spec) -> Score:
+    reported = workflow.rounds[-1].reported_score if workflow.rounds else None
+    return ambiguity(spec, reported=reported, floor=workflow.score_floor)
+
+
+def _is_unclear(workflow: Workflow, spec: Spec) -> bool:
+    """Whether another round would be needed."""
+    return bool(spec.open_items) or _score(workflow, spec).value > workflow.profile.threshold
 
 
 def _spec_subject(facts: Facts) -> Subject:

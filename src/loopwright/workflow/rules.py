@@ -202,6 +202,8 @@ def _work(workflow: Workflow, command: c.Command) -> Decision:  # noqa: C901, PL
             return Accepted((e.CostCounted(cost=cost),))
         case Clarifying(), c.SetProfile(profile=profile):
             return Accepted(() if profile == workflow.profile else (e.ProfileSet(profile=profile),))
+        case Clarifying(), c.GiveSpec(source=source, by=by):
+            return Accepted((e.SpecGiven(source=source, by=by),))
         case Clarifying(), c.TakeRound(round=taken):
             return Accepted((e.RoundTaken(round=taken),))
         case Clarifying(), c.AnswerItem(item=item, by=by):

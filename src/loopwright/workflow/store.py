@@ -22,7 +22,7 @@ from loopwright.kernel.locks import locked
 from loopwright.workflow import commands as c
 from loopwright.workflow.events import Event
 from loopwright.workflow.evolve import evolve
-from loopwright.workflow.facts import Facts
+from loopwright.workflow.facts import Facts, Gates
 from loopwright.workflow.gather import gather
 from loopwright.workflow.model import Workflow
 from loopwright.workflow.projection import document_of
@@ -47,9 +47,10 @@ class Applied(msgspec.Struct, frozen=True):
 class WorkflowStore:
     """All workflows of a workspace."""
 
-    def __init__(self, layout: Layout, clock: Clock) -> None:
+    def __init__(self, layout: Layout, clock: Clock, gates: Gates) -> None:
         self._layout = layout
         self._clock = clock
+        self._gates = gates
 
     def slugs(self) -> list[str]:
         """Every workflow, by name."""
@@ -70,7 +71,8 @@ class WorkflowStore:
         with locked(self._lock(command.slug)):
             found = _replayed(paths) if paths.journal.exists() else None
             state = found.state if found is not None else None
-            with Opened(paths, self._clock, state, found.last_line if found is not None else event_log.START) as opened:
+            last_line = found.last_line if found is not None else event_log.START
+            with Opened(paths, self._clock, self._gates, state, last_line) as opened:
                 return opened.apply(command, actor).workflow
 
     @contextmanager
@@ -86,7 +88,7 @@ class WorkflowStore:
         paths = self.paths(slug)
         with locked(self._lock(slug)):
             found = _replayed(paths)
-            with Opened(paths, self._clock, found.state, found.last_line) as opened:
+            with Opened(paths, self._clock, self._gates, found.state, found.last_line) as opened:
                 if revision is not None and opened.workflow.revision != revision:
                     raise WorkflowConflict(
                         f"{slug} is at revision {opened.workflow.revision}, not at {revision}: somebody was faster",
@@ -102,9 +104,12 @@ class WorkflowStore:
 class Opened:
     """A workflow under its lock: every change is durable at once, what others read is written when the block ends."""
 
-    def __init__(self, paths: WorkflowPaths, clock: Clock, workflow: Workflow | None, last_line: str) -> None:
+    def __init__(
+        self, paths: WorkflowPaths, clock: Clock, gates: Gates, workflow: Workflow | None, last_line: str
+    ) -> None:
         self.paths = paths
         self._clock = clock
+        self._gates = gates
         self._workflow = workflow
         self._last_line = last_line
         self._log = event_log.Writer(paths.journal)
@@ -131,13 +136,13 @@ class Opened:
         """The time, as it is written down."""
         return stamp(self._clock())
 
-    def facts(self) -> Facts:
-        """What is on the disk now."""
-        return gather(self.workflow, self.paths)
+    def facts(self, *, base_tree: str = "") -> Facts:
+        """What is on the disk now; the base tree is brought by whoever named it."""
+        return gather(self.workflow, self.paths, self._gates, base_tree=base_tree)
 
-    def standing(self) -> Standing:
+    def standing(self, *, base_tree: str = "") -> Standing:
         """How it stands now."""
-        return standing_of(self.workflow, self.facts())
+        return standing_of(self.workflow, self.facts(base_tree=base_tree))
 
     def apply(self, command: c.Command, actor: str) -> Applied:
         """Decide and append; `WorkflowRefused` when the rules say no."""

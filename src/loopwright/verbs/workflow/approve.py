@@ -8,7 +8,7 @@ from loopwright.verbs.loop.control import actor
 from loopwright.verbs.person import require_person
 from loopwright.verbs.workflow.names import store_of, transition_of
 from loopwright.workflow import commands as c
-from loopwright.workflow.model import Workflow
+from loopwright.workflow.model import Key, Workflow
 
 
 def approve(
@@ -18,7 +18,10 @@ def approve(
     require_person(context.environment, "approve")
     transition = transition_of(origin, target)
     with store_of(context).changing(slug, revision=revision) as opened:
-        command = c.Approve(transition=transition, standing=opened.standing(), by=actor(), rationale=rationale)
+        seals = opened.facts().judges if transition.key is Key.BUILD else {}
+        command = c.Approve(
+            transition=transition, standing=opened.standing(), by=actor(), rationale=rationale, seals=seals
+        )
         return opened.apply(command, actor()).workflow
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
@@ -39,7 +39,13 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     number: int
 
 
-def ask_agent(context: Context, wanted: Wanted, kind: type[_T], cancellation: Cancellation) -> _T:
+def ask_agent(
+    context: Context,
+    wanted: Wanted,
+    kind: type[_T],
+    cancellation: Cancellation,
+    wrong_with: Callable[[_T], str | None] = lambda _: None,
+) -> _T:
     """One answer of this kind; `AgentFailed` when none is to be had, `Interrupted` when somebody stops it."""
     agent = context.open_agent(wanted.agent)
     redactor = context.tools().redactor
@@ -50,9 +56,13 @@ def ask_agent(context: Context, wanted: Wanted, kind: type[_T], cancellation: Ca
                 asked = _asked(context, wanted, problem, attempt)
                 answer = _taken(context, wanted, agent, asked, booth, cancellation)
                 try:
-                    return read_answer(redactor.clean(answer.text).text, kind)
+                    reply = read_answer(redactor.clean(answer.text).text, kind)
+                    problem = wrong_with(reply) or ""
                 except NotAnswered as found:
                     problem = str(found)
+                else:
+                    if not problem:
+                        return reply
     except Stopped as stop:
         raise Interrupted(str(stop), hint="the same command again goes on") from stop
     raise AgentFailed(

@@ -6,6 +6,7 @@ import re
 
 from loopwright.errors import WorkflowRefused, WrongUsage
 from loopwright.verbs.context import Context
+from loopwright.workflow.facts import Gates
 from loopwright.workflow.model import Transition
 from loopwright.workflow.store import WorkflowStore
 
@@ -14,7 +15,13 @@ _LONGEST = 64
 
 def store_of(context: Context) -> WorkflowStore:
     """The workspace's workflows."""
-    return WorkflowStore(context.layout, context.clock)
+    values = context.settings.values
+    gates = Gates(
+        full=values.workflow.profile == "full",
+        document_language=values.workspace.document_language,
+        seal=tuple(values.workflow.seal),
+    )
+    return WorkflowStore(context.layout, context.clock, gates)
 
 
 def slug_of(text: str) -> str:

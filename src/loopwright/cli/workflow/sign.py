@@ -1,0 +1,30 @@
+"""`loopwright sign`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from loopwright.cli.options import context_of, in_workspace
+from loopwright.cli.workflow.output import say_workflow
+from loopwright.verbs.workflow.sign import sign
+
+_EPILOG = """\b
+Examples:
+  loopwright sign faster-imports VS-2 --note "looked at it in the browser"
+  loopwright sign faster-imports tests/test_import.py --note "the old test was wrong about Windows"
+"""
+
+
+@click.command(epilog=_EPILOG)
+@click.argument("slug")
+@click.argument("what", metavar="SLICE|FILE")
+@click.option("--note", default="", help="What you looked at; stays on record.")
+@in_workspace
+def command(slug: str, what: str, note: str, project_root: Path, as_json: bool) -> int:
+    """Stand for a slice that a person has to judge, or accept a judge that the work changed. For people only."""
+    context = context_of(project_root)
+    sign(context, slug, what, note=note)
+    say_workflow(context, slug, as_json=as_json)
+    return 0

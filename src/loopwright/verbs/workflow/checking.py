@@ -1,0 +1,113 @@
+"""Runs a plan's checks as a run of the tool's own, in a fresh sandbox, with evidence."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import msgspec
+
+from loopwright.errors import Interrupted, LoopwrightError, WorkflowRefused
+from loopwright.evidence.model import Evidence, StepRecord
+from loopwright.evidence.store import Origin
+from loopwright.kernel import codec
+from loopwright.kernel.process import Cancellation
+from loopwright.runner.events import Emitter, ignore
+from loopwright.runner.order import Order
+from loopwright.runner.run_plan import Finished, run_plan
+from loopwright.sandbox.open import Sandbox, Wanted
+from loopwright.verbs.context import Context
+from loopwright.workflow.model import CheckRun
+from loopwright.workflow.slices import Check
+
+_FAILS_THE_RUN = ("STEP_FAILED",)
+
+
+class Checked(msgspec.Struct, frozen=True):
+    """What each check came to, on which tree."""
+
+    evidence: Evidence
+    runs: dict[str, CheckRun]
+
+
+def run_checks(
+    context: Context,
+    slug: str,
+    checks: tuple[Check, ...],
+    *,
+    name: str,
+    sandbox: Wanted,
+    cancellation: Cancellation,
+) -> Checked:
+    """All of them, also past a failure, so that all failures are known."""
+    order = Order(
+        plan_name=f"the checks of {slug}",
+        plan=_plan(slug, checks),
+        room=context.room_for(sandbox),
+        environment=context.step_environment(),
+        origin=Origin(workflow=slug),
+        run_id=f"{slug}-{name}",
+        observer=_Hidden(context.layout.workflow(slug).folder / "hidden", checks),
+    )
+    finished = run_plan(order, context.tools(), Emitter(ignore), cancellation)
+    if cancellation.reason is not None:
+        raise Interrupted(cancellation.reason, hint="the same command again goes on")
+    _require_that_it_ran(slug, finished)
+    evidence = finished.evidence
+    tree = evidence.base.tree if evidence.base is not None else ""
+    steps = {step.id: step for step in evidence.steps}
+    return Checked(evidence, {check.id: _run(evidence.run_id, steps.get(check.id), tree) for check in checks})
+
+
+def _run(run_id: str, step: StepRecord | None, tree: str) -> CheckRun:
+    codes = [command.exit_code for command in step.commands] if step is not None else []
+    passed = step is not None and step.outcome == "passed"
+    return CheckRun(run_id=run_id, passed=passed, exit_code=codes[-1] if codes else None, tree=tree)
+
+
+def _plan(slug: str, checks: tuple[Check, ...]) -> bytes:
+    steps = [
+        {
+            "id": check.id,
+            "action": f"check {check.id}",
+            "commands": [check.command],
+            **({"cwd": check.cwd} if check.cwd else {}),
+            **({"timeout_s": check.timeout_s} if check.timeout_s else {}),
+            **({"network": True} if check.network else {}),
+        }
+        for check in checks
+    ]
+    return codec.to_yaml({"new_plan": {"unified_goal": f"the checks of {slug}", "steps": steps}})
+
+
+def _require_that_it_ran(slug: str, finished: Finished) -> None:
+    """That a check fails is an answer; that it could not be run is none."""
+    failure = finished.failure
+    if failure is None or failure.code in _FAILS_THE_RUN:
+        return
+    raise WorkflowRefused(
+        "verification_impossible",
+        f"the checks of {slug} could not be run: {failure.code}: {failure.message.text}",
+        next_command=failure.hint or f"loopwright status {slug}",
+    )
+
+
+class _Hidden:
+    """Puts the files of hidden checks in place, for the time that they are needed and where no agent is."""
+
+    def __init__(self, source: Path, checks: tuple[Check, ...]) -> None:
+        self._source = source
+        self._needed = any(check.hidden for check in checks)
+
+    def before_steps(self, sandbox: Sandbox) -> None:
+        """Copy them over what is there: a file of the same name that the work made does not count."""
+        if self._needed and self._source.is_dir():
+            shutil.copytree(self._source, sandbox.place.repo, dirs_exist_ok=True, symlinks=True)
+
+    def after_steps(self, sandbox: Sandbox) -> None:
+        """The sandbox goes, and they with it."""
+
+
+def why_not(problem: LoopwrightError) -> str:
+    """The problem in a line."""
+    return f"{problem.message} ({problem.hint})"

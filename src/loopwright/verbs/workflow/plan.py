@@ -1,0 +1,256 @@
+"""`loopwright plan`: a spec becomes slices with checks, documents that say why, and a delta to the living specs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from loopwright.agents.port import Role
+from loopwright.agents.prompts import prompt_for
+from loopwright.errors import WorkflowRefused, WrongUsage
+from loopwright.kernel.files import read_plainly, shown
+from loopwright.kernel.process import Cancellation
+from loopwright.verbs.context import Context
+from loopwright.verbs.loop.control import actor
+from loopwright.verbs.person import require_person
+from loopwright.verbs.workflow.asking import Wanted, ask_agent
+from loopwright.verbs.workflow.checking import run_checks
+from loopwright.verbs.workflow.clarify import begin
+from loopwright.verbs.workflow.names import slug_of, store_of
+from loopwright.workflow import commands as c
+from loopwright.workflow import composing
+from loopwright.workflow.delta.compose import composed
+from loopwright.workflow.delta.model import Delta
+from loopwright.workflow.delta.read import read_delta
+from loopwright.workflow.documents.page import MOST_BYTES, NotAPage, read_page
+from loopwright.workflow.documents.spec import Spec, read_spec
+from loopwright.workflow.drafting import PlanReply, drafted, skeletons, wrong_with
+from loopwright.workflow.gather import SPEC
+from loopwright.workflow.model import Clarifying, Control, Planning, PlanRound, Stage, Transition, Workflow
+from loopwright.workflow.package import CHANGE_DOCUMENTS, GRAPH, PLAN_DOCUMENTS, delta_of, prd_of, test_spec_of
+from loopwright.workflow.slices import Slices
+from loopwright.workflow.store import Opened
+
+Tell = Callable[[str], None]
+
+
+class PlanWish(msgspec.Struct, frozen=True, kw_only=True):
+    """How it is to be planned."""
+
+    agent: str | None
+    deliberate: bool = False
+    max_rounds: int = 5
+
+
+class _Opinion(msgspec.Struct, frozen=True, kw_only=True):
+    """What an architect or a critic answers."""
+
+    verdict: str
+    notes: str = ""
+
+
+def take_direct(context: Context, name: str, source: Path) -> Workflow:
+    """A spec that a person brings: they stand for its being clear; the rest is judged as any other."""
+    require_person(context.environment, "plan --direct")
+    try:
+        data = read_plainly(source, most=MOST_BYTES)
+        spec = read_spec(data)
+    except OSError as problem:
+        raise WrongUsage(f"{shown(source)} can't be read: {problem.strerror}", hint="check the path") from problem
+    except NotAPage as problem:
+        raise WrongUsage(f"{shown(source)}: {problem}", hint="correct it; nothing was changed") from problem
+    slug = begin(context, name, spec.page.text_of("Intent"), None).slug
+    with store_of(context).changing(slug) as opened:
+        opened.write({SPEC: data}, actor())
+        opened.apply(c.GiveSpec(source=shown(source), by=actor()), actor())
+        standing = opened.standing()
+        opened.apply(c.Approve(transition=Transition.CLARIFY_PLAN, standing=standing, by=actor()), actor())
+        return opened.workflow
+
+
+def plan(context: Context, name: str, wish: PlanWish, tell: Tell, cancellation: Cancellation) -> Workflow:
+    """Enter the stage → write → compose → control on the base → ask for consent."""
+    slug = slug_of(name)
+    _enter(context, slug)
+    if wish.agent is not None:
+        _rounds(context, slug, wish, tell, cancellation)
+    else:
+        _write_skeletons(context, slug)
+    _compose(context, slug)
+    _control(context, slug, tell, cancellation)
+    with store_of(context).changing(slug) as opened:
+        opened.apply(c.RequestApproval(transition=Transition.PLAN_BUILD, standing=opened.standing()), "tool")
+        return opened.workflow
+
+
+def _enter(context: Context, slug: str) -> None:
+    with store_of(context).changing(slug) as opened:
+        match opened.workflow.at:
+            case Planning():
+                return
+            case Clarifying():
+                opened.apply(c.Enter(transition=Transition.CLARIFY_PLAN, standing=opened.standing()), "tool")
+            case _:
+                raise WorkflowRefused(
+                    "invalid_transition",
+                    f"{slug} is at {opened.workflow.stage.value}: it can't be planned from there",
+                    next_command=f"loopwright status {slug}",
+                )
+
+
+def _rounds(context: Context, slug: str, wish: PlanWish, tell: Tell, cancellation: Cancellation) -> None:
+    """Planner, and in the profile `full` architect and critic, until they agree or the rounds are used."""
+    reviewed = wish.deliberate or context.settings.values.workflow.profile == "full"
+    notes = ""
+    for number in range(1, wish.max_rounds + 1):
+        tell(f"round {number}: the planner works")
+        with store_of(context).changing(slug) as opened:
+            workflow, spec = opened.workflow, _spec(opened)
+        _planned(context, workflow, spec, wish, notes, cancellation)
+        if not reviewed:
+            _record(context, slug, PlanRound(number=len(workflow.plan_rounds) + 1), {})
+            return
+        architect, critic = _opinions(context, slug, wish, tell, cancellation)
+        at = len(workflow.plan_rounds) + 1
+        pages = {
+            f"plan-reviews/round-{at}-{who}.md": f"# {who}: {said.verdict}\n\n{said.notes}\n".encode()
+            for who, said in (("architect", architect), ("critic", critic))
+        }
+        _record(context, slug, PlanRound(number=at, architect=architect.verdict, critic=critic.verdict), pages)
+        if critic.verdict == "approve":
+            return
+        notes = f"Your last plan was sent back.\nThe architect: {architect.notes}\nThe critic: {critic.notes}"
+
+
+def _planned(
+    context: Context, workflow: Workflow, spec: Spec, wish: PlanWish, notes: str, cancellation: Cancellation
+) -> None:
+    domains = spec.domains
+    prompt = prompt_for(
+        Role.PLANNER,
+        about="change",
+        spec=spec.page.render().decode(),
+        domain=domains[0],
+        domains=", ".join(domains),
+        blocker=notes,
+    )
+    wanted = _wanted(workflow, wish, Role.PLANNER, prompt)
+    reply = ask_agent(context, wanted, PlanReply, cancellation, lambda reply: wrong_with(reply, domains))
+    with store_of(context).changing(workflow.slug) as opened:
+        opened.write(drafted(workflow.slug, reply, domains, f"spec.md, by {wish.agent}"), wish.agent or "tool")
+
+
+def _opinions(
+    context: Context, slug: str, wish: PlanWish, tell: Tell, cancellation: Cancellation
+) -> tuple[_Opinion, _Opinion]:
+    with store_of(context).changing(slug) as opened:
+        workflow = opened.workflow
+        names = (*PLAN_DOCUMENTS.values(), CHANGE_DOCUMENTS["design"], "change/slices.json")
+        text = "\n\n".join((opened.read(name) or b"").decode("utf-8", "replace") for name in names)
+    tell("the architect looks at it")
+    prompt = prompt_for(Role.ARCHITECT, about="plan", plan=text)
+    architect = ask_agent(context, _wanted(workflow, wish, Role.ARCHITECT, prompt), _Opinion, cancellation)
+    tell("the critic looks at it")
+    prompt = prompt_for(Role.CRITIC, about="plan", plan=text, architect=architect.notes or architect.verdict)
+    critic = ask_agent(context, _wanted(workflow, wish, Role.CRITIC, prompt), _Opinion, cancellation)
+    return architect, critic
+
+
+def _wanted(workflow: Workflow, wish: PlanWish, role: Role, prompt: str) -> Wanted:
+    taken = workflow.turns_of(role.value)
+    return Wanted(
+        slug=workflow.slug, stage=Stage.PLAN, agent=wish.agent or "", role=role, prompt=prompt,
+        name=f"{workflow.slug}-{role.value}-{taken + 1}", number=taken,
+    )  # fmt: skip
+
+
+def _record(context: Context, slug: str, taken: PlanRound, pages: dict[str, bytes]) -> None:
+    with store_of(context).changing(slug) as opened:
+        if pages:
+            opened.write(pages, "tool")
+        opened.apply(c.TakePlanRound(round=taken), "tool")
+
+
+def _write_skeletons(context: Context, slug: str) -> None:
+    """Only what is not there yet: whatever a person wrote stays."""
+    with store_of(context).changing(slug) as opened:
+        spec = _spec(opened)
+        wanted = skeletons(slug, spec.domains, "spec.md")
+        missing = {name: data for name, data in wanted.items() if opened.read(name) is None}
+        if missing:
+            opened.write(missing, "tool")
+        if not opened.workflow.plan_rounds:
+            opened.apply(c.TakePlanRound(round=PlanRound(number=1)), "tool")
+
+
+def _compose(context: Context, slug: str) -> None:
+    """What follows from spec, slices and deltas; a file that somebody made theirs is left alone."""
+    with store_of(context).changing(slug) as opened:
+        facts, spec = opened.facts(), _spec(opened)
+        deltas = _deltas(opened, tuple(facts.deltas))
+        pages: dict[str, bytes] = {CHANGE_DOCUMENTS["spec_delta"]: composed(opened.workflow.change_id, deltas)}
+        requirements = {domain: one.requirements for domain, one in facts.deltas.items()}
+        pages[prd_of(slug)] = composing.prd(slug, spec, requirements).render()
+        if isinstance(facts.slices, Slices):
+            slices = facts.slices
+            pages[PLAN_DOCUMENTS["development_plan"]] = composing.development_plan(slug, slices).render()
+            pages[PLAN_DOCUMENTS["test_plan"]] = composing.test_plan(slug, slices).render()
+            pages[test_spec_of(slug)] = composing.test_spec(slug, spec, slices).render()
+            pages[CHANGE_DOCUMENTS["tasks"]] = composing.tasks(slug, slices).render()
+        ours = {name: data for name, data in pages.items() if _is_ours(opened, name)}
+        opened.write(ours, "tool")
+        present = frozenset(name for name, digest in opened.workflow.documents.items() if digest)
+        domains = tuple(facts.deltas) or spec.domains
+        opened.write({GRAPH: composing.artifact_graph(slug, domains, present)}, "tool")
+
+
+def _is_ours(opened: Opened, name: str) -> bool:
+    data = opened.read(name)
+    if data is None or name == CHANGE_DOCUMENTS["spec_delta"]:
+        return True
+    try:
+        return composing.COMPOSED in read_page(data).frontmatter
+    except NotAPage:
+        return False
+
+
+def _deltas(opened: Opened, domains: tuple[str, ...]) -> list[Delta]:
+    found = (read_delta(opened.read(delta_of(domain)) or b"", domain) for domain in domains)
+    return [one for one in found if isinstance(one, Delta)]
+
+
+def _control(context: Context, slug: str, tell: Tell, cancellation: Cancellation) -> None:
+    """Each check once on the base, before any work: one that passes there proves nothing."""
+    with store_of(context).changing(slug) as opened:
+        slices = opened.facts().slices
+        known = opened.workflow.controls
+    if not isinstance(slices, Slices) or not slices.checks:
+        return
+    if all(check.id in known and known[check.id].digest == check.digest for check in slices.checks):
+        return
+    tell(f"{len(slices.checks)} checks are run on the base: none may pass yet")
+    checked = run_checks(
+        context, slug, slices.checks, name="control", sandbox=context.sandbox_request(), cancellation=cancellation
+    )
+    controls = {
+        check.id: Control(
+            digest=check.digest, tree=checked.runs[check.id].tree, passed=checked.runs[check.id].passed,
+            run_id=checked.evidence.run_id,
+        )
+        for check in slices.checks
+    }  # fmt: skip
+    with store_of(context).changing(slug) as opened:
+        opened.apply(c.RecordControls(controls=controls), "tool")
+
+
+def _spec(opened: Opened) -> Spec:
+    found = opened.facts().spec
+    if isinstance(found, Spec):
+        return found
+    raise WorkflowRefused(
+        "build_requires_workflow_plan_artifacts",
+        f"{opened.facts().spec_sentence}",
+        next_command=f"loopwright status {opened.workflow.slug}",
+    )

@@ -1,0 +1,41 @@
+"""`loopwright sign`: a person stands for a slice, or accepts a judge that the work changed."""
+
+from __future__ import annotations
+
+from loopwright.errors import WorkflowRefused
+from loopwright.verbs.context import Context
+from loopwright.verbs.loop.control import actor
+from loopwright.verbs.person import require_person
+from loopwright.verbs.workflow.names import store_of
+from loopwright.workflow import commands as c
+from loopwright.workflow.model import Signature, Workflow
+from loopwright.workflow.slices import Slices
+from loopwright.workflow.store import Opened
+
+
+def sign(context: Context, slug: str, what: str, *, note: str = "") -> Workflow:
+    """For the content that is there now and no other."""
+    require_person(context.environment, "sign")
+    said = context.tools().redactor.clean(note).text
+    with store_of(context).changing(slug) as opened:
+        name, digest = _subject(opened, what)
+        signature = Signature(what=name, digest=digest, by=actor(), at=opened.now, note=said)
+        return opened.apply(c.Sign(signature=signature), actor()).workflow
+
+
+def _subject(opened: Opened, what: str) -> tuple[str, str]:
+    slices = opened.facts().slices
+    found = slices.slice(what.upper()) if isinstance(slices, Slices) else None
+    if found is not None:
+        tree = opened.workflow.verification.tree if opened.workflow.verification is not None else ""
+        return found.id, f"{found.digest}@{tree}"
+    verified = opened.workflow.verification
+    if verified is not None and what in verified.judges:
+        return what, verified.judges[what]
+    known = [one.id for one in slices.slices] if isinstance(slices, Slices) else []
+    known += list(verified.judges) if verified is not None else []
+    raise WorkflowRefused(
+        "nothing_to_sign",
+        f"there is no slice and no changed judge '{what}' (there are: {', '.join(known[:10]) or 'none'})",
+        next_command=f"loopwright status {opened.workflow.slug}",
+    )

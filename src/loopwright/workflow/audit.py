@@ -1,0 +1,128 @@
+"""The completion audit: from each requirement and slice to a check, a run, an exit code and a tree. Pure.
+
+Covered is what a run of the tool's own passed on the final tree. Anything else is named.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Literal
+
+import msgspec
+
+from loopwright.workflow.model import Verification, Workflow
+from loopwright.workflow.slices import Check, Slice, Slices
+
+Source = Literal["approved-plan", "test-spec", "review-rework", "vertical-slice"]
+
+
+class AuditLine(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing that must be true, and what shows it."""
+
+    id: str
+    source: Source
+    requirement: str
+    status: Literal["covered", "missing"]
+    evidence: tuple[str, ...] = ()
+
+
+class Audit(msgspec.Struct, frozen=True):
+    """The checklist; passed when nothing is missing and there is something."""
+
+    checklist: tuple[AuditLine, ...]
+
+    @property
+    def missing(self) -> tuple[AuditLine, ...]:
+        """What nothing shows."""
+        return tuple(line for line in self.checklist if line.status == "missing")
+
+    @property
+    def status(self) -> Literal["passed", "blocked"]:
+        """The contract's word."""
+        return "passed" if self.checklist and not self.missing else "blocked"
+
+    def covers(self, requirement: str) -> bool:
+        """Whether a requirement (`domain: name`) is shown."""
+        return any(line.requirement == requirement and line.status == "covered" for line in self.checklist)
+
+
+def audited(workflow: Workflow, slices: Slices, requirements: Mapping[str, tuple[str, ...]]) -> Audit:
+    """The audit of a workflow as it stands."""
+    return Audit(tuple(_lines(workflow, slices, requirements)))
+
+
+def render(audit: Audit) -> bytes:
+    """`completion-audit.json`."""
+    listed = [msgspec.to_builtins(line) for line in audit.checklist]
+    document = {"schema_version": 1, "status": audit.status, "checklist": listed}
+    return (json.dumps(document, ensure_ascii=False, indent=2) + "\n").encode()
+
+
+def signed_digest(one: Slice, verification: Verification | None) -> str:
+    """What a person who signs a slice stands for: the slice, on the tree that they could look at."""
+    return f"{one.digest}@{verification.tree if verification is not None else ''}"
+
+
+def shown_by(requirement: str, slices: Slices) -> tuple[Slice, ...]:
+    """The slices whose checks show a requirement; where no slice names any, all of them do."""
+    named = tuple(one for one in slices.slices if requirement in one.requirements)
+    if named or any(one.requirements for one in slices.slices):
+        return named
+    return slices.slices
+
+
+def _lines(workflow: Workflow, slices: Slices, requirements: Mapping[str, tuple[str, ...]]) -> Iterator[AuditLine]:
+    verified = workflow.verification
+    number = 0
+    for domain, names in requirements.items():
+        for name in names:
+            number += 1
+            full = f"{domain}: {name}"
+            yield _line(f"REQ-{number}", "approved-plan", full, _of_slices(workflow, shown_by(full, slices), verified))
+    for one in slices.slices:
+        yield _line(one.id, "vertical-slice", f"{one.id} {one.title}", _of_slices(workflow, (one,), verified))
+    for check in slices.checks:
+        said = check.id if check.hidden else f"{check.id}: {check.command}"
+        yield _line(check.id, "test-spec", said, _of_check(check, verified))
+    review = workflow.review
+    if review is not None and review.verdict == "request-changes":
+        fresh = verified is not None and verified.tree != review.tree
+        proof = (f"tree {verified.tree[:12]} was verified after it",) if fresh and verified is not None else None
+        yield _line("REWORK", "review-rework", review.rationale or "what the review asked for", proof)
+
+
+def _line(name: str, source: Source, requirement: str, evidence: tuple[str, ...] | None) -> AuditLine:
+    return AuditLine(
+        id=name, source=source, requirement=requirement, status="missing" if evidence is None else "covered",
+        evidence=evidence or (),
+    )  # fmt: skip
+
+
+def _of_slices(workflow: Workflow, slices: tuple[Slice, ...], verified: Verification | None) -> tuple[str, ...] | None:
+    """The proof of all these slices; None as soon as one has none."""
+    if not slices:
+        return None
+    proof: list[str] = []
+    for one in slices:
+        for check in one.checks:
+            found = _of_check(check, verified)
+            if found is None:
+                return None
+            proof += found
+        if one.type == "HITL":
+            digest = signed_digest(one, verified)
+            by = next((s for s in workflow.signatures if s.what == one.id and s.digest == digest), None)
+            if by is None:
+                return None
+            proof.append(f"signed by {by.by} at {by.at}")
+        elif not one.checks:
+            return None
+    return tuple(proof)
+
+
+def _of_check(check: Check, verified: Verification | None) -> tuple[str, ...] | None:
+    run = verified.checks.get(check.id) if verified is not None else None
+    if run is None or verified is None or not run.passed or run.tree != verified.tree:
+        return None
+    return (f"{check.id} → run {run.run_id} → exit {run.exit_code} → tree {run.tree[:12]}",)

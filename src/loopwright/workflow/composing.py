@@ -1,0 +1,103 @@
+"""Documents of a plan that follow from others: from spec, slices and deltas, so that they can't contradict them."""
+
+from __future__ import annotations
+
+import json
+
+from loopwright.workflow.documents import spec as s
+from loopwright.workflow.documents.page import Page, new_page
+from loopwright.workflow.documents.spec import Spec
+from loopwright.workflow.package import CHANGE_DOCUMENTS, PLAN_DOCUMENTS, SLICES, delta_of, prd_of, test_spec_of
+from loopwright.workflow.slices import Check, Slice, Slices
+
+# A document with this key is made anew by every `plan`; who takes it out owns the document from then on.
+COMPOSED = "composed"
+_NOTE = "from the spec, the slices and the deltas; take this line out, and the file is yours"
+
+
+def development_plan(slug: str, slices: Slices) -> Page:
+    """In which order what is built."""
+    page = _page(f"Development plan: {slug}", slug)
+    for one in slices.slices:
+        after = f"After {', '.join(one.blocked_by)}. " if one.blocked_by else ""
+        who = "A person signs it." if one.type == "HITL" else "An agent builds it alone."
+        page = page.with_section(f"{one.id} {one.title}", f"{one.behavior}\n\n{after}{who}")
+    return page
+
+
+def test_plan(slug: str, slices: Slices) -> Page:
+    """By what each slice is judged."""
+    page = _page(f"Test plan: {slug}", slug)
+    for one in slices.slices:
+        lines = [f"- {line}" for line in one.acceptance_criteria]
+        lines += ["", f"Signal: {one.verification_signal}", "", *(_check_line(check) for check in one.checks)]
+        page = page.with_section(f"{one.id} {one.title}", "\n".join(lines))
+    return page
+
+
+def prd(slug: str, spec: Spec, requirements: dict[str, tuple[str, ...]]) -> Page:
+    """What is to be built, in one place."""
+    page = _page(f"PRD: {slug}", slug)
+    for name in (s.INTENT, s.OUTCOME, s.IN_SCOPE, s.NON_GOALS, s.CONSTRAINTS, s.SUCCESS, s.CRITERIA):
+        page = page.with_section(name, spec.page.text_of(name) or "(nothing said)")
+    listed = [f"- {domain}: {name}" for domain, names in requirements.items() for name in names]
+    return page.with_section("Requirements", "\n".join(listed) or "(none)")
+
+
+def test_spec(slug: str, spec: Spec, slices: Slices) -> Page:
+    """How it is judged, in one place."""
+    page = _page(f"Test spec: {slug}", slug).with_section(s.CRITERIA, spec.page.text_of(s.CRITERIA))
+    lines = [f"- {one.id} {one.title}: {one.verification_signal}" for one in slices.slices]
+    checks = [_check_line(check) for check in slices.checks]
+    return page.with_section("Verification Steps", "\n".join([*lines, "", *checks]))
+
+
+def tasks(slug: str, slices: Slices) -> Page:
+    """The checklist, in the form that OpenSpec's tools count."""
+    page = _page(f"Tasks: {slug}", slug)
+    for number, one in enumerate(slices.slices, start=1):
+        lines = [f"- [ ] {number}.{at} {line}" for at, line in enumerate(_steps(one), start=1)]
+        page = page.with_section(f"{number}. {one.id} {one.title}", "\n".join(lines))
+    return page
+
+
+def artifact_graph(slug: str, domains: tuple[str, ...], present: frozenset[str]) -> bytes:
+    """Which document rests on which, and what can be written next."""
+    deltas = [delta_of(domain) for domain in domains]
+    rests_on: dict[str, list[str]] = {
+        "spec.md": [],
+        PLAN_DOCUMENTS["plan"]: ["spec.md"],
+        PLAN_DOCUMENTS["architecture"]: ["spec.md"],
+        CHANGE_DOCUMENTS["proposal"]: ["spec.md"],
+        CHANGE_DOCUMENTS["design"]: [CHANGE_DOCUMENTS["proposal"]],
+        **{delta: [CHANGE_DOCUMENTS["proposal"]] for delta in deltas},
+        CHANGE_DOCUMENTS["spec_delta"]: deltas,
+        SLICES: [PLAN_DOCUMENTS["plan"], *deltas],
+        CHANGE_DOCUMENTS["tasks"]: [SLICES],
+        PLAN_DOCUMENTS["development_plan"]: [SLICES],
+        PLAN_DOCUMENTS["test_plan"]: [SLICES],
+        prd_of(slug): ["spec.md", *deltas],
+        test_spec_of(slug): [SLICES],
+    }
+    nodes = [
+        {"path": path, "status": "done" if path in present else "missing", "dependsOn": below}
+        for path, below in rests_on.items()
+    ]
+    ready = [path for path, below in rests_on.items() if path not in present and present.issuperset(below)]
+    return (json.dumps({"schema_version": 1, "nodes": nodes, "nextReady": ready}, indent=2) + "\n").encode()
+
+
+def _page(title: str, slug: str) -> Page:
+    return new_page(title, workflow=slug, composed=_NOTE)
+
+
+def _check_line(check: Check) -> str:
+    if check.hidden:
+        return f"- {check.id}: hidden"
+    kind = " (regression)" if check.regression else ""
+    return f"- {check.id}{kind}: `{check.command}`"
+
+
+def _steps(one: Slice) -> list[str]:
+    signed = [f"a person signs it: loopwright sign SLUG {one.id}"] if one.type == "HITL" else []
+    return [*one.acceptance_criteria, *(f"{check.id} passes" for check in one.checks), *signed]

@@ -1,0 +1,103 @@
+"""The documents of a plan that somebody writes: from a planner's answer, or as skeletons for a person."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import msgspec
+
+from loopwright.workflow.delta.domains import domain_problem
+from loopwright.workflow.delta.model import Unreadable
+from loopwright.workflow.delta.read import read_delta
+from loopwright.workflow.documents.page import Page, new_page
+from loopwright.workflow.package import CHANGE_DOCUMENTS, PLAN_DOCUMENTS, SLICES, delta_of
+from loopwright.workflow.slices import PHILOSOPHY, SCHEMA_VERSION, NotSlices, Slices, read_slices, render_slices
+
+
+class PlanReply(msgspec.Struct, frozen=True, kw_only=True):
+    """What a planner answers."""
+
+    plan: str
+    slices: list[dict[str, Any]]
+    deltas: dict[str, str]
+    why: str
+    what_changes: str
+    architecture: str = ""
+    design: str = ""
+
+
+def wrong_with(reply: PlanReply, domains: tuple[str, ...]) -> str | None:
+    """What the planner has to mend, everything at once; None when it can be used."""
+    found: list[str] = []
+    try:
+        _slices(reply)
+    except NotSlices as problem:
+        found += [f"slices: {one.message}" for one in problem.problems[:5]]
+    found += [f"there is no delta for the domain {domain}" for domain in domains if domain not in reply.deltas]
+    for domain, text in reply.deltas.items():
+        if (wrong := domain_problem(domain)) is not None:
+            found.append(f"the domain '{domain[:40]}': {wrong}")
+            continue
+        delta = read_delta(text.encode(), domain)
+        if isinstance(delta, Unreadable):
+            found += [f"the delta of {domain}, line {one.line}: {one.message}" for one in delta.problems[:5]]
+    return "; ".join(found) or None
+
+
+def drafted(slug: str, reply: PlanReply, domains: tuple[str, ...], source: str) -> dict[str, bytes]:
+    """The planner's documents, by name."""
+    design = reply.design or reply.architecture or reply.plan
+    listed = "\n".join(f"- {domain}" for domain in domains)
+    proposal = (
+        new_page(f"Change: {slug}", workflow=slug)
+        .with_section("Why", reply.why)
+        .with_section("What Changes", reply.what_changes)
+        .with_section("Target Spec Domains", listed)
+        .with_section("Source", source)
+    )
+    pages: dict[str, Page] = {
+        PLAN_DOCUMENTS["plan"]: _prose(f"Plan: {slug}", slug, reply.plan),
+        PLAN_DOCUMENTS["architecture"]: _prose(f"Architecture: {slug}", slug, reply.architecture or design),
+        CHANGE_DOCUMENTS["proposal"]: proposal,
+        CHANGE_DOCUMENTS["design"]: _prose(f"Design: {slug}", slug, design),
+    }
+    documents = {name: page.render() for name, page in pages.items()}
+    documents[SLICES] = render_slices(slug, _slices(reply))
+    return documents | {delta_of(domain): _ended(text) for domain, text in reply.deltas.items()}
+
+
+def skeletons(slug: str, domains: tuple[str, ...], source: str) -> dict[str, bytes]:
+    """What a person fills in where no agent plans."""
+    hint = "<!-- write here -->"
+    reply = PlanReply(plan=hint, slices=[], deltas={}, why=hint, what_changes=hint, architecture=hint, design=hint)
+    empty = {
+        "id": "VS-1",
+        "title": "the first slice",
+        "type": "AFK",
+        "blocked_by": [],
+        "behavior": "what a user can do then",
+        "acceptance_criteria": ["what is true then"],
+        "verification_signal": "what one sees",
+        "checks": [],
+    }
+    listed = {"schema_version": SCHEMA_VERSION, "philosophy": PHILOSOPHY, "workflow": slug, "slices": [empty]}
+    documents = drafted(slug, msgspec.structs.replace(reply, slices=[empty]), domains, source)
+    documents[SLICES] = (json.dumps(listed, ensure_ascii=False, indent=2) + "\n").encode()
+    return documents | {
+        delta_of(domain): b"## ADDED Requirements\n\n<!-- ### Requirement: Name -->\n" for domain in domains
+    }
+
+
+def _slices(reply: PlanReply) -> Slices:
+    listed = {"schema_version": SCHEMA_VERSION, "philosophy": PHILOSOPHY, "workflow": "", "slices": reply.slices}
+    return read_slices(json.dumps(listed, ensure_ascii=False).encode())
+
+
+def _prose(title: str, slug: str, text: str) -> Page:
+    page = new_page(title, workflow=slug)
+    return msgspec.structs.replace(page, preamble=f"{page.preamble}{text.strip()}\n")
+
+
+def _ended(text: str) -> bytes:
+    return (text.strip("\n") + "\n").encode()

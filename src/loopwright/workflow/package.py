@@ -1,0 +1,48 @@
+"""The plan package: which documents a plan consists of, by the keys that blockers name them with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+# Beside the workflow.
+PLAN_DOCUMENTS: Mapping[str, str] = {
+    "plan": "plan.md",
+    "architecture": "architecture.md",
+    "development_plan": "development-plan.md",
+    "test_plan": "test-plan.md",
+}
+# In the change's folder.
+CHANGE_DOCUMENTS: Mapping[str, str] = {
+    "proposal": "change/proposal.md",
+    "design": "change/design.md",
+    "tasks": "change/tasks.md",
+    "spec_delta": "change/spec-delta.md",
+}
+SLICES = "change/slices.json"
+GRAPH = "change/artifact-graph.json"
+
+
+def prd_of(slug: str) -> str:
+    """The canonical statement of what is to be built."""
+    return f"plans/prd-{slug}.md"
+
+
+def test_spec_of(slug: str) -> str:
+    """The canonical statement of how it is judged."""
+    return f"plans/test-spec-{slug}.md"
+
+
+def delta_of(domain: str) -> str:
+    """What the change does to a domain's spec."""
+    return f"change/specs/{domain}/spec.md"
+
+
+def language_problem(text: str, wanted: str) -> str | None:
+    """Why a text is not in the language that the workspace wants; None when it is, or any will do."""
+    if wanted != "zh":
+        return None
+    letters = [character for character in text if character.isalpha()]
+    chinese = sum("\u3400" <= character <= "\u9fff" or "\uf900" <= character <= "\ufaff" for character in letters)
+    if chinese >= 40 or (chinese >= 8 and chinese * 5 >= len(letters)):
+        return None
+    return f"it has {chinese} Chinese characters among {len(letters)} letters"

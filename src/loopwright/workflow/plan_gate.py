@@ -1,0 +1,126 @@
+"""What keeps a plan from being built: the contract's blockers, in its order. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from loopwright.workflow.blockers import Blocker, blocker
+from loopwright.workflow.documents import spec as s
+from loopwright.workflow.documents.spec import Spec
+from loopwright.workflow.facts import Damaged, Facts, Missing
+from loopwright.workflow.model import Workflow
+from loopwright.workflow.package import CHANGE_DOCUMENTS, PLAN_DOCUMENTS, SLICES, prd_of, test_spec_of
+from loopwright.workflow.slices import Slices
+
+_WHY_DELTA = {
+    "empty": "it says nothing",
+    "missing_domains": "domains of the spec have none",
+    "missing_requirements": "a domain has no requirement",
+}
+
+
+def before_build(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
+    """Everything at once."""
+    yield from _reviews(workflow, facts)
+    if facts.package_status == "missing":
+        yield blocker("plan_package_", "missing", slug=workflow.slug, state="missing")
+        yield from _content(workflow, facts)
+        return
+    if facts.package_status != "complete":
+        yield blocker("plan_package_", facts.package_status, slug=workflow.slug, state=facts.package_status)
+    yield from _content(workflow, facts)
+    yield from _documents(workflow, facts)
+    yield from _change(workflow, facts)
+    yield from _slices(workflow, facts)
+
+
+def _reviews(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
+    """In the profile `full` the last round needs an architect's look and a critic's yes."""
+    if not facts.gates.full:
+        return
+    last = workflow.plan_rounds[-1] if workflow.plan_rounds else None
+    if last is None or last.architect is None:
+        yield blocker("architect_review_incomplete", slug=workflow.slug)
+    verdict = last.critic if last is not None and last.critic is not None else "missing"
+    if verdict != "approve":
+        yield blocker("critic_verdict_", verdict, slug=workflow.slug, verdict=verdict)
+
+
+def _content(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
+    spec = facts.spec
+    if isinstance(spec, Spec) and not spec.says(s.CRITERIA):
+        yield blocker("acceptance_criteria_unresolved", slug=workflow.slug, spec=facts.spec_path)
+    test_plan = facts.plan_documents.get("test_plan")
+    if test_plan is not None and test_plan.status == "empty":
+        yield blocker("verification_steps_unresolved", slug=workflow.slug)
+    if isinstance(spec, Spec) and not spec.says(s.INPUTS):
+        yield blocker("execution_inputs_unresolved", slug=workflow.slug, spec=facts.spec_path)
+
+
+def _documents(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
+    slug = workflow.slug
+    if facts.prd.status != "present":
+        yield blocker("missing_prd", slug=slug)
+    if facts.test_spec.status != "present":
+        yield blocker("missing_test_spec", slug=slug)
+    for key, file in PLAN_DOCUMENTS.items():
+        found = facts.plan_documents.get(key)
+        state = found.status if found is not None else "missing"
+        if state != "present":
+            yield blocker("missing_plan_artifact_", key, slug=slug, file=file, state=state)
+    named = {
+        **{key: (file, facts.plan_documents.get(key)) for key, file in PLAN_DOCUMENTS.items()},
+        "prd": (prd_of(slug), facts.prd),
+        "test_spec": (test_spec_of(slug), facts.test_spec),
+    }
+    for key, (file, found) in named.items():
+        if found is not None and found.language is not None:
+            yield blocker("plan_artifact_language_", key, slug=slug, file=file, why=found.language)
+
+
+def _change(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
+    slug = workflow.slug
+    if facts.change_status == "missing":
+        yield blocker("missing_change_artifacts", slug=slug)
+        return
+    for key, file in CHANGE_DOCUMENTS.items():
+        found = facts.change_documents.get(key)
+        state = found.status if found is not None else "missing"
+        if state != "present":
+            yield blocker("missing_change_artifact_", key, slug=slug, file=file, state=state)
+    if facts.change_status != "complete":
+        yield blocker("change_artifacts_", facts.change_status, slug=slug, state=facts.change_status)
+    status = facts.delta_status
+    if status != "complete":
+        broken = "; ".join(
+            f"{domain} {problem}" for domain, one in facts.deltas.items() for problem in one.problems[:3]
+        )
+        yield blocker(
+            "spec_delta_", status, slug=slug, why=broken or _WHY_DELTA.get(status, status),
+            file="the change's specs/<domain>/spec.md",
+        )  # fmt: skip
+
+
+def _slices(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
+    slug, slices = workflow.slug, facts.slices
+    if isinstance(slices, Missing):
+        yield blocker("vertical_slices_missing", slug=slug)
+    elif isinstance(slices, Damaged):
+        yield blocker("vertical_slices_invalid", slug=slug, file=SLICES, problem=slices.sentence())
+    else:
+        yield from _checks(workflow, facts, slices)
+
+
+def _checks(workflow: Workflow, facts: Facts, slices: Slices) -> Iterator[Blocker]:
+    for one in slices.slices:
+        if one.type == "AFK" and not one.checks:
+            yield blocker("slice_without_check_", one.id, slug=workflow.slug, name=one.id, file=SLICES)
+    for check in slices.checks:
+        control = workflow.controls.get(check.id)
+        is_current = control is not None and control.digest == check.digest
+        if not is_current or (facts.base_tree and control is not None and control.tree != facts.base_tree):
+            yield blocker("negative_control_missing_", check.id, slug=workflow.slug, name=check.id)
+        elif control is not None and control.passed and not check.regression:
+            yield blocker(
+                "vacuous_check_", check.id, slug=workflow.slug, name=check.id, command=check.command, file=SLICES
+            )

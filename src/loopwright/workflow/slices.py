@@ -1,0 +1,264 @@
+"""`slices.json`: the vertical slices of a plan, and the commands that make "done" true for each."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
+from typing import Any, Literal
+
+import msgspec
+
+from loopwright.kernel.digest import digest_of
+from loopwright.kernel.yaml_nodes import Mapping, Node, Scalar, Sequence, YamlProblem, read_nodes
+from loopwright.workflow.documents.page import Problem
+
+PHILOSOPHY = "tracer-bullet-vertical-slices"
+SCHEMA_VERSION = 1
+_ID = re.compile(r"VS-\d{1,4}")
+_SLICE_KEYS = (
+    "id", "title", "type", "blocked_by", "behavior", "acceptance_criteria", "verification_signal", "checks",
+    "requirements",
+)  # fmt: skip
+_CHECK_KEYS = ("id", "command", "cwd", "timeout_s", "regression", "hidden", "judges", "network")
+Kind = Literal["AFK", "HITL"]
+
+
+class Check(msgspec.Struct, frozen=True, kw_only=True):
+    """A command that decides. `judges` are the files that it reads as such; `hidden` ones no agent ever sees."""
+
+    id: str
+    command: str
+    cwd: str = ""
+    timeout_s: int = 0
+    regression: bool = False
+    hidden: bool = False
+    judges: tuple[str, ...] = ()
+    network: bool = False
+
+    @property
+    def digest(self) -> str:
+        """This check and no other."""
+        return digest_of([self.command, self.cwd, self.regression, self.hidden, list(self.judges), self.network])
+
+
+class Slice(msgspec.Struct, frozen=True, kw_only=True):
+    """One thin piece through all layers. AFK: an agent alone; HITL: a person signs it."""
+
+    id: str
+    title: str
+    type: Kind
+    behavior: str
+    acceptance_criteria: tuple[str, ...]
+    verification_signal: str
+    checks: tuple[Check, ...] = ()
+    blocked_by: tuple[str, ...] = ()
+    # Which requirements of the delta its checks show, as `domain: name`; none named: all of them.
+    requirements: tuple[str, ...] = ()
+
+    @property
+    def digest(self) -> str:
+        """What a person who signs it stands for."""
+        return digest_of([self.id, self.title, self.behavior, list(self.acceptance_criteria), self.verification_signal])
+
+
+class Slices(msgspec.Struct, frozen=True):
+    """All of them, in the order in which they can be built."""
+
+    slices: tuple[Slice, ...]
+
+    @property
+    def checks(self) -> tuple[Check, ...]:
+        """Every check of every slice."""
+        return tuple(check for one in self.slices for check in one.checks)
+
+    def slice(self, name: str) -> Slice | None:
+        """The slice of this id."""
+        return next((one for one in self.slices if one.id == name), None)
+
+
+class NotSlices(ValueError):
+    """The file holds no such list; every problem is named."""
+
+    def __init__(self, problems: tuple[Problem, ...]) -> None:
+        super().__init__("; ".join(map(str, problems)))
+        self.problems = problems
+
+
+def read_slices(data: bytes) -> Slices:
+    """The slices in these bytes; JSON is read with its lines."""
+    try:
+        json.loads(data)
+        document = read_nodes(data)
+    except json.JSONDecodeError as problem:
+        raise NotSlices((Problem(problem.lineno, f"not JSON: {problem.msg}"),)) from problem
+    except (ValueError, RecursionError) as problem:
+        line = problem.line if isinstance(problem, YamlProblem) else 1
+        raise NotSlices((Problem(line, f"not JSON that can be read: {problem}"),)) from problem
+    reader = _Reader()
+    found = reader.document(document)
+    if reader.problems:
+        raise NotSlices(tuple(sorted(reader.problems, key=lambda one: one.line)))
+    return found
+
+
+def render_slices(workflow: str, slices: Slices) -> bytes:
+    """The file's bytes."""
+    listed = [_document(one) for one in slices.slices]
+    document = {"schema_version": SCHEMA_VERSION, "philosophy": PHILOSOPHY, "workflow": workflow, "slices": listed}
+    return (json.dumps(document, ensure_ascii=False, indent=2) + "\n").encode()
+
+
+def _document(one: Slice) -> dict[str, Any]:
+    plain: dict[str, Any] = msgspec.to_builtins(one)
+    defaults = msgspec.to_builtins(Check(id="", command=""))
+    plain["checks"] = [
+        {key: value for key, value in check.items() if key in ("id", "command") or value != defaults[key]}
+        for check in plain["checks"]
+    ]
+    ordered = {key: plain[key] for key in _SLICE_KEYS}
+    if not one.requirements:
+        del ordered["requirements"]
+    return ordered
+
+
+class _Reader:
+    """Walks the nodes and collects what is wrong."""
+
+    def __init__(self) -> None:
+        self.problems: list[Problem] = []
+
+    def document(self, node: Node) -> Slices:
+        top = self._mapping(node, "the file", ("schema_version", "philosophy", "workflow", "slices"))
+        version = top.get("schema_version")
+        if not isinstance(version, Scalar) or version.text != str(SCHEMA_VERSION):
+            self._note(version or node, f"schema_version must be {SCHEMA_VERSION}")
+        listed = top.get("slices")
+        if not isinstance(listed, Sequence) or not listed.items:
+            self._note(listed or node, "'slices' must be a list with at least one slice")
+            return Slices(())
+        slices = [self._slice(item) for item in listed.items]
+        self._check_ids(slices, listed)
+        return Slices(self._in_order(slices, listed))
+
+    def _slice(self, node: Node) -> Slice:
+        fields = self._mapping(node, "a slice", _SLICE_KEYS)
+        name = self._text(fields, "id", node)
+        if name and not _ID.fullmatch(name):
+            self._note(fields["id"], f"'{name}' is no slice id: VS-1, VS-2, …")
+        kind = self._text(fields, "type", node)
+        if kind and kind not in ("AFK", "HITL"):
+            self._note(fields["type"], f"'{kind}' is no type: AFK (an agent alone) or HITL (a person signs)")
+        checks = fields.get("checks")
+        items = checks.items if isinstance(checks, Sequence) else ()
+        if checks is not None and not isinstance(checks, Sequence):
+            self._note(checks, "'checks' must be a list")
+        return Slice(
+            id=name,
+            title=self._text(fields, "title", node),
+            type="HITL" if kind == "HITL" else "AFK",
+            behavior=self._text(fields, "behavior", node),
+            acceptance_criteria=self._texts(fields, "acceptance_criteria", node, least=1),
+            verification_signal=self._text(fields, "verification_signal", node),
+            checks=tuple(self._check(item, name, number) for number, item in enumerate(items, start=1)),
+            blocked_by=self._texts(fields, "blocked_by", node),
+            requirements=self._texts(fields, "requirements", node),
+        )
+
+    def _check(self, node: Node, owner: str, number: int) -> Check:
+        usual = f"{owner}-C{number}"
+        if isinstance(node, Scalar):
+            if not node.text.strip():
+                self._note(node, "a check needs a command")
+            return Check(id=usual, command=node.text)
+        fields = self._mapping(node, "a check", _CHECK_KEYS)
+        seconds = fields.get("timeout_s")
+        number_text = seconds.text if isinstance(seconds, Scalar) else "0"
+        if not number_text.isdigit():
+            self._note(seconds or node, "'timeout_s' must be a whole number of seconds")
+        return Check(
+            id=self._text(fields, "id", node) if "id" in fields else usual,
+            command=self._text(fields, "command", node),
+            cwd=self._text(fields, "cwd", node) if "cwd" in fields else "",
+            timeout_s=int(number_text) if number_text.isdigit() else 0,
+            regression=self._flag(fields, "regression"),
+            hidden=self._flag(fields, "hidden"),
+            judges=self._texts(fields, "judges", node),
+            network=self._flag(fields, "network"),
+        )
+
+    def _check_ids(self, slices: list[Slice], node: Node) -> None:
+        for what, names in (
+            ("slice", [one.id for one in slices if one.id]),
+            ("check", [check.id for one in slices for check in one.checks]),
+        ):
+            for name in sorted({name for name in names if names.count(name) > 1}):
+                self._note(node, f"the {what} {name} is there twice")
+        known = {one.id for one in slices}
+        for one in slices:
+            for name in one.blocked_by:
+                if name not in known:
+                    self._note(node, f"{one.id} is blocked by {name}, which is not there")
+
+    def _in_order(self, slices: list[Slice], node: Node) -> tuple[Slice, ...]:
+        known = {one.id: one for one in slices}
+        place = {one.id: number for number, one in enumerate(slices)}
+        order = TopologicalSorter({one.id: [name for name in one.blocked_by if name in known] for one in slices})
+        try:
+            order.prepare()
+        except CycleError as problem:
+            self._note(node, f"slices block each other in a circle: {' → '.join(problem.args[1])}")
+            return tuple(slices)
+        return tuple(known[name] for name in _stable(order, place))
+
+    def _mapping(self, node: Node, what: str, keys: tuple[str, ...]) -> dict[str, Node]:
+        if not isinstance(node, Mapping):
+            self._note(node, f"{what} must be an object with keys")
+            return {}
+        for key, _ in node.entries:
+            if key.text not in keys:
+                close = difflib.get_close_matches(key.text, keys, 1, 0.4)
+                self._note(key, f"{what} has no key '{key.text}'" + (f"; did you mean '{close[0]}'?" if close else ""))
+        return {key.text: value for key, value in node.entries}
+
+    def _text(self, fields: dict[str, Node], key: str, owner: Node) -> str:
+        node = fields.get(key)
+        if isinstance(node, Scalar) and node.text.strip() and not node.is_null:
+            return node.text.strip()
+        if fields or isinstance(owner, Mapping):
+            self._note(node or owner, f"'{key}' must say something")
+        return ""
+
+    def _texts(self, fields: dict[str, Node], key: str, owner: Node, *, least: int = 0) -> tuple[str, ...]:
+        node = fields.get(key)
+        items = node.items if isinstance(node, Sequence) else ()
+        if (node is not None and not isinstance(node, Sequence)) or any(not isinstance(i, Scalar) for i in items):
+            self._note(node or owner, f"'{key}' must be a list of texts")
+        found = tuple(item.text.strip() for item in items if isinstance(item, Scalar) and item.text.strip())
+        if len(found) < least and isinstance(owner, Mapping):
+            self._note(node or owner, f"'{key}' needs at least {least}")
+        return found
+
+    def _flag(self, fields: dict[str, Node], key: str) -> bool:
+        node = fields.get(key)
+        if node is None:
+            return False
+        if not isinstance(node, Scalar) or node.text not in ("true", "false"):
+            self._note(node, f"'{key}' must be true or false")
+            return False
+        return node.text == "true"
+
+    def _note(self, node: Node, message: str) -> None:
+        self.problems.append(Problem(node.line, message))
+
+
+def _stable(order: TopologicalSorter[str], place: dict[str, int]) -> Iterator[str]:
+    """In dependency order, and in the written order where that leaves a choice."""
+    ready: list[str] = []
+    while order.is_active():
+        ready = sorted([*ready, *order.get_ready()], key=place.__getitem__)
+        name = ready.pop(0)
+        yield name
+        order.done(name)

@@ -1,0 +1,232 @@
+"""`loopwright plan`: documents, slices, delta, the control on the base, and every reason why not."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from tests.walks.workflow_kit import (
+    DELTA,
+    SLICE,
+    blockers,
+    ok,
+    plan,
+    planner,
+    prepare,
+    refusal,
+    state,
+    status,
+)
+
+TRUE = {"id": "VS-1-C1", "command": "true"}
+
+
+def change(project):
+    return project.own / "changes" / "active" / "chg-greet"
+
+
+def slices(project, **changes):
+    """The slices with these differences, written by hand."""
+    path = change(project) / "slices.json"
+    document = json.loads(path.read_text())
+    document["slices"][0].update(changes)
+    path.write_text(json.dumps(document, indent=2))
+
+
+def test_one_call_of_an_agent_makes_the_whole_package(project):
+    prepare(project, [planner()])
+    plan(project)
+    assert blockers(project, "build") == {}
+    found = status(project)
+    assert (found["stage"], found["cost"]["turns"]) == ("plan", 1)
+    own = project.own
+    for path in ("workflows/greet/plan.md", "workflows/greet/architecture.md", "workflows/greet/development-plan.md",
+                 "workflows/greet/test-plan.md", "plans/prd-greet.md", "plans/test-spec-greet.md"):  # fmt: skip
+        assert (own / path).read_text().strip(), path
+    assert {path.name for path in change(project).iterdir()} == {
+        "proposal.md", "design.md", "tasks.md", "spec-delta.md", "slices.json", "artifact-graph.json", "specs"
+    }  # fmt: skip
+    graph = json.loads((change(project) / "artifact-graph.json").read_text())
+    assert graph["nextReady"] == []
+    assert {node["status"] for node in graph["nodes"]} == {"done"}
+    evidence = project.evidence("greet-control")
+    assert (evidence["kind"], evidence["workflow"], evidence["status"]) == ("workflow", "greet", "ERROR")
+    assert not (own / "latch.lock").exists()
+    assert not (own / "run.latest.yaml").exists(), "a control is nobody's run"
+    assert project.run("verify").exit_code == 0
+    assert state(project)["requested_transition"] == "plan->build"
+    ok(project, "approve", "greet", "--from", "plan", "--to", "build")
+    assert status(project)["recommended_next_action"] == "loopwright build greet"
+
+
+def test_a_check_that_passes_before_the_work_proves_nothing(project):
+    prepare(project, [planner(slices=[{**SLICE, "checks": [TRUE]}])])
+    plan(project)
+    assert list(blockers(project, "build")) == ["vacuous_check_VS-1-C1"]
+    refused = refusal(project, "approve", "greet", "--from", "plan", "--to", "build")
+    assert refused["error"] == "plan_review_gate_blocked"
+    slices(project, checks=[{**TRUE, "regression": True}])
+    assert list(blockers(project, "build")) == ["negative_control_missing_VS-1-C1"], (
+        "another check needs another control"
+    )
+    ok(project, "plan", "greet")
+    assert blockers(project, "build") == {}
+
+
+def test_consent_ends_when_a_check_a_document_or_a_judge_changes(project):
+    prepare(project, [planner(slices=[{**SLICE, "checks": [{"id": "C", "command": "bash check.sh"}]}])])
+    project.write("check.sh", "grep -q hello hello.py\n")
+    project.commit("a check script")
+    plan(project)
+    ok(project, "approve", "greet", "--from", "plan", "--to", "build")
+    for path, text in (
+        (project.root / "check.sh", "true\n"),
+        (project.own / "workflows" / "greet" / "plan.md", "# Plan\n\nSomething else.\n"),
+        (project.root / "conftest.py", "\n"),
+    ):
+        before = path.read_text() if path.exists() else None
+        path.write_text(text)
+        found = status(project)["authorization"]["build"]
+        assert (found["authorized"], found["approval_status"]) == (False, "void"), path
+        path.unlink() if before is None else path.write_text(before)
+        assert status(project)["authorization"]["build"]["authorized"], path
+
+
+@pytest.mark.parametrize(
+    ("written", "code", "words"),
+    [
+        ("{", "vertical_slices_invalid", "line 1: not JSON"),
+        ('{"schema_version": 1,\n "slices": []}', "vertical_slices_invalid", "line 2: 'slices' must be a list"),
+        ('{"schema_version": 9,\n "slices": [{}]}', "vertical_slices_invalid", "schema_version must be 1"),
+    ],
+)
+def test_slices_that_are_none_are_named_with_their_line(project, written, code, words):
+    prepare(project, [planner()])
+    plan(project)
+    (change(project) / "slices.json").write_text(written)
+    assert words in blockers(project, "build")[code]["message"]
+
+
+def test_every_problem_of_slices_at_once(project):
+    prepare(project, [planner()])
+    plan(project)
+    slices(project, type="ROBOT", blocked_by=["VS-9"], chekcs=[], verification_signal="")
+    said = blockers(project, "build")["vertical_slices_invalid"]["message"]
+    for words in (
+        "'ROBOT' is no type",
+        "VS-9, which is not there",
+        "did you mean 'checks'",
+        "'verification_signal' must",
+    ):
+        assert words in said
+
+
+def test_an_agent_alone_needs_a_check_and_a_person_signs_without_one(project):
+    prepare(project, [planner(slices=[{**SLICE, "checks": []}])])
+    plan(project)
+    assert list(blockers(project, "build")) == ["slice_without_check_VS-1"]
+    slices(project, type="HITL")
+    assert blockers(project, "build") == {}
+
+
+def test_without_an_agent_a_person_fills_in_skeletons(project):
+    prepare(project)
+    plan(project, agent="")
+    found = blockers(project, "build")
+    assert {
+        "plan_package_incomplete", "missing_plan_artifact_plan", "missing_plan_artifact_architecture",
+        "missing_change_artifact_proposal", "missing_change_artifact_design", "change_artifacts_incomplete",
+        "spec_delta_missing_requirements", "slice_without_check_VS-1",
+    } <= set(found)  # fmt: skip
+    refused = refusal(project, "approve", "greet", "--from", "plan", "--to", "build")
+    assert refused["error"] == "plan_package_incomplete"
+    folder = project.own / "workflows" / "greet"
+    for path in (folder / "plan.md", folder / "architecture.md", change(project) / "design.md"):
+        path.write_text(path.read_text() + "\nWe do it.\n")
+    proposal = change(project) / "proposal.md"
+    proposal.write_text(proposal.read_text().replace("<!-- write here -->", "Because."))
+    (change(project) / "specs" / "greeting" / "spec.md").write_text(DELTA)
+    slices(project, checks=["test -e made"])
+    ok(project, "plan", "greet")
+    assert blockers(project, "build") == {}
+    assert "VS-1-C1: `test -e made`" in (project.own / "plans" / "test-spec-greet.md").read_text()
+    assert "We do it." in (folder / "plan.md").read_text(), "what a person wrote stays"
+
+
+def test_a_composed_file_that_somebody_took_over_is_left_alone(project):
+    prepare(project, [planner()])
+    plan(project)
+    mine = project.own / "plans" / "prd-greet.md"
+    lines = [line for line in mine.read_text().splitlines() if not line.startswith("composed:")]
+    mine.write_text("\n".join([*lines, "", "Mine."]) + "\n")
+    ok(project, "plan", "greet")
+    assert "Mine." in mine.read_text()
+
+
+def test_in_the_full_profile_architect_and_critic_must_agree(project):
+    prepare(
+        project,
+        [
+            planner(), planner(plan="Better."),
+            {"role": "architect", "answer": '{"verdict": "iterate", "notes": "think"}'},
+            {"role": "architect", "answer": '{"verdict": "approve"}'},
+            {"role": "critic", "answer": '{"verdict": "iterate", "notes": "C1 is weak"}'},
+            {"role": "critic", "answer": '{"verdict": "approve"}'},
+        ],
+        settings='[workflow]\nprofile = "full"\n',
+    )  # fmt: skip
+    plan(project, "--max-iterations", "1")
+    assert list(blockers(project, "build")) == ["critic_verdict_iterate"]
+    ok(project, "plan", "greet", "--agent", "scripted")
+    assert blockers(project, "build") == {}
+    reviews = project.own / "workflows" / "greet" / "plan-reviews"
+    assert "C1 is weak" in (reviews / "round-1-critic.md").read_text()
+    assert status(project)["cost"]["turns"] == 6
+
+
+def test_an_answer_that_is_wrong_is_asked_for_once_more_with_every_reason(project):
+    bad = planner(slices=[{**SLICE, "type": "X"}], deltas={"other": "nothing"})
+    prepare(project, [bad, planner()])
+    plan(project)
+    assert blockers(project, "build") == {}
+    again = (project.own / "turns" / "greet-planner-1-repair" / "prompt.md").read_text()
+    assert "'X' is no type" in again
+    assert "no delta for the domain greeting" in again
+
+
+@pytest.mark.parametrize("domain", ["../up", "/abs", "a//b", "x" * 300, "a/../b"])
+def test_a_domain_that_leaves_its_place_is_refused(project, domain):
+    prepare(project, [planner(deltas={domain: DELTA}), planner(deltas={domain: DELTA})])
+    done = project.run("plan", "greet", "--direct", str(project.root.parent / "SPEC.md"), "--agent", "scripted")
+    assert done.exit_code == 1
+    assert "AGENT_FAILED" in done.stderr
+    assert not (project.root.parent / "up").exists()
+
+
+def test_documents_must_be_in_the_language_that_was_set(project):
+    prepare(project, [planner()], settings='[workspace]\ndocument_language = "zh"\n')
+    plan(project)
+    assert "plan_artifact_language_plan" in blockers(project, "build")
+    path = project.own / "workflows" / "greet" / "plan.md"
+    path.write_text("# 计划\n\n" + "我们按照名字来问候每一个人并且保持简单" * 3 + "\n")
+    assert "plan_artifact_language_plan" not in blockers(project, "build")
+
+
+def test_the_spec_that_was_approved_may_not_change_under_the_plan(project):
+    prepare(project, [planner()])
+    plan(project)
+    spec = project.own / "workflows" / "greet" / "spec.md"
+    spec.write_text(spec.read_text().replace("- no dependency", "- no dependency at all"))
+    found = blockers(project, "build")
+    assert "spec.md: Constraints" in found["approval_void_plan"]["message"]
+    ok(project, "approve", "greet", "--from", "clarify", "--to", "plan")
+    assert blockers(project, "build") == {}
+
+
+def test_planning_needs_consent_and_its_stage(project):
+    prepare(project)
+    ok(project, "clarify", "other", "--idea", "x")
+    refused = refusal(project, "plan", "other")
+    assert refused["error"] == "approved_transition_required"
+    assert refused["blockers"][0]["code"] == "approval_missing_plan"
+    assert refusal(project, "sign", "other", "VS-1")["error"] == "nothing_to_sign"
