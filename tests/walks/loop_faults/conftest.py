@@ -22,6 +22,7 @@ from loopwright.testing.project import Project
 # Every turn says on paper outside the sandbox that it began and that it ended. Where a test wants to meet it, it waits.
 AGENT = """\
 echo "begin $1" >> {trace}
+if [ -e {trace}.do-$1 ]; then mv {trace}.do-$1 {trace}.did-$1; . {trace}.did-$1; fi
 if [ -e {trace}.meet-$1 ]; then mv {trace}.meet-$1 {trace}.met-$1 && exec sleep 1000; fi
 case $1 in
   builder) if [ -e work ]; then echo good > work; else echo bad > work; fi ;;
@@ -139,6 +140,10 @@ class Scene:
     def meet(self, role):
         """From now on the next turn of this role waits until it is killed."""
         Path(f"{self.trace}.meet-{role}").touch()
+
+    def let(self, role, script):
+        """The next turn of this role does this first."""
+        Path(f"{self.trace}.do-{role}").write_text(script + "\n")
 
     def wait_to_meet(self, role, worker):
         met = Path(f"{self.trace}.met-{role}")
