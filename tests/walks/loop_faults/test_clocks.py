@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from datetime import datetime
+from datetime import UTC, datetime
 
 import pytest
 
@@ -60,6 +60,7 @@ def test_a_clock_that_jumps_during_every_action_changes_nothing(scene, clock, co
     done = scene.run("loop", "start", scene.loop_id)
     assert done.exit_code == 0, done.stdout + done.stderr
     check_the_times(scene)
+    assert int(scene.replayed().updated_at[:4]) > datetime.now(UTC).year + 1, "the clock did jump"
     scene.check_the_end({})
     count(**{"clock jumps during actions": len(jumps)})
 
