@@ -20,7 +20,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from loopwright.errors import LoopConflict, LoopRefused
 from loopwright.loop import commands as c
 from loopwright.loop import events as e
-from loopwright.loop import log
+from loopwright.loop import log, store
 from loopwright.loop.model import (
     Action,
     Budget,
@@ -304,6 +304,17 @@ class LoopMachine(RuleBasedStateMachine):
             }
 
         self._edit(change)
+
+    @rule(status=st.sampled_from(["running", "paused", "failed"]), key=st.integers(0, 3))
+    def die_while_an_edit_is_taken(self, status, key):
+        """Killed behind the line that takes it in: whoever comes next knows that edit, and does not refuse it."""
+        self._edit(lambda document: {**document, "status": status, "their_key": key})
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(store._Opened, "project", lambda opened: None)
+            self.store.load(LOOP)
+        died = log.replay(self.paths.events).loop
+        if died.extra.get("their_key") == key:
+            assert self.store.load(LOOP) == died
 
     def _edit(self, change):
         document = document_of(self.store.load(LOOP))

@@ -150,6 +150,21 @@ def test_an_unknown_loop_is_named_and_the_end_of_an_id_is_enough(project, loop_i
     assert shown(project, loop_id[-6:])["loop_id"] == loop_id
 
 
+def test_an_edit_of_which_a_part_is_refused_is_not_taken_in_part(project, loop_id):
+    start(project, loop_id)
+    before = shown(project, loop_id)["skill_state"]["develop"]
+
+    def change(document):
+        document["skill_state"]["develop"]["tasks"][0]["status"] = "completed"
+        document["status"] = "completed"
+
+    edit(project, loop_id, change)
+    after = shown(project, loop_id)
+    assert after["status"] == "running"
+    assert after["skill_state"]["develop"] == before
+    assert "validation" in after["skill_state"]["errors"][0]["message"]
+
+
 DAMAGE = {
     "truncated": lambda data: data[: len(data) // 2],
     "zeroed": lambda data: b"\0" * len(data),

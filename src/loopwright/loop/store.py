@@ -6,7 +6,7 @@ kept aside, never lost and never followed blindly.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -21,7 +21,7 @@ from loopwright.kernel.ids import is_identifier
 from loopwright.kernel.locks import locked
 from loopwright.loop import commands as c
 from loopwright.loop import log
-from loopwright.loop.events import LoopRestored
+from loopwright.loop.events import Event, LoopRestored
 from loopwright.loop.head import VERSION, Head, decode_head, encode_head
 from loopwright.loop.model import ErrorLine, Loop
 from loopwright.loop.outside import NotTaken
@@ -148,12 +148,12 @@ class _Opened:
         return self._loop
 
     def apply(self, command: c.Command, actor: str) -> Applied:
-        """Decide, append, project; `LoopRefused` when the rules say no."""
-        decision = decide(self._loop, command)
-        if isinstance(decision, Refused):
-            first = decision.blockers[0]
-            message = "; ".join(blocker.message for blocker in decision.blockers)
-            raise LoopRefused(first.code, message, hint=first.hint)
+        """Decide, append; `LoopRefused` when the rules say no."""
+        return self.apply_all((command,), actor)
+
+    def apply_all(self, commands: Iterable[c.Command], actor: str) -> Applied:
+        """All of them, as one line of the log, or none."""
+        decision = _decided(self._loop, commands, self._now())
         self._append(decision, actor)
         return Applied(self.loop, decision.effects)
 
@@ -164,9 +164,7 @@ class _Opened:
     def _append(self, decision: Accepted, actor: str) -> None:
         if not decision.events:
             return
-        after = self._loop
-        # A clock that was set back does not make a loop younger than it was.
-        at = max(stamp(self._clock()), after.updated_at if after is not None else "")
+        after, at = self._loop, self._now()
         for event in decision.events:
             after = evolve(after, event, at)
         if after is None:
@@ -175,6 +173,10 @@ class _Opened:
         write = self._log.begin if self._last_line == log.START else self._log.append
         self._log_bytes, self._last_line = write(line)
         self._loop = after
+
+    def _now(self) -> str:
+        """A clock that was set back does not make a loop younger than it was."""
+        return max(stamp(self._clock()), self._loop.updated_at if self._loop is not None else "")
 
     def project(self) -> None:
         """Write what others read. Nothing is lost if we die on the way: the log is longer than the head says."""
@@ -209,9 +211,7 @@ class _Opened:
             return
         refuse_the_future(self._paths.state)
         try:
-            commands = commands_for(self.loop, document, OUTSIDE)
-            for command in commands:
-                self.apply(command, OUTSIDE)
+            self.apply_all(commands_for(self.loop, document, OUTSIDE), OUTSIDE)
         except (NotTaken, LoopRefused) as problem:
             aside = copy_aside(self._paths.state)
             why = f"an edit of the state file was not taken: {problem}; it is kept as {shown(aside.name)}"
@@ -299,7 +299,38 @@ def _is_one_of_ours(paths: LoopPaths, head: Head | None) -> bool:
         return True
     revision = _own(paths.state).get("revision")
     then = log.replay(paths.events, until=revision).loop if isinstance(revision, int) else None
-    return then is not None and _is_as_written(paths.state, sha256(codec.to_json(document_of(then))))
+    if then is None or _is_as_written(paths.state, sha256(codec.to_json(document_of(then)))):
+        return then is not None
+    return _was_taken(paths, then)
+
+
+def _was_taken(paths: LoopPaths, then: Loop) -> bool:
+    """Whether this is an edit of somebody else that we had taken in when we died: the last line says what it led to."""
+    last = next(reversed([line for _, line in log.lines(paths.events)]))
+    if last.actor != OUTSIDE:
+        return False
+    try:
+        document = codec.from_json(paths.state.read_bytes(), dict)
+        return _decided(then, commands_for(then, document, OUTSIDE), last.at).events == last.events
+    except (OSError, codec.Undecodable, NotTaken, LoopRefused):
+        return False
+
+
+def _decided(loop: Loop | None, commands: Iterable[c.Command], at: str) -> Accepted:
+    """What these lead to, one after the other; `LoopRefused` for the first that the rules refuse."""
+    events: list[Event] = []
+    effects: list[Perform] = []
+    for command in commands:
+        decision = decide(loop, command)
+        if isinstance(decision, Refused):
+            first = decision.blockers[0]
+            message = "; ".join(blocker.message for blocker in decision.blockers)
+            raise LoopRefused(first.code, message, hint=first.hint)
+        for event in decision.events:
+            loop = evolve(loop, event, at)
+        events += decision.events
+        effects += decision.effects
+    return Accepted(tuple(events), tuple(effects))
 
 
 def _is_as_written(path: Path, digest: str) -> bool:

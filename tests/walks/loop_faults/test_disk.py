@@ -9,6 +9,10 @@ import subprocess
 
 import pytest
 
+from loopwright.loop import commands as c
+from loopwright.loop.store import LoopStore
+from loopwright.wiring.build import build_context
+
 ROLES = {"planner": "init", "builder": "develop", "debugger": "debug", "tests": "validate"}
 
 
@@ -70,6 +74,9 @@ def test_a_disk_that_fills_up_during_an_action_is_named_and_with_room_the_loop_g
 @pytest.mark.parametrize("kind", ["full", "read-only"])
 def test_on_a_disk_that_takes_nothing_commands_are_refused_and_the_old_state_stays_whole(scene, disk, count, kind):
     assert scene.run("loop", "task", "add", scene.loop_id, "one").exit_code == 0
+    context = build_context(scene.project.root, {})
+    with LoopStore(context.layout, context.clock).changing(scene.loop_id) as opened:
+        opened.apply(c.Start(), "ann")  # as one whose worker died
     before = {name: path.read_bytes() for name, path in scene.files.items()}
     if kind == "full":
         fill(disk)

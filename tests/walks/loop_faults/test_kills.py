@@ -136,10 +136,39 @@ def test_killed_while_it_completes(scene, count):
     )
 
 
+@pytest.mark.needs("strace")
+@pytest.mark.parametrize("call", ["write", "fsync", "rename", "ftruncate"])
+def test_killed_while_it_is_made_or_gets_tasks_a_loop_is_as_before_or_as_wanted(scene, count, call):
+    (scene.project.root / "more.jsonl").write_text(
+        "".join(f'{{"id": "I-{n}", "description": "d"}}\n' for n in range(5))
+    )
+    kills = Counter()
+    for command in (("new", "x", "--task", "t"), ("task", "import", scene.loop_id, "more.jsonl")):
+        for number in itertools.count(1):
+            argv = [*killing(call, number), *scene.project.command("loop", *command)]
+            done = subprocess.run(
+                argv, cwd=scene.project.root, env=scene.project.environment, capture_output=True, check=False
+            )
+            if done.returncode != -signal.SIGKILL:
+                break
+            kills[f"`loop {command[0]}` at {call}"] += 1
+            assert scene.run("loop", "check").exit_code == 0
+            if len(scene.replayed().tasks) == 5:
+                break  # it had been recorded
+            assert scene.replayed().tasks == ()
+    assert scene.run("doctor", "--fix").exit_code == 0
+    assert list(scene.project.own.rglob(".*.tmp")) == []
+    count(kills=kills.total(), **kills)
+
+
+def killing(call, number):
+    inject = f"inject={call}:signal=SIGKILL:when={number}"
+    return ("strace", "-qq", "-o", "/dev/null", "-e", f"trace={call}", "-e", inject)
+
+
 def killed_at(scene, call, number):
     """Whether the driver made so many of these calls, and died of the last."""
-    inject = f"inject={call}:signal=SIGKILL:when={number}"
-    worker = scene.start("strace", "-qq", "-o", "/dev/null", "-e", f"trace={call}", "-e", inject)
+    worker = scene.start(*killing(call, number))
     worker.communicate(timeout=100)
     assert worker.returncode in (0, -signal.SIGKILL)
     return worker.returncode != 0
