@@ -278,7 +278,7 @@ def test_check_names_what_does_not_fit_and_fix_makes_it_anew(project, loop_id):
     whole = events.read_bytes()
     events.write_bytes(whole.replace(b'"one"', b'"0ne"'))
     found = run(project, "check", loop_id, code=1)
-    assert "is damaged behind byte" in found.stdout
+    assert "is damaged: its last line is not what was written" in found.stdout
     assert project.run("doctor").exit_code == 1
     assert "rebuilt from its last known state" in run(project, "check", loop_id, "--fix").stdout
     assert [task["description"] for task in _tasks_of(project, loop_id)] == ["one", "two"]

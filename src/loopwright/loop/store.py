@@ -55,8 +55,8 @@ class LoopStore:
         """Where one loop's files are."""
         return self._layout.loop(loop_id)
 
-    def create(self, command: c.Create, actor: str) -> Loop:
-        """A new loop."""
+    def create(self, command: c.Create, actor: str, *more: c.Command) -> Loop:
+        """A new loop, with what it gets at once."""
         make_folder(self._layout.loops)
         loop_id = command.wanted.loop_id
         with locked(self._lock(loop_id)):
@@ -66,7 +66,7 @@ class LoopStore:
                     "exists", f"the loop {shown(loop_id)} is there already", hint="give the new one another id"
                 )
             with _Opened(paths, self._clock, None, 0, log.START) as opened:
-                return opened.apply(command, actor).loop
+                return opened.apply_all((command, *more), actor).loop
 
     def restore(self, loop: Loop, source: str, actor: str) -> None:
         """Begin a new log with what could be saved of a loop whose own was lost; the old one is out of the way."""

@@ -52,8 +52,10 @@ def _check(context: Context, store: LoopStore, loop_id: str, *, fix: bool) -> Ch
             return Checked(loop_id, (*problems, problem.message))
         problems = []
     if not problems:
-        problems += _in_the_state_file(store, loop_id)
         try:
+            if _was_cut_short(store, loop_id):
+                store.load(loop_id)
+            problems += _in_the_state_file(store, loop_id)
             loop = store.load(loop_id)
         except LoopwrightError as problem:
             return Checked(loop_id, (*problems, problem.message), tuple(mended))
@@ -80,6 +82,15 @@ def _in_the_log(store: LoopStore, loop_id: str) -> list[str]:
     if head is not None and head.log_bytes == size and head.last_line != found.last_line:
         return [f"{shown(paths.events.name)} is damaged: its last line is not what was written"]
     return []
+
+
+def _was_cut_short(store: LoopStore, loop_id: str) -> bool:
+    """Whether somebody died between the log and what others read: that is no damage, and the next look mends it."""
+    paths = store.paths(loop_id)
+    head = read_head(paths)
+    if head is None:
+        return not paths.head.exists() and not (paths.state.exists() and paths.tasks.exists())
+    return head.log_bytes < paths.events.stat().st_size
 
 
 def _in_the_state_file(store: LoopStore, loop_id: str) -> list[str]:
