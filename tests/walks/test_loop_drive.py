@@ -294,6 +294,12 @@ def alive(text):
     return found
 
 
+def number_in(path):
+    """What a script counted so far; it empties the file before it writes the next number."""
+    text = path.read_text().strip()
+    return int(text) if text else 0
+
+
 def size_is_still(path):
     """Whether a file stays as it is while another process counts a hundred times."""
     before = path.read_text()
@@ -314,15 +320,14 @@ def test_a_pause_freezes_what_runs_and_resume_goes_on_where_it_was(ready, isolat
     with Started(project, loop_id) as child:
         wait_until(lambda: list(project.sandboxes.glob("*/repo/count")))
         (count,) = project.sandboxes.glob("*/repo/count")
-        wait_until(lambda: count.read_text().strip().isdigit() and int(count.read_text()) > 20)
+        wait_until(lambda: number_in(count) > 20)
         assert project.run("loop", "pause", loop_id).exit_code == 0
         wait_until(lambda: size_is_still(count))
-        before = int(count.read_text())
+        before = number_in(count)
         assert shown(project, loop_id)["skill_state"]["current_action"] == "paused"
         assert child.poll() is None
         assert project.run("loop", "resume", loop_id).exit_code == 0
-        wait_until(lambda: count.read_text().strip().isdigit() and int(count.read_text()) > before + 20)
-        assert int(count.read_text()) > before, "it went on, it did not begin again"
+        wait_until(lambda: number_in(count) > before + 20)
         (count.parent / "stop").write_text("")
         child.communicate(timeout=60)
     document = shown(project, loop_id)

@@ -21,7 +21,7 @@ from loopwright.kernel.ids import is_identifier
 from loopwright.kernel.locks import locked
 from loopwright.loop import commands as c
 from loopwright.loop import log
-from loopwright.loop.events import Event, LoopRestored
+from loopwright.loop.events import ErrorNoted, Event, LoopRestored
 from loopwright.loop.head import VERSION, Head, decode_head, encode_head
 from loopwright.loop.model import ErrorLine, Loop
 from loopwright.loop.outside import NotTaken
@@ -305,15 +305,22 @@ def _is_one_of_ours(paths: LoopPaths, head: Head | None) -> bool:
 
 
 def _was_taken(paths: LoopPaths, then: Loop) -> bool:
-    """Whether this is an edit of somebody else that we had taken in when we died: the last line says what it led to."""
+    """Whether this is an edit of somebody else that we had dealt with when we died: the last line says how."""
     last = next(reversed([line for _, line in log.lines(paths.events)]))
     if last.actor != OUTSIDE:
         return False
     try:
         document = codec.from_json(paths.state.read_bytes(), dict)
         return _decided(then, commands_for(then, document, OUTSIDE), last.at).events == last.events
-    except (OSError, codec.Undecodable, NotTaken, LoopRefused):
+    except (NotTaken, LoopRefused):
+        return isinstance(last.events[0], ErrorNoted) and _is_kept_aside(paths.state)
+    except (OSError, codec.Undecodable):
         return False
+
+
+def _is_kept_aside(path: Path) -> bool:
+    data = path.read_bytes()
+    return any(aside.read_bytes() == data for aside in path.parent.glob(f"{path.name}.damaged-*"))
 
 
 def _decided(loop: Loop | None, commands: Iterable[c.Command], at: str) -> Accepted:
