@@ -1,6 +1,6 @@
 # The few targets that people type. Each does its own set-up.
 .DEFAULT_GOAL := help
-.PHONY: help demo test check docs bench format clean
+.PHONY: help demo test faults check docs bench format clean
 
 BIN := .venv/bin
 JOBS ?= auto
@@ -15,6 +15,10 @@ demo: ## the main job end to end, on a sample project in a temporary folder
 test: ## all tests; what this machine lacks is skipped by name
 	@scripts/setup dev
 	@$(BIN)/python -m pytest -n $(JOBS)
+
+faults: ## the fault tests of loops at every write, not at some of them; prints what it did (half an hour)
+	@scripts/setup dev
+	@FAULTS_EVERY=1 $(BIN)/python -m pytest -n $(JOBS) -q --timeout 3600 tests/walks/loop_faults
 
 check: ## format, lint, types, import layers, docs
 	@scripts/setup dev

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
+from collections import Counter
+from pathlib import Path
 
 import pytest
 
 from loopwright.testing.project import Project
 
-_HOW_TO_GET = {"bwrap": "apt install bubblewrap", "strace": "apt install strace", "tmux": "apt install tmux"}
+_HOW_TO_GET = {
+    "bwrap": "apt install bubblewrap",
+    "libfaketime": "apt install libfaketime",
+    "strace": "apt install strace",
+    "tmux": "apt install tmux",
+}
 
 
 @pytest.fixture
@@ -33,11 +41,35 @@ def pytest_runtest_setup(item):
         tool = mark.args[0]
         if tool == "root" and os.geteuid() != 0:
             pytest.skip("needs root, to mount a small file system")
-        if tool != "root" and shutil.which(tool) is None:
+        if tool != "root" and not (faketime() if tool == "libfaketime" else shutil.which(tool)):
             pytest.skip(f"needs {tool} ({_HOW_TO_GET.get(tool, 'install it')})")
 
 
+def faketime():
+    """The library that gives a program another clock; it is no program itself."""
+    return next((str(path) for path in Path("/usr").glob("lib*/**/faketime/libfaketime.so.1")), None)
+
+
+@pytest.fixture
+def faketime_library():
+    return faketime()
+
+
+def _say_faults(reporter):
+    """What the fault tests counted, as one table."""
+    numbers = Counter()
+    for report in reporter.stats.get("passed", ()):
+        for name, value in report.user_properties:
+            if name == "faults" and report.when == "call":
+                numbers.update(json.loads(value))
+    if numbers:
+        reporter.section("faults")
+    for what, number in sorted(numbers.items()):
+        reporter.write_line(f"{number:>7,}  {what}")
+
+
 def pytest_terminal_summary(terminalreporter, exitstatus, config):
+    _say_faults(terminalreporter)
     if os.environ.get("NO_SKIPS") and terminalreporter.stats.get("skipped"):
         terminalreporter.write_line("NO_SKIPS: a skipped test is a failure here", red=True)
 

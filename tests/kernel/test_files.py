@@ -86,6 +86,30 @@ def test_paths_are_shown_without_control_characters_or_broken_text():
     assert files.shown("plain") == "plain"
 
 
+def test_who_only_looks_at_a_lock_keeps_nobody_from_taking_it(tmp_path):
+    path = tmp_path / "lock"
+    path.touch()
+    is_over = threading.Event()
+
+    def look():
+        while not is_over.is_set():
+            is_held(path)
+
+    lookers = [threading.Thread(target=look) for _ in range(3)]
+    for one in lookers:
+        one.start()
+    for _ in range(2000):
+        lock = try_lock(path)
+        assert lock is not None
+        lock.release()
+    is_over.set()
+    for one in lookers:
+        one.join()
+    assert not is_held(path)
+    assert not is_held(tmp_path / "none" / "lock")
+    assert not (tmp_path / "none").exists()
+
+
 def test_a_lock_is_held_until_it_is_released(tmp_path):
     path = tmp_path / "lock"
     held = try_lock(path)

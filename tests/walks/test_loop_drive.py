@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import random
 import secrets
 import signal
 import subprocess
@@ -295,6 +294,12 @@ def alive(text):
     return found
 
 
+def number_in(path):
+    """What a script counted so far; it empties the file before it writes the next number."""
+    text = path.read_text().strip()
+    return int(text) if text else 0
+
+
 def size_is_still(path):
     """Whether a file stays as it is while another process counts a hundred times."""
     before = path.read_text()
@@ -315,15 +320,14 @@ def test_a_pause_freezes_what_runs_and_resume_goes_on_where_it_was(ready, isolat
     with Started(project, loop_id) as child:
         wait_until(lambda: list(project.sandboxes.glob("*/repo/count")))
         (count,) = project.sandboxes.glob("*/repo/count")
-        wait_until(lambda: count.read_text().strip().isdigit() and int(count.read_text()) > 20)
+        wait_until(lambda: number_in(count) > 20)
         assert project.run("loop", "pause", loop_id).exit_code == 0
         wait_until(lambda: size_is_still(count))
-        before = int(count.read_text())
+        before = number_in(count)
         assert shown(project, loop_id)["skill_state"]["current_action"] == "paused"
         assert child.poll() is None
         assert project.run("loop", "resume", loop_id).exit_code == 0
-        wait_until(lambda: count.read_text().strip().isdigit() and int(count.read_text()) > before + 20)
-        assert int(count.read_text()) > before, "it went on, it did not begin again"
+        wait_until(lambda: number_in(count) > before + 20)
         (count.parent / "stop").write_text("")
         child.communicate(timeout=60)
     document = shown(project, loop_id)
@@ -373,44 +377,6 @@ def test_a_stop_ends_every_child_at_once(ready, how):
     assert document["status"] == "failed"
     assert document["failure_reason"].startswith("stopped by ")
     assert list(project.sandboxes.iterdir()) == []
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_killed_at_any_moment_it_goes_on_and_nothing_is_lost_or_done_twice(ready, seed):
-    """kill -9 of the driver at random moments until the loop is done."""
-    dice = random.Random(seed)
-    mark = f"98765.{secrets.randbelow(10**12):012d}"
-    turns = [
-        PLANNED,
-        {"role": "builder", "run": f"{BUGGY}; sleep 0.{mark[:2]}", "usd": 0.5},
-        *STORY[2:],
-    ]
-    project = ready(turns)
-    loop_id = new(project, "--description", "d", "--max-iterations", "20")
-    kills = 0
-    for _ in range(40):
-        with Started(project, loop_id) as child:
-            try:
-                child.wait(timeout=dice.uniform(0.2, 2.0))
-                break
-            except subprocess.TimeoutExpired:
-                child.kill()
-                kills += 1
-    start_again = shown(project, loop_id)
-    if start_again["status"] != "completed":
-        start(project, loop_id)
-    document = shown(project, loop_id)
-    assert document["status"] == "completed", kills
-    events = events_of(project, loop_id)
-    finished = [event.task_id for event in events if isinstance(event, e.TaskFinished)]
-    assert finished == ["T-1", "F-1"], "each task is done once"
-    done = [event.action_id for event in events if isinstance(event, e.ActionDone)]
-    assert len(done) == len(set(done))
-    assert document["current_iteration"] == 5
-    assert project.run("doctor", "--fix").exit_code == 0
-    assert project.run("verify").exit_code == 0
-    assert list(project.sandboxes.iterdir()) == []
-    assert alive(mark) == []
 
 
 def test_in_the_background_it_outlives_its_terminal_and_can_be_watched(ready):

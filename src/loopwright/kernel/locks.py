@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from loopwright.errors import StorageFailed
 from loopwright.kernel.files import make_folder, storage
 
 
@@ -32,8 +33,11 @@ def try_lock(path: Path) -> HeldLock | None:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
+            is_taken = not _can_be_shared(handle)
             os.close(handle)
-            return None
+            if is_taken:
+                return None
+            continue  # somebody only looks at it, this very moment
         if _is_current(path, handle):
             return HeldLock(handle)
         # Its last holder removed the file after we opened it: what we hold now guards nothing.
@@ -52,14 +56,26 @@ def locked(path: Path) -> Iterator[None]:
 
 
 def is_held(path: Path) -> bool:
-    """Whether a living process holds the lock right now."""
-    if not path.exists():
+    """Whether a living process holds the lock right now. Who asks is in nobody's way, and needs a disk to read only."""
+    try:
+        with storage(path):
+            handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except StorageFailed as refusal:
+        if isinstance(refusal.__cause__, FileNotFoundError | NotADirectoryError):
+            return False
+        raise
+    try:
+        return not _can_be_shared(handle)
+    finally:
+        os.close(handle)
+
+
+def _can_be_shared(handle: int) -> bool:
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
         return False
-    lock = try_lock(path)
-    if lock is None:
-        return True
-    lock.release()
-    return False
+    return True
 
 
 def _is_current(path: Path, handle: int) -> bool:

@@ -46,6 +46,8 @@ def _skill(loop: Loop, document: Document) -> tuple[c.Command, ...]:
     if not isinstance(written, dict):
         raise NotTaken("skill_state: must be an object")
     after = taken_skill_state(loop, written)
+    if isinstance(loop.phase, Completed) and after.validation != loop.validation:
+        raise NotTaken("skill_state.validate: the loop is completed, and this is what showed it")
     return () if skill_state_of(after) == skill_state_of(loop) else (c.TakeSkillState(skill_state=written),)
 
 

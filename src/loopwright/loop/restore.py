@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from msgspec.structs import replace
@@ -10,8 +9,9 @@ from msgspec.structs import replace
 from loopwright.errors import DamagedFile
 from loopwright.kernel import codec
 from loopwright.kernel.files import shown
-from loopwright.loop.model import Created, Held, Hold, Holder, Loop
-from loopwright.loop.outside import NotTaken, taken_skill_state, tasks_of
+from loopwright.loop.model import Created, Held, Hold, Holder, Loop, Task
+from loopwright.loop.outside import NotTaken, taken_skill_state
+from loopwright.loop.task_list import tasks_left_in
 from loopwright.workspace.layout import LoopPaths
 
 _MESSAGE = "its log was lost; title, limits and status were taken from what was left and need a person's look"
@@ -56,16 +56,10 @@ def _state(paths: LoopPaths) -> dict[str, Any]:
     return {}
 
 
-def _tasks(paths: LoopPaths) -> tuple[Any, ...]:
-    lines = []
-    for line in paths.tasks.read_text(encoding="utf-8", errors="replace").splitlines() if paths.tasks.exists() else ():
-        try:
-            lines.append(json.loads(line))
-        except ValueError:
-            continue
+def _tasks(paths: LoopPaths) -> tuple[Task, ...]:
     try:
-        return tasks_of(lines)
-    except NotTaken:
+        return tasks_left_in(paths.tasks.read_bytes())
+    except OSError:
         return ()
 
 

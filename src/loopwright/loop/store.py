@@ -6,13 +6,13 @@ kept aside, never lost and never followed blindly.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
 
-from loopwright.errors import DamagedFile, LoopConflict, LoopRefused, UnknownLoop
+from loopwright.errors import DamagedFile, LoopConflict, LoopRefused, StorageFailed, UnknownLoop
 from loopwright.kernel import codec
 from loopwright.kernel.clock import Clock, stamp
 from loopwright.kernel.digest import sha256
@@ -21,7 +21,7 @@ from loopwright.kernel.ids import is_identifier
 from loopwright.kernel.locks import locked
 from loopwright.loop import commands as c
 from loopwright.loop import log
-from loopwright.loop.events import LoopRestored
+from loopwright.loop.events import ErrorNoted, Event, LoopRestored
 from loopwright.loop.head import VERSION, Head, decode_head, encode_head
 from loopwright.loop.model import ErrorLine, Loop
 from loopwright.loop.outside import NotTaken
@@ -55,8 +55,8 @@ class LoopStore:
         """Where one loop's files are."""
         return self._layout.loop(loop_id)
 
-    def create(self, command: c.Create, actor: str) -> Loop:
-        """A new loop."""
+    def create(self, command: c.Create, actor: str, *more: c.Command) -> Loop:
+        """A new loop, with what it gets at once."""
         make_folder(self._layout.loops)
         loop_id = command.wanted.loop_id
         with locked(self._lock(loop_id)):
@@ -66,7 +66,7 @@ class LoopStore:
                     "exists", f"the loop {shown(loop_id)} is there already", hint="give the new one another id"
                 )
             with _Opened(paths, self._clock, None, 0, log.START) as opened:
-                return opened.apply(command, actor).loop
+                return opened.apply_all((command, *more), actor).loop
 
     def restore(self, loop: Loop, source: str, actor: str) -> None:
         """Begin a new log with what could be saved of a loop whose own was lost; the old one is out of the way."""
@@ -74,10 +74,24 @@ class LoopStore:
         with locked(self._lock(loop.loop_id)), fresh as opened:
             opened.begin_with(LoopRestored(loop=loop, source=source), actor)
 
+    def remake(self, loop_id: str) -> None:
+        """Write what others read anew, whoever changed it meanwhile; a task list that is not the loop's is kept."""
+        with self.changing(loop_id) as opened:
+            opened.remake()
+
     def load(self, loop_id: str) -> Loop:
         """A loop as it is now; what others wrote is taken in first."""
-        with self.changing(loop_id) as opened:
-            return opened.loop
+        try:
+            with self.changing(loop_id) as opened:
+                return opened.loop
+        except DamagedFile:
+            raise
+        except StorageFailed:
+            # A disk that takes nothing can still be read: the log has it all.
+            found = log.replay(self.paths(loop_id).events)
+            if found.loop is None or (found.damage is not None and not found.is_torn):
+                raise
+            return found.loop
 
     @contextmanager
     def changing(self, loop_id: str, *, revision: int | None = None) -> Iterator[_Opened]:
@@ -115,8 +129,16 @@ class _Opened:
 
     def __exit__(self, *problem: object) -> None:
         self._log.close()
-        if self._loop is not self._projected:
+        if self._loop is self._projected:
+            return
+        try:
             self.project()
+        except DamagedFile:
+            raise
+        except StorageFailed as refusal:
+            raise StorageFailed(
+                f"{refusal.message}; the change itself is in the loop's log, and counts", hint=refusal.hint
+            ) from refusal
 
     @property
     def loop(self) -> Loop:
@@ -126,12 +148,12 @@ class _Opened:
         return self._loop
 
     def apply(self, command: c.Command, actor: str) -> Applied:
-        """Decide, append, project; `LoopRefused` when the rules say no."""
-        decision = decide(self._loop, command)
-        if isinstance(decision, Refused):
-            first = decision.blockers[0]
-            message = "; ".join(blocker.message for blocker in decision.blockers)
-            raise LoopRefused(first.code, message, hint=first.hint)
+        """Decide, append; `LoopRefused` when the rules say no."""
+        return self.apply_all((command,), actor)
+
+    def apply_all(self, commands: Iterable[c.Command], actor: str) -> Applied:
+        """All of them, as one line of the log, or none."""
+        decision = _decided(self._loop, commands, self._now())
         self._append(decision, actor)
         return Applied(self.loop, decision.effects)
 
@@ -142,15 +164,19 @@ class _Opened:
     def _append(self, decision: Accepted, actor: str) -> None:
         if not decision.events:
             return
-        at = stamp(self._clock())
-        after = self._loop
+        after, at = self._loop, self._now()
         for event in decision.events:
             after = evolve(after, event, at)
         if after is None:
             return
         line = log.Line(revision=after.revision, at=at, actor=actor, events=decision.events, previous=self._last_line)
-        self._log_bytes, self._last_line = self._log.append(line)
+        write = self._log.begin if self._last_line == log.START else self._log.append
+        self._log_bytes, self._last_line = write(line)
         self._loop = after
+
+    def _now(self) -> str:
+        """A clock that was set back does not make a loop younger than it was."""
+        return max(stamp(self._clock()), self._loop.updated_at if self._loop is not None else "")
 
     def project(self) -> None:
         """Write what others read. Nothing is lost if we die on the way: the log is longer than the head says."""
@@ -158,14 +184,20 @@ class _Opened:
         data = codec.to_json(document_of(loop))
         replace_quickly(self._paths.state, data)
         if before is None or before is loop or before.tasks != loop.tasks:
-            listed = b"".join(codec.to_json_line(task_line(task)) for task in loop.tasks)
-            replace_quickly(self._paths.tasks, listed)
+            replace_quickly(self._paths.tasks, _task_list(loop))
         head = Head(
             version=VERSION, log_bytes=self._log_bytes, last_line=self._last_line, state_sha256=sha256(data), loop=loop
         )
         # In place: only we read it, under the lock, and one that is not whole counts as none.
         overwrite(self._paths.head, encode_head(head))
         self._projected = loop
+
+    def remake(self) -> None:
+        """The same, whoever changed it since; a task list that is not the loop's is kept aside."""
+        tasks = self._paths.tasks
+        if tasks.exists() and tasks.read_bytes() != _task_list(self.loop):
+            copy_aside(tasks)
+        self.project()
 
     def take_outside(self) -> None:
         """Somebody else wrote the state file: take it in, or keep it aside with an error that names the field."""
@@ -177,11 +209,9 @@ class _Opened:
                 set_aside(self._paths.state)
             self.project()
             return
-        _refuse_the_future(self._paths.state, document)
+        refuse_the_future(self._paths.state)
         try:
-            commands = commands_for(self.loop, document, OUTSIDE)
-            for command in commands:
-                self.apply(command, OUTSIDE)
+            self.apply_all(commands_for(self.loop, document, OUTSIDE), OUTSIDE)
         except (NotTaken, LoopRefused) as problem:
             aside = copy_aside(self._paths.state)
             why = f"an edit of the state file was not taken: {problem}; it is kept as {shown(aside.name)}"
@@ -190,27 +220,53 @@ class _Opened:
         self.project()
 
 
+def _task_list(loop: Loop) -> bytes:
+    return b"".join(codec.to_json_line(task_line(task)) for task in loop.tasks)
+
+
+def read_head(paths: LoopPaths) -> Head | None:
+    """What was known of the log when it was last written; None when that is lost."""
+    try:
+        return decode_head(paths.head.read_bytes())
+    except OSError:
+        return None
+
+
+def refuse_the_future(path: Path) -> None:
+    """`DamagedFile` when a newer loopwright wrote this state file: it knows what we would lose."""
+    version = _own(path).get("schema")
+    if isinstance(version, int) and version > SCHEMA_VERSION:
+        raise DamagedFile(
+            f"{shown(path)} was written by a newer loopwright (schema {version}; this one knows {SCHEMA_VERSION})",
+            hint="update loopwright; nothing was changed",
+        )
+
+
 def _open(paths: LoopPaths, clock: Clock) -> _Opened:
     """Bring head, log and state file together."""
-    head = decode_head(paths.head.read_bytes()) if paths.head.is_file() else None
+    head = read_head(paths)
     size = paths.events.stat().st_size if paths.events.exists() else 0
     if head is not None and head.log_bytes == size:
         opened = _Opened(paths, clock, head.loop, size, head.last_line)
         if not _is_as_written(paths.state, head.state_sha256):
             opened.take_outside()
         return opened
-    return _reopen(paths, clock, head if head is not None and head.log_bytes < size else None)
+    if head is not None and 0 < size < head.log_bytes:
+        # Every line was durable before the head knew of it: no crash of ours leaves this.
+        raise DamagedFile(
+            f"{shown(paths.events)} has {size} bytes, and had {head.log_bytes}: its end is lost",
+            hint=f"`loopwright loop check {paths.loop_id} --fix` goes on from the last known state",
+        )
+    return _reopen(paths, clock, head if size else None)
 
 
 def _reopen(paths: LoopPaths, clock: Clock, head: Head | None) -> _Opened:
     """After a crash, or without a head: the log from where we know it on."""
-    if head is None:
-        found = log.replay(paths.events)
-    else:
-        found = log.replay(paths.events, loop=head.loop, last_line=head.last_line, start=head.log_bytes)
+    found = _replayed(paths, head)
     if found.is_torn:
         log.cut_torn_end(paths.events, found.sound_bytes)
     elif found.damage is not None:
+        refuse_the_future(paths.state)
         raise DamagedFile(
             f"{shown(paths.events)} is damaged behind byte {found.sound_bytes}: {found.damage}",
             hint=f"`loopwright loop check {paths.loop_id} --fix` keeps what is sound",
@@ -221,13 +277,67 @@ def _reopen(paths: LoopPaths, clock: Clock, head: Head | None) -> _Opened:
             hint=f"`loopwright loop check {paths.loop_id} --fix` rebuilds the loop from its other files",
         )
     opened = _Opened(paths, clock, found.loop, found.sound_bytes, found.last_line)
-    written = sha256(codec.to_json(document_of(found.loop)))
-    known = {written} | ({head.state_sha256} if head is not None else set())
-    if paths.state.exists() and sha256(paths.state.read_bytes()) not in known:
+    if paths.state.exists() and not _is_one_of_ours(paths, head):
         opened.take_outside()
     else:
         opened.project()
     return opened
+
+
+def _replayed(paths: LoopPaths, head: Head | None) -> log.Replayed:
+    if head is not None:
+        found = log.replay(paths.events, loop=head.loop, last_line=head.last_line, start=head.log_bytes)
+        if found.damage is None or found.is_torn:
+            return found
+    # A head that does not fit says nothing about the log.
+    return log.replay(paths.events)
+
+
+def _is_one_of_ours(paths: LoopPaths, head: Head | None) -> bool:
+    """Whether the state file is as we wrote it, for the last revision or for an earlier one that a crash left."""
+    if head is not None and _is_as_written(paths.state, head.state_sha256):
+        return True
+    revision = _own(paths.state).get("revision")
+    then = log.replay(paths.events, until=revision).loop if isinstance(revision, int) else None
+    if then is None or _is_as_written(paths.state, sha256(codec.to_json(document_of(then)))):
+        return then is not None
+    return _was_taken(paths, then)
+
+
+def _was_taken(paths: LoopPaths, then: Loop) -> bool:
+    """Whether this is an edit of somebody else that we had dealt with when we died: the last line says how."""
+    last = next(reversed([line for _, line in log.lines(paths.events)]))
+    if last.actor != OUTSIDE:
+        return False
+    try:
+        document = codec.from_json(paths.state.read_bytes(), dict)
+        return _decided(then, commands_for(then, document, OUTSIDE), last.at).events == last.events
+    except (NotTaken, LoopRefused):
+        return isinstance(last.events[0], ErrorNoted) and _is_kept_aside(paths.state)
+    except (OSError, codec.Undecodable):
+        return False
+
+
+def _is_kept_aside(path: Path) -> bool:
+    data = path.read_bytes()
+    return any(aside.read_bytes() == data for aside in path.parent.glob(f"{path.name}.damaged-*"))
+
+
+def _decided(loop: Loop | None, commands: Iterable[c.Command], at: str) -> Accepted:
+    """What these lead to, one after the other; `LoopRefused` for the first that the rules refuse."""
+    events: list[Event] = []
+    effects: list[Perform] = []
+    for command in commands:
+        decision = decide(loop, command)
+        if isinstance(decision, Refused):
+            first = decision.blockers[0]
+            message = "; ".join(blocker.message for blocker in decision.blockers)
+            raise LoopRefused(first.code, message, hint=first.hint)
+        for event in decision.events:
+            loop = evolve(loop, event, at)
+        events += decision.events
+        effects += decision.effects
+    return Accepted(tuple(events), tuple(effects))
 
 
 def _is_as_written(path: Path, digest: str) -> bool:
@@ -237,11 +347,10 @@ def _is_as_written(path: Path, digest: str) -> bool:
         return False
 
 
-def _refuse_the_future(path: Path, document: dict[str, object]) -> None:
-    own = document.get(OWN_KEY)
-    version = own.get("schema") if isinstance(own, dict) else None
-    if isinstance(version, int) and version > SCHEMA_VERSION:
-        raise DamagedFile(
-            f"{shown(path)} was written by a newer loopwright (schema {version}; this one knows {SCHEMA_VERSION})",
-            hint="update loopwright; nothing was changed",
-        )
+def _own(path: Path) -> dict[str, object]:
+    """What is ours alone in a state file; nothing when it can't be read."""
+    try:
+        own = codec.from_json(path.read_bytes(), dict).get(OWN_KEY)
+    except (OSError, codec.Undecodable):
+        return {}
+    return own if isinstance(own, dict) else {}

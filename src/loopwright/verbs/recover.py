@@ -38,7 +38,8 @@ def recover(context: Context) -> Recovered:
                 sandboxes.append(leftover.name)
         place.drop_stale_locks(context.sandbox_root())
     layout = context.layout
-    for home in (layout.own, layout.result.parent, layout.plan.parent, layout.analysis):
+    of_loops = (layout.loops, *layout.loops.glob("*.progress"), *layout.loops.glob("*.progress/work"))
+    for home in (layout.own, layout.result.parent, layout.plan.parent, layout.analysis, *of_loops):
         remove_stale_temporaries(home)
     clear_debris(context.layout.reflections)
     runs = []

@@ -11,7 +11,6 @@ from loopwright.cli.loop.output import say_standing
 from loopwright.cli.options import context_of, in_workspace
 from loopwright.loop.model import Mode
 from loopwright.verbs.loop.control import Wish, new_loop
-from loopwright.verbs.loop.tasks import TaskWish, add_task
 
 _EPILOG = """\b
 Examples:
@@ -57,10 +56,8 @@ def command(
         context,
         Wish(
             title=title, description=description, max_iterations=max_iterations, mode=mode, agent=agent, tags=tags,
-            priority=priority, budget=budget_from(limits), task_budget=budget_from(limits, "task_"),
+            priority=priority, budget=budget_from(limits), task_budget=budget_from(limits, "task_"), tasks=tasks,
         ),
     )  # fmt: skip
-    for text in tasks:
-        loop = add_task(context, loop.loop_id, TaskWish(description=text))
     say_standing(context, loop, as_json=as_json)
     return 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from loopwright.agents.port import NoAnswer, Role
@@ -9,7 +10,7 @@ from loopwright.agents.prompts import prompt_for
 from loopwright.kernel.clock import stamp
 from loopwright.loop import commands as c
 from loopwright.loop.actions.asking import WORKER, ask
-from loopwright.loop.answers import NotAnswered, ProposedHypotheses, read_answer
+from loopwright.loop.answers import NotAnswered, ProposedHypotheses, ProposedHypothesis, read_answer
 from loopwright.loop.desk import Desk
 from loopwright.loop.model import Hypothesis, HypothesisStatus, Loop, Mark, Task
 from loopwright.loop.pages import add_line, add_to_page
@@ -23,37 +24,57 @@ _PROBE_S = 600.0
 def perform(loop: Loop, desk: Desk, action_id: str) -> c.Command:
     """Ask for causes, test each, and make the confirmed one a task."""
     redactor = desk.tools().redactor
-    fixes: dict[str, str] = {}
     with workshop(loop, desk, redactor) as booth:
-        answer = ask(loop, desk, booth, loop.agent, Role.DEBUGGER, _prompt(loop))
-        if isinstance(answer, NoAnswer):
-            return _nothing(loop, action_id, f"{answer.reason}: {redactor.clean(answer.detail).text}")
-        try:
-            proposed = read_answer(redactor.clean(answer.text).text, ProposedHypotheses).hypotheses
-        except NotAnswered as problem:
-            return _nothing(loop, action_id, str(problem))
-        found = tuple(
-            Hypothesis(
-                id=f"H{number}",
-                description=one.description,
-                testable_condition=one.testable_condition,
-                logging_point=one.logging_point,
-                evidence_criteria=one.evidence_criteria,
-                likelihood=one.likelihood,
-            )
-            for number, one in enumerate(sorted(proposed, key=lambda one: one.likelihood), start=1)
-        )
+        # What a worker that died had been told is on record: nobody is asked, or paid, for it again.
+        found = loop.debug.hypotheses
         if not found:
-            return _nothing(loop, action_id, "no possible cause was proposed")
-        for hypothesis, one in zip(found, sorted(proposed, key=lambda one: one.likelihood), strict=True):
-            fixes[hypothesis.id] = one.fix or one.description
-        bug = ", ".join(loop.validation.failed_tests[:5]) or "the test command fails"
-        _record(loop, desk, c.ProposeHypotheses(action_id=action_id, bug=bug, hypotheses=found))
+            answer = ask(loop, desk, booth, loop.agent, Role.DEBUGGER, _prompt(loop))
+            if isinstance(answer, NoAnswer):
+                return _nothing(loop, action_id, f"{answer.reason}: {redactor.clean(answer.detail).text}")
+            try:
+                found = tuple(_hypotheses(_proposed(redactor.clean(answer.text).text)))
+            except NotAnswered as problem:
+                return _nothing(loop, action_id, str(problem))
+            if not found:
+                return _nothing(loop, action_id, "no possible cause was proposed")
+            bug = ", ".join(loop.validation.failed_tests[:5]) or "the test command fails"
+            _record(loop, desk, c.ProposeHypotheses(action_id=action_id, bug=bug, hypotheses=found))
         confirmed = _test_each(loop, desk, booth, action_id, found)
-    fix = _fix(loop, desk, confirmed, fixes[confirmed.id]) if confirmed is not None else None
+    fix = _fix(loop, desk, confirmed, _way_to_fix(loop, desk, action_id, confirmed)) if confirmed is not None else None
     said = f"confirmed {confirmed.id}: {confirmed.description}" if confirmed else "no cause was confirmed"
     mark = Mark(tree=_tree(loop), failing=loop.validation.failed_tests, evidence=said)
     return c.FinishDebug(action_id=action_id, fix=fix, mark=mark, error=None if confirmed else said)
+
+
+def _proposed(text: str) -> list[ProposedHypothesis]:
+    """The most likely first."""
+    return sorted(read_answer(text, ProposedHypotheses).hypotheses, key=lambda one: one.likelihood)
+
+
+def _hypotheses(proposed: list[ProposedHypothesis]) -> Iterator[Hypothesis]:
+    for number, one in enumerate(proposed, start=1):
+        yield Hypothesis(
+            id=f"H{number}",
+            description=one.description,
+            testable_condition=one.testable_condition,
+            logging_point=one.logging_point,
+            evidence_criteria=one.evidence_criteria,
+            likelihood=one.likelihood,
+        )
+
+
+def _way_to_fix(loop: Loop, desk: Desk, action_id: str, cause: Hypothesis) -> str:
+    """What the agent would do about it, from the record of its answer; the state file has no room for that."""
+    answers = (desk.progress(loop) / "turns").glob(f"{action_id}-{Role.DEBUGGER.value}*/answer.yaml")
+    for path in sorted(answers, key=lambda path: (len(path.parent.name), path.parent.name), reverse=True):
+        try:
+            proposed = _proposed(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            continue
+        for hypothesis, one in zip(_hypotheses(proposed), proposed, strict=True):
+            if (hypothesis.id, hypothesis.description) == (cause.id, cause.description):
+                return one.fix or one.description
+    return cause.description
 
 
 def verdict(hypothesis: Hypothesis, exit_code: int, output: str) -> tuple[HypothesisStatus, str]:
@@ -74,6 +95,10 @@ def _test_each(
 ) -> Hypothesis | None:
     """The most likely first; the first that is confirmed is the cause."""
     for hypothesis in found:
+        if hypothesis.status == "confirmed":
+            return hypothesis
+        if hypothesis.status != "pending":
+            continue
         log = desk.progress(loop) / "turns" / f"{action_id}-{hypothesis.id}.log"
         log.unlink(missing_ok=True)  # of a worker that died at it
         ran = run_in_booth(

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
-from typing import Any
-
 from loopwright.kernel.clock import stamp
 from loopwright.loop import commands as c
 from loopwright.loop.actions.asking import HeldBack
 from loopwright.loop.actions.planning import plan_tasks
 from loopwright.loop.desk import Desk
 from loopwright.loop.model import Hold, Holder, Loop, Task
-from loopwright.loop.outside import NotTaken, tasks_of
+from loopwright.loop.outside import NotTaken
 from loopwright.loop.pages import add_to_page
+from loopwright.loop.task_list import tasks_in
 
 
 def perform(loop: Loop, desk: Desk, action_id: str) -> c.Command:
@@ -28,13 +26,10 @@ def perform(loop: Loop, desk: Desk, action_id: str) -> c.Command:
 def _listed(loop: Loop, desk: Desk) -> tuple[Task, ...]:
     path = desk.store.paths(loop.loop_id).tasks
     try:
-        lines: list[dict[str, Any]] = [
-            json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line
-        ]
-        return tasks_of(lines)
+        return tasks_in(path.read_bytes())
     except FileNotFoundError:
         return ()
-    except (OSError, ValueError, NotTaken) as problem:
+    except (OSError, NotTaken) as problem:
         raise _held(desk, "tasks_unreadable", f"the task list {path.name} can't be read: {problem}") from problem
 
 

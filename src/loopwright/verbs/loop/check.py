@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import msgspec
@@ -10,14 +9,14 @@ import msgspec
 from loopwright.errors import LoopwrightError
 from loopwright.kernel import codec
 from loopwright.kernel.clock import stamp
-from loopwright.kernel.files import set_aside, shown
+from loopwright.kernel.files import copy_aside, shown
 from loopwright.loop import log
-from loopwright.loop.head import decode_head
 from loopwright.loop.model import Completed, Created, Loop, Running
-from loopwright.loop.outside import NotTaken, tasks_of
+from loopwright.loop.outside import NotTaken
 from loopwright.loop.projection import task_line
 from loopwright.loop.restore import restored_loop
-from loopwright.loop.store import LoopStore
+from loopwright.loop.store import LoopStore, read_head, refuse_the_future
+from loopwright.loop.task_list import tasks_in
 from loopwright.verbs.context import Context
 from loopwright.verbs.loop.control import actor, store_of
 from loopwright.verbs.loop.look import has_worker
@@ -47,15 +46,21 @@ def _check(context: Context, store: LoopStore, loop_id: str, *, fix: bool) -> Ch
     mended: list[str] = []
     problems = _in_the_log(store, loop_id)
     if problems and fix:
-        mended.append(_rebuild(context, store, loop_id, problems[0]))
+        try:
+            mended.append(_rebuild(context, store, loop_id, problems[0]))
+        except LoopwrightError as problem:  # one that can't be saved must not keep the others
+            return Checked(loop_id, (*problems, problem.message))
         problems = []
     if not problems:
-        problems += _in_the_state_file(store, loop_id)
         try:
+            if _was_cut_short(store, loop_id):
+                store.load(loop_id)
+            problems += _in_the_state_file(store, loop_id)
             loop = store.load(loop_id)
         except LoopwrightError as problem:
             return Checked(loop_id, (*problems, problem.message), tuple(mended))
         if problems and fix:
+            store.remake(loop_id)
             mended += [f"{one}: made anew from the log" for one in problems]
             problems = []
         return Checked(loop_id, (*problems, *_in_the_loop(loop)), tuple(mended), tuple(_notes(context, loop)))
@@ -67,11 +72,25 @@ def _in_the_log(store: LoopStore, loop_id: str) -> list[str]:
     if not paths.events.exists():
         return [f"{shown(paths.events.name)} is missing"]
     found = log.replay(paths.events)
-    if found.loop is None and found.damage is None:
+    head = read_head(paths)
+    if found.loop is None and (found.damage is None or found.is_torn):
         return [f"{shown(paths.events.name)} is empty"]
     if found.damage is not None and not found.is_torn:
         return [f"{shown(paths.events.name)} is damaged behind byte {found.sound_bytes}: {found.damage}"]
+    if head is not None and head.log_bytes > (size := paths.events.stat().st_size):
+        return [f"{shown(paths.events.name)} has {size} bytes, and had {head.log_bytes}"]
+    if head is not None and head.log_bytes == size and head.last_line != found.last_line:
+        return [f"{shown(paths.events.name)} is damaged: its last line is not what was written"]
     return []
+
+
+def _was_cut_short(store: LoopStore, loop_id: str) -> bool:
+    """Whether somebody died between the log and what others read: that is no damage, and the next look mends it."""
+    paths = store.paths(loop_id)
+    head = read_head(paths)
+    if head is None:
+        return not paths.head.exists() and not (paths.state.exists() and paths.tasks.exists())
+    return head.log_bytes < paths.events.stat().st_size
 
 
 def _in_the_state_file(store: LoopStore, loop_id: str) -> list[str]:
@@ -97,9 +116,9 @@ def _in_the_state_file(store: LoopStore, loop_id: str) -> list[str]:
 def _in_the_task_list(store: LoopStore, loop_id: str) -> list[str]:
     path = store.paths(loop_id).tasks
     try:
-        listed = tasks_of([json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()])
+        listed = tasks_in(path.read_bytes())
         loop = log.replay(store.paths(loop_id).events).loop
-    except (OSError, ValueError, NotTaken) as problem:
+    except (OSError, NotTaken) as problem:
         return [f"{shown(path.name)} can't be read: {problem}"]
     if loop is not None and [task_line(task) for task in listed] != [task_line(task) for task in loop.tasks]:
         return [f"{shown(path.name)} does not list the loop's tasks"]
@@ -124,7 +143,8 @@ def _notes(context: Context, loop: Loop) -> list[str]:
 def _rebuild(context: Context, store: LoopStore, loop_id: str, why: str) -> str:
     """A new log from the best that is left; everything that is damaged stays beside it."""
     paths = store.paths(loop_id)
-    head = decode_head(paths.head.read_bytes()) if paths.head.is_file() else None
+    refuse_the_future(paths.state)
+    head = read_head(paths)
     found = log.replay(paths.events) if paths.events.exists() else None
     now = stamp(context.clock())
     if head is not None and (found is None or found.loop is None or head.loop.revision >= found.loop.revision):
@@ -134,6 +154,6 @@ def _rebuild(context: Context, store: LoopStore, loop_id: str, why: str) -> str:
     else:
         loop, source = restored_loop(paths, now), "its state file, task list and pages"
     if paths.events.exists():
-        set_aside(paths.events)
+        copy_aside(paths.events)  # the new log takes its place in one step
     store.restore(loop, source, actor())
     return f"{why}: rebuilt from {source}"

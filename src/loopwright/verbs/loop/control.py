@@ -15,7 +15,7 @@ from loopwright.loop import commands as c
 from loopwright.loop.budget import still_over
 from loopwright.loop.choice import is_held_for_choice
 from loopwright.loop.events import LoopCreated
-from loopwright.loop.model import Budget, Held, Hold, Holder, Loop, Mode, Running
+from loopwright.loop.model import Budget, Held, Hold, Holder, Loop, Mode, Running, Task
 from loopwright.loop.store import LoopStore
 from loopwright.verbs.context import Context
 from loopwright.verbs.person import require_person
@@ -32,6 +32,7 @@ class Wish(msgspec.Struct, frozen=True, kw_only=True):
 
     title: str
     description: str = ""
+    tasks: tuple[str, ...] = ()
     max_iterations: int | None = None
     mode: Mode = "auto"
     agent: str = ""
@@ -58,7 +59,19 @@ def new_loop(context: Context, wish: Wish) -> Loop:
         budget=_budget(context, wish.budget),
         task_budget=_task_budget(context, wish.task_budget),
     )
-    return store_of(context).create(c.Create(wanted=wanted), actor())
+    now = stamp(context.clock())
+    tasks = (
+        Task(
+            id=f"T-{number}",
+            description=text,
+            tool=wanted.agent or "bash",
+            mode="write",
+            status="pending",
+            created_at=now,
+        )
+        for number, text in enumerate(wish.tasks, start=1)
+    )
+    return store_of(context).create(c.Create(wanted=wanted), actor(), *(c.AddTask(task=task) for task in tasks))
 
 
 def pause(context: Context, loop_id: str, *, revision: int | None = None) -> Loop:

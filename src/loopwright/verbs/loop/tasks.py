@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from loopwright.errors import LoopRefused, WrongUsage
+from loopwright.kernel import codec
 from loopwright.kernel.clock import stamp
 from loopwright.kernel.files import shown
 from loopwright.loop import commands as c
@@ -100,7 +100,7 @@ def import_tasks(context: Context, loop_id: str, source: Path) -> Loop:
     lines = _lines(context, source)
     with store_of(context).changing(loop_id) as opened:
         known = {task.id for task in opened.loop.tasks}
-        taken = known | {line["id"] for line in lines if "id" in line}
+        taken = known | {name for line in lines if isinstance(name := line.get("id"), str)}
         names = (name for number in range(1, 1_000_000) if (name := f"T-{number}") not in taken)
         try:
             wanted = tasks_of([{"id": next(names), **line} if "id" not in line else line for line in lines])
@@ -124,15 +124,15 @@ def _lines(context: Context, source: Path) -> list[dict[str, Any]]:
         raise WrongUsage(f"{shown(source)} has more than {_MOST_BYTES:,} bytes", hint="import it in parts")
     found: list[dict[str, Any]] = []
     now = stamp(context.clock())
-    for number, raw in enumerate(data.decode("utf-8", "replace").splitlines(), start=1):
+    for number, raw in enumerate(data.decode("utf-8", "replace").split("\n"), start=1):
         text = raw.strip()
         if not text:
             continue
         line: Any = {"description": text.removeprefix("- ").removeprefix("[ ] ")}
         if text.startswith("{"):
             try:
-                line = json.loads(text)
-            except ValueError as problem:
+                line = codec.from_json(text.encode(), dict)
+            except codec.Undecodable as problem:
                 raise WrongUsage(
                     f"{shown(source)} line {number} is not JSON: {problem}", hint="correct it; nothing was imported"
                 ) from problem
