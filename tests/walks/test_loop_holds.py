@@ -219,5 +219,18 @@ def test_an_iteration_with_progress_closes_the_breaker(loops):
     before = loops.shown(loop_id)["current_iteration"]
     loops.run("resume", loop_id, code=11)
     assert loops.holds(loop_id) == [("blocker", "no_progress")]
-    # A cause, its fix, the tests: progress; then three without any, not one, until it is held again.
-    assert loops.shown(loop_id)["current_iteration"] == before + 6
+    # A cause is progress; its fix and the tests leave all as it was: three alike, not one, until it is held again.
+    assert loops.shown(loop_id)["current_iteration"] == before + 3
+
+
+def test_fixes_that_change_nothing_are_no_progress_however_many_kinds_of_action_they_go_through(loops):
+    cause = {
+        "description": "it is not there", "testable_condition": "echo MISSING",
+        "evidence_criteria": {"confirm": "MISSING", "reject": "there"}, "fix": "make it",
+    }  # fmt: skip
+    asked = {"role": "debugger", "answer": json.dumps({"hypotheses": [cause]})}
+    loops.configure([{"role": "builder", "run": "true"}, asked] * 9)
+    loop_id = loops.new("--task", "make it", "--max-iterations", "30")
+    loops.run("start", loop_id, code=11)
+    assert loops.holds(loop_id) == [("blocker", "no_progress")]
+    assert loops.shown(loop_id)["current_iteration"] < 9

@@ -10,6 +10,7 @@ import msgspec
 from loopwright.agents.port import Agent
 from loopwright.kernel.clock import Clock
 from loopwright.kernel.process import Cancellation, Freezer
+from loopwright.loop.craft import Craft, Plain
 from loopwright.loop.model import Loop
 from loopwright.loop.store import LoopStore
 from loopwright.runner.model import Environment, Limits
@@ -43,6 +44,7 @@ class Desk(msgspec.Struct, frozen=True):
     cancellation: Cancellation
     freezer: Freezer
     ask: Ask
+    craft: Craft = Plain()
 
     def progress(self, loop: Loop) -> Path:
         """The loop's folder of pages and work."""

@@ -45,6 +45,7 @@ class LoopCreated(_Event, frozen=True, kw_only=True, tag="loop.created"):
     priority: int = 0
     budget: Budget = Budget()
     task_budget: Budget = Budget()
+    workflow: str | None = None
 
 
 class LoopStarted(_Event, frozen=True, kw_only=True, tag="loop.started"):

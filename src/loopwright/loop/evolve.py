@@ -55,6 +55,7 @@ def _created(event: e.LoopCreated, at: str) -> Loop:
         priority=event.priority,
         budget=event.budget,
         task_budget=event.task_budget,
+        workflow=event.workflow,
     )
 
 

@@ -306,6 +306,8 @@ class Loop(_Value, frozen=True, kw_only=True):
     open_turn: OpenTurn | None = None
     decisions: tuple[Decision, ...] = ()
     tree: Tree | None = None
+    # The workflow whose build this loop drives.
+    workflow: str | None = None
     extra: dict[str, Any] = {}
     skill_extra: dict[str, Any] = {}
 

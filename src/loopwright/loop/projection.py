@@ -144,6 +144,8 @@ def _own(loop: Loop) -> Document:
         "budget": _amounts(loop.budget),
         "spent": _amounts(loop.spent),
     }
+    if loop.workflow is not None:
+        own["workflow"] = loop.workflow
     if loop.task_budget != Budget():
         own["task_budget"] = _limits(loop.task_budget)
     if tasks := _costs(loop):

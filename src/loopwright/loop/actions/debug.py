@@ -12,7 +12,8 @@ from loopwright.loop import commands as c
 from loopwright.loop.actions.asking import WORKER, ask
 from loopwright.loop.answers import NotAnswered, ProposedHypotheses, ProposedHypothesis, read_answer
 from loopwright.loop.desk import Desk
-from loopwright.loop.model import Hypothesis, HypothesisStatus, Loop, Mark, Task
+from loopwright.loop.marks import FIX, mark_of
+from loopwright.loop.model import Hypothesis, HypothesisStatus, Loop, Task
 from loopwright.loop.pages import add_line, add_to_page
 from loopwright.loop.workshop import workshop
 from loopwright.runner.turn import Booth, run_in_booth
@@ -23,6 +24,9 @@ _PROBE_S = 600.0
 
 def perform(loop: Loop, desk: Desk, action_id: str) -> c.Command:
     """Ask for causes, test each, and make the confirmed one a task."""
+    if (mending := desk.craft.mending(loop)) is not None:
+        again = _task(loop, desk, mending)
+        return c.FinishDebug(action_id=action_id, fix=again, mark=mark_of(loop, cause=mending), error=None)
     redactor = desk.tools().redactor
     with workshop(loop, desk, redactor) as booth:
         # What a worker that died had been told is on record: nobody is asked, or paid, for it again.
@@ -42,7 +46,7 @@ def perform(loop: Loop, desk: Desk, action_id: str) -> c.Command:
         confirmed = _test_each(loop, desk, booth, action_id, found)
     fix = _fix(loop, desk, confirmed, _way_to_fix(loop, desk, action_id, confirmed)) if confirmed is not None else None
     said = f"confirmed {confirmed.id}: {confirmed.description}" if confirmed else "no cause was confirmed"
-    mark = Mark(tree=_tree(loop), failing=loop.validation.failed_tests, evidence=said)
+    mark = mark_of(loop, cause=confirmed.description if confirmed else "", error=None if confirmed else said)
     return c.FinishDebug(action_id=action_id, fix=fix, mark=mark, error=None if confirmed else said)
 
 
@@ -136,10 +140,14 @@ def _record(loop: Loop, desk: Desk, command: c.Command) -> None:
 
 
 def _fix(loop: Loop, desk: Desk, cause: Hypothesis, fix: str) -> Task:
-    number = sum(task.id.startswith("F-") for task in loop.tasks) + 1
+    return _task(loop, desk, f"Fix what {cause.id} found: {cause.description}. {fix}")
+
+
+def _task(loop: Loop, desk: Desk, description: str) -> Task:
+    number = sum(task.id.startswith(FIX) for task in loop.tasks) + 1
     return Task(
-        id=f"F-{number}",
-        description=f"Fix what {cause.id} found: {cause.description}. {fix}",
+        id=f"{FIX}{number}",
+        description=description,
         tool=loop.agent,
         mode="write",
         status="pending",
@@ -148,12 +156,8 @@ def _fix(loop: Loop, desk: Desk, cause: Hypothesis, fix: str) -> Task:
 
 
 def _nothing(loop: Loop, action_id: str, error: str) -> c.Command:
-    mark = Mark(tree=_tree(loop), failing=loop.validation.failed_tests, evidence=error)
+    mark = mark_of(loop, cause="", error=error)
     return c.FinishDebug(action_id=action_id, fix=None, mark=mark, error=error)
-
-
-def _tree(loop: Loop) -> str:
-    return loop.tree.tree if loop.tree is not None else ""
 
 
 def _prompt(loop: Loop) -> str:

@@ -8,7 +8,8 @@ from loopwright.kernel.clock import stamp
 from loopwright.loop import commands as c
 from loopwright.loop.actions.asking import ask
 from loopwright.loop.desk import Desk
-from loopwright.loop.model import Loop, Mark, Spent, Task
+from loopwright.loop.marks import mark_of
+from loopwright.loop.model import Loop, Spent, Task
 from loopwright.loop.pages import add_line, add_to_page
 from loopwright.loop.workshop import Workshop
 
@@ -17,6 +18,7 @@ def perform(loop: Loop, desk: Desk, shop: Workshop, action_id: str, task: Task) 
     """Let the tool do the task, and keep what came of it."""
     redactor = desk.tools().redactor
     with shop.booth(loop, redactor) as booth:
+        desk.craft.brief(loop, booth.mailbox)
         answer = ask(loop, desk, booth, task.tool, Role.BUILDER, _prompt(loop, desk, task))
         error = f"{answer.reason}: {redactor.clean(answer.detail).text}" if isinstance(answer, NoAnswer) else None
         # Half of a failed try is no work: the next one starts from what was kept before.
@@ -27,13 +29,17 @@ def perform(loop: Loop, desk: Desk, shop: Workshop, action_id: str, task: Task) 
             error, kept, files = f"an analysis changed files: {', '.join(files[:5])}", None, ()
     again = error is not None and _may_be_tried_again(loop, desk, task)
     _write_down(loop, desk, task, files, error)
-    tree = kept.tree.tree if kept is not None else (loop.tree.tree if loop.tree is not None else "")
     return c.FinishDevelop(
         action_id=action_id,
         outcome="completed" if error is None else "pending" if again else "failed",
         files_changed=files,
         tree=kept.tree if kept is not None else None,
-        mark=Mark(tree=tree, failing=loop.validation.failed_tests, evidence=f"{task.id}: {error or 'done'}"),
+        mark=mark_of(
+            loop,
+            tree=kept.tree.tree if kept is not None else None,
+            done=task if error is None else None,
+            error=error,
+        ),
         error=error,
     )
 
@@ -47,6 +53,8 @@ def _may_be_tried_again(loop: Loop, desk: Desk, task: Task) -> bool:
 def _prompt(loop: Loop, desk: Desk, task: Task) -> str:
     if task.tool == "bash":
         return task.description
+    if (special := desk.craft.prompt(loop, task)) is not None:
+        return special
     last = next((error for error in reversed(loop.errors)), None)
     return prompt_for(
         Role.BUILDER,

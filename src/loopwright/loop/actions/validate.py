@@ -12,8 +12,10 @@ from loopwright.kernel.clock import stamp
 from loopwright.loop import commands as c
 from loopwright.loop.actions.asking import WORKER, HeldBack
 from loopwright.loop.budget import hold_after, left_for_a_turn
+from loopwright.loop.craft import Judging
 from loopwright.loop.desk import Desk
-from loopwright.loop.model import Hold, Holder, Loop, Mark, Spent, Validation
+from loopwright.loop.marks import mark_of
+from loopwright.loop.model import Hold, Holder, Loop, Spent, Validation
 from loopwright.loop.pages import add_to_page
 from loopwright.loop.reports.find import Found, find_coverage_reports, find_test_reports
 from loopwright.loop.reports.model import TestResult, UnreadableReport
@@ -31,10 +33,11 @@ _STEP = "tests"
 
 def perform(loop: Loop, desk: Desk, action_id: str) -> c.Command:
     """Run the tests on the work as it is kept, and say what they said."""
+    judging = desk.craft.judging(loop)
     reports = _Reports(desk)
     order = Order(
         plan_name=f"the tests of {loop.loop_id}",
-        plan=_plan(loop, desk),
+        plan=_plan(loop, desk) if judging is None else _judges(loop, judging),
         room=Room(
             wanted_sandbox(loop, desk),
             desk.isolation,
@@ -45,21 +48,19 @@ def perform(loop: Loop, desk: Desk, action_id: str) -> c.Command:
             freezer=desk.freezer,
         ),
         environment=desk.environment,
-        origin=Origin(loop_id=loop.loop_id),
+        origin=Origin(loop_id=loop.loop_id, workflow=loop.workflow),
         run_id=f"{loop.loop_id}-validate",
-        observer=reports,
+        observer=reports if judging is None else judging.observer,
     )
     finished = run_plan(order, desk.tools(), Emitter(ignore), desk.cancellation)
     desk.cancellation.raise_if_requested()
     _count(loop, desk, finished)
-    validation = _validation(finished, reports, stamp(desk.clock()))
+    if judging is None:
+        validation = _validation(finished, reports, stamp(desk.clock()))
+    else:
+        validation = _judged(finished, desk.craft.results(loop, finished), stamp(desk.clock()))
     _write_down(loop, desk, validation, reports)
-    mark = Mark(
-        tree=loop.tree.tree if loop.tree is not None else "",
-        failing=validation.failed_tests,
-        evidence="passed" if validation.passed else "failed",
-    )
-    return c.FinishValidate(action_id=action_id, validation=validation, mark=mark)
+    return c.FinishValidate(action_id=action_id, validation=validation, mark=mark_of(loop, validation=validation))
 
 
 def _count(loop: Loop, desk: Desk, finished: Finished) -> None:
@@ -140,6 +141,17 @@ def _plan(loop: Loop, desk: Desk) -> bytes | LoopwrightError:
         "timeout_s": _timeout_s(loop, desk),
     }
     return codec.to_yaml({"new_plan": {"unified_goal": f"the tests of {loop.title}", "steps": [step]}})
+
+
+def _judges(loop: Loop, judging: Judging) -> bytes:
+    return codec.to_yaml({"new_plan": {"unified_goal": f"the checks of {loop.title}", "steps": list(judging.steps)}})
+
+
+def _judged(finished: Finished, results: tuple[TestResult, ...], now: str) -> Validation:
+    """Each judge is one result; a run that could not be made is none of them."""
+    could_run = finished.failure is None or finished.failure.code == "STEP_FAILED"
+    passed = could_run and bool(results) and all(one.status == "passed" for one in results)
+    return Validation(results=results, passed=passed, last_run_at=now, run_id=finished.evidence.run_id)
 
 
 def _validation(finished: Finished, reports: _Reports, now: str) -> Validation:
