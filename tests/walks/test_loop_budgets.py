@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 
 import pytest
@@ -261,3 +262,31 @@ def test_the_time_of_the_tests_is_work_and_tests_that_are_cut_off_have_said_noth
     config.write_text(config.read_text().replace(wait, "test -e done"))
     loops.run("resume", loop_id, "--wall", "600")
     assert loops.shown(loop_id)["status"] == "completed"
+
+
+def test_the_time_of_probes_is_work_and_their_causes_are_not_paid_for_again(loops):
+    slow = {"description": "slow", "testable_condition": "while :; do sleep 0.01; done",
+            "evidence_criteria": {"confirm": "yes", "reject": "no"}}  # fmt: skip
+    answer = json.dumps({"hypotheses": [slow]})
+    loops.configure([{"role": "builder", "run": "true"}, {"role": "debugger", "answer": answer}])
+    loop_id = loops.new("--task", "one", "--wall", "1")
+    loops.run("start", loop_id, code=11)
+    assert loops.holds(loop_id) == [("budget", "budget_wall_s")]
+    assert loops.spent(loop_id)["wall_s"] >= 1
+    loops.run("resume", loop_id, "--wall", "2", code=11)
+    assert loops.spent(loop_id)["wall_s"] >= 2
+    assert loops.spent(loop_id)["turns"] == 2, "one builder's, one debugger's"
+
+
+def test_the_time_of_tests_that_were_interrupted_is_work(loops, wait_until):
+    loops.configure([WORKS])
+    config = loops.project.own / "config.toml"
+    mark = loops.project.root / "reached"
+    config.write_text(config.read_text().replace("test -e done", f"touch {mark}; sleep 100"))
+    loop_id = loops.new("--task", "one")
+    with loops.started(loop_id) as child:
+        wait_until(mark.exists)
+        time.sleep(0.5)
+        child.terminate()
+        assert child.wait(timeout=30) == 143
+    assert loops.spent(loop_id)["wall_s"] >= 0.5

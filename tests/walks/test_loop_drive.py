@@ -226,6 +226,25 @@ def test_a_secret_in_the_work_is_never_kept(ready):
     assert token.encode() not in kept
 
 
+def test_a_test_run_that_leaks_a_secret_opens_no_gate_whatever_its_exit_code_is(ready):
+    from loopwright.redaction.examples import expand
+
+    token = expand("ghp_<alnum:36>", 6)
+    project = ready([{"role": "builder", "run": FIXED}])
+    project.write("leak.sh", f"printf '%s%s\\n' ghp_ {token[4:]}\n")
+    project.commit("prints a secret")
+    config = project.own / "config.toml"
+    config.write_text(config.read_text().replace(TESTS, "sh leak.sh"))
+    loop_id = new(project, "--task", "t")
+    start(project, loop_id, code=11)
+    document = shown(project, loop_id)
+    assert [hold["code"] for hold in document["loopwright"]["holds"]] == ["secret_leak"]
+    assert not document["skill_state"]["validate"]["passed"]
+    config.write_text(config.read_text().replace("sh leak.sh", TESTS))
+    assert project.run("loop", "resume", loop_id).exit_code == 0
+    assert shown(project, loop_id)["status"] == "completed"
+
+
 def test_a_report_of_an_earlier_run_does_not_count(ready):
     project = ready([{"role": "builder", "run": BUGGY}], test_command_is="")
     project.write("junit.xml", '<testsuite><testcase classname="old" name="old" time="0"/></testsuite>')

@@ -9,11 +9,12 @@ from loopwright.agents.port import NoAnswer, Role
 from loopwright.agents.prompts import prompt_for
 from loopwright.kernel.clock import stamp
 from loopwright.loop import commands as c
-from loopwright.loop.actions.asking import WORKER, ask
+from loopwright.loop.actions.asking import WORKER, HeldBack, ask
 from loopwright.loop.answers import NotAnswered, ProposedHypotheses, ProposedHypothesis, read_answer
+from loopwright.loop.budget import hold_after, left_for_a_turn
 from loopwright.loop.desk import Desk
 from loopwright.loop.marks import FIX, mark_of
-from loopwright.loop.model import Hypothesis, HypothesisStatus, Loop, Task
+from loopwright.loop.model import Hypothesis, HypothesisStatus, Loop, Spent, Task
 from loopwright.loop.pages import add_line, add_to_page
 from loopwright.loop.workshop import workshop
 from loopwright.runner.turn import Booth, run_in_booth
@@ -103,6 +104,7 @@ def _test_each(
             return hypothesis
         if hypothesis.status != "pending":
             continue
+        left_s = _seconds_left(loop, desk)
         log = desk.progress(loop) / "turns" / f"{action_id}-{hypothesis.id}.log"
         log.unlink(missing_ok=True)  # of a worker that died at it
         ran = run_in_booth(
@@ -111,10 +113,13 @@ def _test_each(
             env=booth.environment.for_step(()),
             log=log,
             network=False,
-            timeout_s=_PROBE_S,
+            timeout_s=min(_PROBE_S, left_s),
             cancellation=desk.cancellation,
         )
+        after = _record(loop, desk, c.Count(spent=Spent(wall_s=round(ran.duration_s, 3))))
         desk.cancellation.raise_if_requested()
+        if ran.timed_out and left_s < _PROBE_S:
+            raise HeldBack(hold_after(after, "wall_s", stamp(desk.clock())), goes_on=True)
         output = _read(log)
         status, reason = verdict(hypothesis, ran.exit_code, output)
         _record(
@@ -134,9 +139,18 @@ def _test_each(
     return None
 
 
-def _record(loop: Loop, desk: Desk, command: c.Command) -> None:
+def _seconds_left(loop: Loop, desk: Desk) -> float:
+    """How long a probe may run. Without time it waits, and the causes stay: nobody is to pay for them twice."""
+    now = desk.store.load(loop.loop_id)
+    left_s = left_for_a_turn(now, "wall_s")
+    if left_s is not None and left_s <= 0:
+        raise HeldBack(hold_after(now, "wall_s", stamp(desk.clock())), goes_on=True)
+    return _PROBE_S if left_s is None else left_s
+
+
+def _record(loop: Loop, desk: Desk, command: c.Command) -> Loop:
     with desk.store.changing(loop.loop_id) as opened:
-        opened.apply(command, WORKER)
+        return opened.apply(command, WORKER).loop
 
 
 def _fix(loop: Loop, desk: Desk, cause: Hypothesis, fix: str) -> Task:

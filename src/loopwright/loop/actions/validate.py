@@ -29,6 +29,7 @@ from loopwright.runner.run_plan import Finished, run_plan
 from loopwright.sandbox.open import Sandbox
 
 _STEP = "tests"
+_TESTS_FAILED = "STEP_FAILED"
 
 
 def perform(loop: Loop, desk: Desk, action_id: str) -> c.Command:
@@ -53,9 +54,12 @@ def perform(loop: Loop, desk: Desk, action_id: str) -> c.Command:
         observer=reports if judging is None else judging.observer,
     )
     finished = run_plan(order, desk.tools(), Emitter(ignore), desk.cancellation)
+    used_up = _count(loop, desk, finished)
     desk.cancellation.raise_if_requested()
-    _count(loop, desk, finished)
+    if used_up is not None:
+        raise HeldBack(used_up)
     if judging is None:
+        _require_that_it_ran(finished, desk)
         validation = _validation(finished, reports, stamp(desk.clock()))
     else:
         validation = _judged(finished, desk.craft.results(loop, finished), stamp(desk.clock()))
@@ -63,8 +67,21 @@ def perform(loop: Loop, desk: Desk, action_id: str) -> c.Command:
     return c.FinishValidate(action_id=action_id, validation=validation, mark=mark_of(loop, validation=validation))
 
 
-def _count(loop: Loop, desk: Desk, finished: Finished) -> None:
-    """The tests' time is work, too; where they were ended because no more of it is left, they have said nothing."""
+def _require_that_it_ran(finished: Finished, desk: Desk) -> None:
+    """Tests that fail say something about the work; a run that was refused, or leaked, opens no gate."""
+    failure = finished.failure
+    if failure is None or failure.code == _TESTS_FAILED:
+        return
+    said = f"the tests' run {finished.evidence.run_id} does not count: {failure.code}: {failure.message.text}"
+    hold = Hold(holder=Holder.BLOCKER, code=failure.code.lower(), message=said, since=stamp(desk.clock()))
+    raise HeldBack(hold)
+
+
+def _count(loop: Loop, desk: Desk, finished: Finished) -> Hold | None:
+    """The tests' time is work, too, also when they were interrupted.
+
+    Where they were ended because no more time is left, they have said nothing: then the hold for that.
+    """
     left_s = left_for_a_turn(loop, "wall_s")
     ended = any(one.ending == "timed_out" for step in finished.evidence.steps for one in step.commands)
     is_over = ended and left_s is not None and left_s < desk.limits.timeout_s
@@ -72,8 +89,7 @@ def _count(loop: Loop, desk: Desk, finished: Finished) -> None:
     spent = Spent(wall_s=round(max(worked_s, left_s or 0.0) if is_over else worked_s, 3))
     with desk.store.changing(loop.loop_id) as opened:
         after = opened.apply(c.Count(spent=spent), WORKER).loop
-    if is_over:
-        raise HeldBack(hold_after(after, "wall_s", stamp(desk.clock())))
+    return hold_after(after, "wall_s", stamp(desk.clock())) if is_over else None
 
 
 def _timeout_s(loop: Loop, desk: Desk) -> float:
