@@ -398,6 +398,63 @@ def test_a_stop_ends_every_child_at_once(ready, how):
     assert list(project.sandboxes.iterdir()) == []
 
 
+def test_a_stop_ends_what_a_worker_that_died_left_running(ready):
+    project = ready([])
+    loop_id = new(project, "--task", "t")
+    mark = f"98765.{secrets.randbelow(10**12):012d}"
+    script = f"setsid sleep {mark} & touch {project.root}/reached; sleep {mark}"
+    project.run("loop", "task", "edit", loop_id, "T-1", "--tool", "bash", "--description", script)
+    with Started(project, loop_id) as child:
+        wait_until((project.root / "reached").exists)
+        child.kill()
+        child.wait()
+    assert alive(mark)
+    assert project.run("loop", "stop", loop_id).exit_code == 0
+    assert alive(mark) == []
+    assert list(project.sandboxes.iterdir()) == []
+
+
+def test_a_second_worker_in_the_background_is_refused(ready):
+    project = ready([])
+    loop_id = new(project, "--task", "t")
+    project.run("loop", "task", "edit", loop_id, "T-1", "--tool", "bash", "--description", "sleep 1000")
+    first = json.loads(project.run("loop", "start", loop_id, "--detach", "--json").stdout)
+    refused = project.run("loop", "start", loop_id, "--detach")
+    assert refused.exit_code == 1
+    assert f"driven by process {first['pid']}" in refused.stderr
+    project.run("loop", "stop", loop_id)
+
+
+def test_a_resume_while_its_worker_leaves_is_not_lost(ready, monkeypatch):
+    """Who resumes it then sees that it has a worker, and leaves it to that one."""
+    from loopwright.kernel.process import Cancellation
+    from loopwright.loop.driver import drive
+    from loopwright.loop.model import Budget
+    from loopwright.verbs.loop import start as starting
+    from loopwright.verbs.loop.control import resume
+    from loopwright.wiring.build import build_context
+
+    project = ready([{"role": "builder", "run": "true"}, {"role": "builder", "run": FIXED}])
+    loop_id = new(project, "--task", "t", "--task", "u", "--turns", "1")
+    context = build_context(
+        project.root, {("sandbox", "isolation"): "none", ("sandbox", "root"): str(project.sandboxes)}
+    )
+    held = []
+
+    def drive_and_resume(loop_id, desk):
+        after = drive(loop_id, desk)
+        if not held:
+            held.extend(after.phase.holds)
+            resume(context, loop_id, budget=Budget(turns=9))
+        return after
+
+    monkeypatch.setattr(starting, "drive", drive_and_resume)
+    after = starting.start(context, loop_id, Cancellation())
+    assert [hold.code for hold in held] == ["budget_turns"]
+    assert after.is_over
+    assert shown(project, loop_id)["status"] == "completed"
+
+
 def test_in_the_background_it_outlives_its_terminal_and_can_be_watched(ready):
     project = ready(STORY)
     loop_id = new(project, "--description", "d")

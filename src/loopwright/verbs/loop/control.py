@@ -11,6 +11,7 @@ import msgspec
 from msgspec.structs import replace
 
 from loopwright.kernel.clock import stamp
+from loopwright.kernel.locks import try_lock
 from loopwright.loop import commands as c
 from loopwright.loop.budget import still_over
 from loopwright.loop.choice import is_held_for_choice
@@ -18,6 +19,7 @@ from loopwright.loop.events import LoopCreated
 from loopwright.loop.model import Budget, Held, Hold, Holder, Loop, Mode, Running, Task
 from loopwright.loop.store import LoopStore
 from loopwright.verbs.context import Context
+from loopwright.verbs.loop.dead_worker import settle_after_a_dead_worker
 from loopwright.verbs.person import require_person
 from loopwright.workspace.layout import record_choice
 
@@ -109,8 +111,15 @@ def resume(
 
 
 def stop(context: Context, loop_id: str, *, revision: int | None = None) -> Loop:
-    """End it; a worker ends every child."""
-    return _apply(context, loop_id, c.Stop(by=actor()), revision)
+    """End it; a worker ends every child. What a worker that died left running is ended here."""
+    stopped = _apply(context, loop_id, c.Stop(by=actor()), revision)
+    lock = try_lock(context.layout.loop_worker(loop_id)) if stopped.worker is not None else None
+    if lock is not None:
+        try:
+            settle_after_a_dead_worker(context, loop_id, actor())
+        finally:
+            lock.release()
+    return stopped
 
 
 def retry(context: Context, loop_id: str, *, max_iterations: int | None = None, revision: int | None = None) -> Loop:

@@ -5,26 +5,22 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
-from loopwright.agents.port import ReportsCost
-from loopwright.errors import AgentFailed, LoopRefused
-from loopwright.kernel import process
+from loopwright.errors import LoopRefused
 from loopwright.kernel.locks import HeldLock, try_lock
 from loopwright.kernel.process import Cancellation, Freezer
 from loopwright.loop import commands as c
 from loopwright.loop.choice import is_held_for_choice
 from loopwright.loop.desk import Ask, Desk
 from loopwright.loop.driver import drive
-from loopwright.loop.model import Holder, Loop
-from loopwright.loop.paying import count_open_turn
+from loopwright.loop.model import Holder, Loop, Running
 from loopwright.loop.watcher import Watcher
-from loopwright.sandbox import place
 from loopwright.verbs.context import Context
 from loopwright.verbs.loop.control import actor, store_of
-from loopwright.verbs.recover import recover
+from loopwright.verbs.loop.dead_worker import settle_after_a_dead_worker
 from loopwright.workspace.settings_model import AgentSettings
 
+HAS_WORKER = "has_worker"
 _TRIES, _LOOK_S = 5, 0.02
 
 
@@ -41,9 +37,25 @@ def start(context: Context, loop_id: str, cancellation: Cancellation, *, ask: As
                 opened.apply(c.Resume(lifts=frozenset({Holder.DECISION})), actor())
             if not opened.loop.is_for_a_worker:
                 opened.apply(c.Start(), actor())
-        freezer = Freezer()
-        with Watcher(store, loop_id, cancellation, freezer, context.settings.values.loop.freeze_s):
-            return drive(loop_id, desk_for(context, cancellation, freezer, ask or nobody))
+        after = _drive(context, loop_id, cancellation, ask or nobody)
+    # Who resumed it while we were leaving saw that it had a worker, and left it to us.
+    while cancellation.reason is None and isinstance(store.load(loop_id).phase, Running):
+        try:
+            with as_worker(context, loop_id):
+                after = _drive(context, loop_id, cancellation, ask or nobody)
+        except LoopRefused as refusal:
+            if refusal.blocker != HAS_WORKER:
+                raise
+            break  # another one was faster
+    return after
+
+
+def _drive(context: Context, loop_id: str, cancellation: Cancellation, ask: Ask) -> Loop:
+    """Until it is over or held; a long pause ends this part of the work, and not all of it."""
+    freezer = Freezer()
+    freeze_s = context.settings.values.loop.freeze_s
+    with cancellation.nested() as inner, Watcher(store_of(context), loop_id, inner, freezer, freeze_s):
+        return drive(loop_id, desk_for(context, inner, freezer, ask))
 
 
 @contextmanager
@@ -52,8 +64,7 @@ def as_worker(context: Context, loop_id: str) -> Iterator[None]:
     store_of(context).load(loop_id)
     lock = _worker_lock(context, loop_id)
     try:
-        _settle_what_a_dead_worker_left(context, loop_id)
-        recover(context)
+        settle_after_a_dead_worker(context, loop_id, actor())
         yield
     finally:
         lock.release()
@@ -71,32 +82,18 @@ def _worker_lock(context: Context, loop_id: str) -> HeldLock:
             return lock
         # Whoever looks whether a loop is driven holds its lock for an instant.
         time.sleep(_LOOK_S)
+    raise driven_already(context, loop_id)
+
+
+def driven_already(context: Context, loop_id: str) -> LoopRefused:
+    """The refusal for a second worker; it names the first."""
     worker = store_of(context).load(loop_id).worker
     who = f"process {worker.pid} on {worker.host} since {worker.since}" if worker is not None else "another process"
-    raise LoopRefused(
-        "has_worker",
+    return LoopRefused(
+        HAS_WORKER,
         f"the loop {loop_id} is driven by {who} already",
         hint=f"`loopwright loop watch {loop_id}` follows it; `pause` and `stop` reach it",
     )
-
-
-def _settle_what_a_dead_worker_left(context: Context, loop_id: str) -> None:
-    """Before its sandbox is cleared: an agent that outlived its worker is ended, and what it used is counted."""
-    turn = store_of(context).load(loop_id).open_turn
-    if turn is None:
-        return
-    folder = Path(turn.mailbox).parent
-    if folder in place.leftovers(context.wanted_sandbox_root().resolve()):
-        process.end_family(str(folder))
-    count_open_turn(store_of(context), loop_id, _reporter(context, turn.agent), actor())
-
-
-def _reporter(context: Context, name: str) -> ReportsCost | None:
-    try:
-        agent = context.open_agent(name)
-    except AgentFailed:
-        return None
-    return agent if isinstance(agent, ReportsCost) else None
 
 
 def desk_for(context: Context, cancellation: Cancellation, freezer: Freezer, ask: Ask) -> Desk:
