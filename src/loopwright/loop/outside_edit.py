@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from loopwright.loop import commands as c
-from loopwright.loop.model import Completed, Failed, Hold, Holder, Loop
+from loopwright.loop.model import Completed, Hold, Holder, Loop
 from loopwright.loop.outside import NotTaken, taken_skill_state
 from loopwright.loop.projection import OWN_KEY, Document, document_of, skill_state_of
 
@@ -28,6 +28,8 @@ def commands_for(loop: Loop, document: Document, actor: str) -> tuple[c.Command,
     for field in _FIXED:
         if document.get(field) != now[field]:
             raise NotTaken(f"{field}: was changed from outside")
+    if not isinstance(document.get("updated_at", ""), str):
+        raise NotTaken("updated_at: must be a text")
     if OWN_KEY in document and document[OWN_KEY] != now[OWN_KEY]:
         changed = _first_difference(document[OWN_KEY], now[OWN_KEY])
         raise NotTaken(f"{OWN_KEY}{changed}: is ours alone")
@@ -90,11 +92,11 @@ def _status(loop: Loop, document: Document, actor: str) -> tuple[c.Command, ...]
 
 
 def _same_end(loop: Loop, document: Document) -> None:
-    """When and why a loop ended is not changed afterwards."""
-    if isinstance(loop.phase, Completed) and document.get("completed_at") != loop.phase.at:
-        raise NotTaken("completed_at: was changed from outside")
-    if isinstance(loop.phase, Failed) and document.get("failure_reason") != loop.phase.reason:
-        raise NotTaken("failure_reason: was changed from outside")
+    """When and why a loop ended is not changed afterwards, and one that did not end says neither."""
+    now = document_of(loop)
+    for field in ("completed_at", "failure_reason"):
+        if document.get(field) != now.get(field):
+            raise NotTaken(f"{field}: was changed from outside")
 
 
 def _first_difference(written: Any, ours: Document) -> str:

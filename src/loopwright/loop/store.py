@@ -214,7 +214,9 @@ class _Opened:
             self.apply_all(commands_for(self.loop, document, OUTSIDE), OUTSIDE)
         except (NotTaken, LoopRefused) as problem:
             aside = copy_aside(self._paths.state)
-            why = f"an edit of the state file was not taken: {problem}; it is kept as {shown(aside.name)}"
+            # What the rules refuse of an edit is a move of the life cycle: everything else they take as it is.
+            field = "status: " if isinstance(problem, LoopRefused) else ""
+            why = f"an edit of the state file was not taken: {field}{problem}; it is kept as {shown(aside.name)}"
             error = ErrorLine(action=OUTSIDE, message=why, timestamp=stamp(self._clock()))
             self.apply(c.NoteError(error=error), OUTSIDE)
         self.project()
