@@ -116,6 +116,9 @@ def test_a_stop_says_by_whom_and_a_retry_keeps_history_and_counts():
     assert stopped.tasks[0].status == "pending", "nobody is at it any more"
     again = after(stopped, c.Retry(max_iterations=20))
     assert (again.attempt, again.iteration, again.max_iterations) == (2, 3, 20)
+    too_few = decide(stopped, c.Retry(max_iterations=3))
+    assert isinstance(too_few, Refused)
+    assert too_few.blockers[0].code == "too_few_iterations"
 
 
 @pytest.mark.parametrize("state", [{}, {"validation": PASSED}, {"validation": FAILED, "is_validated": True},

@@ -113,6 +113,14 @@ def test_tasks_are_added_edited_ordered_and_imported(project, loop_id):
     assert tasks[2]["mine"] == [1], "what we do not know is kept"
 
 
+def test_a_line_of_text_is_a_task_for_the_loops_agent_and_no_command(project):
+    loop_id = run(project, "new", "a goal", "--agent", "mine", "--json").json()["loop_id"]
+    project.write("more.txt", "tidy up\n")
+    run(project, "task", "import", loop_id, "more.txt")
+    listed = (project.own / "loops" / f"{loop_id}.tasks.jsonl").read_text()
+    assert json.loads(listed)["tool"] == "mine"
+
+
 @pytest.mark.parametrize(
     "text",
     [

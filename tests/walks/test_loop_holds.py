@@ -88,6 +88,19 @@ def test_requests_that_are_none_are_named_and_hold_nothing(loops):
     assert loops.shown(loop_id)["loopwright"].get("decisions") is None
 
 
+def test_a_secret_in_a_questions_id_reaches_no_file(loops):
+    from loopwright.redaction.examples import expand
+
+    token = expand("ghp_<alnum:36>", 7)
+    write = f'printf \'{{"question": "which?", "id": "%s%s"}}\' ghp_ {token[4:]} > $LOOPWRIGHT_DECISIONS/a.json'
+    loops.configure([{"role": "builder", "run": write}])
+    loop_id = loops.new("--task", "one")
+    loops.run("start", loop_id, code=11)
+    assert loops.holds(loop_id) == [("decision", "decision_required_D-1")]
+    kept = b"".join(path.read_bytes() for path in (loops.project.own / "loops").rglob("*") if path.is_file())
+    assert token.encode() not in kept
+
+
 def test_an_agent_can_not_answer_itself(loops):
     call = " ".join(loops.project.command("loop", "answer", "LOOP", "D-1", "yes", "--project-root"))
     out = loops.project.root / "said"

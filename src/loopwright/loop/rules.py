@@ -106,6 +106,8 @@ def _control(loop: Loop, command: c.Command) -> Verdict:  # noqa: C901, PLR0912 
         case Running(), c.Finish(forced=forced):
             return _finish(loop, forced)
         case ((Failed() | Completed()), c.Retry(max_iterations=most)):
+            if most is not None and most <= loop.iteration:
+                return _too_few(loop, most)
             more = (e.IterationsGiven(max_iterations=most),) if most is not None else ()
             return Accepted((*more, e.LoopRetried()))
         case _, c.Start():
@@ -153,8 +155,7 @@ def _limits(loop: Loop, command: c.Command) -> Verdict:
     match command:
         case c.GiveIterations(max_iterations=most):
             if most <= loop.iteration:
-                said = f"{loop.iteration} iterations are used already"
-                return refused("too_few_iterations", f"{said}, and {most} is no more than that", "give it more")
+                return _too_few(loop, most)
             return Accepted((e.IterationsGiven(max_iterations=most),))
         case c.SetBudget(budget=budget):
             return Accepted((e.BudgetSet(budget=budget),))
@@ -237,7 +238,8 @@ def _of_idle(loop: Loop, task_id: str, event: e.Event) -> Verdict:
     if task is None:
         return _no_task(loop, task_id)
     if loop.under_way is not None and loop.under_way.task_id == task_id:
-        return refused("task_in_progress", f"the worker is at the task {task_id}", "pause the loop, or wait")
+        hint = f"wait until it is done, or give it up: `loopwright loop stop {loop.loop_id}`, then `retry`"
+        return refused("task_in_progress", f"the task {task_id} is under way", hint)
     return Accepted((event,))
 
 
@@ -413,6 +415,11 @@ def _illegal(loop: Loop, move: str) -> Refused:
 
 def _still_held(loop: Loop, holds: tuple[Hold, ...]) -> Refused:
     return Refused(tuple(Blocker(f"held_{one.holder}", one.message, lifted_by(one, loop)) for one in holds))
+
+
+def _too_few(loop: Loop, most: int) -> Refused:
+    said = f"{loop.iteration} iterations are used already"
+    return refused("too_few_iterations", f"{said}, and {most} is no more than that", "give it more")
 
 
 def _no_task(loop: Loop, task_id: str) -> Refused:

@@ -77,7 +77,13 @@ def _put_to_people(
         return answer, None
     clean = booth.redactor.clean
     asked = tuple(
-        replace(one, question=clean(one.question).text, options=tuple(clean(text).text for text in one.options))
+        replace(
+            one,
+            # An id with a secret in it is none: it would be in every file of the loop, and in what a person types.
+            id=one.id if one.id is None or clean(one.id).text == one.id else None,
+            question=clean(one.question).text,
+            options=tuple(clean(text).text for text in one.options),
+        )
         for one in found.asked
     )
     with desk.store.changing(loop.loop_id) as opened:

@@ -103,7 +103,9 @@ def import_tasks(context: Context, loop_id: str, source: Path) -> Loop:
         taken = known | {name for line in lines if isinstance(name := line.get("id"), str)}
         names = (name for number in range(1, 1_000_000) if (name := f"T-{number}") not in taken)
         try:
-            wanted = tasks_of([{"id": next(names), **line} if "id" not in line else line for line in lines])
+            # As `task add` does it: a line of prose is the agent's, and no command, where there is an agent.
+            tool = opened.loop.agent or "bash"
+            wanted = tasks_of([{"id": next(names) if "id" not in line else "", "tool": tool, **line} for line in lines])
         except NotTaken as problem:
             raise WrongUsage(f"{shown(source)}: {problem}", hint="correct that line; nothing was imported") from problem
         if twice := [task.id for task in wanted if task.id in known]:
@@ -136,7 +138,7 @@ def _lines(context: Context, source: Path) -> list[dict[str, Any]]:
                 raise WrongUsage(
                     f"{shown(source)} line {number} is not JSON: {problem}", hint="correct it; nothing was imported"
                 ) from problem
-        found.append({"tool": "bash", "mode": "write", "status": "pending", "created_at": now, **line})
+        found.append({"mode": "write", "status": "pending", "created_at": now, **line})
     return found
 
 
