@@ -137,6 +137,45 @@ def test_an_import_is_whole_or_not_at_all(project, loop_id, text):
     assert files(project, loop_id)[1].read_bytes() == before
 
 
+def test_a_secret_that_a_person_types_is_refused_and_reaches_no_file(project, loop_id):
+    from loopwright.redaction.examples import expand
+
+    token = expand("ghp_<alnum:36>", 8)
+    start(project, loop_id)
+    project.write("secret.jsonl", f'{{"description": "x", "their_key": "use {token}"}}\n')
+    for command in (
+        ("new", f"with {token}"), ("new", "x", "--description", token), ("new", "x", "--task", token),
+        ("new", "x", "--tag", token), ("task", "add", loop_id, f"use {token}"),
+        ("task", "edit", loop_id, "T-1", "--description", f"use {token}"), ("task", "import", loop_id, "secret.jsonl"),
+        ("complete", loop_id, "--reason", f"{token} works"),
+    ):  # fmt: skip
+        refused = run(project, *command, code=99)
+        assert refused.stderr.startswith("SECRET_LEAK: ")
+        assert token not in refused.stderr
+    assert len(run(project, "list", "--json").json()["loops"]) == 1
+    kept = b"".join(path.read_bytes() for path in project.own.rglob("*") if path.is_file())
+    assert token.encode() not in kept
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("new", " "), ("new", "x", "--task", ""), ("new", "x", "--usd", "nan"), ("new", "x", "--wall", "inf"),
+        ("new", "not utf-8: \udcff"), ("task", "add", "LOOP", ""), ("task", "add", "LOOP", "not utf-8: \udcff"),
+        ("task", "edit", "LOOP", "T-1", "--description", " "),
+    ],
+)  # fmt: skip
+def test_what_says_nothing_or_can_not_be_written_is_wrong_usage(project, loop_id, command):
+    refused = run(project, *(loop_id if word == "LOOP" else word for word in command), code=2)
+    assert refused.stderr.startswith("WRONG_USAGE: ")
+    assert len(run(project, "list", "--json").json()["loops"]) == 1
+
+
+def test_a_title_with_line_breaks_is_one_line_of_the_list(project):
+    run(project, "new", "one\ntwo")
+    assert len(run(project, "list").stdout.splitlines()) == 1
+
+
 def test_a_revision_that_somebody_moved_is_a_conflict(project, loop_id):
     start(project, loop_id)
     revision = shown(project, loop_id)["loopwright"]["revision"]

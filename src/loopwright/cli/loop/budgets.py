@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
@@ -10,7 +11,19 @@ import click
 from loopwright.loop.model import Budget
 
 _F = TypeVar("_F", bound=Callable[..., Any])
-_MONEY, _SECONDS = click.FloatRange(min=0, min_open=True), click.FloatRange(min=0, min_open=True)
+
+
+class _Amount(click.FloatRange):
+    """Above 0, and a number: neither `nan` nor `inf` is a limit, and JSON has neither."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        found = super().convert(value, param, ctx)
+        if not math.isfinite(found):
+            self.fail(f"{value} is no amount", param, ctx)
+        return found
+
+
+_MONEY = _SECONDS = _Amount(min=0, min_open=True)
 _COUNT, _RETRIES = click.IntRange(1), click.IntRange(0)
 # The option's name, the budget's, the type, and what it says of a loop and of a task.
 _OPTIONS: tuple[tuple[str, str, click.ParamType[Any], str, str], ...] = (

@@ -9,7 +9,7 @@ import msgspec
 
 from loopwright.cli.loop.colors import COLORS
 from loopwright.cli.plain import in_workspace, place_of, say, say_json
-from loopwright.kernel.escapes import neutralised
+from loopwright.kernel.cells import one_line
 from loopwright.verbs.loop.glance import STATUSES, Summary, list_loops
 
 _EPILOG = """\b
@@ -41,5 +41,5 @@ def loop_line(one: Summary) -> str:
     line = one.line
     status = click.style(f"{line.status:<9}", fg=COLORS.get(line.status, "red"))
     note = "  (no worker)" if one.is_abandoned else ""
-    rest = neutralised(f"{line.current_iteration}/{line.max_iterations}  {line.title}{note}")
+    rest = one_line(f"{line.current_iteration}/{line.max_iterations}  {line.title}{note}")
     return f"{line.loop_id}  {status}  {rest}"

@@ -20,6 +20,7 @@ from loopwright.loop.model import Budget, Held, Hold, Holder, Loop, Mode, Runnin
 from loopwright.loop.store import LoopStore
 from loopwright.verbs.context import Context
 from loopwright.verbs.loop.dead_worker import settle_after_a_dead_worker
+from loopwright.verbs.loop.words import fit, fit_words
 from loopwright.verbs.person import require_person
 from loopwright.workspace.layout import record_choice
 
@@ -51,12 +52,12 @@ def new_loop(context: Context, wish: Wish) -> Loop:
     loop_id = f"loop-v2-{context.clock():%Y%m%d}-{''.join(secrets.choice(_LETTERS) for _ in range(6))}"
     wanted = LoopCreated(
         loop_id=loop_id,
-        title=wish.title,
-        description=wish.description,
+        title=fit_words(context, "the title", wish.title),
+        description=fit(context, "the description", wish.description),
         max_iterations=wish.max_iterations or settings.loop.max_iterations,
         mode=wish.mode,
-        agent=wish.agent or settings.agents.default,
-        tags=wish.tags,
+        agent=fit(context, "the agent", wish.agent) or settings.agents.default,
+        tags=tuple(fit_words(context, "a tag", tag) for tag in wish.tags),
         priority=wish.priority,
         budget=_budget(context, wish.budget),
         task_budget=_task_budget(context, wish.task_budget),
@@ -65,7 +66,7 @@ def new_loop(context: Context, wish: Wish) -> Loop:
     tasks = (
         Task(
             id=f"T-{number}",
-            description=text,
+            description=fit_words(context, "a task", text),
             tool=wanted.agent or "bash",
             mode="write",
             status="pending",
@@ -135,7 +136,7 @@ def give_iterations(context: Context, loop_id: str, most: int, *, revision: int 
 def complete(context: Context, loop_id: str, *, reason: str, revision: int | None = None) -> Loop:
     """A person says that it is done, and why: that stays on record."""
     require_person(context.environment, "loop complete")
-    return _apply(context, loop_id, c.Finish(forced=reason), revision)
+    return _apply(context, loop_id, c.Finish(forced=fit_words(context, "the reason", reason)), revision)
 
 
 def is_held(loop: Loop) -> bool:

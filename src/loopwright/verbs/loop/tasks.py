@@ -17,6 +17,7 @@ from loopwright.loop.model import Budget, Loop, Task, TaskMode
 from loopwright.loop.outside import NotTaken, tasks_of
 from loopwright.verbs.context import Context
 from loopwright.verbs.loop.control import NO_LIMITS, actor, store_of
+from loopwright.verbs.loop.words import fit, fit_bytes, fit_words
 
 _MOST_BYTES = 16 << 20
 
@@ -33,11 +34,12 @@ class TaskWish(msgspec.Struct, frozen=True, kw_only=True):
 
 def add_task(context: Context, loop_id: str, wish: TaskWish, *, before: str | None = None) -> Loop:
     """An item more, at the end or before another."""
+    description, tool = fit_words(context, "a task", wish.description or ""), fit(context, "the tool", wish.tool or "")
     with store_of(context).changing(loop_id) as opened:
         task = Task(
             id=_free_id(opened.loop),
-            description=wish.description or "",
-            tool=wish.tool or opened.loop.agent or "bash",
+            description=description,
+            tool=tool or opened.loop.agent or "bash",
             mode=wish.mode or "write",
             status="pending",
             created_at=stamp(context.clock()),
@@ -50,6 +52,8 @@ def add_task(context: Context, loop_id: str, wish: TaskWish, *, before: str | No
 
 def edit_task(context: Context, loop_id: str, task_id: str, wish: TaskWish) -> Loop:
     """Another description, tool or mode; or to be done once more."""
+    description = None if wish.description is None else fit_words(context, "a task", wish.description)
+    tool = fit(context, "the tool", wish.tool or "")
     with store_of(context).changing(loop_id) as opened:
         task = opened.loop.task(task_id)
         if task is None:
@@ -60,8 +64,8 @@ def edit_task(context: Context, loop_id: str, task_id: str, wish: TaskWish) -> L
             opened.apply(command, actor())
         edited = replace(
             task,
-            description=task.description if wish.description is None else wish.description,
-            tool=wish.tool or task.tool,
+            description=task.description if description is None else description,
+            tool=tool or task.tool,
             mode=wish.mode or task.mode,
         )
         if wish.reopen:
@@ -124,6 +128,7 @@ def _lines(context: Context, source: Path) -> list[dict[str, Any]]:
         raise WrongUsage(f"{shown(source)} can't be read: {problem.strerror}", hint="check the path") from problem
     if len(data) > _MOST_BYTES:
         raise WrongUsage(f"{shown(source)} has more than {_MOST_BYTES:,} bytes", hint="import it in parts")
+    data = fit_bytes(context, shown(source), data)
     found: list[dict[str, Any]] = []
     now = stamp(context.clock())
     for number, raw in enumerate(data.decode("utf-8", "replace").split("\n"), start=1):
