@@ -123,6 +123,19 @@ def test_a_validation_run_can_be_rerun(ready):
     assert project.run("rerun", last).exit_code == 0
 
 
+def test_a_loop_that_was_made_before_there_was_an_agent_takes_the_one_that_there_is_now(ready):
+    project = ready(STORY)
+    config = project.own / "config.toml"
+    text = config.read_text()
+    config.write_text(text.replace('default = "scripted"\n', ""))
+    loop_id = new(project, "--description", "d")
+    start(project, loop_id, code=11)
+    config.write_text(text)
+    assert project.run("loop", "resume", loop_id).exit_code == 0
+    tasks = shown(project, loop_id)["skill_state"]["develop"]["tasks"]
+    assert [task["tool"] for task in tasks] == ["scripted", "scripted"]
+
+
 def test_tasks_by_bash_need_no_agent(ready):
     project = ready([])
     loop_id = new(project, "--task", "placeholder")

@@ -46,6 +46,10 @@ class Desk(msgspec.Struct, frozen=True):
     ask: Ask
     craft: Craft = Plain()
 
+    def agent_of(self, loop: Loop) -> str:
+        """Who works on a loop; one that was made before there was an agent takes the one that there is now."""
+        return loop.agent or self.open_agent("").name
+
     def progress(self, loop: Loop) -> Path:
         """The loop's folder of pages and work."""
         return self.store.paths(loop.loop_id).progress

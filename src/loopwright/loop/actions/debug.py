@@ -162,7 +162,7 @@ def _task(loop: Loop, desk: Desk, description: str) -> Task:
     return Task(
         id=f"{FIX}{number}",
         description=description,
-        tool=loop.agent,
+        tool=desk.agent_of(loop),
         mode="write",
         status="pending",
         created_at=stamp(desk.clock()),

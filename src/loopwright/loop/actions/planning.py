@@ -35,7 +35,7 @@ def plan_tasks(loop: Loop, desk: Desk, agent: str, most: int | None = None) -> t
         Task(
             id=name,
             description=redactor.clean(task.description).text,
-            tool=redactor.clean(task.tool).text or loop.agent or agent,
+            tool=redactor.clean(task.tool).text or loop.agent or agent or desk.agent_of(loop),
             mode=_mode(task.mode),
             status="pending",
             created_at=now,

@@ -109,7 +109,7 @@ def desk_for(context: Context, cancellation: Cancellation, freezer: Freezer, ask
         environment=context.step_environment(),
         limits=context.limits(),
         tools=context.tools,
-        open_agent=context.open_agent,
+        open_agent=lambda name: context.open_agent(name or values.agents.default),
         agent_settings=lambda name: values.agents.named.get(name, AgentSettings()),
         settings=values.loop,
         max_retries=values.run.max_retries,
