@@ -283,6 +283,9 @@ def test_another_tools_legal_edit_is_taken_in_and_its_keys_are_kept(project, loo
         document["their_key"] = {"deep": [1, 2]}
         document["skill_state"]["develop"]["tasks"][0]["status"] = "completed"
         document["skill_state"]["their_skill_key"] = "x"
+        for section in ("develop", "debug", "validate"):
+            document["skill_state"][section]["theirs"] = section
+        document["skill_state"]["validate"]["coverage"] = 55
 
     edit(project, loop_id, change)
     after = shown(project, loop_id)
@@ -290,6 +293,10 @@ def test_another_tools_legal_edit_is_taken_in_and_its_keys_are_kept(project, loo
     assert after["their_key"] == {"deep": [1, 2]}
     assert after["skill_state"]["their_skill_key"] == "x"
     assert after["skill_state"]["develop"]["completed"] == 1
+    assert [after["skill_state"][one]["theirs"] for one in ("develop", "debug", "validate")] == [
+        "develop", "debug", "validate"
+    ]  # fmt: skip
+    assert after["skill_state"]["validate"]["coverage"] == 55
     actors = {json.loads(line)["actor"] for line in run(project, "logs", loop_id, "--json").stdout.splitlines()}
     assert "outside" in actors
 
@@ -307,6 +314,8 @@ def test_another_tools_legal_edit_is_taken_in_and_its_keys_are_kept(project, loo
         ("updated_at", lambda document: document.update(updated_at=5)),
         ("loopwright.attempt", lambda document: document["loopwright"].update(attempt=5)),
         ("skill_state", lambda document: document["skill_state"]["develop"]["tasks"][0].update(status="odd")),
+        ("skill_state.develop.tasks", lambda document: document["skill_state"]["develop"]["tasks"][0].update(id="")),
+        ("skill_state.validate.coverage", lambda document: document["skill_state"]["validate"].update(coverage=900)),
     ],
 )
 def test_any_other_edit_is_kept_aside_with_an_error_that_names_the_field(project, loop_id, field, change):

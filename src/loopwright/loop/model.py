@@ -310,6 +310,8 @@ class Loop(_Value, frozen=True, kw_only=True):
     workflow: str | None = None
     extra: dict[str, Any] = {}
     skill_extra: dict[str, Any] = {}
+    # The same of its sections: develop, debug, validate.
+    section_extra: dict[str, dict[str, Any]] = {}
 
     def task(self, task_id: str) -> Task | None:
         """The task of this id."""

@@ -5,6 +5,7 @@ What we do not know is kept for whoever wrote it; what contradicts itself is ref
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any, TypeVar
 
 import msgspec
@@ -25,6 +26,13 @@ from loopwright.loop.reports.model import TestResult
 
 _T = TypeVar("_T")
 _KNOWN = ("current_action", "last_action", "completed_actions", "mode", "develop", "debug", "validate", "errors")
+_KNOWN_IN = {
+    "develop": ("total", "completed", "current_task", "tasks", "last_progress_at"),
+    "debug": (
+        "active_bug", "hypotheses_count", "hypotheses", "confirmed_hypothesis", "iteration", "last_analysis_at",
+    ),
+    "validate": ("pass_rate", "coverage", "test_results", "passed", "failed_tests", "last_run_at"),
+}  # fmt: skip
 _BY_NAME = {
     "action-init": Action.INIT,
     "action-develop-with-file": Action.DEVELOP,
@@ -90,7 +98,17 @@ def taken_skill_state(loop: Loop, skill_state: dict[str, Any]) -> Loop:
         under_way=_under_way(skill.current_action, loop),
         is_initialised=loop.is_initialised or bool(skill.develop.tasks),
         skill_extra={key: value for key, value in skill_state.items() if key not in _KNOWN},
+        section_extra=_section_extra(skill_state),
     )
+
+
+def _section_extra(skill_state: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """What we do not know of each section, where there is any."""
+    found = {
+        name: {key: value for key, value in skill_state.get(name, {}).items() if key not in known}
+        for name, known in _KNOWN_IN.items()
+    }
+    return {name: extra for name, extra in found.items() if extra}
 
 
 def tasks_of(lines: list[dict[str, Any]], field: str = "tasks") -> tuple[Task, ...]:
@@ -108,7 +126,7 @@ def tasks_of(lines: list[dict[str, Any]], field: str = "tasks") -> tuple[Task, .
         for number, line in enumerate(lines)
     )
     ids = [task.id for task in tasks]
-    twice = next((name for name in ids if ids.count(name) > 1), None)
+    twice = next((name for name, number in Counter(ids).items() if number > 1), None)
     if twice is not None:
         raise NotTaken(f"{field}: the id {twice} is there more than once")
     return tasks
@@ -129,7 +147,8 @@ def _debugging(debug: _Debug) -> Debugging:
 def _validation(found: _Validate, loop: Loop) -> Validation:
     coverage = found.coverage or None
     ours = loop.validation
-    if (found.test_results, found.passed, found.last_run_at) == (ours.results, ours.passed, ours.last_run_at):
+    written = (found.test_results, found.passed, found.last_run_at, coverage)
+    if written == (ours.results, ours.passed, ours.last_run_at, ours.coverage or None):
         return ours
     return Validation(results=found.test_results, coverage=coverage, passed=found.passed, last_run_at=found.last_run_at)
 

@@ -10,6 +10,7 @@ from loopwright.loop.outside import NotTaken, taken_skill_state
 from loopwright.loop.projection import OWN_KEY, Document, document_of, skill_state_of
 
 _FIXED = ("loop_id", "title", "description", "max_iterations", "created_at")
+_WHOLE = 100
 _KNOWN = (
     *_FIXED,
     "status",
@@ -50,7 +51,19 @@ def _skill(loop: Loop, document: Document) -> tuple[c.Command, ...]:
     after = taken_skill_state(loop, written)
     if isinstance(loop.phase, Completed) and after.validation != loop.validation:
         raise NotTaken("skill_state.validate: the loop is completed, and this is what showed it")
+    _require_sound(after)
     return () if skill_state_of(after) == skill_state_of(loop) else (c.TakeSkillState(skill_state=written),)
+
+
+def _require_sound(after: Loop) -> None:
+    """What no log of ours holds. Here, and not where it is taken: what a log holds must be taken again."""
+    found, ids = after.validation, [one.id for one in after.debug.hypotheses]
+    if found.coverage is not None and not 0 <= found.coverage <= _WHOLE:
+        raise NotTaken("skill_state.validate.coverage: must be between 0 and 100")
+    if len(set(ids)) != len(ids):
+        raise NotTaken("skill_state.debug.hypotheses: an id is there more than once")
+    if any(not task.id.strip() for task in after.tasks):
+        raise NotTaken("skill_state.develop.tasks: a task needs an id")
 
 
 def _iteration(loop: Loop, document: Document) -> tuple[c.Command, ...]:

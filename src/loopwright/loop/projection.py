@@ -99,6 +99,7 @@ def _current_action(loop: Loop) -> str | None:
 def _develop(loop: Loop) -> Document:
     current = loop.under_way.task_id if loop.under_way is not None else None
     return {
+        **loop.section_extra.get("develop", {}),
         "total": len(loop.tasks),
         "completed": sum(task.status == "completed" for task in loop.tasks),
         **({"current_task": current} if current else {}),
@@ -110,6 +111,7 @@ def _develop(loop: Loop) -> Document:
 def _debug(loop: Loop) -> Document:
     debug = loop.debug
     return {
+        **loop.section_extra.get("debug", {}),
         **({"active_bug": debug.active_bug} if debug.active_bug else {}),
         "hypotheses_count": len(debug.hypotheses),
         "hypotheses": [msgspec.to_builtins(one) for one in debug.hypotheses],
@@ -122,6 +124,7 @@ def _debug(loop: Loop) -> Document:
 def _validate(loop: Loop) -> Document:
     found = loop.validation
     return {
+        **loop.section_extra.get("validate", {}),
         "pass_rate": found.pass_rate,
         "coverage": found.coverage if found.coverage is not None else 0,
         "test_results": [msgspec.to_builtins(one) for one in found.results],
