@@ -101,6 +101,30 @@ def test_a_secret_in_a_questions_id_reaches_no_file(loops):
     assert token.encode() not in kept
 
 
+def test_a_long_pause_ends_the_turn_and_keeps_the_agents_session(loops, wait_until):
+    mark = loops.project.root / "reached"
+    run = f'if [ "$LOOPWRIGHT_SESSION" = s-7 ]; then {DONE}; else touch {mark}; sleep 1000; fi'
+    loops.configure([{"role": "builder", "session": "s-7", "run": run}], loop={"freeze_s": 0})
+    loop_id = loops.new("--task", "one")
+    with loops.started(loop_id) as child:
+        wait_until(mark.exists)
+        loops.run("pause", loop_id)
+        assert child.wait(timeout=60) == 0
+    assert loops.shown(loop_id)["skill_state"]["current_action"] == "paused"
+    assert [event.session for event in loops.events(loop_id, e.ActionPaused)] == ["s-7"]
+    loops.run("resume", loop_id)
+    assert loops.shown(loop_id)["status"] == "completed"
+
+
+@pytest.mark.parametrize("command", ["task edit LOOP T-1 --usd 99", "task add LOOP more --turns 9"])
+def test_an_agent_can_not_give_itself_more(loops, command):
+    loops.configure([])
+    loop_id = loops.new("--task", "one")
+    loops.project.environment["LOOPWRIGHT_AGENT_TURN"] = "mine:builder"
+    refused = loops.run(*command.replace("LOOP", loop_id).split(), code=1)
+    assert refused.stderr.startswith("INSIDE_AGENT: ")
+
+
 def test_an_agent_can_not_answer_itself(loops):
     call = " ".join(loops.project.command("loop", "answer", "LOOP", "D-1", "yes", "--project-root"))
     out = loops.project.root / "said"

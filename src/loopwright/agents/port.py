@@ -80,6 +80,8 @@ class NoAnswer(msgspec.Struct, frozen=True):
     reason: Reason
     detail: str
     reset_at: datetime | None = None
+    # Where the next turn could go on with what this one had begun.
+    session: str | None = None
 
 
 class Ran(msgspec.Struct, frozen=True):

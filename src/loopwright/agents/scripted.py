@@ -3,7 +3,8 @@
 A turns file is YAML: `turns:` with a list of `role`, `expect` (text that the prompt must hold), `run` (a shell script
 for the sandbox; what it appends to $LOOPWRIGHT_USAGE counts while it runs), `usage` (lines for that file, written
 before), `tokens` and `usd` (what the turn cost in all), and either `answer` or `fail` (a reason of the contract;
-`reset_in_s` says in how many seconds a rate limit ends).
+`reset_in_s` says in how many seconds a rate limit ends). `session` is what the agent calls its own session; the script
+finds the one that it is to go on with in $LOOPWRIGHT_SESSION.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from loopwright.kernel.clock import Clock, utc_now
 from loopwright.kernel.files import shown
 from loopwright.kernel.yaml_nodes import Mapping, Node, Scalar, Sequence, YamlProblem, read_nodes
 
-_KEYS = {"role", "expect", "run", "answer", "fail", "tokens", "usd", "usage", "reset_in_s"}
+_KEYS = {"role", "expect", "run", "answer", "fail", "tokens", "usd", "usage", "reset_in_s", "session"}
 
 
 class WrittenTurn(msgspec.Struct, frozen=True):
@@ -35,6 +36,7 @@ class WrittenTurn(msgspec.Struct, frozen=True):
     usd: float | None = None
     usage: str = ""
     reset_in_s: float | None = None
+    session: str | None = None
 
 
 class ScriptedAgent:
@@ -62,18 +64,19 @@ class ScriptedAgent:
         if written.fail is not None:
             after = written.reset_in_s
             reset_at = None if after is None else self._clock() + timedelta(seconds=after)
-            return NoAnswer(written.fail, "as written", reset_at)
+            return NoAnswer(written.fail, "as written", reset_at, written.session)
         if written.expect not in turn.prompt:
             return NoAnswer(Reason.REFUSED, f"the prompt does not hold '{written.expect}'")
         duration_s = 0.0
         if written.run:
-            ran = start(("sh", "-c", written.run), env={VARIABLE: str(usage)}, timeout_s=turn.timeout_s)
+            env = {VARIABLE: str(usage), "LOOPWRIGHT_SESSION": turn.session or ""}
+            ran = start(("sh", "-c", written.run), env=env, timeout_s=turn.timeout_s)
             if ran.timed_out:
                 return NoAnswer(Reason.HUNG, f"no answer within {turn.timeout_s:g} s")
             if ran.exit_code != 0:
-                return NoAnswer(Reason.CRASHED, f"its script exited with {ran.exit_code}")
+                return NoAnswer(Reason.CRASHED, f"its script exited with {ran.exit_code}", None, written.session)
             duration_s = ran.duration_s
-        return Answer(written.answer, duration_s, written.tokens, written.usd, turn.session)
+        return Answer(written.answer, duration_s, written.tokens, written.usd, written.session or turn.session)
 
     def used(self, mailbox: Path, *, is_over: bool) -> Used:
         """What its file of use says."""
@@ -113,7 +116,7 @@ def _turn(path: Path, node: Node) -> WrittenTurn:
     except ValueError as problem:
         raise _invalid(path, node.line, str(problem)) from problem
     expect, answer, run, usage = (fields.get(name, "") for name in ("expect", "answer", "run", "usage"))
-    return WrittenTurn(role, expect, answer, fail, run, tokens, usd, usage, reset_in_s)
+    return WrittenTurn(role, expect, answer, fail, run, tokens, usd, usage, reset_in_s, fields.get("session"))
 
 
 def _invalid(path: Path, line: int, reason: str) -> SettingsInvalid:

@@ -12,7 +12,7 @@ from loopwright.kernel.clock import stamp
 from loopwright.kernel.process import Stopped, wait_for_request
 from loopwright.loop import commands as c
 from loopwright.loop.actions import complete, debug, develop, init, validate
-from loopwright.loop.actions.asking import WORKER, HeldBack
+from loopwright.loop.actions.asking import WORKER, HeldBack, TurnStopped
 from loopwright.loop.choice import awaits_choice
 from loopwright.loop.desk import Desk
 from loopwright.loop.model import Action, ErrorLine, Held, Hold, Holder, Loop, Running, UnderWay, Worker
@@ -84,8 +84,9 @@ def advance(loop_id: str, desk: Desk, shop: Workshop) -> Loop:
     except SecretLeak as leak:
         hold = Hold(holder=Holder.BLOCKER, code="secret_leak", message=leak.message, since=stamp(desk.clock()))
         return _held(desk, loop, HeldBack(hold, turn_taken=True))
-    except Stopped:
-        return _interrupted(desk, loop, under_way)
+    except Stopped as stop:
+        session = stop.session if isinstance(stop, TurnStopped) else None
+        return _interrupted(desk, loop, under_way, session)
     return _record(desk, loop, outcome)
 
 
@@ -130,7 +131,8 @@ def _held(desk: Desk, loop: Loop, back: HeldBack) -> Loop:
 def _goes_on_later(desk: Desk, loop: Loop, under_way: UnderWay, back: HeldBack) -> Loop:
     """A rate limit, or a question: the action stays under way, and its next turn knows more."""
     with desk.store.changing(loop.loop_id) as opened:
-        taken = c.PauseAction(action_id=under_way.id, session=under_way.session, turn_taken=back.turn_taken)
+        session = back.session or under_way.session
+        taken = c.PauseAction(action_id=under_way.id, session=session, turn_taken=back.turn_taken)
         with suppress(LoopRefused):  # somebody stopped it meanwhile
             opened.apply(taken, WORKER)
         with suppress(LoopRefused):
@@ -138,11 +140,12 @@ def _goes_on_later(desk: Desk, loop: Loop, under_way: UnderWay, back: HeldBack) 
         return opened.loop
 
 
-def _interrupted(desk: Desk, loop: Loop, under_way: UnderWay) -> Loop:
+def _interrupted(desk: Desk, loop: Loop, under_way: UnderWay, session: str | None) -> Loop:
     """A signal, or a long pause: the action stays under way, and the next worker goes on with it."""
     with desk.store.changing(loop.loop_id) as opened:
         if opened.loop.under_way is not None and opened.loop.under_way.id == under_way.id:
-            opened.apply(c.PauseAction(action_id=under_way.id, session=under_way.session), WORKER)
+            kept = c.PauseAction(action_id=under_way.id, session=session or under_way.session)
+            opened.apply(kept, WORKER)
         return opened.loop
 
 

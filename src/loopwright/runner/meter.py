@@ -41,6 +41,8 @@ class Meter:
         self._worked_s = 0.0
         self.used = Used()
         self.over: str | None = None
+        # What the agent calls the session of this turn, also of one that was stopped.
+        self.session: str | None = None
 
     @property
     def worked_s(self) -> float:

@@ -96,6 +96,7 @@ def take_turn(
     )
     try:
         answer = agent.take(turn, _Starter(agent.name, booth, asked, settings, cancellation, meter))
+        meter.session = answer.session
     finally:
         meter.read_to_the_end()
     cancellation.raise_if_requested()

@@ -13,6 +13,7 @@ from loopwright.agents.port import Agent, Answer, NoAnswer, Reason, Role
 from loopwright.agents.prompts import part
 from loopwright.errors import AgentFailed
 from loopwright.kernel.clock import stamp
+from loopwright.kernel.process import Stopped
 from loopwright.loop import commands as c
 from loopwright.loop.budget import hold_after, hold_before_call, left_for_a_turn
 from loopwright.loop.desk import Desk
@@ -36,12 +37,23 @@ _HOLDERS = {
 class HeldBack(Exception):
     """The action can't be done now; the loop waits."""
 
-    def __init__(self, hold: Hold, *, turn_taken: bool = False, goes_on: bool = False) -> None:
+    def __init__(
+        self, hold: Hold, *, turn_taken: bool = False, goes_on: bool = False, session: str | None = None
+    ) -> None:
         super().__init__(hold.message)
         self.hold = hold
         self.turn_taken = turn_taken
         # Whether the same action is gone on with when the hold is lifted; else it is begun anew.
         self.goes_on = goes_on
+        self.session = session
+
+
+class TurnStopped(Stopped):
+    """An agent's turn was stopped; its next one may go on with the same session."""
+
+    def __init__(self, why: str, session: str | None) -> None:
+        super().__init__(why)
+        self.session = session
 
 
 def ask(loop: Loop, desk: Desk, booth: Booth, agent_name: str, role: Role, prompt: str) -> Answer | NoAnswer:
@@ -61,9 +73,9 @@ def ask(loop: Loop, desk: Desk, booth: Booth, agent_name: str, role: Role, promp
         message = f"the agent {agent.name}: {answer.reason}: {booth.redactor.clean(answer.detail).text}"
         until = None if answer.reset_at is None else stamp(answer.reset_at + timedelta(milliseconds=999))
         hold = Hold(holder=_HOLDERS[answer.reason], code=answer.reason, message=message, since=now, until=until)
-        raise HeldBack(hold, turn_taken=True, goes_on=answer.reason is Reason.RATE_LIMITED)
+        raise HeldBack(hold, turn_taken=True, goes_on=answer.reason is Reason.RATE_LIMITED, session=meter.session)
     if waiting is not None:
-        raise HeldBack(waiting, turn_taken=True, goes_on=True)
+        raise HeldBack(waiting, turn_taken=True, goes_on=True, session=meter.session)
     return answer
 
 
@@ -151,6 +163,8 @@ def _paid_for(
     answer: Answer | NoAnswer | None = None
     try:
         answer = take_turn(agent, asked, booth, desk.agent_settings(agent.name), desk.cancellation, meter).answer
+    except Stopped as stop:
+        raise TurnStopped(str(stop), meter.session) from stop
     finally:
         spent = spent_on(agent.name, meter.used, meter.worked_s, answer if isinstance(answer, Answer) else None)
         with desk.store.changing(loop.loop_id) as opened:

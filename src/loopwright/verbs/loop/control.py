@@ -125,11 +125,14 @@ def stop(context: Context, loop_id: str, *, revision: int | None = None) -> Loop
 
 def retry(context: Context, loop_id: str, *, max_iterations: int | None = None, revision: int | None = None) -> Loop:
     """Another attempt; with more iterations where those were used up."""
+    if max_iterations is not None:
+        require_person(context.environment, "loop retry --max-iterations")
     return _apply(context, loop_id, c.Retry(max_iterations=max_iterations), revision)
 
 
 def give_iterations(context: Context, loop_id: str, most: int, *, revision: int | None = None) -> Loop:
     """Another limit."""
+    require_person(context.environment, "giving a loop more iterations")
     return _apply(context, loop_id, c.GiveIterations(max_iterations=most), revision)
 
 

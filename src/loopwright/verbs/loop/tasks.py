@@ -18,6 +18,7 @@ from loopwright.loop.outside import NotTaken, tasks_of
 from loopwright.verbs.context import Context
 from loopwright.verbs.loop.control import NO_LIMITS, actor, store_of
 from loopwright.verbs.loop.words import fit, fit_bytes, fit_words
+from loopwright.verbs.person import require_person
 
 _MOST_BYTES = 16 << 20
 
@@ -34,6 +35,7 @@ class TaskWish(msgspec.Struct, frozen=True, kw_only=True):
 
 def add_task(context: Context, loop_id: str, wish: TaskWish, *, before: str | None = None) -> Loop:
     """An item more, at the end or before another."""
+    _require_person_for_a_budget(context, wish, "loop task add")
     description, tool = fit_words(context, "a task", wish.description or ""), fit(context, "the tool", wish.tool or "")
     with store_of(context).changing(loop_id) as opened:
         task = Task(
@@ -52,6 +54,7 @@ def add_task(context: Context, loop_id: str, wish: TaskWish, *, before: str | No
 
 def edit_task(context: Context, loop_id: str, task_id: str, wish: TaskWish) -> Loop:
     """Another description, tool or mode; or to be done once more."""
+    _require_person_for_a_budget(context, wish, "loop task edit")
     description = None if wish.description is None else fit_words(context, "a task", wish.description)
     tool = fit(context, "the tool", wish.tool or "")
     with store_of(context).changing(loop_id) as opened:
@@ -71,6 +74,12 @@ def edit_task(context: Context, loop_id: str, task_id: str, wish: TaskWish) -> L
         if wish.reopen:
             edited = replace(edited, status="pending", completed_at=None)
         return opened.apply(c.EditTask(task=edited), actor()).loop if edited != task else opened.loop
+
+
+def _require_person_for_a_budget(context: Context, wish: TaskWish, command: str) -> None:
+    """No agent gives itself more."""
+    if wish.budget != NO_LIMITS:
+        require_person(context.environment, command)
 
 
 def _budget_commands(loop: Loop, task_id: str, wished: Budget) -> tuple[c.Command, ...]:
