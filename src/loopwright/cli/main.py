@@ -20,6 +20,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "clarify": ("workflow.clarify", "Make an idea clear enough to plan: one question a round."),
     "answer": ("workflow.answer", "Answer an open question or decision."),
     "plan": ("workflow.plan", "Make slices, checks and a spec delta of a spec."),
+    "build": ("workflow.build", "Build an approved plan in a sandbox, judged by its checks."),
     "sign": ("workflow.sign", "Stand for a slice, or for a judge that the work changed."),
     "approve": ("workflow.approve", "Consent to one transition of a workflow."),
     "reject": ("workflow.reject", "Refuse one transition, and say why."),

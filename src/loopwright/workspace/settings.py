@@ -30,6 +30,7 @@ RESERVED_VARIABLES = frozenset(
         "LOOPWRIGHT_WEB",
         "LOOPWRIGHT_USAGE",
         "LOOPWRIGHT_DECISIONS",
+        "LOOPWRIGHT_MAILBOX",
     }
 )
 Flags = Mapping[tuple[str, str], Any]

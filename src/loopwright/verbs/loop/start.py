@@ -14,6 +14,7 @@ from loopwright.kernel.locks import HeldLock, try_lock
 from loopwright.kernel.process import Cancellation, Freezer
 from loopwright.loop import commands as c
 from loopwright.loop.choice import is_held_for_choice
+from loopwright.loop.craft import Craft, Plain
 from loopwright.loop.desk import Ask, Desk
 from loopwright.loop.driver import drive
 from loopwright.loop.model import Holder, Loop
@@ -28,10 +29,13 @@ from loopwright.workspace.settings_model import AgentSettings
 _TRIES, _LOOK_S = 5, 0.02
 
 
-def start(context: Context, loop_id: str, cancellation: Cancellation, *, ask: Ask | None = None) -> Loop:
+def start(
+    context: Context, loop_id: str, cancellation: Cancellation, *, ask: Ask | None = None, craft: Craft | None = None
+) -> Loop:
     """Start it, or go on with one whose worker is gone. One worker at a time.
 
-    `ask` lets a person choose what is next in interactive mode; without it the loop is held for a choice.
+    `ask` lets a person choose what is next in interactive mode; without it the loop is held for a choice. `craft` is
+    what is special about the work.
     """
     store = store_of(context)
     with as_worker(context, loop_id):
@@ -43,7 +47,7 @@ def start(context: Context, loop_id: str, cancellation: Cancellation, *, ask: As
                 opened.apply(c.Start(), actor())
         freezer = Freezer()
         with Watcher(store, loop_id, cancellation, freezer, context.settings.values.loop.freeze_s):
-            return drive(loop_id, desk_for(context, cancellation, freezer, ask or nobody))
+            return drive(loop_id, desk_for(context, cancellation, freezer, ask or nobody, craft or Plain()))
 
 
 @contextmanager
@@ -99,7 +103,9 @@ def _reporter(context: Context, name: str) -> ReportsCost | None:
     return agent if isinstance(agent, ReportsCost) else None
 
 
-def desk_for(context: Context, cancellation: Cancellation, freezer: Freezer, ask: Ask) -> Desk:
+def desk_for(
+    context: Context, cancellation: Cancellation, freezer: Freezer, ask: Ask, craft: Craft | None = None
+) -> Desk:
     """What a worker of this workspace works with."""
     values = context.settings.values
     return Desk(
@@ -121,4 +127,5 @@ def desk_for(context: Context, cancellation: Cancellation, freezer: Freezer, ask
         cancellation=cancellation,
         freezer=freezer,
         ask=ask,
+        craft=craft or Plain(),
     )
