@@ -21,6 +21,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "answer": ("workflow.answer", "Answer an open question or decision."),
     "plan": ("workflow.plan", "Make slices, checks and a spec delta of a spec."),
     "build": ("workflow.build", "Build an approved plan in a sandbox, judged by its checks."),
+    "review": ("workflow.review", "Judge what was built, by evidence and by the risk floor."),
     "sign": ("workflow.sign", "Stand for a slice, or for a judge that the work changed."),
     "approve": ("workflow.approve", "Consent to one transition of a workflow."),
     "reject": ("workflow.reject", "Refuse one transition, and say why."),

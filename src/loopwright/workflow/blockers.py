@@ -104,7 +104,15 @@ _BUILD: Mapping[str, _Row] = {
     "completion_claim_": _Row("the record claims '{claim}', which is not all of it", _BUILD_AGAIN),
     "implemented_scope_mismatch": _Row("planned and done differ: {difference}", _BUILD_AGAIN),
 }
-TABLE: Mapping[str, _Row] = {**_CLARIFY, **_APPROVALS, **_PLAN, **_BUILD}
+_BACK = "loopwright approve {slug} --from review --to {target}"
+_REVIEW: Mapping[str, _Row] = {
+    "review_status_": _Row("{why}", "loopwright review {slug}"),
+    "review_verdict_": _Row("the review asks for changes: {why}", _BACK),
+    "review_rework_required": _Row("the build has to be mended: {why}", _BACK),
+    "plan_rework_required": _Row("the plan has to be mended: {why}", _BACK),
+    "clarify_rework_required": _Row("the spec has to be mended: {why}", _BACK),
+}
+TABLE: Mapping[str, _Row] = {**_CLARIFY, **_APPROVALS, **_PLAN, **_BUILD, **_REVIEW}
 
 
 def blocker(code: str, suffix: str = "", /, **facts: object) -> Blocker:

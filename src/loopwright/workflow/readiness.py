@@ -10,6 +10,7 @@ from loopwright.workflow.blockers import Blocker, blocker
 from loopwright.workflow.build_gate import before_review
 from loopwright.workflow.documents import spec as s
 from loopwright.workflow.documents.spec import Spec
+from loopwright.workflow.done_gate import before_done
 from loopwright.workflow.facts import Damaged, Facts, Missing
 from loopwright.workflow.model import Key, Subject, Transition, Workflow
 from loopwright.workflow.plan_gate import before_build
@@ -34,6 +35,10 @@ def standing_of(workflow: Workflow, facts: Facts) -> Standing:
             plan=tuple(_before_plan(workflow, facts)),
             build=(*broken_promises(workflow, so_far, Key.PLAN), *before_build(workflow, facts)),
             review=(*broken_promises(workflow, so_far, Key.PLAN, Key.BUILD), *before_review(workflow, facts)),
+            done=(
+                *broken_promises(workflow, so_far, Key.PLAN, Key.BUILD, Key.REVIEW),
+                *before_done(workflow, facts),
+            ),
         ),
         subjects,
     )
