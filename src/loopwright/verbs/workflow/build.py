@@ -8,6 +8,7 @@ import msgspec
 
 from loopwright.errors import WorkflowRefused
 from loopwright.kernel.clock import stamp
+from loopwright.kernel.files import shown
 from loopwright.kernel.process import Cancellation
 from loopwright.loop.desk import Ask
 from loopwright.loop.model import Completed, Created, Failed, Held, Loop
@@ -15,6 +16,8 @@ from loopwright.verbs.context import Context
 from loopwright.verbs.loop import control
 from loopwright.verbs.loop.control import actor
 from loopwright.verbs.loop.start import start
+from loopwright.verbs.loop.tasks import TaskWish, add_task
+from loopwright.verbs.person import require_person
 from loopwright.verbs.workflow.craft import SliceCraft
 from loopwright.verbs.workflow.names import slug_of, store_of
 from loopwright.workflow import audit, ledger, manifest
@@ -22,7 +25,7 @@ from loopwright.workflow import commands as c
 from loopwright.workflow.documents import record
 from loopwright.workflow.facts import Facts
 from loopwright.workflow.gather import LEDGER, MANIFEST, SPEC
-from loopwright.workflow.model import Building, Decision, Planning, Transition, Workflow
+from loopwright.workflow.model import Building, Decision, Planning, Reviewing, Transition, Workflow
 from loopwright.workflow.package import PLAN_DOCUMENTS, SLICES, prd_of, test_spec_of
 from loopwright.workflow.slices import Slices
 from loopwright.workflow.store import Opened
@@ -52,7 +55,10 @@ def prepare_build(context: Context, name: str, wish: BuildWish) -> str:
         opened.write({MANIFEST: _manifest(context, workflow)}, "tool")
     if isinstance(workflow.at, Building) and workflow.at.loop_id is not None:
         return workflow.at.loop_id
-    loop_id = _new_loop(context, workflow, facts, wish)
+    if workflow.confirmed is Transition.REVIEW_BUILD and workflow.loops:
+        loop_id = _rework(context, workflow, wish)
+    else:
+        loop_id = _new_loop(context, workflow, facts, wish)
     with store_of(context).changing(slug) as opened:
         opened.apply(c.DriveBuild(loop_id=loop_id), actor())
     return loop_id
@@ -97,6 +103,8 @@ def _enter(opened: Opened) -> None:
                     blockers=tuple((one.code, one.message, one.next) for one in standing.readiness.build),
                 )
             opened.apply(c.Enter(transition=Transition.PLAN_BUILD, standing=standing), "tool")
+        case Reviewing():
+            opened.apply(c.Enter(transition=Transition.REVIEW_BUILD, standing=opened.standing()), "tool")
         case _:
             raise WorkflowRefused(
                 "build_requires_approved_plan_artifacts",
@@ -119,6 +127,40 @@ def _new_loop(context: Context, workflow: Workflow, facts: Facts, wish: BuildWis
         workflow=workflow.slug,
     )
     return control.new_loop(context, wanted).loop_id
+
+
+def _rework(context: Context, workflow: Workflow, wish: BuildWish) -> str:
+    """The loop that built it goes on from what it has, with what the review asks for as a task."""
+    loop_id = workflow.loops[-1]
+    before = control.store_of(context).load(loop_id)
+    more = before.iteration + 1 + _PASS * wish.max_iterations
+    if not isinstance(before.phase, Completed | Failed):
+        return loop_id
+    asked = workflow.review.rationale if workflow.review is not None else "what the review asks for"
+    add_task(context, loop_id, TaskWish(description=f"The review asks: {asked}", tool=wish.agent))
+    control.retry(context, loop_id, max_iterations=more)
+    return loop_id
+
+
+def prepare_from_review(context: Context, report: Path, wish: BuildWish) -> str:
+    """A person who types it consents to the way back; the report must be the one that asked for it."""
+    require_person(context.environment, "build --from-review")
+    if not report.is_file():
+        raise WorkflowRefused(
+            "build_from_review_artifact_missing",
+            f"there is no report {shown(report)}",
+            next_command="loopwright status SLUG names it",
+        )
+    slug = slug_of(report.resolve().parent.name)
+    with store_of(context).changing(slug) as opened:
+        standing = opened.standing()
+        rationale = opened.workflow.review.rationale if opened.workflow.review is not None else ""
+        command = c.Approve(
+            transition=Transition.REVIEW_BUILD, standing=standing, by=actor(), rationale=rationale,
+            seals=opened.facts().judges,
+        )  # fmt: skip
+        opened.apply(command, actor())
+    return prepare_build(context, slug, wish)
 
 
 def _take_decisions(opened: Opened, loop: Loop) -> None:

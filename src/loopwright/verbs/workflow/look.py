@@ -10,6 +10,7 @@ from loopwright.errors import LoopwrightError
 from loopwright.loop.model import Spent
 from loopwright.verbs.context import Context
 from loopwright.verbs.loop.control import store_of as loops_of
+from loopwright.verbs.workflow.deliver import finish
 from loopwright.verbs.workflow.names import store_of
 from loopwright.workflow.advice import Link, authorizations, evidence_chain, next_command, what_blocks
 from loopwright.workflow.audit import audited
@@ -65,8 +66,9 @@ class Shown(msgspec.Struct, frozen=True):
 
 
 def show(context: Context, slug: str) -> Shown:
-    """One workflow, as it stands now."""
+    """One workflow, as it stands now; a delivery that died on its way is finished first."""
     with store_of(context).changing(slug) as opened:
+        finish(context, slug)
         workflow, facts, standing = opened.workflow, opened.facts(), opened.standing()
     spent = [_spent(context, loop_id) for loop_id in workflow.loops]
     return Shown(
