@@ -213,3 +213,21 @@ def test_a_delegation_that_is_open_and_a_manifest_that_is_none(project):
     assert blockers(project, "review") == {}
     (folder / "build-context.jsonl").write_text('{"stage": "build"}\n')
     assert "line 1: not a row" in blockers(project, "review")["context_manifest_invalid"]["message"]
+
+
+def test_notes_on_the_project_reach_the_builder(project):
+    prepare(
+        project,
+        [planner(), {**BUILDS, "run": f"{BUILT}; cat $LOOPWRIGHT_MAILBOX/context/.loopwright/context/*.md > note"}],
+    )
+    ok(project, "context", "add", "names", "names are never shouted")
+    assert [note["name"] for note in ok(project, "context", "list", "--json").json()["notes"]] == ["names"]
+    assert "never shouted" in ok(project, "context", "show", "names").stdout
+    plan(project)
+    ok(project, "approve", "greet", "--from", "plan", "--to", "build")
+    build(project)
+    patch = next((project.own / "loops").glob("*.progress/changes.patch")).read_text()
+    assert "+names are never shouted" in patch
+    ok(project, "context", "remove", "names")
+    assert project.run("context", "remove", "names").exit_code == 2
+    assert project.run("context", "add", "../up", "x").exit_code == 2

@@ -25,6 +25,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "sign": ("workflow.sign", "Stand for a slice, or for a judge that the work changed."),
     "approve": ("workflow.approve", "Consent to one transition of a workflow."),
     "reject": ("workflow.reject", "Refuse one transition, and say why."),
+    "context": ("workflow.context", "Notes on the project that agents are told to read."),
     "autopilot": ("workflow.autopilot", "All stages in a row, by the consents that the policy allows."),
     "undo": ("workflow.undo", "Take a delivered change back."),
     "status": ("status", "How the work stands, what blocks, and what to type."),
