@@ -232,7 +232,7 @@ def _control(context: Context, slug: str, tell: Tell, cancellation: Cancellation
         return
     if all(check.id in known and known[check.id].digest == check.digest for check in slices.checks):
         return
-    tell(f"{len(slices.checks)} checks are run on the base: none may pass yet")
+    tell(f"{len(slices.checks)} checks are run on the base: what passes there proves nothing")
     checked = run_checks(
         context, slug, slices.checks, name="control", sandbox=context.sandbox_request(), cancellation=cancellation
     )
