@@ -21,6 +21,7 @@ import sandbox
 import schedule
 import startup
 import steps
+import workflows
 from measure import remove, say
 from report import HEADINGS, Row, Verdict, line, markdown
 
@@ -33,6 +34,7 @@ GROUPS: Mapping[str, Callable[[Path], Iterator[Row]]] = {
     "redaction": redaction_speed.measure,
     "history": history.measure,
     "loops": loops.measure,
+    "workflows": workflows.measure,
     "sandbox": sandbox.measure,
 }
 _RESULTS = Path(__file__).with_name("RESULTS.md")

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 import loop_states
+import workflow_states
 
 from loopwright.cli.main import loopwright
 from loopwright.reflection.schema import SCHEMA_FILE, schema_bytes
@@ -52,6 +53,8 @@ def table_page(topic: str, title: str) -> str:
 def pages() -> dict[Path, str]:
     """All generated pages."""
     titles = {
+        "ambiguity": "How much of a spec is open",
+        "blockers": "What blocks a workflow",
         "errors": "Error codes",
         "exit-codes": "Exit codes",
         "isolation": "Isolation levels",
@@ -66,6 +69,7 @@ def pages() -> dict[Path, str]:
     found |= {REFERENCE / f"{topic}.md": table_page(topic, title) for topic, title in titles.items()}
     found[SCHEMA_FILE] = schema_bytes().decode()
     found[REFERENCE / "loop-states.md"] = loop_states.page(_HEAD)
+    found[REFERENCE / "workflow-states.md"] = workflow_states.page(_HEAD)
     return found
 
 

@@ -194,6 +194,38 @@ def make_private(
     return PrivateRepository(git_dir, work_tree)
 
 
+def publish_branch(repository: UserRepository, source: PrivateRepository, commit: str, name: str) -> None:
+    """Bring a commit of ours into the user's repository as a branch, in one step; the only write that we ever do there.
+
+    A branch of that name that does not lead to this commit is left alone: `GitFailed`.
+    """
+    told = (
+        "-c",
+        "protocol.file.allow=always",
+        "fetch",
+        "--quiet",
+        "--no-tags",
+        "--no-write-fetch-head",
+        "--no-auto-gc",
+    )
+    argv = ("git", *_HARDENED, *told, "--", str(source.git_dir), f"{commit}:refs/heads/{name}")
+    result = _capture(argv, repository.top, _bare_environment() | _safe(repository))
+    if result.exit_code != 0:
+        raise git_failure(("fetch",), result)
+
+
+def drop_branch(repository: UserRepository, name: str, commit: str) -> bool:
+    """Take such a branch away, if it still is where we put it."""
+    argv = ("git", *_HARDENED, "update-ref", "-d", f"refs/heads/{name}", commit)
+    return _capture(argv, repository.top, _bare_environment() | _safe(repository)).exit_code == 0
+
+
+def _safe(repository: UserRepository) -> dict[str, str]:
+    """The private repository that we fetch from is ours; whose the user's is was asked when it was found."""
+    del repository
+    return {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "safe.directory", "GIT_CONFIG_VALUE_0": "*"}
+
+
 def git_failure(arguments: Iterable[str], result: process.Captured) -> GitFailed:
     """The error that says what git was asked and what it answered."""
     said = result.stderr.decode("utf-8", "backslashreplace").strip() or f"exit {result.exit_code}"

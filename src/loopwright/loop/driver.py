@@ -115,9 +115,15 @@ def _record(desk: Desk, loop: Loop, outcome: c.Command) -> Loop:
             if isinstance(opened.loop.phase, Held):
                 return opened.loop  # it stays under way, and is finished when the hold is lifted
             # Somebody stopped the loop, or took the action away, while we were at it: what we did does not count.
-            error = ErrorLine(action=WORKER, message=refusal.message, timestamp=stamp(desk.clock()))
+            now = stamp(desk.clock())
+            error = ErrorLine(action=WORKER, message=refusal.message, timestamp=now)
             opened.apply(c.AbandonAction(why=refusal.message), WORKER)
-            return opened.apply(c.NoteError(error=error), WORKER).loop
+            opened.apply(c.NoteError(error=error), WORKER)
+            if refusal.blocker != "not_under_way" and isinstance(opened.loop.phase, Running):
+                # The same again would be refused again: a person looks at it, in place of a circle.
+                hold = Hold(holder=Holder.BLOCKER, code=refusal.blocker, message=refusal.message, since=now)
+                opened.apply(c.Pause(hold=hold), WORKER)
+            return opened.loop
 
 
 def _held(desk: Desk, loop: Loop, back: HeldBack) -> Loop:

@@ -20,6 +20,9 @@ from loopwright.runner.model import Environment
 from loopwright.sandbox.open import Sandbox
 from loopwright.workspace.settings_model import AgentSettings
 
+# Names the folder beside the sandbox that an agent may write to, and in which it finds what it should read.
+MAILBOX = "LOOPWRIGHT_MAILBOX"
+
 
 class Booth(msgspec.Struct, frozen=True):
     """Where an agent takes its turns: a sandbox with a mailbox beside it."""
@@ -136,7 +139,11 @@ class _Starter:
         self._started += 1
         log = self._record / f"program-{self._started}.log"
         # The mark is on every process of an agent, whatever its adapter: what only a person may do refuses by it.
-        own = {AGENT_MARK: self._mark, **({VARIABLE: str(self._booth.mailbox / FOLDER)} if self._may_ask else {})}
+        own = {
+            AGENT_MARK: self._mark,
+            MAILBOX: str(self._booth.mailbox),
+            **({VARIABLE: str(self._booth.mailbox / FOLDER)} if self._may_ask else {}),
+        }
         env = {**self._booth.environment.for_step(tuple(self._settings.env)), **env, **own}
         given_s = self._meter.seconds_for(timeout_s)
         with self._meter.watching(self._cancellation) as cancellation:

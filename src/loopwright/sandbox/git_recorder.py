@@ -69,6 +69,15 @@ class GitRecorder:
         listed = self._git.run("diff-tree", "-r", "-z", "--name-only", "--no-renames", self._base.tree, self._tree)
         return tuple(shown(path) for path in listed.split(b"\0") if path)
 
+    def files_since_commit(self) -> tuple[str, ...]:
+        """Every path in which the base differs from its commit; all of them where there is none."""
+        if self._base.commit is None:
+            listed = self._git.run("ls-tree", "-r", "-z", "--name-only", self._base.tree)
+        else:
+            commit = f"{self._base.commit}^{{tree}}"
+            listed = self._git.run("diff-tree", "-r", "-z", "--name-only", "--no-renames", commit, self._base.tree)
+        return tuple(shown(path) for path in listed.split(b"\0") if path)
+
     def binary_files(self) -> tuple[bytes, ...]:
         """New content that the patch holds in a coded form, where no rule could read it."""
         if self._tree == self._base.tree:

@@ -10,6 +10,8 @@ from loopwright.reflection.rule_sets import RULE_SETS
 from loopwright.runner.needs import OTHERWISE, TABLE
 from loopwright.verbs.explain_preregistered import preregistered_rows
 from loopwright.verbs.explain_risk import rule_rows
+from loopwright.workflow.ambiguity import OPEN_ITEMS_WEIGHT, SECTION_WEIGHTS
+from loopwright.workflow.blockers import TABLE as BLOCKERS
 from loopwright.workspace.settings import help_of
 from loopwright.workspace.settings_model import Values
 
@@ -97,7 +99,21 @@ def _settings() -> Table:
     ]
 
 
+def _ambiguity() -> Table:
+    rows = [{"part": f"{name} is empty", "share": f"{weight:.2f}"} for name, weight in SECTION_WEIGHTS.items()]
+    return [*rows, {"part": "open questions, by their share of all", "share": f"{OPEN_ITEMS_WEIGHT:.2f}"}]
+
+
+def _blockers() -> Table:
+    return [
+        {"code": f"{code}…" if code.endswith("_") else code, "says": row.message, "next": row.next}
+        for code, row in BLOCKERS.items()
+    ]
+
+
 TOPICS: dict[str, Callable[[], Table]] = {
+    "ambiguity": _ambiguity,
+    "blockers": _blockers,
     "errors": lambda: ERROR_TABLE,
     "exit-codes": lambda: _EXIT_CODES,
     "isolation": lambda: _ISOLATION,
@@ -114,4 +130,5 @@ def explain(topic: str) -> Table:
     if topic in TOPICS:
         return TOPICS[topic]()
     rows = [row for row in ERROR_TABLE if row["code"] == topic.upper().replace("-", "_")]
+    rows = rows or [row for row in _blockers() if topic.startswith(row["code"].rstrip("…")) and len(row["code"]) > 3]
     return rows or [row for row in _secrets() if row["rule"] == topic]

@@ -82,7 +82,37 @@ _PLAN: Mapping[str, _Row] = {
     ),
     "negative_control_missing_": _Row("the check {name} was not run on the base yet", _AGAIN),
 }
-TABLE: Mapping[str, _Row] = {**_CLARIFY, **_APPROVALS, **_PLAN}
+_BUILD_AGAIN = "loopwright build {slug}"
+_BUILD: Mapping[str, _Row] = {
+    "decision_required_": _Row("an agent asks {name}: {question}", 'loopwright answer {slug} {name} "…"'),
+    "lane_incomplete_": _Row("the lane {lane} of the build is not through", _BUILD_AGAIN),
+    "verification_": _Row("the checks do not pass: {why}", _BUILD_AGAIN),
+    "architect_": _Row("the architect says '{status}' to what was built", _BUILD_AGAIN),
+    "deslop_": _Row("tidying up came to '{status}'", _BUILD_AGAIN),
+    "regression_": _Row("the checks after tidying up: {status}", _BUILD_AGAIN),
+    "delegation_active_": _Row("{name} is still in other hands: {scope}", "wait for it, or settle it in the ledger"),
+    "sealed_file_changed_": _Row(
+        "the work changed {path}, which judges it: a person must look at that",
+        'loopwright sign {slug} {path} --note "…"',
+    ),
+    "completion_audit_blocked": _Row("nothing shows that these are done: {missing}", _BUILD_AGAIN),
+    "completion_audit_missing_evidence": _Row("no passed run on the final tree for: {missing}", _BUILD_AGAIN),
+    "completion_audit_not_run": _Row("nothing was verified yet", _BUILD_AGAIN),
+    "execution_record_": _Row("the execution record is not whole: {why}", _BUILD_AGAIN),
+    "context_manifest_invalid": _Row("what the agent should read can't be used: {problem}", _BUILD_AGAIN),
+    "partial_scope_remaining": _Row("the record says that this is left: {remaining}", _BUILD_AGAIN),
+    "completion_claim_": _Row("the record claims '{claim}', which is not all of it", _BUILD_AGAIN),
+    "implemented_scope_mismatch": _Row("planned and done differ: {difference}", _BUILD_AGAIN),
+}
+_BACK = "loopwright approve {slug} --from review --to {target}"
+_REVIEW: Mapping[str, _Row] = {
+    "review_status_": _Row("{why}", "loopwright review {slug}"),
+    "review_verdict_": _Row("the review asks for changes: {why}", _BACK),
+    "review_rework_required": _Row("the build has to be mended: {why}", _BACK),
+    "plan_rework_required": _Row("the plan has to be mended: {why}", _BACK),
+    "clarify_rework_required": _Row("the spec has to be mended: {why}", _BACK),
+}
+TABLE: Mapping[str, _Row] = {**_CLARIFY, **_APPROVALS, **_PLAN, **_BUILD, **_REVIEW}
 
 
 def blocker(code: str, suffix: str = "", /, **facts: object) -> Blocker:

@@ -7,7 +7,6 @@ import msgspec
 from loopwright.workflow.model import (
     Control,
     Cost,
-    Decision,
     Delivery,
     PlanRound,
     Profile,
@@ -17,6 +16,7 @@ from loopwright.workflow.model import (
     Transition,
     Verification,
 )
+from loopwright.workflow.model import Decision as Question
 from loopwright.workflow.standing import Standing
 
 
@@ -119,7 +119,7 @@ class Sign(_Command, frozen=True, kw_only=True):
 class AskDecision(_Command, frozen=True, kw_only=True):
     """An agent asks."""
 
-    decision: Decision
+    decision: Question
 
 
 class AnswerDecision(_Command, frozen=True, kw_only=True):

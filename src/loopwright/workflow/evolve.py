@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import assert_never
-
 from msgspec.structs import replace
 
 from loopwright.workflow import events as e
@@ -42,20 +40,9 @@ def evolve(workflow: Workflow | None, event: e.Event, at: str) -> Workflow:
     return replace(_after(workflow, event, at), revision=workflow.revision + 1, updated_at=at)
 
 
-def _after(workflow: Workflow, event: e.Event, at: str) -> Workflow:  # noqa: C901, PLR0912 -- a case per event
+def _after(workflow: Workflow, event: e.Event, at: str) -> Workflow:
+    """Consents and stages; the rest is work."""
     match event:
-        case e.WorkflowBegun():
-            return workflow
-        case e.ProfileSet(profile=profile):
-            return replace(workflow, profile=profile)
-        case e.DocumentsKept(documents=documents):
-            return replace(workflow, documents={**workflow.documents, **documents})
-        case e.SpecGiven(source=source):
-            return replace(workflow, given=source)
-        case e.RoundTaken(round=taken):
-            return replace(workflow, rounds=(*workflow.rounds, taken), score_floor=0.0)
-        case e.ItemAnswered():
-            return workflow
         case e.ApprovalRequested(transition=transition):
             return _with(workflow, transition.key, Requested(transition=transition, at=at))
         case e.ApprovalGiven():
@@ -66,12 +53,36 @@ def _after(workflow: Workflow, event: e.Event, at: str) -> Workflow:  # noqa: C9
             return _with(workflow, key, NotRequested())
         case e.StageEntered():
             return _entered(workflow, event, at)
+        case _:
+            return _worked(workflow, event)
+
+
+def _worked(workflow: Workflow, event: e.Event) -> Workflow:
+    """What clarifying and planning left."""
+    match event:
+        case e.ProfileSet(profile=profile):
+            return replace(workflow, profile=profile)
+        case e.DocumentsKept(documents=documents):
+            return replace(workflow, documents={**workflow.documents, **documents})
+        case e.SpecGiven(source=source):
+            return replace(workflow, given=source)
+        case e.RoundTaken(round=taken):
+            return replace(workflow, rounds=(*workflow.rounds, taken), score_floor=0.0)
+        case e.ItemAnswered():
+            return workflow
         case e.PlanRoundTaken(round=taken):
             return replace(workflow, plan_rounds=(*workflow.plan_rounds, taken))
         case e.ChecksControlled(controls=controls):
             return replace(workflow, controls={**workflow.controls, **controls})
         case e.Signed(signature=signature):
             return replace(workflow, signatures=(*workflow.signatures, signature))
+        case _:
+            return _built(workflow, event)
+
+
+def _built(workflow: Workflow, event: e.Event) -> Workflow:
+    """What building, reviewing and the end left."""
+    match event:
         case e.DecisionAsked(decision=decision):
             return replace(workflow, decisions=(*workflow.decisions, decision))
         case e.DecisionAnswered(id=name, answer=answer, by=by):
@@ -93,7 +104,7 @@ def _after(workflow: Workflow, event: e.Event, at: str) -> Workflow:  # noqa: C9
         case e.ChangeUndone():
             return replace(workflow, at=Done(delivery=None))
         case _:
-            assert_never(event)
+            raise ValueError(f"{type(event).__name__} does not follow on anything")
 
 
 def _given(workflow: Workflow, event: e.ApprovalGiven, at: str) -> Workflow:

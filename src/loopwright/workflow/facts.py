@@ -7,7 +7,9 @@ from typing import Literal
 import msgspec
 
 from loopwright.workflow.documents.page import Problem
+from loopwright.workflow.documents.record import Record
 from loopwright.workflow.documents.spec import Spec
+from loopwright.workflow.ledger import Ledger
 from loopwright.workflow.slices import Slices
 
 
@@ -65,8 +67,21 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     # The judges as they are in the project now, by path.
     judges: dict[str, str] = {}
     base_tree: str = ""
-    record_status: str = "missing"
+    record: Record | Missing | Damaged = Missing()
+    ledger: Ledger = Ledger()
+    manifest_problem: str = ""
     manifest_status: str = "missing"
+
+    @property
+    def record_status(self) -> str:
+        """Whether the execution record is whole."""
+        match self.record:
+            case Missing():
+                return "missing"
+            case Damaged():
+                return "invalid"
+            case Record() as found:
+                return "incomplete" if found.missing else "complete"
 
     @property
     def change_status(self) -> str:

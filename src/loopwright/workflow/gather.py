@@ -15,8 +15,12 @@ from loopwright.workflow.delta.grammar import digest as requirement_digest
 from loopwright.workflow.delta.model import Delta, Unreadable
 from loopwright.workflow.delta.read import read_delta
 from loopwright.workflow.documents.page import MOST_BYTES, NotAPage, Page, Problem, read_page
+from loopwright.workflow.documents.record import NAME as RECORD
+from loopwright.workflow.documents.record import Record, read_record
 from loopwright.workflow.documents.spec import Spec, is_placeholder, read_spec
 from loopwright.workflow.facts import Damaged, DeltaFact, Document, Facts, Gates, Missing
+from loopwright.workflow.ledger import Delegation, Ledger, read_ledger
+from loopwright.workflow.manifest import BadManifest, read_manifest
 from loopwright.workflow.model import Stage, Workflow
 from loopwright.workflow.package import CHANGE_DOCUMENTS, PLAN_DOCUMENTS, SLICES, language_problem, prd_of, test_spec_of
 from loopwright.workflow.seal import is_judge, judge_patterns
@@ -24,6 +28,8 @@ from loopwright.workflow.slices import NotSlices, Slices, read_slices
 from loopwright.workspace.layout import WorkflowPaths
 
 SPEC = "spec.md"
+MANIFEST = "build-context.jsonl"
+LEDGER = "build-support/delegation-ledger.json"
 _NOT_LOOKED_INTO = frozenset(
     {".git", "node_modules", ".venv", "venv", "__pycache__", ".loopwright", ".claude", ".loop"}
 )
@@ -62,6 +68,9 @@ def gather(workflow: Workflow, paths: WorkflowPaths, gates: Gates, *, base_tree:
         plan_parts=_parts(pages, slices, deltas, judges),
         judges=judges,
         base_tree=base_tree,
+        record=_record(paths),
+        ledger=_ledger(paths),
+        **_manifest(paths),
     )
 
 
@@ -75,6 +84,40 @@ def read_spec_file(paths: WorkflowPaths) -> Spec | Missing | Damaged:
         return Damaged((Problem(1, problem.strerror or str(problem)),))
     except NotAPage as problem:
         return Damaged(problem.problems)
+
+
+def _record(paths: WorkflowPaths) -> Record | Missing | Damaged:
+    try:
+        return read_record(read_plainly(paths.document(RECORD), most=MOST_BYTES))
+    except FileNotFoundError:
+        return Missing()
+    except OSError as problem:
+        return Damaged((Problem(1, problem.strerror or str(problem)),))
+    except NotAPage as problem:
+        return Damaged(problem.problems)
+
+
+def _ledger(paths: WorkflowPaths) -> Ledger:
+    """One that can't be read is as if something were still open: nobody knows."""
+    try:
+        found = read_ledger(read_plainly(paths.document(LEDGER), most=MOST_BYTES))
+    except FileNotFoundError:
+        return Ledger()
+    except OSError:
+        found = None
+    return found if found is not None else Ledger((Delegation(id="ledger", scope="the ledger can't be read"),))
+
+
+def _manifest(paths: WorkflowPaths) -> dict[str, str]:
+    root = paths.layout.root
+    try:
+        data = read_plainly(paths.document(MANIFEST), most=MOST_BYTES)
+        read_manifest(data, lambda path: (root / path).exists())
+    except FileNotFoundError:
+        return {"manifest_status": "missing"}
+    except (OSError, BadManifest) as problem:
+        return {"manifest_status": "invalid", "manifest_problem": str(problem)}
+    return {"manifest_status": "valid"}
 
 
 def _named(slug: str) -> tuple[str, ...]:

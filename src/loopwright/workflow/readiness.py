@@ -7,8 +7,10 @@ from collections.abc import Iterator
 from loopwright.kernel.digest import sha256
 from loopwright.workflow.ambiguity import Score, ambiguity
 from loopwright.workflow.blockers import Blocker, blocker
+from loopwright.workflow.build_gate import before_review
 from loopwright.workflow.documents import spec as s
 from loopwright.workflow.documents.spec import Spec
+from loopwright.workflow.done_gate import before_done
 from loopwright.workflow.facts import Damaged, Facts, Missing
 from loopwright.workflow.model import Key, Subject, Transition, Workflow
 from loopwright.workflow.plan_gate import before_build
@@ -22,6 +24,8 @@ def standing_of(workflow: Workflow, facts: Facts) -> Standing:
         Transition.CLARIFY_PLAN: spec,
         Transition.PLAN_BUILD: plan,
         Transition.REVIEW_BUILD: plan,
+        Transition.BUILD_REVIEW: _evidence_subject(workflow),
+        Transition.REVIEW_DONE: _evidence_subject(workflow),
         Transition.REVIEW_PLAN: spec,
         Transition.REVIEW_CLARIFY: spec,
     }
@@ -30,6 +34,11 @@ def standing_of(workflow: Workflow, facts: Facts) -> Standing:
         Readiness(
             plan=tuple(_before_plan(workflow, facts)),
             build=(*broken_promises(workflow, so_far, Key.PLAN), *before_build(workflow, facts)),
+            review=(*broken_promises(workflow, so_far, Key.PLAN, Key.BUILD), *before_review(workflow, facts)),
+            done=(
+                *broken_promises(workflow, so_far, Key.PLAN, Key.BUILD, Key.REVIEW),
+                *before_done(workflow, facts),
+            ),
         ),
         subjects,
     )
@@ -78,6 +87,15 @@ def _score(workflow: Workflow, spec: Spec) -> Score:
 def _is_unclear(workflow: Workflow, spec: Spec) -> bool:
     """Whether another round would be needed."""
     return bool(spec.open_items) or _score(workflow, spec).value > workflow.profile.threshold
+
+
+def _evidence_subject(workflow: Workflow) -> Subject:
+    """What was built, and what showed it."""
+    verified = workflow.verification
+    if verified is None:
+        return Subject(parts={})
+    runs = {f"check {name}": f"{run.run_id}:{run.passed}:{run.tree}" for name, run in verified.checks.items()}
+    return Subject(parts={"tree": verified.tree, "patch": verified.patch_sha256, **runs})
 
 
 def _spec_subject(facts: Facts) -> Subject:

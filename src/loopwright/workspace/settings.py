@@ -31,6 +31,7 @@ RESERVED_VARIABLES = frozenset(
         "LOOPWRIGHT_USAGE",
         "LOOPWRIGHT_DECISIONS",
         "LOOPWRIGHT_SESSION",
+        "LOOPWRIGHT_MAILBOX",
     }
 )
 Flags = Mapping[tuple[str, str], Any]

@@ -183,7 +183,7 @@ def test_killed_at_random_moments_until_it_is_done(scene, count, seed):
         worker = scene.start()
         while kills.total() < wanted:
             try:
-                worker.wait(timeout=dice.uniform(0.05, 0.6))
+                worker.wait(timeout=dice.uniform(0.02, 0.4))
                 break
             except subprocess.TimeoutExpired:
                 victim = dice.choice(VICTIMS)

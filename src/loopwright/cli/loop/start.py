@@ -21,7 +21,7 @@ from loopwright.verbs.context import Context
 from loopwright.verbs.loop.background import start_detached
 from loopwright.verbs.loop.choice import set_mode
 from loopwright.verbs.loop.look import has_worker, resolve, show_loop
-from loopwright.verbs.loop.start import start
+from loopwright.verbs.workflow.build import drive
 
 _EPILOG = """\b
 Examples:
@@ -76,7 +76,7 @@ def drive_here(context: Context, loop_id: str, as_json: bool) -> int:
         else:
             since = show_loop(context, loop_id).revision
             with telling(context, loop_id, Teller(as_json=as_json), since=since):
-                after = start(context, loop_id, cancellation)
+                after = drive(context, loop_id, cancellation)
         reason = cancellation.reason
     if as_json:
         say_json_line({"type": "loop", **document_of(after)})
@@ -90,4 +90,4 @@ def drive_here(context: Context, loop_id: str, as_json: bool) -> int:
 
 def _on_screen(context: Context, loop_id: str, cancellation: Cancellation) -> Loop:
     with LiveView(context, loop_id, cancellation, drives=True) as view, Beside(view.step):
-        return start(context, loop_id, cancellation, ask=view.ask)
+        return drive(context, loop_id, cancellation, ask=view.ask)

@@ -10,6 +10,7 @@ from collections.abc import Callable
 import msgspec
 
 from loopwright.cli.options import say, say_json_line
+from loopwright.kernel.cells import one_line
 from loopwright.loop.log import Line
 from loopwright.loop.sentences import sentence
 from loopwright.verbs.context import Context
@@ -22,8 +23,8 @@ def is_screen() -> bool:
 
 
 def sentences(line: Line) -> list[str]:
-    """When, by whom, what."""
-    return [f"{line.at[11:19]}  {line.actor:<8}  {sentence(event)}" for event in line.events]
+    """When, by whom, what; a line each, however many lines the text has."""
+    return [f"{line.at[11:19]}  {line.actor:<8}  {one_line(sentence(event))}" for event in line.events]
 
 
 class Teller:

@@ -42,5 +42,7 @@ def _say_details(found: Shown) -> None:
         say(f"  {link.claim}? {link.basis}; {link.implication}")
     for one in found.workflow.decisions:
         say(f"  {one.id}: {one.question}" + (f" — {one.answer}" if one.answer else " (open)"))
-    if found.workflow.costs:
-        say(f"  cost so far: {found.usd:.2f} USD, {found.tokens:,} tokens, {len(found.workflow.costs)} turns")
+    if found.turns:
+        each = found.usd_per_requirement
+        per = f"; {each:.2f} USD for each of {found.verified} verified requirements" if each is not None else ""
+        say(f"  cost so far: {found.usd:.2f} USD, {found.tokens:,} tokens, {found.turns} turns{per}")

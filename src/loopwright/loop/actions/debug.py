@@ -14,7 +14,7 @@ from loopwright.loop.answers import NotAnswered, ProposedHypotheses, ProposedHyp
 from loopwright.loop.budget import hold_after, left_for_a_turn
 from loopwright.loop.desk import Desk
 from loopwright.loop.marks import FIX, mark_of
-from loopwright.loop.model import Hypothesis, HypothesisStatus, Loop, Spent, Task
+from loopwright.loop.model import Criteria, Hypothesis, HypothesisStatus, Loop, Spent, Task
 from loopwright.loop.pages import add_line, add_to_page
 from loopwright.loop.workshop import workshop
 from loopwright.runner.turn import Booth, run_in_booth
@@ -26,8 +26,7 @@ _PROBE_S = 600.0
 def perform(loop: Loop, desk: Desk, action_id: str) -> c.Command:
     """Ask for causes, test each, and make the confirmed one a task."""
     if (mending := desk.craft.mending(loop)) is not None:
-        again = _task(loop, desk, mending)
-        return c.FinishDebug(action_id=action_id, fix=again, mark=mark_of(loop, cause=mending), error=None)
+        return _mended(loop, desk, action_id, mending)
     redactor = desk.tools().redactor
     with workshop(loop, desk, redactor) as booth:
         # What a worker that died had been told is on record: nobody is asked, or paid, for it again.
@@ -80,6 +79,30 @@ def _way_to_fix(loop: Loop, desk: Desk, action_id: str, cause: Hypothesis) -> st
             if (hypothesis.id, hypothesis.description) == (cause.id, cause.description):
                 return one.fix or one.description
     return cause.description
+
+
+def _mended(loop: Loop, desk: Desk, action_id: str, mending: str) -> c.Command:
+    """Those who judge named the cause already: it is on record as one that their run confirmed."""
+    bug = ", ".join(loop.validation.failed_tests[:5])
+    cause = Hypothesis(
+        id="H1",
+        description=f"what fails is what is missing: {bug}",
+        testable_condition=f"run {loop.validation.run_id}",
+        logging_point="",
+        evidence_criteria=Criteria(confirm="a check fails", reject="all checks pass"),
+        likelihood=1,
+    )
+    _record(loop, desk, c.ProposeHypotheses(action_id=action_id, bug=bug, hypotheses=(cause,)))
+    judged = c.JudgeHypothesis(
+        action_id=action_id,
+        hypothesis_id=cause.id,
+        status="confirmed",
+        evidence=mending[-_MOST_EVIDENCE:],
+        verdict_reason=f"run {loop.validation.run_id} says so",
+    )
+    _record(loop, desk, judged)
+    mark = mark_of(loop, cause=cause.description)
+    return c.FinishDebug(action_id=action_id, fix=_task(loop, desk, mending), mark=mark, error=None)
 
 
 def verdict(hypothesis: Hypothesis, exit_code: int, output: str) -> tuple[HypothesisStatus, str]:

@@ -43,6 +43,9 @@ class Wish(msgspec.Struct, frozen=True, kw_only=True):
     priority: int = 0
     budget: Budget = Budget()
     task_budget: Budget = Budget()
+    # Names for the tasks where they have some, one for each; and the workflow that they build.
+    task_ids: tuple[str, ...] = ()
+    workflow: str | None = None
 
 
 def new_loop(context: Context, wish: Wish) -> Loop:
@@ -61,11 +64,12 @@ def new_loop(context: Context, wish: Wish) -> Loop:
         priority=wish.priority,
         budget=_budget(context, wish.budget),
         task_budget=_task_budget(context, wish.task_budget),
+        workflow=wish.workflow,
     )
     now = stamp(context.clock())
     tasks = (
         Task(
-            id=f"T-{number}",
+            id=wish.task_ids[number - 1] if wish.task_ids else f"T-{number}",
             description=fit_words(context, "a task", text),
             tool=wanted.agent or "bash",
             mode="write",

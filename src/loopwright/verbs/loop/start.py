@@ -11,6 +11,7 @@ from loopwright.kernel.locks import HeldLock, try_lock
 from loopwright.kernel.process import Cancellation, Freezer
 from loopwright.loop import commands as c
 from loopwright.loop.choice import is_held_for_choice
+from loopwright.loop.craft import Craft, Plain
 from loopwright.loop.desk import Ask, Desk
 from loopwright.loop.driver import drive
 from loopwright.loop.model import Holder, Loop, Running
@@ -24,10 +25,13 @@ HAS_WORKER = "has_worker"
 _TRIES, _LOOK_S = 5, 0.02
 
 
-def start(context: Context, loop_id: str, cancellation: Cancellation, *, ask: Ask | None = None) -> Loop:
+def start(
+    context: Context, loop_id: str, cancellation: Cancellation, *, ask: Ask | None = None, craft: Craft | None = None
+) -> Loop:
     """Start it, or go on with one whose worker is gone. One worker at a time.
 
-    `ask` lets a person choose what is next in interactive mode; without it the loop is held for a choice.
+    `ask` lets a person choose what is next in interactive mode; without it the loop is held for a choice. `craft` is
+    what is special about the work.
     """
     store = store_of(context)
     with as_worker(context, loop_id):
@@ -37,12 +41,12 @@ def start(context: Context, loop_id: str, cancellation: Cancellation, *, ask: As
                 opened.apply(c.Resume(lifts=frozenset({Holder.DECISION})), actor())
             if not opened.loop.is_for_a_worker:
                 opened.apply(c.Start(), actor())
-        after = _drive(context, loop_id, cancellation, ask or nobody)
+        after = _drive(context, loop_id, cancellation, ask or nobody, craft or Plain())
     # Who resumed it while we were leaving saw that it had a worker, and left it to us.
     while cancellation.reason is None and isinstance(store.load(loop_id).phase, Running):
         try:
             with as_worker(context, loop_id):
-                after = _drive(context, loop_id, cancellation, ask or nobody)
+                after = _drive(context, loop_id, cancellation, ask or nobody, craft or Plain())
         except LoopRefused as refusal:
             if refusal.blocker != HAS_WORKER:
                 raise
@@ -50,12 +54,12 @@ def start(context: Context, loop_id: str, cancellation: Cancellation, *, ask: As
     return after
 
 
-def _drive(context: Context, loop_id: str, cancellation: Cancellation, ask: Ask) -> Loop:
+def _drive(context: Context, loop_id: str, cancellation: Cancellation, ask: Ask, craft: Craft) -> Loop:
     """Until it is over or held; a long pause ends this part of the work, and not all of it."""
     freezer = Freezer()
     freeze_s = context.settings.values.loop.freeze_s
     with cancellation.nested() as inner, Watcher(store_of(context), loop_id, inner, freezer, freeze_s):
-        return drive(loop_id, desk_for(context, inner, freezer, ask))
+        return drive(loop_id, desk_for(context, inner, freezer, ask, craft))
 
 
 @contextmanager
@@ -96,7 +100,9 @@ def driven_already(context: Context, loop_id: str) -> LoopRefused:
     )
 
 
-def desk_for(context: Context, cancellation: Cancellation, freezer: Freezer, ask: Ask) -> Desk:
+def desk_for(
+    context: Context, cancellation: Cancellation, freezer: Freezer, ask: Ask, craft: Craft | None = None
+) -> Desk:
     """What a worker of this workspace works with."""
     values = context.settings.values
     return Desk(
@@ -118,4 +124,5 @@ def desk_for(context: Context, cancellation: Cancellation, freezer: Freezer, ask
         cancellation=cancellation,
         freezer=freezer,
         ask=ask,
+        craft=craft or Plain(),
     )

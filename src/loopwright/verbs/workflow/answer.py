@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from loopwright.errors import WorkflowRefused
 from loopwright.verbs.context import Context
+from loopwright.verbs.loop.answer import answer as answer_loop
 from loopwright.verbs.loop.control import actor
 from loopwright.verbs.person import require_person
 from loopwright.verbs.workflow.clarify import request_approval
@@ -11,7 +12,7 @@ from loopwright.verbs.workflow.names import store_of
 from loopwright.workflow import commands as c
 from loopwright.workflow.documents.spec import Spec
 from loopwright.workflow.gather import SPEC
-from loopwright.workflow.model import Clarifying, Workflow
+from loopwright.workflow.model import Building, Clarifying, Workflow
 from loopwright.workflow.questions import section_of
 from loopwright.workflow.store import Opened
 
@@ -22,7 +23,11 @@ def answer(context: Context, slug: str, item: str, text: str) -> Workflow:
     said = context.tools().redactor.clean(" ".join(text.split())).text
     with store_of(context).changing(slug) as opened:
         if item.upper().startswith("D-"):
-            return opened.apply(c.AnswerDecision(id=item.upper(), answer=said, by=actor()), actor()).workflow
+            after = opened.apply(c.AnswerDecision(id=item.upper(), answer=said, by=actor()), actor()).workflow
+            if isinstance(after.at, Building) and after.at.loop_id is not None:
+                # The loop that asked is held until it knows, too.
+                answer_loop(context, after.at.loop_id, item.upper(), said)
+            return after
         _answer_item(opened, item.upper(), said)
         return opened.workflow
 

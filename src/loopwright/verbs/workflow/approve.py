@@ -2,27 +2,76 @@
 
 from __future__ import annotations
 
-from loopwright.errors import WrongUsage
+import msgspec
+
+from loopwright.errors import WorkflowRefused, WrongUsage
 from loopwright.verbs.context import Context
 from loopwright.verbs.loop.control import actor
 from loopwright.verbs.person import require_person
+from loopwright.verbs.workflow.built import built
+from loopwright.verbs.workflow.deliver import deliver
 from loopwright.verbs.workflow.names import store_of, transition_of
 from loopwright.workflow import commands as c
-from loopwright.workflow.model import Key, Workflow
+from loopwright.workflow.model import Key, Transition, Workflow
+from loopwright.workflow.rules import Deliver
+from loopwright.workflow.store import Opened
+
+
+class Consented(msgspec.Struct, frozen=True):
+    """How it stands after a consent; `sentence` says what that led to at once."""
+
+    workflow: Workflow
+    sentence: str = ""
 
 
 def approve(
-    context: Context, slug: str, origin: str, target: str, *, rationale: str = "", revision: int | None = None
-) -> Workflow:
-    """Yes, to what is there now."""
+    context: Context,
+    slug: str,
+    origin: str,
+    target: str,
+    *,
+    rationale: str = "",
+    revision: int | None = None,
+    as_branch: bool = False,
+) -> Consented:
+    """Yes, to what is there now. The last one takes effect at once: the result is handed over."""
     require_person(context.environment, "approve")
-    transition = transition_of(origin, target)
+    return consent(
+        context, slug, transition_of(origin, target), by=actor(), rationale=rationale, revision=revision,
+        as_branch=as_branch,
+    )  # fmt: skip
+
+
+def consent(
+    context: Context,
+    slug: str,
+    transition: Transition,
+    *,
+    by: str,
+    rationale: str = "",
+    revision: int | None = None,
+    as_branch: bool = False,
+) -> Consented:
+    """The same for whoever may: a person, or what their policy allows."""
     with store_of(context).changing(slug, revision=revision) as opened:
         seals = opened.facts().judges if transition.key is Key.BUILD else {}
-        command = c.Approve(
-            transition=transition, standing=opened.standing(), by=actor(), rationale=rationale, seals=seals
+        command = c.Approve(transition=transition, standing=opened.standing(), by=by, rationale=rationale, seals=seals)
+        applied = opened.apply(command, by)
+        if Deliver() in applied.effects:
+            return _hand_over(context, opened, transition, by, as_branch=as_branch)
+        return Consented(applied.workflow)
+
+
+def _hand_over(context: Context, opened: Opened, transition: Transition, by: str, *, as_branch: bool) -> Consented:
+    workflow = opened.workflow
+    verified = workflow.verification
+    if verified is None:
+        raise WorkflowRefused(
+            "review_gate_blocked", "nothing was verified", next_command=f"loopwright build {workflow.slug}"
         )
-        return opened.apply(command, actor()).workflow
+    done = deliver(context, workflow, built(context, workflow, verified), as_branch=as_branch)
+    entered = c.Enter(transition=transition, standing=opened.standing(), delivery=done.delivery)
+    return Consented(opened.apply(entered, by).workflow, done.sentence)
 
 
 def reject(context: Context, slug: str, origin: str, target: str, *, reason: str) -> Workflow:

@@ -11,10 +11,12 @@ import msgspec
 
 from loopwright.agents.port import Agent, Answer, NoAnswer, Reason, Role
 from loopwright.errors import AgentFailed, Interrupted
+from loopwright.kernel.files import make_folder
 from loopwright.kernel.process import Cancellation, Stopped
 from loopwright.loop.answers import NotAnswered, read_answer
 from loopwright.runner.turn import Asked, Booth, Taken, open_booth, take_turn
 from loopwright.sandbox.confine import choose
+from loopwright.sandbox.open import Wanted as Sandboxed
 from loopwright.sandbox.open import opened
 from loopwright.verbs.context import Context
 from loopwright.verbs.workflow.names import store_of
@@ -37,6 +39,9 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     # How many turns in this role were taken before for this workflow.
     number: int
+    # Where it works, when that is not the project as it is now; and what it finds in its mailbox.
+    sandbox: Sandboxed | None = None
+    letters: dict[str, bytes] = {}
 
 
 def ask_agent(
@@ -117,7 +122,7 @@ def _count(context: Context, wanted: Wanted, agent: Agent, taken: Taken) -> None
 def _booth(context: Context, wanted: Wanted, cancellation: Cancellation) -> Iterator[Booth]:
     environment = context.step_environment()
     with opened(
-        context.sandbox_request(),
+        wanted.sandbox or context.sandbox_request(),
         wanted.name,
         confine=lambda view: choose(
             context.settings.values.sandbox.isolation, context.isolations, view, context.shell(),
@@ -126,7 +131,11 @@ def _booth(context: Context, wanted: Wanted, cancellation: Cancellation) -> Iter
         keep=False,
         cancellation=cancellation,
     ) as sandbox:  # fmt: skip
-        yield open_booth(sandbox, environment, context.tools().redactor, context.limits().log_bytes)
+        booth = open_booth(sandbox, environment, context.tools().redactor, context.limits().log_bytes)
+        for name, data in wanted.letters.items():
+            make_folder((booth.mailbox / name).parent)
+            (booth.mailbox / name).write_bytes(data)
+        yield booth
 
 
 def _settings(context: Context, name: str) -> AgentSettings:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
 
-from loopwright.errors import Interrupted, LoopwrightError, WorkflowRefused
+from loopwright.errors import Interrupted, WorkflowRefused
 from loopwright.evidence.model import Evidence, StepRecord
 from loopwright.evidence.store import Origin
 from loopwright.kernel import codec
@@ -47,16 +48,20 @@ def run_checks(
         environment=context.step_environment(),
         origin=Origin(workflow=slug),
         run_id=f"{slug}-{name}",
-        observer=_Hidden(context.layout.workflow(slug).folder / "hidden", checks),
+        observer=Hidden(context.layout.workflow(slug).folder / "hidden", checks),
     )
     finished = run_plan(order, context.tools(), Emitter(ignore), cancellation)
     if cancellation.reason is not None:
         raise Interrupted(cancellation.reason, hint="the same command again goes on")
     _require_that_it_ran(slug, finished)
-    evidence = finished.evidence
+    return Checked(finished.evidence, check_runs(finished.evidence, checks))
+
+
+def check_runs(evidence: Evidence, checks: tuple[Check, ...]) -> dict[str, CheckRun]:
+    """What a run says about each check, and on which tree."""
     tree = evidence.base.tree if evidence.base is not None else ""
     steps = {step.id: step for step in evidence.steps}
-    return Checked(evidence, {check.id: _run(evidence.run_id, steps.get(check.id), tree) for check in checks})
+    return {check.id: _run(evidence.run_id, steps.get(check.id), tree) for check in checks}
 
 
 def _run(run_id: str, step: StepRecord | None, tree: str) -> CheckRun:
@@ -66,8 +71,13 @@ def _run(run_id: str, step: StepRecord | None, tree: str) -> CheckRun:
 
 
 def _plan(slug: str, checks: tuple[Check, ...]) -> bytes:
-    steps = [
-        {
+    return codec.to_yaml({"new_plan": {"unified_goal": f"the checks of {slug}", "steps": list(steps_of(checks))}})
+
+
+def steps_of(checks: tuple[Check, ...]) -> Iterator[dict[str, object]]:
+    """Each check as a step of a plan."""
+    for check in checks:
+        yield {
             "id": check.id,
             "action": f"check {check.id}",
             "commands": [check.command],
@@ -75,9 +85,6 @@ def _plan(slug: str, checks: tuple[Check, ...]) -> bytes:
             **({"timeout_s": check.timeout_s} if check.timeout_s else {}),
             **({"network": True} if check.network else {}),
         }
-        for check in checks
-    ]
-    return codec.to_yaml({"new_plan": {"unified_goal": f"the checks of {slug}", "steps": steps}})
 
 
 def _require_that_it_ran(slug: str, finished: Finished) -> None:
@@ -92,7 +99,7 @@ def _require_that_it_ran(slug: str, finished: Finished) -> None:
     )
 
 
-class _Hidden:
+class Hidden:
     """Puts the files of hidden checks in place, for the time that they are needed and where no agent is."""
 
     def __init__(self, source: Path, checks: tuple[Check, ...]) -> None:
@@ -106,8 +113,3 @@ class _Hidden:
 
     def after_steps(self, sandbox: Sandbox) -> None:
         """The sandbox goes, and they with it."""
-
-
-def why_not(problem: LoopwrightError) -> str:
-    """The problem in a line."""
-    return f"{problem.message} ({problem.hint})"

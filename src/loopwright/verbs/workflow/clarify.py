@@ -19,7 +19,7 @@ from loopwright.workflow.documents import spec as s
 from loopwright.workflow.documents.spec import Spec, new_spec
 from loopwright.workflow.facts import Damaged
 from loopwright.workflow.gather import SPEC
-from loopwright.workflow.model import PROFILES, Clarifying, Profile, Round, Stage, Transition, Workflow
+from loopwright.workflow.model import PROFILES, Clarifying, Profile, Reviewing, Round, Stage, Transition, Workflow
 from loopwright.workflow.questions import next_question
 from loopwright.workflow.store import Opened
 from loopwright.workspace.layout import record_choice
@@ -58,10 +58,25 @@ def begin(context: Context, name: str, idea: str, profile_name: str | None) -> W
             opened.write({SPEC: spec.page.render()}, actor())
             return opened.workflow
     with store.changing(slug) as opened:
+        if isinstance(opened.workflow.at, Reviewing):
+            _go_back(opened)
         _require_clarifying(opened.workflow)
         if profile_name is not None:
             opened.apply(c.SetProfile(profile=profile), actor())
         return opened.workflow
+
+
+def _go_back(opened: Opened) -> None:
+    """The review sent it here: the spec stays, and what it said against it is an open question."""
+    review = opened.workflow.review
+    opened.apply(c.Enter(transition=Transition.REVIEW_CLARIFY, standing=opened.standing()), "tool")
+    spec = _spec(opened)
+    answered = [item for item in spec.items if item.status == "answered"]
+    if answered:
+        spec = spec.reopening(answered[-1].id)
+    else:
+        spec = spec.asking(f"The review says: {review.rationale if review is not None else 'it is not clear'}")
+    opened.write({SPEC: spec.page.render()}, "tool")
 
 
 def take_round(context: Context, slug: str, agent: str | None, cancellation: Cancellation) -> Clarified:

@@ -6,12 +6,19 @@ from typing import Any
 
 import msgspec
 
+from loopwright.errors import LoopwrightError
+from loopwright.loop.model import Spent
 from loopwright.verbs.context import Context
+from loopwright.verbs.loop.control import store_of as loops_of
+from loopwright.verbs.workflow.deliver import finish
 from loopwright.verbs.workflow.names import store_of
 from loopwright.workflow.advice import Link, authorizations, evidence_chain, next_command, what_blocks
+from loopwright.workflow.audit import audited
 from loopwright.workflow.blockers import Blocker
+from loopwright.workflow.facts import Facts
 from loopwright.workflow.model import Workflow
 from loopwright.workflow.projection import readiness_document, stage_status
+from loopwright.workflow.slices import Slices
 from loopwright.workflow.standing import Standing
 
 
@@ -24,16 +31,16 @@ class Shown(msgspec.Struct, frozen=True):
     blockers: tuple[Blocker, ...]
     next: str
     stage_status: str
+    # What agents cost so far, as far as they said, and for how many requirements something passed.
+    usd: float
+    tokens: int
+    turns: int
+    verified: int
 
     @property
-    def usd(self) -> float:
-        """What agents cost so far, as far as they said."""
-        return sum(cost.usd or 0.0 for cost in self.workflow.costs)
-
-    @property
-    def tokens(self) -> int:
-        """What agents used so far."""
-        return sum(cost.tokens or 0 for cost in self.workflow.costs)
+    def usd_per_requirement(self) -> float | None:
+        """What one requirement cost that a run of the tool's own showed; None before there is one."""
+        return round(self.usd / self.verified, 4) if self.verified else None
 
     def document(self) -> dict[str, Any]:
         """For programs."""
@@ -47,15 +54,23 @@ class Shown(msgspec.Struct, frozen=True):
             "authorization": authorizations(workflow, self.standing),
             "evidence_chain": [msgspec.to_builtins(link) for link in self.chain],
             "decisions": [msgspec.to_builtins(one) for one in workflow.decisions],
-            "cost": {"usd": self.usd, "tokens": self.tokens, "turns": len(workflow.costs)},
+            "cost": {
+                "usd": self.usd,
+                "tokens": self.tokens,
+                "turns": self.turns,
+                "verified_requirements": self.verified,
+                "usd_per_verified_requirement": self.usd_per_requirement,
+            },
             "recommended_next_action": self.next,
         }
 
 
 def show(context: Context, slug: str) -> Shown:
-    """One workflow, as it stands now."""
+    """One workflow, as it stands now; a delivery that died on its way is finished first."""
     with store_of(context).changing(slug) as opened:
+        finish(context, slug)
         workflow, facts, standing = opened.workflow, opened.facts(), opened.standing()
+    spent = [_spent(context, loop_id) for loop_id in workflow.loops]
     return Shown(
         workflow=workflow,
         standing=standing,
@@ -63,4 +78,24 @@ def show(context: Context, slug: str) -> Shown:
         blockers=what_blocks(workflow, standing),
         next=next_command(workflow, standing),
         stage_status=stage_status(workflow, standing),
+        usd=round(sum(cost.usd or 0.0 for cost in workflow.costs) + sum(one.usd for one in spent), 6),
+        tokens=sum(cost.tokens or 0 for cost in workflow.costs) + sum(one.tokens for one in spent),
+        turns=len(workflow.costs) + sum(one.turns for one in spent),
+        verified=_verified(workflow, facts),
     )
+
+
+def _spent(context: Context, loop_id: str) -> Spent:
+    """What a loop that built for it has cost; one that is gone says nothing any more."""
+    try:
+        return loops_of(context).load(loop_id).spent
+    except LoopwrightError:
+        return Spent()
+
+
+def _verified(workflow: Workflow, facts: Facts) -> int:
+    if workflow.verification is None or not isinstance(facts.slices, Slices):
+        return 0
+    requirements = {domain: one.requirements for domain, one in facts.deltas.items()}
+    lines = audited(workflow, facts.slices, requirements).checklist
+    return sum(line.source == "approved-plan" and line.status == "covered" for line in lines)

@@ -28,7 +28,7 @@ from loopwright.workflow.documents.page import MOST_BYTES, NotAPage, read_page
 from loopwright.workflow.documents.spec import Spec, read_spec
 from loopwright.workflow.drafting import PlanReply, drafted, skeletons, wrong_with
 from loopwright.workflow.gather import SPEC
-from loopwright.workflow.model import Clarifying, Control, Planning, PlanRound, Stage, Transition, Workflow
+from loopwright.workflow.model import Clarifying, Control, Planning, PlanRound, Reviewing, Stage, Transition, Workflow
 from loopwright.workflow.package import CHANGE_DOCUMENTS, GRAPH, PLAN_DOCUMENTS, delta_of, prd_of, test_spec_of
 from loopwright.workflow.slices import Slices
 from loopwright.workflow.store import Opened
@@ -92,6 +92,8 @@ def _enter(context: Context, slug: str) -> None:
                 return
             case Clarifying():
                 opened.apply(c.Enter(transition=Transition.CLARIFY_PLAN, standing=opened.standing()), "tool")
+            case Reviewing():
+                opened.apply(c.Enter(transition=Transition.REVIEW_PLAN, standing=opened.standing()), "tool")
             case _:
                 raise WorkflowRefused(
                     "invalid_transition",
@@ -230,7 +232,7 @@ def _control(context: Context, slug: str, tell: Tell, cancellation: Cancellation
         return
     if all(check.id in known and known[check.id].digest == check.digest for check in slices.checks):
         return
-    tell(f"{len(slices.checks)} checks are run on the base: none may pass yet")
+    tell(f"{len(slices.checks)} checks are run on the base: what passes there proves nothing")
     checked = run_checks(
         context, slug, slices.checks, name="control", sandbox=context.sandbox_request(), cancellation=cancellation
     )

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from loopwright.workflow.documents.page import NotAPage, Page, Value, new_page, read_page
+from loopwright.workflow.documents.page import Page, Value, new_page, read_page
 
 NAME = "execution-record.md"
 KEYS = (
@@ -48,12 +48,3 @@ def read_record(data: bytes) -> Record:
     missing = [key for key in KEYS if not page.frontmatter.get(key)]
     missing += [f"the section {name}" for name in SECTIONS if not page.text_of(name)]
     return Record(page, tuple(missing))
-
-
-def status_of(record: Record | NotAPage | None) -> str:
-    """The contract's word for it."""
-    if record is None:
-        return "missing"
-    if isinstance(record, NotAPage):
-        return "invalid"
-    return "incomplete" if record.missing else "complete"

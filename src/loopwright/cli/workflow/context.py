@@ -1,0 +1,82 @@
+"""`loopwright context`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+import msgspec
+
+from loopwright.cli.options import context_of, in_workspace, say, say_json
+from loopwright.errors import WrongUsage
+from loopwright.verbs.workflow.context_notes import notes, remove_note, write_note
+
+_EPILOG = """\b
+Examples:
+  loopwright context add payments "money is in cents, rounding is half even"
+  cat notes.md | loopwright context add payments -
+  loopwright context list
+"""
+
+
+@click.group(epilog=_EPILOG)
+def command() -> None:
+    """Notes on the project's domains, which agents are told to read."""
+
+
+@command.command("list")
+@in_workspace
+def list_command(project_root: Path, as_json: bool) -> int:
+    """Every note."""
+    found = notes(context_of(project_root))
+    if as_json:
+        say_json({"notes": [msgspec.to_builtins(note) for note in found]})
+        return 0
+    for note in found:
+        say(f"{note.name}  {note.text.strip().splitlines()[0][:80] if note.text.strip() else ''}")
+    if not found:
+        say("no notes; `loopwright context add NAME TEXT` makes one")
+    return 0
+
+
+@command.command("show")
+@click.argument("name")
+@in_workspace
+def show_command(name: str, project_root: Path, as_json: bool) -> int:
+    """One note, whole."""
+    found = next((note for note in notes(context_of(project_root)) if note.name == name), None)
+    if found is None:
+        raise WrongUsage(f"there is no note '{name}'", hint="`loopwright context list`")
+    if as_json:
+        say_json(msgspec.to_builtins(found))
+    else:
+        say(found.text.rstrip("\n"))
+    return 0
+
+
+@command.command("add")
+@click.argument("name")
+@click.argument("text")
+@in_workspace
+def add_command(name: str, text: str, project_root: Path, as_json: bool) -> int:
+    """Write a note, new or in place of the one of this name; - reads it from standard input."""
+    note = write_note(context_of(project_root), name, sys.stdin.read() if text == "-" else text)
+    if as_json:
+        say_json(msgspec.to_builtins(note))
+    else:
+        say(f"written: {note.path}")
+    return 0
+
+
+@command.command("remove")
+@click.argument("name")
+@in_workspace
+def remove_command(name: str, project_root: Path, as_json: bool) -> int:
+    """Take a note away."""
+    remove_note(context_of(project_root), name)
+    if as_json:
+        say_json({"ok": True, "removed": name})
+    else:
+        say(f"{name} is gone")
+    return 0

@@ -1,0 +1,266 @@
+"""Hands a finished change over: into the user's files when it applies to what they have now, else as a branch.
+
+Never a half-applied tree: what is to become of each file is durable before the first one is touched, and whoever comes
+next finishes what a crash left.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import tempfile
+from pathlib import Path
+
+import msgspec
+
+from loopwright.errors import GitFailed, WorkflowRefused
+from loopwright.kernel import codec, git
+from loopwright.kernel.digest import sha256
+from loopwright.kernel.files import make_folder, remove_tree, shown, write_durably
+from loopwright.kernel.git import UserRepository
+from loopwright.verbs.context import Context
+from loopwright.verbs.workflow.built import Built
+from loopwright.workflow.delivery import FileMove, Plan, in_the_way, state_of
+from loopwright.workflow.model import Delivery, Workflow
+
+_PLAN = "delivery/plan.json"
+
+
+class Delivered(msgspec.Struct, frozen=True):
+    """Where it went, and a sentence for a person."""
+
+    delivery: Delivery
+    sentence: str
+
+
+def deliver(context: Context, workflow: Workflow, work: Built, *, as_branch: bool) -> Delivered:
+    """Hand it over in the way that is wished for, and that is possible."""
+    if (already := _delivered_before(context, workflow, work)) is not None:
+        return already
+    repository = context.repository()
+    wished = as_branch or context.settings.values.workflow.deliver == "branch"
+    if wished and repository is None:
+        raise WorkflowRefused(
+            "delivery_blocked", "a branch needs a git repository", next_command="deliver it as a patch"
+        )
+    if not wished:
+        why = _why_not_in_place(context, work)
+        if why is None:
+            return _in_place(context, workflow, work, repository)
+        if repository is None:
+            raise WorkflowRefused(
+                "delivery_blocked",
+                f"the change does not apply to what is there now: {why}",
+                next_command=f"git apply -3 {shown(work.path)}, by hand",
+            )
+        found = _branch(workflow, work, repository)
+        return Delivered(found.delivery, f"it does not apply to what you have now ({why}); {found.sentence}")
+    if repository is None:
+        raise AssertionError
+    return _branch(workflow, work, repository)
+
+
+def _delivered_before(context: Context, workflow: Workflow, work: Built) -> Delivered | None:
+    """We died between the files and the journal: they are there, and stay as they are."""
+    folder = context.layout.workflow(workflow.slug).folder
+    finish(context, workflow.slug)
+    done = folder / "delivery" / "done.json"
+    if not done.is_file():
+        return None
+    plan = codec.from_json(done.read_bytes(), Plan)
+    if plan.patch_sha256 != work.tree.patch_sha256:
+        return None
+    states = {state_of(move, _digest(context.project / move.path), undoing=False) for move in plan.moves}
+    if states != {"done"}:
+        return None
+    delivery = Delivery(how="patch", where=shown(context.project), before=plan.head, patch_sha256=plan.patch_sha256)
+    return Delivered(delivery, "it was delivered before")
+
+
+def finish(context: Context, slug: str) -> bool:
+    """Go on with a delivery, or an undoing, that died on its way; whether there was one."""
+    folder = context.layout.workflow(slug).folder
+    path = folder / _PLAN
+    if not path.is_file():
+        return False
+    plan = codec.from_json(path.read_bytes(), Plan)
+    _carry_out(context, folder, plan)
+    return True
+
+
+def undo(context: Context, workflow: Workflow, delivery: Delivery) -> str:
+    """Take it back; refused, and nothing changed, where somebody went on from it."""
+    if delivery.how == "branch":
+        return _drop_branch(context, delivery)
+    folder = context.layout.workflow(workflow.slug).folder
+    done = folder / "delivery" / "done.json"
+    plan = msgspec.structs.replace(codec.from_json(done.read_bytes(), Plan), undoing=True)
+    changed = in_the_way(plan, lambda name: _digest(context.project / name))
+    if changed:
+        raise WorkflowRefused(
+            "undo_blocked",
+            f"these files were changed after the delivery: {', '.join(changed[:5])}",
+            next_command="take your changes to them aside, then try again",
+        )
+    write_durably(folder / _PLAN, codec.to_json(plan))
+    _carry_out(context, folder, plan)
+    return f"{len(plan.moves)} files are as they were before"
+
+
+def _why_not_in_place(context: Context, work: Built) -> str | None:
+    """Whether the patch applies to the files as they are now, all of it."""
+    with tempfile.TemporaryDirectory(prefix="loopwright-deliver-") as scratch:
+        looking = git.make_private(Path(scratch) / "git", context.project)
+        try:
+            looking.run("apply", "--check", "--binary", "--whitespace=nowarn", "--", str(work.path.absolute()))
+        except GitFailed as problem:
+            return problem.message
+    return None
+
+
+def _in_place(context: Context, workflow: Workflow, work: Built, repository: UserRepository | None) -> Delivered:
+    folder = context.layout.workflow(workflow.slug).folder
+    plan = _planned(context, folder, work, repository)
+    write_durably(folder / _PLAN, codec.to_json(plan))
+    _carry_out(context, folder, plan)
+    delivery = Delivery(how="patch", where=shown(context.project), before=plan.head, patch_sha256=plan.patch_sha256)
+    return Delivered(delivery, f"{len(plan.moves)} files in your checkout are changed; nothing is committed")
+
+
+def _planned(context: Context, folder: Path, work: Built, repository: UserRepository | None) -> Plan:
+    """What becomes of each file: made in a copy of those that the patch touches, kept by content."""
+    names = _touched(work)
+    with tempfile.TemporaryDirectory(prefix="loopwright-deliver-") as scratch:
+        copy = Path(scratch) / "files"
+        make_folder(copy)
+        for name in names:
+            source = context.project / name
+            if source.is_symlink() or source.is_file():
+                make_folder((copy / name).parent)
+                _copy(source, copy / name)
+        maker = git.make_private(Path(scratch) / "git", copy)
+        maker.run("apply", "--binary", "--whitespace=nowarn", "--", str(work.path.absolute()))
+        moves = tuple(_move(context.project, copy, name, folder) for name in names)
+    head = repository.head.commit if repository is not None and repository.head is not None else ""
+    changed = tuple(move for move in moves if move.before != move.after or move.mode != move.was_mode)
+    return Plan(patch_sha256=work.tree.patch_sha256, head=head, moves=changed)
+
+
+def _move(project: Path, copy: Path, name: str, folder: Path) -> FileMove:
+    before, after = project / name, copy / name
+    for path in (before, after):
+        data = _content(path)
+        if data is not None:
+            write_durably(folder / "objects" / sha256(data), data)
+    return FileMove(path=name, before=_digest(before), after=_digest(after), mode=_mode(after), was_mode=_mode(before))
+
+
+def _carry_out(context: Context, folder: Path, plan: Plan) -> None:
+    """Every file that is not through yet; then the plan is history."""
+    for move in plan.moves:
+        target = context.project / move.path
+        if state_of(move, _digest(target), undoing=plan.undoing) != "as it was":
+            continue
+        digest, mode = (move.before, move.was_mode) if plan.undoing else (move.after, move.mode)
+        _put(target, digest, mode, folder)
+    if plan.undoing:
+        (folder / "delivery" / "done.json").unlink(missing_ok=True)
+    else:
+        write_durably(folder / "delivery" / "done.json", codec.to_json(plan))
+    (folder / _PLAN).unlink(missing_ok=True)
+
+
+def _put(target: Path, digest: str, mode: int, folder: Path) -> None:
+    if not digest:
+        target.unlink(missing_ok=True)
+        return
+    data = (folder / "objects" / digest.removeprefix("link:")).read_bytes()
+    make_folder(target.parent)
+    if digest.startswith("link:"):
+        temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+        temporary.symlink_to(os.fsdecode(data))
+        temporary.replace(target)
+        return
+    write_durably(target, data, mode=mode)
+
+
+def _touched(work: Built) -> list[str]:
+    """Every path of the patch, both sides of a rename."""
+    with tempfile.TemporaryDirectory(prefix="loopwright-deliver-") as scratch:
+        reader = git.make_private(Path(scratch) / "git", Path(scratch))
+        listed = reader.run("apply", "--numstat", "-z", "--", str(work.path.absolute()))
+        summary = reader.run("apply", "--summary", "--", str(work.path.absolute())).decode("utf-8", "replace")
+    names = {os.fsdecode(row.split(b"\t", 2)[2]) for row in listed.split(b"\0") if row.count(b"\t") >= 2}
+    return sorted(names | set(_renamed(work.patch)) if "rename" in summary else names)
+
+
+def _renamed(patch: bytes) -> list[str]:
+    words = (b"rename from ", b"rename to ")
+    lines = (line for line in patch.split(b"\n") if line.startswith(words))
+    return [os.fsdecode(line.split(b" ", 2)[2]).strip('"') for line in lines]
+
+
+def _content(path: Path) -> bytes | None:
+    if path.is_symlink():
+        return os.fsencode(path.readlink())
+    return path.read_bytes() if path.is_file() else None
+
+
+def _digest(path: Path) -> str:
+    data = _content(path)
+    if data is None:
+        return ""
+    return f"link:{sha256(data)}" if path.is_symlink() else sha256(data)
+
+
+def _mode(path: Path) -> int:
+    try:
+        return stat.S_IMODE(path.lstat().st_mode) if not path.is_symlink() else 0o644
+    except OSError:
+        return 0o644
+
+
+def _copy(source: Path, target: Path) -> None:
+    if source.is_symlink():
+        target.symlink_to(source.readlink())
+        return
+    target.write_bytes(source.read_bytes())
+    target.chmod(_mode(source))
+
+
+def _branch(workflow: Workflow, work: Built, repository: UserRepository) -> Delivered:
+    """A commit on the base that was built on, on a branch of its own; one step, by git itself."""
+    name = f"loopwright/{workflow.slug}"
+    with tempfile.TemporaryDirectory(prefix="loopwright-deliver-") as scratch:
+        maker = git.make_private(
+            Path(scratch) / "git", Path(scratch) / "tree", object_stores=repository.object_stores,
+            object_format=repository.object_format,
+        )  # fmt: skip
+        make_folder(Path(scratch) / "tree")
+        start = work.tree.commit
+        maker.run("read-tree", *([start] if start else ["--empty"]))
+        if work.patch:
+            maker.run("apply", "--cached", "--binary", "--whitespace=nowarn", "--", str(work.path.absolute()))
+        tree = maker.run("write-tree").decode().strip()
+        parents = ("-p", start) if start else ()
+        who = ("user.name=loopwright", "user.email=loopwright@localhost")
+        commit = maker.run("commit-tree", tree, *parents, "-m", f"{workflow.slug}\n\n{workflow.idea}", config=who)
+        git.publish_branch(repository, maker, commit.decode().strip(), name)
+    delivery = Delivery(how="branch", where=name, before=commit.decode().strip(), patch_sha256=work.tree.patch_sha256)
+    return Delivered(delivery, f"it is on the branch {name}: git merge {name}")
+
+
+def _drop_branch(context: Context, delivery: Delivery) -> str:
+    repository = context.repository()
+    if repository is None or not git.drop_branch(repository, delivery.where, delivery.before):
+        raise WorkflowRefused(
+            "undo_blocked",
+            f"the branch {delivery.where} is not any more what was delivered",
+            next_command=f"git branch -D {delivery.where}, by hand",
+        )
+    return f"the branch {delivery.where} is gone"
+
+
+def clear(context: Context, slug: str) -> None:
+    """Nothing of a delivery that was taken back is kept."""
+    remove_tree(context.layout.workflow(slug).folder / "delivery")

@@ -1,0 +1,278 @@
+"""`loopwright review`: first what a machine can see, then reviewers where the risk floor asks for them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+
+from loopwright.agents.port import Role
+from loopwright.agents.prompts import prompt_for
+from loopwright.errors import AgentFailed, LoopwrightError, WorkflowRefused
+from loopwright.kernel.files import make_folder, write_durably
+from loopwright.kernel.process import Cancellation
+from loopwright.reflection.risk import RiskVerdict, evaluate_risk_floor
+from loopwright.reflection.store import read_shelf
+from loopwright.verbs.context import Context
+from loopwright.verbs.loop.control import actor
+from loopwright.verbs.person import require_person
+from loopwright.verbs.risk import rules_of
+from loopwright.verbs.verify import verify
+from loopwright.verbs.workflow.asking import Wanted, ask_agent
+from loopwright.verbs.workflow.built import Built, built
+from loopwright.verbs.workflow.names import slug_of, store_of
+from loopwright.workflow import commands as c
+from loopwright.workflow.documents.record import NAME as RECORD
+from loopwright.workflow.documents.record import Record
+from loopwright.workflow.facts import Facts
+from loopwright.workflow.manifest import Row, merged
+from loopwright.workflow.manifest import render as render_manifest
+from loopwright.workflow.model import Building, Review, Reviewing, Stage, Transition, Verification, Workflow
+from loopwright.workflow.patch_facts import patch_facts
+from loopwright.workflow.reviewing import CodeReview, Objection, Outcome, SmellReview, concluded, report, support
+from loopwright.workflow.scope import scope_blockers
+from loopwright.workflow.store import Opened
+
+Tell = Callable[[str], None]
+_T = TypeVar("_T")
+_TOOL = "loopwright"
+
+
+class ReviewWish(msgspec.Struct, frozen=True, kw_only=True):
+    """Who reviews: an agent by name, or a person with their verdict."""
+
+    reviewer: str = ""
+    verdict: str | None = None
+    target: str | None = None
+    rationale: str = ""
+
+
+def review(context: Context, name: str, wish: ReviewWish, tell: Tell, cancellation: Cancellation) -> Workflow:
+    """Enter → what a machine sees → reviewers by the risk floor → verdict, report, and what comes next."""
+    slug = _slug(name)
+    with store_of(context).changing(slug) as opened:
+        _enter(opened)
+        workflow, facts = opened.workflow, opened.facts()
+    verified = workflow.verification
+    if verified is None:
+        raise WorkflowRefused("review_gate_blocked", "nothing was verified", next_command=f"loopwright build {slug}")
+    work = built(context, workflow, verified)
+    objections = list(_mechanical(context, workflow, facts, verified, wish.reviewer or _TOOL))
+    risk = _risk(context, verified, work.patch)
+    code, smell, notes = _judged(context, workflow, work, risk, wish, objections, tell, cancellation)
+    outcome = concluded(objections, code, smell, (*notes, *_reflections(context, verified)))
+    return _settle(context, slug, wish, verified, work.patch, outcome, (code, smell))
+
+
+def _slug(name: str) -> str:
+    path = Path(name)
+    return slug_of(path.parent.name) if path.name == RECORD and path.parent.name else slug_of(name)
+
+
+def _enter(opened: Opened) -> None:
+    if isinstance(opened.workflow.at, Reviewing):
+        return
+    if not isinstance(opened.workflow.at, Building):
+        raise WorkflowRefused(
+            "invalid_transition",
+            f"{opened.workflow.slug} is at {opened.workflow.stage.value}: there is nothing to review",
+            next_command=f"loopwright status {opened.workflow.slug}",
+        )
+    opened.apply(c.Enter(transition=Transition.BUILD_REVIEW, standing=opened.standing()), "tool")
+
+
+def _mechanical(
+    context: Context, workflow: Workflow, facts: Facts, verified: Verification, reviewer: str
+) -> Iterator[Objection]:
+    """What no judgment is needed for; each names the stage that has to answer it."""
+    record = facts.record
+    if not isinstance(record, Record) or record.missing:
+        lacks = ", ".join(record.missing[:5]) if isinstance(record, Record) else facts.record_status
+        yield Objection(Stage.PLAN, f"the execution record is not whole: {lacks}")
+    elif not record.frontmatter.get("evidence_manifest"):
+        yield Objection(Stage.PLAN, "the execution record names no evidence")
+    elif record.actor == reviewer:
+        yield Objection(Stage.PLAN, f"{reviewer} built it and can't review it")
+    for one in scope_blockers(workflow.slug, record.frontmatter if isinstance(record, Record) else {}):
+        yield Objection(Stage.BUILD, one.message)
+    for run_id in sorted({run.run_id for run in verified.checks.values()}):
+        try:
+            mismatches = [text for found in verify(context, run_id) for text in found.mismatches]
+        except LoopwrightError as problem:
+            mismatches = [problem.message]
+        if mismatches:
+            yield Objection(Stage.BUILD, f"the evidence of {run_id} does not hold: {mismatches[0]}")
+
+
+def _risk(context: Context, verified: Verification, patch: bytes) -> RiskVerdict:
+    said = patch_facts(patch)
+    threshold = context.settings.values.risk.threshold
+    files = tuple(sorted(verified.files))
+    return evaluate_risk_floor(files, said.insertions, said.deletions, threshold, rules_of(context), said.kinds)
+
+
+def _judged(
+    context: Context,
+    workflow: Workflow,
+    work: Built,
+    risk: RiskVerdict,
+    wish: ReviewWish,
+    objections: list[Objection],
+    tell: Tell,
+    cancellation: Cancellation,
+) -> tuple[CodeReview | None, SmellReview | None, list[str]]:
+    """Routing is by the mechanical floor alone; a reviewer that fails is one that says no."""
+    full = context.settings.values.workflow.profile == "full"
+    floor = f"risk floor {risk.score:.2f} of {risk.threshold:.2f} ({risk.surface}): {risk.reason}"
+    if wish.verdict is not None:
+        return _by_person(context, wish), None, [floor, f"reviewed by {wish.reviewer or actor()}"]
+    if not risk.needs_review and not full:
+        return None, None, [f"code review was skipped: {floor}"]
+    if objections:
+        return None, None, [f"nobody was asked, what a machine sees comes first; {floor}"]
+    if not wish.reviewer:
+        why = f"{floor}: this needs a reviewer who did not build it"
+        objections.append(Objection(Stage.BUILD, why))
+        return None, None, []
+    code = _ask(context, workflow, work, wish, Role.REVIEWER, CodeReview, risk, tell, cancellation)
+    smell = _ask(context, workflow, work, wish, Role.SMELL_REVIEWER, SmellReview, risk, tell, cancellation)
+    for role, answer in ((Role.REVIEWER, code), (Role.SMELL_REVIEWER, smell)):
+        if isinstance(answer, str):
+            objections.append(Objection(Stage.BUILD, f"the {role.value} gave no verdict: {answer}"))
+    return (
+        code if isinstance(code, CodeReview) else None,
+        smell if isinstance(smell, SmellReview) else None,
+        [floor],
+    )
+
+
+def _by_person(context: Context, wish: ReviewWish) -> CodeReview:
+    require_person(context.environment, "review --verdict")
+    if wish.verdict == "approve":
+        return CodeReview(verdict="approve", summary=wish.rationale)
+    target = wish.target if wish.target in ("build", "plan", "clarify") else "build"
+    return msgspec.convert(
+        {"verdict": "request-changes", "summary": wish.rationale, "rollback_target": target}, CodeReview
+    )
+
+
+def _ask(
+    context: Context,
+    workflow: Workflow,
+    work: Built,
+    wish: ReviewWish,
+    role: Role,
+    kind: type[_T],
+    risk: RiskVerdict,
+    tell: Tell,
+    cancellation: Cancellation,
+) -> _T | str:
+    tell(f"the {role.value} looks at it")
+    values = {"patch": "$LOOPWRIGHT_MAILBOX/reviewed.patch"}
+    if role is Role.REVIEWER:
+        spec = context.layout.workflow(workflow.slug).document("spec.md")
+        values |= {
+            "manifest": "$LOOPWRIGHT_MAILBOX/context/review-context.jsonl",
+            "spec": spec.read_text(encoding="utf-8") if spec.is_file() else workflow.idea,
+            "risk": f"Riskiest: {risk.surface}.",
+        }
+    taken = workflow.turns_of(role.value)
+    wanted = Wanted(
+        slug=workflow.slug, stage=Stage.REVIEW, agent=wish.reviewer, role=role,
+        prompt=prompt_for(role, about="change", **values),
+        name=f"{workflow.slug}-{role.value.replace(' ', '-')}-{taken + 1}", number=taken,
+        sandbox=work.sandbox(context), letters=_letters(context, workflow, work),
+    )  # fmt: skip
+    try:
+        return ask_agent(context, wanted, kind, cancellation)
+    except AgentFailed as problem:
+        return problem.message
+
+
+def _letters(context: Context, workflow: Workflow, work: Built) -> dict[str, bytes]:
+    """What the reviewer finds beside the project: the patch, and the documents that the manifest lists."""
+    paths = context.layout.workflow(workflow.slug)
+    found: dict[str, bytes] = {"reviewed.patch": work.patch}
+    rows = []
+    for name, kind, reason in (
+        ("spec.md", "spec", "what was wanted"),
+        (RECORD, "record", "what was done"),
+        ("build-support/completion-audit.json", "audit", "what shows each requirement"),
+    ):
+        path = paths.document(name)
+        if path.is_file():
+            found[f"context/{name}"] = path.read_bytes()
+            rows.append(
+                Row(stage="review", kind=kind, path=f"context/{name}", reason=reason, priority=1, required=True)
+            )
+    return found | {"context/review-context.jsonl": render_manifest(merged(rows, lambda path: path in found))}
+
+
+def _reflections(context: Context, verified: Verification) -> list[str]:
+    """What doers said of these files; it is read, and routes nothing."""
+    if not context.layout.reflections.is_dir():
+        return []
+    files = set(verified.files)
+    notes = []
+    for stored in read_shelf(context.layout.reflections).stored:
+        found = stored.reflection
+        if files & set(found.files_changed) and found.most_likely_wrong is not None:
+            notes.append(f"{found.agent} thinks it most likely wrong at {found.most_likely_wrong.surface}")
+    return notes[-5:]
+
+
+def _settle(
+    context: Context,
+    slug: str,
+    wish: ReviewWish,
+    verified: Verification,
+    patch: bytes,
+    outcome: Outcome,
+    answers: tuple[CodeReview | None, SmellReview | None],
+) -> Workflow:
+    who = wish.reviewer or (actor() if wish.verdict is not None else _TOOL)
+    clean = context.tools().redactor.clean
+    found = Review(
+        verdict=outcome.verdict,
+        reviewer=who,
+        tree=verified.tree,
+        target=outcome.target,
+        rationale=clean(outcome.rationale).text,
+        report="review-report.md",
+    )
+    skipped = "; ".join(outcome.notes) or "it was not asked for"
+    runs = sorted({run.run_id for run in verified.checks.values()})
+    changed = json.dumps({"tree": verified.tree, "files": list(verified.files)}, ensure_ascii=False, indent=2) + "\n"
+    with store_of(context).changing(slug) as opened:
+        pages = {
+            "review-report.md": report(slug, found, outcome, {"input": [RECORD], "evidence": runs}, opened.now),
+            "review-support/code-review.json": support(answers[0], skipped),
+            "review-support/architecture-smell.json": support(answers[1], skipped),
+            "review-support/changed-files.json": changed.encode(),
+        }
+        opened.write(
+            {name: clean(data).data for name, data in pages.items()} | {"review-support/reviewed.patch": patch}, who
+        )
+        opened.apply(c.RecordReview(review=found), who)
+        if outcome.verdict == "approve":
+            _journal(context, opened.workflow, found)
+        opened.apply(c.RequestApproval(transition=Transition.REVIEW_DONE, standing=opened.standing()), "tool")
+        return opened.workflow
+
+
+def _journal(context: Context, workflow: Workflow, found: Review) -> None:
+    """A page for the developer: what was reviewed, by whom, on which tree."""
+    folder = context.layout.developer_journal(actor())
+    make_folder(folder)
+    number = sum(1 for _ in folder.glob("journal-*.md")) + 1
+    lines = [
+        f"# {workflow.slug}",
+        "",
+        workflow.idea,
+        "",
+        f"Reviewed by {found.reviewer}: {found.verdict}, tree {found.tree}.",
+    ]
+    write_durably(folder / f"journal-{number}.md", ("\n".join(lines) + "\n").encode())

@@ -1,0 +1,30 @@
+"""`loopwright undo`: takes a delivered change back, whole or not at all."""
+
+from __future__ import annotations
+
+from loopwright.errors import WorkflowRefused
+from loopwright.verbs.context import Context
+from loopwright.verbs.loop.control import actor
+from loopwright.verbs.person import require_person
+from loopwright.verbs.workflow import deliver
+from loopwright.verbs.workflow.approve import Consented
+from loopwright.verbs.workflow.names import store_of
+from loopwright.workflow import commands as c
+from loopwright.workflow.model import Archived, Done
+
+
+def undo(context: Context, slug: str) -> Consented:
+    """The files, or the branch, as they were before; then the journal says so."""
+    require_person(context.environment, "undo")
+    with store_of(context).changing(slug) as opened:
+        at = opened.workflow.at
+        delivery = at.delivery if isinstance(at, Done | Archived) else None
+        if delivery is None:
+            raise WorkflowRefused(
+                "nothing_delivered",
+                f"nothing of {slug} was delivered",
+                next_command=f"loopwright status {slug}",
+            )
+        said = deliver.undo(context, opened.workflow, delivery)
+        after = opened.apply(c.Undo(by=actor()), actor()).workflow
+    return Consented(after, said)

@@ -1,0 +1,80 @@
+"""What keeps a build from being reviewed: the contract's blockers, in its order. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from loopwright.workflow.audit import audited
+from loopwright.workflow.blockers import Blocker, blocker
+from loopwright.workflow.documents.record import Record
+from loopwright.workflow.facts import Facts
+from loopwright.workflow.model import Workflow
+from loopwright.workflow.scope import scope_blockers
+from loopwright.workflow.slices import Slices
+
+_LEAN = ("execution", "verification", "evidence")
+_FULL = (*_LEAN, "architect", "deslop", "regression")
+
+
+def before_review(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
+    """Everything at once."""
+    slug = workflow.slug
+    for decision in workflow.decisions:
+        if decision.answer is None:
+            yield blocker("decision_required_", decision.id, slug=slug, name=decision.id, question=decision.question)
+    yield from _lanes(workflow, facts)
+    for delegation in facts.ledger.blocking:
+        yield blocker("delegation_active_", delegation.id, slug=slug, name=delegation.id, scope=delegation.scope)
+    yield from _sealed(workflow)
+    yield from _audit(workflow, facts)
+    if facts.record_status != "complete":
+        yield blocker("execution_record_", facts.record_status, slug=slug, why=_missing(facts))
+    if facts.manifest_problem:
+        yield blocker("context_manifest_invalid", slug=slug, problem=facts.manifest_problem)
+    yield from scope_of(workflow, facts)
+
+
+def scope_of(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
+    """What the record itself says is left."""
+    if isinstance(facts.record, Record):
+        yield from scope_blockers(workflow.slug, facts.record.frontmatter)
+
+
+def _lanes(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
+    slug = workflow.slug
+    for lane in _FULL if facts.gates.full else _LEAN:
+        if lane not in workflow.lanes:
+            yield blocker("lane_incomplete_", lane, slug=slug, lane=lane)
+    verified = workflow.verification
+    failed = [name for name, run in verified.checks.items() if not run.passed] if verified is not None else []
+    if failed:
+        yield blocker("verification_", "failed", slug=slug, why=f"{', '.join(failed[:5])} failed")
+    for lane, fine in (("architect", ("approve",)), ("deslop", ("done", "skipped")), ("regression", ("passed",))):
+        status = workflow.lanes.get(lane)
+        if facts.gates.full and status is not None and status not in fine:
+            yield blocker(f"{lane}_", status, slug=slug, status=status)
+
+
+def _sealed(workflow: Workflow) -> Iterator[Blocker]:
+    """A judge that the work changed is not wrong; a person looks at it."""
+    for path, digest in (workflow.verification.judges if workflow.verification is not None else {}).items():
+        if not workflow.is_signed(path, digest):
+            yield blocker("sealed_file_changed_", path, slug=workflow.slug, path=path)
+
+
+def _audit(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
+    if workflow.verification is None:
+        yield blocker("completion_audit_not_run", slug=workflow.slug)
+        return
+    if not isinstance(facts.slices, Slices):
+        return
+    requirements = {domain: one.requirements for domain, one in facts.deltas.items()}
+    audit = audited(workflow, facts.slices, requirements)
+    if audit.status == "blocked":
+        missing = ", ".join(f"{line.id} ({line.requirement[:60]})" for line in audit.missing[:4])
+        yield blocker("completion_audit_blocked", slug=workflow.slug, missing=missing)
+        yield blocker("completion_audit_missing_evidence", slug=workflow.slug, missing=missing)
+
+
+def _missing(facts: Facts) -> str:
+    return ", ".join(facts.record.missing[:5]) if isinstance(facts.record, Record) else facts.record_status

@@ -1,0 +1,112 @@
+"""What a review says, and where it sends a change back to. Pure: whoever asked agents brings what they answered."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Literal
+
+import msgspec
+
+from loopwright.workflow.documents.page import new_page
+from loopwright.workflow.model import Review, Stage, Verdict
+
+Severity = Literal["info", "minor", "major", "critical"]
+_BACK = {Stage.BUILD: 1, Stage.PLAN: 2, Stage.CLARIFY: 3}
+
+
+class Finding(msgspec.Struct, frozen=True, kw_only=True):
+    """One remark of a reviewer."""
+
+    message: str
+    severity: str = "minor"
+    file: str = ""
+    line: int = 0
+
+
+class CodeReview(msgspec.Struct, frozen=True, kw_only=True):
+    """A reviewer's answer on the code."""
+
+    verdict: Literal["approve", "request-changes"]
+    findings: list[Finding] = []
+    rollback_target: Literal["build", "plan", "clarify"] | None = None
+    summary: str = ""
+
+
+class SmellReview(msgspec.Struct, frozen=True, kw_only=True):
+    """A reviewer's answer on the architecture."""
+
+    verdict: Literal["pass", "warn", "block"]
+    findings: list[Finding] = []
+    rollback_target: Literal["build", "plan", "clarify"] | None = None
+    summary: str = ""
+
+
+class Objection(msgspec.Struct, frozen=True):
+    """A reason against, and the stage that has to answer it."""
+
+    target: Stage
+    message: str
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    """The verdict, where it goes back to, and everything that was said."""
+
+    verdict: Verdict
+    target: Stage | None
+    rationale: str
+    objections: tuple[Objection, ...]
+    notes: tuple[str, ...]
+
+
+def concluded(
+    objections: Iterable[Objection], code: CodeReview | None, smell: SmellReview | None, notes: Iterable[str]
+) -> Outcome:
+    """Mechanical objections first; an agent's judgment can only add to them."""
+    found = list(objections)
+    if code is not None and code.verdict == "request-changes":
+        said = code.summary or "; ".join(one.message for one in code.findings[:5]) or "the code review asks for changes"
+        found.append(Objection(Stage(code.rollback_target or "build"), f"code review: {said}"))
+    if smell is not None and smell.verdict == "block":
+        said = smell.summary or "; ".join(one.message for one in smell.findings[:5]) or "the architecture does not hold"
+        found.append(Objection(Stage(smell.rollback_target or "plan"), f"architecture: {said}"))
+    told = list(notes)
+    if smell is not None and smell.verdict == "warn":
+        told.append(f"architecture: {smell.summary or '; '.join(one.message for one in smell.findings[:5])}")
+    if not found:
+        return Outcome("approve", None, "", (), tuple(told))
+    # What has to be answered furthest back comes first: the rest rests on it.
+    target = max((one.target for one in found), key=_BACK.__getitem__)
+    rationale = "; ".join(one.message for one in found)
+    return Outcome("request-changes", target, rationale, tuple(found), tuple(told))
+
+
+def report(slug: str, review: Review, outcome: Outcome, manifests: dict[str, list[str]], at: str) -> bytes:
+    """`review-report.md`."""
+    page = new_page(
+        f"Review: {slug}",
+        schema_version="1",
+        workflow_id=slug,
+        verdict=outcome.verdict,
+        reviewer=review.reviewer,
+        rollback_target=outcome.target.value if outcome.target is not None else "",
+        rollback_rationale=outcome.rationale,
+        tree=review.tree,
+        reviewed_at=at,
+        input_manifest=manifests.get("input", []),
+        evidence_manifest=manifests.get("evidence", []),
+    )
+    objections = "\n".join(f"- ({one.target.value}) {one.message}" for one in outcome.objections) or "none"
+    notes = "\n".join(f"- {note}" for note in outcome.notes) or "none"
+    return (
+        page.with_section("Verdict", outcome.verdict)
+        .with_section("Objections", objections)
+        .with_section("Notes", notes)
+        .render()
+    )
+
+
+def support(document: msgspec.Struct | None, why_not: str) -> bytes:
+    """A reviewer's answer as it was given; or why nobody was asked."""
+    record = msgspec.to_builtins(document) if document is not None else {"verdict": "skipped", "why": why_not}
+    return (json.dumps(record, ensure_ascii=False, indent=2) + "\n").encode()

@@ -1,0 +1,233 @@
+"""`loopwright build`: the agent's word counts for nothing, the checks' does; and what a person has to look at."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from tests.walks.workflow_kit import (
+    BUILT,
+    CHECK,
+    SLICE,
+    blockers,
+    ok,
+    plan,
+    planner,
+    prepare,
+    refusal,
+    state,
+    status,
+)
+
+BUILDS = {"role": "builder", "run": BUILT, "usd": 0.5, "tokens": 100}
+CLAIMS = {"role": "builder", "run": "echo 'all done, every test passes'", "usd": 0.5, "tokens": 100}
+
+
+def approved(project, turns, *, settings="", slices=(SLICE,)):
+    prepare(project, [planner(slices=list(slices)), *turns], settings=settings)
+    plan(project)
+    ok(project, "approve", "greet", "--from", "plan", "--to", "build")
+
+
+def build(project, *arguments, code=0):
+    done = project.run("build", "greet", "--agent", "scripted", *arguments)
+    assert done.exit_code == code, done.stdout + done.stderr
+    return done
+
+
+def audit(project):
+    folder = project.own / "workflows" / "greet" / "build-support"
+    return json.loads((folder / "completion-audit.json").read_text())
+
+
+def test_a_claim_opens_nothing_and_the_fix_does(project):
+    approved(project, [CLAIMS, BUILDS])
+    done = build(project)
+    assert "failing: VS-1-C1" in done.stdout
+    assert blockers(project, "review") == {}
+    assert not (project.root / "hello.py").read_text().count("hello"), "the user's checkout is theirs"
+    found = audit(project)
+    assert (found["status"], {line["source"] for line in found["checklist"]}) == (
+        "passed", {"approved-plan", "vertical-slice", "test-spec"}
+    )  # fmt: skip
+    tree = re.search(r"tree ([0-9a-f]{12})", found["checklist"][0]["evidence"][0])
+    assert tree is not None
+    cost = status(project)["cost"]
+    assert (cost["usd"], cost["turns"], cost["verified_requirements"]) == (1.0, 3, 1)
+    assert cost["usd_per_verified_requirement"] == 1.0
+    assert project.run("verify").exit_code == 0
+    assert state(project)["requested_transition"] == "build->review"
+    record = (project.own / "workflows" / "greet" / "execution-record.md").read_text()
+    assert "- hello.py" in record
+    assert list(project.sandboxes.iterdir()) == []
+
+
+def test_what_was_built_is_what_was_judged(project):
+    approved(project, [BUILDS])
+    build(project)
+    runs = [project.evidence(path.name) for path in (project.own / "runs").iterdir()]
+    judged = next(run for run in runs if run.get("loop_id"))
+    assert (judged["kind"], judged["workflow"]) == ("workflow", "greet")
+    assert [step["id"] for step in judged["steps"]] == ["VS-1-C1"]
+    assert audit(project)["checklist"][0]["evidence"][0].endswith(judged["base"]["tree"][:12])
+
+
+def test_a_build_that_never_gets_there_says_what_fails(project):
+    approved(project, [CLAIMS] * 9)
+    build(project, code=11)
+    found = blockers(project, "review")
+    assert {"verification_failed", "completion_audit_blocked", "completion_audit_missing_evidence"} <= set(found)
+    assert "VS-1-C1" in found["verification_failed"]["message"]
+    refused = refusal(project, "approve", "greet", "--from", "build", "--to", "review")
+    assert refused["error"] == "build_review_gate_blocked"
+
+
+def test_a_judge_that_the_work_changed_needs_a_persons_look(project):
+    check = {"id": "C", "command": "bash check.sh"}
+    cheats = {"role": "builder", "run": "echo true > check.sh"}
+    prepare(project, [planner(slices=[{**SLICE, "checks": [check]}]), cheats])
+    project.write("check.sh", "grep -q hello hello.py\n")
+    project.commit("a judge")
+    plan(project)
+    ok(project, "approve", "greet", "--from", "plan", "--to", "build")
+    build(project)
+    assert list(blockers(project, "review")) == ["sealed_file_changed_check.sh"]
+    refused = refusal(project, "approve", "greet", "--from", "build", "--to", "review")
+    assert refused["blockers"][0]["code"] == "sealed_file_changed_check.sh"
+    assert refusal(project, "sign", "greet", "other.sh")["error"] == "nothing_to_sign"
+    ok(project, "sign", "greet", "check.sh", "--note", "I know")
+    assert blockers(project, "review") == {}
+
+
+def test_a_new_file_that_steers_tests_is_a_changed_judge(project):
+    planted = {"role": "builder", "run": f"{BUILT}; echo 'import sys' > conftest.py; echo x > sitecustomize.py"}
+    approved(project, [planted])
+    build(project)
+    assert set(blockers(project, "review")) == {
+        "sealed_file_changed_conftest.py", "sealed_file_changed_sitecustomize.py"
+    }  # fmt: skip
+
+
+def test_a_hidden_check_is_seen_by_nobody_but_the_judge(project):
+    hidden = {"id": "H", "command": "python3 hidden_check.py", "hidden": True}
+    special = "printf 'def greet(name):\\n    return \"hello Ann\"\\n' > hello.py; ls > listing"
+    slices = [{**SLICE, "checks": [{"id": "V", "command": CHECK}, hidden]}]
+    prepare(project, [planner(slices=slices), {"role": "builder", "run": special}, BUILDS])
+    project.write(
+        ".loopwright/workflows/greet/hidden/hidden_check.py",
+        "import hello\nassert hello.greet('Zoë') == 'hello Zoë', hello.greet('Zoë')\n",
+    )
+    plan(project)
+    ok(project, "approve", "greet", "--from", "plan", "--to", "build")
+    build(project)
+    prompts = [path.read_text() for path in (project.own / "loops").glob("*/turns/*/prompt.md")]
+    assert len(prompts) == 2
+    assert not any("hidden_check" in text or "Zoë" in text for text in prompts)
+    assert "1 that you are not shown" in prompts[0] or "1 that you are not shown" in prompts[1]
+    assert any("a check that you are not shown fails: greet says the name" in text for text in prompts)
+    assert blockers(project, "review") == {}
+
+
+def test_a_slice_for_a_person_waits_for_a_signature_on_what_is_there(project):
+    second = {**SLICE, "id": "VS-2", "title": "looks nice", "type": "HITL", "checks": [], "blocked_by": ["VS-1"],
+              "requirements": []}  # fmt: skip
+    approved(project, [BUILDS, {"role": "builder", "run": "echo nice > style"}], slices=(SLICE, second))
+    build(project)
+    found = blockers(project, "review")
+    assert "VS-2" in found["completion_audit_blocked"]["message"]
+    ok(project, "sign", "greet", "VS-2", "--note", "seen")
+    assert blockers(project, "review") == {}
+
+
+def test_a_question_pauses_the_build_and_its_answer_resumes_it(project):
+    asks = 'mkdir -p $LOOPWRIGHT_DECISIONS; echo \'{"question": "formal or not?"}\' > $LOOPWRIGHT_DECISIONS/one.json'
+    told = {**BUILDS, "expect": "formal or not?\n  Answer: not"}
+    approved(project, [{"role": "builder", "run": asks}, told])
+    build(project, code=11)
+    assert "formal or not?" in blockers(project, "review")["decision_required_D-1"]["message"]
+    assert "answer greet D-1" in ok(project, "next").stdout
+    ok(project, "answer", "greet", "D-1", "not")
+    again = refusal(project, "answer", "greet", "D-1", "formal")
+    assert again["error"] == "decision_answered"
+    build(project)
+    assert blockers(project, "review") == {}
+
+
+def test_the_loop_of_a_build_goes_on_by_the_loops_own_commands(project):
+    approved(project, [{"role": "builder", "fail": "not_logged_in"}, BUILDS])
+    build(project, code=11)
+    loop_id = next(path.name.removesuffix(".json") for path in (project.own / "loops").glob("loop-*.json"))
+    done = project.run("loop", "resume", loop_id)
+    assert done.exit_code == 0, done.stdout + done.stderr
+    assert blockers(project, "review") == {}, "whoever drives it, the same judges decide"
+
+
+def test_a_plan_that_changes_under_the_build_stops_the_review(project):
+    approved(project, [BUILDS])
+    build(project)
+    path = project.own / "workflows" / "greet" / "plan.md"
+    path.write_text(path.read_text() + "\nAnd a pony.\n")
+    assert "plan.md" in blockers(project, "review")["approval_void_build"]["message"]
+
+
+def test_a_build_needs_a_plan_consent_and_its_stage(project):
+    prepare(project, [planner()])
+    ok(project, "clarify", "other", "--idea", "x")
+    assert (
+        refusal(project, "build", "other", "--agent", "scripted")["error"] == "build_requires_approved_plan_artifacts"
+    )
+    assert refusal(project, "build", "nothing", "--agent", "scripted")["error"] == "workflow_not_initialized"
+    plan(project)
+    assert refusal(project, "build", "greet", "--agent", "scripted")["error"] == "approved_transition_required"
+    assert refusal(project, "build", "greet")["error"] == "agent_missing"
+
+
+def test_what_the_record_says_is_left_keeps_the_gate_shut(project):
+    approved(project, [BUILDS])
+    build(project)
+    path = project.own / "workflows" / "greet" / "execution-record.md"
+    whole = path.read_text()
+    for lines, code in (
+        ("remaining_scope: the docs", "partial_scope_remaining"),
+        ("completion_claim: half", "completion_claim_half"),
+        ("planned_scope: a, b\nimplemented_scope: a", "implemented_scope_mismatch"),
+    ):
+        path.write_text(whole.replace("schema_version", f"{lines}\nschema_version", 1))
+        assert list(blockers(project, "review")) == [code]
+    path.write_text(whole.replace("## Limitations", "## Other"))
+    assert list(blockers(project, "review")) == ["execution_record_incomplete"]
+    path.write_bytes(b"\xff")
+    assert list(blockers(project, "review")) == ["execution_record_invalid"]
+    path.write_text(whole)
+    assert blockers(project, "review") == {}
+
+
+def test_a_delegation_that_is_open_and_a_manifest_that_is_none(project):
+    approved(project, [BUILDS])
+    build(project)
+    folder = project.own / "workflows" / "greet"
+    ledger = folder / "build-support" / "delegation-ledger.json"
+    ledger.write_text('{"delegations": [{"id": "helper-1", "scope": "docs"}, {"id": "h2", "blocking": false}]}')
+    assert list(blockers(project, "review")) == ["delegation_active_helper-1"]
+    ledger.write_text('{"delegations": [{"id": "helper-1", "status": "done"}]}')
+    assert blockers(project, "review") == {}
+    (folder / "build-context.jsonl").write_text('{"stage": "build"}\n')
+    assert "line 1: not a row" in blockers(project, "review")["context_manifest_invalid"]["message"]
+
+
+def test_notes_on_the_project_reach_the_builder(project):
+    prepare(
+        project,
+        [planner(), {**BUILDS, "run": f"{BUILT}; cat $LOOPWRIGHT_MAILBOX/context/.loopwright/context/*.md > note"}],
+    )
+    ok(project, "context", "add", "names", "names are never shouted")
+    assert [note["name"] for note in ok(project, "context", "list", "--json").json()["notes"]] == ["names"]
+    assert "never shouted" in ok(project, "context", "show", "names").stdout
+    plan(project)
+    ok(project, "approve", "greet", "--from", "plan", "--to", "build")
+    build(project)
+    patch = next((project.own / "loops").glob("*.progress/changes.patch")).read_text()
+    assert "+names are never shouted" in patch
+    ok(project, "context", "remove", "names")
+    assert project.run("context", "remove", "names").exit_code == 2
+    assert project.run("context", "add", "../up", "x").exit_code == 2

@@ -1,0 +1,240 @@
+"""`loopwright review`, the consent to done, delivery and `undo`: what is judged, where it goes, and back."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+
+import pytest
+from tests.walks.workflow_kit import BUILT, blockers, ok, plan, planner, prepare, refusal, state, status
+
+BUILDS = {"role": "builder", "run": BUILT}
+STRICT = "[risk]\nthreshold = 0.0\n"
+CODE = {"role": "reviewer", "answer": '{"verdict": "approve", "summary": "fine"}'}
+SMELL = {"role": "smell reviewer", "answer": '{"verdict": "pass"}'}
+
+
+def built(project, *turns, settings=""):
+    """A workflow whose build may be reviewed."""
+    prepare(project, [planner(), *(turns or (BUILDS,))], settings=settings)
+    plan(project)
+    ok(project, "approve", "greet", "--from", "plan", "--to", "build")
+    ok(project, "build", "greet", "--agent", "scripted")
+    ok(project, "approve", "greet", "--from", "build", "--to", "review")
+
+
+def reviewer(project, *turns):
+    """A second agent."""
+    project.write(".loopwright/reviewer.yaml", json.dumps({"turns": list(turns)}))
+    config = project.own / "config.toml"
+    config.write_text(config.read_text() + '[agents.second]\nkind = "scripted"\nturns = ".loopwright/reviewer.yaml"\n')
+
+
+def report(project):
+    return (project.own / "workflows" / "greet" / "review-report.md").read_text()
+
+
+def test_below_the_risk_floor_nobody_is_asked_and_the_report_says_so(project):
+    built(project)
+    ok(project, "review", "greet")
+    assert "code review was skipped: risk floor" in report(project)
+    assert state(project)["review_verdict"] == "approve"
+    assert blockers(project, "done") == {}
+    assert state(project)["requested_transition"] == "review->done"
+    assert next((project.own / "journal").glob("*/journal-1.md")).read_text().startswith("# greet")
+    support = project.own / "workflows" / "greet" / "review-support"
+    assert json.loads((support / "changed-files.json").read_text())["files"] == ["hello.py"]
+    assert json.loads((support / "code-review.json").read_text())["verdict"] == "skipped"
+
+
+def test_done_delivers_the_patch_and_undo_takes_it_back_to_the_byte(project):
+    built(
+        project, {"role": "builder", "run": f"{BUILT}; mkdir new; printf '#!/bin/sh\\n' > new/tool; chmod +x new/tool"}
+    )
+    ok(project, "review", "greet")
+    before = (project.root / "hello.py").read_bytes()
+    head = project.git("rev-parse", "HEAD")
+    assert (
+        "2 files in your checkout are changed"
+        in ok(project, "approve", "greet", "--from", "review", "--to", "done").stdout
+    )
+    assert "hello {name}" in (project.root / "hello.py").read_text()
+    assert (project.root / "new" / "tool").stat().st_mode & 0o111
+    assert (project.git("rev-parse", "HEAD"), project.git("diff", "--cached")) == (head, ""), "nothing is committed"
+    assert status(project)["stage"] == "done"
+    assert state(project)["completion_confirmed"] is True
+    ok(project, "undo", "greet")
+    assert (project.root / "hello.py").read_bytes() == before
+    assert not (project.root / "new" / "tool").exists()
+    assert refusal(project, "undo", "greet")["error"] == "nothing_delivered"
+
+
+def test_work_of_the_user_beside_it_stays_and_in_its_way_makes_it_a_branch(project):
+    built(project)
+    ok(project, "review", "greet")
+    (project.root / "other.txt").write_text("mine\n")
+    (project.root / "hello.py").write_text("def greet(name):\n    return 'moin'\n")
+    said = ok(project, "approve", "greet", "--from", "review", "--to", "done").stdout
+    assert "does not apply to what you have now" in said
+    assert "git merge loopwright/greet" in said
+    assert "moin" in (project.root / "hello.py").read_text(), "the checkout is untouched"
+    assert "hello {name}" in project.git("show", "loopwright/greet:hello.py")
+    assert (project.root / "other.txt").read_text() == "mine\n"
+    ok(project, "undo", "greet")
+    assert project.git("branch", "--list", "loopwright/*") == ""
+
+
+def test_a_branch_by_wish_and_no_undo_when_somebody_went_on(project):
+    built(project)
+    ok(project, "review", "greet")
+    ok(project, "approve", "greet", "--from", "review", "--to", "done", "--as-branch")
+    assert "return 'hi'" in (project.root / "hello.py").read_text()
+    head = project.git("rev-parse", "HEAD").strip()
+    assert project.git("rev-parse", "loopwright/greet^").strip() == head
+    project.git("update-ref", "refs/heads/loopwright/greet", head)
+    assert refusal(project, "undo", "greet")["error"] == "undo_blocked"
+
+
+def test_no_undo_of_files_that_were_changed_since(project):
+    built(project)
+    ok(project, "review", "greet")
+    ok(project, "approve", "greet", "--from", "review", "--to", "done")
+    path = project.root / "hello.py"
+    path.write_text(path.read_text() + "\n# mine\n")
+    refused = refusal(project, "undo", "greet")
+    assert (refused["error"], "hello.py" in refused["message"]) == ("undo_blocked", True)
+    assert "# mine" in path.read_text()
+
+
+def test_above_the_floor_somebody_who_did_not_build_it_must_look(project):
+    built(project, settings=STRICT)
+    ok(project, "review", "greet")
+    found = blockers(project, "done")
+    assert {"review_verdict_request-changes", "review_rework_required"} <= set(found)
+    assert "needs a reviewer" in found["review_verdict_request-changes"]["message"]
+    assert refusal(project, "approve", "greet", "--from", "review", "--to", "done")["error"] == "review_not_approved"
+    reviewer(project, CODE, SMELL)
+    ok(project, "review", "greet", "--reviewer", "second")
+    assert blockers(project, "done") == {}
+    assert status(project)["cost"]["turns"] == 4
+
+
+def test_who_built_it_can_not_review_it(project):
+    built(project, settings=STRICT)
+    ok(project, "review", "greet", "--reviewer", "scripted")
+    assert (state(project)["review_verdict"], state(project)["rollback_target"]) == ("request-changes", "plan")
+    assert "scripted built it and can't review it" in report(project)
+
+
+@pytest.mark.parametrize(
+    ("turns", "target", "words"),
+    [
+        (({"role": "reviewer", "answer": "looks good to me"},) * 2 + (SMELL,), "build", "the reviewer gave no verdict"),
+        (({"role": "reviewer", "fail": "crashed"}, SMELL), "build", "the reviewer gave no verdict"),
+        (
+            ({"role": "reviewer", "answer": '{"verdict": "request-changes", "summary": "wrong"}'}, SMELL),
+            "build",
+            "wrong",
+        ),
+        (
+            ({"role": "reviewer", "answer": '{"verdict": "request-changes", "rollback_target": "clarify"}'}, SMELL),
+            "clarify",
+            "code review",
+        ),
+        ((CODE, {"role": "smell reviewer", "answer": '{"verdict": "block", "summary": "layers"}'}), "plan", "layers"),
+    ],
+)
+def test_a_reviewer_that_fails_or_objects_sends_it_back(project, turns, target, words):
+    built(project, settings=STRICT)
+    reviewer(project, *turns)
+    ok(project, "review", "greet", "--reviewer", "second")
+    assert (state(project)["review_verdict"], state(project)["rollback_target"]) == ("request-changes", target)
+    assert words in report(project)
+
+
+def test_evidence_that_was_touched_is_no_evidence(project):
+    built(project)
+    log = next(path for path in (project.own / "runs").glob("loop-*/logs/*.log"))
+    log.write_text("all green\n")
+    ok(project, "review", "greet")
+    assert "does not hold" in report(project)
+    assert state(project)["rollback_target"] == "build"
+
+
+def test_a_person_reviews_and_sends_it_back_to_the_plan(project):
+    built(project)
+    ok(project, "review", "greet", "--verdict", "request-changes", "--target", "plan", "--rationale", "think again")
+    assert state(project)["stage_status"] == "pending-rework"
+    for target, error in (("build", "review_build_fix_not_requested"), ("clarify", "review_clarify_fix_not_requested")):
+        assert refusal(project, "approve", "greet", "--from", "review", "--to", target)["error"] == error
+    ok(project, "approve", "greet", "--from", "review", "--to", "plan")
+    ok(project, "plan", "greet")
+    assert status(project)["stage"] == "plan"
+    assert status(project)["authorization"]["build"] == {
+        "authorized": False, "approval_status": "requested", "transition": "plan->build"
+    }, "the old consent is gone"  # fmt: skip
+
+
+def test_a_person_reviews_and_sends_it_back_to_the_beginning(project):
+    built(project)
+    ok(project, "review", "greet", "--verdict", "request-changes", "--target", "clarify", "--rationale", "who asked?")
+    ok(project, "approve", "greet", "--from", "review", "--to", "clarify")
+    asked = ok(project, "clarify", "greet", "--json").json()
+    assert "who asked?" in asked["question"]
+    assert "clarify_ambiguity_score_above_threshold" in blockers(project, "plan")
+
+
+def test_going_back_needs_a_reason(project):
+    built(project)
+    ok(project, "review", "greet", "--verdict", "request-changes", "--target", "plan")
+    # A verdict without words still says something of itself; a blank one is caught by the rules' own test.
+    assert state(project)["rollback_rationale"]
+
+
+def test_back_to_the_build_by_the_report_goes_on_from_what_is_there(project):
+    mends = {"role": "builder", "expect": "say it louder", "run": f"{BUILT}; echo loud > loud"}
+    built(project, BUILDS, mends)
+    ok(project, "review", "greet", "--verdict", "request-changes", "--target", "build", "--rationale", "say it louder")
+    path = project.own / "workflows" / "greet" / "review-report.md"
+    assert refusal(project, "build", "--agent", "scripted")["error"] == "build_from_review_artifact_required"
+    missing = refusal(project, "build", "--from-review", "nothing.md", "--agent", "scripted")
+    assert missing["error"] == "build_from_review_artifact_missing"
+    ok(project, "build", "--from-review", str(path), "--agent", "scripted")
+    audit = json.loads((path.parent / "build-support" / "completion-audit.json").read_text())
+    assert ("review-rework", "covered") in {(line["source"], line["status"]) for line in audit["checklist"]}
+    ok(project, "approve", "greet", "--from", "build", "--to", "review")
+    ok(project, "review", "greet")
+    ok(project, "approve", "greet", "--from", "review", "--to", "done")
+    assert (project.root / "loud").is_file()
+    assert "hello {name}" in (project.root / "hello.py").read_text()
+
+
+@pytest.mark.needs("strace")
+@pytest.mark.parametrize("call", ["rename", "fsync", "unlink"])
+def test_killed_anywhere_in_a_delivery_the_next_command_finds_old_or_makes_new(project, call):
+    many = "; ".join(f"echo {n} > file{n}" for n in range(4))
+    built(project, {"role": "builder", "run": f"{BUILT}; {many}"})
+    ok(project, "review", "greet")
+    names = ["hello.py", *(f"file{n}" for n in range(4))]
+    old = {name: _bytes(project.root / name) for name in names}
+    command = project.command("approve", "greet", "--from", "review", "--to", "done")
+    for number in range(1, 60):
+        inject = f"inject={call}:signal=KILL:when={number}"
+        traced = ("strace", "-f", "-qq", "-o", "/dev/null", "-e", f"trace={call}", "-e", inject, *command)
+        done = subprocess.run(traced, cwd=project.root, env=project.environment, capture_output=True, check=False)
+        if done.returncode == 0:
+            break
+        status(project)  # whoever looks finishes what was begun
+        found = {name: _bytes(project.root / name) for name in names}
+        assert found == old or all(found[name] != old[name] for name in names), number
+        if found != old:
+            break
+    ok_or_done = project.run("approve", "greet", "--from", "review", "--to", "done")
+    assert status(project)["stage"] == "done", ok_or_done.stderr
+    assert {name: _bytes(project.root / name) for name in names}["file3"] == b"3\n"
+    ok(project, "undo", "greet")
+    assert {name: _bytes(project.root / name) for name in names} == old
+
+
+def _bytes(path):
+    return path.read_bytes() if path.exists() else None
