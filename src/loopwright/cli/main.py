@@ -24,6 +24,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "sign": ("workflow.sign", "Stand for a slice, or for a judge that the work changed."),
     "approve": ("workflow.approve", "Consent to one transition of a workflow."),
     "reject": ("workflow.reject", "Refuse one transition, and say why."),
+    "archive": ("workflow.archive", "Merge a change that is done into the living specs."),
+    "specs": ("specs.group", "The living specs: list, show, and verify that they still hold."),
     "status": ("status", "How the work stands, what blocks, and what to type."),
     "next": ("workflow.next", "What should I do now? The exact command."),
     "run": ("run", "Run the plan in a sandbox and leave evidence."),

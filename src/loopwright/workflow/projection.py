@@ -41,7 +41,7 @@ def document_of(workflow: Workflow, facts: Facts, standing: Standing) -> dict[st
         "change_artifacts_status": facts.change_status,
         "slice_artifacts_status": facts.slices_status,
         "spec_delta_status": facts.delta_status,
-        "spec_sync_status": "synced" if isinstance(workflow.at, Archived) else "pending",
+        "spec_sync_status": "synced" if isinstance(workflow.at, Archived) and not workflow.at.pending else "pending",
         "archive_status": "archived" if isinstance(workflow.at, Archived) else "active",
         "context_manifest_status": facts.manifest_status,
         "spec_status": "missing" if isinstance(facts.spec, Missing) else type(facts.spec).__name__.lower(),

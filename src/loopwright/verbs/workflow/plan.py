@@ -28,6 +28,7 @@ from loopwright.workflow.documents.page import MOST_BYTES, NotAPage, read_page
 from loopwright.workflow.documents.spec import Spec, read_spec
 from loopwright.workflow.drafting import PlanReply, drafted, skeletons, wrong_with
 from loopwright.workflow.gather import SPEC
+from loopwright.workflow.living import base_for
 from loopwright.workflow.model import Clarifying, Control, Planning, PlanRound, Stage, Transition, Workflow
 from loopwright.workflow.package import CHANGE_DOCUMENTS, GRAPH, PLAN_DOCUMENTS, delta_of, prd_of, test_spec_of
 from loopwright.workflow.slices import Slices
@@ -203,6 +204,8 @@ def _compose(context: Context, slug: str) -> None:
         opened.write(ours, "tool")
         present = frozenset(name for name, digest in opened.workflow.documents.items() if digest)
         domains = tuple(facts.deltas) or spec.domains
+        base = base_for(context.layout, facts.delta_parts, list(facts.deltas), opened.workflow.base)
+        opened.apply(c.NoteSpecs(base=base), "tool")
         opened.write({GRAPH: composing.artifact_graph(slug, domains, present)}, "tool")
 
 

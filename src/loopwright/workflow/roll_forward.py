@@ -1,0 +1,89 @@
+"""Does what archiving decided: the files, then the change's new place. Done twice it does nothing the second time.
+
+The decision is a line of the journal, and the new bytes are kept before it: a crash anywhere behind it loses nothing.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from loopwright.kernel.digest import sha256
+from loopwright.kernel.files import (
+    make_folder,
+    read_plainly,
+    remove_stale_temporaries,
+    storage,
+    sync_folder,
+    write_durably,
+)
+from loopwright.workflow.delta.model import Conflict, Conflicts, Delta, Merged
+from loopwright.workflow.documents.page import MOST_BYTES
+from loopwright.workflow.living import deltas_in, merge_now
+from loopwright.workflow.model import Archived, Workflow, Write
+from loopwright.workspace.layout import Layout, WorkflowPaths
+
+
+def roll_forward(paths: WorkflowPaths, workflow: Workflow) -> tuple[Conflict, ...]:
+    """Write what is pending; a spec that somebody else wrote meanwhile is merged into, and where that can't be: why."""
+    at = workflow.at
+    if not isinstance(at, Archived):
+        return ()
+    root = paths.layout.root
+    ready: list[tuple[Path, bytes]] = []
+    conflicts: list[Conflict] = []
+    for write in at.pending:
+        found = _bytes_for(paths, workflow, write)
+        if isinstance(found, Conflicts):
+            conflicts += found.conflicts
+        elif found is not None:
+            ready.append((root / write.path, found))
+    if conflicts:
+        return tuple(conflicts)
+    for path, data in ready:
+        write_durably(path, data)
+    for write in at.pending:
+        remove_stale_temporaries((root / write.path).parent)
+    _move(paths.layout, at)
+    return ()
+
+
+def is_moved(layout: Layout, at: Archived) -> bool:
+    """Whether the change is in its new place already."""
+    return (layout.root / at.folder).is_dir()
+
+
+def _bytes_for(paths: WorkflowPaths, workflow: Workflow, write: Write) -> bytes | Conflicts | None:
+    """What to write; None when it is there, or is somebody's own by now."""
+    try:
+        now = sha256(read_plainly(paths.layout.root / write.path, most=MOST_BYTES))
+    except FileNotFoundError:
+        now = ""
+    if now == write.after:
+        return None
+    if now == write.before or write.kind == "checks":
+        return paths.object(write.after).read_bytes()
+    return _merged(paths, workflow, write.domain) if write.kind == "spec" else None
+
+
+def _merged(paths: WorkflowPaths, workflow: Workflow, domain: str) -> bytes | Conflicts | None:
+    change = paths.change if paths.change.is_dir() else _new_place(paths.layout, workflow)
+    delta = dict(deltas_in(change)).get(domain)
+    if not isinstance(delta, Delta):
+        return Conflicts((Conflict(domain, "", f"the delta of {domain} is gone from {change}"),))
+    found = merge_now(paths.layout, delta, workflow.change_id, workflow.base)
+    return found.data if isinstance(found, Merged) else found
+
+
+def _new_place(layout: Layout, workflow: Workflow) -> Path:
+    return layout.root / workflow.at.folder if isinstance(workflow.at, Archived) else layout.root
+
+
+def _move(layout: Layout, at: Archived) -> None:
+    source, target = layout.change(at.change_id), layout.root / at.folder
+    if not source.is_dir() or target.exists():
+        return
+    make_folder(target.parent)
+    with storage(target):
+        source.rename(target)
+        sync_folder(target.parent)
+        sync_folder(source.parent)
