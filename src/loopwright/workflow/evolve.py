@@ -44,8 +44,6 @@ def evolve(workflow: Workflow | None, event: e.Event, at: str) -> Workflow:
 
 def _after(workflow: Workflow, event: e.Event, at: str) -> Workflow:  # noqa: C901, PLR0912 -- a case per event
     match event:
-        case e.WorkflowBegun():
-            return workflow
         case e.ProfileSet(profile=profile):
             return replace(workflow, profile=profile)
         case e.DocumentsKept(documents=documents):
@@ -54,7 +52,7 @@ def _after(workflow: Workflow, event: e.Event, at: str) -> Workflow:  # noqa: C9
             return replace(workflow, given=source)
         case e.RoundTaken(round=taken):
             return replace(workflow, rounds=(*workflow.rounds, taken), score_floor=0.0)
-        case e.ItemAnswered():
+        case e.WorkflowBegun() | e.ItemAnswered():
             return workflow
         case e.ApprovalRequested(transition=transition):
             return _with(workflow, transition.key, Requested(transition=transition, at=at))

@@ -44,6 +44,7 @@ def roll_forward(paths: WorkflowPaths, workflow: Workflow) -> tuple[Conflict, ..
     for write in at.pending:
         remove_stale_temporaries((root / write.path).parent)
     _move(paths.layout, at)
+    _sync_folders(root, [*(write.path for write in at.pending), at.folder])
     return ()
 
 
@@ -76,6 +77,15 @@ def _merged(paths: WorkflowPaths, workflow: Workflow, domain: str) -> bytes | Co
 
 def _new_place(layout: Layout, workflow: Workflow) -> Path:
     return layout.root / workflow.at.folder if isinstance(workflow.at, Archived) else layout.root
+
+
+def _sync_folders(root: Path, names: list[str]) -> None:
+    """Also those above that are new: the journal will say that all of it is there, and must not outlive it."""
+    folders = {folder for name in names for folder in Path(name).parents}
+    with storage(root):
+        for folder in sorted(folders, reverse=True):
+            if (root / folder).is_dir():
+                sync_folder(root / folder)
 
 
 def _move(layout: Layout, at: Archived) -> None:
