@@ -57,7 +57,7 @@ def done(project, **changes):
 def another(project, slug, turns):
     """Another change in the same project, built."""
     project.write(".loopwright/turns.yaml", yaml.safe_dump({"turns": turns}))
-    build_it(project, slug)
+    return build_it(project, slug)
 
 
 def test_what_is_done_goes_into_the_specs_and_again_changes_no_byte(project):
@@ -155,8 +155,9 @@ def test_a_requirement_that_nobody_showed_or_approved_is_not_archived(project):
 
 def test_two_active_changes_with_the_same_requirement_are_told_before_anything_is_written(project):
     done(project)
-    another(project, "other", [planner(slices=[{**SLICE, "checks": [{"id": "C", "command": "test -e other"}]}]),
-                               {"role": "builder", "run": "touch other"}])  # fmt: skip
+    slices = [{**SLICE, "checks": [{"id": "C", "command": "test -e other"}]}]
+    planned = another(project, "other", [planner(slices=slices), {"role": "builder", "run": "touch other"}])
+    assert "note: chg-greet is active and touches 'Greeting by name' too" in planned.stdout
     finish(project, "other", work="touch other")
     before = bytes_of(project.own / "specs", project.own / "changes")
     refused = refusal(project, "archive", "greet")
@@ -164,6 +165,9 @@ def test_two_active_changes_with_the_same_requirement_are_told_before_anything_i
     assert [one["code"] for one in refused["blockers"]] == ["spec_conflict_greeting"]
     assert "chg-other is active and touches 'Greeting by name' too" in refused["blockers"][0]["message"]
     assert refused["next"] == "loopwright archive greet --before chg-other"
+    unknown = refusal(project, "archive", "greet", "--before", "chg-nobody")
+    assert (unknown["error"], "there are: chg-other" in unknown["message"]) == ("unknown_change", True)
+    assert project.run("archive", "greet", "--fitted", " ").exit_code == 2
     assert bytes_of(project.own / "specs", project.own / "changes") == before
     ok(project, *refused["next"].split()[1:])
     late = refusal(project, "archive", "other")
@@ -212,6 +216,18 @@ def test_a_plan_on_specs_that_moved_is_told_so_before_it_is_built(project):
     path.write_text(path.read_text().replace("greet a person", "greet every person"))
     ok(project, "plan", "later")
     assert blockers(project, "build", "later") == {}
+
+
+def test_specs_that_move_while_an_agent_plans_are_not_what_it_planned_on(project):
+    done(project)
+    ok(project, "archive", "greet")
+    moves = {"run": f"sed -i 's/greet a person/greet every person/' {spec(project)}"}
+    slices = [{**SLICE, "checks": [{"id": "C", "command": "test -e x"}]}]
+    turns = [{**planner(deltas={"greeting": MODIFIED}, slices=slices), **moves}]
+    project.write(".loopwright/turns.yaml", yaml.safe_dump({"turns": turns}))
+    plan(project, slug="later")
+    assert "every person" in spec(project).read_text()
+    assert "was altered" in blockers(project, "build", "later")["spec_conflict_greeting"]["message"]
 
 
 def test_renamed_and_removed_requirements_take_their_checks_along(project):

@@ -24,7 +24,11 @@ from tests.walks.workflow_kit import (
     refusal,
 )
 
+from loopwright.workflow.delta.grammar import canonical
+from loopwright.workflow.delta.read import read_living
+
 OPENSPEC = Path(__file__).resolve().parents[2] / ".cache" / "agents" / "node_modules" / ".bin" / "openspec"
+SPEC_FILE = Path("openspec/specs/greeting/spec.md")
 NICE = """
 
 ### Requirement: Looking nice
@@ -139,13 +143,13 @@ def test_without_specs_there_is_nothing_to_verify(project):
     assert "no living specs yet" in ok(project, "specs", "verify").stdout
 
 
-def openspec(project, *arguments):
+def openspec(project, *arguments, cwd=None):
     environment = {
         **project.environment, "OPENSPEC_TELEMETRY": "0", "DO_NOT_TRACK": "1", "OPENSPEC_NO_UPDATE_CHECK": "1",
         "CI": "1", "NO_COLOR": "1",
     }  # fmt: skip
     done = subprocess.run(
-        [str(OPENSPEC), *arguments], cwd=project.root, env=environment, stdin=subprocess.DEVNULL,
+        [str(OPENSPEC), *arguments], cwd=cwd or project.root, env=environment, stdin=subprocess.DEVNULL,
         capture_output=True, text=True, timeout=100, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
@@ -162,7 +166,13 @@ def test_in_an_openspec_project_its_own_tools_accept_what_we_wrote(project):
     ok(project, "approve", "greet", "--from", "plan", "--to", "build")
     ok(project, "build", "greet", "--agent", "scripted")
     finish(project)
+    twin = project.root.parent / "twin"
+    shutil.copytree(project.root, twin)
+    openspec(project, "archive", "chg-greet", "--yes", cwd=twin)
     said = ok(project, "archive", "greet", "--json").json()
+    theirs, ours = (read_living((top / SPEC_FILE).read_bytes()) for top in (twin, project.root))
+    assert [canonical(one) for one in ours.requirements] == [canonical(one) for one in theirs.requirements]
+    assert {name[10:] for name in os.listdir(twin / "openspec" / "changes" / "archive")} == {"-chg-greet"}
     folder = project.root / said["folder"]
     assert folder.parent == project.root / "openspec" / "changes" / "archive"
     assert folder.name[10:] == "-chg-greet"

@@ -166,9 +166,10 @@ def built(project, turns=None, *, slug="greet", settings="", **changes):
 
 def build_it(project, slug="greet"):
     """Plan, approve and build with the turns that are there."""
-    plan(project, slug=slug)
+    planned = plan(project, slug=slug)
     ok(project, "approve", slug, "--from", "plan", "--to", "build")
     ok(project, "build", slug, "--agent", "scripted")
+    return planned
 
 
 def finish(project, slug="greet", *, work=BUILT):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from loopwright.kernel.files import read_plainly
@@ -39,21 +39,27 @@ def living_of(layout: Layout, domain: str) -> LivingSpec | Unreadable | None:
 def deltas_in(change: Path) -> Iterator[tuple[str, Delta | Damaged]]:
     """What a change says, domain by domain."""
     for domain, path in _spec_files(change / "specs"):
-        try:
-            data = read_plainly(path, most=MOST_BYTES)
-        except OSError as problem:
-            yield domain, Damaged((Problem(1, problem.strerror or str(problem)),))
-            continue
-        if (wrong := domain_problem(domain)) is not None:
-            yield domain, Damaged((Problem(1, wrong),))
-            continue
-        found = read_delta(data, domain)
-        if isinstance(found, Unreadable) and {one.code for one in found.problems} <= _SAYS_NOTHING:
-            yield domain, Delta(domain)
-        elif isinstance(found, Unreadable):
-            yield domain, Damaged(tuple(Problem(one.line, one.message) for one in found.problems))
-        else:
-            yield domain, found
+        yield domain, _delta(path, domain)
+
+
+def _delta(path: Path, domain: str) -> Delta | Damaged:
+    try:
+        data = read_plainly(path, most=MOST_BYTES)
+    except OSError as problem:
+        return Damaged((Problem(1, problem.strerror or str(problem)),))
+    if (wrong := domain_problem(domain)) is not None:
+        return Damaged((Problem(1, wrong),))
+    found = read_delta(data, domain)
+    if isinstance(found, Unreadable) and {one.code for one in found.problems} <= _SAYS_NOTHING:
+        return Delta(domain)
+    if isinstance(found, Unreadable):
+        return Damaged(tuple(Problem(one.line, one.message) for one in found.problems))
+    return found
+
+
+def _delta_of(change: Path, domain: str) -> Delta | None:
+    found = _delta(change / "specs" / domain / "spec.md", domain)
+    return found if isinstance(found, Delta) else None
 
 
 def merge_now(layout: Layout, delta: Delta, change_id: str, base: Base | None) -> Merged | Conflicts:
@@ -86,30 +92,37 @@ def rivals_of(layout: Layout, change_id: str, deltas: Mapping[str, Delta | Damag
     ours = [one for one in deltas.values() if isinstance(one, Delta)]
     found: dict[str, tuple[Conflict, ...]] = {}
     for name in _changes(layout):
-        if name == change_id:
-            continue
-        theirs = [one for _, one in deltas_in(layout.change(name)) if isinstance(one, Delta)]
-        if both := conflicts_between({change_id: ours, name: theirs}):
+        # Only what is said about the same domains is read: there may be a thousand changes.
+        theirs = [
+            one
+            for mine in ours
+            if name != change_id and (one := _delta_of(layout.change(name), mine.domain)) is not None
+        ]
+        if theirs and (both := conflicts_between({change_id: ours, name: theirs})):
             found[name] = both
     return found
 
 
-def base_for(layout: Layout, delta_parts: Mapping[str, str], domains: list[str], before: Base | None) -> Base:
-    """What the specs say, for a change that is planned now.
+def digests_of(layout: Layout) -> dict[str, dict[str, str]]:
+    """What every living spec says now, requirement by requirement."""
+    found = {domain: living_of(layout, domain) for domain in domains_of(layout)}
+    return {domain: base_of(living if isinstance(living, LivingSpec) else None) for domain, living in found.items()}
+
+
+def base_for(
+    said: Mapping[str, dict[str, str]], delta_parts: Mapping[str, str], domains: Iterable[str], before: Base | None
+) -> Base:
+    """The base of a change that is planned on specs that said this.
 
     A domain whose delta is as it was keeps its base: who did not write it anew did not read the spec anew either.
     """
     found: dict[str, dict[str, str]] = {}
     for domain in domains:
-        if (
-            before is not None
-            and domain in before.domains
-            and _about(domain, before.delta) == _about(domain, delta_parts)
-        ):
-            found[domain] = before.domains[domain]
+        kept = before.domains.get(domain) if before is not None else None
+        if before is not None and kept is not None and _about(domain, before.delta) == _about(domain, delta_parts):
+            found[domain] = kept
         else:
-            living = living_of(layout, domain)
-            found[domain] = base_of(living if isinstance(living, LivingSpec) else None)
+            found[domain] = dict(said.get(domain, {}))
     return Base(domains=found, delta=dict(delta_parts))
 
 

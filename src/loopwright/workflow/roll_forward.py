@@ -62,7 +62,12 @@ def _bytes_for(paths: WorkflowPaths, workflow: Workflow, write: Write) -> bytes 
     if now == write.after:
         return None
     if now == write.before or write.kind == "checks":
-        return paths.object(write.after).read_bytes()
+        kept = paths.object(write.after)
+        if kept.is_file():
+            return kept.read_bytes()
+        if write.kind != "spec":
+            # Objects belong to one machine: a journal that came by git has its decision, not its bytes.
+            return Conflicts((Conflict(write.domain, "", f"the bytes of {write.path} are not on this machine"),))
     return _merged(paths, workflow, write.domain) if write.kind == "spec" else None
 
 

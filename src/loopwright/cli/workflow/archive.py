@@ -22,9 +22,9 @@ Then `loopwright specs verify` says on any day whether what the specs promise st
 @click.command(epilog=_EPILOG)
 @click.argument("slug")
 @click.option("--before", multiple=True, metavar="CHANGE", help="It goes before this active change; may be repeated.")
-@click.option("--fitted", default="", metavar="WHY", help="You read the specs as they are now; the delta is right.")
+@click.option("--fitted", metavar="WHY", help="You read the specs as they are now; the delta is right.")
 @in_workspace
-def command(slug: str, before: tuple[str, ...], fitted: str, project_root: Path, as_json: bool) -> int:
+def command(slug: str, before: tuple[str, ...], fitted: str | None, project_root: Path, as_json: bool) -> int:
     """Merge a change that is done into the living specs, all of it or nothing. For people only."""
     report = archive(context_of(project_root), slug, ArchiveWish(fitted=fitted, before=before))
     if as_json:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from loopwright.errors import WorkflowRefused
+from loopwright.errors import WorkflowRefused, WrongUsage
 from loopwright.kernel import codec
 from loopwright.kernel.digest import sha256
 from loopwright.kernel.files import read_plainly, remove_stale_temporaries
@@ -23,7 +23,7 @@ from loopwright.workflow.candidate import candidate
 from loopwright.workflow.delta.model import Conflict, Conflicts, Delta
 from loopwright.workflow.documents.page import MOST_BYTES
 from loopwright.workflow.facts import Facts
-from loopwright.workflow.living import base_for, deltas_in, merge_now, says
+from loopwright.workflow.living import base_for, deltas_in, digests_of, merge_now, says
 from loopwright.workflow.model import Archived, Done, Workflow, Write
 from loopwright.workflow.package import CHANGE_DOCUMENTS
 from loopwright.workflow.slices import Slices
@@ -34,7 +34,7 @@ from loopwright.workflow.store import SPECS_LOCK, Opened
 class ArchiveWish(msgspec.Struct, frozen=True, kw_only=True):
     """What a person says beside it: why the delta fits the specs as they are now, and which changes come later."""
 
-    fitted: str = ""
+    fitted: str | None = None
     before: tuple[str, ...] = ()
 
 
@@ -83,11 +83,20 @@ def _hear(context: Context, opened: Opened, wish: ArchiveWish) -> None:
     """What a person decided about other changes is on record, whatever comes of it."""
     if not isinstance(opened.workflow.at, Done):
         return
+    facts = opened.facts()
     for other in wish.before:
+        if other not in facts.rivals:
+            known = ", ".join(facts.rivals) or "none"
+            raise WorkflowRefused(
+                "unknown_change",
+                f"no active change '{other}' touches what {opened.workflow.slug} touches (there are: {known})",
+                next_command=f"loopwright status {opened.workflow.slug}",
+            )
         opened.apply(c.GoBefore(over=other, by=actor()), actor())
-    if wish.fitted.strip():
-        facts = opened.facts()
-        base = base_for(context.layout, facts.delta_parts, list(facts.deltas), None)
+    if wish.fitted is not None:
+        if not wish.fitted.strip():
+            raise WrongUsage("--fitted needs words", hint="say what you looked at; it stays on record")
+        base = base_for(digests_of(context.layout), facts.delta_parts, facts.deltas, None)
         why = context.tools().redactor.clean(wish.fitted).text
         opened.apply(c.FitDelta(base=base, by=actor(), why=why), actor())
 
