@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from loopwright.errors import DamagedFile
 from loopwright.kernel.digest import sha256
 from loopwright.kernel.files import (
     make_folder,
     read_plainly,
     remove_stale_temporaries,
+    shown,
     storage,
     sync_folder,
     write_durably,
@@ -20,6 +22,8 @@ from loopwright.workflow.delta.model import Conflict, Conflicts, Delta, Merged
 from loopwright.workflow.documents.page import MOST_BYTES
 from loopwright.workflow.living import deltas_in, merge_now
 from loopwright.workflow.model import Archived, Workflow, Write
+from loopwright.workflow.slices import NotSlices, read_slices
+from loopwright.workflow.spec_checks import checks_with
 from loopwright.workspace.layout import Layout, WorkflowPaths
 
 
@@ -61,23 +65,32 @@ def _bytes_for(paths: WorkflowPaths, workflow: Workflow, write: Write) -> bytes 
         now = ""
     if now == write.after:
         return None
-    if now == write.before or write.kind == "checks":
-        kept = paths.object(write.after)
-        if kept.is_file():
-            return kept.read_bytes()
-        if write.kind != "spec":
-            # Objects belong to one machine: a journal that came by git has its decision, not its bytes.
-            return Conflicts((Conflict(write.domain, "", f"the bytes of {write.path} are not on this machine"),))
-    return _merged(paths, workflow, write.domain) if write.kind == "spec" else None
+    kept = paths.object(write.after)
+    # Objects belong to one machine: a journal that came by git has the decision, not the bytes.
+    if now == write.before and kept.is_file():
+        return kept.read_bytes()
+    return None if write.kind == "candidate" else _made_again(paths, workflow, write)
 
 
-def _merged(paths: WorkflowPaths, workflow: Workflow, domain: str) -> bytes | Conflicts | None:
-    change = paths.change if paths.change.is_dir() else _new_place(paths.layout, workflow)
-    delta = dict(deltas_in(change)).get(domain)
+def _made_again(paths: WorkflowPaths, workflow: Workflow, write: Write) -> bytes | Conflicts:
+    """The change in what somebody else left there meanwhile."""
+    layout = paths.layout
+    change = paths.change if paths.change.is_dir() else _new_place(layout, workflow)
+    delta = dict(deltas_in(change)).get(write.domain)
     if not isinstance(delta, Delta):
-        return Conflicts((Conflict(domain, "", f"the delta of {domain} is gone from {change}"),))
-    found = merge_now(paths.layout, delta, workflow.change_id, workflow.base)
-    return found.data if isinstance(found, Merged) else found
+        return _conflict(write, f"the delta of {write.domain} is gone from {shown(change)}")
+    if write.kind == "spec":
+        found = merge_now(layout, delta, workflow.change_id, workflow.base)
+        return found.data if isinstance(found, Merged) else found
+    try:
+        slices = read_slices(read_plainly(change / "slices.json", most=MOST_BYTES))
+        return checks_with(layout.root / write.path, delta, workflow, slices)
+    except (OSError, NotSlices, DamagedFile) as problem:
+        return _conflict(write, str(problem))
+
+
+def _conflict(write: Write, why: str) -> Conflicts:
+    return Conflicts((Conflict(write.domain, "", why),))
 
 
 def _new_place(layout: Layout, workflow: Workflow) -> Path:

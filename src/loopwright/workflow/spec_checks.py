@@ -6,6 +6,7 @@ It is a file of our own because OpenSpec's grammar has no place for commands; it
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -72,12 +73,25 @@ def merge_checks(before: SpecChecks, delta: Delta, proof: Callable[[str], Proof]
     """
     found = dict(before.requirements)
     for one in delta.renamed:
-        found[one.new] = found.pop(one.old) if one.old in found else proof(one.new)
+        if one.old in found:
+            found[one.new] = found.pop(one.old)
+        elif one.new not in found:
+            found[one.new] = proof(one.new)
     for gone in delta.removed:
         found.pop(gone.name, None)
     for block in (*delta.modified, *delta.added):
         found[block.name] = proof(block.name)
     return SpecChecks(domain=before.domain, requirements=found)
+
+
+def checks_with(path: Path, delta: Delta, workflow: Workflow, slices: Slices) -> bytes:
+    """The file as it is now, with a workflow's delta in it."""
+    proofs = partial(_proof, workflow, slices, delta.domain)
+    return codec.to_json(merge_checks(read_checks(path, delta.domain), delta, proofs))
+
+
+def _proof(workflow: Workflow, slices: Slices, domain: str, name: str) -> Proof:
+    return proof_of(workflow, slices, f"{domain}: {name}")
 
 
 def proof_of(workflow: Workflow, slices: Slices, requirement: str) -> Proof:

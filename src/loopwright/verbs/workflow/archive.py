@@ -8,7 +8,6 @@ from pathlib import Path
 import msgspec
 
 from loopwright.errors import WorkflowRefused, WrongUsage
-from loopwright.kernel import codec
 from loopwright.kernel.digest import sha256
 from loopwright.kernel.files import read_plainly, remove_stale_temporaries
 from loopwright.kernel.locks import locked
@@ -27,7 +26,7 @@ from loopwright.workflow.living import base_for, deltas_in, digests_of, merge_no
 from loopwright.workflow.model import Archived, Done, Workflow, Write
 from loopwright.workflow.package import CHANGE_DOCUMENTS
 from loopwright.workflow.slices import Slices
-from loopwright.workflow.spec_checks import merge_checks, proof_of, read_checks
+from loopwright.workflow.spec_checks import checks_with
 from loopwright.workflow.store import SPECS_LOCK, Opened
 
 
@@ -120,12 +119,8 @@ def _pages(context: Context, opened: Opened, facts: Facts) -> list[_Page]:
             _require_settled(opened, merged.conflicts)
             continue
         pages.append(_page(context, "spec", layout.living_spec(domain), merged.data, domain))
-        checks = merge_checks(
-            read_checks(layout.spec_checks(domain), domain),
-            delta,
-            lambda name, domain=domain: proof_of(workflow, slices, f"{domain}: {name}"),  # type: ignore[misc]
-        )
-        pages.append(_page(context, "checks", layout.spec_checks(domain), codec.to_json(checks), domain))
+        checks = checks_with(layout.spec_checks(domain), delta, workflow, slices)
+        pages.append(_page(context, "checks", layout.spec_checks(domain), checks, domain))
     place = layout.adr_candidates / f"{workflow.change_id}.md"
     if not place.exists():
         pages.append(_page(context, "candidate", place, _candidate(opened, facts), ""))
