@@ -11,6 +11,8 @@ from loopwright.workflow import events as e
 from loopwright.workflow.blockers import Blocker
 from loopwright.workflow.model import (
     PROFILES,
+    Archived,
+    Base,
     Decision,
     Key,
     Review,
@@ -21,6 +23,7 @@ from loopwright.workflow.model import (
     Transition,
     Used,
     Workflow,
+    Write,
 )
 from loopwright.workflow.rules import Accepted, Deliver, decide, evolve
 from loopwright.workflow.standing import Readiness, Standing, status_of, void_parts
@@ -130,8 +133,22 @@ class Path(RuleBasedStateMachine):
 
     @rule()
     def archive(self):
-        if self.do(c.Archive(standing=self.standing())) is not None:
+        write = Write(kind="spec", path="p", before="", after="a", domain="d")
+        if self.do(c.Archive(standing=self.standing(), folder="f", writes=(write,))) is not None:
             assert "archive" not in self.blocked
+
+    @rule()
+    def settle(self):
+        was_archived = isinstance(self.workflow.at, Archived)
+        assert (self.do(c.SettleArchive()) is not None) == was_archived
+        assert not was_archived or self.workflow.at.pending == ()
+
+    @rule(digest=st.sampled_from(["a", "b"]))
+    def note_specs(self, digest):
+        base = Base(domains={"d": {"r": digest}}, delta={"delta d: r": digest})
+        self.do(c.NoteSpecs(base=base))
+        self.do(c.FitDelta(base=base, by="ann", why="w"))
+        self.do(c.GoBefore(over=f"chg-{digest}", by="ann"))
 
     @invariant()
     def replay_equals_live(self):

@@ -9,6 +9,7 @@ from loopwright.workflow.blockers import Blocker
 from loopwright.workflow.model import (
     PROFILES,
     Archived,
+    Base,
     Building,
     Decision,
     Delivery,
@@ -23,6 +24,7 @@ from loopwright.workflow.model import (
     Subject,
     Transition,
     Used,
+    Write,
 )
 from loopwright.workflow.rules import Accepted, Deliver, Refused, decide, evolve
 from loopwright.workflow.standing import Readiness, Standing, status_of
@@ -250,6 +252,29 @@ def test_only_what_is_done_is_archived_and_what_is_archived_stays():
     assert archived.at == Archived(change_id="chg-x")
     assert refused(archived, c.Archive(standing=READY)).error == "invalid_transition"
     assert refused(archived, approve(T.CLARIFY_PLAN)).error == "invalid_transition"
+
+
+def test_what_archiving_decides_is_pending_until_it_is_on_the_disk():
+    write = Write(kind="spec", path="specs/d/spec.md", before="", after="a" * 64, domain="d")
+    archived = apply(at(Stage.DONE), c.Archive(standing=READY, folder="archive/chg-x", writes=(write,)))
+    assert archived.at == Archived(change_id="chg-x", folder="archive/chg-x", pending=(write,))
+    settled = apply(archived, c.SettleArchive())
+    assert settled.at == Archived(change_id="chg-x", folder="archive/chg-x")
+    assert apply(settled, c.SettleArchive()) == settled
+    assert refused(at(Stage.DONE), c.SettleArchive()).error == "invalid_transition"
+
+
+def test_a_change_is_planned_on_a_base_and_only_at_the_end_fitted_to_another():
+    base, other = (Base(domains={"d": {"r": digest}}, delta={"delta d: r": digest}) for digest in ("a", "b"))
+    planned = apply(at(Stage.PLAN), c.NoteSpecs(base=base), c.NoteSpecs(base=base))
+    assert (planned.base, planned.revision) == (base, at(Stage.PLAN).revision + 1)
+    assert refused(at(Stage.BUILD), c.NoteSpecs(base=base)).error == "invalid_transition"
+    assert refused(at(Stage.REVIEW), c.FitDelta(base=other, by="ann", why="w")).error == "invalid_transition"
+    fitted = apply(at(Stage.DONE), c.FitDelta(base=other, by="ann", why="w"))
+    assert (fitted.base, fitted.fitted) == (other, other.delta)
+    first = apply(fitted, c.GoBefore(over="chg-y", by="ann"), c.GoBefore(over="chg-y", by="ann"))
+    assert (first.goes_before, first.revision) == (("chg-y",), fitted.revision + 1)
+    assert refused(at(Stage.BUILD), c.GoBefore(over="chg-y", by="ann")).error == "invalid_transition"
 
 
 def test_nothing_is_undone_that_was_not_delivered():

@@ -28,6 +28,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "context": ("workflow.context", "Notes on the project that agents are told to read."),
     "autopilot": ("workflow.autopilot", "All stages in a row, by the consents that the policy allows."),
     "undo": ("workflow.undo", "Take a delivered change back."),
+    "archive": ("workflow.archive", "Merge a change that is done into the living specs."),
+    "specs": ("specs.group", "The living specs: list, show, and verify that they still hold."),
     "status": ("status", "How the work stands, what blocks, and what to type."),
     "next": ("workflow.next", "What should I do now? The exact command."),
     "run": ("run", "Run the plan in a sandbox and leave evidence."),

@@ -39,7 +39,8 @@ def recover(context: Context) -> Recovered:
         place.drop_stale_locks(context.sandbox_root())
     layout = context.layout
     of_loops = (layout.loops, *layout.loops.glob("*.progress"), *layout.loops.glob("*.progress/work"))
-    for home in (layout.own, layout.result.parent, layout.plan.parent, layout.analysis, *of_loops):
+    of_workflows = (*layout.workflows.glob("*"), *layout.workflows.glob("*/objects"))
+    for home in (layout.own, layout.result.parent, layout.plan.parent, layout.analysis, *of_loops, *of_workflows):
         remove_stale_temporaries(home)
     clear_debris(context.layout.reflections)
     runs = []

@@ -65,7 +65,7 @@ def next_command(workflow: Workflow, standing: Standing) -> str:
     if open_decision is not None:
         return f'loopwright answer {slug} {open_decision.id} "…"'
     if isinstance(workflow.at, Archived):
-        return "loopwright specs verify"
+        return f"loopwright archive {slug}" if workflow.at.pending else "loopwright specs verify"
     blockers = what_blocks(workflow, standing)
     if blockers:
         return blockers[0].next or f"loopwright status {slug}"

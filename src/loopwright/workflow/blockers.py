@@ -73,6 +73,7 @@ _PLAN: Mapping[str, _Row] = {
     "missing_change_artifact_": _Row("{file} is {state}", _AGAIN),
     "change_artifacts_": _Row("the change's documents are {state}", _AGAIN),
     "spec_delta_": _Row("the spec delta is not whole: {why}", "write it into {file}, or loopwright plan {slug}"),
+    "spec_conflict_": _Row("the change does not fit the spec of {domain}: {why}", "{way}"),
     "vertical_slices_missing": _Row("there are no slices", _AGAIN),
     "vertical_slices_invalid": _Row("{file} can't be used: {problem}", "correct {file}, or loopwright plan {slug}"),
     "slice_without_check_": _Row("no command decides when {name} is done", "give it a check in {file}"),
@@ -112,7 +113,11 @@ _REVIEW: Mapping[str, _Row] = {
     "plan_rework_required": _Row("the plan has to be mended: {why}", _BACK),
     "clarify_rework_required": _Row("the spec has to be mended: {why}", _BACK),
 }
-TABLE: Mapping[str, _Row] = {**_CLARIFY, **_APPROVALS, **_PLAN, **_BUILD, **_REVIEW}
+_ARCHIVE: Mapping[str, _Row] = {
+    "workflow_not_done": _Row("it is at {stage}; only what is done is archived", "loopwright status {slug}"),
+    "missing_spec_delta_path": _Row("there is no {path}", "write it, or take the domain out of {spec}"),
+}
+TABLE: Mapping[str, _Row] = {**_CLARIFY, **_APPROVALS, **_PLAN, **_BUILD, **_REVIEW, **_ARCHIVE}
 
 
 def blocker(code: str, suffix: str = "", /, **facts: object) -> Blocker:

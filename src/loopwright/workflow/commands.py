@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from loopwright.workflow.model import (
+    Base,
     Control,
     Cost,
     Delivery,
@@ -15,6 +16,7 @@ from loopwright.workflow.model import (
     Signature,
     Transition,
     Verification,
+    Write,
 )
 from loopwright.workflow.model import Decision as Question
 from loopwright.workflow.standing import Standing
@@ -110,6 +112,12 @@ class RecordControls(_Command, frozen=True, kw_only=True):
     controls: dict[str, Control]
 
 
+class NoteSpecs(_Command, frozen=True, kw_only=True):
+    """What the living specs say, on which the change is planned."""
+
+    base: Base
+
+
 class Sign(_Command, frozen=True, kw_only=True):
     """A person stands for something."""
 
@@ -161,10 +169,31 @@ class CountCost(_Command, frozen=True, kw_only=True):
     cost: Cost
 
 
+class FitDelta(_Command, frozen=True, kw_only=True):
+    """A person stands for the delta on the specs as they are now."""
+
+    base: Base
+    by: str
+    why: str
+
+
+class GoBefore(_Command, frozen=True, kw_only=True):
+    """This change goes before that one."""
+
+    over: str
+    by: str
+
+
 class Archive(_Command, frozen=True, kw_only=True):
-    """The delta is merged."""
+    """The delta is merged: these are the files, and that is the change's new place."""
 
     standing: Standing
+    folder: str = ""
+    writes: tuple[Write, ...] = ()
+
+
+class SettleArchive(_Command, frozen=True, kw_only=True):
+    """They are on the disk."""
 
 
 class Undo(_Command, frozen=True, kw_only=True):
@@ -186,6 +215,7 @@ Command = (
     | Enter
     | TakePlanRound
     | RecordControls
+    | NoteSpecs
     | Sign
     | AskDecision
     | AnswerDecision
@@ -194,6 +224,9 @@ Command = (
     | RecordVerification
     | RecordReview
     | CountCost
+    | FitDelta
+    | GoBefore
     | Archive
+    | SettleArchive
     | Undo
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from loopwright.workflow.model import (
+    Base,
     Control,
     Cost,
     Decision,
@@ -18,6 +19,7 @@ from loopwright.workflow.model import (
     Subject,
     Transition,
     Verification,
+    Write,
 )
 
 
@@ -110,6 +112,12 @@ class ChecksControlled(_Event, frozen=True, kw_only=True, tag="plan.controlled")
     controls: dict[str, Control]
 
 
+class SpecsNoted(_Event, frozen=True, kw_only=True, tag="plan.base"):
+    """The change is planned on living specs that say this."""
+
+    base: Base
+
+
 class Signed(_Event, frozen=True, kw_only=True, tag="signed"):
     """A person stands for something."""
 
@@ -161,8 +169,30 @@ class CostCounted(_Event, frozen=True, kw_only=True, tag="cost"):
     cost: Cost
 
 
+class DeltaFitted(_Event, frozen=True, kw_only=True, tag="archive.fitted"):
+    """A person read the specs as they are now, and stands for the delta on them."""
+
+    base: Base
+    by: str
+    why: str
+
+
+class PrecedenceGiven(_Event, frozen=True, kw_only=True, tag="archive.before"):
+    """A person says that this change goes before another that touches the same requirements."""
+
+    over: str
+    by: str
+
+
 class ChangeArchived(_Event, frozen=True, kw_only=True, tag="archived"):
-    """The delta is in the specs."""
+    """The delta is in the specs: these files are to be written, and the change's folder goes to its place."""
+
+    folder: str = ""
+    writes: tuple[Write, ...] = ()
+
+
+class ArchiveSettled(_Event, frozen=True, kw_only=True, tag="archive.settled"):
+    """All that archiving leaves is on the disk."""
 
 
 class ChangeUndone(_Event, frozen=True, kw_only=True, tag="undone"):
@@ -191,6 +221,7 @@ Event = (
     | StageEntered
     | PlanRoundTaken
     | ChecksControlled
+    | SpecsNoted
     | Signed
     | DecisionAsked
     | DecisionAnswered
@@ -199,7 +230,10 @@ Event = (
     | WorkVerified
     | WorkReviewed
     | CostCounted
+    | DeltaFitted
+    | PrecedenceGiven
     | ChangeArchived
+    | ArchiveSettled
     | ChangeUndone
     | ApprovalVoided
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import assert_never
+
 from msgspec.structs import replace
 
 from loopwright.workflow import events as e
@@ -99,12 +101,34 @@ def _built(workflow: Workflow, event: e.Event) -> Workflow:
             return replace(workflow, review=review)
         case e.CostCounted(cost=cost):
             return replace(workflow, costs=(*workflow.costs, cost))
-        case e.ChangeArchived():
-            return replace(workflow, at=Archived(change_id=workflow.change_id, delivery=_delivery(workflow)))
+        case e.SpecsNoted() | e.DeltaFitted() | e.PrecedenceGiven() | e.ChangeArchived() | e.ArchiveSettled():
+            return _towards_specs(workflow, event)
         case e.ChangeUndone():
             return replace(workflow, at=Done(delivery=None))
         case _:
             raise ValueError(f"{type(event).__name__} does not follow on anything")
+
+
+def _towards_specs(
+    workflow: Workflow,
+    event: e.SpecsNoted | e.DeltaFitted | e.PrecedenceGiven | e.ChangeArchived | e.ArchiveSettled,
+) -> Workflow:
+    match event:
+        case e.SpecsNoted(base=base):
+            return replace(workflow, base=base)
+        case e.DeltaFitted(base=base):
+            return replace(workflow, base=base, fitted=base.delta)
+        case e.PrecedenceGiven(over=over):
+            return replace(workflow, goes_before=(*workflow.goes_before, over))
+        case e.ChangeArchived(folder=folder, writes=writes):
+            delivery = _delivery(workflow)
+            there = Archived(change_id=workflow.change_id, delivery=delivery, folder=folder, pending=writes)
+            return replace(workflow, at=there)
+        case e.ArchiveSettled():
+            at = workflow.at
+            return replace(workflow, at=replace(at, pending=())) if isinstance(at, Archived) else workflow
+        case _:
+            assert_never(event)
 
 
 def _given(workflow: Workflow, event: e.ApprovalGiven, at: str) -> Workflow:

@@ -6,11 +6,14 @@ from typing import Literal
 
 import msgspec
 
+from loopwright.workflow.delta.model import Conflict
 from loopwright.workflow.documents.page import Problem
 from loopwright.workflow.documents.record import Record
 from loopwright.workflow.documents.spec import Spec
 from loopwright.workflow.ledger import Ledger
 from loopwright.workflow.slices import Slices
+
+DELTA_PART = "delta "
 
 
 class Missing(msgspec.Struct, frozen=True):
@@ -71,6 +74,15 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     ledger: Ledger = Ledger()
     manifest_problem: str = ""
     manifest_status: str = "missing"
+    # Why the delta can't be merged into the living specs as they are now.
+    conflicts: tuple[Conflict, ...] = ()
+    # What other active changes touch of what this one touches, by their ids.
+    rivals: dict[str, tuple[Conflict, ...]] = {}
+
+    @property
+    def delta_parts(self) -> dict[str, str]:
+        """Digests of what the delta says, by name: a part of what the plan's approval is about."""
+        return {name: digest for name, digest in self.plan_parts.items() if name.startswith(DELTA_PART)}
 
     @property
     def record_status(self) -> str:

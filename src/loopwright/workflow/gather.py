@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from msgspec.structs import replace
 
 from loopwright.kernel.digest import digest_of, sha256, sha256_of_file
 from loopwright.kernel.files import read_plainly
-from loopwright.workflow.delta.domains import domain_problem
 from loopwright.workflow.delta.grammar import digest as requirement_digest
-from loopwright.workflow.delta.model import Delta, Unreadable
-from loopwright.workflow.delta.read import read_delta
+from loopwright.workflow.delta.model import Delta
 from loopwright.workflow.documents.page import MOST_BYTES, NotAPage, Page, Problem, read_page
 from loopwright.workflow.documents.record import NAME as RECORD
 from loopwright.workflow.documents.record import Record, read_record
 from loopwright.workflow.documents.spec import Spec, is_placeholder, read_spec
-from loopwright.workflow.facts import Damaged, DeltaFact, Document, Facts, Gates, Missing
+from loopwright.workflow.facts import DELTA_PART, Damaged, DeltaFact, Document, Facts, Gates, Missing
 from loopwright.workflow.ledger import Delegation, Ledger, read_ledger
+from loopwright.workflow.living import conflicts_now, deltas_in, rivals_of
 from loopwright.workflow.manifest import BadManifest, read_manifest
-from loopwright.workflow.model import Stage, Workflow
+from loopwright.workflow.model import Done, Planning, Stage, Workflow
 from loopwright.workflow.package import CHANGE_DOCUMENTS, PLAN_DOCUMENTS, SLICES, language_problem, prd_of, test_spec_of
 from loopwright.workflow.seal import is_judge, judge_patterns
 from loopwright.workflow.slices import NotSlices, Slices, read_slices
@@ -34,8 +33,6 @@ _NOT_LOOKED_INTO = frozenset(
     {".git", "node_modules", ".venv", "venv", "__pycache__", ".loopwright", ".claude", ".loop"}
 )
 _MOST_JUDGES = 20_000
-# Problems of a delta that is not wrong, only not written yet.
-_SAYS_NOTHING = {"empty", "no_entries", "no_sections"}
 # Sections without which a document says nothing, whatever else stands in it.
 _NEEDED = {"proposal": ("Why", "What Changes")}
 
@@ -53,7 +50,7 @@ def gather(workflow: Workflow, paths: WorkflowPaths, gates: Gates, *, base_tree:
         return spec_only
     pages = {name: _read(paths, name) for name in _named(workflow.slug)}
     slices = _slices(paths)
-    deltas = dict(_deltas(paths))
+    deltas = dict(deltas_in(paths.change))
     judges = _judges(root, slices, gates) if isinstance(slices, Slices) else {}
     return replace(
         spec_only,
@@ -71,7 +68,23 @@ def gather(workflow: Workflow, paths: WorkflowPaths, gates: Gates, *, base_tree:
         record=_record(paths),
         ledger=_ledger(paths),
         **_manifest(paths),
+        **_against_specs(workflow, paths, deltas),
     )
+
+
+def _against_specs(workflow: Workflow, paths: WorkflowPaths, deltas: dict[str, Delta | Damaged]) -> dict[str, Any]:
+    """How the delta fits the living specs, at the two gates that ask; other changes matter at the last one only."""
+    layout = paths.layout
+    match workflow.at:
+        case Planning() if workflow.base is not None:
+            return {"conflicts": conflicts_now(layout, deltas, workflow.change_id, workflow.base)}
+        case Done():
+            return {
+                "conflicts": conflicts_now(layout, deltas, workflow.change_id, workflow.base),
+                "rivals": rivals_of(layout, workflow.change_id, deltas),
+            }
+        case _:
+            return {}
 
 
 def read_spec_file(paths: WorkflowPaths) -> Spec | Missing | Damaged:
@@ -165,30 +178,6 @@ def _slices(paths: WorkflowPaths) -> Slices | Missing | Damaged:
         return Damaged(problem.problems)
 
 
-def _deltas(paths: WorkflowPaths) -> Iterator[tuple[str, Delta | Damaged]]:
-    """What the change says, domain by domain."""
-    top = paths.change / "specs"
-    for folder, _, files in sorted(os.walk(top)):
-        if "spec.md" not in files:
-            continue
-        domain = os.path.relpath(folder, top)
-        try:
-            data = read_plainly(Path(folder) / "spec.md", most=MOST_BYTES)
-        except OSError as problem:
-            yield domain, Damaged((Problem(1, problem.strerror or str(problem)),))
-            continue
-        if (wrong := domain_problem(domain)) is not None:
-            yield domain, Damaged((Problem(1, wrong),))
-            continue
-        found = read_delta(data, domain)
-        if isinstance(found, Unreadable) and {one.code for one in found.problems} <= _SAYS_NOTHING:
-            yield domain, Delta(domain)
-        elif isinstance(found, Unreadable):
-            yield domain, Damaged(tuple(Problem(one.line, one.message) for one in found.problems))
-        else:
-            yield domain, found
-
-
 def _fact(delta: Delta | Damaged) -> DeltaFact:
     if isinstance(delta, Damaged):
         return DeltaFact(problems=delta.problems)
@@ -236,8 +225,10 @@ def _parts(
             parts |= {f"{SLICES}: {one.id} check {check.id}": check.digest for check in one.checks}
     for domain, delta in deltas.items():
         if isinstance(delta, Delta):
-            parts |= {f"delta {domain}: {one.name}": requirement_digest(one) for one in (*delta.added, *delta.modified)}
+            parts |= {
+                f"{DELTA_PART}{domain}: {one.name}": requirement_digest(one) for one in (*delta.added, *delta.modified)
+            }
             gone = [[one.name, one.reason] for one in delta.removed] + [[one.old, one.new] for one in delta.renamed]
             if gone:
-                parts[f"delta {domain}: removed and renamed"] = digest_of(gone)
+                parts[f"{DELTA_PART}{domain}: removed and renamed"] = digest_of(gone)
     return parts | {f"judge {path}": digest for path, digest in judges.items()}

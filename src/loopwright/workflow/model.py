@@ -254,6 +254,26 @@ class Cost(_Value, frozen=True, kw_only=True):
     tokens: int | None = None
 
 
+class Base(_Value, frozen=True, kw_only=True):
+    """What the living specs said when a change was planned: each requirement's digest, domain by domain.
+
+    `delta` is what the change said then, by the names of its parts: another delta is planned on other specs.
+    """
+
+    domains: dict[str, dict[str, str]]
+    delta: dict[str, str]
+
+
+class Write(_Value, frozen=True, kw_only=True):
+    """A file that archiving leaves: its digests before (empty: it was not there) and after."""
+
+    kind: Literal["spec", "checks", "candidate"]
+    path: str
+    before: str
+    after: str
+    domain: str = ""
+
+
 class Clarifying(_Value, frozen=True, kw_only=True, tag="clarify"):
     """The idea becomes a spec."""
 
@@ -285,10 +305,12 @@ class Done(_Value, frozen=True, kw_only=True, tag="done"):
 
 
 class Archived(_Value, frozen=True, kw_only=True, tag="archived"):
-    """The specs remember it."""
+    """The specs remember it. What is `pending` was decided and may not be on the disk yet."""
 
     change_id: str
     delivery: Delivery | None = None
+    folder: str = ""
+    pending: tuple[Write, ...] = ()
 
 
 At = Clarifying | Planning | Building | Reviewing | Done | Archived
@@ -322,6 +344,11 @@ class Workflow(_Value, frozen=True, kw_only=True):
     review: Review | None = None
     costs: tuple[Cost, ...] = ()
     loops: tuple[str, ...] = ()
+    base: Base | None = None
+    # The delta's parts as a person fitted them to specs that another change had altered.
+    fitted: dict[str, str] = {}
+    # Changes that touch the same requirements, and that a person put behind this one.
+    goes_before: tuple[str, ...] = ()
 
     @property
     def stage(self) -> Stage:

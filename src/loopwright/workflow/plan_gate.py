@@ -12,6 +12,7 @@ from loopwright.workflow.model import Workflow
 from loopwright.workflow.package import CHANGE_DOCUMENTS, PLAN_DOCUMENTS, SLICES, prd_of, test_spec_of
 from loopwright.workflow.slices import Slices
 
+_FIT = "fit the delta to the spec as it is now, then loopwright plan {slug}"
 _WHY_DELTA = {
     "empty": "it says nothing",
     "missing_domains": "domains of the spec have none",
@@ -30,7 +31,8 @@ def before_build(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
         yield blocker("plan_package_", facts.package_status, slug=workflow.slug, state=facts.package_status)
     yield from _content(workflow, facts)
     yield from _documents(workflow, facts)
-    yield from _change(workflow, facts)
+    yield from change_blockers(workflow, facts)
+    yield from spec_conflicts(workflow, facts, _FIT)
     yield from _slices(workflow, facts)
 
 
@@ -78,7 +80,8 @@ def _documents(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
             yield blocker("plan_artifact_language_", key, slug=slug, file=file, why=found.language)
 
 
-def _change(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
+def change_blockers(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
+    """What the change's own documents lack."""
     slug = workflow.slug
     if facts.change_status == "missing":
         yield blocker("missing_change_artifacts", slug=slug)
@@ -99,6 +102,15 @@ def _change(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
             "spec_delta_", status, slug=slug, why=broken or _WHY_DELTA.get(status, status),
             file="the change's specs/<domain>/spec.md",
         )  # fmt: skip
+
+
+def spec_conflicts(workflow: Workflow, facts: Facts, way: str) -> Iterator[Blocker]:
+    """What another change did to the specs meanwhile, a blocker a domain; known before anything is built."""
+    for domain in dict.fromkeys(one.domain for one in facts.conflicts):
+        said = "; ".join(
+            f"{one.requirement or domain}: {one.message}" for one in facts.conflicts if one.domain == domain
+        )
+        yield blocker("spec_conflict_", domain, domain=domain, why=said, way=way.format(slug=workflow.slug))
 
 
 def _slices(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:

@@ -41,8 +41,8 @@ def document_of(workflow: Workflow, facts: Facts, standing: Standing) -> dict[st
         "change_artifacts_status": facts.change_status,
         "slice_artifacts_status": facts.slices_status,
         "spec_delta_status": facts.delta_status,
-        "spec_sync_status": "synced" if isinstance(workflow.at, Archived) else "pending",
-        "archive_status": "archived" if isinstance(workflow.at, Archived) else "active",
+        "spec_sync_status": "synced" if isinstance(workflow.at, Archived) and not workflow.at.pending else "pending",
+        "archive_status": _archive_status(workflow),
         "context_manifest_status": facts.manifest_status,
         "spec_status": "missing" if isinstance(facts.spec, Missing) else type(facts.spec).__name__.lower(),
         "readiness": readiness_document(standing.readiness),
@@ -68,6 +68,12 @@ def stage_status(workflow: Workflow, standing: Standing) -> str:
     if workflow.review is not None and workflow.review.verdict == "request-changes":
         return "pending-rework"
     return "awaiting-approval" if _forward_is_ready(workflow, standing) else "blocked"
+
+
+def _archive_status(workflow: Workflow) -> str:
+    if not isinstance(workflow.at, Archived):
+        return "active"
+    return "archiving" if workflow.at.pending else "archived"
 
 
 def _forward_is_ready(workflow: Workflow, standing: Standing) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from loopwright.kernel.digest import sha256
 from loopwright.workflow.ambiguity import Score, ambiguity
+from loopwright.workflow.archive_gate import before_archive
 from loopwright.workflow.blockers import Blocker, blocker
 from loopwright.workflow.build_gate import before_review
 from loopwright.workflow.documents import spec as s
@@ -39,6 +40,7 @@ def standing_of(workflow: Workflow, facts: Facts) -> Standing:
                 *broken_promises(workflow, so_far, Key.PLAN, Key.BUILD, Key.REVIEW),
                 *before_done(workflow, facts),
             ),
+            archive=tuple(before_archive(workflow, facts)),
         ),
         subjects,
     )

@@ -75,7 +75,9 @@ def decide(workflow: Workflow | None, command: c.Command) -> Decision:
         return Refused(
             "workflow_not_initialized", "there is no such workflow", 'loopwright clarify SLUG --idea "…" begins one'
         )
-    if isinstance(workflow.at, Archived) and not isinstance(command, c.KeepDocuments | c.CountCost | c.Undo):
+    if isinstance(workflow.at, Archived) and not isinstance(
+        command, c.KeepDocuments | c.CountCost | c.SettleArchive | c.Undo
+    ):
         said = f"the workflow {workflow.slug} is archived: the specs hold it"
         return _refused(workflow, "invalid_transition", said)
     match command:
@@ -89,6 +91,8 @@ def decide(workflow: Workflow | None, command: c.Command) -> Decision:
             )
         case c.Enter():
             return _entered(workflow, command)
+        case c.FitDelta() | c.GoBefore() | c.Archive() | c.SettleArchive():
+            return _archiving(workflow, command)
         case _:
             return _work(workflow, command)
 
@@ -212,6 +216,8 @@ def _work(workflow: Workflow, command: c.Command) -> Decision:  # noqa: C901, PL
             return Accepted((e.PlanRoundTaken(round=taken),))
         case Planning(), c.RecordControls(controls=controls):
             return Accepted((e.ChecksControlled(controls=controls),))
+        case Planning(), c.NoteSpecs(base=base):
+            return Accepted(() if base == workflow.base else (e.SpecsNoted(base=base),))
         case Planning() | Building() | Reviewing(), c.Sign(signature=signature):
             known = workflow.is_signed(signature.what, signature.digest)
             return Accepted(() if known else (e.Signed(signature=signature),))
@@ -227,19 +233,32 @@ def _work(workflow: Workflow, command: c.Command) -> Decision:  # noqa: C901, PL
             return Accepted((e.WorkVerified(verification=verification),))
         case Reviewing(), c.RecordReview(review=review):
             return Accepted((e.WorkReviewed(review=review),))
-        case Done(), c.Archive(standing=standing):
-            blockers = standing.readiness.archive
-            if blockers:
-                error = "archive_scope_blocked" if blockers[0].code.startswith(_SCOPE) else "archive_blocked"
-                return _blocked(workflow, error, f"{workflow.slug} can't be archived", blockers)
-            return Accepted((e.ChangeArchived(),))
-        case _, c.Archive():
-            said = f"{workflow.slug} is at {workflow.stage.value}; only what is done is archived"
-            return _refused(workflow, "archive_requires_done_workflow", said)
         case Done(delivery=delivery) | Archived(delivery=delivery), c.Undo(by=by) if delivery is not None:
             return Accepted((e.ChangeUndone(by=by),))
         case _, c.Undo():
             return _refused(workflow, "nothing_delivered", f"nothing of {workflow.slug} was delivered")
+        case _:
+            said = f"{workflow.slug} is at {workflow.stage.value}: that can't be done there"
+            return _refused(workflow, "invalid_transition", said)
+
+
+def _archiving(workflow: Workflow, command: c.FitDelta | c.GoBefore | c.Archive | c.SettleArchive) -> Decision:
+    match workflow.at, command:
+        case Done(), c.FitDelta(base=base, by=by, why=why):
+            return Accepted((e.DeltaFitted(base=base, by=by, why=why),))
+        case Done(), c.GoBefore(over=over, by=by):
+            return Accepted(() if over in workflow.goes_before else (e.PrecedenceGiven(over=over, by=by),))
+        case Done(), c.Archive(standing=standing, folder=folder, writes=writes):
+            blockers = standing.readiness.archive
+            if blockers:
+                error = "archive_scope_blocked" if blockers[0].code.startswith(_SCOPE) else "archive_blocked"
+                return _blocked(workflow, error, f"{workflow.slug} can't be archived", blockers)
+            return Accepted((e.ChangeArchived(folder=folder, writes=writes),))
+        case Archived(pending=pending), c.SettleArchive():
+            return Accepted((e.ArchiveSettled(),) if pending else ())
+        case _, c.Archive():
+            said = f"{workflow.slug} is at {workflow.stage.value}; only what is done is archived"
+            return _refused(workflow, "archive_requires_done_workflow", said)
         case _:
             said = f"{workflow.slug} is at {workflow.stage.value}: that can't be done there"
             return _refused(workflow, "invalid_transition", said)

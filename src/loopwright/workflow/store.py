@@ -20,18 +20,22 @@ from loopwright.kernel.files import make_folder, read_plainly, replace_quickly, 
 from loopwright.kernel.ids import is_identifier
 from loopwright.kernel.locks import locked
 from loopwright.workflow import commands as c
+from loopwright.workflow.delta.model import Conflict
 from loopwright.workflow.events import Event
 from loopwright.workflow.evolve import evolve
 from loopwright.workflow.facts import Facts, Gates
 from loopwright.workflow.gather import gather
-from loopwright.workflow.model import Workflow
+from loopwright.workflow.model import Archived, Workflow
 from loopwright.workflow.projection import document_of
 from loopwright.workflow.readiness import standing_of
+from loopwright.workflow.roll_forward import is_moved, roll_forward
 from loopwright.workflow.rules import Accepted, Effect, Refused, decide
 from loopwright.workflow.standing import Standing
 from loopwright.workspace.layout import Layout, WorkflowPaths
 
 OUTSIDE = "outside"
+# Whoever writes living specs holds this one, and takes it behind the workflow's own.
+SPECS_LOCK = "specs"
 LINE = event_log.Line[Event]
 _KIND: event_log.Kind[Workflow, Event] = event_log.Kind(LINE, evolve)
 _MOST_BYTES = 64 << 20
@@ -94,6 +98,7 @@ class WorkflowStore:
                         f"{slug} is at revision {opened.workflow.revision}, not at {revision}: somebody was faster",
                         hint=f"look at it again: `loopwright status {slug}`",
                     )
+                opened.finish_archive(self._layout)
                 opened.take_outside()
                 yield opened
 
@@ -107,7 +112,7 @@ class Opened:
     def __init__(
         self, paths: WorkflowPaths, clock: Clock, gates: Gates, workflow: Workflow | None, last_line: str
     ) -> None:
-        self.paths = paths
+        self._paths = paths
         self._clock = clock
         self._gates = gates
         self._workflow = workflow
@@ -130,6 +135,14 @@ class Opened:
                 "workflow_not_initialized", "the workflow was never begun", next_command="loopwright clarify SLUG"
             )
         return self._workflow
+
+    @property
+    def paths(self) -> WorkflowPaths:
+        """Where its files are now: an archived change has another place."""
+        at = self._workflow.at if self._workflow is not None else None
+        if isinstance(at, Archived) and at.folder and (not at.pending or is_moved(self._paths.layout, at)):
+            return msgspec.structs.replace(self._paths, archived=at.folder)
+        return self._paths
 
     @property
     def now(self) -> str:
@@ -160,7 +173,7 @@ class Opened:
     def write(self, documents: Mapping[str, bytes], actor: str) -> None:
         """Write documents, whole: kept by content first, then in their places, then on record."""
         for name, data in documents.items():
-            self._keep(data)
+            self.keep(data)
             target = self.paths.document(name)
             make_folder(target.parent)
             write_durably(target, data)
@@ -173,8 +186,24 @@ class Opened:
         except FileNotFoundError:
             return None
 
+    def finish_archive(self, layout: Layout) -> None:
+        """What was decided and cut short is done now; a file that somebody changed meanwhile keeps it waiting."""
+        if not isinstance(self.workflow.at, Archived) or not self.workflow.at.pending:
+            return
+        with locked(layout.lock(SPECS_LOCK)):
+            self.settle_archive()
+
+    def settle_archive(self) -> tuple[Conflict, ...]:
+        """Write what archiving leaves; for whoever holds the lock of the specs."""
+        conflicts = roll_forward(self._paths, self.workflow)
+        if not conflicts:
+            self.apply(c.SettleArchive(), "tool")
+        return conflicts
+
     def take_outside(self) -> None:
         """Documents that others changed are taken in as they are; those that are gone come back."""
+        if isinstance(self.workflow.at, Archived):
+            return  # the specs hold it: nothing more comes in, and what somebody tidies away stays away
         changed: dict[str, str] = {}
         for name, recorded in self.workflow.documents.items():
             try:
@@ -185,12 +214,13 @@ class Opened:
             except OSError:
                 continue  # a folder, a fifo: its reader names it
             if (digest := sha256(data)) != recorded:
-                self._keep(data)
+                self.keep(data)
                 changed[name] = digest
         if changed:
             self.apply(c.KeepDocuments(documents=changed), OUTSIDE)
 
-    def _keep(self, data: bytes) -> None:
+    def keep(self, data: bytes) -> None:
+        """Bytes that an event will name are durable before it is."""
         kept = self.paths.object(sha256(data))
         if not kept.exists():
             write_durably(kept, data)

@@ -141,10 +141,23 @@ class Layout(msgspec.Struct, frozen=True):
         """A domain's living spec."""
         return self.specs / domain / "spec.md"
 
+    def spec_checks(self, domain: str) -> Path:
+        """Which checks show a domain's requirements: ours, also where the specs themselves are OpenSpec's."""
+        return self.own / "specs" / domain / "checks.json"
+
+    @property
+    def active_changes(self) -> Path:
+        """One folder per change that is not in the specs yet; OpenSpec keeps its archive among them."""
+        openspec = self.openspec
+        return openspec / "changes" if openspec else self.own / "changes" / "active"
+
     def change(self, change_id: str) -> Path:
         """The folder of an active change."""
-        openspec = self.openspec
-        return openspec / "changes" / change_id if openspec else self.own / "changes" / "active" / change_id
+        return self.active_changes / change_id
+
+    def archived_change(self, change_id: str, day: str) -> Path:
+        """Where a change goes; OpenSpec puts the day before the name."""
+        return self.archived_changes / (f"{day}-{change_id}" if self.openspec else change_id)
 
     @property
     def archived_changes(self) -> Path:
@@ -209,6 +222,8 @@ class WorkflowPaths(msgspec.Struct, frozen=True):
 
     layout: Layout
     slug: str
+    # Where its change went, below the root; nothing as long as it is active.
+    archived: str = ""
 
     @property
     def folder(self) -> Path:
@@ -232,7 +247,7 @@ class WorkflowPaths(msgspec.Struct, frozen=True):
     @property
     def change(self) -> Path:
         """The folder of its deltas."""
-        return self.layout.change(f"chg-{self.slug}")
+        return self.layout.root / self.archived if self.archived else self.layout.change(f"chg-{self.slug}")
 
     def document(self, name: str) -> Path:
         """A document by its name: `change/…` and `plans/…` have their own places."""

@@ -58,8 +58,8 @@ def perform(loop: Loop, desk: Desk, action_id: str) -> c.Command:
     desk.cancellation.raise_if_requested()
     if used_up is not None:
         raise HeldBack(used_up)
+    _require_that_it_ran(finished, desk)
     if judging is None:
-        _require_that_it_ran(finished, desk)
         validation = _validation(finished, reports, stamp(desk.clock()))
     else:
         validation = _judged(finished, desk.craft.results(loop, finished), stamp(desk.clock()))
@@ -164,9 +164,8 @@ def _judges(loop: Loop, judging: Judging) -> bytes:
 
 
 def _judged(finished: Finished, results: tuple[TestResult, ...], now: str) -> Validation:
-    """Each judge is one result; a run that could not be made is none of them."""
-    could_run = finished.failure is None or finished.failure.code == "STEP_FAILED"
-    passed = could_run and bool(results) and all(one.status == "passed" for one in results)
+    """Each judge is one result."""
+    passed = bool(results) and all(one.status == "passed" for one in results)
     return Validation(results=results, passed=passed, last_run_at=now, run_id=finished.evidence.run_id)
 
 

@@ -20,6 +20,7 @@ class Listed(msgspec.Struct, frozen=True):
     current_stage: str = "damaged"
     stage_status: str = ""
     archive_status: str = ""
+    spec_sync_status: str = ""
     pending_user_decision: str | None = None
     updated_at: str = ""
     recommended_next_action: str = ""

@@ -28,6 +28,7 @@ from loopwright.workflow.documents.page import MOST_BYTES, NotAPage, read_page
 from loopwright.workflow.documents.spec import Spec, read_spec
 from loopwright.workflow.drafting import PlanReply, drafted, skeletons, wrong_with
 from loopwright.workflow.gather import SPEC
+from loopwright.workflow.living import base_for, digests_of, rivals_of
 from loopwright.workflow.model import Clarifying, Control, Planning, PlanRound, Reviewing, Stage, Transition, Workflow
 from loopwright.workflow.package import CHANGE_DOCUMENTS, GRAPH, PLAN_DOCUMENTS, delta_of, prd_of, test_spec_of
 from loopwright.workflow.slices import Slices
@@ -74,11 +75,13 @@ def plan(context: Context, name: str, wish: PlanWish, tell: Tell, cancellation: 
     """Enter the stage → write → compose → control on the base → ask for consent."""
     slug = slug_of(name)
     _enter(context, slug)
+    # Before anybody plans: what another change does to the specs while an agent thinks, the agent has not read.
+    said = digests_of(context.layout)
     if wish.agent is not None:
         _rounds(context, slug, wish, tell, cancellation)
     else:
         _write_skeletons(context, slug)
-    _compose(context, slug)
+    _compose(context, slug, said, tell)
     _control(context, slug, tell, cancellation)
     with store_of(context).changing(slug) as opened:
         opened.apply(c.RequestApproval(transition=Transition.PLAN_BUILD, standing=opened.standing()), "tool")
@@ -187,7 +190,7 @@ def _write_skeletons(context: Context, slug: str) -> None:
             opened.apply(c.TakePlanRound(round=PlanRound(number=1)), "tool")
 
 
-def _compose(context: Context, slug: str) -> None:
+def _compose(context: Context, slug: str, said: dict[str, dict[str, str]], tell: Tell) -> None:
     """What follows from spec, slices and deltas; a file that somebody made theirs is left alone."""
     with store_of(context).changing(slug) as opened:
         facts, spec = opened.facts(), _spec(opened)
@@ -206,6 +209,16 @@ def _compose(context: Context, slug: str) -> None:
         present = frozenset(name for name, digest in opened.workflow.documents.items() if digest)
         domains = tuple(facts.deltas) or spec.domains
         opened.write({GRAPH: composing.artifact_graph(slug, domains, present)}, "tool")
+        base = base_for(said, facts.delta_parts, facts.deltas, opened.workflow.base)
+        opened.apply(c.NoteSpecs(base=base), "tool")
+    _tell_rivals(context, f"chg-{slug}", deltas, tell)
+
+
+def _tell_rivals(context: Context, change_id: str, deltas: list[Delta], tell: Tell) -> None:
+    """Other active changes that touch the same are no reason to stop yet; who plans should know."""
+    for other, conflicts in rivals_of(context.layout, change_id, {one.domain: one for one in deltas}).items():
+        names = ", ".join(f"'{one.requirement}'" for one in conflicts[:3])
+        tell(f"note: {other} is active and touches {names} too; who is archived second must fit the first")
 
 
 def _is_ours(opened: Opened, name: str) -> bool:

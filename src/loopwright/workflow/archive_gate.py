@@ -1,0 +1,78 @@
+"""What keeps a change out of the specs: the contract's blockers, in its order. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
+from loopwright.workflow.audit import audited
+from loopwright.workflow.blockers import Blocker, blocker
+from loopwright.workflow.build_gate import scope_of
+from loopwright.workflow.documents.spec import Spec
+from loopwright.workflow.facts import DELTA_PART, Facts
+from loopwright.workflow.model import Archived, Done, Key, Used, Workflow
+from loopwright.workflow.package import delta_of
+from loopwright.workflow.plan_gate import change_blockers, spec_conflicts
+from loopwright.workflow.slices import Slices
+
+# From here no stage is entered again: a person changes the delta and stands for it.
+_FIT = 'loopwright archive {slug} --fitted "…"'
+
+
+def before_archive(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
+    """Everything at once; what is archived already has nothing before it."""
+    slug = workflow.slug
+    if isinstance(workflow.at, Archived):
+        return
+    if not isinstance(workflow.at, Done):
+        yield blocker("workflow_not_done", slug=slug, stage=workflow.stage.value)
+    yield from scope_of(workflow, facts)
+    yield from change_blockers(workflow, facts)
+    for domain in facts.spec.domains if isinstance(facts.spec, Spec) else ():
+        if domain not in facts.deltas:
+            yield blocker("missing_spec_delta_path", path=delta_of(domain), spec=facts.spec_path)
+    if not isinstance(workflow.at, Done):
+        return
+    yield from _unapproved(workflow, facts)
+    yield from _uncovered(workflow, facts)
+    yield from spec_conflicts(workflow, facts, "fit the delta to the spec as it is now, then " + _FIT)
+    for other, conflicts in facts.rivals.items():
+        if other in workflow.goes_before:
+            continue
+        for domain in dict.fromkeys(one.domain for one in conflicts):
+            names = ", ".join(f"'{one.requirement}'" for one in conflicts if one.domain == domain)
+            why = f"{other} is active and touches {names} too"
+            way = f"loopwright archive {slug} --before {other}"
+            yield blocker("spec_conflict_", domain, domain=domain, why=why, way=way)
+
+
+def _unapproved(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
+    """What goes into the specs is what somebody consented to, to the letter."""
+    approval = workflow.approval(Key.BUILD)
+    if not isinstance(approval, Used):
+        return
+    accepted = workflow.fitted or {
+        name: digest for name, digest in approval.subject.parts.items() if name.startswith(DELTA_PART)
+    }
+    now = facts.delta_parts
+    changed = sorted(name for name in now.keys() | accepted.keys() if now.get(name) != accepted.get(name))
+    if changed:
+        at = approval.transition
+        void = blocker(
+            "approval_void_", Key.BUILD.value, slug=workflow.slug, transition=at.value, origin=at.origin.value,
+            target=at.target.value, changed=", ".join(changed[:5]),
+        )  # fmt: skip
+        yield replace(void, next="put it back, or stand for it: " + _FIT.format(slug=workflow.slug))
+
+
+def _uncovered(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
+    """Every requirement of the delta was shown, by a run of the tool's own or by a person's name."""
+    slices = facts.slices if isinstance(facts.slices, Slices) else Slices(())
+    wanted = {domain: one.requirements for domain, one in facts.deltas.items()}
+    audit = audited(workflow, slices, wanted)
+    names = [f"{domain}: {name}" for domain, listed in wanted.items() for name in listed]
+    missing = [name for name in names if not audit.covers(name)]
+    if missing:
+        found = blocker("completion_audit_missing_evidence", slug=workflow.slug, missing=", ".join(missing[:5]))
+        yield replace(found, next="take them out of the delta, then " + _FIT.format(slug=workflow.slug))

@@ -1,0 +1,144 @@
+"""Reads living specs and the deltas of changes from the disk. Writes nothing; damage is a value."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+from loopwright.kernel.files import read_plainly
+from loopwright.workflow.delta.domains import domain_problem
+from loopwright.workflow.delta.merge import base_of, conflicts_between, merged
+from loopwright.workflow.delta.model import Conflict, Conflicts, Delta, LivingSpec, Merged, Unreadable
+from loopwright.workflow.delta.model import Problem as DeltaProblem
+from loopwright.workflow.delta.read import read_delta, read_living
+from loopwright.workflow.documents.page import MOST_BYTES, Problem
+from loopwright.workflow.facts import DELTA_PART, Damaged
+from loopwright.workflow.model import Base
+from loopwright.workspace.layout import Layout
+
+# Problems of a delta that is not wrong, only not written yet.
+_SAYS_NOTHING = {"empty", "no_entries", "no_sections"}
+
+
+def domains_of(layout: Layout) -> list[str]:
+    """Every domain that has a living spec."""
+    return [domain for domain, _ in _spec_files(layout.specs)]
+
+
+def living_of(layout: Layout, domain: str) -> LivingSpec | Unreadable | None:
+    """A domain's spec as it is now; None when there is none yet."""
+    try:
+        return read_living(read_plainly(layout.living_spec(domain), most=MOST_BYTES))
+    except FileNotFoundError:
+        return None
+    except OSError as problem:
+        return Unreadable((DeltaProblem(1, "unreadable", problem.strerror or str(problem)),))
+
+
+def deltas_in(change: Path) -> Iterator[tuple[str, Delta | Damaged]]:
+    """What a change says, domain by domain."""
+    for domain, path in _spec_files(change / "specs"):
+        yield domain, _delta(path, domain)
+
+
+def _delta(path: Path, domain: str) -> Delta | Damaged:
+    try:
+        data = read_plainly(path, most=MOST_BYTES)
+    except OSError as problem:
+        return Damaged((Problem(1, problem.strerror or str(problem)),))
+    if (wrong := domain_problem(domain)) is not None:
+        return Damaged((Problem(1, wrong),))
+    found = read_delta(data, domain)
+    if isinstance(found, Unreadable) and {one.code for one in found.problems} <= _SAYS_NOTHING:
+        return Delta(domain)
+    if isinstance(found, Unreadable):
+        return Damaged(tuple(Problem(one.line, one.message) for one in found.problems))
+    return found
+
+
+def _delta_of(change: Path, domain: str) -> Delta | None:
+    found = _delta(change / "specs" / domain / "spec.md", domain)
+    return found if isinstance(found, Delta) else None
+
+
+def merge_now(layout: Layout, delta: Delta, change_id: str, base: Base | None) -> Merged | Conflicts:
+    """A delta in the spec as it is now, or why not."""
+    living = living_of(layout, delta.domain)
+    if isinstance(living, Unreadable):
+        first = living.problems[0]
+        path = os.path.relpath(layout.living_spec(delta.domain), layout.root)
+        said = f"{path} can't be read: line {first.line}: {first.message}"
+        return Conflicts((Conflict(delta.domain, "", said),))
+    known = base.domains.get(delta.domain, {}) if base is not None else {}
+    return merged(living, delta, change_id=change_id, base=known)
+
+
+def conflicts_now(
+    layout: Layout, deltas: Mapping[str, Delta | Damaged], change_id: str, base: Base | None
+) -> tuple[Conflict, ...]:
+    """Why deltas can't be merged into the specs as they are now; empty ones have nothing to merge."""
+    found = (merge_now(layout, one, change_id, base) for one in deltas.values() if isinstance(one, Delta) and says(one))
+    return tuple(conflict for one in found if isinstance(one, Conflicts) for conflict in one.conflicts)
+
+
+def says(delta: Delta) -> bool:
+    """Whether a delta does anything."""
+    return bool(delta.added or delta.modified or delta.removed or delta.renamed)
+
+
+def rivals_of(layout: Layout, change_id: str, deltas: Mapping[str, Delta | Damaged]) -> dict[str, tuple[Conflict, ...]]:
+    """Other active changes that touch what this one touches, whoever made them."""
+    ours = [one for one in deltas.values() if isinstance(one, Delta)]
+    found: dict[str, tuple[Conflict, ...]] = {}
+    for name in _changes(layout):
+        # Only what is said about the same domains is read: there may be a thousand changes.
+        theirs = [
+            one
+            for mine in ours
+            if name != change_id and (one := _delta_of(layout.change(name), mine.domain)) is not None
+        ]
+        if theirs and (both := conflicts_between({change_id: ours, name: theirs})):
+            found[name] = both
+    return found
+
+
+def digests_of(layout: Layout) -> dict[str, dict[str, str]]:
+    """What every living spec says now, requirement by requirement."""
+    found = {domain: living_of(layout, domain) for domain in domains_of(layout)}
+    return {domain: base_of(living if isinstance(living, LivingSpec) else None) for domain, living in found.items()}
+
+
+def base_for(
+    said: Mapping[str, dict[str, str]], delta_parts: Mapping[str, str], domains: Iterable[str], before: Base | None
+) -> Base:
+    """The base of a change that is planned on specs that said this.
+
+    A domain whose delta is as it was keeps its base: who did not write it anew did not read the spec anew either.
+    """
+    found: dict[str, dict[str, str]] = {}
+    for domain in domains:
+        kept = before.domains.get(domain) if before is not None else None
+        if before is not None and kept is not None and _about(domain, before.delta) == _about(domain, delta_parts):
+            found[domain] = kept
+        else:
+            found[domain] = dict(said.get(domain, {}))
+    return Base(domains=found, delta=dict(delta_parts))
+
+
+def _about(domain: str, parts: Mapping[str, str]) -> dict[str, str]:
+    return {name: digest for name, digest in parts.items() if name.startswith(f"{DELTA_PART}{domain}: ")}
+
+
+def _changes(layout: Layout) -> list[str]:
+    folder = layout.active_changes
+    names = sorted(os.listdir(folder)) if folder.is_dir() else []
+    archive = layout.archived_changes
+    return [name for name in names if not name.startswith(".") and folder / name != archive]
+
+
+def _spec_files(top: Path) -> Iterator[tuple[str, Path]]:
+    for folder, below, files in os.walk(top):
+        below.sort()
+        if "spec.md" in files and Path(folder) != top:
+            yield os.path.relpath(folder, top), Path(folder) / "spec.md"

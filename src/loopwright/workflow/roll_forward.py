@@ -1,0 +1,117 @@
+"""Does what archiving decided: the files, then the change's new place. Done twice it does nothing the second time.
+
+The decision is a line of the journal, and the new bytes are kept before it: a crash anywhere behind it loses nothing.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from loopwright.errors import DamagedFile
+from loopwright.kernel.digest import sha256
+from loopwright.kernel.files import (
+    make_folder,
+    read_plainly,
+    remove_stale_temporaries,
+    shown,
+    storage,
+    sync_folder,
+    write_durably,
+)
+from loopwright.workflow.delta.model import Conflict, Conflicts, Delta, Merged
+from loopwright.workflow.documents.page import MOST_BYTES
+from loopwright.workflow.living import deltas_in, merge_now
+from loopwright.workflow.model import Archived, Workflow, Write
+from loopwright.workflow.slices import NotSlices, read_slices
+from loopwright.workflow.spec_checks import checks_with
+from loopwright.workspace.layout import Layout, WorkflowPaths
+
+
+def roll_forward(paths: WorkflowPaths, workflow: Workflow) -> tuple[Conflict, ...]:
+    """Write what is pending; a spec that somebody else wrote meanwhile is merged into, and where that can't be: why."""
+    at = workflow.at
+    if not isinstance(at, Archived):
+        return ()
+    root = paths.layout.root
+    ready: list[tuple[Path, bytes]] = []
+    conflicts: list[Conflict] = []
+    for write in at.pending:
+        found = _bytes_for(paths, workflow, write)
+        if isinstance(found, Conflicts):
+            conflicts += found.conflicts
+        elif found is not None:
+            ready.append((root / write.path, found))
+    if conflicts:
+        return tuple(conflicts)
+    for path, data in ready:
+        write_durably(path, data)
+    for write in at.pending:
+        remove_stale_temporaries((root / write.path).parent)
+    _move(paths.layout, at)
+    _sync_folders(root, [*(write.path for write in at.pending), at.folder])
+    return ()
+
+
+def is_moved(layout: Layout, at: Archived) -> bool:
+    """Whether the change is in its new place already."""
+    return (layout.root / at.folder).is_dir()
+
+
+def _bytes_for(paths: WorkflowPaths, workflow: Workflow, write: Write) -> bytes | Conflicts | None:
+    """What to write; None when it is there, or is somebody's own by now."""
+    try:
+        now = sha256(read_plainly(paths.layout.root / write.path, most=MOST_BYTES))
+    except FileNotFoundError:
+        now = ""
+    if now == write.after:
+        return None
+    kept = paths.object(write.after)
+    # Objects belong to one machine: a journal that came by git has the decision, not the bytes.
+    if now == write.before and kept.is_file():
+        return kept.read_bytes()
+    return None if write.kind == "candidate" else _made_again(paths, workflow, write)
+
+
+def _made_again(paths: WorkflowPaths, workflow: Workflow, write: Write) -> bytes | Conflicts:
+    """The change in what somebody else left there meanwhile."""
+    layout = paths.layout
+    change = paths.change if paths.change.is_dir() else _new_place(layout, workflow)
+    delta = dict(deltas_in(change)).get(write.domain)
+    if not isinstance(delta, Delta):
+        return _conflict(write, f"the delta of {write.domain} is gone from {shown(change)}")
+    if write.kind == "spec":
+        found = merge_now(layout, delta, workflow.change_id, workflow.base)
+        return found.data if isinstance(found, Merged) else found
+    try:
+        slices = read_slices(read_plainly(change / "slices.json", most=MOST_BYTES))
+        return checks_with(layout.root / write.path, delta, workflow, slices)
+    except (OSError, NotSlices, DamagedFile) as problem:
+        return _conflict(write, str(problem))
+
+
+def _conflict(write: Write, why: str) -> Conflicts:
+    return Conflicts((Conflict(write.domain, "", why),))
+
+
+def _new_place(layout: Layout, workflow: Workflow) -> Path:
+    return layout.root / workflow.at.folder if isinstance(workflow.at, Archived) else layout.root
+
+
+def _sync_folders(root: Path, names: list[str]) -> None:
+    """Also those above that are new: the journal will say that all of it is there, and must not outlive it."""
+    folders = {folder for name in names for folder in Path(name).parents}
+    with storage(root):
+        for folder in sorted(folders, reverse=True):
+            if (root / folder).is_dir():
+                sync_folder(root / folder)
+
+
+def _move(layout: Layout, at: Archived) -> None:
+    source, target = layout.change(at.change_id), layout.root / at.folder
+    if not source.is_dir() or target.exists():
+        return
+    make_folder(target.parent)
+    with storage(target):
+        source.rename(target)
+        sync_folder(target.parent)
+        sync_folder(source.parent)
