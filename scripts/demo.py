@@ -9,6 +9,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from demo_workflow import tell_of_workflows
+
 _FILES = {
     "total.sh": """#!/bin/sh
 # Adds up the prices on standard input, one per line.
@@ -189,12 +191,14 @@ def main() -> None:
     demo.type("rerun", newest.name)
 
     loop_id = _tell_of_loops(demo, newest)
+    tell_of_workflows(demo)
 
     demo.tell("Where to look:")
     print(f"  the project          {demo.project}")
     print(f"  the last run         {newest}/summary.md, evidence.json, logs/")
     print(f"  the change, to apply git -C {demo.project} apply {newest}/changes.patch")
     print(f"  what the agent said  {own}/turns/")
+    print(f"  the workflow         {own}/workflows/count/, plans/, changes/archive/ and specs/")
     print(f"  the loop             {own}/loops/{loop_id}.json, .events.ndjson and .progress/")
     print(f"\nRemove it all with: rm -r {folder}")
 
