@@ -378,6 +378,18 @@ def test_leaving_a_start_interrupts_the_action_and_says_how_to_go_on(project, re
     assert project.run("loop", "resume", loop_id).exit_code == 0
 
 
+def test_a_terminal_that_goes_away_interrupts_a_start_and_is_no_bug(project, ready, terminal):
+    loop_id = ready()
+    driving = terminal("start", loop_id)
+    driving.shows("hello from the agent")
+    with Path(os.devnull).open() as nothing:
+        os.dup2(nothing.fileno(), driving.child.child_fd)  # and with that our end of the terminal is closed
+    assert driving.child.wait() == 143
+    assert states_of(project) == []
+    go(project)
+    assert project.run("loop", "resume", loop_id).exit_code == 0
+
+
 def test_a_worker_that_is_killed_is_missed_and_r_starts_another(project, ready, terminal):
     loop_id = ready()
     pid = json.loads(project.run("loop", "start", loop_id, "--detach", "--json").stdout)["pid"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from contextlib import suppress
@@ -77,12 +78,15 @@ def loopwright() -> None:
     """
 
 
+_TERMINATED = 143
+
+
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit with the contract's code."""
     code = _run(sys.argv[1:] if arguments is None else arguments)
-    with suppress(BrokenPipeError):
+    with suppress(OSError):  # a pipe that is closed, a terminal that has gone
         sys.stdout.flush()
-    sys.stderr.flush()
+        sys.stderr.flush()
     # Everything is closed and on disk by now: taking the interpreter apart would only take time.
     os._exit(code)
 
@@ -103,6 +107,12 @@ def _run(arguments: list[str]) -> int:
     except SystemExit as stop:
         # click answers a closed pipe by wrapping standard output and exiting with 1; ours is the answer above.
         return 0 if sys.stdout is not sys.__stdout__ else int(stop.code or 0)
+    except OSError as problem:
+        if problem.errno != errno.EIO or problem.filename is not None:
+            return report_bug(problem, as_json=wants_json(arguments))
+        # The terminal has gone, and nobody reads what we would say of it; the signal for that is as good as SIGTERM.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _TERMINATED
     except Exception as bug:  # noqa: BLE001 -- the last line of defence: a person gets a sentence, not a traceback
         return report_bug(bug, as_json=wants_json(arguments))
     return result if isinstance(result, int) else 0

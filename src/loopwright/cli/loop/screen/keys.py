@@ -7,6 +7,7 @@ import re
 import sys
 import termios
 import tty
+from contextlib import suppress
 from typing import Any
 
 _NAMES = {
@@ -60,7 +61,8 @@ class Keys:
 
     def __exit__(self, *problem: object) -> None:
         if self._before is not None:
-            termios.tcsetattr(sys.stdin.fileno(), termios.TCSADRAIN, self._before)
+            with suppress(termios.error):  # the terminal has gone
+                termios.tcsetattr(sys.stdin.fileno(), termios.TCSADRAIN, self._before)
         self._before, self._is_open = None, False
 
     def handles(self) -> list[int]:
@@ -69,7 +71,9 @@ class Keys:
 
     def read(self) -> tuple[str, ...]:
         """What was pressed; the caller knows that there is something."""
-        data = os.read(sys.stdin.fileno(), 1024)
+        data = b""
+        with suppress(OSError):
+            data = os.read(sys.stdin.fileno(), 1024)
         if not data:
             self._is_open = False  # the terminal has gone
         return keys_in(data)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 
 import msgspec
 
@@ -99,7 +100,8 @@ class Surface:
         return f"\x1b[{';'.join(_CODES[word] for word in words)}m{span.text}\x1b[0m"
 
     def _write(self, text: str) -> None:
-        sys.stdout.flush()
         view = memoryview(text.encode(sys.stdout.encoding or "utf-8", "replace"))
-        while view:
-            view = view[os.write(sys.stdout.fileno(), view) :]
+        with suppress(OSError):  # a terminal that has gone shows nothing; the signal that says so ends us
+            sys.stdout.flush()
+            while view:
+                view = view[os.write(sys.stdout.fileno(), view) :]
