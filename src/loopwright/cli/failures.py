@@ -10,7 +10,7 @@ import traceback
 
 import click
 
-from loopwright.errors import Interrupted, LoopwrightError, WorkflowRefused
+from loopwright.errors import Interrupted, LoopRefused, LoopwrightError, WorkflowRefused
 from loopwright.kernel.escapes import neutralised
 
 EXIT_CODES = {
@@ -39,6 +39,10 @@ def report_error(problem: LoopwrightError, *, as_json: bool) -> int:
     """Print an error to standard error and return its exit code."""
     if isinstance(problem, WorkflowRefused):
         return _say_refusal(problem, as_json=as_json)
+    if isinstance(problem, LoopRefused) and as_json:
+        record = {"ok": False, "error": problem.code, "blocker": problem.blocker, "message": problem.message}
+        sys.stderr.write(json.dumps({**record, "next": problem.hint}, ensure_ascii=False) + "\n")
+        return exit_code_of(problem.code)
     say_failure(problem.code, problem.message, problem.hint, as_json=as_json)
     return exit_code_of(problem.code, problem.signal_name if isinstance(problem, Interrupted) else None)
 

@@ -20,6 +20,7 @@ from loopwright.loop.model import Loop
 from loopwright.loop.outside import NotTaken
 
 START = "0" * 64
+_TAIL = 1 << 13
 
 
 class Line(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -144,3 +145,16 @@ def cut_torn_end(path: Path, sound_bytes: int) -> Path:
     with storage(path):
         os.truncate(path, sound_bytes)
     return aside
+
+
+def digest_of_last_line(path: Path) -> str:
+    """Of the last whole line, read from the end; `START` where there is none."""
+    with path.open("rb") as stream:
+        size = stream.seek(0, os.SEEK_END)
+        held, step = b"", _TAIL
+        while held.count(b"\n") < 2 and len(held) < size:
+            start = max(0, size - step)
+            stream.seek(start)
+            held, step = stream.read(size - start), step * 4
+    lines_found = held.splitlines(keepends=True) if held.endswith(b"\n") else []
+    return sha256(lines_found[-1]) if lines_found else START

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
+import msgspec
 from msgspec.structs import replace
 
 from loopwright.errors import DamagedFile
 from loopwright.kernel import codec
 from loopwright.kernel.files import shown
-from loopwright.loop.model import Created, Held, Hold, Holder, Loop, Task
+from loopwright.loop.model import Budget, Created, Decision, Held, Hold, Holder, Loop, Spent, Task, Tree
 from loopwright.loop.outside import NotTaken, taken_skill_state
+from loopwright.loop.projection import OWN_KEY
 from loopwright.loop.task_list import tasks_left_in
+from loopwright.loop.work_files import patch_path
 from loopwright.workspace.layout import LoopPaths
 
 _MESSAGE = "its log was lost; title, limits and status were taken from what was left and need a person's look"
@@ -32,13 +36,55 @@ def restored_loop(paths: LoopPaths, now: str) -> Loop:
         revision=1,
         iteration=_number(document, "current_iteration", 0),
     )
+    loop = _with_own(loop, document.get(OWN_KEY))
     skill = document.get("skill_state")
     if isinstance(skill, dict):
         try:
-            return replace(taken_skill_state(loop, skill), under_way=None)
+            return _with_work(replace(taken_skill_state(loop, skill), under_way=None), paths)
         except NotTaken:
             pass  # then the task list says what there is to do
-    return replace(loop, tasks=_tasks(paths), is_initialised=bool(_tasks(paths)))
+    return _with_work(replace(loop, tasks=_tasks(paths), is_initialised=bool(_tasks(paths))), paths)
+
+
+class _Own(msgspec.Struct, frozen=True):
+    """What the state file holds of ours, as far as it can be read."""
+
+    attempt: int = 1
+    tags: tuple[str, ...] = ()
+    priority: int = 0
+    agent: str = ""
+    budget: Budget = Budget()
+    task_budget: Budget = Budget()
+    spent: Spent = Spent()
+    decisions: tuple[Decision, ...] = ()
+    tree: Tree | None = None
+    workflow: str | None = None
+
+
+def _with_own(loop: Loop, document: object) -> Loop:
+    """Limits and what was spent stay in force; a part that can't be read is as if nobody had said it."""
+    if not isinstance(document, dict):
+        return loop
+    for name in _Own.__struct_fields__:
+        if name in document:
+            with suppress(msgspec.ValidationError):
+                found = msgspec.convert({name: document[name]}, _Own)
+                loop = replace(loop, **{name: getattr(found, name)})
+    return loop
+
+
+def _with_work(loop: Loop, paths: LoopPaths) -> Loop:
+    """Without the work that they left, tasks are not done, and no test has seen them."""
+    tree = loop.tree
+    if tree is not None and patch_path(paths.progress, tree.patch_sha256).is_file():
+        return loop
+    tasks = tuple(
+        replace(task, status="pending", completed_at=None)
+        if task.status == "completed" and task.files_changed
+        else task
+        for task in loop.tasks
+    )
+    return replace(loop, tree=None, tasks=tasks, is_validated=False)
 
 
 def _state(paths: LoopPaths) -> dict[str, Any]:

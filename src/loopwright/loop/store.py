@@ -249,6 +249,11 @@ def _open(paths: LoopPaths, clock: Clock) -> _Opened:
     head = read_head(paths)
     size = paths.events.stat().st_size if paths.events.exists() else 0
     if head is not None and head.log_bytes == size:
+        if log.digest_of_last_line(paths.events) != head.last_line:
+            raise DamagedFile(
+                f"the last line of {shown(paths.events)} is not what was written",
+                hint=f"`loopwright loop check {paths.loop_id} --fix` goes on from the last known state",
+            )
         opened = _Opened(paths, clock, head.loop, size, head.last_line)
         if not _is_as_written(paths.state, head.state_sha256):
             opened.take_outside()

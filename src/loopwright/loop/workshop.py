@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from pathlib import Path
 
 import msgspec
 
@@ -18,6 +17,7 @@ from loopwright.kernel.digest import sha256_of_file
 from loopwright.kernel.files import make_folder, sync_folder, write_durably
 from loopwright.loop.desk import Desk
 from loopwright.loop.model import Loop, Tree
+from loopwright.loop.work_files import patch_path
 from loopwright.redaction.redactor import Redactor
 from loopwright.runner.patch import Screened
 from loopwright.runner.turn import Booth, open_booth
@@ -142,8 +142,3 @@ def keep_work(loop: Loop, desk: Desk, sandbox: Sandbox, redactor: Redactor) -> K
     recorder.go_on_from_here()
     start = loop.tree.base_tree if loop.tree is not None else base.tree
     return Kept(Tree(commit=base.commit, base_tree=start, tree=changes.tree, patch_sha256=digest), files)
-
-
-def patch_path(progress: Path, digest: str) -> Path:
-    """The file of the loop's whole work, by its content."""
-    return progress / "work" / f"{digest[:16]}.patch"

@@ -10,7 +10,7 @@ from loopwright.cli.loop.budgets import budget_from, loop_budget_options
 from loopwright.cli.loop.output import say_loop
 from loopwright.cli.loop.start import drive_here, in_background
 from loopwright.cli.options import context_of, in_workspace
-from loopwright.verbs.loop.control import is_held, resume
+from loopwright.verbs.loop.control import give_iterations, is_held, resume
 from loopwright.verbs.loop.look import has_worker, resolve
 
 _HELD = 11
@@ -28,6 +28,7 @@ Examples:
 @click.option("--revision", type=int, help="Refuse when the loop is not at this revision any more.")
 @click.option("--no-start", is_flag=True, help="Lift the hold only; `loop start` drives it later.")
 @click.option("--detach", is_flag=True, help="Where no process drives it any more, start one in the background.")
+@click.option("--max-iterations", type=click.IntRange(1), help="It may take so many iterations in all, from now on.")
 @loop_budget_options
 @in_workspace
 def command(
@@ -35,6 +36,7 @@ def command(
     revision: int | None,
     no_start: bool,
     detach: bool,
+    max_iterations: int | None,
     project_root: Path,
     as_json: bool,
     **limits: float | None,
@@ -46,6 +48,8 @@ def command(
     """
     context = context_of(project_root)
     loop_id = resolve(context, loop)
+    if max_iterations is not None:
+        give_iterations(context, loop_id, max_iterations)
     after = resume(
         context, loop_id, budget=budget_from(limits), task_budget=budget_from(limits, "task_"), revision=revision
     )

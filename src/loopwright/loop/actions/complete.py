@@ -6,7 +6,7 @@ from loopwright.kernel.files import make_folder, write_durably
 from loopwright.loop import commands as c
 from loopwright.loop.desk import Desk
 from loopwright.loop.model import Loop
-from loopwright.loop.workshop import patch_path
+from loopwright.loop.work_files import patch_path
 
 
 def perform(loop: Loop, desk: Desk, action_id: str) -> c.Command:

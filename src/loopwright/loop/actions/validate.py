@@ -25,7 +25,7 @@ from loopwright.loop.workshop import wanted_sandbox
 from loopwright.redaction.model import Redacted
 from loopwright.runner.events import Emitter, ignore
 from loopwright.runner.order import Order, Room
-from loopwright.runner.run_plan import Finished, run_plan
+from loopwright.runner.run_plan import SETUP_STEP, Finished, run_plan
 from loopwright.sandbox.open import Sandbox
 
 _STEP = "tests"
@@ -70,11 +70,15 @@ def perform(loop: Loop, desk: Desk, action_id: str) -> c.Command:
 def _require_that_it_ran(finished: Finished, desk: Desk) -> None:
     """Tests that fail say something about the work; a run that was refused, or leaked, opens no gate."""
     failure = finished.failure
-    if failure is None or failure.code == _TESTS_FAILED:
+    prepared = next((step for step in finished.evidence.steps if step.id == SETUP_STEP), None)
+    if prepared is not None and prepared.outcome != "passed":
+        code, why = "setup_failed", f"sandbox.setup failed: {prepared.reason.text}"
+    elif failure is None or failure.code == _TESTS_FAILED:
         return
-    said = f"the tests' run {finished.evidence.run_id} does not count: {failure.code}: {failure.message.text}"
-    hold = Hold(holder=Holder.BLOCKER, code=failure.code.lower(), message=said, since=stamp(desk.clock()))
-    raise HeldBack(hold)
+    else:
+        code, why = failure.code.lower(), f"{failure.code}: {failure.message.text}"
+    said = f"the tests' run {finished.evidence.run_id} does not count: {why}"
+    raise HeldBack(Hold(holder=Holder.BLOCKER, code=code, message=said, since=stamp(desk.clock())))
 
 
 def _count(loop: Loop, desk: Desk, finished: Finished) -> Hold | None:
@@ -177,12 +181,18 @@ def _validation(finished: Finished, reports: _Reports, now: str) -> Validation:
         message = "" if passed else finished.evidence.message.text
         duration = round(1000 * step.duration_s, 1) if step is not None else 0
         results = (TestResult("the test command", _STEP, "passed" if passed else "failed", duration, message),)
+    # What keeps a report from being believed is a failure with a name, so that nobody has to guess why.
+    doubts = [TestResult("the report", _STEP, "failed", 0, gap) for gap in reports.gaps]
+    if all(one.status == "skipped" for one in results):
+        doubts.append(TestResult("all tests were skipped", _STEP, "failed", 0, "nothing was shown by any test"))
+    if not passed and not any(one.status == "failed" for one in (*results, *doubts)):
+        doubts.append(TestResult("the test command", _STEP, "failed", 0, finished.evidence.message.text))
+    results = (*results, *doubts)
     # The command decides; a report with a failure in it is not talked away by an exit code of 0.
-    failed = any(one.status == "failed" for one in results)
     return Validation(
         results=results,
         coverage=reports.coverage,
-        passed=passed and not failed and not reports.gaps,
+        passed=passed and not any(one.status == "failed" for one in results),
         last_run_at=now,
         run_id=finished.evidence.run_id,
     )

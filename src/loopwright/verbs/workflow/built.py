@@ -10,7 +10,7 @@ from loopwright.errors import WorkflowRefused
 from loopwright.evidence.model import BaseRecord
 from loopwright.kernel.digest import sha256
 from loopwright.loop.model import Tree
-from loopwright.loop.workshop import patch_path
+from loopwright.loop.work_files import patch_path
 from loopwright.sandbox.model import Mode, RecordedRequest
 from loopwright.sandbox.open import Wanted
 from loopwright.verbs.context import Context
