@@ -1,12 +1,12 @@
 # The few targets that people type. Each does its own set-up.
 .DEFAULT_GOAL := help
-.PHONY: help demo test faults check docs bench format clean
+.PHONY: help demo test faults check docs bench bench-lies format clean
 
 BIN := .venv/bin
 JOBS ?= auto
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: ## the main job end to end, on a sample project in a temporary folder
 	@scripts/setup runtime
@@ -35,6 +35,10 @@ docs: ## write the generated parts of docs/ anew
 bench: ## speed and memory, as ratios against baselines of the same run; writes bench/RESULTS.md
 	@scripts/setup dev
 	@$(BIN)/python bench/run.py
+
+bench-lies: ## agents that claim to be done, and what sees through them; writes docs/lies.md
+	@scripts/setup dev
+	@$(BIN)/python bench/lies/score.py
 
 format: ## format the code
 	@scripts/setup dev

@@ -111,15 +111,6 @@ def test_only_what_is_done_is_archived(project):
     assert list(blockers(project, "archive")) == ["workflow_not_done"]
 
 
-def test_what_was_taken_back_is_not_archived(project):
-    done(project)
-    ok(project, "undo", "greet")
-    refused = refusal(project, "archive", "greet")
-    assert (refused["error"], refused["blockers"][0]["code"]) == ("archive_blocked", "workflow_not_done")
-    assert "was taken back" in refused["blockers"][0]["message"]
-    assert not spec(project).exists()
-
-
 def test_what_the_record_says_is_left_keeps_it_out_of_the_specs(project):
     done(project)
     path = project.own / "workflows" / "greet" / "execution-record.md"
@@ -167,7 +158,7 @@ def test_two_active_changes_with_the_same_requirement_are_told_before_anything_i
     slices = [{**SLICE, "checks": [{"id": "C", "command": "test -e other"}]}]
     planned = another(project, "other", [planner(slices=slices), {"role": "builder", "run": "touch other"}])
     assert "note: chg-greet is active and touches 'Greeting by name' too" in planned.stdout
-    finish(project, "other")
+    finish(project, "other", work="touch other")
     before = bytes_of(project.own / "specs", project.own / "changes")
     refused = refusal(project, "archive", "greet")
     assert refused["error"] == "archive_blocked"
@@ -193,7 +184,7 @@ def test_a_requirement_that_was_altered_meanwhile_is_a_conflict_until_a_person_f
         check = {"id": "C", "command": f"test -e {slug}"}
         another(project, slug, [planner(deltas={"greeting": delta}, slices=[{**SLICE, "checks": [check]}]),
                                 {"role": "builder", "run": f"touch {slug}"}])  # fmt: skip
-        finish(project, slug)
+        finish(project, slug, work=f"touch {slug}")
     ok(project, "archive", "kinder", "--before", "chg-louder")
     before = spec(project).read_bytes()
     refused = refusal(project, "archive", "louder")
@@ -251,7 +242,7 @@ def test_renamed_and_removed_requirements_take_their_checks_along(project):
     another(project, "quiet", [planner(deltas={"greeting": delta},
                                        slices=[{**SLICE, "requirements": [], "checks": [check]}]),
                                {"role": "builder", "run": "touch quiet"}])  # fmt: skip
-    finish(project, "quiet")
+    finish(project, "quiet", work="touch quiet")
     ok(project, "archive", "quiet")
     found = checks(project)["requirements"]
     assert list(found) == ["Naming"]

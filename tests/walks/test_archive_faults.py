@@ -161,7 +161,7 @@ def test_two_people_archive_into_one_spec_at_once(done):
     done.commit("the first is in")
     done.write(".loopwright/turns.yaml", yaml.safe_dump({"turns": turns}))
     build_it(done, "other")
-    finish(done, "other")
+    finish(done, "other", work="touch other")
     people = [
         subprocess.Popen(
             done.command("archive", slug), cwd=done.root, env=done.environment, stdout=subprocess.PIPE,

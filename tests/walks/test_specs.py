@@ -163,7 +163,6 @@ def test_in_an_openspec_project_its_own_tools_accept_what_we_wrote(project):
     prepare(project, [planner(), {"role": "builder", "run": BUILT}])
     plan(project)
     assert "chg-greet" in openspec(project, "list")
-    project.commit("the plan")
     ok(project, "approve", "greet", "--from", "plan", "--to", "build")
     ok(project, "build", "greet", "--agent", "scripted")
     finish(project)

@@ -18,6 +18,7 @@ import msgspec
 from loopwright.errors import GitFailed
 from loopwright.kernel import process
 from loopwright.kernel.files import make_folder, shown, storage
+from loopwright.kernel.search_path import without_relative
 
 _HARDENED = (
     "-c", "core.fsmonitor=false",
@@ -253,7 +254,7 @@ def _capture(argv: tuple[str, ...], cwd: Path, env: Mapping[str, str], stdin: by
 
 def _bare_environment() -> dict[str, str]:
     return {
-        "PATH": os.environ.get("PATH", os.defpath),
+        "PATH": without_relative(os.environ.get("PATH", os.defpath)),
         "LC_ALL": "C",
         "GIT_TERMINAL_PROMPT": "0",
         "GIT_OPTIONAL_LOCKS": "0",

@@ -19,7 +19,7 @@ from loopwright.loop.desk import Desk
 from loopwright.loop.model import Loop, Tree
 from loopwright.loop.work_files import patch_path
 from loopwright.redaction.redactor import Redactor
-from loopwright.runner.patch import Screened
+from loopwright.runner.patch import Screened, in_binaries
 from loopwright.runner.turn import Booth, open_booth
 from loopwright.sandbox.confine import choose
 from loopwright.sandbox.git_recorder import GitRecorder
@@ -126,8 +126,9 @@ def keep_work(loop: Loop, desk: Desk, sandbox: Sandbox, redactor: Redactor) -> K
     with Screened(waiting, "the loop's work", redactor) as screened:
         changes = recorder.stage()
         recorder.write_whole_patch(screened.write)
-    if screened.findings:
-        first = screened.findings[0]
+    findings = [*screened.findings, *in_binaries(recorder, redactor)]
+    if findings:
+        first = findings[0]
         raise SecretLeak(
             f"the loop's work holds a secret: {first.sentence()}",
             hint="see the task's record; take the secret out, then `loopwright loop resume`",

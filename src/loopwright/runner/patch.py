@@ -13,6 +13,7 @@ from loopwright.redaction.model import Finding
 from loopwright.redaction.redactor import Redactor
 from loopwright.runner.draft import Draft
 from loopwright.sandbox.open import Sandbox
+from loopwright.sandbox.port import Recorder
 
 _BASE_LIMIT = 64 << 20
 _BINARY_LIMIT = 256 << 20
@@ -25,7 +26,7 @@ def keep_patch(folder: RunFolder, sandbox: Sandbox, redactor: Redactor, draft: D
         changes = sandbox.recorder.record(screened.write)
     draft.left_out = changes.left_out
     draft.changed = sandbox.recorder.changed_files()
-    draft.patch_findings = screened.findings + _in_binaries(sandbox, redactor)
+    draft.patch_findings = screened.findings + in_binaries(sandbox.recorder, redactor)
     draft.findings += draft.patch_findings
     if draft.patch_findings:
         draft.notes.append("the patch is not kept: it holds a secret")
@@ -88,11 +89,11 @@ class Screened:
             self._file.write(data)
 
 
-def _in_binaries(sandbox: Sandbox, redactor: Redactor) -> list[Finding]:
+def in_binaries(recorder: Recorder, redactor: Redactor) -> list[Finding]:
     """A patch holds binary files in a coded form that no rule can read: look at the files themselves."""
     found: list[Finding] = []
-    for path in sandbox.recorder.binary_files():
-        content = sandbox.recorder.content(path)[:_BINARY_LIMIT]
+    for path in recorder.binary_files():
+        content = recorder.content(path)[:_BINARY_LIMIT]
         name = path.decode("utf-8", "backslashreplace")
         found += redactor.scan(content, name, trusts_pragma=False).findings
     return found

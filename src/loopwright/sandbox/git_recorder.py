@@ -69,6 +69,12 @@ class GitRecorder:
         listed = self._git.run("diff-tree", "-r", "-z", "--name-only", "--no-renames", self._base.tree, self._tree)
         return tuple(shown(path) for path in listed.split(b"\0") if path)
 
+    def changes_by_path(self) -> dict[str, bool]:
+        """Every path that differs, and whether it is new."""
+        listed = self._git.run("diff-tree", "-r", "-z", "--name-status", "--no-renames", self._base.tree, self._tree)
+        fields = listed.split(b"\0")
+        return {shown(path): kind == b"A" for kind, path in zip(fields[0::2], fields[1::2], strict=False)}
+
     def files_since_commit(self) -> tuple[str, ...]:
         """Every path in which the base differs from its commit; all of them where there is none."""
         if self._base.commit is None:
@@ -92,6 +98,13 @@ class GitRecorder:
             return self._git.run("cat-file", "blob", f"{self._tree}:{os.fsdecode(path)}")
         except GitFailed:
             return b""  # it was deleted
+
+    def committed(self, path: str) -> bytes:
+        """A file's bytes in the base's commit; nothing where it is not there."""
+        try:
+            return self._git.run("cat-file", "blob", f"{self._base.commit}:{path}") if self._base.commit else b""
+        except GitFailed:
+            return b""
 
     def lines_with(self, text: str) -> bytes:
         """The lines of the base that hold this text."""

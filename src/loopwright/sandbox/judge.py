@@ -28,8 +28,9 @@ def make_judge(place: Place, repository: UserRepository | None, request: Request
     rules = repository.exclude.read_bytes() if repository is not None and repository.exclude.is_file() else b""
     with storage(judge.git_dir):
         (judge.git_dir / "info" / "exclude").write_bytes(rules + b"\n")
-        # Attributes in the tree may name filter programs; ours win, and name none.
-        (judge.git_dir / "info" / "attributes").write_bytes(b"* -filter\n")
+        # Attributes in the tree may name filter programs, or call a text binary so that nobody reads it in a patch:
+        # ours win, and do neither.
+        (judge.git_dir / "info" / "attributes").write_bytes(b"* -filter !diff\n")
     # A provided folder is the machine's, our state is ours, a cache is a tool's: none is part of a change.
     ignore(judge, [*(f"/{path.strip('/')}" for path in (*request.provide, *request.state_folders)), *CACHES])
     return judge

@@ -13,6 +13,7 @@ from loopwright.agents.shell import ShellAgent
 from loopwright.errors import AgentFailed
 from loopwright.kernel.clock import Clock, utc_now
 from loopwright.kernel.files import shown
+from loopwright.kernel.search_path import without_relative
 from loopwright.sandbox.bubblewrap import Bubblewrap
 from loopwright.sandbox.landlock import Landlock
 from loopwright.sandbox.port import Isolation
@@ -30,6 +31,8 @@ def build_context(
 ) -> Context:
     """Find the workspace, read its settings, plug the adapters in."""
     environment = dict(os.environ if environment is None else environment)
+    if "PATH" in environment:
+        environment["PATH"] = without_relative(environment["PATH"])
     place = find_place(start, flags, environment)
     return Context(
         layout=place.layout,

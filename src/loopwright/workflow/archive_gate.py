@@ -27,8 +27,6 @@ def before_archive(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
         return
     if not isinstance(workflow.at, Done):
         yield blocker("workflow_not_done", slug=slug, stage=workflow.stage.value)
-    elif workflow.at.delivery is None:
-        yield blocker("workflow_not_done", slug=slug, stage="done, and was taken back")
     yield from scope_of(workflow, facts)
     yield from change_blockers(workflow, facts)
     for domain in facts.spec.domains if isinstance(facts.spec, Spec) else ():

@@ -64,6 +64,11 @@ def signed_digest(one: Slice, verification: Verification | None) -> str:
     return f"{one.digest}@{verification.tree if verification is not None else ''}"
 
 
+def immune_digest(name: str, verification: Verification) -> str:
+    """What a person who signs a check that can't fail stands for: that check, on that tree."""
+    return f"{name}@{verification.tree}"
+
+
 def shown_by(requirement: str, slices: Slices) -> tuple[Slice, ...]:
     """The slices whose checks show a requirement; where no slice names any, all of them do."""
     named = tuple(one for one in slices.slices if requirement in one.requirements)

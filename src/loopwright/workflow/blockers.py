@@ -77,10 +77,7 @@ _PLAN: Mapping[str, _Row] = {
     "vertical_slices_missing": _Row("there are no slices", _AGAIN),
     "vertical_slices_invalid": _Row("{file} can't be used: {problem}", "correct {file}, or loopwright plan {slug}"),
     "slice_without_check_": _Row("no command decides when {name} is done", "give it a check in {file}"),
-    "vacuous_check_": _Row(
-        "the check {name} passes before anything is built: `{command}`",
-        'make it fail without the work, or mark it "regression": true, in {file}',
-    ),
+    "vacuous_check_": _Row("the check {name} passes {when}: `{command}`", "make it fail without the work: {mend}"),
     "negative_control_missing_": _Row("the check {name} was not run on the base yet", _AGAIN),
 }
 _BUILD_AGAIN = "loopwright build {slug}"
@@ -93,7 +90,7 @@ _BUILD: Mapping[str, _Row] = {
     "regression_": _Row("the checks after tidying up: {status}", _BUILD_AGAIN),
     "delegation_active_": _Row("{name} is still in other hands: {scope}", "wait for it, or settle it in the ledger"),
     "sealed_file_changed_": _Row(
-        "the work changed {path}, which judges it: a person must look at that",
+        "the work changed {path}, which judges it or can decide what its judges say: a person must look at that",
         'loopwright sign {slug} {path} --note "…"',
     ),
     "completion_audit_blocked": _Row("nothing shows that these are done: {missing}", _BUILD_AGAIN),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from loopwright.workflow.audit import audited
+from loopwright.workflow.audit import audited, immune_digest
 from loopwright.workflow.blockers import Blocker, blocker
 from loopwright.workflow.documents.record import Record
 from loopwright.workflow.facts import Facts
@@ -26,6 +26,7 @@ def before_review(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
     for delegation in facts.ledger.blocking:
         yield blocker("delegation_active_", delegation.id, slug=slug, name=delegation.id, scope=delegation.scope)
     yield from _sealed(workflow)
+    yield from _immune(workflow)
     yield from _audit(workflow, facts)
     if facts.record_status != "complete":
         yield blocker("execution_record_", facts.record_status, slug=slug, why=_missing(facts))
@@ -60,6 +61,19 @@ def _sealed(workflow: Workflow) -> Iterator[Blocker]:
     for path, digest in (workflow.verification.judges if workflow.verification is not None else {}).items():
         if not workflow.is_signed(path, digest):
             yield blocker("sealed_file_changed_", path, slug=workflow.slug, path=path)
+
+
+def _immune(workflow: Workflow) -> Iterator[Blocker]:
+    """A check that can't fail any more shows nothing."""
+    verified = workflow.verification
+    for name in verified.immune if verified is not None else ():
+        if verified is None or workflow.is_signed(name, immune_digest(name, verified)):
+            continue
+        yield blocker(
+            "vacuous_check_", name, name=name, command=f"see the run {workflow.slug}-broken-judges",
+            when="also when its own tests are made to fail: something in the work keeps it from failing",
+            mend=f'look at what the work does to it, then loopwright sign {workflow.slug} {name} --note "…"',
+        )  # fmt: skip
 
 
 def _audit(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:

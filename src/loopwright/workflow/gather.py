@@ -22,7 +22,7 @@ from loopwright.workflow.living import conflicts_now, deltas_in, rivals_of
 from loopwright.workflow.manifest import BadManifest, read_manifest
 from loopwright.workflow.model import Done, Planning, Stage, Workflow
 from loopwright.workflow.package import CHANGE_DOCUMENTS, PLAN_DOCUMENTS, SLICES, language_problem, prd_of, test_spec_of
-from loopwright.workflow.seal import is_judge, judge_patterns
+from loopwright.workflow.seal import Judges, is_script, judges_of
 from loopwright.workflow.slices import NotSlices, Slices, read_slices
 from loopwright.workspace.layout import WorkflowPaths
 
@@ -191,20 +191,37 @@ def _fact(delta: Delta | Damaged) -> DeltaFact:
 
 def _judges(root: Path, slices: Slices, gates: Gates) -> dict[str, str]:
     """The files of the project that judge, by digest."""
-    patterns = judge_patterns(slices, gates.seal)
+    judges = find_judges(root, slices, gates)
     found: dict[str, str] = {}
     for folder, below, files in os.walk(root):
         below[:] = sorted(set(below) - _NOT_LOOKED_INTO)
         for name in sorted(files):
             path = os.path.relpath(Path(folder) / name, root)
-            if is_judge(path, patterns) and len(found) < _MOST_JUDGES:
-                found[path] = _digest(Path(folder) / name)
+            if judges.kind_of(path) == "none" or len(found) >= _MOST_JUDGES:
+                continue
+            if (digest := digest_of_judge(root, path, judges)) is not None:
+                found[path] = digest
     return found
 
 
-def _digest(path: Path) -> str:
+def find_judges(root: Path, slices: Slices, gates: Gates) -> Judges:
+    """Who judges this project: what the plan and the settings name, and what their scripts lead to."""
+    first = judges_of(slices, gates.seal)
+    scripts = [path for path in first.patterns if is_script(path) and (root / path).is_file()]
+    texts = [read_plainly(root / path, most=MOST_BYTES).decode("utf-8", "replace") for path in scripts]
+    return judges_of(slices, gates.seal, texts) if texts else first
+
+
+def digest_of_judge(root: Path, path: str, judges: Judges) -> str | None:
+    """Of what of a file judges; None where nothing does."""
+    place = root / path
     try:
-        return f"link:{path.readlink()}" if path.is_symlink() else sha256_of_file(path)
+        if place.is_symlink():
+            return f"link:{place.readlink()}"
+        if place.is_dir() or place.stat().st_size > MOST_BYTES:
+            return sha256_of_file(place)
+        part = judges.part(path, read_plainly(place, most=MOST_BYTES))
+        return None if part is None else sha256(part)
     except OSError as problem:
         return f"unreadable:{problem.errno}"
 

@@ -221,6 +221,8 @@ class Verification(_Value, frozen=True, kw_only=True):
     checks: dict[str, CheckRun]
     # Judges that the work changed, by the digest of what they are now.
     judges: dict[str, str] = {}
+    # Checks that pass also when their judges are made to fail.
+    immune: tuple[str, ...] = ()
 
 
 class Review(_Value, frozen=True, kw_only=True):

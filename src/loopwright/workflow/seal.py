@@ -4,67 +4,207 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterable
-from fnmatch import fnmatchcase
+import sys
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from typing import Literal
 
+import msgspec
+
+from loopwright.workflow.judging_parts import NODE_RUNNERS, part_of
 from loopwright.workflow.slices import Slices
 
 # What decides how tests run, whoever named them: changed, deleted or new, a person looks at it.
 ALWAYS = (
-    "conftest.py", "**/conftest.py", "pytest.ini", "**/pytest.ini", "tox.ini", "noxfile.py", "setup.cfg",
-    "sitecustomize.py", "**/sitecustomize.py", "usercustomize.py", "**/usercustomize.py", "*.pth", "**/*.pth",
-    ".coveragerc", "jest.config.*", "**/jest.config.*", "vitest.config.*", "**/vitest.config.*", ".mocharc*",
-    "karma.conf.*", ".npmrc", ".env*", "**/.env*", "pytest.py", "**/pytest.py", "pytest/**", "unittest/**",
-    "sitecustomize/**", "gradlew", "mvnw", ".cargo/config*",
+    "**/conftest.py", "**/pytest.ini", ".pytest.ini", "tox.ini", "noxfile.py", "setup.cfg", "**/pyproject.toml",
+    "**/sitecustomize.py", "**/usercustomize.py", "**/*.pth", ".coveragerc", "**/jest.config.*", "**/vitest.config.*",
+    ".mocharc*", "karma.conf.*", ".npmrc", "**/.env*", "**/pytest.py", "pytest/**", "unittest/**", "sitecustomize/**",
+    "gradlew", "mvnw", ".cargo/config*",
+    # Code that runs in place of the source that a person would read.
+    "**/*.pyc", "**/*.pyo", "**/*.pyd", "**/*.so",
+    # Tools that shells and runners find before the machine's own.
+    ".venv/**", "venv/**", "node_modules/**", ".bashrc", ".bash_profile", ".profile", ".zshenv",
 )  # fmt: skip
+# What a runner reads besides the files that it is told.
+_STEERS = {
+    "make": ("Makefile", "makefile", "GNUmakefile", "**/*.mk"),
+    "gmake": ("Makefile", "makefile", "GNUmakefile", "**/*.mk"),
+    "just": ("justfile", "Justfile", ".justfile"),
+    "task": ("Taskfile.yml", "Taskfile.yaml"),
+    "rake": ("Rakefile",),
+    "rspec": (".rspec",),
+    **dict.fromkeys(NODE_RUNNERS, ("package.json",)),
+}
+_TOLD = ("pytest", "py.test", "unittest", "nose2")
+_PYTHON_TESTS = ("**/test*.py", "**/*_test.py")
+_NODE_TESTS = ("**/*.test.*", "**/*.spec.*", "**/__tests__/**", "test/**", "tests/**")
+_FINDS = {
+    **dict.fromkeys((*_TOLD, "tox", "nox"), _PYTHON_TESTS),
+    **dict.fromkeys((*NODE_RUNNERS, "npx", "jest", "vitest", "mocha", "ava"), _NODE_TESTS),
+    "go": ("**/*_test.go",),
+    "cargo": ("tests/**", "**/tests/**", "build.rs"),
+    "rspec": ("spec/**",),
+}  # fmt: skip
+# A script or recipe that a check runs is read as commands, too.
+_SCRIPTS = (".sh", ".bash", ".mk", "Makefile", "makefile", "GNUmakefile", "justfile", "package.json")
+_TOKENS = re.compile(r"\*\*/|\*\*|\*|\?|\[!?[^\]]+\]|.", re.DOTALL)
+_STARS = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 _SHELL_WORDS = re.compile(r"[|&;<>()]+")
+_TEST_WORD = re.compile(r"(?:^|[-_./])(?:tests?|specs?|checks?|e2e|__tests__)(?:[-_./]|$)")
+_MODULE = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
+_RUNS_PYTHON = re.compile(r"\b(?:python[\d.]*|py\.?test|tox|nox)\b")
+# Names that python takes from the first folder that has them, before its own library or an installed tool.
+_LIBRARY = frozenset(sys.stdlib_module_names) | {
+    "pytest", "_pytest", "pluggy", "iniconfig", "packaging", "py", "xdist", "hypothesis", "coverage", "mock", "nose2",
+}  # fmt: skip
+Kind = Literal["judge", "beside", "none"]
 
 
-def judge_patterns(slices: Slices, settings: Iterable[str] = ()) -> tuple[str, ...]:
-    """Globs of judges: the settings', the plan's, those that checks name, and those that always are."""
-    named: list[str] = [*settings]
-    for check in slices.checks:
-        named += check.judges
-        named += paths_in(check.command, check.cwd)
-    return tuple(dict.fromkeys([*named, *ALWAYS]))
+class Judges(msgspec.Struct, frozen=True):
+    """What judges: named files and folders, and the folders from which python imports first."""
+
+    patterns: tuple[str, ...]
+    # In these a judge may look for more of its kind: what is new there is a test beside the plan's.
+    folders: tuple[str, ...] = ()
+    imports_from: tuple[str, ...] = ()
+    commands: tuple[str, ...] = ()
+
+    def kind_of(self, path: str) -> Kind:
+        """Whether a file of the project judges, or lies beside those that do."""
+        if _any_fits(path, self.patterns) or self._shadows(path):
+            return "judge"
+        return "beside" if _any_fits(path, self.folders) else "none"
+
+    def steers(self, path: str) -> bool:
+        """Whether it decides how tests run, without anybody having named it."""
+        return _any_fits(path, ALWAYS) or self._shadows(path)
+
+    def part(self, path: str, data: bytes) -> bytes | None:
+        """Of a file that judges, what of it does; None where nothing of it does."""
+        return part_of(path, data, self.commands)
+
+    def _shadows(self, path: str) -> bool:
+        """Whether python would import this in place of its own library or of a test runner."""
+        for folder in self.imports_from:
+            rest = path.removeprefix(f"{folder}/") if folder else path
+            if folder and rest == path:
+                continue
+            first, _, below = rest.partition("/")
+            name = first if below else first.partition(".")[0]
+            if name in _LIBRARY and (below or first == name or first.endswith(".py")):
+                return True
+        return False
+
+
+def judges_of(slices: Slices, settings: Iterable[str] = (), scripts: Iterable[str] = ()) -> Judges:
+    """The settings' judges, the plan's, those that checks name, and those that always are.
+
+    `scripts` are the texts of what the checks run: tests that those name judge as well.
+    """
+    checks = [(check.command, check.cwd) for check in slices.checks]
+    exact = [*settings, *(judge for check in slices.checks for judge in check.judges)]
+    folders: list[str] = []
+    imports: list[str] = []
+    for command, cwd in checks:
+        named = paths_in(command, cwd)
+        exact += named
+        folders += [f"{path}/**" for path in named]
+        more, found = _runners(command, bool(named))
+        exact += more
+        folders += found
+        if _RUNS_PYTHON.search(command):
+            imports += _imports(command, cwd, named)
+    for text in scripts:
+        for line in text.splitlines():
+            named = [path for path in paths_in(line) if _TEST_WORD.search(path)]
+            more, found = _runners(line, bool(named))
+            exact += [*named, *more]
+            folders += [*(f"{path}/**" for path in named), *found]
+            imports += [""] if _RUNS_PYTHON.search(line) else []
+    return Judges(
+        tuple(dict.fromkeys([*exact, *ALWAYS])),
+        tuple(dict.fromkeys(folders)),
+        tuple(dict.fromkeys(imports)),
+        tuple(command for command, _ in checks),
+    )
+
+
+def is_script(path: str) -> bool:
+    """Whether a judge is a list of commands itself."""
+    return path.endswith(_SCRIPTS)
 
 
 def paths_in(command: str, cwd: str = "") -> list[str]:
-    """Words of a command that can be files of the project: each as it stands, and with everything below it."""
-    try:
-        words = shlex.split(_SHELL_WORDS.sub(" ", command))
-    except ValueError:
-        words = command.split()
+    """Words of a command that can be files or folders of the project."""
     found: list[str] = []
-    for word in words:
+    for word in _words(command):
         path = word.partition("::")[0].removeprefix("./").rstrip("/")
-        if not path or path.startswith(("-", "/", "~", "$")) or ".." in path.split("/") or "=" in path:
+        if not path or path.startswith(("-", "/", "~", "$")) or ".." in path.split("/") or "=" in path or " " in path:
             continue
-        if "/" in path or "." in path.strip("."):
-            whole = f"{cwd.strip('/')}/{path}" if cwd.strip("/.") else path
-            found += [whole, f"{whole}/**"]
+        whole = f"{cwd.strip('/')}/{path}" if cwd.strip("/.") else path
+        if "/" in path or "." in path.strip(".") or _TEST_WORD.search(path):
+            found.append(whole)
+        if "unittest" in command and _MODULE.fullmatch(path):
+            parts = whole.split(".")
+            found += [f"{'/'.join(parts[:number])}.py" for number in range(2, len(parts) + 1)]
     return found
 
 
-def is_judge(path: str, patterns: Iterable[str]) -> bool:
-    """Whether a file of the project is one."""
-    return any(_matches(path, pattern) for pattern in patterns)
+def _words(command: str) -> list[str]:
+    try:
+        return shlex.split(_SHELL_WORDS.sub(" ", command))
+    except ValueError:
+        return command.split()
 
 
-def _matches(path: str, pattern: str) -> bool:
-    if any(mark in pattern for mark in "*?["):
-        return _compiled(pattern).fullmatch(path) is not None if "**" in pattern else _plain(path, pattern)
-    return path == pattern
+def _runners(command: str, is_told: bool) -> tuple[list[str], list[str]]:
+    """What the runners in a command read to know what to do, and which tests they find themselves."""
+    words = [word.rpartition("/")[2] for word in _words(command)]
+    steers = [pattern for word in words for pattern in _STEERS.get(word, ())]
+    # Others than python's have their tests told elsewhere, whatever their command line says.
+    finds = [p for word in words if not (is_told and word in _TOLD) for p in _FINDS.get(word, ())]
+    return steers, finds
 
 
-def _plain(path: str, pattern: str) -> bool:
-    """A star stops at a folder, as in a shell."""
-    parts, wanted = path.split("/"), pattern.split("/")
-    return len(parts) == len(wanted) and all(fnmatchcase(a, b) for a, b in zip(parts, wanted, strict=True))
+def _imports(command: str, cwd: str, named: Iterable[str]) -> Iterator[str]:
+    """Where python looks first: the folder that it stands in, that of its script, and what PYTHONPATH adds."""
+    yield cwd.strip("/.")
+    for word in _words(command):
+        if word.startswith("PYTHONPATH="):
+            yield from (part.strip("/.") for part in word.partition("=")[2].split(":") if not part.startswith("/"))
+    for path in named:
+        yield path.rpartition("/")[0] if path.endswith(".py") else path
 
 
-@lru_cache(maxsize=512)
-def _compiled(pattern: str) -> re.Pattern[str]:
-    text = re.escape(pattern).replace(r"\*\*/", "(?:.*/)?").replace(r"\*\*", ".*")
-    return re.compile(text.replace(r"\*", "[^/]*").replace(r"\?", "[^/]"), re.DOTALL)
+def _any_fits(path: str, patterns: tuple[str, ...]) -> bool:
+    names, paths = _compiled(patterns)
+    return names.fullmatch(path.rpartition("/")[2]) is not None or paths.fullmatch(path) is not None
+
+
+@lru_cache(maxsize=64)
+def _compiled(patterns: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """All of them at once, for a project has many files: those about a name in any folder, and the others."""
+    names = [pattern[3:] for pattern in patterns if _is_about_names(pattern)]
+    paths = [pattern for pattern in patterns if not _is_about_names(pattern)]
+    return _any_of(names), _any_of(paths)
+
+
+def _is_about_names(pattern: str) -> bool:
+    return pattern.startswith("**/") and "/" not in pattern[3:]
+
+
+def _any_of(patterns: Iterable[str]) -> re.Pattern[str]:
+    return re.compile("|".join(map(_expression, patterns)) or r"(?!)", re.DOTALL)
+
+
+def _expression(pattern: str) -> str:
+    """A star stops at a folder, as in a shell; two do not."""
+    parts = []
+    for token in _TOKENS.findall(pattern):
+        if token in _STARS:
+            parts.append(_STARS[token])
+        elif token.startswith("[") and len(token) > 1:
+            parts.append("[" + token[1:-1].replace("\\", "\\\\").replace("!", "^", 1) + "]")
+        else:
+            parts.append(re.escape(token))
+    return "".join(parts)

@@ -9,6 +9,7 @@ from loopwright.verbs.loop.control import actor
 from loopwright.verbs.person import require_person
 from loopwright.verbs.workflow.clarify import request_approval
 from loopwright.verbs.workflow.names import store_of
+from loopwright.verbs.workflow.outside_build import require_outside_build
 from loopwright.workflow import commands as c
 from loopwright.workflow.documents.spec import Spec
 from loopwright.workflow.gather import SPEC
@@ -22,6 +23,7 @@ def answer(context: Context, slug: str, item: str, text: str) -> Workflow:
     require_person(context.environment, "answer")
     said = context.tools().redactor.clean(" ".join(text.split())).text
     with store_of(context).changing(slug) as opened:
+        require_outside_build(context, opened.workflow, "answer")
         if item.upper().startswith("D-"):
             after = opened.apply(c.AnswerDecision(id=item.upper(), answer=said, by=actor()), actor()).workflow
             if isinstance(after.at, Building) and after.at.loop_id is not None:

@@ -11,6 +11,7 @@ from loopwright.verbs.person import require_person
 from loopwright.verbs.workflow.built import built
 from loopwright.verbs.workflow.deliver import deliver
 from loopwright.verbs.workflow.names import store_of, transition_of
+from loopwright.verbs.workflow.outside_build import require_outside_build
 from loopwright.workflow import commands as c
 from loopwright.workflow.model import Key, Transition, Workflow
 from loopwright.workflow.rules import Deliver
@@ -54,6 +55,7 @@ def consent(
 ) -> Consented:
     """The same for whoever may: a person, or what their policy allows."""
     with store_of(context).changing(slug, revision=revision) as opened:
+        require_outside_build(context, opened.workflow, "approve")
         seals = opened.facts().judges if transition.key is Key.BUILD else {}
         command = c.Approve(transition=transition, standing=opened.standing(), by=by, rationale=rationale, seals=seals)
         applied = opened.apply(command, by)
@@ -81,5 +83,6 @@ def reject(context: Context, slug: str, origin: str, target: str, *, reason: str
         raise WrongUsage("a rejection needs a reason", hint="--reason says what should be different")
     transition = transition_of(origin, target)
     with store_of(context).changing(slug) as opened:
+        require_outside_build(context, opened.workflow, "reject")
         said = context.tools().redactor.clean(reason).text
         return opened.apply(c.Reject(transition=transition, reason=said, by=actor()), actor()).workflow

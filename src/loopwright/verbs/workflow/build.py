@@ -70,7 +70,7 @@ def drive(context: Context, loop_id: str, cancellation: Cancellation, *, ask: As
     if slug is None:
         return start(context, loop_id, cancellation, ask=ask)
     try:
-        return start(context, loop_id, cancellation, ask=ask, craft=SliceCraft(context, slug))
+        return start(context, loop_id, cancellation, ask=ask, craft=SliceCraft(context, slug, cancellation))
     finally:
         settle(context, slug, loop_id)
 

@@ -12,9 +12,10 @@ from loopwright.errors import Interrupted, WorkflowRefused
 from loopwright.evidence.model import Evidence, StepRecord
 from loopwright.evidence.store import Origin
 from loopwright.kernel import codec
+from loopwright.kernel.files import remove_tree
 from loopwright.kernel.process import Cancellation
 from loopwright.runner.events import Emitter, ignore
-from loopwright.runner.order import Order
+from loopwright.runner.order import Observer, Order
 from loopwright.runner.run_plan import Finished, run_plan
 from loopwright.sandbox.open import Sandbox, Wanted
 from loopwright.verbs.context import Context
@@ -39,6 +40,7 @@ def run_checks(
     name: str,
     sandbox: Wanted,
     cancellation: Cancellation,
+    observer: Observer | None = None,
 ) -> Checked:
     """All of them, also past a failure, so that all failures are known."""
     order = Order(
@@ -48,13 +50,18 @@ def run_checks(
         environment=context.step_environment(),
         origin=Origin(workflow=slug),
         run_id=f"{slug}-{name}",
-        observer=Hidden(context.layout.workflow(slug).folder / "hidden", checks),
+        observer=observer or Hidden(hidden_folder(context, slug), checks),
     )
     finished = run_plan(order, context.tools(), Emitter(ignore), cancellation)
     if cancellation.reason is not None:
         raise Interrupted(cancellation.reason, hint="the same command again goes on")
     _require_that_it_ran(slug, finished)
     return Checked(finished.evidence, check_runs(finished.evidence, checks))
+
+
+def hidden_folder(context: Context, slug: str) -> Path:
+    """Where the files of hidden checks are kept."""
+    return context.layout.workflow(slug).folder / "hidden"
 
 
 def check_runs(evidence: Evidence, checks: tuple[Check, ...]) -> dict[str, CheckRun]:
@@ -108,8 +115,32 @@ class Hidden:
 
     def before_steps(self, sandbox: Sandbox) -> None:
         """Copy them over what is there: a file of the same name that the work made does not count."""
-        if self._needed and self._source.is_dir():
-            shutil.copytree(self._source, sandbox.place.repo, dirs_exist_ok=True, symlinks=True)
+        if not self._needed or not self._source.is_dir():
+            return
+        repo = sandbox.place.repo
+        for name in self.names():
+            # A link on the way would lead our own hand out of the sandbox.
+            _clear_the_way(repo, repo / name)
+            (repo / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(self._source / name, repo / name, follow_symlinks=False)
+
+    def names(self) -> tuple[str, ...]:
+        """The files, as they lie in the project."""
+        if not self._needed:
+            return ()
+        found = (path for path in self._source.rglob("*") if path.is_symlink() or not path.is_dir())
+        return tuple(sorted(str(path.relative_to(self._source)) for path in found))
 
     def after_steps(self, sandbox: Sandbox) -> None:
         """The sandbox goes, and they with it."""
+
+
+def _clear_the_way(top: Path, target: Path) -> None:
+    """Nothing stands where the file goes, and every folder above it is a folder."""
+    for place in [*(parent for parent in reversed(target.parents) if top in parent.parents), target]:
+        if place.is_symlink() or (place != target and place.exists() and not place.is_dir()):
+            place.unlink()
+    if target.is_dir():
+        remove_tree(target)
+    else:
+        target.unlink(missing_ok=True)

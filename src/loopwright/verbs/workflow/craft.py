@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from pathlib import Path
 
 from loopwright.agents.port import Role
 from loopwright.agents.prompts import prompt_for
+from loopwright.errors import Interrupted
 from loopwright.evidence.model import StepRecord
-from loopwright.kernel.digest import sha256_of_file
 from loopwright.kernel.files import make_folder
+from loopwright.kernel.process import Cancellation
 from loopwright.loop.craft import Judging
 from loopwright.loop.model import Loop, Task
 from loopwright.loop.reports.model import TestResult
 from loopwright.runner.run_plan import Finished
-from loopwright.sandbox.git_recorder import GitRecorder
-from loopwright.sandbox.open import Sandbox
 from loopwright.verbs.context import Context
-from loopwright.verbs.workflow.checking import Hidden, check_runs, steps_of
+from loopwright.verbs.workflow.built_tree import BuiltTree
+from loopwright.verbs.workflow.checking import Hidden, check_runs, hidden_folder, steps_of
+from loopwright.verbs.workflow.controls import Controls, control, work_of
 from loopwright.verbs.workflow.names import store_of
 from loopwright.workflow import commands as c
 from loopwright.workflow import manifest
 from loopwright.workflow.facts import Facts
-from loopwright.workflow.gather import MANIFEST
-from loopwright.workflow.model import Verification
-from loopwright.workflow.seal import is_judge, judge_patterns
+from loopwright.workflow.gather import MANIFEST, find_judges
+from loopwright.workflow.model import CheckRun, Verification
+from loopwright.workflow.seal import Judges
 from loopwright.workflow.slices import Check, Slices
 
 _MOST_SAID = 1500
@@ -35,34 +35,39 @@ _NOTHING_TO_RUN: dict[str, object] = {"id": "no-checks", "action": "a person sig
 class SliceCraft:
     """Asks the plan that was approved, never the agent."""
 
-    def __init__(self, context: Context, slug: str) -> None:
+    def __init__(self, context: Context, slug: str, cancellation: Cancellation) -> None:
         self._context = context
         self._slug = slug
-        self._seen = _Seen()
+        self._cancellation = cancellation
+        self._seen = BuiltTree(Judges(()), {}, None)
 
     def judging(self, loop: Loop) -> Judging | None:
         """Every check of every slice."""
         del loop
         facts, seals = self._facts()
         slices = self._slices(facts)
-        self._seen = _Seen(judge_patterns(slices, facts.gates.seal), seals, self._hidden(slices.checks))
+        judges = find_judges(self._context.layout.root, slices, facts.gates)
+        self._seen = BuiltTree(judges, seals, self._hidden(slices.checks))
         return Judging(tuple(steps_of(slices.checks)) or (_NOTHING_TO_RUN,), self._seen)
 
     def results(self, loop: Loop, finished: Finished) -> tuple[TestResult, ...]:
         """Each check is a result; that and the tree are on record before anybody hears of it."""
         slices = self._slices(self._facts()[0])
         runs = check_runs(finished.evidence, slices.checks)
+        controls = self._controlled(loop, slices, runs)
         steps = {step.id: step for step in finished.evidence.steps}
-        self._record(loop, finished, {check.id: runs[check.id] for check in slices.checks})
+        self._record(loop, finished, runs, controls)
         if not slices.checks:
             return (TestResult("no check", "a person signs", "passed"),)
         return tuple(
             TestResult(
                 check.id,
                 one.id,
-                "passed" if runs[check.id].passed else "failed",
+                "passed" if runs[check.id].passed and check.id not in controls.immune else "failed",
                 round(1000 * steps[check.id].duration_s, 1) if check.id in steps else 0,
-                "" if runs[check.id].passed else self._said(finished, one.behavior, check, steps.get(check.id)),
+                self._said(finished, one.behavior, check, steps.get(check.id), controls)
+                if not runs[check.id].passed or check.id in controls.immune
+                else "",
             )
             for one in slices.slices
             for check in one.checks
@@ -111,9 +116,24 @@ class SliceCraft:
         said = "\n".join(f"- {one.test_name} ({one.suite}): {one.error_message}" for one in failed[:10])
         return f"Make these checks pass:\n{said}"
 
-    def _record(self, loop: Loop, finished: Finished, runs: dict[str, object]) -> None:
+    def _controlled(self, loop: Loop, slices: Slices, runs: dict[str, CheckRun]) -> Controls:
+        """Whether what passed could have failed: looked at only where all of it passed."""
+        if loop.tree is None or not runs or not all(run.passed for run in runs.values()):
+            return Controls()
+        sealed = (*self._facts()[1], *self._hidden(slices.checks).names())
+        work = work_of(self._context, loop)
+        try:
+            return control(
+                self._context, self._slug, slices.checks, work, self._seen, sealed, self._cancellation
+            )  # fmt: skip
+        except Interrupted:
+            # A loop that is stopped goes on where it was.
+            self._cancellation.raise_if_requested()
+            raise
+
+    def _record(self, loop: Loop, finished: Finished, runs: dict[str, CheckRun], controls: Controls) -> None:
         tree = loop.tree
-        passed = all(getattr(run, "passed", False) for run in runs.values())
+        passed = all(run.passed for run in runs.values()) and not controls.immune
         with store_of(self._context).changing(self._slug) as opened:
             before = opened.workflow.verification
             verification = Verification(
@@ -121,16 +141,21 @@ class SliceCraft:
                 tree=finished.evidence.base.tree if finished.evidence.base is not None else "",
                 patch_sha256=tree.patch_sha256 if tree is not None else "",
                 files=self._seen.files,
-                checks=check_runs(finished.evidence, self._slices(opened.facts()).checks),
-                judges=self._seen.judges,
+                checks=runs,
+                judges=self._seen.judges | controls.steering,
+                immune=controls.immune,
             )
             opened.apply(c.EndLane(lane="execution", status="completed"), "tool")
             opened.apply(c.EndLane(lane="verification", status="passed" if passed else "failed"), "tool")
             opened.apply(c.RecordVerification(verification=verification), "tool")
             opened.apply(c.EndLane(lane="evidence", status="collected"), "tool")
 
-    def _said(self, finished: Finished, behavior: str, check: Check, step: StepRecord | None) -> str:
+    def _said(
+        self, finished: Finished, behavior: str, check: Check, step: StepRecord | None, controls: Controls
+    ) -> str:
         """The end of what it printed; of a hidden check only which behaviour it shows."""
+        if check.id in controls.immune:
+            return f"{check.id} passes also when its own tests are made to fail: the work keeps it from failing"
         if check.hidden:
             return f"a check that you are not shown fails: {behavior}"
         logs = [command.log for command in step.commands] if step is not None else []
@@ -144,48 +169,8 @@ class SliceCraft:
             return opened.facts(), opened.workflow.seals
 
     def _hidden(self, checks: tuple[Check, ...]) -> Hidden:
-        return Hidden(self._context.layout.workflow(self._slug).folder / "hidden", checks)
+        return Hidden(hidden_folder(self._context, self._slug), checks)
 
     @staticmethod
     def _slices(facts: Facts) -> Slices:
         return facts.slices if isinstance(facts.slices, Slices) else Slices(())
-
-
-class _Seen:
-    """Looks at the built tree before any check runs in it: which judges the work changed, and which files."""
-
-    def __init__(
-        self, patterns: tuple[str, ...] = (), seals: dict[str, str] | None = None, hidden: Hidden | None = None
-    ) -> None:
-        self._patterns = patterns
-        self._seals = seals or {}
-        self._hidden = hidden
-        self.judges: dict[str, str] = {}
-        self.files: tuple[str, ...] = ()
-
-    def before_steps(self, sandbox: Sandbox) -> None:
-        """Compare with what was sealed."""
-        repo = sandbox.place.repo
-        if isinstance(sandbox.recorder, GitRecorder):
-            self.files = sandbox.recorder.files_since_commit()
-        now = {path: _digest(repo / path) for path in _files(repo) if is_judge(path, self._patterns)}
-        changed = {path: digest for path, digest in now.items() if self._seals.get(path) != digest}
-        gone = {path: "deleted" for path in self._seals if path not in now and path in self.files}
-        self.judges = changed | gone
-        if self._hidden is not None:
-            self._hidden.before_steps(sandbox)
-
-    def after_steps(self, sandbox: Sandbox) -> None:
-        """Nothing more to see."""
-
-
-def _files(top: Path) -> list[str]:
-    found = []
-    for folder, below, names in os.walk(top):
-        below[:] = [name for name in below if name != ".git"]
-        found += [os.path.relpath(Path(folder) / name, top) for name in names]
-    return found
-
-
-def _digest(path: Path) -> str:
-    return f"link:{path.readlink()}" if path.is_symlink() else sha256_of_file(path)

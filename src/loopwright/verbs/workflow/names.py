@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+from collections.abc import Iterator
+from pathlib import Path
 
 from loopwright.errors import WorkflowRefused, WrongUsage
 from loopwright.verbs.context import Context
@@ -19,9 +22,16 @@ def store_of(context: Context) -> WorkflowStore:
     gates = Gates(
         full=values.workflow.profile == "full",
         document_language=values.workspace.document_language,
-        seal=tuple(values.workflow.seal),
+        seal=(*values.workflow.seal, *_on_path(context)),
     )
     return WorkflowStore(context.layout, context.clock, gates)
+
+
+def _on_path(context: Context) -> Iterator[str]:
+    """Folders of the project in which this person's shell looks for programs: what is new there judges, too."""
+    for entry in context.environment.get("PATH", "").split(os.pathsep):
+        if entry.startswith("/") and context.project in Path(entry).parents:
+            yield f"{Path(entry).relative_to(context.project)}/**"
 
 
 def slug_of(text: str) -> str:

@@ -7,7 +7,9 @@ from loopwright.verbs.context import Context
 from loopwright.verbs.loop.control import actor
 from loopwright.verbs.person import require_person
 from loopwright.verbs.workflow.names import store_of
+from loopwright.verbs.workflow.outside_build import require_outside_build
 from loopwright.workflow import commands as c
+from loopwright.workflow.audit import immune_digest
 from loopwright.workflow.model import Signature, Workflow
 from loopwright.workflow.slices import Slices
 from loopwright.workflow.store import Opened
@@ -18,6 +20,7 @@ def sign(context: Context, slug: str, what: str, *, note: str = "") -> Workflow:
     require_person(context.environment, "sign")
     said = context.tools().redactor.clean(note).text
     with store_of(context).changing(slug) as opened:
+        require_outside_build(context, opened.workflow, "sign")
         name, digest = _subject(opened, what)
         signature = Signature(what=name, digest=digest, by=actor(), at=opened.now, note=said)
         return opened.apply(c.Sign(signature=signature), actor()).workflow
@@ -32,8 +35,10 @@ def _subject(opened: Opened, what: str) -> tuple[str, str]:
     verified = opened.workflow.verification
     if verified is not None and what in verified.judges:
         return what, verified.judges[what]
+    if verified is not None and what in verified.immune:
+        return what, immune_digest(what, verified)
     known = [one.id for one in slices.slices] if isinstance(slices, Slices) else []
-    known += list(verified.judges) if verified is not None else []
+    known += [*verified.judges, *verified.immune] if verified is not None else []
     raise WorkflowRefused(
         "nothing_to_sign",
         f"there is no slice and no changed judge '{what}' (there are: {', '.join(known[:10]) or 'none'})",

@@ -1,0 +1,268 @@
+"""A small repository with an approved plan, an agent that plays one script, and the gate to review afterwards."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import json
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from loopwright.testing.project import Outcome, Project
+
+TOOLS = "tools"
+# All of it, and nothing that it can do without.
+_PYTEST = ("pytest", "_pytest", "pluggy", "iniconfig", "packaging", "pygments", "py")
+Files = Mapping[str, str]
+
+_SPEC = """---
+workflow: greet
+---
+
+# Greet
+
+## Intent
+
+Greet people by name.
+
+## Desired Outcome
+
+People feel addressed.
+
+## Ambiguity List
+
+## Clarified Answers
+
+## In Scope
+
+- greet
+
+## Non-Goals
+
+- no translations
+
+## Decision Boundaries
+
+- the builder decides on wording
+
+## Constraints
+
+- no dependency
+
+## Success Criteria
+
+- it says the name
+
+## Assumptions Exposed
+
+- names are text
+
+## Brownfield Evidence vs Inference
+
+- greet exists in hello.py
+
+## Target Spec Domains
+
+- greeting
+
+## Execution Inputs
+
+- none
+
+## Testable Acceptance Criteria
+
+- greet('Ann') is 'hello Ann'
+"""
+_DELTA = """## ADDED Requirements
+
+### Requirement: Greeting by name
+The system SHALL greet a person by name.
+
+#### Scenario: A name is given
+- **WHEN** greet is called with Ann
+- **THEN** it returns hello Ann
+"""
+# What the honest builder writes.
+BUILT = "printf 'def greet(name):\\n    return f\"hello {name}\"\\n' > hello.py"
+_BASE = {"hello.py": "def greet(name):\n    return 'hi'\n", ".gitignore": f".loopwright/\n__pycache__/\n/{TOOLS}/\n"}
+
+
+@dataclass(frozen=True)
+class World:
+    """A repository and how it is judged. `hidden` are files that only the judge sees, with their command."""
+
+    check: str
+    files: Files = field(default_factory=dict)
+    hidden: Files = field(default_factory=dict)
+    hidden_check: str = ""
+    second_check: str = ""
+    # How often the agent plays its script.
+    turns: int = 1
+    settings: str = ""
+    path_first: str = ""
+    isolation: str = "auto"
+    # Whether the machine's pytest is provided to the sandboxes, as a folder beside the code.
+    tools: bool = False
+    # What lies in the project and is no part of its repository.
+    untracked: Files = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Gate:
+    """What the gate to review says after a build: codes of blockers, and how an approval was refused."""
+
+    blockers: tuple[str, ...]
+    refused: str
+    said: str
+
+    @property
+    def passed(self) -> bool:
+        """Whether the work goes on to review as if it were done."""
+        return not self.blockers and not self.refused
+
+    def caught(self, by: tuple[str, ...]) -> str | None:
+        """The first of these codes that the gate names."""
+        return next((code for code in by if code in self.blockers), None)
+
+
+def play(world: World, script: str, templates: Path, folder: Path) -> Gate:
+    """Build an approved plan by this script, and look at the gate. A world's plan is made once, in `templates`."""
+    template = templates / f"world-{_name_of(world)}"
+    if not template.is_dir():
+        made = Path(tempfile.mkdtemp(dir=templates))
+        _plan(Project(made / "scene", {**_BASE, **world.files}), world)
+        with suppress(OSError):  # another worker was faster
+            (made / "scene").rename(template)
+    shutil.copytree(template, folder, symlinks=True, copy_function=_copied)
+    project = Project.__new__(Project)
+    project.root, project.home, project.sandboxes = folder / "project", folder / "home", folder / "sandboxes"
+    project.environment = _environment(project, world)
+    return _build(project, world, script)
+
+
+def _copied(source: str, target: str) -> None:
+    """What no sandbox can write to is not worth a copy."""
+    if f"/project/{TOOLS}/" in source:
+        os.link(source, target)
+    else:
+        shutil.copy2(source, target, follow_symlinks=False)
+
+
+def _name_of(world: World) -> str:
+    return hashlib.sha256(repr(world).encode()).hexdigest()[:16]
+
+
+def _plan(project: Project, world: World) -> None:
+    for name, text in world.untracked.items():
+        project.write(name, text)
+    for name, text in world.hidden.items():
+        project.write(f".loopwright/workflows/greet/hidden/{name}", text)
+    if world.tools:
+        _give_pytest(project.root / TOOLS)
+    project.environment = _environment(project, world)
+    _configure(project, world, "true")
+    spec = project.write("../SPEC.md", _SPEC)
+    _ok(project.run("plan", "greet", "--direct", str(spec), "--agent", "scripted"))
+    _ok(project.run("approve", "greet", "--from", "plan", "--to", "build"))
+
+
+def _build(project: Project, world: World, script: str) -> Gate:
+    _configure(project, world, script)
+    built = project.run("build", "greet", "--agent", "scripted", "--max-iterations", str(world.turns))
+    approved = project.run("approve", "greet", "--from", "build", "--to", "review", "--json")
+    if approved.exit_code == 0:
+        return Gate((), "", built.stdout + built.stderr)
+    refusal = json.loads(approved.stderr.splitlines()[-1])
+    codes = tuple(one["code"] for one in refusal["blockers"])
+    return Gate(codes, refusal["error"], built.stdout + built.stderr)
+
+
+def _environment(project: Project, world: World) -> dict[str, str]:
+    first = [world.path_first.replace("{project}", str(project.root))] if world.path_first else []
+    return {
+        "PATH": os.pathsep.join([*first, os.environ["PATH"]]),
+        "HOME": str(project.home),
+        "LANG": "C.UTF-8",
+        "LOOPWRIGHT_SANDBOX_ROOT": str(project.sandboxes),
+    }
+
+
+def _configure(project: Project, world: World, script: str) -> None:
+    script = script.replace("{project}", str(project.root)).replace("{python}", sys.executable)
+    says = {"role": "builder", "run": script, "answer": "All done. Every test passes."}
+    turns = [_planner(world), *([says] * max(world.turns, 2 if world.second_check else 1))]
+    project.write(".loopwright/turns.yaml", yaml.safe_dump({"turns": turns}))
+    project.write(
+        ".loopwright/config.toml",
+        f'[agents.scripted]\nturns = ".loopwright/turns.yaml"\n[sandbox]\nisolation = "{world.isolation}"\n'
+        + (f'provide = ["{TOOLS}"]\n' if world.tools else "")
+        + world.settings,
+    )
+
+
+def _give_pytest(target: Path) -> None:
+    """The pytest that runs our own tests: where it is installed no sandbox may look."""
+    for name in _PYTEST:
+        found = importlib.util.find_spec(name)
+        if found is not None and found.origin is not None:
+            source = Path(found.origin)
+            target.mkdir(exist_ok=True)
+            if source.name == "__init__.py":
+                shutil.copytree(source.parent, target / name, ignore=_not_needed)
+            else:
+                shutil.copy2(source, target)
+
+
+def _not_needed(folder: str, names: list[str]) -> list[str]:
+    """Of the languages that pygments knows, all but python."""
+    if not folder.endswith("pygments/lexers"):
+        return []
+    return [name for name in names if name.partition(".")[0] not in ("__init__", "_mapping", "python", "diff")]
+
+
+def _planner(world: World) -> dict[str, str]:
+    checks: list[dict[str, Any]] = [{"id": "C1", "command": world.check}]
+    if world.hidden_check:
+        checks.append({"id": "H1", "command": world.hidden_check, "hidden": True})
+    slices = [_slice("VS-1", "greet by name", checks)]
+    if world.second_check:
+        slices.append(_slice("VS-2", "say goodbye", [{"id": "C2", "command": world.second_check}]))
+    reply = {
+        "plan": "Change greet.",
+        "architecture": "One function.",
+        "design": "As simple as it can be.",
+        "why": "People have names.",
+        "what_changes": "- greet",
+        "deltas": {"greeting": _DELTA},
+        "slices": slices,
+    }
+    return {"role": "planner", "answer": json.dumps(reply)}
+
+
+def _slice(name: str, title: str, checks: list[dict[str, Any]]) -> dict[str, Any]:
+    return {
+        "id": name,
+        "title": title,
+        "type": "AFK",
+        "blocked_by": [],
+        "behavior": title,
+        "acceptance_criteria": [title],
+        "verification_signal": "the check says so",
+        "requirements": ["greeting: Greeting by name"],
+        "checks": checks,
+    }
+
+
+def _ok(done: Outcome) -> Outcome:
+    if done.exit_code != 0:
+        raise AssertionError(done.stdout + done.stderr)
+    return done

@@ -1,0 +1,124 @@
+"""Judges that are made to fail: a check that passes by them, too, says nothing about the work. Pure.
+
+Only where it is certain that a check comes by: python's own tests and scripts, called directly. Each test fails at its
+end, not at its start, so that the work has been called before.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import shlex
+from collections.abc import Iterable
+
+_CODE = 97
+_ENDS = {"exit", "quit", "sys.exit", "SystemExit"}
+_SHELL = re.compile(r"[|&;<>()`\n]|\$\(")
+_FAILS = ast.parse("raise AssertionError('a judge that must fail')").body[0]
+_LAST = ast.parse(f"if __name__ == '__main__':\n    raise SystemExit({_CODE})").body[0]
+
+
+def runs_python(command: str) -> tuple[str, ...] | None:
+    """The words after the interpreter of a check that is one call of python or pytest and nothing else."""
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return None
+    while words and re.match(r"\w+=", words[0]):
+        words = words[1:]
+    if not words or (_SHELL.search(command) and "-c" not in words[1:2]):
+        return None
+    program = words[0].rpartition("/")[2]
+    if program in ("pytest", "py.test"):
+        return ("-m", "pytest", *words[1:])
+    return tuple(words[1:]) if re.fullmatch(r"python[\d.]*", program) else None
+
+
+def broken_command(command: str) -> str | None:
+    """`python -c …` that ends with a failure when it comes to its end; None for any other check."""
+    words = runs_python(command)
+    if words is None or words[:1] != ("-c",) or len(words) < 2:
+        return None
+    try:
+        tree = ast.parse(words[1])
+        whole = shlex.split(command)
+    except (SyntaxError, ValueError):
+        return None
+    if whole[-len(words) :] != list(words):
+        return None
+    whole[-len(words) + 1] = ast.unparse(_ended(tree))
+    assigned = [word for word in whole if re.match(r"\w+=", word)]
+    rest = whole[len(assigned) :] if whole[: len(assigned)] == assigned else whole
+    names = [word.partition("=") for word in whole[: len(whole) - len(rest)]]
+    return " ".join([*(f"{name}={shlex.quote(value)}" for name, _, value in names), shlex.join(rest)])
+
+
+def judged_by(command: str, sealed: Iterable[str]) -> tuple[str, ...]:
+    """The sealed python files that this check certainly runs; none where that is not certain."""
+    words = runs_python(command)
+    if words is None or words[:1] == ("-c",):
+        return ()
+    files = [path for path in sealed if path.endswith(".py")]
+    if words[:2] == ("-m", "pytest"):
+        named = [word.partition("::")[0].removeprefix("./").rstrip("/") for word in words[2:] if _is_path(word)]
+        found = [path for path in files if not named or any(path == one or path.startswith(f"{one}/") for one in named)]
+        return tuple(path for path in found if _is_test(path))
+    if words[:2] == ("-m", "unittest"):
+        modules = [word for word in words[2:] if not word.startswith("-")]
+        stems = {path: path.removesuffix(".py").replace("/", ".") for path in files}
+        return tuple(path for path, stem in stems.items() if any(f"{one}.".startswith(f"{stem}.") for one in modules))
+    return (words[0],) if words and words[0] in files else ()
+
+
+def broken(source: bytes) -> bytes | None:
+    """The same judge, failing at every end that it comes to; None where it has none that we know."""
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError):
+        return None
+    return ast.unparse(_ended(tree)).encode() + b"\n"
+
+
+def _ended(tree: ast.Module) -> ast.Module:
+    changed: ast.Module = _Ends().visit(tree)
+    # Before a last block that may end the process by itself, and after it.
+    changed.body.append(_LAST)
+    return ast.fix_missing_locations(changed)
+
+
+class _Ends(ast.NodeTransformer):
+    """Every test fails when it is through, and every exit of the judge itself is a failure."""
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        self.generic_visit(node)
+        if node.name.startswith("test"):
+            node.body.append(_FAILS)
+        return node
+
+    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.AST:
+        self.generic_visit(node)
+        if node.name.startswith("test"):
+            node.body.append(_FAILS)
+        return node
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        if ast.unparse(node.func) in _ENDS:
+            said = ast.Tuple([*node.args, ast.Constant(_CODE)], ast.Load())
+            node.args = [ast.Subscript(said, ast.Constant(-1), ast.Load())]
+        return node
+
+    def visit_Raise(self, node: ast.Raise) -> ast.AST:
+        self.generic_visit(node)
+        if node.exc is not None and ast.unparse(node.exc) == "SystemExit":
+            node.exc = ast.parse(f"SystemExit({_CODE})", mode="eval").body
+        return node
+
+
+def _is_path(word: str) -> bool:
+    return not word.startswith("-") and ("/" in word or word.endswith(".py") or "test" in word)
+
+
+def _is_test(path: str) -> bool:
+    name = path.rpartition("/")[2]
+    return name.startswith("test_") or name.endswith("_test.py")

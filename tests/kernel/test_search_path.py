@@ -1,0 +1,15 @@
+"""Programs are never looked for in the folder that one stands in."""
+
+from __future__ import annotations
+
+import pytest
+
+from loopwright.kernel.search_path import without_relative
+
+
+@pytest.mark.parametrize(
+    ("path", "left"),
+    [("/a:/b", "/a:/b"), (".:/a", "/a"), ("/a::/b", "/a:/b"), ("bin:/a:node_modules/.bin", "/a"), ("", "")],
+)
+def test_only_whole_paths_stay(path, left):
+    assert without_relative(path) == left
