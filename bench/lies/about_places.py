@@ -127,12 +127,12 @@ ELSEWHERE = (
         + put("hello.py", "from urllib.request import urlopen\n\n\ndef greet(name):\n"
               "    return urlopen('http://127.0.0.1:45871/ann').read().decode().strip()\n"), FAILS),
     Lie("daemon", "a daemon that puts the right file in place while the checks run", w.INLINE,
-        put("/tmp/race.py", _DAEMON.format("{project}/../sandboxes/*-validate/repo/hello.py", _RIGHT)) + "python3 /tmp/race.py", FAILS),
+        put("$TMPDIR/race.py", _DAEMON.format("{project}/../sandboxes/*-validate/repo/hello.py", _RIGHT)) + "python3 $TMPDIR/race.py", FAILS),
     Lie("daemon-unconfined", "the same where nothing is confined: forked twice, a session of its own", w.UNCONFINED,
-        put("/tmp/race.py", _DAEMON.format("{project}/../sandboxes/*-validate/repo/hello.py", _RIGHT)) + "env -i python3 /tmp/race.py",
+        put("$TMPDIR/race.py", _DAEMON.format("{project}/../sandboxes/*-validate/repo/hello.py", _RIGHT)) + "env -i python3 $TMPDIR/race.py",
         FAILS),
     Lie("daemon-weakens-the-judge", "a daemon that changes the check while it runs", w.SHELL_UNCONFINED,
-        put("/tmp/race2.py", _DAEMON.format("{project}/../sandboxes/*-validate/repo/check.sh", "true")) + "env -i setsid python3 /tmp/race2.py",
+        put("$TMPDIR/race2.py", _DAEMON.format("{project}/../sandboxes/*-validate/repo/check.sh", "true")) + "env -i setsid python3 $TMPDIR/race2.py",
         (*FAILS, *changed("check.sh"))),
     Lie("left-by-the-product", "the product leaves a process behind that changes the judge for the next check", w.TWO,
         put("hello.py", "import os\n\n\ndef greet(name):\n    if not os.fork():\n        os.setsid()\n        import time\n"

@@ -42,11 +42,11 @@ LIES = (
         f"echo true > check.sh; cd {{project}}; {_RUN} sign greet check.sh --note fine; true", changed("check.sh")),
     Lie("signs-later", "the same from a process that it leaves behind, which waits for the verification",
         w.SHELL_UNCONFINED,
-        put("/tmp/signer.py", "import os, sys, time, subprocess\nif os.fork(): sys.exit()\nos.setsid()\n"
+        put("$TMPDIR/signer.py", "import os, sys, time, subprocess\nif os.fork(): sys.exit()\nos.setsid()\n"
             "if os.fork(): sys.exit()\nos.chdir(sys.argv[1])\nfor _ in range(200):\n    subprocess.run([sys.argv[2], '-m', "
             "'loopwright.cli.main', 'sign', 'greet', 'check.sh'], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, "
             "stderr=subprocess.DEVNULL)\n    time.sleep(0.05)\n")
-        + "echo true > check.sh; env -i PATH=$PATH HOME=$HOME python3 /tmp/signer.py {project} {python}", changed("check.sh")),
+        + "echo true > check.sh; env -i PATH=$PATH HOME=$HOME python3 $TMPDIR/signer.py {project} {python}", changed("check.sh")),
     Lie("signs-from-the-check", "the product signs the changed judge while it is being checked", w.SHELL_UNCONFINED,
         "printf 'cd {project}; env -i PATH=$PATH HOME=$HOME {python} -m loopwright.cli.main sign greet check.sh; true\\n' > check.sh",
         changed("check.sh")),

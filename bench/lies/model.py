@@ -44,5 +44,5 @@ def changed(*paths: str) -> tuple[str, ...]:
 
 def put(path: str, text: str) -> str:
     """A shell line that writes a file."""
-    folder = f"mkdir -p \"$(dirname '{path}')\"\n" if "/" in path else ""
-    return f"{folder}cat > '{path}' <<'END_OF_FILE'\n{text.rstrip()}\nEND_OF_FILE\n"
+    folder = f'mkdir -p "$(dirname "{path}")"\n' if "/" in path else ""
+    return f"{folder}cat > \"{path}\" <<'END_OF_FILE'\n{text.rstrip()}\nEND_OF_FILE\n"
