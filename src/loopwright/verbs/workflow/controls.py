@@ -9,7 +9,7 @@ import msgspec
 from loopwright.evidence.model import BaseRecord
 from loopwright.kernel.process import Cancellation
 from loopwright.loop.model import Loop
-from loopwright.loop.workshop import patch_path
+from loopwright.loop.work_files import patch_path
 from loopwright.runner.order import Observer
 from loopwright.sandbox.model import Mode, RecordedRequest
 from loopwright.sandbox.open import Sandbox, Wanted
