@@ -111,9 +111,7 @@ def tell_of_workflows(demo: Stage) -> None:
     demo.tell("The plan comes with checks. Each is run before any work: one that passes already would prove nothing.")
     demo.type("plan", "count")
     demo.type("approve", "count", "--from", "plan", "--to", "build")
-    demo.tell(
-        "The agent says at once that it is done. The checks, run by the tool in a fresh copy, say no."
-    )
+    demo.tell("The agent says at once that it is done. The checks, run by the tool in a fresh copy, say no.")
     demo.type("build", "count")
     demo.type("approve", "count", "--from", "build", "--to", "review")
     demo.tell("The review recomputes the evidence; the risk floor says whether somebody else has to look.")
@@ -121,9 +119,7 @@ def tell_of_workflows(demo: Stage) -> None:
     demo.tell("Done: only now are your files changed, all of them or none.")
     demo.type("approve", "count", "--from", "review", "--to", "done")
     demo.git("commit", "-q", "-a", "-m", "total.sh counts")
-    demo.tell(
-        "The specs remember what is true now, and which command shows it: they can be asked again on any day."
-    )
+    demo.tell("The specs remember what is true now, and which command shows it: they can be asked again on any day.")
     demo.type("archive", "count")
     demo.type("specs", "verify")
     demo.type("verify")

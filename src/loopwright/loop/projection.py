@@ -149,8 +149,6 @@ def _own(loop: Loop) -> Document:
     }
     if loop.workflow is not None:
         own["workflow"] = loop.workflow
-    if loop.tree is not None:
-        own["tree"] = msgspec.to_builtins(loop.tree)
     if loop.task_budget != Budget():
         own["task_budget"] = _limits(loop.task_budget)
     if tasks := _costs(loop):

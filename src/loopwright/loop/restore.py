@@ -11,11 +11,11 @@ from msgspec.structs import replace
 from loopwright.errors import DamagedFile
 from loopwright.kernel import codec
 from loopwright.kernel.files import shown
-from loopwright.loop.model import Budget, Created, Decision, Held, Hold, Holder, Loop, Spent, Task, Tree
+from loopwright.loop.model import Budget, Created, Decision, Held, Hold, Holder, Loop, Spent, Task
 from loopwright.loop.outside import NotTaken, taken_skill_state
 from loopwright.loop.projection import OWN_KEY
 from loopwright.loop.task_list import tasks_left_in
-from loopwright.loop.work_files import patch_path
+from loopwright.loop.work_files import noted_tree
 from loopwright.workspace.layout import LoopPaths
 
 _MESSAGE = "its log was lost; title, limits and status were taken from what was left and need a person's look"
@@ -57,7 +57,6 @@ class _Own(msgspec.Struct, frozen=True):
     task_budget: Budget = Budget()
     spent: Spent = Spent()
     decisions: tuple[Decision, ...] = ()
-    tree: Tree | None = None
     workflow: str | None = None
 
 
@@ -75,9 +74,9 @@ def _with_own(loop: Loop, document: object) -> Loop:
 
 def _with_work(loop: Loop, paths: LoopPaths) -> Loop:
     """Without the work that they left, tasks are not done, and no test has seen them."""
-    tree = loop.tree
-    if tree is not None and patch_path(paths.progress, tree.patch_sha256).is_file():
-        return loop
+    tree = noted_tree(paths.progress)
+    if tree is not None:
+        return replace(loop, tree=tree)
     tasks = tuple(
         replace(task, status="pending", completed_at=None)
         if task.status == "completed" and task.files_changed

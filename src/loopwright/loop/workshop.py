@@ -17,7 +17,7 @@ from loopwright.kernel.digest import sha256_of_file
 from loopwright.kernel.files import make_folder, sync_folder, write_durably
 from loopwright.loop.desk import Desk
 from loopwright.loop.model import Loop, Tree
-from loopwright.loop.work_files import patch_path
+from loopwright.loop.work_files import note_tree, patch_path
 from loopwright.redaction.redactor import Redactor
 from loopwright.runner.patch import Screened, in_binaries
 from loopwright.runner.turn import Booth, open_booth
@@ -142,4 +142,6 @@ def keep_work(loop: Loop, desk: Desk, sandbox: Sandbox, redactor: Redactor) -> K
     files = recorder.changed_files()
     recorder.go_on_from_here()
     start = loop.tree.base_tree if loop.tree is not None else base.tree
-    return Kept(Tree(commit=base.commit, base_tree=start, tree=changes.tree, patch_sha256=digest), files)
+    tree = Tree(commit=base.commit, base_tree=start, tree=changes.tree, patch_sha256=digest)
+    note_tree(desk.progress(loop), tree)
+    return Kept(tree, files)
