@@ -39,7 +39,7 @@ def test_the_log_alone_comes_to_what_the_head_says():
     replayed = log.replay(GOLDENS / f"{LOOP}.events.ndjson")
     assert head is not None
     assert (replayed.damage, replayed.sound_bytes, replayed.last_line) == (None, head.log_bytes, head.last_line)
-    assert replayed.loop == head.loop
+    assert replayed.state == head.loop
 
 
 def says_at_least(now, then):

@@ -312,7 +312,7 @@ class LoopMachine(RuleBasedStateMachine):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(store._Opened, "project", lambda opened: None)
             self.store.load(LOOP)
-        died = log.replay(self.paths.events).loop
+        died = log.replay(self.paths.events).state
         assert self.store.load(LOOP) == died
 
     def _edit(self, change):
@@ -326,7 +326,7 @@ class LoopMachine(RuleBasedStateMachine):
         loop = self.store.load(LOOP)
         replayed = log.replay(self.paths.events)
         assert replayed.damage is None
-        assert replayed.loop == loop
+        assert replayed.state == loop
         assert json.loads(self.paths.state.read_bytes()) == json.loads(json.dumps(document_of(loop)))
         self._check_document(document_of(loop))
         self._check_log(loop)

@@ -5,19 +5,22 @@ Knows no domain: what an event is, and what becomes of a state by it, are the ca
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Generic, TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
 from loopwright.errors import DamagedFile
 from loopwright.kernel import codec
 from loopwright.kernel.digest import sha256
-from loopwright.kernel.files import shown, storage, sync_folder, write_durably
+from loopwright.kernel.files import shown, storage, write_durably
 
 START = "0" * 64
+_TAIL = 1 << 13
 _E = TypeVar("_E")
 _S = TypeVar("_S")
 
@@ -60,6 +63,12 @@ class Writer:
         self._handle: int | None = None
         self._size = 0
 
+    def begin(self, line: object) -> tuple[int, str]:
+        """A log of this one line, there whole or not at all; one that is there already gives way to it in one step."""
+        data = codec.to_json_line(line)
+        write_durably(self._path, data)
+        return len(data), sha256(data)
+
     def append(self, line: object) -> tuple[int, str]:
         """Make a line durable; returns the log's length and the line's digest."""
         data = codec.to_json_line(line)
@@ -85,35 +94,42 @@ class Writer:
 
     def _open(self) -> int:
         if self._handle is None:
-            is_new = not self._path.exists()
-            flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
-            self._handle = os.open(self._path, flags, 0o666)
+            self._handle = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW)
             self._size = os.fstat(self._handle).st_size
-            if is_new:
-                # The name before the first line: a line that was durable in a file without a name would be lost.
-                sync_folder(self._path.parent)
         return self._handle
 
 
 def replay(
-    kind: Kind[_S, _E], path: Path, *, state: _S | None = None, last_line: str = START, start: int = 0
+    kind: Kind[_S, _E],
+    path: Path,
+    *,
+    state: _S | None = None,
+    last_line: str = START,
+    start: int = 0,
+    until: int | None = None,
 ) -> Replayed[_S]:
-    """The state from its log, or from a known point of it on."""
+    """The state from its log, or from a known point of it on; at the end of it, or as it was at a revision."""
     data = path.read_bytes()[start:] if path.exists() else b""
     sound = start
-    for raw in data.splitlines(keepends=True):
+    before = Replayed(state, last_line, sound)
+    # Not `splitlines`: a carriage return is damage inside a line, and would make it look like a torn end.
+    for raw in io.BytesIO(data):
         if not raw.endswith(b"\n"):
             return Replayed(state, last_line, sound, "the last line is not whole", is_torn=True)
         try:
             line = codec.from_json(raw, kind.line)
             if line.previous != last_line:
-                return Replayed(state, last_line, sound, "a line does not follow the one before it")
+                # One of the two is not what was written: neither is believed.
+                return replace(before, damage="a line does not follow the one before it")
+            before = Replayed(state, last_line, sound)
             for event in line.events:
                 state = kind.evolve(state, event, line.at)
         except ValueError as problem:
             return Replayed(state, last_line, sound, str(problem))
         last_line = sha256(raw)
         sound += len(raw)
+        if until is not None and line.revision >= until:
+            break
     return Replayed(state, last_line, sound)
 
 
@@ -144,3 +160,16 @@ def cut_torn_end(path: Path, sound_bytes: int) -> Path:
     with storage(path):
         os.truncate(path, sound_bytes)
     return aside
+
+
+def digest_of_last_line(path: Path) -> str:
+    """Of the last whole line, read from the end; `START` where there is none."""
+    with path.open("rb") as stream:
+        size = stream.seek(0, os.SEEK_END)
+        held, step = b"", _TAIL
+        while held.count(b"\n") < 2 and len(held) < size:
+            start = max(0, size - step)
+            stream.seek(start)
+            held, step = stream.read(size - start), step * 4
+    found = held.splitlines(keepends=True) if held.endswith(b"\n") else []
+    return sha256(found[-1]) if found else START

@@ -2,159 +2,29 @@
 
 from __future__ import annotations
 
-import io
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
-import msgspec
-from msgspec.structs import replace
-
-from loopwright.errors import DamagedFile
-from loopwright.kernel import codec
-from loopwright.kernel.digest import sha256
-from loopwright.kernel.files import shown, storage, write_durably
+from loopwright.journal import event_log
+from loopwright.journal.event_log import START, Writer, cut_torn_end, digest_of_last_line
 from loopwright.loop.events import Event
 from loopwright.loop.evolve import evolve
 from loopwright.loop.model import Loop
-from loopwright.loop.outside import NotTaken
 
-START = "0" * 64
-_TAIL = 1 << 13
+__all__ = ["START", "Line", "Replayed", "Writer", "cut_torn_end", "digest_of_last_line", "lines", "replay"]
 
-
-class Line(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What one command led to; `revision` is the loop's after it."""
-
-    revision: int
-    at: str
-    actor: str
-    events: tuple[Event, ...]
-    previous: str
-
-
-class Replayed(msgspec.Struct, frozen=True):
-    """A loop as far as its log is sound: how many bytes of it that is, and why not more.
-
-    A torn end is what a power cut leaves; any other damage is not ours to pass over.
-    """
-
-    loop: Loop | None
-    last_line: str
-    sound_bytes: int
-    damage: str | None = None
-    is_torn: bool = False
-
-
-class Writer:
-    """Appends to a log; the file stays open for the block of changes that it is used in."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._handle: int | None = None
-        self._size = 0
-
-    def begin(self, line: Line) -> tuple[int, str]:
-        """A log of this one line, there whole or not at all; one that is there already gives way to it in one step."""
-        data = codec.to_json_line(line)
-        write_durably(self._path, data)
-        return len(data), sha256(data)
-
-    def append(self, line: Line) -> tuple[int, str]:
-        """Make a line durable; returns the log's length and the line's digest."""
-        data = codec.to_json_line(line)
-        with storage(self._path):
-            handle = self._open()
-            try:
-                if os.write(handle, data) != len(data):
-                    raise OSError(28, os.strerror(28), str(self._path))
-                os.fsync(handle)
-            except OSError:
-                # The old state stays whole: half a line is no line.
-                os.ftruncate(handle, self._size)
-                self.close()
-                raise
-        self._size += len(data)
-        return self._size, sha256(data)
-
-    def close(self) -> None:
-        """The block is over."""
-        if self._handle is not None:
-            os.close(self._handle)
-            self._handle = None
-
-    def _open(self) -> int:
-        if self._handle is None:
-            self._handle = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW)
-            self._size = os.fstat(self._handle).st_size
-        return self._handle
+Line = event_log.Line[Event]
+Replayed = event_log.Replayed[Loop]
+_KIND: event_log.Kind[Loop, Event] = event_log.Kind(Line, evolve)
 
 
 def replay(
     path: Path, *, loop: Loop | None = None, last_line: str = START, start: int = 0, until: int | None = None
 ) -> Replayed:
     """The loop from its log, or from a known point of it on; at the end of it, or as it was at a revision."""
-    data = path.read_bytes()[start:] if path.exists() else b""
-    sound = start
-    before = Replayed(loop, last_line, sound)
-    # Not `splitlines`: a carriage return is damage inside a line, and would make it look like a torn end.
-    for raw in io.BytesIO(data):
-        if not raw.endswith(b"\n"):
-            return Replayed(loop, last_line, sound, "the last line is not whole", is_torn=True)
-        try:
-            line = codec.from_json(raw, Line)
-            if line.previous != last_line:
-                # One of the two is not what was written: neither is believed.
-                return replace(before, damage="a line does not follow the one before it")
-            before = Replayed(loop, last_line, sound)
-            for event in line.events:
-                loop = evolve(loop, event, line.at)
-        except (codec.Undecodable, NotTaken, ValueError) as problem:
-            return Replayed(loop, last_line, sound, str(problem))
-        last_line = sha256(raw)
-        sound += len(raw)
-        if until is not None and line.revision >= until:
-            break
-    return Replayed(loop, last_line, sound)
+    return event_log.replay(_KIND, path, state=loop, last_line=last_line, start=start, until=until)
 
 
 def lines(path: Path, *, start: int = 0) -> Iterator[tuple[int, Line]]:
     """The lines from an offset on, each with the offset behind it; ends at the first that is not whole."""
-    if not path.exists():
-        return
-    with path.open("rb") as stream:
-        stream.seek(start)
-        for raw in stream:
-            if not raw.endswith(b"\n"):
-                return
-            try:
-                line = codec.from_json(raw, Line)
-            except codec.Undecodable as problem:
-                raise DamagedFile(
-                    f"{shown(path)} holds a line that is none: {problem}", hint="`loopwright loop check` says more"
-                ) from problem
-            start += len(raw)
-            yield start, line
-
-
-def cut_torn_end(path: Path, sound_bytes: int) -> Path:
-    """Keep what is behind the sound part in a file of its own, and cut it off."""
-    data = path.read_bytes()
-    aside = path.with_name(f"{path.name}.torn-{sound_bytes}")
-    write_durably(aside, data[sound_bytes:])
-    with storage(path):
-        os.truncate(path, sound_bytes)
-    return aside
-
-
-def digest_of_last_line(path: Path) -> str:
-    """Of the last whole line, read from the end; `START` where there is none."""
-    with path.open("rb") as stream:
-        size = stream.seek(0, os.SEEK_END)
-        held, step = b"", _TAIL
-        while held.count(b"\n") < 2 and len(held) < size:
-            start = max(0, size - step)
-            stream.seek(start)
-            held, step = stream.read(size - start), step * 4
-    lines_found = held.splitlines(keepends=True) if held.endswith(b"\n") else []
-    return sha256(lines_found[-1]) if lines_found else START
+    return event_log.lines(Line, path, start=start)

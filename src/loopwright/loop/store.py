@@ -89,9 +89,9 @@ class LoopStore:
         except StorageFailed:
             # A disk that takes nothing can still be read: the log has it all.
             found = log.replay(self.paths(loop_id).events)
-            if found.loop is None or (found.damage is not None and not found.is_torn):
+            if found.state is None or (found.damage is not None and not found.is_torn):
                 raise
-            return found.loop
+            return found.state
 
     @contextmanager
     def changing(self, loop_id: str, *, revision: int | None = None) -> Iterator[_Opened]:
@@ -278,12 +278,12 @@ def _reopen(paths: LoopPaths, clock: Clock, head: Head | None) -> _Opened:
             f"{shown(paths.events)} is damaged behind byte {found.sound_bytes}: {found.damage}",
             hint=f"`loopwright loop check {paths.loop_id} --fix` keeps what is sound",
         )
-    if found.loop is None:
+    if found.state is None:
         raise DamagedFile(
             f"the event log of {paths.loop_id} is missing or empty",
             hint=f"`loopwright loop check {paths.loop_id} --fix` rebuilds the loop from its other files",
         )
-    opened = _Opened(paths, clock, found.loop, found.sound_bytes, found.last_line)
+    opened = _Opened(paths, clock, found.state, found.sound_bytes, found.last_line)
     if paths.state.exists() and not _is_one_of_ours(paths, head):
         opened.take_outside()
     else:
@@ -305,7 +305,7 @@ def _is_one_of_ours(paths: LoopPaths, head: Head | None) -> bool:
     if head is not None and _is_as_written(paths.state, head.state_sha256):
         return True
     revision = _own(paths.state).get("revision")
-    then = log.replay(paths.events, until=revision).loop if isinstance(revision, int) else None
+    then = log.replay(paths.events, until=revision).state if isinstance(revision, int) else None
     if then is None or _is_as_written(paths.state, sha256(codec.to_json(document_of(then)))):
         return then is not None
     return _was_taken(paths, then)

@@ -242,7 +242,9 @@ class Opened:
         if after is None:
             return
         line = LINE(revision=after.revision, at=at, actor=actor, events=decision.events, previous=self._last_line)
-        _, self._last_line = self._log.append(line)
+        # The first line makes the journal, whole or not at all.
+        write = self._log.begin if self._workflow is None else self._log.append
+        _, self._last_line = write(line)
         self._workflow = after
 
     def _project(self) -> None:

@@ -127,7 +127,7 @@ class Scene:
         """The loop as its log tells it from the first line on."""
         found = log.replay(self.files["events"])
         assert found.damage is None or found.is_torn, found.damage
-        return found.loop
+        return found.state
 
     def events(self):
         return [event for _, line in log.lines(self.files["events"]) for event in line.events]

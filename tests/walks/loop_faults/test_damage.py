@@ -63,7 +63,7 @@ def damaged(scene):
             """By the log's word nothing is lost; the last look may have lifted the pause."""
             found = log.replay(scene.files["events"])
             assert found.damage is None
-            now = json.loads(json.dumps(document_of(found.loop)))
+            now = json.loads(json.dumps(document_of(found.state)))
             assert json.loads(scene.files["state"].read_bytes()) == now
             same = ("loop_id", "title", "description", "max_iterations", "current_iteration", "created_at")
             assert {name: now[name] for name in same} == {name: document[name] for name in same}
@@ -122,7 +122,7 @@ def test_any_flipped_bit_of_the_state_file_is_taken_as_an_edit_or_kept_aside(dam
             continue  # of all fields the version can't be taken for anything else
         after = store.load(damaged.loop_id)
         replayed = log.replay(damaged.files["events"])
-        assert (replayed.damage, replayed.loop) == (None, after)
+        assert (replayed.damage, replayed.state) == (None, after)
         assert damaged.files["events"].read_bytes().startswith(damaged.good["events"]), "the history stays"
         if after == before:
             made_anew += 1

@@ -73,7 +73,7 @@ def _in_the_log(store: LoopStore, loop_id: str) -> list[str]:
         return [f"{shown(paths.events.name)} is missing"]
     found = log.replay(paths.events)
     head = read_head(paths)
-    if found.loop is None and (found.damage is None or found.is_torn):
+    if found.state is None and (found.damage is None or found.is_torn):
         return [f"{shown(paths.events.name)} is empty"]
     if found.damage is not None and not found.is_torn:
         return [f"{shown(paths.events.name)} is damaged behind byte {found.sound_bytes}: {found.damage}"]
@@ -117,7 +117,7 @@ def _in_the_task_list(store: LoopStore, loop_id: str) -> list[str]:
     path = store.paths(loop_id).tasks
     try:
         listed = tasks_in(path.read_bytes())
-        loop = log.replay(store.paths(loop_id).events).loop
+        loop = log.replay(store.paths(loop_id).events).state
     except (OSError, NotTaken) as problem:
         return [f"{shown(path.name)} can't be read: {problem}"]
     if loop is not None and [task_line(task) for task in listed] != [task_line(task) for task in loop.tasks]:
@@ -147,10 +147,10 @@ def _rebuild(context: Context, store: LoopStore, loop_id: str, why: str) -> str:
     head = read_head(paths)
     found = log.replay(paths.events) if paths.events.exists() else None
     now = stamp(context.clock())
-    if head is not None and (found is None or found.loop is None or head.loop.revision >= found.loop.revision):
+    if head is not None and (found is None or found.state is None or head.loop.revision >= found.state.revision):
         loop, source = head.loop, "its last known state"
-    elif found is not None and found.loop is not None:
-        loop, source = found.loop, f"the first {found.sound_bytes} bytes of its log"
+    elif found is not None and found.state is not None:
+        loop, source = found.state, f"the first {found.sound_bytes} bytes of its log"
     else:
         loop, source = restored_loop(paths, now), "its state file, task list and pages"
     if paths.events.exists():
