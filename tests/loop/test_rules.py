@@ -208,7 +208,7 @@ def test_at_the_limit_the_loop_fails_and_can_be_given_more(action):
 
 
 def test_without_progress_the_breaker_opens_and_resume_half_opens_it():
-    start = loop(is_initialised=True, tasks=(task(status="completed"),), marks=(MARK, MARK, MARK))
+    start = loop(is_initialised=True, tasks=(task(status="completed"),), marks=(MARK, MARK, MARK, MARK))
     held = after(start, c.Advance(action_id="a", no_progress=3))
     assert [hold.code for hold in held.phase.holds] == ["no_progress"]
     resumed = after(held, c.Resume(lifts=frozenset({Holder.BLOCKER})))

@@ -250,14 +250,14 @@ def test_the_breaker_is_half_open_on_resume(loops):
 
 
 def test_an_iteration_with_progress_closes_the_breaker(loops):
-    loops.configure([IDLE, *[NO_CAUSE] * 3, A_CAUSE, IDLE, *[NO_CAUSE] * 9])
+    loops.configure([IDLE, *[NO_CAUSE] * 4, A_CAUSE, IDLE, *[NO_CAUSE] * 9])
     loop_id = loops.new("--task", "one", "--max-iterations", "30")
     loops.run("start", loop_id, code=11)
     before = loops.shown(loop_id)["current_iteration"]
     loops.run("resume", loop_id, code=11)
     assert loops.holds(loop_id) == [("blocker", "no_progress")]
-    # A cause is progress; its fix and the tests leave all as it was: three alike, not one, until it is held again.
-    assert loops.shown(loop_id)["current_iteration"] == before + 3
+    # A cause is progress, that there is none is another state; three that leave it as it is, not one, hold it again.
+    assert loops.shown(loop_id)["current_iteration"] == before + 7
 
 
 def test_fixes_that_change_nothing_are_no_progress_however_many_kinds_of_action_they_go_through(loops):
@@ -271,3 +271,13 @@ def test_fixes_that_change_nothing_are_no_progress_however_many_kinds_of_action_
     loops.run("start", loop_id, code=11)
     assert loops.holds(loop_id) == [("blocker", "no_progress")]
     assert loops.shown(loop_id)["current_iteration"] < 9
+
+
+def test_a_round_that_changes_the_work_is_progress_also_when_the_same_test_fails_for_the_same_cause(loops):
+    cause = {**FOUND, "fix": "one more"}
+    asked = {"role": "debugger", "answer": json.dumps({"hypotheses": [cause]})}
+    adds = {"role": "builder", "run": "echo x >> lines; test $(wc -l < lines) -lt 5 || echo 1 > done"}
+    loops.configure([adds, asked] * 9)
+    loop_id = loops.new("--task", "five lines", "--max-iterations", "30")
+    loops.run("start", loop_id)
+    assert loops.shown(loop_id)["current_iteration"] == 14, "five rounds, each of which changed the tree"

@@ -328,8 +328,9 @@ def _held_by_blocker(loop: Loop, code: str, message: str) -> Accepted:
 
 
 def _is_stuck(loop: Loop, least: int) -> bool:
-    last = loop.marks[-least:]
-    return len(last) == least and len(set(last)) == 1
+    """So many iterations changed nothing: the state before them, and after each, is the same."""
+    last = loop.marks[-(least + 1) :]
+    return len(last) == least + 1 and len(set(last)) == 1
 
 
 def _begin(loop: Loop, action: Action, action_id: str) -> Verdict:
