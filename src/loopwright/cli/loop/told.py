@@ -59,8 +59,9 @@ class Teller:
 class Beside:
     """Does a step again and again in a thread beside the work of a block, and once more when the block is over."""
 
-    def __init__(self, step: Callable[[], None]) -> None:
+    def __init__(self, step: Callable[[], None], *, every_s: float = 0.0) -> None:
         self._step = step
+        self._every_s = every_s
         self._over = threading.Event()
         self._problem: Exception | None = None
         self._thread = threading.Thread(target=self._run, name="view", daemon=True)
@@ -77,7 +78,9 @@ class Beside:
 
     def _run(self) -> None:
         try:
-            while not self._over.is_set():
+            self._step()
+            # The end of the block is not waited for: a loop that is done says so at once.
+            while not self._over.wait(self._every_s):
                 self._step()
             self._step()
         except Exception as problem:  # noqa: BLE001 -- what is shown must not end what is done: it is raised afterwards
@@ -87,10 +90,4 @@ class Beside:
 def telling(context: Context, loop_id: str, teller: Teller, *, since: int) -> Beside:
     """Tell what happens while a block works."""
     follower = Follower(context, loop_id, since=since)
-    pause = threading.Event()
-
-    def step() -> None:
-        teller(follower.look())
-        pause.wait(LOOK_EVERY_S)
-
-    return Beside(step)
+    return Beside(lambda: teller(follower.look()), every_s=LOOK_EVERY_S)
