@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 
 from loopwright.agents.command import CommandAgent
 from loopwright.agents.port import Agent
-from loopwright.agents.scripted import ScriptedAgent, read_turns
+from loopwright.agents.scripted import ScriptedAgent, WrittenTurn, read_turns
 from loopwright.agents.shell import ShellAgent
 from loopwright.errors import AgentFailed
 from loopwright.kernel.clock import Clock, utc_now
@@ -57,10 +58,25 @@ def open_agent(name: str, settings: Settings, root: Path) -> Agent:
         case "command" if wanted.command:
             return CommandAgent(name if not colon else kind, wanted.command)
         case "scripted" if wanted.turns:
-            return ScriptedAgent(name if not colon else kind, read_turns(root / wanted.turns))
+            return ScriptedAgent(name if not colon else kind, _turns(root / wanted.turns))
     known = ", ".join(sorted(settings.values.agents.named)) or "none"
     raise AgentFailed(
         "agent_missing",
         f"there is no agent '{shown(name)}' (configured: {known})",
         hint='write [agents.NAME] kind = "command", command = "…" into config.toml, or use command:… or scripted:FILE',
     )
+
+
+def _turns(path: Path) -> tuple[WrittenTurn, ...]:
+    """A scripted agent's turns, read again only when the file is another one: it is opened for every turn."""
+    try:
+        found = path.stat()
+    except OSError:
+        return read_turns(path)
+    return _read_once(path, found.st_mtime_ns, found.st_size)
+
+
+@lru_cache(maxsize=8)
+def _read_once(path: Path, changed_ns: int, size: int) -> tuple[WrittenTurn, ...]:
+    del changed_ns, size
+    return read_turns(path)
