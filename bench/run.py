@@ -29,12 +29,12 @@ from report import HEADINGS, Row, Verdict, line, markdown
 GROUPS: Mapping[str, Callable[[Path], Iterator[Row]]] = {
     "startup": startup.measure,
     "hook": hook.measure,
+    "loops": loops.measure,
+    "workflows": workflows.measure,
     "steps": steps.measure,
     "schedule": schedule.measure,
     "redaction": redaction_speed.measure,
     "history": history.measure,
-    "loops": loops.measure,
-    "workflows": workflows.measure,
     "sandbox": sandbox.measure,
 }
 _RESULTS = Path(__file__).with_name("RESULTS.md")
