@@ -69,6 +69,23 @@ def test_done_delivers_the_patch_and_undo_takes_it_back_to_the_byte(project):
     assert refusal(project, "undo", "greet")["error"] == "nothing_delivered"
 
 
+def test_a_judge_that_a_person_signed_is_delivered_and_archived_with_the_rest(project):
+    built_with = {"role": "builder", "run": f"{BUILT}; echo 'import os' > conftest.py"}
+    prepare(project, [planner(), built_with])
+    plan(project)
+    ok(project, "approve", "greet", "--from", "plan", "--to", "build")
+    ok(project, "build", "greet", "--agent", "scripted")
+    ok(project, "sign", "greet", "conftest.py", "--note", "seen")
+    ok(project, "approve", "greet", "--from", "build", "--to", "review")
+    ok(project, "review", "greet")
+    ok(project, "approve", "greet", "--from", "review", "--to", "done")
+    assert status(project)["stage"] == "done"
+    assert (project.root / "conftest.py").is_file()
+    project.git("add", "-A")
+    project.commit("delivered")
+    ok(project, "archive", "greet")
+
+
 def test_work_of_the_user_beside_it_stays_and_in_its_way_makes_it_a_branch(project):
     built(project)
     ok(project, "review", "greet")

@@ -71,8 +71,10 @@ def _hand_over(context: Context, opened: Opened, transition: Transition, by: str
         raise WorkflowRefused(
             "review_gate_blocked", "nothing was verified", next_command=f"loopwright build {workflow.slug}"
         )
+    # As it stands before: the files that judge may be among those that are delivered, and were consented to.
+    standing = opened.standing()
     done = deliver(context, workflow, built(context, workflow, verified), as_branch=as_branch)
-    entered = c.Enter(transition=transition, standing=opened.standing(), delivery=done.delivery)
+    entered = c.Enter(transition=transition, standing=standing, delivery=done.delivery)
     return Consented(opened.apply(entered, by).workflow, done.sentence)
 
 
