@@ -10,7 +10,6 @@ from loopwright.workflow.model import (
     Cost,
     Decision,
     Delivery,
-    Key,
     PlanRound,
     Profile,
     Review,
@@ -201,13 +200,6 @@ class ChangeUndone(_Event, frozen=True, kw_only=True, tag="undone"):
     by: str
 
 
-class ApprovalVoided(_Event, frozen=True, kw_only=True, tag="approval.voided"):
-    """A consent does not hold any more, for good."""
-
-    key: Key
-    why: str
-
-
 Event = (
     WorkflowBegun
     | ProfileSet
@@ -235,5 +227,4 @@ Event = (
     | ChangeArchived
     | ArchiveSettled
     | ChangeUndone
-    | ApprovalVoided
 )

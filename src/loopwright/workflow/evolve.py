@@ -17,7 +17,6 @@ from loopwright.workflow.model import (
     Delivery,
     Done,
     Key,
-    NotRequested,
     Planning,
     Rejected,
     Requested,
@@ -51,8 +50,6 @@ def _after(workflow: Workflow, event: e.Event, at: str) -> Workflow:
             return _given(workflow, event, at)
         case e.ApprovalRefused(transition=transition, reason=reason, by=by):
             return _with(workflow, transition.key, Rejected(transition=transition, reason=reason, by=by, at=at))
-        case e.ApprovalVoided(key=key):
-            return _with(workflow, key, NotRequested())
         case e.StageEntered():
             return _entered(workflow, event, at)
         case _:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
@@ -14,8 +15,8 @@ from loopwright.workflow.delta.grammar import digest as requirement_digest
 from loopwright.workflow.delta.model import Delta
 from loopwright.workflow.documents.page import MOST_BYTES, NotAPage, Page, Problem, read_page
 from loopwright.workflow.documents.record import NAME as RECORD
-from loopwright.workflow.documents.record import Record, read_record
-from loopwright.workflow.documents.spec import Spec, is_placeholder, read_spec
+from loopwright.workflow.documents.record import read_record
+from loopwright.workflow.documents.spec import is_placeholder, read_spec
 from loopwright.workflow.facts import DELTA_PART, Damaged, DeltaFact, Document, Facts, Gates, Missing
 from loopwright.workflow.ledger import Delegation, Ledger, read_ledger
 from loopwright.workflow.living import conflicts_now, deltas_in, rivals_of
@@ -26,6 +27,7 @@ from loopwright.workflow.seal import Judges, is_script, judges_of
 from loopwright.workflow.slices import NotSlices, Slices, read_slices
 from loopwright.workspace.layout import WorkflowPaths
 
+_T = TypeVar("_T")
 SPEC = "spec.md"
 MANIFEST = "build-context.jsonl"
 LEDGER = "build-support/delegation-ledger.json"
@@ -41,15 +43,15 @@ def gather(workflow: Workflow, paths: WorkflowPaths, gates: Gates, *, base_tree:
     """The facts of this moment; the base tree is brought by whoever took the time to name it."""
     root = paths.layout.root
     spec_only = Facts(
-        spec=read_spec_file(paths),
+        spec=_document_in(paths, SPEC, read_spec),
         spec_path=os.path.relpath(paths.document(SPEC), root),
         objects_path=os.path.relpath(paths.folder / "objects", root),
         gates=gates,
     )
     if workflow.stage is Stage.CLARIFY:
         return spec_only
-    pages = {name: _read(paths, name) for name in _named(workflow.slug)}
-    slices = _slices(paths)
+    pages = {name: _document_in(paths, name, read_page) for name in _named(workflow.slug)}
+    slices = _document_in(paths, SLICES, read_slices)
     deltas = dict(deltas_in(paths.change))
     judges = _judges(root, slices, gates) if isinstance(slices, Slices) else {}
     return replace(
@@ -65,7 +67,7 @@ def gather(workflow: Workflow, paths: WorkflowPaths, gates: Gates, *, base_tree:
         plan_parts=_parts(pages, slices, deltas, judges),
         judges=judges,
         base_tree=base_tree,
-        record=_record(paths),
+        record=_document_in(paths, RECORD, read_record),
         ledger=_ledger(paths),
         **_manifest(paths),
         **_against_specs(workflow, paths, deltas),
@@ -87,26 +89,15 @@ def _against_specs(workflow: Workflow, paths: WorkflowPaths, deltas: dict[str, D
             return {}
 
 
-def read_spec_file(paths: WorkflowPaths) -> Spec | Missing | Damaged:
-    """The spec as it is on the disk."""
+def _document_in(paths: WorkflowPaths, name: str, read: Callable[[bytes], _T]) -> _T | Missing | Damaged:
+    """A document as it is on the disk; what is wrong with it is a fact, with its line."""
     try:
-        return read_spec(read_plainly(paths.document(SPEC), most=MOST_BYTES))
+        return read(read_plainly(paths.document(name), most=MOST_BYTES))
     except FileNotFoundError:
         return Missing()
     except OSError as problem:
         return Damaged((Problem(1, problem.strerror or str(problem)),))
-    except NotAPage as problem:
-        return Damaged(problem.problems)
-
-
-def _record(paths: WorkflowPaths) -> Record | Missing | Damaged:
-    try:
-        return read_record(read_plainly(paths.document(RECORD), most=MOST_BYTES))
-    except FileNotFoundError:
-        return Missing()
-    except OSError as problem:
-        return Damaged((Problem(1, problem.strerror or str(problem)),))
-    except NotAPage as problem:
+    except (NotAPage, NotSlices) as problem:
         return Damaged(problem.problems)
 
 
@@ -137,17 +128,6 @@ def _named(slug: str) -> tuple[str, ...]:
     return (*PLAN_DOCUMENTS.values(), *CHANGE_DOCUMENTS.values(), prd_of(slug), test_spec_of(slug))
 
 
-def _read(paths: WorkflowPaths, name: str) -> Page | Missing | Damaged:
-    try:
-        return read_page(read_plainly(paths.document(name), most=MOST_BYTES))
-    except FileNotFoundError:
-        return Missing()
-    except OSError as problem:
-        return Damaged((Problem(1, problem.strerror or str(problem)),))
-    except NotAPage as problem:
-        return Damaged(problem.problems)
-
-
 def _document(page: Page | Missing | Damaged, gates: Gates, needed: tuple[str, ...] = ()) -> Document:
     match page:
         case Missing():
@@ -165,17 +145,6 @@ def _text(page: Page) -> str:
     """What a page says below its headings."""
     lines = (line for line in page.preamble.splitlines() if not line.startswith("#"))
     return "\n".join([*lines, *(section.text for section in page.sections)]).strip()
-
-
-def _slices(paths: WorkflowPaths) -> Slices | Missing | Damaged:
-    try:
-        return read_slices(read_plainly(paths.document(SLICES), most=MOST_BYTES))
-    except FileNotFoundError:
-        return Missing()
-    except OSError as problem:
-        return Damaged((Problem(1, problem.strerror or str(problem)),))
-    except NotSlices as problem:
-        return Damaged(problem.problems)
 
 
 def _fact(delta: Delta | Damaged) -> DeltaFact:
@@ -227,7 +196,7 @@ def digest_of_judge(root: Path, path: str, judges: Judges) -> str | None:
 
 
 def _parts(
-    pages: dict[str, Page | Missing | Damaged],
+    pages: Mapping[str, Page | Missing | Damaged],
     slices: Slices | Missing | Damaged,
     deltas: dict[str, Delta | Damaged],
     judges: dict[str, str],

@@ -21,7 +21,6 @@ from loopwright.workflow.model import (
     Planning,
     Requested,
     Reviewing,
-    Stage,
     Transition,
     Used,
     Workflow,
@@ -288,8 +287,3 @@ def _refused(workflow: Workflow, error: str, message: str) -> Refused:
 
 def _blocked(workflow: Workflow, error: str, message: str, blockers: tuple[Blocker, ...]) -> Refused:
     return Refused(error, message, blockers[0].next or f"loopwright status {workflow.slug}", blockers)
-
-
-def legal_transitions(stage: Stage) -> tuple[Transition, ...]:
-    """Those that leave a stage."""
-    return tuple(one for one in Transition if one.origin is stage)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
@@ -140,8 +139,3 @@ def _booth(context: Context, wanted: Wanted, cancellation: Cancellation) -> Iter
 
 def _settings(context: Context, name: str) -> AgentSettings:
     return context.settings.values.agents.named.get(name, AgentSettings())
-
-
-def as_json(document: object) -> str:
-    """Data for a prompt."""
-    return json.dumps(document, ensure_ascii=False, indent=1)

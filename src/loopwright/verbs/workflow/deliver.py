@@ -16,7 +16,7 @@ import msgspec
 from loopwright.errors import GitFailed, WorkflowRefused
 from loopwright.kernel import codec, git
 from loopwright.kernel.digest import sha256
-from loopwright.kernel.files import make_folder, remove_tree, shown, write_durably
+from loopwright.kernel.files import make_folder, shown, write_durably
 from loopwright.kernel.git import UserRepository
 from loopwright.verbs.context import Context
 from loopwright.verbs.workflow.built import Built
@@ -38,26 +38,20 @@ def deliver(context: Context, workflow: Workflow, work: Built, *, as_branch: boo
     if (already := _delivered_before(context, workflow, work)) is not None:
         return already
     repository = context.repository()
-    wished = as_branch or context.settings.values.workflow.deliver == "branch"
-    if wished and repository is None:
-        raise WorkflowRefused(
-            "delivery_blocked", "a branch needs a git repository", next_command="deliver it as a patch"
-        )
-    if not wished:
-        why = _why_not_in_place(context, work)
-        if why is None:
-            return _in_place(context, workflow, work, repository)
-        if repository is None:
-            raise WorkflowRefused(
-                "delivery_blocked",
-                f"the change does not apply to what is there now: {why}",
-                next_command=f"git apply -3 {shown(work.path)}, by hand",
-            )
-        found = _branch(workflow, work, repository)
-        return Delivered(found.delivery, f"it does not apply to what you have now ({why}); {found.sentence}")
+    is_wished = as_branch or context.settings.values.workflow.deliver == "branch"
+    why = None if is_wished else _why_not_in_place(context, work)
+    if not is_wished and why is None:
+        return _in_place(context, workflow, work, repository)
     if repository is None:
-        raise AssertionError
-    return _branch(workflow, work, repository)
+        raise WorkflowRefused(
+            "delivery_blocked",
+            f"there is no git repository for a branch{f', and in place it does not apply: {why}' if why else ''}",
+            next_command=f"git apply {shown(work.path)}, by hand",
+        )
+    found = _branch(workflow, work, repository)
+    if why is None:
+        return found
+    return Delivered(found.delivery, f"it does not apply to what you have now ({why}); {found.sentence}")
 
 
 def _delivered_before(context: Context, workflow: Workflow, work: Built) -> Delivered | None:
@@ -259,8 +253,3 @@ def _drop_branch(context: Context, delivery: Delivery) -> str:
             next_command=f"git branch -D {delivery.where}, by hand",
         )
     return f"the branch {delivery.where} is gone"
-
-
-def clear(context: Context, slug: str) -> None:
-    """Nothing of a delivery that was taken back is kept."""
-    remove_tree(context.layout.workflow(slug).folder / "delivery")
