@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 
 import pytest
-from tests.walks.workflow_kit import BUILT, blockers, ok, plan, planner, prepare, refusal, state, status
+from tests.walks.workflow_kit import BUILT, blockers, bytes_of, ok, plan, planner, prepare, refusal, state, status
 
 BUILDS = {"role": "builder", "run": BUILT}
 STRICT = "[risk]\nthreshold = 0.0\n"
@@ -14,9 +15,11 @@ CODE = {"role": "reviewer", "answer": '{"verdict": "approve", "summary": "fine"}
 SMELL = {"role": "smell reviewer", "answer": '{"verdict": "pass"}'}
 
 
-def built(project, *turns, settings=""):
+def built(project, *turns, settings="", uncommitted=None):
     """A workflow whose build may be reviewed."""
     prepare(project, [planner(), *(turns or (BUILDS,))], settings=settings)
+    for name, text in (uncommitted or {}).items():
+        (project.root / name).write_text(text)
     plan(project)
     ok(project, "approve", "greet", "--from", "plan", "--to", "build")
     ok(project, "build", "greet", "--agent", "scripted")
@@ -101,6 +104,51 @@ def test_work_of_the_user_beside_it_stays_and_in_its_way_makes_it_a_branch(proje
     assert project.git("branch", "--list", "loopwright/*") == ""
 
 
+def test_what_the_user_had_not_committed_is_theirs_and_no_part_of_the_work(project):
+    mine = "def greet(name):\n    return 'hi'\n\n\nMINE = 1\n"
+    built(
+        project,
+        {"role": "builder", "run": "sed -i 's/.hi./f\"hello {name}\"/' hello.py"},
+        uncommitted={"auth_secrets.tf": "mine\n" * 400, "hello.py": mine},
+    )
+    path = project.root / "hello.py"
+    ok(project, "review", "greet")
+    support = project.own / "workflows" / "greet" / "review-support"
+    assert json.loads((support / "changed-files.json").read_text())["files"] == ["hello.py"]
+    assert "code review was skipped: risk floor" in report(project), "their files raise no floor"
+    assert "auth_secrets.tf" not in (support / "reviewed.patch").read_text()
+    said = ok(project, "approve", "greet", "--from", "review", "--to", "done").stdout
+    assert "1 files in your checkout are changed" in said
+    assert "hello {name}" in path.read_text()
+    assert "MINE = 1" in path.read_text()
+    ok(project, "undo", "greet")
+    assert path.read_text() == mine
+
+
+def test_work_that_rests_on_what_was_not_committed_brings_it_along_on_a_branch(project):
+    built(project, uncommitted={"hello.py": "def greet(name):\n    return 'hey'\n"})
+    ok(project, "review", "greet")
+    said = ok(project, "approve", "greet", "--from", "review", "--to", "done", "--as-branch").stdout
+    assert "with what you had not committed when it was built" in said
+    assert "hello {name}" in project.git("show", "loopwright/greet:hello.py")
+
+
+def test_a_project_without_git_gets_the_work_alone(project):
+    prepare(project, [planner(), BUILDS])
+    shutil.rmtree(project.root / ".git")
+    project.write("other.txt", "mine\n")
+    plan(project)
+    ok(project, "approve", "greet", "--from", "plan", "--to", "build")
+    ok(project, "build", "greet", "--agent", "scripted")
+    ok(project, "approve", "greet", "--from", "build", "--to", "review")
+    ok(project, "review", "greet")
+    assert "1 files" in ok(project, "approve", "greet", "--from", "review", "--to", "done").stdout
+    assert "hello {name}" in (project.root / "hello.py").read_text()
+    assert (project.root / "other.txt").read_text() == "mine\n"
+    ok(project, "undo", "greet")
+    assert "return 'hi'" in (project.root / "hello.py").read_text()
+
+
 def test_a_branch_by_wish_and_no_undo_when_somebody_went_on(project):
     built(project)
     ok(project, "review", "greet")
@@ -110,6 +158,33 @@ def test_a_branch_by_wish_and_no_undo_when_somebody_went_on(project):
     assert project.git("rev-parse", "loopwright/greet^").strip() == head
     project.git("update-ref", "refs/heads/loopwright/greet", head)
     assert refusal(project, "undo", "greet")["error"] == "undo_blocked"
+
+
+def test_undo_of_what_is_archived_takes_it_out_of_the_specs_too_and_it_can_be_had_again(project):
+    built(project)
+    ok(project, "review", "greet")
+    ok(project, "approve", "greet", "--from", "review", "--to", "done")
+    change = project.own / "changes" / "active" / "chg-greet"
+    before = bytes_of(change)
+    ok(project, "archive", "greet")
+    specs = project.own / "specs"
+    assert "Greeting by name" in (specs / "greeting" / "spec.md").read_text()
+    ok(project, "undo", "greet")
+    assert "return 'hi'" in (project.root / "hello.py").read_text()
+    assert not (specs / "greeting").exists()
+    assert bytes_of(change) == before, "the change is active again"
+    found = status(project)
+    assert (found["stage"], found["recommended_next_action"]) == (
+        "review",
+        "loopwright approve greet --from review --to done",
+    ), "it is judged, and somebody decides anew"
+    ok(project, "approve", "greet", "--from", "review", "--to", "done")
+    ok(project, "archive", "greet")
+    assert (specs / "greeting" / "spec.md").is_file()
+    (specs / "greeting" / "spec.md").write_text((specs / "greeting" / "spec.md").read_text() + "\n<!-- mine -->\n")
+    refused = refusal(project, "undo", "greet")
+    assert (refused["error"], "greeting/spec.md" in refused["message"]) == ("undo_blocked", True)
+    assert "hello {name}" in (project.root / "hello.py").read_text(), "nothing is changed"
 
 
 def test_no_undo_of_files_that_were_changed_since(project):
@@ -255,3 +330,30 @@ def test_killed_anywhere_in_a_delivery_the_next_command_finds_old_or_makes_new(p
 
 def _bytes(path):
     return path.read_bytes() if path.exists() else None
+
+
+@pytest.mark.needs("strace")
+@pytest.mark.parametrize("call", ["rename", "fsync", "unlink"])
+def test_killed_anywhere_in_an_undo_all_of_it_is_there_or_none(project, call):
+    built(project, {"role": "builder", "run": f"{BUILT}; echo 1 > file1"})
+    ok(project, "review", "greet")
+    ok(project, "approve", "greet", "--from", "review", "--to", "done")
+    ok(project, "archive", "greet")
+    names = ["hello.py", "file1", ".loopwright/specs/greeting/spec.md"]
+    there = {name: _bytes(project.root / name) for name in names}
+    for number in range(1, 60):
+        inject = f"inject={call}:signal=KILL:when={number}"
+        command = project.command("undo", "greet")
+        traced = ("strace", "-f", "-qq", "-o", "/dev/null", "-e", f"trace={call}", "-e", inject, *command)
+        done = subprocess.run(traced, cwd=project.root, env=project.environment, capture_output=True, check=False)
+        stage = status(project)["stage"]  # whoever looks finishes what was begun
+        found = {name: _bytes(project.root / name) for name in names}
+        assert found == there or all(found[name] != there[name] for name in names), number
+        assert stage == "done" or found != there
+        if done.returncode == 0 or stage == "review":
+            break
+    if status(project)["stage"] == "done":
+        ok(project, "undo", "greet")
+    assert status(project)["stage"] == "review"
+    assert not (project.root / "file1").exists()
+    assert not (project.own / "specs" / "greeting").exists()

@@ -79,6 +79,7 @@ def events_of(project, loop_id):
 
 def test_from_a_description_over_a_bug_to_done(ready):
     project = ready(STORY)
+    project.write("mine.txt", "not committed\n")
     loop_id = new(project, "--description", "a function that doubles")
     done = start(project, loop_id)
     assert "validate begins" in done.stdout
@@ -105,7 +106,7 @@ def test_from_a_description_over_a_bug_to_done(ready):
         "develop.md", "debug.md", "validate.md", "changes.log", "debug.log", "summary.md", "changes.patch"
     }  # fmt: skip
     assert not (project.root / "calc.py").exists(), "the user's checkout is theirs"
-    project.git("apply", str(progress / "changes.patch"))
+    project.git("apply", str(progress / "changes.patch"))  # refused, if a file that is there were in it
     assert "return n + n\n" in (project.root / "calc.py").read_text()
     assert project.run("verify").exit_code == 0
     runs = [project.evidence(name) for name in sorted(os.listdir(project.own / "runs"))]

@@ -257,9 +257,10 @@ def test_only_what_is_done_is_archived_and_what_is_archived_stays():
 def test_what_archiving_decides_is_pending_until_it_is_on_the_disk():
     write = Write(kind="spec", path="specs/d/spec.md", before="", after="a" * 64, domain="d")
     archived = apply(at(Stage.DONE), c.Archive(standing=READY, folder="archive/chg-x", writes=(write,)))
-    assert archived.at == Archived(change_id="chg-x", folder="archive/chg-x", pending=(write,))
+    assert archived.at == Archived(change_id="chg-x", folder="archive/chg-x", writes=(write,))
     settled = apply(archived, c.SettleArchive())
-    assert settled.at == Archived(change_id="chg-x", folder="archive/chg-x")
+    assert settled.at == Archived(change_id="chg-x", folder="archive/chg-x", writes=(write,), settled=True)
+    assert (archived.at.pending, settled.at.pending) == ((write,), ())
     assert apply(settled, c.SettleArchive()) == settled
     assert refused(at(Stage.DONE), c.SettleArchive()).error == "invalid_transition"
 
@@ -281,6 +282,16 @@ def test_nothing_is_undone_that_was_not_delivered():
     assert refused(at(Stage.DONE), c.Undo(by="ann")).error == "nothing_delivered"
     assert refused(None, c.Undo(by="ann")).error == "workflow_not_initialized"
     assert refused(begun(), c.Begin(slug="x", idea="", profile=PROFILES["deep"])).error == "workflow_exists"
+
+
+def test_what_is_undone_is_judged_and_waits_for_a_new_consent():
+    delivery = Delivery(how="patch", where="p", before="c", patch_sha256="a" * 64)
+    ready = apply(at(Stage.REVIEW), c.RecordReview(review=Review(verdict="approve", reviewer="bob", tree="t")))
+    done = apply(ready, approve(T.REVIEW_DONE), c.Enter(transition=T.REVIEW_DONE, standing=READY, delivery=delivery))
+    undone = apply(done, c.Undo(by="ann"))
+    assert (undone.at, undone.confirmed) == (ready.at, T.BUILD_REVIEW)
+    assert undone.approval(Key.COMPLETE) == ready.approval(Key.COMPLETE), "the old consent is gone"
+    assert refused(undone, c.Undo(by="ann")).error == "nothing_delivered"
 
 
 def test_work_belongs_to_its_stage():

@@ -5,10 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 
 from loopwright.evidence.model import BaseRecord
+from loopwright.kernel.files import shown
 from loopwright.kernel.git import PrivateRepository
 
 # They never enter a sandbox, so they are never part of what a run started from.
 SECRET_FOLDERS = (".claude/private/secrets/",)
+
+# A patch that says the same whatever the user's git is set to.
+AS_PATCH = (
+    "diff-tree", "-r", "-p", "-M", "--binary", "--full-index", "--no-ext-diff", "--no-textconv", "--no-color",
+    "--src-prefix=a/", "--dst-prefix=b/",
+)  # fmt: skip
 
 
 def load_base(judge: PrivateRepository, base: BaseRecord, base_patch: Path) -> bool:
@@ -33,6 +40,12 @@ def tree_with_patch(judge: PrivateRepository, patch: Path) -> str:
     """The tree that the patch makes of what is in the index."""
     apply_patch(judge, patch)
     return write_tree(judge)
+
+
+def diff_trees(judge: PrivateRepository, old: str, new: str) -> tuple[bytes, tuple[str, ...]]:
+    """The patch from one tree to another, and every path that differs."""
+    listed = judge.run("diff-tree", "-r", "-z", "--name-only", "--no-renames", old, new)
+    return judge.run(*AS_PATCH, old, new), tuple(shown(path) for path in listed.split(b"\0") if path)
 
 
 def drop_secrets(judge: PrivateRepository) -> int:

@@ -215,6 +215,12 @@ def publish_branch(repository: UserRepository, source: PrivateRepository, commit
         raise git_failure(("fetch",), result)
 
 
+def has_branch(repository: UserRepository, name: str) -> bool:
+    """Whether there is a branch of this name."""
+    argv = ("git", *_HARDENED, "rev-parse", "--verify", "--quiet", f"refs/heads/{name}")
+    return _capture(argv, repository.top, _bare_environment() | _safe(repository)).exit_code == 0
+
+
 def drop_branch(repository: UserRepository, name: str, commit: str) -> bool:
     """Take such a branch away, if it still is where we put it."""
     argv = ("git", *_HARDENED, "update-ref", "-d", f"refs/heads/{name}", commit)

@@ -16,6 +16,11 @@ def patch_path(progress: Path, digest: str) -> Path:
     return progress / "work" / f"{digest[:16]}.patch"
 
 
+def start_path(progress: Path, base_tree: str) -> Path:
+    """What the project had beyond its commit when the loop began; not there where it had nothing."""
+    return progress / "work" / f"start-{base_tree[:16]}.patch"
+
+
 def note_tree(progress: Path, tree: Tree) -> None:
     """Which patch the work is, for whoever finds no log any more."""
     replace_quickly(progress / "work" / _LATEST, codec.to_json(tree))

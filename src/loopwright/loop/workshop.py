@@ -5,8 +5,9 @@ What an action left half done when it died is never part of what the next one st
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
+from pathlib import Path
 
 import msgspec
 
@@ -17,13 +18,13 @@ from loopwright.kernel.digest import sha256_of_file
 from loopwright.kernel.files import make_folder, sync_folder, write_durably
 from loopwright.loop.desk import Desk
 from loopwright.loop.model import Loop, Tree
-from loopwright.loop.work_files import note_tree, patch_path
+from loopwright.loop.work_files import note_tree, patch_path, start_path
 from loopwright.redaction.redactor import Redactor
 from loopwright.runner.patch import Screened, in_binaries
 from loopwright.runner.turn import Booth, open_booth
 from loopwright.sandbox.confine import choose
 from loopwright.sandbox.git_recorder import GitRecorder
-from loopwright.sandbox.model import Mode, RecordedRequest
+from loopwright.sandbox.model import Mode, RecordedRequest, Request
 from loopwright.sandbox.open import Sandbox, Wanted, opened
 
 
@@ -39,13 +40,16 @@ def wanted_sandbox(loop: Loop, desk: Desk) -> Wanted:
     if not git.is_installed():
         raise ToolMissing("a loop keeps its work by git, which is not installed", hint="install git")
     now = desk.request()
-    if loop.tree is None:
-        return now
+    return now if loop.tree is None else with_work(now, loop.tree, desk.progress(loop))
+
+
+def with_work(now: Request, tree: Tree, progress: Path) -> RecordedRequest:
+    """The project with the work in it that is kept in this folder."""
     return RecordedRequest(
         now=now,
         mode=Mode.COPY if now.mode == Mode.COPY else Mode.WORKTREE,
-        base=BaseRecord(commit=loop.tree.commit, tree=loop.tree.tree, is_commit=False),
-        base_patch=patch_path(desk.progress(loop), loop.tree.patch_sha256),
+        base=BaseRecord(commit=tree.commit, tree=tree.tree, is_commit=False),
+        base_patch=patch_path(progress, tree.patch_sha256),
     )
 
 
@@ -122,26 +126,44 @@ def keep_work(loop: Loop, desk: Desk, sandbox: Sandbox, redactor: Redactor) -> K
     recorder = sandbox.recorder
     if not isinstance(recorder, GitRecorder):
         raise SandboxCreateFailed("a loop's sandbox needs git to say what changed", hint="install git")
-    waiting = sandbox.place.folder / "work.waiting"
-    with Screened(waiting, "the loop's work", redactor) as screened:
-        changes = recorder.stage()
-        recorder.write_whole_patch(screened.write)
-    findings = [*screened.findings, *in_binaries(recorder, redactor)]
-    if findings:
-        first = findings[0]
-        raise SecretLeak(
-            f"the loop's work holds a secret: {first.sentence()}",
-            hint="see the task's record; take the secret out, then `loopwright loop resume`",
-        )
+    progress, base = desk.progress(loop), recorder.base()
+    if loop.tree is None and not base.is_commit:
+        # Once: what a person had and did not commit stays told apart from what is done here.
+        waiting = _screened(sandbox, redactor, "what is not committed", recorder.write_start)
+        _keep(waiting, start_path(progress, base.tree))
+    changes = recorder.stage()
+    waiting = _screened(sandbox, redactor, "the loop's work", recorder.write_whole_patch, recorder)
     digest = sha256_of_file(waiting)
-    target = patch_path(desk.progress(loop), digest)
-    make_folder(target.parent)
-    write_durably(target, waiting.read_bytes())
-    sync_folder(target.parent)
-    base = recorder.base()
+    _keep(waiting, patch_path(progress, digest))
     files = recorder.changed_files()
     recorder.go_on_from_here()
     start = loop.tree.base_tree if loop.tree is not None else base.tree
     tree = Tree(commit=base.commit, base_tree=start, tree=changes.tree, patch_sha256=digest)
-    note_tree(desk.progress(loop), tree)
+    note_tree(progress, tree)
     return Kept(tree, files)
+
+
+def _screened(
+    sandbox: Sandbox,
+    redactor: Redactor,
+    what: str,
+    write: Callable[[Callable[[bytes], None]], None],
+    binaries: GitRecorder | None = None,
+) -> Path:
+    """A patch, complete and looked through, but not yet where it is kept."""
+    waiting = sandbox.place.folder / "work.waiting"
+    with Screened(waiting, what, redactor) as screened:
+        write(screened.write)
+    findings = [*screened.findings, *(in_binaries(binaries, redactor) if binaries is not None else ())]
+    if findings:
+        raise SecretLeak(
+            f"{what} holds a secret: {findings[0].sentence()}",
+            hint="see the task's record; take the secret out, then `loopwright loop resume`",
+        )
+    return waiting
+
+
+def _keep(waiting: Path, target: Path) -> None:
+    make_folder(target.parent)
+    write_durably(target, waiting.read_bytes())
+    sync_folder(target.parent)

@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from loopwright.errors import GitFailed, StorageFailed
-from loopwright.evidence.trees import SECRET_FOLDERS, write_tree
+from loopwright.evidence.trees import AS_PATCH, SECRET_FOLDERS, write_tree
 from loopwright.kernel import git_index, process
 from loopwright.kernel.files import shown
 from loopwright.kernel.git import PrivateRepository, git_failure
@@ -18,7 +18,6 @@ from loopwright.sandbox.model import Base
 from loopwright.sandbox.port import Changes
 from loopwright.sandbox.tidy import set_aside_what_git_refuses
 
-_DIFF = ("--no-ext-diff", "--no-textconv", "--no-color", "--src-prefix=a/", "--dst-prefix=b/")
 _BIG_FILE = 32 << 20
 _LARGEST = 1 << 30
 
@@ -124,16 +123,22 @@ class GitRecorder:
             if size <= limit:
                 write(data)
 
-        # A secrets folder is in HEAD and not here: as a deletion its content would be in the patch.
-        outside = [f":(exclude,top){folder}" for folder in SECRET_FOLDERS]
-        self._diff(commit, self._base.tree, bounded, "--", ".", *outside)
+        self.write_start(bounded)
         return size <= limit
 
     def write_whole_patch(self, write: Callable[[bytes], None]) -> None:
         """What the recorded tree has that the base's commit has not; without a commit that is everything."""
+        self._diff_from_commit(self._tree, write)
+
+    def write_start(self, write: Callable[[bytes], None]) -> None:
+        """What the base has that its commit has not; without a commit that is everything."""
+        self._diff_from_commit(self._base.tree, write)
+
+    def _diff_from_commit(self, tree: str, write: Callable[[bytes], None]) -> None:
         start = f"{self._base.commit}^{{tree}}" if self._base.commit else self._git.run("mktree").decode().strip()
+        # A secrets folder is in HEAD and not here: as a deletion its content would be in the patch.
         outside = [f":(exclude,top){folder}" for folder in SECRET_FOLDERS]
-        self._diff(start, self._tree, write, "--", ".", *outside)
+        self._diff(start, tree, write, "--", ".", *outside)
 
     def _keep_large_files_out(self) -> list[str]:
         """A patch can't carry a file of gigabytes: put the base's entry back, and name the file."""
@@ -158,7 +163,7 @@ class GitRecorder:
             yield meta[0].lstrip(b":"), meta[2], path, int(size) if size.isdigit() else 0
 
     def _diff(self, old: str, new: str, write: Callable[[bytes], None], *paths: str) -> None:
-        argv = self._git.argv("diff-tree", "-r", "-p", "-M", "--binary", "--full-index", *_DIFF, old, new, *paths)
+        argv = self._git.argv(*AS_PATCH, old, new, *paths)
         errors: list[bytes] = []
         ended = process.stream(
             process.Command(argv, self._git.work_tree, self._git.env(), "patch"),

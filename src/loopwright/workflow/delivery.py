@@ -29,6 +29,8 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     head: str
     moves: tuple[FileMove, ...]
     undoing: bool = False
+    # A folder that archiving moved goes back with the rest: from, to.
+    moved: tuple[str, str] | None = None
 
 
 State = Literal["as it was", "done", "changed by somebody"]

@@ -22,6 +22,7 @@ from loopwright.workflow.model import (
     Requested,
     Reviewing,
     Stage,
+    Transition,
     Used,
     Workflow,
 )
@@ -101,9 +102,16 @@ def _built(workflow: Workflow, event: e.Event) -> Workflow:
         case e.SpecsNoted() | e.DeltaFitted() | e.PrecedenceGiven() | e.ChangeArchived() | e.ArchiveSettled():
             return _towards_specs(workflow, event)
         case e.ChangeUndone():
-            return replace(workflow, at=Done(delivery=None))
+            return _taken_back(workflow)
         case _:
             raise ValueError(f"{type(event).__name__} does not follow on anything")
+
+
+def _taken_back(workflow: Workflow) -> Workflow:
+    """As it was before the last consent: what was built is there and judged, and somebody has to decide anew."""
+    review = workflow.approval(Key.REVIEW)
+    evidence = review.subject.hash if isinstance(review, Used) else ""
+    return _forget(replace(workflow, at=Reviewing(evidence=evidence), confirmed=Transition.BUILD_REVIEW), Key.COMPLETE)
 
 
 def _towards_specs(
@@ -119,11 +127,11 @@ def _towards_specs(
             return replace(workflow, goes_before=(*workflow.goes_before, over))
         case e.ChangeArchived(folder=folder, writes=writes):
             delivery = _delivery(workflow)
-            there = Archived(change_id=workflow.change_id, delivery=delivery, folder=folder, pending=writes)
+            there = Archived(change_id=workflow.change_id, delivery=delivery, folder=folder, writes=writes)
             return replace(workflow, at=there)
         case e.ArchiveSettled():
             at = workflow.at
-            return replace(workflow, at=replace(at, pending=())) if isinstance(at, Archived) else workflow
+            return replace(workflow, at=replace(at, settled=True)) if isinstance(at, Archived) else workflow
         case _:
             assert_never(event)
 

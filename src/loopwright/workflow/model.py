@@ -307,12 +307,18 @@ class Done(_Value, frozen=True, kw_only=True, tag="done"):
 
 
 class Archived(_Value, frozen=True, kw_only=True, tag="archived"):
-    """The specs remember it. What is `pending` was decided and may not be on the disk yet."""
+    """The specs remember it. What was decided may not be on the disk yet, until it is settled."""
 
     change_id: str
     delivery: Delivery | None = None
     folder: str = ""
-    pending: tuple[Write, ...] = ()
+    writes: tuple[Write, ...] = ()
+    settled: bool = False
+
+    @property
+    def pending(self) -> tuple[Write, ...]:
+        """What may not be on the disk yet."""
+        return () if self.settled else self.writes
 
 
 At = Clarifying | Planning | Building | Reviewing | Done | Archived

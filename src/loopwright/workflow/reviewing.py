@@ -12,6 +12,8 @@ from loopwright.workflow.documents.page import new_page
 from loopwright.workflow.model import Review, Stage, Verdict
 
 Severity = Literal["info", "minor", "major", "critical"]
+# The patch that the verdict is about.
+REVIEWED = "review-support/reviewed.patch"
 _BACK = {Stage.BUILD: 1, Stage.PLAN: 2, Stage.CLARIFY: 3}
 
 

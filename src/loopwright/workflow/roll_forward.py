@@ -107,7 +107,11 @@ def _sync_folders(root: Path, names: list[str]) -> None:
 
 
 def _move(layout: Layout, at: Archived) -> None:
-    source, target = layout.change(at.change_id), layout.root / at.folder
+    move_folder(layout.change(at.change_id), layout.root / at.folder)
+
+
+def move_folder(source: Path, target: Path) -> None:
+    """Durably, in one step; nothing where it is done already, or where something is in the way."""
     if not source.is_dir() or target.exists():
         return
     make_folder(target.parent)

@@ -118,6 +118,7 @@ class Opened:
         self._workflow = workflow
         self._last_line = last_line
         self._log = event_log.Writer(paths.journal)
+        self._gathered: dict[tuple[int, str], Facts] = {}
 
     def __enter__(self) -> Opened:
         return self
@@ -150,8 +151,14 @@ class Opened:
         return stamp(self._clock())
 
     def facts(self, *, base_tree: str = "") -> Facts:
-        """What is on the disk now; the base tree is brought by whoever named it."""
-        return gather(self.workflow, self.paths, self._gates, base_tree=base_tree)
+        """What is on the disk; the base tree is brought by whoever named it.
+
+        Looked at once between two events: what somebody consents to and what is checked are the same then.
+        """
+        key = (self.workflow.revision, base_tree)
+        if key not in self._gathered:
+            self._gathered = {key: gather(self.workflow, self.paths, self._gates, base_tree=base_tree)}
+        return self._gathered[key]
 
     def standing(self, *, base_tree: str = "") -> Standing:
         """How it stands now."""

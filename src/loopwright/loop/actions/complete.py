@@ -6,6 +6,7 @@ from loopwright.kernel.files import make_folder, write_durably
 from loopwright.loop import commands as c
 from loopwright.loop.desk import Desk
 from loopwright.loop.model import Loop
+from loopwright.loop.own_work import own_work
 from loopwright.loop.work_files import patch_path
 
 
@@ -19,8 +20,9 @@ def perform(loop: Loop, desk: Desk, action_id: str) -> c.Command:
     lines += ["", "## Tests", "", f"{found.pass_rate:g} % of {len(found.results)} passed in run {found.run_id}:"]
     lines += [f"`loopwright verify {found.run_id}` checks that; `loopwright rerun {found.run_id}` repeats it.", ""]
     if loop.tree is not None:
-        patch = patch_path(progress, loop.tree.patch_sha256).read_bytes()
-        write_durably(progress / "changes.patch", patch)
+        own = own_work(loop.tree, progress, desk.request().project)
+        whole = patch_path(progress, loop.tree.patch_sha256)
+        write_durably(progress / "changes.patch", own.patch if own is not None else whole.read_bytes())
         lines += ["## The work", "", f"`git apply {progress / 'changes.patch'}`", ""]
     write_durably(progress / "summary.md", desk.tools().redactor.clean("\n".join(lines)).data)
     return c.FinishComplete(action_id=action_id)

@@ -51,6 +51,7 @@ class _Page(msgspec.Struct, frozen=True):
 
     write: Write
     data: bytes
+    before: bytes | None
 
 
 def archive(context: Context, slug: str, wish: ArchiveWish) -> ArchiveReport:
@@ -140,21 +141,24 @@ def _candidate(opened: Opened, facts: Facts) -> bytes:
 
 def _page(context: Context, kind: str, path: Path, data: bytes, domain: str) -> _Page:
     try:
-        before = sha256(read_plainly(path, most=MOST_BYTES))
+        before = read_plainly(path, most=MOST_BYTES)
     except FileNotFoundError:
-        before = ""
+        before = None
+    digest = sha256(before) if before is not None else ""
     name = os.path.relpath(path, context.layout.root)
     write = msgspec.convert(
-        {"kind": kind, "path": name, "before": before, "after": sha256(data), "domain": domain}, Write
+        {"kind": kind, "path": name, "before": digest, "after": sha256(data), "domain": domain}, Write
     )
-    return _Page(write, data)
+    return _Page(write, data, before)
 
 
 def _decide(context: Context, opened: Opened, pages: list[_Page]) -> None:
-    """The new bytes are durable, then one line of the journal makes them true."""
+    """The new bytes are durable, and the old ones for `undo`; then one line of the journal makes them true."""
     remove_stale_temporaries(opened.paths.folder / "objects")
     for page in pages:
         opened.keep(page.data)
+        if page.before is not None:
+            opened.keep(page.before)
     command = c.Archive(
         standing=opened.standing(),
         folder=_free_folder(context, opened),

@@ -20,7 +20,10 @@ _MOST_READ = 1 << 20
 class BuiltTree:
     """What was seen: judges that are not as they were sealed, new tests beside them, and every changed file."""
 
-    def __init__(self, judges: Judges, seals: dict[str, str], hidden: Hidden | None) -> None:
+    def __init__(
+        self, judges: Judges, seals: dict[str, str], hidden: Hidden | None, own: tuple[str, ...] | None = None
+    ) -> None:
+        self._own = own
         self._who = judges
         self._seals = seals
         self._hidden = hidden
@@ -33,7 +36,7 @@ class BuiltTree:
         repo, recorder = sandbox.place.repo, sandbox.recorder
         self.judges, self.beside = {}, {}
         if isinstance(recorder, GitRecorder):
-            self.files = recorder.files_since_commit()
+            self.files = self._own if self._own is not None else recorder.files_since_commit()
         changed = set(self.files)
         there = set(_files(repo, sandbox.view.provided))
         for path in sorted(there):

@@ -6,12 +6,11 @@ from pathlib import Path
 
 import msgspec
 
-from loopwright.evidence.model import BaseRecord
 from loopwright.kernel.process import Cancellation
 from loopwright.loop.model import Loop
-from loopwright.loop.work_files import patch_path
+from loopwright.loop.own_work import own_work
+from loopwright.loop.workshop import with_work
 from loopwright.runner.order import Observer
-from loopwright.sandbox.model import Mode, RecordedRequest
 from loopwright.sandbox.open import Sandbox, Wanted
 from loopwright.verbs.context import Context
 from loopwright.verbs.loop.control import store_of
@@ -31,14 +30,15 @@ class Controls(msgspec.Struct, frozen=True):
 def work_of(context: Context, loop: Loop) -> Wanted:
     """The sandbox of base and patch, once more."""
     now = context.sandbox_request()
+    return now if loop.tree is None else with_work(now, loop.tree, store_of(context).paths(loop.loop_id).progress)
+
+
+def own_files(context: Context, loop: Loop) -> tuple[str, ...] | None:
+    """The paths that the work itself touches; None where the project was clean, and the commit tells."""
     if loop.tree is None:
-        return now
-    return RecordedRequest(
-        now=now,
-        mode=Mode.COPY if now.mode == Mode.COPY else Mode.WORKTREE,
-        base=BaseRecord(commit=loop.tree.commit, tree=loop.tree.tree, is_commit=False),
-        base_patch=patch_path(store_of(context).paths(loop.loop_id).progress, loop.tree.patch_sha256),
-    )
+        return None
+    own = own_work(loop.tree, store_of(context).paths(loop.loop_id).progress, context.project)
+    return own.files if own is not None else None
 
 
 def control(

@@ -18,7 +18,7 @@ from loopwright.runner.run_plan import Finished
 from loopwright.verbs.context import Context
 from loopwright.verbs.workflow.built_tree import BuiltTree
 from loopwright.verbs.workflow.checking import Hidden, check_runs, hidden_folder, steps_of
-from loopwright.verbs.workflow.controls import Controls, control, work_of
+from loopwright.verbs.workflow.controls import Controls, control, own_files, work_of
 from loopwright.verbs.workflow.names import store_of
 from loopwright.workflow import commands as c
 from loopwright.workflow import manifest
@@ -43,11 +43,10 @@ class SliceCraft:
 
     def judging(self, loop: Loop) -> Judging | None:
         """Every check of every slice."""
-        del loop
         facts, seals = self._facts()
         slices = self._slices(facts)
         judges = find_judges(self._context.layout.root, slices, facts.gates)
-        self._seen = BuiltTree(judges, seals, self._hidden(slices.checks))
+        self._seen = BuiltTree(judges, seals, self._hidden(slices.checks), own_files(self._context, loop))
         return Judging(tuple(steps_of(slices.checks)) or (_NOTHING_TO_RUN,), self._seen)
 
     def results(self, loop: Loop, finished: Finished) -> tuple[TestResult, ...]:

@@ -21,9 +21,14 @@ from loopwright.kernel.git import UserRepository
 from loopwright.verbs.context import Context
 from loopwright.verbs.workflow.built import Built
 from loopwright.workflow.delivery import FileMove, Plan, in_the_way, state_of
-from loopwright.workflow.model import Delivery, Workflow
+from loopwright.workflow.model import Archived, Delivery, Workflow
+from loopwright.workflow.reviewing import REVIEWED
+from loopwright.workflow.roll_forward import move_folder
 
 _PLAN = "delivery/plan.json"
+_DONE = "delivery/done.json"
+_UNDONE = "delivery/undone.json"
+_APPLY = ("--binary", "--whitespace=nowarn", "-")
 
 
 class Delivered(msgspec.Struct, frozen=True):
@@ -46,7 +51,7 @@ def deliver(context: Context, workflow: Workflow, work: Built, *, as_branch: boo
         raise WorkflowRefused(
             "delivery_blocked",
             f"there is no git repository for a branch{f', and in place it does not apply: {why}' if why else ''}",
-            next_command=f"git apply {shown(work.path)}, by hand",
+            next_command=f"git apply {shown(context.layout.workflow(workflow.slug).document(REVIEWED))}, by hand",
         )
     found = _branch(workflow, work, repository)
     if why is None:
@@ -58,7 +63,7 @@ def _delivered_before(context: Context, workflow: Workflow, work: Built) -> Deli
     """We died between the files and the journal: they are there, and stay as they are."""
     folder = context.layout.workflow(workflow.slug).folder
     finish(context, workflow.slug)
-    done = folder / "delivery" / "done.json"
+    done = folder / _DONE
     if not done.is_file():
         return None
     plan = codec.from_json(done.read_bytes(), Plan)
@@ -83,12 +88,10 @@ def finish(context: Context, slug: str) -> bool:
 
 
 def undo(context: Context, workflow: Workflow, delivery: Delivery) -> str:
-    """Take it back; refused, and nothing changed, where somebody went on from it."""
-    if delivery.how == "branch":
-        return _drop_branch(context, delivery)
+    """Take it back, out of the specs, too; refused, and nothing changed, where somebody went on from it."""
     folder = context.layout.workflow(workflow.slug).folder
-    done = folder / "delivery" / "done.json"
-    plan = msgspec.structs.replace(codec.from_json(done.read_bytes(), Plan), undoing=True)
+    finish(context, workflow.slug)
+    plan = _undoing(context, folder, workflow, delivery)
     changed = in_the_way(plan, lambda name: _digest(context.project / name))
     if changed:
         raise WorkflowRefused(
@@ -96,17 +99,42 @@ def undo(context: Context, workflow: Workflow, delivery: Delivery) -> str:
             f"these files were changed after the delivery: {', '.join(changed[:5])}",
             next_command="take your changes to them aside, then try again",
         )
+    said = _drop_branch(context, delivery) if delivery.how == "branch" else ""
     write_durably(folder / _PLAN, codec.to_json(plan))
     _carry_out(context, folder, plan)
-    return f"{len(plan.moves)} files are as they were before"
+    return "; ".join(part for part in (said, f"{len(plan.moves)} files are as they were before") if part)
+
+
+def _undoing(context: Context, folder: Path, workflow: Workflow, delivery: Delivery) -> Plan:
+    """Everything that is to be turned around: what was delivered, and what archiving wrote."""
+    # Where we died before the journal heard of it, the files are back already, and the plan is among the undone.
+    done = next((path for path in (folder / _DONE, folder / _UNDONE) if path.is_file()), None)
+    moves: tuple[FileMove, ...] = ()
+    if delivery.how == "patch" and done is not None:
+        moves = codec.from_json(done.read_bytes(), Plan).moves
+    plan = Plan(patch_sha256=delivery.patch_sha256, head=delivery.before, moves=moves, undoing=True)
+    at = workflow.at
+    if not isinstance(at, Archived):
+        return plan
+    names = {write.path: os.path.relpath(context.layout.root / write.path, context.project) for write in at.writes}
+    specs = tuple(
+        FileMove(path=names[write.path], before=write.before, after=write.after)
+        for write in at.writes
+        # A candidate for a decision that somebody wrote on is theirs.
+        if write.kind != "candidate" or _digest(context.project / names[write.path]) == write.after
+    )
+    back = os.path.relpath(context.layout.change(at.change_id), context.layout.root)
+    return msgspec.structs.replace(plan, moves=moves + specs, moved=(at.folder, back))
 
 
 def _why_not_in_place(context: Context, work: Built) -> str | None:
     """Whether the patch applies to the files as they are now, all of it."""
+    if not work.patch:
+        return None
     with tempfile.TemporaryDirectory(prefix="loopwright-deliver-") as scratch:
         looking = git.make_private(Path(scratch) / "git", context.project)
         try:
-            looking.run("apply", "--check", "--binary", "--whitespace=nowarn", "--", str(work.path.absolute()))
+            looking.run("apply", "--check", *_APPLY, stdin=work.patch)
         except GitFailed as problem:
             return problem.message
     return None
@@ -133,7 +161,8 @@ def _planned(context: Context, folder: Path, work: Built, repository: UserReposi
                 make_folder((copy / name).parent)
                 _copy(source, copy / name)
         maker = git.make_private(Path(scratch) / "git", copy)
-        maker.run("apply", "--binary", "--whitespace=nowarn", "--", str(work.path.absolute()))
+        if names:
+            maker.run("apply", *_APPLY, stdin=work.patch)
         moves = tuple(_move(context.project, copy, name, folder) for name in names)
     head = repository.head.commit if repository is not None and repository.head is not None else ""
     changed = tuple(move for move in moves if move.before != move.after or move.mode != move.was_mode)
@@ -157,10 +186,12 @@ def _carry_out(context: Context, folder: Path, plan: Plan) -> None:
             continue
         digest, mode = (move.before, move.was_mode) if plan.undoing else (move.after, move.mode)
         _put(target, digest, mode, folder)
-    if plan.undoing:
-        (folder / "delivery" / "done.json").unlink(missing_ok=True)
-    else:
-        write_durably(folder / "delivery" / "done.json", codec.to_json(plan))
+        if plan.undoing and not digest:
+            _drop_empty_folders(target.parent, context.project)
+    if plan.moved is not None:
+        move_folder(context.layout.root / plan.moved[0], context.layout.root / plan.moved[1])
+    write_durably(folder / (_UNDONE if plan.undoing else _DONE), codec.to_json(plan))
+    (folder / (_DONE if plan.undoing else _UNDONE)).unlink(missing_ok=True)
     (folder / _PLAN).unlink(missing_ok=True)
 
 
@@ -178,12 +209,24 @@ def _put(target: Path, digest: str, mode: int, folder: Path) -> None:
     write_durably(target, data, mode=mode)
 
 
+def _drop_empty_folders(folder: Path, top: Path) -> None:
+    """Those that came with the change go with it."""
+    while folder != top and top in folder.parents:
+        try:
+            folder.rmdir()
+        except OSError:
+            return
+        folder = folder.parent
+
+
 def _touched(work: Built) -> list[str]:
     """Every path of the patch, both sides of a rename."""
+    if not work.patch:
+        return []
     with tempfile.TemporaryDirectory(prefix="loopwright-deliver-") as scratch:
         reader = git.make_private(Path(scratch) / "git", Path(scratch))
-        listed = reader.run("apply", "--numstat", "-z", "--", str(work.path.absolute()))
-        summary = reader.run("apply", "--summary", "--", str(work.path.absolute())).decode("utf-8", "replace")
+        listed = reader.run("apply", "--numstat", "-z", "-", stdin=work.patch)
+        summary = reader.run("apply", "--summary", "-", stdin=work.patch).decode("utf-8", "replace")
     names = {os.fsdecode(row.split(b"\t", 2)[2]) for row in listed.split(b"\0") if row.count(b"\t") >= 2}
     return sorted(names | set(_renamed(work.patch)) if "rename" in summary else names)
 
@@ -233,19 +276,24 @@ def _branch(workflow: Workflow, work: Built, repository: UserRepository) -> Deli
         make_folder(Path(scratch) / "tree")
         start = work.tree.commit
         maker.run("read-tree", *([start] if start else ["--empty"]))
-        if work.patch:
-            maker.run("apply", "--cached", "--binary", "--whitespace=nowarn", "--", str(work.path.absolute()))
+        alone = not work.patch or maker.succeeds("apply", "--cached", *_APPLY, stdin=work.patch)
+        if not alone:
+            # It rests on what was not committed when the build began: without that there is no such tree.
+            maker.run("apply", "--cached", *_APPLY, stdin=work.since_commit)
         tree = maker.run("write-tree").decode().strip()
         parents = ("-p", start) if start else ()
         who = ("user.name=loopwright", "user.email=loopwright@localhost")
         commit = maker.run("commit-tree", tree, *parents, "-m", f"{workflow.slug}\n\n{workflow.idea}", config=who)
         git.publish_branch(repository, maker, commit.decode().strip(), name)
     delivery = Delivery(how="branch", where=name, before=commit.decode().strip(), patch_sha256=work.tree.patch_sha256)
-    return Delivered(delivery, f"it is on the branch {name}: git merge {name}")
+    rest = "" if alone else " (with what you had not committed when it was built: the work rests on that)"
+    return Delivered(delivery, f"it is on the branch {name}{rest}: git merge {name}")
 
 
 def _drop_branch(context: Context, delivery: Delivery) -> str:
     repository = context.repository()
+    if repository is not None and not git.has_branch(repository, delivery.where):
+        return f"the branch {delivery.where} is gone"
     if repository is None or not git.drop_branch(repository, delivery.where, delivery.before):
         raise WorkflowRefused(
             "undo_blocked",

@@ -32,7 +32,16 @@ from loopwright.workflow.manifest import Row, merged
 from loopwright.workflow.manifest import render as render_manifest
 from loopwright.workflow.model import Building, Review, Reviewing, Stage, Transition, Verification, Workflow
 from loopwright.workflow.patch_facts import patch_facts
-from loopwright.workflow.reviewing import CodeReview, Objection, Outcome, SmellReview, concluded, report, support
+from loopwright.workflow.reviewing import (
+    REVIEWED,
+    CodeReview,
+    Objection,
+    Outcome,
+    SmellReview,
+    concluded,
+    report,
+    support,
+)
 from loopwright.workflow.scope import scope_blockers
 from loopwright.workflow.store import Opened
 
@@ -253,9 +262,7 @@ def _settle(
             "review-support/architecture-smell.json": support(answers[1], skipped),
             "review-support/changed-files.json": changed.encode(),
         }
-        opened.write(
-            {name: clean(data).data for name, data in pages.items()} | {"review-support/reviewed.patch": patch}, who
-        )
+        opened.write({name: clean(data).data for name, data in pages.items()} | {REVIEWED: patch}, who)
         opened.apply(c.RecordReview(review=found), who)
         if outcome.verdict == "approve":
             _journal(context, opened.workflow, found)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from loopwright.errors import WorkflowRefused
+from loopwright.kernel.locks import locked
 from loopwright.verbs.context import Context
 from loopwright.verbs.loop.control import actor
 from loopwright.verbs.person import require_person
@@ -11,6 +12,7 @@ from loopwright.verbs.workflow.approve import Consented
 from loopwright.verbs.workflow.names import store_of
 from loopwright.workflow import commands as c
 from loopwright.workflow.model import Archived, Done
+from loopwright.workflow.store import SPECS_LOCK
 
 
 def undo(context: Context, slug: str) -> Consented:
@@ -25,6 +27,8 @@ def undo(context: Context, slug: str) -> Consented:
                 f"nothing of {slug} was delivered",
                 next_command=f"loopwright status {slug}",
             )
-        said = deliver.undo(context, opened.workflow, delivery)
+        # Archiving may have written the specs: nobody else does meanwhile.
+        with locked(context.layout.lock(SPECS_LOCK)):
+            said = deliver.undo(context, opened.workflow, delivery)
         after = opened.apply(c.Undo(by=actor()), actor()).workflow
     return Consented(after, said)

@@ -1,0 +1,51 @@
+"""What is a loop's own in what it keeps: that is everything since the commit, and uncommitted files are a person's.
+
+A loop starts from the project as it is. What that had beyond its commit is kept once, beside the work, so that the work
+alone can be reviewed and handed over.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import msgspec
+
+from loopwright.errors import StorageFailed
+from loopwright.evidence.model import BaseRecord
+from loopwright.evidence.trees import diff_trees, load_base
+from loopwright.kernel import git
+from loopwright.kernel.files import make_folder, shown
+from loopwright.loop.model import Tree
+from loopwright.loop.work_files import patch_path, start_path
+
+
+class OwnWork(msgspec.Struct, frozen=True):
+    """The loop's own changes, and the paths that they touch."""
+
+    patch: bytes
+    files: tuple[str, ...]
+
+
+def own_work(tree: Tree, progress: Path, project: Path) -> OwnWork | None:
+    """What differs from what the loop started from; None where that was a commit, and all that is kept is its own."""
+    start = start_path(progress, tree.base_tree)
+    if not start.is_file():
+        return None
+    with tempfile.TemporaryDirectory(prefix="loopwright-own-") as scratch:
+        repository = git.discover(project)
+        work_tree = Path(scratch) / "tree"
+        make_folder(work_tree)
+        judge = git.make_private(
+            Path(scratch) / "git",
+            work_tree,
+            object_stores=repository.object_stores if repository is not None else (),
+            object_format=repository.object_format if repository is not None else "sha1",
+        )
+        for name, patch in ((tree.base_tree, start), (tree.tree, patch_path(progress, tree.patch_sha256))):
+            if not load_base(judge, BaseRecord(commit=tree.commit, tree=name, is_commit=False), patch):
+                raise StorageFailed(
+                    f"{shown(patch)} does not lead to the tree that was recorded",
+                    hint="the commit that the work started from must be there, and its files as they were kept",
+                )
+        return OwnWork(*diff_trees(judge, tree.base_tree, tree.tree))
