@@ -82,6 +82,31 @@ def test_a_build_that_never_gets_there_says_what_fails(project):
     assert refused["error"] == "build_review_gate_blocked"
 
 
+def test_a_build_that_gave_up_goes_on_when_it_is_typed_again(project):
+    approved(project, [CLAIMS, CLAIMS, BUILDS])
+    build(project, code=11)
+    assert status(project)["recommended_next_action"] == "loopwright build greet"
+    build(project)
+    assert blockers(project, "review") == {}
+    assert "completed" in build(project).stdout, "and a build that is through says so"
+
+
+def test_a_plan_that_asks_for_more_after_the_build_is_built_on(project):
+    louder = "python3 -c \"import hello; assert hello.shout() == 'HELLO'\""
+    mends = {"role": "builder", "run": f"{BUILT}; printf 'def shout():\\n    return \"HELLO\"\\n' >> hello.py"}
+    approved(project, [BUILDS, mends])
+    build(project)
+    path = project.own / "changes" / "active" / "chg-greet" / "slices.json"
+    document = json.loads(path.read_text())
+    document["slices"][0]["checks"].append({"id": "VS-1-C2", "command": louder})
+    path.write_text(json.dumps(document))
+    assert "approval_void_build" in blockers(project, "review")
+    ok(project, "plan", "greet")
+    ok(project, "approve", "greet", "--from", "plan", "--to", "build")
+    build(project)
+    assert blockers(project, "review") == {}
+
+
 def test_a_judge_that_the_work_changed_needs_a_persons_look(project):
     check = {"id": "C", "command": "bash check.sh"}
     cheats = {"role": "builder", "run": "echo true > check.sh"}

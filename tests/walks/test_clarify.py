@@ -34,13 +34,11 @@ def spec_of(project, slug="x"):
 
 def clarified(project, slug="x"):
     """Every question of the tool's own answered."""
-    ok(project, "clarify", slug, "--idea", "an idea")
-    for _ in range(30):
-        item = ok(project, "clarify", slug, "--json").json()["item"]
-        if item is None:
-            return
-        ok(project, "answer", slug, item, ANSWER)
-    raise AssertionError("it never stops asking")
+    done = project.run(
+        "clarify", slug, "--idea", "an idea", "--interactive", stdin=b"".join([f"{ANSWER}\n".encode()] * 30)
+    )
+    assert done.exit_code == 0, done.stdout + done.stderr
+    assert 3 < done.stdout.count("> ") < 30, "one question after the other, and an end"
 
 
 def status(project, slug="x"):
@@ -114,6 +112,8 @@ def test_a_rejection_stays_until_somebody_approves(project):
     ok(project, "reject", "x", "--from", "clarify", "--to", "plan", "--reason", "too vague")
     state = json.loads((project.own / "workflows" / "x" / "state.json").read_text())
     assert state["approval"]["plan"]["reason"] == "too vague"
+    refused = refusal(project, "plan", "x", "--agent", "nobody")
+    assert [one["code"] for one in refused["blockers"]] == ["approval_rejected_plan"]
     ok(project, "approve", "x", "--from", "clarify", "--to", "plan")
 
 

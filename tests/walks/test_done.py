@@ -142,6 +142,8 @@ def test_a_project_without_git_gets_the_work_alone(project):
     ok(project, "build", "greet", "--agent", "scripted")
     ok(project, "approve", "greet", "--from", "build", "--to", "review")
     ok(project, "review", "greet")
+    refused = refusal(project, "approve", "greet", "--from", "review", "--to", "done", "--as-branch")
+    assert refused["error"] == "delivery_blocked"
     assert "1 files" in ok(project, "approve", "greet", "--from", "review", "--to", "done").stdout
     assert "hello {name}" in (project.root / "hello.py").read_text()
     assert (project.root / "other.txt").read_text() == "mine\n"
@@ -270,6 +272,7 @@ def test_a_person_reviews_and_sends_it_back_to_the_plan(project):
 def test_a_person_reviews_and_sends_it_back_to_the_beginning(project):
     built(project)
     ok(project, "review", "greet", "--verdict", "request-changes", "--target", "clarify", "--rationale", "who asked?")
+    assert "clarify_rework_required" in blockers(project, "done")
     ok(project, "approve", "greet", "--from", "review", "--to", "clarify")
     asked = ok(project, "clarify", "greet", "--json").json()
     assert "who asked?" in asked["question"]
@@ -279,8 +282,30 @@ def test_a_person_reviews_and_sends_it_back_to_the_beginning(project):
 def test_going_back_needs_a_reason(project):
     built(project)
     ok(project, "review", "greet", "--verdict", "request-changes", "--target", "plan")
-    # A verdict without words still says something of itself; a blank one is caught by the rules' own test.
-    assert state(project)["rollback_rationale"]
+    assert "without a word why" in report(project)
+    assert "plan_rework_required" in blockers(project, "done")
+    refused = refusal(project, "approve", "greet", "--from", "review", "--to", "plan")
+    assert refused["error"] == "rollback_rationale_required"
+    ok(project, "approve", "greet", "--from", "review", "--to", "plan", "--rationale", "the slices are wrong")
+    assert state(project)["rollback_rationale"] == "the slices are wrong"
+
+
+def test_scope_that_is_left_turns_the_verdict_around(project):
+    built(project)
+    assert "review_status_pending" in blockers(project, "done")
+    ok(project, "review", "greet")
+    path = project.own / "workflows" / "greet" / "execution-record.md"
+    path.write_text(path.read_text().replace("schema_version", "remaining_scope: the docs\nschema_version", 1))
+    refused = refusal(project, "approve", "greet", "--from", "review", "--to", "done")
+    assert refused["error"] == "review_done_scope_blocked"
+    assert [one["code"] for one in refused["blockers"]] == ["partial_scope_remaining"]
+    found = state(project)
+    assert (found["review_verdict"], found["rollback_target"]) == ("request-changes", "build")
+    assert refusal(project, "approve", "greet", "--from", "review", "--to", "plan")["error"] == (
+        "review_plan_fix_not_requested"
+    )
+    ok(project, *refused["next"].split()[1:])
+    assert "return 'hi'" in (project.root / "hello.py").read_text(), "nothing was delivered"
 
 
 def test_back_to_the_build_by_the_report_goes_on_from_what_is_there(project):

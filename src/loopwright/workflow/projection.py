@@ -35,7 +35,7 @@ def document_of(workflow: Workflow, facts: Facts, standing: Standing) -> dict[st
         "execution_record_status": facts.record_status,
         "review_verdict": review.verdict if review is not None else None,
         "rollback_target": review.target.value if review is not None and review.target is not None else None,
-        "rollback_rationale": review.rationale if review is not None else None,
+        "rollback_rationale": _rationale(workflow),
         "review_handoff_ready": not standing.readiness.review and workflow.stage.value in ("build", "review", "done"),
         "change_id": workflow.change_id,
         "change_artifacts_status": facts.change_status,
@@ -112,3 +112,11 @@ def _approval(workflow: Workflow, key: Key, standing: Standing) -> dict[str, Any
         case _:
             pass
     return found
+
+
+def _rationale(workflow: Workflow) -> str | None:
+    """Why it goes back: the reason that was given with the consent comes before the reviewer's."""
+    consent = workflow.approval(Key.ROLLBACK)
+    if isinstance(consent, Approved) and consent.rationale:
+        return consent.rationale
+    return workflow.review.rationale if workflow.review is not None else None

@@ -14,6 +14,7 @@ from loopwright.workflow.model import Review, Stage, Verdict
 Severity = Literal["info", "minor", "major", "critical"]
 # The patch that the verdict is about.
 REVIEWED = "review-support/reviewed.patch"
+_WORDLESS = "code review: changes are asked for, without a word why"
 _BACK = {Stage.BUILD: 1, Stage.PLAN: 2, Stage.CLARIFY: 3}
 
 
@@ -67,8 +68,9 @@ def concluded(
     """Mechanical objections first; an agent's judgment can only add to them."""
     found = list(objections)
     if code is not None and code.verdict == "request-changes":
-        said = code.summary or "; ".join(one.message for one in code.findings[:5]) or "the code review asks for changes"
-        found.append(Objection(Stage(code.rollback_target or "build"), f"code review: {said}"))
+        said = code.summary or "; ".join(one.message for one in code.findings[:5])
+        target = Stage(code.rollback_target or "build")
+        found.append(Objection(target, f"code review: {said}" if said else _WORDLESS))
     if smell is not None and smell.verdict == "block":
         said = smell.summary or "; ".join(one.message for one in smell.findings[:5]) or "the architecture does not hold"
         found.append(Objection(Stage(smell.rollback_target or "plan"), f"architecture: {said}"))
@@ -79,7 +81,8 @@ def concluded(
         return Outcome("approve", None, "", (), tuple(told))
     # What has to be answered furthest back comes first: the rest rests on it.
     target = max((one.target for one in found), key=_BACK.__getitem__)
-    rationale = "; ".join(one.message for one in found)
+    # Without words there is no reason yet: whoever consents to going back gives one.
+    rationale = "; ".join(one.message for one in found if one.message != _WORDLESS)
     return Outcome("request-changes", target, rationale, tuple(found), tuple(told))
 
 

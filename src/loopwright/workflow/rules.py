@@ -61,6 +61,7 @@ _GATES = {
     Transition.BUILD_REVIEW: "build_review_gate_blocked",
     Transition.REVIEW_DONE: "review_gate_blocked",
 }
+SCOPE_BLOCKED = "review_done_scope_blocked"
 _SCOPE = ("partial_scope_remaining", "completion_claim_", "implemented_scope_mismatch")
 
 
@@ -150,7 +151,7 @@ def _gate_refusal(workflow: Workflow, command: c.Approve) -> Refused | None:
         if workflow.review is None or workflow.review.verdict != "approve":
             return _blocked(workflow, "review_not_approved", "the review did not approve it", blockers)
         if any(one.code.startswith(_SCOPE) for one in blockers):
-            return _blocked(workflow, "review_done_scope_blocked", "part of the scope is left", blockers)
+            return _blocked(workflow, SCOPE_BLOCKED, "part of the scope is left", blockers)
     if any(one.code.startswith(("missing_", "plan_package_")) for one in blockers):
         return _blocked(workflow, "plan_package_incomplete", "the plan is not whole", blockers)
     said = f"{workflow.slug} is not ready for {transition.target.value}"
@@ -213,7 +214,7 @@ def _work(workflow: Workflow, command: c.Command) -> Decision:  # noqa: C901, PL
             return Accepted((e.ItemAnswered(item=item, by=by),))
         case Planning(), c.TakePlanRound(round=taken):
             return Accepted((e.PlanRoundTaken(round=taken),))
-        case Planning(), c.RecordControls(controls=controls):
+        case Planning() | Building(), c.RecordControls(controls=controls):
             return Accepted((e.ChecksControlled(controls=controls),))
         case Planning(), c.NoteSpecs(base=base):
             return Accepted(() if base == workflow.base else (e.SpecsNoted(base=base),))

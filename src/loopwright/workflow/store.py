@@ -16,7 +16,14 @@ from loopwright.journal import event_log
 from loopwright.kernel import codec
 from loopwright.kernel.clock import Clock, stamp
 from loopwright.kernel.digest import sha256
-from loopwright.kernel.files import make_folder, read_plainly, replace_quickly, shown, write_durably
+from loopwright.kernel.files import (
+    make_folder,
+    read_plainly,
+    remove_stale_temporaries,
+    replace_quickly,
+    shown,
+    write_durably,
+)
 from loopwright.kernel.ids import is_identifier
 from loopwright.kernel.locks import locked
 from loopwright.workflow import commands as c
@@ -184,6 +191,8 @@ class Opened:
             target = self.paths.document(name)
             make_folder(target.parent)
             write_durably(target, data)
+        for folder in {self.paths.document(name).parent for name in documents}:
+            remove_stale_temporaries(folder)  # what a writer left that was killed
         self.apply(c.KeepDocuments(documents={name: sha256(data) for name, data in documents.items()}), actor)
 
     def read(self, name: str) -> bytes | None:

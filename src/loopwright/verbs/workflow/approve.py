@@ -13,8 +13,8 @@ from loopwright.verbs.workflow.deliver import deliver
 from loopwright.verbs.workflow.names import store_of, transition_of
 from loopwright.verbs.workflow.outside_build import require_outside_build
 from loopwright.workflow import commands as c
-from loopwright.workflow.model import Key, Transition, Workflow
-from loopwright.workflow.rules import Deliver
+from loopwright.workflow.model import Key, Stage, Transition, Workflow
+from loopwright.workflow.rules import SCOPE_BLOCKED, Deliver
 from loopwright.workflow.store import Opened
 
 
@@ -58,10 +58,33 @@ def consent(
         require_outside_build(context, opened.workflow, "approve")
         seals = opened.facts().judges if transition.key is Key.BUILD else {}
         command = c.Approve(transition=transition, standing=opened.standing(), by=by, rationale=rationale, seals=seals)
-        applied = opened.apply(command, by)
+        try:
+            applied = opened.apply(command, by)
+        except WorkflowRefused as refusal:
+            raise _sent_back(opened, refusal) if refusal.error == SCOPE_BLOCKED else refusal from None
         if Deliver() in applied.effects:
             return _hand_over(context, opened, transition, by, as_branch=as_branch)
         return Consented(applied.workflow)
+
+
+def _sent_back(opened: Opened, refusal: WorkflowRefused) -> WorkflowRefused:
+    """What is left of the scope was not known to the review: its verdict is that it goes back to the build."""
+    workflow = opened.workflow
+    why = "; ".join(said for _, said, _ in refusal.blockers)
+    if workflow.review is not None:
+        again = msgspec.structs.replace(
+            workflow.review,
+            verdict="request-changes",
+            target=Stage.BUILD,
+            rationale=f"part of the scope is left: {why}",
+        )
+        opened.apply(c.RecordReview(review=again), "tool")
+    return WorkflowRefused(
+        refusal.error,
+        f"{refusal.message}: the review asks for changes now",
+        next_command=f"loopwright approve {workflow.slug} --from review --to build",
+        blockers=refusal.blockers,
+    )
 
 
 def _hand_over(context: Context, opened: Opened, transition: Transition, by: str, *, as_branch: bool) -> Consented:

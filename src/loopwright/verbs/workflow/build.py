@@ -11,7 +11,7 @@ from loopwright.kernel.clock import stamp
 from loopwright.kernel.files import shown
 from loopwright.kernel.process import Cancellation
 from loopwright.loop.desk import Ask
-from loopwright.loop.model import Completed, Created, Failed, Held, Loop
+from loopwright.loop.model import Completed, Created, Failed, Held, Holder, Loop
 from loopwright.verbs.context import Context
 from loopwright.verbs.loop import control
 from loopwright.verbs.loop.control import actor
@@ -31,6 +31,8 @@ from loopwright.workflow.slices import Slices
 from loopwright.workflow.store import Opened
 
 _PASS = 3
+# What a build can mend by going on; a signature or an answer it can't give.
+_BY_BUILDING = ("lane_incomplete_", "verification_", "completion_audit_")
 
 
 class BuildWish(msgspec.Struct, frozen=True, kw_only=True):
@@ -53,8 +55,9 @@ def prepare_build(context: Context, name: str, wish: BuildWish) -> str:
         _enter(opened)
         workflow, facts = opened.workflow, opened.facts()
         opened.write({MANIFEST: _manifest(context, workflow)}, "tool")
+        unfinished = any(one.code.startswith(_BY_BUILDING) for one in opened.standing().readiness.review)
     if isinstance(workflow.at, Building) and workflow.at.loop_id is not None:
-        return workflow.at.loop_id
+        return _going_on(context, workflow.at.loop_id, wish, unfinished=unfinished)
     if workflow.confirmed is Transition.REVIEW_BUILD and workflow.loops:
         loop_id = _rework(context, workflow, wish)
     else:
@@ -69,6 +72,10 @@ def drive(context: Context, loop_id: str, cancellation: Cancellation, *, ask: As
     slug = control.store_of(context).load(loop_id).workflow
     if slug is None:
         return start(context, loop_id, cancellation, ask=ask)
+    if isinstance(control.store_of(context).load(loop_id).phase, Completed):
+        # We died, or were stopped, between the loop's end and its record.
+        settle(context, slug, loop_id)
+        return control.store_of(context).load(loop_id)
     try:
         return start(context, loop_id, cancellation, ask=ask, craft=SliceCraft(context, slug, cancellation))
     finally:
@@ -127,6 +134,21 @@ def _new_loop(context: Context, workflow: Workflow, facts: Facts, wish: BuildWis
         workflow=workflow.slug,
     )
     return control.new_loop(context, wanted).loop_id
+
+
+def _going_on(context: Context, loop_id: str, wish: BuildWish, *, unfinished: bool) -> str:
+    """A loop that is over goes on where building can still mend something."""
+    loop = control.store_of(context).load(loop_id)
+    if isinstance(loop.phase, Held) and any(hold.holder is not Holder.DECISION for hold in loop.phase.holds):
+        control.resume(context, loop_id)  # whoever types `build` wants it to go on
+        return loop_id
+    if not unfinished or not isinstance(loop.phase, Completed | Failed):
+        return loop_id
+    if isinstance(loop.phase, Completed):
+        # Its tasks are done, and the plan that was approved since asks for more.
+        add_task(context, loop_id, TaskWish(description="What the plan asks for now", tool=wish.agent))
+    control.retry(context, loop_id, max_iterations=loop.iteration + 1 + _PASS * wish.max_iterations)
+    return loop_id
 
 
 def _rework(context: Context, workflow: Workflow, wish: BuildWish) -> str:

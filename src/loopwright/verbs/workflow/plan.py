@@ -29,9 +29,22 @@ from loopwright.workflow.documents.spec import Spec, read_spec
 from loopwright.workflow.drafting import PlanReply, drafted, skeletons, wrong_with
 from loopwright.workflow.gather import SPEC
 from loopwright.workflow.living import base_for, digests_of, rivals_of
-from loopwright.workflow.model import Clarifying, Control, Planning, PlanRound, Reviewing, Stage, Transition, Workflow
+from loopwright.workflow.model import (
+    Building,
+    Clarifying,
+    Control,
+    Key,
+    Planning,
+    PlanRound,
+    Reviewing,
+    Stage,
+    Transition,
+    Used,
+    Workflow,
+)
 from loopwright.workflow.package import CHANGE_DOCUMENTS, GRAPH, PLAN_DOCUMENTS, delta_of, prd_of, test_spec_of
 from loopwright.workflow.slices import Slices
+from loopwright.workflow.standing import void_parts
 from loopwright.workflow.store import Opened
 
 Tell = Callable[[str], None]
@@ -74,6 +87,8 @@ def take_direct(context: Context, name: str, source: Path) -> Workflow:
 def plan(context: Context, name: str, wish: PlanWish, tell: Tell, cancellation: Cancellation) -> Workflow:
     """Enter the stage → write → compose → control on the base → ask for consent."""
     slug = slug_of(name)
+    if _is_changed_under_the_build(context, slug):
+        return _changed(context, slug, tell, cancellation)
     _enter(context, slug)
     # Before anybody plans: what another change does to the specs while an agent thinks, the agent has not read.
     said = digests_of(context.layout)
@@ -85,6 +100,23 @@ def plan(context: Context, name: str, wish: PlanWish, tell: Tell, cancellation: 
     _control(context, slug, tell, cancellation)
     with store_of(context).changing(slug) as opened:
         opened.apply(c.RequestApproval(transition=Transition.PLAN_BUILD, standing=opened.standing()), "tool")
+        return opened.workflow
+
+
+def _is_changed_under_the_build(context: Context, slug: str) -> bool:
+    """Whether a person changed the plan while it is built: then what follows from it has to be made anew."""
+    with store_of(context).changing(slug) as opened:
+        approval = opened.workflow.approval(Key.BUILD)
+        changed = isinstance(approval, Used) and void_parts(approval, opened.standing())
+        return isinstance(opened.workflow.at, Building) and bool(changed)
+
+
+def _changed(context: Context, slug: str, tell: Tell, cancellation: Cancellation) -> Workflow:
+    """Compose and control what somebody wrote; the build goes on when a person stands for it."""
+    tell(f"{slug} is being built: nobody plans it anew, what you changed is composed and run on the base")
+    _compose(context, slug, digests_of(context.layout), tell)
+    _control(context, slug, tell, cancellation)
+    with store_of(context).changing(slug) as opened:
         return opened.workflow
 
 
@@ -210,7 +242,8 @@ def _compose(context: Context, slug: str, said: dict[str, dict[str, str]], tell:
         domains = tuple(facts.deltas) or spec.domains
         opened.write({GRAPH: composing.artifact_graph(slug, domains, present)}, "tool")
         base = base_for(said, facts.delta_parts, facts.deltas, opened.workflow.base)
-        opened.apply(c.NoteSpecs(base=base), "tool")
+        if isinstance(opened.workflow.at, Planning):
+            opened.apply(c.NoteSpecs(base=base), "tool")
     _tell_rivals(context, f"chg-{slug}", deltas, tell)
 
 
