@@ -255,6 +255,15 @@ def test_evidence_that_was_touched_is_no_evidence(project):
     assert state(project)["rollback_target"] == "build"
 
 
+def test_a_patch_that_is_not_what_was_verified_is_not_reviewed(project):
+    built(project)
+    (patch,) = (path for path in (project.own / "loops").glob("*.progress/work/*.patch"))
+    patch.write_bytes(patch.read_bytes().replace(b"hello {name}", b"hello, {name}"))
+    refused = refusal(project, "review", "greet")
+    assert refused["error"] == "review_gate_blocked"
+    assert "not any more what was verified" in refused["message"]
+
+
 def test_a_person_reviews_and_sends_it_back_to_the_plan(project):
     built(project)
     ok(project, "review", "greet", "--verdict", "request-changes", "--target", "plan", "--rationale", "think again")
