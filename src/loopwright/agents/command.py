@@ -45,7 +45,8 @@ class CommandAgent:
         if ran.exit_code == _NOT_FOUND:
             return NoAnswer(Reason.AGENT_MISSING, f"the command '{self._command}' was not found")
         if ran.exit_code != 0:
-            return NoAnswer(Reason.CRASHED, f"the command exited with {ran.exit_code}")
+            said = f": {ran.last_words}" if ran.last_words else ""
+            return NoAnswer(Reason.CRASHED, f"the command exited with {ran.exit_code}{said}")
         return _read(str(answer), ran.duration_s)
 
     def used(self, mailbox: Path, *, is_over: bool) -> Used:

@@ -90,6 +90,8 @@ class Ran(msgspec.Struct, frozen=True):
     exit_code: int
     timed_out: bool
     duration_s: float
+    # The last line that it printed, redacted: mostly why it failed.
+    last_words: str = ""
 
 
 class Starter(Protocol):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from loopwright.workspace.settings_model import AgentSettings
 
 # Names the folder beside the sandbox that an agent may write to, and in which it finds what it should read.
 MAILBOX = "LOOPWRIGHT_MAILBOX"
+_MOST_WORDS = 300
 
 
 class Booth(msgspec.Struct, frozen=True):
@@ -183,4 +185,12 @@ def run_in_booth(
             output.write(stream.finish())
     finally:
         output.close()
-    return Ran(ended.exit_code, ended.ending is Ending.TIMED_OUT, ended.duration_s)
+    return Ran(ended.exit_code, ended.ending is Ending.TIMED_OUT, ended.duration_s, _last_line(log))
+
+
+def _last_line(log: Path) -> str:
+    with log.open("rb") as stream:
+        stream.seek(0, os.SEEK_END)
+        stream.seek(max(0, stream.tell() - _MOST_WORDS))
+        lines = stream.read().decode("utf-8", "replace").split("\n")
+    return next((line.strip() for line in reversed(lines) if line.strip()), "")

@@ -24,9 +24,7 @@ class _Row(msgspec.Struct, frozen=True):
 _CLARIFY: Mapping[str, _Row] = {
     "unresolved_ambiguity": _Row("{count} questions are open: {items}", 'loopwright answer {slug} {first} "…"'),
     "clarify_current_round_required": _Row("no round of clarifying was held yet", "loopwright clarify {slug}"),
-    "clarify_max_rounds_exceeded": _Row(
-        "{rounds} rounds were held, and {most} are the most", "loopwright clarify {slug} --profile deep"
-    ),
+    "clarify_max_rounds_exceeded": _Row("{rounds} rounds were held, and {most} are the most", "{way}"),
     "clarify_ambiguity_score_above_threshold": _Row(
         "the ambiguity score is {score}, above {threshold}: {why}", "loopwright clarify {slug}"
     ),

@@ -66,7 +66,11 @@ def _before_plan(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
     if not rounds and workflow.given is None:
         yield blocker("clarify_current_round_required", slug=slug)
     if rounds >= profile.max_rounds and _is_unclear(workflow, spec):
-        yield blocker("clarify_max_rounds_exceeded", slug=slug, rounds=rounds, most=profile.max_rounds)
+        by_hand = (
+            f"write what is missing into {facts.spec_path}, then loopwright plan {slug} --direct {facts.spec_path}"
+        )
+        way = by_hand if profile.name == "deep" else f"loopwright clarify {slug} --profile deep"
+        yield blocker("clarify_max_rounds_exceeded", slug=slug, rounds=rounds, most=profile.max_rounds, way=way)
     score = _score(workflow, spec)
     if score.value > profile.threshold:
         yield blocker(

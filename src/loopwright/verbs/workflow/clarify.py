@@ -21,6 +21,7 @@ from loopwright.workflow.facts import Damaged
 from loopwright.workflow.gather import SPEC
 from loopwright.workflow.model import PROFILES, Clarifying, Profile, Reviewing, Round, Stage, Transition, Workflow
 from loopwright.workflow.questions import next_question
+from loopwright.workflow.readiness import standing_of
 from loopwright.workflow.store import Opened
 from loopwright.workspace.layout import record_choice
 
@@ -132,8 +133,12 @@ def _taken(context: Context, opened: Opened, reply: _Reply) -> Clarified:
     """Put what came of the round on record; what a person wrote meanwhile stays."""
     _require_clarifying(opened.workflow)
     spec = _spec(opened)
+    reported = reply.ambiguity
     # An agent fills what is empty; what somebody wrote there is theirs.
     written = spec.with_sections({name: body for name, body in reply.sections.items() if not spec.says(name)})
+    if not (reply.question or "").strip() and _is_unclear(opened, written, reported):
+        # Who asks nothing while something is not clear leaves that to the tool: an agent closes no question.
+        reply = _by_rule(opened.workflow, written)
     question = (reply.question or "").strip() or None
     known = {item.id for item in spec.items if item.status == "answered"}
     presses_on = reply.presses_on if question is not None and reply.presses_on in known else None
@@ -143,12 +148,20 @@ def _taken(context: Context, opened: Opened, reply: _Reply) -> Clarified:
     data = written.page.render()
     opened.write({SPEC: data}, "tool")
     number = len(opened.workflow.rounds) + 1
-    taken = Round(number=number, asked=item, presses_on=presses_on, reported_score=reply.ambiguity)
+    taken = Round(number=number, asked=item, presses_on=presses_on, reported_score=reported)
     opened.apply(c.TakeRound(round=taken), "tool")
     snapshot = f"clarify-{opened.workflow.slug}-{compact_stamp(context.clock())}-{number}.md"
     write_durably(context.layout.snapshots / snapshot, data)
     request_approval(opened)
     return Clarified(opened.workflow, question, item)
+
+
+def _is_unclear(opened: Opened, written: Spec, reported: float | None) -> bool:
+    """Whether the spec as it is written now would still be kept from being planned."""
+    workflow = opened.workflow
+    silent = Round(number=len(workflow.rounds) + 1, asked=None, presses_on=None, reported_score=reported)
+    after = msgspec.structs.replace(workflow, rounds=(*workflow.rounds, silent))
+    return bool(standing_of(after, msgspec.structs.replace(opened.facts(), spec=written)).readiness.plan)
 
 
 def request_approval(opened: Opened) -> None:
@@ -184,6 +197,6 @@ def _require_rounds_left(opened: Opened) -> None:
         raise WorkflowRefused(
             "clarify_readiness_blocked",
             f"all {workflow.profile.max_rounds} rounds of the profile {workflow.profile.name} were held",
-            next_command=f"loopwright clarify {workflow.slug} --profile deep, or write what is missing into the spec",
+            next_command=blockers[0].next,
             blockers=tuple((one.code, one.message, one.next) for one in blockers),
         )
