@@ -244,7 +244,8 @@ def _compose(context: Context, slug: str, said: dict[str, dict[str, str]], tell:
         base = base_for(said, facts.delta_parts, facts.deltas, opened.workflow.base)
         if isinstance(opened.workflow.at, Planning):
             opened.apply(c.NoteSpecs(base=base), "tool")
-    _tell_rivals(context, f"chg-{slug}", deltas, tell)
+        change_id = opened.workflow.change_id
+    _tell_rivals(context, change_id, deltas, tell)
 
 
 def _tell_rivals(context: Context, change_id: str, deltas: list[Delta], tell: Tell) -> None:
