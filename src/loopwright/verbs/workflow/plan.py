@@ -214,7 +214,7 @@ def _write_skeletons(context: Context, slug: str) -> None:
     """Only what is not there yet: whatever a person wrote stays."""
     with store_of(context).changing(slug) as opened:
         spec = _spec(opened)
-        wanted = skeletons(slug, spec.domains, "spec.md")
+        wanted = skeletons(slug, spec.domains, "spec.md", opened.read(CHANGE_DOCUMENTS["tasks"]) or b"")
         missing = {name: data for name, data in wanted.items() if opened.read(name) is None}
         if missing:
             opened.write(missing, "tool")

@@ -147,7 +147,7 @@ def _take(
 
 
 def _placed(store: WorkflowStore, wish: Wish, candidate: Candidate, origin: Origin, taken: Mapping[str, str]) -> _Place:
-    row = Row("workflow", candidate.path, "", "taken", _claims(candidate))
+    row = Row("workflow", candidate.path, "", "taken", _claims(candidate) and f"it said there: {_claims(candidate)}")
     again = f"loopwright import {wish.tool} --as {candidate.name}=SLUG"
     if (here := _here_already(store, candidate, origin)) is not None:
         known = store.origin_of(here)

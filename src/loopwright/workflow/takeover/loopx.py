@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from loopwright.kernel.ids import is_identifier
+from loopwright.workflow.delta.domains import domain_problem
 from loopwright.workflow.delta.model import Unreadable
 from loopwright.workflow.delta.read import read_delta
 from loopwright.workflow.documents import spec as s
@@ -69,7 +70,7 @@ def _workflow(source: Source, slug: str, at: str) -> Candidate:
             documents[wanted] = data
             paths.append(wanted)
     change, folder = _change_of(source, state, slug)
-    spec = _spec(source, slug, at, state)
+    spec = _with_domains(source, change, _spec(source, slug, at, state))
     if folder is not None:
         documents |= folder.documents | _one_delta(source, change, folder, spec)
         paths += folder.paths
@@ -114,6 +115,9 @@ def _one_delta(source: Source, change: str, folder: ChangeFolder, spec: Spec) ->
     data = source.read(path)
     if folder.deltas or data is None or len(spec.domains) != 1:
         return {}
+    if (wrong := domain_problem(spec.domains[0])) is not None:
+        source.note(path, wrong)
+        return {}
     found = read_delta(data, spec.domains[0])
     if isinstance(found, Unreadable):
         for one in found.problems:
@@ -134,6 +138,13 @@ def _spec(source: Source, slug: str, at: str, state: Fields) -> Spec:
     for question in summary.texts("open_questions"):
         spec = spec.asking(question)
     return spec
+
+
+def _with_domains(source: Source, change: str, spec: Spec) -> Spec:
+    """Where the spec names no domain its change's proposal may."""
+    proposal = source.page(f"changes/active/{change}/proposal.md") if change and not spec.says(s.DOMAINS) else None
+    named = proposal.text_of(s.DOMAINS) if proposal is not None else ""
+    return spec.with_sections({s.DOMAINS: named}) if named and "target_domains" not in spec.page.frontmatter else spec
 
 
 def _snapshots(source: Source, slug: str) -> list[str]:
