@@ -89,8 +89,11 @@ def skeletons(slug: str, domains: tuple[str, ...], source: str, tasks: bytes = b
     listed = {"schema_version": SCHEMA_VERSION, "philosophy": PHILOSOPHY, "workflow": slug, "slices": slices}
     documents = drafted(slug, msgspec.structs.replace(reply, slices=slices), domains, source)
     documents[SLICES] = (json.dumps(listed, ensure_ascii=False, indent=2) + "\n").encode()
+    # A name that leads out of the change's folder names no file of it.
     return documents | {
-        delta_of(domain): b"## ADDED Requirements\n\n<!-- ### Requirement: Name -->\n" for domain in domains
+        delta_of(domain): b"## ADDED Requirements\n\n<!-- ### Requirement: Name -->\n"
+        for domain in domains
+        if domain_problem(domain) is None
     }
 
 

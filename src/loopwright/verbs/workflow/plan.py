@@ -22,6 +22,7 @@ from loopwright.verbs.workflow.names import slug_of, store_of
 from loopwright.workflow import commands as c
 from loopwright.workflow import composing
 from loopwright.workflow.delta.compose import composed
+from loopwright.workflow.delta.domains import domain_problem
 from loopwright.workflow.delta.model import Delta
 from loopwright.workflow.delta.read import read_delta
 from loopwright.workflow.documents.page import MOST_BYTES, NotAPage, read_page
@@ -95,7 +96,7 @@ def plan(context: Context, name: str, wish: PlanWish, tell: Tell, cancellation: 
     if wish.agent is not None:
         _rounds(context, slug, wish, tell, cancellation)
     else:
-        _write_skeletons(context, slug)
+        _write_skeletons(context, slug, tell)
     _compose(context, slug, said, tell)
     _control(context, slug, tell, cancellation)
     with store_of(context).changing(slug) as opened:
@@ -210,10 +211,12 @@ def _record(context: Context, slug: str, taken: PlanRound, pages: dict[str, byte
         opened.apply(c.TakePlanRound(round=taken), "tool")
 
 
-def _write_skeletons(context: Context, slug: str) -> None:
+def _write_skeletons(context: Context, slug: str, tell: Tell) -> None:
     """Only what is not there yet: whatever a person wrote stays."""
     with store_of(context).changing(slug) as opened:
         spec = _spec(opened)
+        for wrong in filter(None, map(domain_problem, spec.domains)):
+            tell(f"note: {wrong}; correct it in {opened.facts().spec_path}")
         wanted = skeletons(slug, spec.domains, "spec.md", opened.read(CHANGE_DOCUMENTS["tasks"]) or b"")
         missing = {name: data for name, data in wanted.items() if opened.read(name) is None}
         if missing:
