@@ -260,10 +260,11 @@ class Opened:
 
     def _restore(self, name: str, digest: str) -> None:
         kept = self.paths.object(digest)
-        if kept.is_file():
+        # Damaged bytes would come back as if somebody had written them.
+        if kept.is_file() and sha256(data := kept.read_bytes()) == digest:
             target = self.paths.document(name)
             make_folder(target.parent)
-            write_durably(target, kept.read_bytes())
+            write_durably(target, data)
 
     def _append(self, decision: Accepted, actor: str) -> None:
         if not decision.events:
