@@ -116,9 +116,9 @@ class Layout(msgspec.Struct, frozen=True):
         """One folder per workflow."""
         return self.own / "workflows"
 
-    def workflow(self, slug: str) -> WorkflowPaths:
-        """The files of one workflow."""
-        return WorkflowPaths(self, slug)
+    def workflow(self, slug: str, change_id: str = "") -> WorkflowPaths:
+        """The files of one workflow; its change may have had a name before it was ours."""
+        return WorkflowPaths(self, slug, change_id=change_id)
 
     def workflow_slugs(self) -> list[str]:
         """Every workflow that has a journal."""

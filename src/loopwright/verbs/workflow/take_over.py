@@ -194,7 +194,7 @@ def _fitted(
     context: Context, candidate: Candidate, slug: str, redactor: Redactor
 ) -> tuple[dict[str, bytes], list[Row]]:
     """Its documents as they are kept here: without secrets, and beside what has their place already."""
-    paths = replace(context.layout.workflow(slug), change_id=candidate.change)
+    paths = context.layout.workflow(slug, candidate.change)
     documents: dict[str, bytes] = {}
     rows: list[Row] = []
     for name, data in candidate.documents.items():
