@@ -9,7 +9,20 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from tests.walks.workflow_kit import CHECK, DELTA, SPEC, blockers, bytes_of, finish, ok, plan, prepare, state, status
+from tests.walks.workflow_kit import (
+    CHECK,
+    DELTA,
+    SPEC,
+    blockers,
+    bytes_of,
+    finish,
+    ok,
+    plan,
+    planner,
+    prepare,
+    state,
+    status,
+)
 
 OPENSPEC = Path(__file__).resolve().parents[2] / ".cache" / "agents" / "node_modules" / ".bin" / "openspec"
 LIVING = """# greeting Specification
@@ -165,7 +178,7 @@ def test_one_that_died_on_its_way_leaves_nothing_or_all_of_it(loopx):
 
 
 def test_sessions_tasks_and_loops_of_claude_code_workflow(project):
-    prepare(project)
+    prepare(project, [planner()])
     long = "n" * 100
     put(project, {
         ".workflow/active/WFS-greet/workflow-session.json": {"project": "Greet by name", "status": "active"},
@@ -198,6 +211,10 @@ def test_sessions_tasks_and_loops_of_claude_code_workflow(project):
     assert bytes_of(project.root / ".workflow", project.root / ".loop") == source
     slices = json.loads((project.own / "changes" / "active" / "chg-greet" / "slices.json").read_text())["slices"]
     assert [(one["id"], one["title"], one["checks"]) for one in slices] == [("VS-1", "greet", [])]
+    plan(project)
+    prompt = (project.own / "turns" / "greet-planner-1" / "prompt.md").read_text()
+    assert "ccw had a plan for this" in prompt
+    assert "One function." in prompt
     loop = ok(project, "loop", "show", "loop-v2-20260101-abcdef", "--json").json()
     assert loop["status"] == "paused"
     assert loop["skill_state"]["develop"]["tasks"][0]["status"] == "pending"

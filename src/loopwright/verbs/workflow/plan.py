@@ -43,11 +43,13 @@ from loopwright.workflow.model import (
     Used,
     Workflow,
 )
-from loopwright.workflow.package import CHANGE_DOCUMENTS, GRAPH, PLAN_DOCUMENTS, delta_of, prd_of, test_spec_of
+from loopwright.workflow.package import CHANGE_DOCUMENTS, GRAPH, PLAN_DOCUMENTS, SLICES, delta_of, prd_of, test_spec_of
 from loopwright.workflow.slices import Slices
 from loopwright.workflow.standing import void_parts
 from loopwright.workflow.store import Opened
 
+# Characters of a document of another tool that a planner gets to read.
+_MOST_TAKEN = 4_000
 Tell = Callable[[str], None]
 
 
@@ -141,7 +143,7 @@ def _enter(context: Context, slug: str) -> None:
 def _rounds(context: Context, slug: str, wish: PlanWish, tell: Tell, cancellation: Cancellation) -> None:
     """Planner, and in the profile `full` architect and critic, until they agree or the rounds are used."""
     reviewed = wish.deliberate or context.settings.values.workflow.profile == "full"
-    notes = ""
+    notes = _taken_over(context, slug)
     for number in range(1, wish.max_rounds + 1):
         tell(f"round {number}: the planner works")
         with store_of(context).changing(slug) as opened:
@@ -160,6 +162,18 @@ def _rounds(context: Context, slug: str, wish: PlanWish, tell: Tell, cancellatio
         if critic.verdict == "approve":
             return
         notes = f"Your last plan was sent back.\nThe architect: {architect.notes}\nThe critic: {critic.notes}"
+
+
+def _taken_over(context: Context, slug: str) -> str:
+    """What another tool planned before this was taken over, for the first planner here: it may hold, or not."""
+    with store_of(context).changing(slug) as opened:
+        workflow = opened.workflow
+        if workflow.origin is None or workflow.plan_rounds:
+            return ""
+        names = (PLAN_DOCUMENTS["plan"], SLICES, CHANGE_DOCUMENTS["tasks"])
+        texts = [data.decode("utf-8", "replace")[:_MOST_TAKEN] for name in names if (data := opened.read(name))]
+    head = f"{workflow.origin.tool} had a plan for this. Take from it what holds; its claims of work done do not."
+    return "\n\n".join([head, *texts]) if texts else ""
 
 
 def _planned(

@@ -62,29 +62,31 @@ class TakenOver(msgspec.Struct, frozen=True):
         return all(row.outcome not in ("conflict", "unreadable") for row in self.rows)
 
 
-class _Place(msgspec.Struct, frozen=True):
-    """Where a candidate goes: under this name, with these documents; or why it does not."""
+class _Taking(msgspec.Struct, frozen=True):
+    """One take-over: where from, what is here already, and which names it gave so far."""
 
-    row: Row
-    slug: str = ""
-    documents: dict[str, bytes] = {}
+    context: Context
+    wish: Wish
+    top: Path
+    store: WorkflowStore
+    redactor: Redactor
+    here: dict[str, Origin | None]
+    given: dict[str, str]
 
 
 def take_over(context: Context, wish: Wish) -> TakenOver:
     """Find it → read all of it → workflows, one by one → what belongs to the project → what was left."""
     top = find_source(wish.tool, wish.path)
-    source = Source(top)
     in_place = wish.tool == "openspec" and top == (context.layout.openspec or top / "elsewhere").resolve()
-    found = _read(wish.tool, source, in_place=in_place)
+    found = _read(wish.tool, Source(top), in_place=in_place)
     _require_known(wish.renames, found)
     if not wish.dry_run:
         record_choice(context.layout)
-    redactor = context.tools().redactor
-    rows: list[Row] = []
-    taken: dict[str, str] = {}
-    for candidate in found.candidates:
-        rows += _take(context, wish, top, candidate, redactor, taken)
-    rows += take_loose(context, wish.tool, found.loose, redactor, dry_run=wish.dry_run)
+    store = store_of(context)
+    here = {slug: store.origin_of(slug) for slug in store.slugs() if store.exists(slug)}
+    taking = _Taking(context, wish, top, store, context.tools().redactor, here, {})
+    rows = [row for candidate in found.candidates for row in _take(taking, candidate)]
+    rows += take_loose(context, wish.tool, found.loose, taking.redactor, dry_run=wish.dry_run)
     if wish.tool == "ccw":
         rows += take_loops(context, top, dry_run=wish.dry_run)
     rows += [Row("file", one.path, "", "unreadable", _with_line(one.line, one.message)) for one in found.troubles]
@@ -121,59 +123,60 @@ def _require_known(renames: Mapping[str, str], found: Findings) -> None:
             raise WrongUsage(f"there is no '{shown(name)}' to be renamed (there is: {known})", hint="--as NAME=SLUG")
 
 
-def _take(
-    context: Context, wish: Wish, top: Path, candidate: Candidate, redactor: Redactor, taken: dict[str, str]
-) -> list[Row]:
+def _take(taking: _Taking, candidate: Candidate) -> list[Row]:
     """One candidate: all of it or nothing, and a row for everything that went another way."""
-    store = store_of(context)
+    said = {name: taking.redactor.clean(said).text for name, said in candidate.said.items()}
     origin = Origin(
-        tool=wish.tool,
+        tool=taking.wish.tool,
         name=candidate.name,
-        path=shown(os.path.relpath(top / candidate.path, context.project)),
+        path=shown(os.path.relpath(taking.top / candidate.path, taking.context.project)),
         digest=candidate.digest,
-        said={name: redactor.clean(said).text for name, said in candidate.said.items()},
+        said=said,
     )
-    place = _placed(store, wish, candidate, origin, taken)
-    if place.row.outcome != "taken":
-        return [place.row]
-    taken[place.slug] = candidate.name
-    documents, rows = _fitted(context, candidate, place.slug, redactor)
-    if not wish.dry_run:
+    row = _placed(taking, candidate, origin)
+    if row.outcome != "taken":
+        return [row]
+    taking.given[row.target] = candidate.name
+    documents, rows = _fitted(taking, candidate, row.target)
+    if not taking.wish.dry_run:
         try:
-            _begin(context, store, place.slug, candidate, documents, origin, redactor)
+            _begin(taking, candidate, row.target, documents, origin)
         except LoopwrightError as problem:
-            return [replace(place.row, outcome="conflict", why=problem.message, next=problem.hint)]
-    return [place.row, *rows]
+            return [replace(row, outcome="conflict", why=problem.message, next=problem.hint)]
+    return [row, *rows]
 
 
-def _placed(store: WorkflowStore, wish: Wish, candidate: Candidate, origin: Origin, taken: Mapping[str, str]) -> _Place:
-    row = Row("workflow", candidate.path, "", "taken", _claims(candidate) and f"it said there: {_claims(candidate)}")
-    again = f"loopwright import {wish.tool} --as {candidate.name}=SLUG"
-    if (here := _here_already(store, candidate, origin)) is not None:
-        known = store.origin_of(here)
+def _placed(taking: _Taking, candidate: Candidate, origin: Origin) -> Row:
+    """Under which name it is taken; or why it is not."""
+    claims = _claims(candidate)
+    row = Row("workflow", candidate.path, "", "taken", claims and f"it said there: {claims}")
+    again = f"loopwright import {taking.wish.tool} --as {candidate.name}=SLUG"
+    if (slug := _here_already(taking, candidate, origin)) is not None:
+        known = taking.here[slug]
         moved = known is not None and known.digest != origin.digest
         why = "it changed there since; what is here stays as it is" if moved else "it is here already"
-        return _Place(replace(row, target=here, outcome="already", why=why, next=f"loopwright status {here}"))
+        return replace(row, target=slug, outcome="already", why=why, next=f"loopwright status {slug}")
     try:
-        slug = slug_of(wish.renames.get(candidate.name) or _plain_name(candidate.name))
+        slug = slug_of(taking.wish.renames.get(candidate.name) or _plain_name(candidate.name))
     except WrongUsage as problem:
-        return _Place(replace(row, outcome="conflict", why=problem.message, next=again))
-    if candidate.finished and not wish.finished:
-        why = f"it is finished there ({_claims(candidate)}); --finished takes it all the same"
-        return _Place(replace(row, outcome="left", why=why))
-    if store.exists(slug) or slug in taken:
-        other = f"'{shown(taken[slug])}' takes that name too" if slug in taken else "a workflow has that name already"
-        return _Place(replace(row, target=slug, outcome="conflict", why=other, next=again))
-    return _Place(replace(row, target=slug, next=f"loopwright clarify {slug}"), slug)
+        return replace(row, outcome="conflict", why=problem.message, next=again)
+    if candidate.finished and not taking.wish.finished:
+        return replace(row, outcome="left", why=f"it is finished there ({claims}); --finished takes it all the same")
+    if slug in taking.given:
+        return replace(
+            row, target=slug, outcome="conflict", why=f"{shown(taking.given[slug])} has that name", next=again
+        )
+    if slug in taking.here:
+        return replace(row, target=slug, outcome="conflict", why="a workflow has that name already", next=again)
+    return replace(row, target=slug, next=f"loopwright clarify {slug}")
 
 
-def _here_already(store: WorkflowStore, candidate: Candidate, origin: Origin) -> str | None:
+def _here_already(taking: _Taking, candidate: Candidate, origin: Origin) -> str | None:
     """The workflow that was made of it, or that it was made by."""
-    for slug in store.slugs():
-        known = store.origin_of(slug)
+    for slug, known in taking.here.items():
         if known is not None and (known.tool, known.name, known.path) == (origin.tool, origin.name, origin.path):
             return slug
-        if candidate.change == f"chg-{slug}" and known is None and store.exists(slug):
+        if known is None and candidate.change == f"chg-{slug}":
             return slug
     return None
 
@@ -190,48 +193,42 @@ def _claims(candidate: Candidate) -> str:
     return ", ".join(f"{name} {said[:40]}" for name, said in shortest)
 
 
-def _fitted(
-    context: Context, candidate: Candidate, slug: str, redactor: Redactor
-) -> tuple[dict[str, bytes], list[Row]]:
+def _fitted(taking: _Taking, candidate: Candidate, slug: str) -> tuple[dict[str, bytes], list[Row]]:
     """Its documents as they are kept here: without secrets, and beside what has their place already."""
-    paths = context.layout.workflow(slug, candidate.change)
+    paths = taking.context.layout.workflow(slug, candidate.change)
     documents: dict[str, bytes] = {}
     rows: list[Row] = []
     for name, data in candidate.documents.items():
-        target = paths.document(name)
-        stays = bool(candidate.change) and name.startswith("change/")
         clean = data
-        if not stays:
-            scanned = redactor.scan(data, name, trusts_pragma=True)
+        # What stays in its place is the project's own file, and is kept as any document that a person wrote.
+        if not (candidate.change and name.startswith("change/")):
+            scanned = taking.redactor.scan(data, name, trusts_pragma=True)
             clean = scanned.clean.data
             rows += [
                 Row("secret", f"{candidate.path}/{name}", slug, "note", f"{one.rule} in line {one.line} is hidden here")
                 for one in scanned.findings
             ]
-        there = _bytes_at(target)
-        if there is not None and there != clean:
-            where = shown(os.path.relpath(target, context.project))
-            why = f"{where} is another file; this one is kept as {ASIDE}/{name} of the workflow"
-            rows.append(Row("document", f"{candidate.path}/{name}", slug, "conflict", why, "compare the two"))
-            documents[f"{ASIDE}/{name}"] = clean
-        else:
+        there = _bytes_at(paths.document(name))
+        if there is None or there == clean:
             documents[name] = clean
+            continue
+        documents[f"{ASIDE}/{name}"] = clean
+        where = shown(os.path.relpath(paths.document(name), taking.context.project))
+        why = f"{where} is another file; this one is kept as {ASIDE}/{name} of the workflow"
+        rows.append(Row("document", f"{candidate.path}/{name}", slug, "conflict", why, "compare the two"))
     return documents, rows
 
 
-def _begin(
-    context: Context, store: WorkflowStore, slug: str, candidate: Candidate, documents: dict[str, bytes],
-    origin: Origin, redactor: Redactor,
-) -> None:  # fmt: skip
+def _begin(taking: _Taking, candidate: Candidate, slug: str, documents: dict[str, bytes], origin: Origin) -> None:
     command = c.Begin(
         slug=slug,
-        idea=redactor.clean(candidate.idea).text,
-        profile=profile_of(context.settings.values.workflow.clarify),
+        idea=taking.redactor.clean(candidate.idea).text,
+        profile=profile_of(taking.context.settings.values.workflow.clarify),
         origin=origin,
         change=candidate.change if candidate.change != f"chg-{slug}" else "",
         documents={name: sha256(data) for name, data in documents.items()},
     )
-    store.begin(command, actor(), documents)
+    taking.store.begin(command, actor(), documents)
 
 
 def _bytes_at(path: Path) -> bytes | None:
