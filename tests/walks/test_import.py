@@ -297,5 +297,8 @@ def test_a_persons_table_names_everything_and_the_way_on(loopx):
     shutil.move(loopx.root / ".loopx", other / ".loopx")
     assert loopx.run("import", "loopx").exit_code == 2
     assert rows(take(loopx, "loopx", str(other), code=1))["workflow", "workflows/greet"] == ("taken", "greet")
+    put(loopx, {"../other/.loopx/workflows/名字/spec.md": "## Intent\n\nx\n"})
     again = take(loopx, "loopx", str(other / ".loopx"), "--dry-run", code=1)
+    way = next(row["next"] for row in again.json()["rows"] if row["source"] == "workflows/名字")
+    assert way == f"loopwright import loopx {other / '.loopx'} --as '名字=SLUG'"
     assert rows(again)["workflow", "workflows/greet"] == ("already", "greet")

@@ -51,6 +51,13 @@ def test_what_is_no_text_is_named_with_its_line(source, data, line, words):
     assert words in message
 
 
+def test_a_picture_is_nothing_wrong(source):
+    (source.top / "shot.png").write_bytes(b"PNG\0\0")
+    assert source.read("shot.png") is None
+    assert source.troubles == []
+    assert [one.path for one in source.others] == ["shot.png"]
+
+
 def test_a_fifo_is_not_waited_for(source):
     os.mkfifo(source.top / "pipe.md")
     assert source.read("pipe.md") is None

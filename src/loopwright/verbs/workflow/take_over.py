@@ -6,6 +6,7 @@ What that tool recorded of its own work (stages, approvals, verdicts) is kept to
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import get_args
@@ -78,7 +79,8 @@ def take_over(context: Context, wish: Wish) -> TakenOver:
     """Find it → read all of it → workflows, one by one → what belongs to the project → what was left."""
     top = find_source(wish.tool, wish.path)
     in_place = wish.tool == "openspec" and top == (context.layout.openspec or top / "elsewhere").resolve()
-    found = _read(wish.tool, Source(top), in_place=in_place)
+    source = Source(top)
+    found = _read(wish.tool, source, in_place=in_place)
     _require_known(wish.renames, found)
     if not wish.dry_run:
         record_choice(context.layout)
@@ -90,7 +92,7 @@ def take_over(context: Context, wish: Wish) -> TakenOver:
     if wish.tool == "ccw":
         rows += take_loops(context, top, dry_run=wish.dry_run)
     rows += [Row("file", one.path, "", "unreadable", _with_line(one.line, one.message)) for one in found.troubles]
-    rows += [Row("file", one.path, "", "left", one.why) for one in found.left]
+    rows += [Row("file", one.path, "", "left", one.why) for one in (*found.left, *source.others)]
     return TakenOver(shown(os.path.relpath(top, context.project)), tuple(rows))
 
 
@@ -150,7 +152,7 @@ def _placed(taking: _Taking, candidate: Candidate, origin: Origin) -> Row:
     """Under which name it is taken; or why it is not."""
     claims = _claims(candidate)
     row = Row("workflow", candidate.path, "", "taken", claims and f"it said there: {claims}")
-    again = f"loopwright import {taking.wish.tool} --as {candidate.name}=SLUG"
+    again = f"loopwright import {_arguments(taking)} --as {shlex.quote(f'{candidate.name}=SLUG')}"
     if (slug := _here_already(taking, candidate, origin)) is not None:
         known = taking.here[slug]
         moved = known is not None and known.digest != origin.digest
@@ -169,6 +171,11 @@ def _placed(taking: _Taking, candidate: Candidate, origin: Origin) -> Row:
     if slug in taking.here:
         return replace(row, target=slug, outcome="conflict", why="a workflow has that name already", next=again)
     return replace(row, target=slug, next=f"loopwright clarify {slug}")
+
+
+def _arguments(taking: _Taking) -> str:
+    elsewhere = taking.wish.path.resolve() != taking.context.project.resolve()
+    return f"{taking.wish.tool} {shlex.quote(shown(taking.wish.path))}" if elsewhere else taking.wish.tool
 
 
 def _here_already(taking: _Taking, candidate: Candidate, origin: Origin) -> str | None:

@@ -10,10 +10,11 @@ from loopwright.kernel.digest import digest_of, sha256
 from loopwright.kernel.files import read_plainly, shown
 from loopwright.workflow.documents.page import MOST_BYTES, NotAPage, Page, read_page
 from loopwright.workflow.takeover.fields import Fields
-from loopwright.workflow.takeover.model import Trouble
+from loopwright.workflow.takeover.model import Left, Trouble
 
 MOST_FILES = 2_000
 _DEEPEST = 12
+_TEXTS = (".md", ".json", ".jsonl", ".ndjson", ".yaml", ".yml", ".toml", ".txt")
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -23,6 +24,8 @@ class Source:
     def __init__(self, top: Path) -> None:
         self.top = top
         self.troubles: list[Trouble] = []
+        # Pictures, archives and the like: nothing is wrong with them, and nothing here reads them.
+        self.others: list[Left] = []
         self._known: dict[str, bytes | None] = {}
 
     def note(self, path: str, message: str, line: int = 0) -> None:
@@ -110,6 +113,9 @@ class Source:
             data = read_plainly(place, most=MOST_BYTES)
         except OSError as problem:
             self.note(path, problem.strerror or str(problem))
+            return None
+        if b"\0" in data and not place.name.lower().endswith(_TEXTS):
+            self.others.append(Left(path, "is no text, and stays"))
             return None
         if (at := data.find(b"\0")) >= 0:
             self.note(path, "is no text: it holds a NUL byte", data.count(b"\n", 0, at) + 1)
