@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import shutil
+import signal
 import subprocess
 from pathlib import Path
 
@@ -302,3 +304,44 @@ def test_a_persons_table_names_everything_and_the_way_on(loopx):
     way = next(row["next"] for row in again.json()["rows"] if row["source"] == "workflows/名字")
     assert way == f"loopwright import loopx {other / '.loopx'} --as '名字=SLUG'"
     assert rows(again)["workflow", "workflows/greet"] == ("already", "greet")
+
+
+@pytest.mark.needs("strace")
+def test_killed_at_any_rename_a_workflow_is_there_whole_or_not_at_all(project):
+    prepare(project)
+    project.environment["PYTHONDONTWRITEBYTECODE"] = "1"
+    put(project, {
+        ".loopx/workflows/greet/spec.md": SPEC, ".loopx/workflows/greet/plan.md": "# P\n\nwords\n",
+        ".loopx/specs/greeting/spec.md": LIVING,
+    })  # fmt: skip
+    spare = project.root.parent / "spare"
+    shutil.copytree(project.own, spare)
+    take(project, "loopx")
+    whole = documents(project)
+    seen = {"old": 0, "new": 0}
+    for number in itertools.count(1):
+        shutil.rmtree(project.own)
+        shutil.copytree(spare, project.own)
+        inject = ("-e", "trace=rename", "-e", f"inject=rename:signal=SIGKILL:when={number}")
+        argv = ["strace", "-qq", "-o", "/dev/null", *inject, *project.command("import", "loopx")]
+        ended = subprocess.run(argv, cwd=project.root, env=project.environment, capture_output=True, check=False)
+        assert ended.returncode in (0, -signal.SIGKILL), ended.stderr
+        if ended.returncode == 0:
+            break
+        is_there = (project.own / "workflows" / "greet" / "journal.ndjson").exists()
+        seen["new" if is_there else "old"] += 1
+        if number % 2:
+            ok(project, "doctor", "--fix")
+            assert list(project.own.rglob(".*.tmp")) == []
+        again = rows(take(project, "loopx"))
+        assert again["workflow", "workflows/greet"] == ("already" if is_there else "taken", "greet")
+        status(project)
+        assert documents(project) == whole
+    assert min(seen.values()) >= 1, seen
+
+
+def documents(project):
+    """What is there for people, by path; journals have times in them."""
+    found = bytes_of(project.own / "workflows", project.own / "specs")
+    other = ("journal.ndjson", "greet/state.json", ".tmp")
+    return {path: data for path, data in found.items() if not path.endswith(other)}

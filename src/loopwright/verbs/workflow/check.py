@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
@@ -14,7 +15,14 @@ import msgspec
 from loopwright.errors import LoopwrightError
 from loopwright.kernel import codec
 from loopwright.kernel.digest import sha256
-from loopwright.kernel.files import read_plainly, remove_tree, set_aside, shown, write_durably
+from loopwright.kernel.files import (
+    read_plainly,
+    remove_stale_temporaries,
+    remove_tree,
+    set_aside,
+    shown,
+    write_durably,
+)
 from loopwright.kernel.locks import is_held, locked
 from loopwright.verbs.context import Context
 from loopwright.verbs.loop.control import actor
@@ -27,7 +35,7 @@ from loopwright.workflow.documents.spec import INTENT, read_spec
 from loopwright.workflow.gather import SPEC
 from loopwright.workflow.model import Archived, Clarifying, Workflow
 from loopwright.workflow.upkeep import DELIVERY, is_sound, look, mend_journal, paths_now, undo_needs
-from loopwright.workspace.layout import WorkflowPaths
+from loopwright.workspace.layout import Layout, WorkflowPaths
 
 Health = Literal["ok", "note", "problem", "fixed"]
 _FIX = "`loopwright doctor --fix`"
@@ -45,6 +53,8 @@ class Finding(msgspec.Struct, frozen=True):
 
 def check_workflows(context: Context, *, fix: bool) -> Iterator[Finding]:
     """All of them; one that is at work right now is looked at another time."""
+    if fix:
+        _clear_temporaries(context.layout)
     slugs = context.layout.workflow_slugs()
     found: list[Finding] = []
     for slug in slugs:
@@ -59,6 +69,14 @@ def check_workflows(context: Context, *, fix: bool) -> Iterator[Finding]:
     yield from found
     if slugs and not found:
         yield Finding("workflows", "workflows", "ok", f"{len(slugs)} are sound")
+
+
+def _clear_temporaries(layout: Layout) -> None:
+    """Half-written files of processes that died, wherever documents and specs are."""
+    tops = (layout.workflows, layout.active_changes, layout.archived_changes, layout.plans, layout.specs)
+    for top in (*tops, layout.own / "specs", layout.context_notes, layout.adr_candidates, layout.developer_journals):
+        for folder, _, _ in os.walk(top):
+            remove_stale_temporaries(Path(folder))
 
 
 def _check(context: Context, slug: str, *, fix: bool) -> list[Finding]:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from loopwright.evidence.store import STARTED
+from loopwright.kernel.files import read_plainly
 from loopwright.kernel.locks import locked
 from loopwright.verbs.context import Context
+from loopwright.workflow.documents.page import MOST_BYTES
+from loopwright.workflow.documents.record import NAME as RECORD
 from loopwright.workflow.model import Archived
 from loopwright.workflow.upkeep import look, unneeded_objects
+
+_WORDS = re.compile(r"[A-Za-z0-9._-]+")
 
 
 def needed_runs(context: Context) -> dict[str, str]:
@@ -26,8 +32,23 @@ def needed_runs(context: Context) -> dict[str, str]:
         verified = workflow.verification
         runs = [one.run_id for one in workflow.controls.values()]
         runs += [one.run_id for one in verified.checks.values()] if verified is not None else []
-        found |= dict.fromkeys(runs, slug)
+        found |= dict.fromkeys((*runs, *_named_in(context, slug)), slug)
     return found
+
+
+def _named_in(context: Context, slug: str) -> list[str]:
+    """Runs that its audit or its record speaks of, also where the work went on since."""
+    folder = context.layout.workflow(slug)
+    texts = b" ".join(_text(folder.document(name)) for name in ("build-support/completion-audit.json", RECORD))
+    words = set(_WORDS.findall(texts.decode("utf-8", "replace")))
+    return [run_id for run_id in _made_for(context, slug) if run_id in words]
+
+
+def _text(path: Path) -> bytes:
+    try:
+        return read_plainly(path, most=MOST_BYTES)
+    except OSError:
+        return b""
 
 
 def unneeded(context: Context) -> list[Path]:

@@ -38,6 +38,8 @@ from loopwright.workflow.takeover.table import Row
 from loopwright.workspace.layout import record_choice
 from loopwright.workspace.names import FOREIGN
 
+# Every command reads all documents of a workflow: what is only kept to be read may not slow it.
+_MOST_ASIDE = 200
 TOOLS: tuple[Tool, ...] = get_args(Tool)
 
 
@@ -205,7 +207,13 @@ def _fitted(taking: _Taking, candidate: Candidate, slug: str) -> tuple[dict[str,
     paths = taking.context.layout.workflow(slug, candidate.change)
     documents: dict[str, bytes] = {}
     rows: list[Row] = []
+    left = [name for name in candidate.documents if name.startswith(f"{ASIDE}/")][_MOST_ASIDE:]
+    if left:
+        why = f"has {len(left) + _MOST_ASIDE} files beside its documents; the last {len(left)} of them stay there"
+        rows.append(Row("file", candidate.path, slug, "left", why))
     for name, data in candidate.documents.items():
+        if name in left:
+            continue
         clean = data
         # What stays in its place is the project's own file, and is kept as any document that a person wrote.
         if not (candidate.change and name.startswith("change/")):
