@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from datetime import UTC, datetime
 
 import pytest
 from tests.walks.workflow_kit import (
@@ -16,6 +17,13 @@ from tests.walks.workflow_kit import (
     state,
     status,
 )
+
+from loopwright.workflow import commands as c
+from loopwright.workflow.facts import Gates
+from loopwright.workflow.model import Transition
+from loopwright.workflow.standing import Readiness, Standing
+from loopwright.workflow.store import WorkflowStore
+from loopwright.workspace.layout import Flavour, Layout
 
 
 def findings(project, *arguments, code=None):
@@ -202,6 +210,26 @@ def test_gc_keeps_the_evidence_of_an_open_review_however_old_it_is(project):
     # What was delivered can still be taken back.
     ok(project, "undo", "greet")
     assert "return 'hi'" in (project.root / "hello.py").read_text()
+
+
+def test_gc_keeps_what_the_audit_speaks_of_while_the_work_goes_on(project):
+    built(project)
+    before = set(ok(project, "gc", "--keep", "0", "--json").json()["needed"])
+    ok(project, "approve", "greet", "--from", "build", "--to", "review")
+    ok(project, "review", "greet", "--verdict", "request-changes", "--target", "build", "--rationale", "again")
+    # As it is when an agent works again and nothing is verified yet.
+    with opened(project) as workflow:
+        standing = Standing(Readiness(), workflow.standing().subjects)
+        workflow.apply(c.Approve(transition=Transition.REVIEW_BUILD, standing=standing, by="ann"), "ann")
+        workflow.apply(c.Enter(transition=Transition.REVIEW_BUILD, standing=standing), "ann")
+        assert workflow.workflow.verification is None
+    assert set(ok(project, "gc", "--keep", "0", "--json").json()["needed"]) == before
+    assert len(before) == 2
+
+
+def opened(project):
+    layout = Layout(project.root, Flavour.UNIFIED, project.home)
+    return WorkflowStore(layout, lambda: datetime.now(UTC), Gates()).changing("greet")
 
 
 def test_gc_takes_what_no_event_names_and_what_an_archived_workflow_left(project):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 from loopwright.evidence.store import STARTED
@@ -20,11 +21,13 @@ _WORDS = re.compile(r"[A-Za-z0-9._-]+")
 def needed_runs(context: Context) -> dict[str, str]:
     """Each run that a workflow which is not archived yet rests on, by the workflow's name."""
     found: dict[str, str] = {}
+    entries = context.store.journal.entries()
+    started = {entry.data["run_id"]: entry.data for entry in entries if entry.kind == STARTED}
     for slug in context.layout.workflow_slugs():
         known = look(context.layout.workflow(slug))
         if known.damage is not None or known.workflow is None:
-            # Nobody knows what it rests on: every run that was made for it stays.
-            found |= dict.fromkeys(_made_for(context, slug), slug)
+            # Nobody knows what it rests on: every run that may have been made for it stays.
+            found |= dict.fromkeys((one for one, facts in started.items() if _may_be_for(slug, facts)), slug)
             continue
         workflow = known.workflow
         if isinstance(workflow.at, Archived) and not workflow.at.pending:
@@ -32,16 +35,21 @@ def needed_runs(context: Context) -> dict[str, str]:
         verified = workflow.verification
         runs = [one.run_id for one in workflow.controls.values()]
         runs += [one.run_id for one in verified.checks.values()] if verified is not None else []
-        found |= dict.fromkeys((*runs, *_named_in(context, slug)), slug)
+        # Also what its audit and its record speak of, while the work goes on.
+        words = _words_of(context, slug)
+        found |= dict.fromkeys((*runs, *(one for one in started if one in words)), slug)
     return found
 
 
-def _named_in(context: Context, slug: str) -> list[str]:
-    """Runs that its audit or its record speaks of, also where the work went on since."""
+def _words_of(context: Context, slug: str) -> set[str]:
     folder = context.layout.workflow(slug)
     texts = b" ".join(_text(folder.document(name)) for name in ("build-support/completion-audit.json", RECORD))
-    words = set(_WORDS.findall(texts.decode("utf-8", "replace")))
-    return [run_id for run_id in _made_for(context, slug) if run_id in words]
+    return set(_WORDS.findall(texts.decode("utf-8", "replace")))
+
+
+def _may_be_for(slug: str, facts: Mapping[str, str]) -> bool:
+    """By a gate of this workflow, or by a loop, which may have built for it."""
+    return facts.get("workflow") == slug or "loop_id" in facts
 
 
 def _text(path: Path) -> bytes:
@@ -69,8 +77,3 @@ def remove_unneeded(context: Context) -> list[Path]:
 
 def _of(context: Context, slug: str) -> list[Path]:
     return unneeded_objects(context.layout.workflow(slug))
-
-
-def _made_for(context: Context, slug: str) -> list[str]:
-    entries = context.store.journal.entries()
-    return [entry.data["run_id"] for entry in entries if entry.kind == STARTED and entry.data.get("workflow") == slug]
