@@ -207,8 +207,15 @@ def test_gc_keeps_the_evidence_of_an_open_review_however_old_it_is(project):
     assert health(findings(project, "--fix", code=0), "delivery_cut_short") == ["fixed"]
     assert "hello {name}" in (project.root / "hello.py").read_text()
     ok(project, "gc", "--keep", "0")
-    # What was delivered can still be taken back.
+    # What was delivered can still be taken back; a crash before the journal hears of it is named.
+    journal_before = journal.read_bytes()
     ok(project, "undo", "greet")
+    undone = journal.read_bytes()
+    journal.write_bytes(journal_before)
+    assert health(findings(project, code=1), "undo_cut_short") == ["problem"]
+    assert health(findings(project, "--fix", code=1), "undo_cut_short") == ["problem"]
+    journal.write_bytes(undone)
+    assert "undo_cut_short" not in findings(project, "--fix", code=0)
     assert "return 'hi'" in (project.root / "hello.py").read_text()
 
 
@@ -225,6 +232,12 @@ def test_gc_keeps_what_the_audit_speaks_of_while_the_work_goes_on(project):
         assert workflow.workflow.verification is None
     assert set(ok(project, "gc", "--keep", "0", "--json").json()["needed"]) == before
     assert len(before) == 2
+
+
+def archived_writes(project):
+    lines = (folder(project) / "journal.ndjson").read_text().splitlines()
+    events = [event for line in lines for event in json.loads(line)["events"]]
+    return next(event["writes"] for event in events if event["kind"] == "archived")
 
 
 def opened(project):
@@ -245,12 +258,18 @@ def test_gc_takes_what_no_event_names_and_what_an_archived_workflow_left(project
     ok(project, "archive", "greet")
     done = ok(project, "gc", "--keep", "0", "--json").json()
     assert done["needed"] == {}
-    assert list(objects.iterdir()) == []
+    # Older versions of its documents are gone; the last ones would come back by `undo`.
+    left = {path.name for path in objects.iterdir()}
+    assert left < named | {write["after"] for write in archived_writes(project)}
     assert findings(project, code=0).keys().isdisjoint({"document_lost", "document_object_damaged"})
     ok(project, "verify")
     verified = ok(project, "specs", "verify", "--json").json()
     assert verified["ok"] is True
     assert ok(project, "archive", "greet", "--json").json()["files"] == []
+    ok(project, "undo", "greet")
+    assert not (project.own / "specs" / "greeting" / "spec.md").exists()
+    assert state(project)["current_stage"] == "review"
+    assert "document_lost" not in findings(project, code=0)
 
 
 @pytest.mark.parametrize("domain", ["../../../../up", "../../../../../../up", "/abs/up"])

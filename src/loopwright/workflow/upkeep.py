@@ -18,11 +18,11 @@ from loopwright.kernel.files import copy_aside, read_plainly, set_aside, write_d
 from loopwright.workflow.delivery import Plan
 from loopwright.workflow.events import DocumentsKept, Event
 from loopwright.workflow.evolve import evolve
-from loopwright.workflow.model import Archived, Workflow
+from loopwright.workflow.model import Archived, Done, Workflow
 from loopwright.workflow.store import LINE
 from loopwright.workspace.layout import WorkflowPaths
 
-DELIVERY = ("delivery/plan.json", "delivery/done.json")
+CUT_SHORT, DELIVERED, UNDONE = "delivery/plan.json", "delivery/done.json", "delivery/undone.json"
 _KIND: event_log.Kind[Workflow, Event] = event_log.Kind(LINE, evolve)
 _MOST_BYTES = 64 << 20
 
@@ -66,26 +66,32 @@ def objects(paths: WorkflowPaths) -> list[Path]:
 
 
 def unneeded_objects(paths: WorkflowPaths) -> list[Path]:
-    """Kept bytes that nothing asks for: no event names them, and no delivery needs them to be taken back.
+    """Kept bytes that nothing asks for: no event names them, and nothing needs them to be taken back.
 
-    An archived workflow takes nothing in and brings nothing back, so only its delivery counts there.
+    Of an archived workflow that are also older versions of its documents: only the last would come back by `undo`.
     """
     found = look(paths)
     if found.damage is not None or found.workflow is None:
         return []  # what can't be read may name anything
-    at = found.workflow.at
+    workflow = found.workflow
     needed = set(_of_deliveries(paths))
-    if isinstance(at, Archived):
-        needed |= {write.after for write in at.pending}
+    if isinstance(workflow.at, Archived):
+        needed |= set(workflow.documents.values())
+        needed |= {digest for write in workflow.at.writes for digest in (write.before, write.after)}
     else:
         needed |= set(_of_events(paths))
     return [path for path in objects(paths) if path.name not in needed]
 
 
-def undo_needs(paths: WorkflowPaths) -> list[str]:
-    """Digests without which what was delivered can't be taken back."""
-    done = _plan(paths.folder / DELIVERY[1])
-    return [move.before.removeprefix("link:") for move in done.moves if move.before] if done is not None else []
+def undo_needs(paths: WorkflowPaths, workflow: Workflow) -> list[str]:
+    """Digests without which what was delivered, and archived, can't be taken back."""
+    at = workflow.at
+    if not isinstance(at, Done | Archived) or at.delivery is None:
+        return []
+    done = _plan(paths.folder / DELIVERED)
+    found = [move.before.removeprefix("link:") for move in done.moves] if done is not None else []
+    found += [write.before for write in at.writes] if isinstance(at, Archived) else []
+    return [digest for digest in found if digest]
 
 
 def is_sound(path: Path) -> bool:
@@ -104,7 +110,7 @@ def _of_events(paths: WorkflowPaths) -> Iterator[str]:
 
 
 def _of_deliveries(paths: WorkflowPaths) -> Iterator[str]:
-    for name in DELIVERY:
+    for name in (CUT_SHORT, DELIVERED, UNDONE):
         plan = _plan(paths.folder / name)
         for move in plan.moves if plan is not None else ():
             yield move.before.removeprefix("link:")

@@ -33,8 +33,8 @@ from loopwright.workflow import commands as c
 from loopwright.workflow.documents.page import MOST_BYTES, NotAPage
 from loopwright.workflow.documents.spec import INTENT, read_spec
 from loopwright.workflow.gather import SPEC
-from loopwright.workflow.model import Archived, Clarifying, Workflow
-from loopwright.workflow.upkeep import DELIVERY, is_sound, look, mend_journal, paths_now, undo_needs
+from loopwright.workflow.model import Archived, Clarifying, Done, Workflow
+from loopwright.workflow.upkeep import CUT_SHORT, UNDONE, is_sound, look, mend_journal, paths_now, undo_needs
 from loopwright.workspace.layout import Layout, WorkflowPaths
 
 Health = Literal["ok", "note", "problem", "fixed"]
@@ -163,7 +163,7 @@ def _begin_again(context: Context, paths: WorkflowPaths) -> str:
 
 def _cut_short(context: Context, paths: WorkflowPaths, workflow: Workflow, *, fix: bool) -> Iterator[Finding]:
     name = _name(paths.slug)
-    if (paths.folder / DELIVERY[0]).is_file():
+    if (paths.folder / CUT_SHORT).is_file():
         said = "a delivery, or an undoing, was cut short"
         if fix:
             with store_of(context).changing(paths.slug):
@@ -171,6 +171,10 @@ def _cut_short(context: Context, paths: WorkflowPaths, workflow: Workflow, *, fi
             yield Finding("delivery_cut_short", name, "fixed", f"{said}; every file of it is through now")
         else:
             yield Finding("delivery_cut_short", name, "problem", said, _FIX)
+    delivery = workflow.at.delivery if isinstance(workflow.at, Done | Archived) else None
+    if (paths.folder / UNDONE).is_file() and delivery is not None and delivery.how == "patch":
+        said = "its files were taken back, and its journal did not hear of it"
+        yield Finding("undo_cut_short", name, "problem", said, f"loopwright undo {paths.slug}")
     if isinstance(workflow.at, Archived) and workflow.at.pending:
         said = f"archiving was cut short: {len(workflow.at.pending)} files are not known to be written"
         if fix and _settled(context, paths.slug):
@@ -207,7 +211,7 @@ def _objects(paths: WorkflowPaths, workflow: Workflow, *, fix: bool) -> Iterator
                 yield Finding("document_lost", name, "problem", said, "put it back from git, or write it again")
             elif not kept.exists() and data is not None and sha256(data) == digest and fix:
                 write_durably(kept, data)
-    lost = [digest for digest in undo_needs(paths) if not is_sound(paths.object(digest))]
+    lost = [digest for digest in undo_needs(paths, workflow) if not is_sound(paths.object(digest))]
     if lost:
         said = f"{len(lost)} files as they were before the delivery are not kept on this machine"
         yield Finding("undo_impossible", name, "note", f"{said}: undo can't bring them back", "git has them, if it had")
