@@ -295,6 +295,9 @@ def test_a_persons_table_names_everything_and_the_way_on(loopx):
     assert "→ loopwright clarify greet" in done.stdout
     assert "✗ unreadable" in done.stdout
     assert "would take from .loopx (loopx)" in done.stdout
+    refused = json.loads(loopx.run("import", "loopx", "--dry-run", "--json").stderr)
+    assert refused["error"] == "import_incomplete"
+    assert {one["code"] for one in refused["blockers"]} == {"import_unreadable"}
     other = loopx.root.parent / "other"
     shutil.move(loopx.root / ".loopx", other / ".loopx")
     assert loopx.run("import", "loopx").exit_code == 2

@@ -9,7 +9,7 @@ import click
 import msgspec
 
 from loopwright.cli.options import context_of, in_workspace, say, say_json
-from loopwright.errors import WrongUsage
+from loopwright.errors import WorkflowRefused, WrongUsage
 from loopwright.verbs.workflow.take_over import TOOLS, TakenOver, Wish, take_over
 from loopwright.workflow.takeover.model import Tool
 from loopwright.workflow.takeover.table import Row
@@ -57,7 +57,21 @@ def command(
         say_json({"ok": found.is_whole, "tool": tool, "dry_run": dry_run, **msgspec.to_builtins(found)})
     else:
         _say(found, tool, dry_run=dry_run)
-    return 0 if found.is_whole else 1
+    if not found.is_whole:
+        raise _refusal(found)
+    return 0
+
+
+def _refusal(found: TakenOver) -> WorkflowRefused:
+    """The rest is taken all the same; what is not is named once more, for programs."""
+    rows = [row for row in found.rows if row.outcome in ("conflict", "unreadable")]
+    first = next((row.next for row in rows if row.next), "correct what is named; the same command again takes the rest")
+    return WorkflowRefused(
+        "import_incomplete",
+        f"{len(rows)} of {len(found.rows)} things need a person",
+        next_command=first,
+        blockers=tuple((f"import_{row.outcome}", f"{row.source}: {row.why}", row.next) for row in rows),
+    )
 
 
 def _renamed(text: str) -> tuple[str, str]:
