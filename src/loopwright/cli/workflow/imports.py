@@ -58,19 +58,19 @@ def command(
     else:
         _say(found, tool, dry_run=dry_run)
     if not found.is_whole:
-        raise _refusal(found)
+        raise _refusal(found, as_json=as_json)
     return 0
 
 
-def _refusal(found: TakenOver) -> WorkflowRefused:
-    """The rest is taken all the same; what is not is named once more, for programs."""
+def _refusal(found: TakenOver, *, as_json: bool) -> WorkflowRefused:
+    """The rest is taken all the same; a person has read in the table what is not."""
     rows = [row for row in found.rows if row.outcome in ("conflict", "unreadable")]
     first = next((row.next for row in rows if row.next), "correct what is named; the same command again takes the rest")
     return WorkflowRefused(
         "import_incomplete",
         f"{len(rows)} of {len(found.rows)} things need a person",
         next_command=first,
-        blockers=tuple((f"import_{row.outcome}", f"{row.source}: {row.why}", row.next) for row in rows),
+        blockers=tuple((f"import_{row.outcome}", f"{row.source}: {row.why}", row.next) for row in rows if as_json),
     )
 
 
