@@ -120,11 +120,13 @@ def test_folders_that_nobody_owns_or_that_are_gone(project):
     shutil.move(change, project.own / "changes" / "active" / "chg-stray")
     (folder(project, "half") / "objects").mkdir(parents=True)
     (folder(project, "lost")).mkdir()
+    (project.own / "workflows" / "NOTES").write_text("mine")
     (folder(project, "lost") / "spec.md").write_text("## Intent\n\nkept\n")
     found = findings(project, code=1)
     assert health(found, "change_folder_gone") == ["problem"]
     assert health(found, "change_without_workflow") == ["note"]
     assert health(found, "workflow_leftover") == ["problem"]
+    assert health(found, "workflow_stray_file") == ["note"]
     assert health(found, "workflow_without_journal") == ["problem"]
     found = findings(project, "--fix", code=0)
     assert health(found, "change_folder_gone") == ["fixed"]

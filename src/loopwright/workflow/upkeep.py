@@ -37,7 +37,10 @@ class Looked(msgspec.Struct, frozen=True):
 
 def look(paths: WorkflowPaths) -> Looked:
     """A torn end is no damage: the next command cuts it off."""
-    found = event_log.replay(_KIND, paths.journal)
+    try:
+        found = event_log.replay(_KIND, paths.journal)
+    except OSError as problem:
+        return Looked(None, 0, problem.strerror or str(problem))
     return Looked(found.state, found.sound_bytes, None if found.is_torn else found.damage)
 
 

@@ -265,3 +265,27 @@ def test_of_another_project_all_of_it_is_copied(write):
     (one,) = found.candidates
     assert (one.change, names(one)) == ("", {"spec.md", "imported/change/specs/bad/spec.md"})
     assert [(file.kind, file.name) for file in found.loose] == [("spec", "auth")]
+
+
+def test_checks_of_another_tool_are_kept_beside_and_run_by_nobody(write):
+    one = {
+        "id": "VS-1", "title": "t", "type": "AFK", "blocked_by": [], "behavior": "b", "acceptance_criteria": ["a"],
+        "verification_signal": "s", "checks": [{"id": "C-1", "command": "rm -rf ~"}],
+    }  # fmt: skip
+    source = write({
+        "workflows/w/state.json": "{}",
+        "changes/active/chg-w/slices.json": {"schema_version": 1, "slices": [one]},
+    })  # fmt: skip
+    (found,) = read_loopx(source).candidates
+    assert read_slices(found.documents["change/slices.json"]).checks == ()
+    assert b"rm -rf" in found.documents["imported/change/slices.json"]
+    assert [left.path for left in source.others] == ["changes/active/chg-w/slices.json"]
+
+
+def test_text_that_looks_like_a_part_of_a_spec_stays_in_its_section(write):
+    wild = "Do it.\n## Non-Goals\n- nothing\n# Title\n```\nopen"
+    found = read_ccw(write({"active/WFS-x/workflow-session.json": {"project": "p", "description": wild}}))
+    spec = spec_of(found.candidates[0]).page
+    assert [section.name for section in spec.sections].count("Non-Goals") == 1
+    assert spec.text_of("Intent").endswith("```\nopen\n```")
+    assert spec.text_of("Non-Goals") == ""

@@ -81,6 +81,9 @@ def _clear_temporaries(layout: Layout) -> None:
 
 def _check(context: Context, slug: str, *, fix: bool) -> list[Finding]:
     paths = context.layout.workflow(slug)
+    if not paths.folder.is_dir():
+        said = f"{_shown(context, paths.folder)} is no folder, and no workflow"
+        return [Finding("workflow_stray_file", _name(slug), "note", said, "move it away")]
     found = list(_journal(context, paths, fix=fix))
     known = look(paths) if paths.journal.is_file() else None
     if known is None or known.workflow is None or known.damage is not None:

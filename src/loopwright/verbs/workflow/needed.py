@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from pathlib import Path
 
 from loopwright.evidence.store import STARTED
@@ -22,12 +21,12 @@ def needed_runs(context: Context) -> dict[str, str]:
     """Each run that a workflow which is not archived yet rests on, by the workflow's name."""
     found: dict[str, str] = {}
     entries = context.store.journal.entries()
-    started = {entry.data["run_id"]: entry.data for entry in entries if entry.kind == STARTED}
+    started = {entry.data["run_id"]: entry.data.get("workflow") for entry in entries if entry.kind == STARTED}
     for slug in context.layout.workflow_slugs():
         known = look(context.layout.workflow(slug))
         if known.damage is not None or known.workflow is None:
-            # Nobody knows what it rests on: every run that may have been made for it stays.
-            found |= dict.fromkeys((one for one, facts in started.items() if _may_be_for(slug, facts)), slug)
+            # Nobody knows what it rests on: every run that was made for it stays.
+            found |= dict.fromkeys((one for one, owner in started.items() if owner == slug), slug)
             continue
         workflow = known.workflow
         if isinstance(workflow.at, Archived) and not workflow.at.pending:
@@ -45,11 +44,6 @@ def _words_of(context: Context, slug: str) -> set[str]:
     folder = context.layout.workflow(slug)
     texts = b" ".join(_text(folder.document(name)) for name in ("build-support/completion-audit.json", RECORD))
     return set(_WORDS.findall(texts.decode("utf-8", "replace")))
-
-
-def _may_be_for(slug: str, facts: Mapping[str, str]) -> bool:
-    """By a gate of this workflow, or by a loop, which may have built for it."""
-    return facts.get("workflow") == slug or "loop_id" in facts
 
 
 def _text(path: Path) -> bytes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import msgspec
+from msgspec.structs import replace
 
 from loopwright.workflow.delta.domains import domain_problem
 from loopwright.workflow.delta.model import Delta, Unreadable
@@ -10,7 +11,7 @@ from loopwright.workflow.delta.read import read_delta
 from loopwright.workflow.documents import spec as s
 from loopwright.workflow.documents.spec import Spec, new_spec
 from loopwright.workflow.package import CHANGE_DOCUMENTS, GRAPH, SLICES
-from loopwright.workflow.slices import NotSlices, read_slices
+from loopwright.workflow.slices import NotSlices, Slices, read_slices, render_slices
 from loopwright.workflow.takeover.source import Source
 from loopwright.workflow.takeover.spec_page import listed
 
@@ -27,8 +28,8 @@ class ChangeFolder(msgspec.Struct, frozen=True):
     paths: tuple[str, ...]
 
 
-def read_change(source: Source, at: str) -> ChangeFolder:
-    """Everything of it that is text; what we can't use as what it is goes aside."""
+def read_change(source: Source, at: str, *, in_place: bool = False) -> ChangeFolder:
+    """Everything of it that is text; what we can't use as what it is goes aside, what stays in place is as it is."""
     documents: dict[str, bytes] = {}
     deltas: dict[str, Delta] = {}
     paths = source.files(at)
@@ -44,8 +45,14 @@ def read_change(source: Source, at: str) -> ChangeFolder:
             fits = delta is not None
             if delta is not None:
                 deltas[domain] = delta
-        if name == SLICES:
-            fits = _are_slices(source, path, data)
+        if name == SLICES and not in_place:
+            slices = _slices(source, path, data)
+            fits = slices is not None and not slices.checks
+            if slices is not None and slices.checks:
+                documents[name] = _without_checks(slices)
+                source.leave(
+                    path, "its checks are commands of another tool: they stay in imported/ until you take them"
+                )
         documents[name if fits else f"{ASIDE}/{name}"] = data
     return ChangeFolder(documents, deltas, tuple(paths))
 
@@ -87,11 +94,15 @@ def _delta(source: Source, path: str, domain: str, data: bytes) -> Delta | None:
     return found
 
 
-def _are_slices(source: Source, path: str, data: bytes) -> bool:
+def _slices(source: Source, path: str, data: bytes) -> Slices | None:
     try:
-        read_slices(data)
+        return read_slices(data)
     except NotSlices as problem:
         for one in problem.problems:
             source.note(path, one.message, one.line)
-        return False
-    return True
+        return None
+
+
+def _without_checks(slices: Slices) -> bytes:
+    """Drafts: what decides that one is done is for a person, or the planner, to say."""
+    return render_slices("", Slices(tuple(replace(one, checks=()) for one in slices.slices)))

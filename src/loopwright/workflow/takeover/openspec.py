@@ -45,7 +45,7 @@ def living_specs(source: Source) -> tuple[Loose, ...]:
 
 def _candidate(source: Source, name: str, *, in_place: bool) -> Candidate:
     at = f"changes/{name}"
-    found = read_change(source, at)
+    found = read_change(source, at, in_place=in_place)
     slug = name.removeprefix("chg-")
     spec = spec_of_change(source, at, slug, found)
     documents = _kept(found) if in_place else found.documents

@@ -34,6 +34,12 @@ class Source:
         if found not in self.troubles:
             self.troubles.append(found)
 
+    def leave(self, path: str, why: str) -> None:
+        """Nothing is wrong with it, and it is not taken."""
+        found = Left(path, why)
+        if found not in self.others:
+            self.others.append(found)
+
     def folders(self, below: str = "") -> list[str]:
         """Names of the folders in a folder."""
         return [name for name, is_folder in self._entries(below) if is_folder]
@@ -115,7 +121,7 @@ class Source:
             self.note(path, problem.strerror or str(problem))
             return None
         if b"\0" in data and not place.name.lower().endswith(_TEXTS):
-            self.others.append(Left(path, "is no text, and stays"))
+            self.leave(path, "is no text, and stays")
             return None
         if (at := data.find(b"\0")) >= 0:
             self.note(path, "is no text: it holds a NUL byte", data.count(b"\n", 0, at) + 1)
