@@ -198,3 +198,10 @@ def test_two_people_at_once_one_consent(project):
     said = [process.communicate() for process in both]
     assert sorted(process.returncode for process in both) == [0, 1]
     assert sum(b"somebody was faster" in errors for _, errors in said) == 1
+
+
+def test_an_idea_that_looks_like_a_part_of_a_spec_stays_in_its_section(project):
+    idea = "Greet.\n## Intent\n## Non-Goals\n- none\n```\nopen"
+    done = project.run("clarify", "greet", "--idea", idea)
+    assert done.exit_code == 0, done.stderr
+    assert "clarify_non_goals_unresolved" in done.stdout

@@ -15,6 +15,7 @@ from loopwright.workflow.model import (
     Base,
     Decision,
     Key,
+    Origin,
     Review,
     Round,
     Signature,
@@ -29,20 +30,30 @@ from loopwright.workflow.rules import Accepted, Deliver, decide, evolve
 from loopwright.workflow.standing import Readiness, Standing, status_of, void_parts
 
 GATES = ("plan", "build", "review", "done", "archive")
+ORIGIN = Origin(
+    tool="loopx", name="x", path=".loopx/workflows/x", digest="0" * 64,
+    said={"current_stage": "done", "approval.complete": "approved", "completion_confirmed": "true"},
+)  # fmt: skip
 ACTORS = st.sampled_from(["ann", "bob"])
 
 
 class Path(RuleBasedStateMachine):
     """One workflow, a world that moves under it, and several people."""
 
-    @initialize()
-    def begin(self):
+    @initialize(origin=st.sampled_from([None, ORIGIN]))
+    def begin(self, origin):
         self.events: list[tuple[e.Event, str]] = []
         self.workflow: Workflow | None = None
         self.versions = dict.fromkeys(Transition, 0)
         self.blocked: set[str] = set()
         self.clock = 0
-        self.do(c.Begin(slug="x", idea="i", profile=PROFILES["standard"]))
+        self.origin = origin
+        kept = {"spec.md": "0" * 64} if origin is not None else {}
+        self.do(c.Begin(slug="x", idea="i", profile=PROFILES["standard"], origin=origin, documents=kept))
+        # Whatever another tool claims, nothing is ready, approved or done by it.
+        assert self.workflow.stage is Stage.CLARIFY
+        assert not self.workflow.approvals
+        assert self.workflow.documents == kept
 
     def standing(self):
         gates = {name: (Blocker("b", "m", "n"),) if name in self.blocked else () for name in GATES}
@@ -166,6 +177,10 @@ class Path(RuleBasedStateMachine):
             approval = self.workflow.approval(key)
             if void_parts(approval, standing):
                 assert status_of(approval, standing) == "void"
+
+    @invariant()
+    def where_it_came_from_never_changes(self):
+        assert self.workflow.origin == self.origin
 
     @invariant()
     def nothing_is_decided_or_signed_twice(self):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
-import msgspec
 
 from loopwright.cli.options import context_of, in_workspace, say, say_json, with_sandbox_root
 from loopwright.verbs.doctor import doctor
@@ -27,7 +26,7 @@ def command(fix: bool, sandbox_root: str | None, project_root: Path, as_json: bo
     symptoms = doctor(context_of(project_root, {("sandbox", "root"): sandbox_root}), fix=fix)
     healthy = all(symptom.health != "problem" for symptom in symptoms)
     if as_json:
-        say_json({"ok": healthy, "checks": [msgspec.structs.asdict(symptom) for symptom in symptoms]})
+        say_json({"ok": healthy, "checks": [symptom.document() for symptom in symptoms]})
         return 0 if healthy else 1
     for symptom in symptoms:
         mark, color = _MARKS[symptom.health]

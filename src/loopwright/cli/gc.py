@@ -18,18 +18,31 @@ Examples:
 
 
 @click.command(epilog=_EPILOG)
-@click.option("--keep", type=click.IntRange(0), default=20, show_default=True, help="Newest runs to keep.")
+@click.option(
+    "--keep",
+    type=click.IntRange(0),
+    default=20,
+    show_default=True,
+    help="Newest runs to keep, beside those that workflows need.",
+)
 @click.option("--dry-run", is_flag=True, help="Only say what would be removed.")
 @with_sandbox_root
 @in_workspace
 def command(keep: int, dry_run: bool, sandbox_root: str | None, project_root: Path, as_json: bool) -> int:
-    """Remove old runs and sandboxes. The chain of evidence notes what was removed and stays whole."""
+    """Remove old runs, sandboxes and kept versions of documents that nothing asks for.
+
+    A run that a workflow's gates still read stays, however old it is. The chain of evidence notes what was removed
+    and stays whole.
+    """
     removed = gc(context_of(project_root, {("sandbox", "root"): sandbox_root}), keep=keep, dry_run=dry_run)
     if as_json:
         say_json({"ok": True, "dry_run": dry_run, **msgspec.structs.asdict(removed)})
         return 0
     verb = "would remove" if dry_run else "removed"
-    say(f"{verb} {len(removed.runs)} runs and {len(removed.sandboxes)} sandboxes")
-    for name in (*removed.runs, *removed.sandboxes):
+    kept = f", {len(removed.objects)} kept versions of documents" if removed.objects else ""
+    say(f"{verb} {len(removed.runs)} runs and {len(removed.sandboxes)} sandboxes{kept}")
+    for name in (*removed.runs, *removed.sandboxes, *removed.objects):
         say(f"  {name}")
+    for run_id, slug in removed.needed.items():
+        say(f"  {run_id} stays: the workflow {slug} rests on it")
     return 0

@@ -28,6 +28,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "reject": ("workflow.reject", "Refuse one transition, and say why."),
     "context": ("workflow.context", "Notes on the project that agents are told to read."),
     "autopilot": ("workflow.autopilot", "All stages in a row, by the consents that the policy allows."),
+    "import": ("workflow.imports", "Take over a workspace of loopx, Claude Code Workflow or OpenSpec."),
     "undo": ("workflow.undo", "Take a delivered change back."),
     "archive": ("workflow.archive", "Merge a change that is done into the living specs."),
     "specs": ("specs.group", "The living specs: list, show, and verify that they still hold."),

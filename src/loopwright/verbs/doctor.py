@@ -22,6 +22,8 @@ from loopwright.verbs.context import Context
 from loopwright.verbs.hook_check import check_hooks
 from loopwright.verbs.loop.check import check_loops
 from loopwright.verbs.recover import recover
+from loopwright.verbs.workflow.check import check_workflows
+from loopwright.verbs.workflow.check_places import check_places
 from loopwright.workspace.layout import Flavour, Layout
 
 _LEAST_FREE = 1 << 30
@@ -35,6 +37,12 @@ class Symptom(msgspec.Struct, frozen=True):
     health: Health
     said: str
     remedy: str = ""
+    # A name for programs; what has none is named by what was looked at.
+    code: str = ""
+
+    def document(self) -> dict[str, str]:
+        """For programs."""
+        return {**msgspec.structs.asdict(self), "code": self.code or self.what.replace(" ", "_")}
 
 
 def doctor(context: Context, *, fix: bool) -> list[Symptom]:
@@ -94,6 +102,8 @@ def _workspace(context: Context, fix: bool) -> Iterator[Symptom]:
     yield from _hooks(context)
     yield from _journal(context, fix)
     yield from _loops(context, fix)
+    for one in (*check_workflows(context, fix=fix), *check_places(context)):
+        yield Symptom(one.what, one.health, one.said, one.remedy, one.code)
     yield from _analyses(context, fix)
     latch = read_latch(layout.latch)
     if latch is not None:

@@ -1,29 +1,37 @@
-"""`loopwright gc`: remove old runs and sandboxes; the chain of evidence stays whole."""
+"""`loopwright gc`: remove old runs, sandboxes and kept bytes; what something still rests on stays."""
 
 from __future__ import annotations
+
+import os
 
 import msgspec
 
 from loopwright.kernel.clock import stamp
-from loopwright.kernel.files import remove_tree
+from loopwright.kernel.files import remove_tree, shown
 from loopwright.sandbox import place
 from loopwright.verbs.context import Context
 from loopwright.verbs.recover import recover
+from loopwright.verbs.workflow.needed import needed_runs, remove_unneeded, unneeded
 
 
 class Collected(msgspec.Struct, frozen=True):
-    """What was, or would be, removed."""
+    """What was, or would be, removed; and old runs that stayed, each with the workflow that rests on it."""
 
     runs: tuple[str, ...]
     sandboxes: tuple[str, ...]
+    objects: tuple[str, ...] = ()
+    needed: dict[str, str] = {}
 
 
 def gc(context: Context, *, keep: int, dry_run: bool = False) -> Collected:
-    """Keep the newest `keep` runs; remove the others, kept sandboxes and leftovers."""
+    """Keep the newest `keep` runs, and those that a workflow's gates read; remove the others and leftovers."""
     sandboxes = [*place.kept(context.wanted_sandbox_root()), *place.leftovers(context.wanted_sandbox_root())]
     gone = context.store.collected()
     known = [entry.data["run_id"] for entry in context.store.recorded() if entry.data["run_id"] not in gone]
-    old = known[:-keep] if keep else known
+    needed = needed_runs(context)
+    aged = known[:-keep] if keep else known
+    old = [run_id for run_id in aged if run_id not in needed]
+    objects = unneeded(context)
     if not dry_run:
         recover(context)
         for run_id in old:
@@ -34,4 +42,10 @@ def gc(context: Context, *, keep: int, dry_run: bool = False) -> Collected:
                 remove_tree(turn)
         for folder in place.kept(context.wanted_sandbox_root()):
             place.remove_kept(folder)
-    return Collected(tuple(old), tuple(folder.name for folder in sandboxes))
+        objects = remove_unneeded(context)
+    return Collected(
+        tuple(old),
+        tuple(folder.name for folder in sandboxes),
+        tuple(shown(os.path.relpath(path, context.project)) for path in objects),
+        {run_id: needed[run_id] for run_id in aged if run_id in needed},
+    )

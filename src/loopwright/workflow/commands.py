@@ -9,6 +9,7 @@ from loopwright.workflow.model import (
     Control,
     Cost,
     Delivery,
+    Origin,
     PlanRound,
     Profile,
     Review,
@@ -27,11 +28,14 @@ class _Command(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Begin(_Command, frozen=True, kw_only=True):
-    """A new change."""
+    """A new change; one that was taken over comes with its documents."""
 
     slug: str
     idea: str
     profile: Profile
+    origin: Origin | None = None
+    change: str = ""
+    documents: dict[str, str] = {}
 
 
 class SetProfile(_Command, frozen=True, kw_only=True):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import msgspec
@@ -10,9 +11,12 @@ import msgspec
 from loopwright.workflow.delta.domains import domain_problem
 from loopwright.workflow.delta.model import Unreadable
 from loopwright.workflow.delta.read import read_delta
-from loopwright.workflow.documents.page import Page, new_page
+from loopwright.workflow.documents.page import NotAPage, Page, new_page, read_page
+from loopwright.workflow.documents.spec import entries
 from loopwright.workflow.package import CHANGE_DOCUMENTS, PLAN_DOCUMENTS, SLICES, delta_of
 from loopwright.workflow.slices import PHILOSOPHY, SCHEMA_VERSION, NotSlices, Slices, read_slices, render_slices
+
+_NUMBERED = re.compile(r"^\d+(?:\.\d+)*[.)]?\s+")
 
 
 class PlanReply(msgspec.Struct, frozen=True, kw_only=True):
@@ -67,8 +71,8 @@ def drafted(slug: str, reply: PlanReply, domains: tuple[str, ...], source: str) 
     return documents | {delta_of(domain): _ended(text) for domain, text in reply.deltas.items()}
 
 
-def skeletons(slug: str, domains: tuple[str, ...], source: str) -> dict[str, bytes]:
-    """What a person fills in where no agent plans."""
+def skeletons(slug: str, domains: tuple[str, ...], source: str, tasks: bytes = b"") -> dict[str, bytes]:
+    """What a person fills in where no agent plans; a task list that is there already names the slices."""
     hint = "<!-- write here -->"
     reply = PlanReply(plan=hint, slices=[], deltas={}, why=hint, what_changes=hint, architecture=hint, design=hint)
     empty = {
@@ -81,12 +85,37 @@ def skeletons(slug: str, domains: tuple[str, ...], source: str) -> dict[str, byt
         "verification_signal": "what one sees",
         "checks": [],
     }
-    listed = {"schema_version": SCHEMA_VERSION, "philosophy": PHILOSOPHY, "workflow": slug, "slices": [empty]}
-    documents = drafted(slug, msgspec.structs.replace(reply, slices=[empty]), domains, source)
+    slices = _slices_of_tasks(tasks, empty) or [empty]
+    listed = {"schema_version": SCHEMA_VERSION, "philosophy": PHILOSOPHY, "workflow": slug, "slices": slices}
+    documents = drafted(slug, msgspec.structs.replace(reply, slices=slices), domains, source)
     documents[SLICES] = (json.dumps(listed, ensure_ascii=False, indent=2) + "\n").encode()
+    # A name that leads out of the change's folder names no file of it.
     return documents | {
-        delta_of(domain): b"## ADDED Requirements\n\n<!-- ### Requirement: Name -->\n" for domain in domains
+        delta_of(domain): b"## ADDED Requirements\n\n<!-- ### Requirement: Name -->\n"
+        for domain in domains
+        if domain_problem(domain) is None
     }
+
+
+def _slices_of_tasks(tasks: bytes, empty: dict[str, Any]) -> list[dict[str, Any]]:
+    """A slice for each section of a task list, in order; what shows that it is done is for a person to say."""
+    try:
+        sections = read_page(tasks).sections if tasks else ()
+    except NotAPage:
+        return []
+    found = [(_NUMBERED.sub("", section.name).strip(), entries(section.text)) for section in sections]
+    steps = [(title, [_NUMBERED.sub("", line).strip() or line for line in lines]) for title, lines in found if lines]
+    return [
+        {
+            **empty,
+            "id": f"VS-{number}",
+            "title": title or f"part {number}",
+            "blocked_by": [f"VS-{number - 1}"] if number > 1 else [],
+            "behavior": title or lines[0],
+            "acceptance_criteria": lines,
+        }
+        for number, (title, lines) in enumerate(steps, start=1)
+    ]
 
 
 def _slices(reply: PlanReply) -> Slices:

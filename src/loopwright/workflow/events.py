@@ -10,6 +10,7 @@ from loopwright.workflow.model import (
     Cost,
     Decision,
     Delivery,
+    Origin,
     PlanRound,
     Profile,
     Review,
@@ -26,12 +27,14 @@ class _Event(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """Strict and immutable; the kind is part of the line."""
 
 
-class WorkflowBegun(_Event, frozen=True, kw_only=True, tag="workflow.begun"):
+class WorkflowBegun(_Event, frozen=True, kw_only=True, tag="workflow.begun", omit_defaults=True):
     """The first event of every workflow."""
 
     slug: str
     idea: str
     profile: Profile
+    origin: Origin | None = None
+    change: str = ""
 
 
 class ProfileSet(_Event, frozen=True, kw_only=True, tag="clarify.profile"):

@@ -35,7 +35,7 @@ def evolve(workflow: Workflow | None, event: e.Event, at: str) -> Workflow:
     if isinstance(event, e.WorkflowBegun):
         return Workflow(
             slug=event.slug, idea=event.idea, profile=event.profile, created_at=at, updated_at=at, revision=1,
-            at=Clarifying(),
+            at=Clarifying(), origin=event.origin, change=event.change,
         )  # fmt: skip
     if workflow is None:
         raise ValueError("the first event of a workflow must begin it")

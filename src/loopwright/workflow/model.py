@@ -276,6 +276,16 @@ class Write(_Value, frozen=True, kw_only=True):
     domain: str = ""
 
 
+class Origin(_Value, frozen=True, kw_only=True):
+    """Another tool's work that this was taken over from. What it `said` of itself is shown, and opens nothing."""
+
+    tool: Literal["loopx", "ccw", "openspec"]
+    name: str
+    path: str
+    digest: str
+    said: dict[str, str] = {}
+
+
 class Clarifying(_Value, frozen=True, kw_only=True, tag="clarify"):
     """The idea becomes a spec."""
 
@@ -357,6 +367,9 @@ class Workflow(_Value, frozen=True, kw_only=True):
     fitted: dict[str, str] = {}
     # Changes that touch the same requirements, and that a person put behind this one.
     goes_before: tuple[str, ...] = ()
+    origin: Origin | None = None
+    # The name of its change, where that was there before the workflow.
+    change: str = ""
 
     @property
     def stage(self) -> Stage:
@@ -376,7 +389,7 @@ class Workflow(_Value, frozen=True, kw_only=True):
     @property
     def change_id(self) -> str:
         """The folder of its deltas."""
-        return f"chg-{self.slug}"
+        return self.change or f"chg-{self.slug}"
 
     def approval(self, key: Key) -> Approval:
         """The consent of this kind as it was recorded."""

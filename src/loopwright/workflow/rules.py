@@ -70,7 +70,7 @@ def decide(workflow: Workflow | None, command: c.Command) -> Decision:
     if isinstance(command, c.Begin):
         if workflow is not None:
             return _refused(workflow, "workflow_exists", f"the workflow {workflow.slug} is there already")
-        return Accepted((e.WorkflowBegun(slug=command.slug, idea=command.idea, profile=command.profile),))
+        return Accepted(_begun(command))
     if workflow is None:
         return Refused(
             "workflow_not_initialized", "there is no such workflow", 'loopwright clarify SLUG --idea "…" begins one'
@@ -95,6 +95,13 @@ def decide(workflow: Workflow | None, command: c.Command) -> Decision:
             return _archiving(workflow, command)
         case _:
             return _work(workflow, command)
+
+
+def _begun(command: c.Begin) -> tuple[e.Event, ...]:
+    begun = e.WorkflowBegun(
+        slug=command.slug, idea=command.idea, profile=command.profile, origin=command.origin, change=command.change
+    )
+    return (begun, e.DocumentsKept(documents=command.documents)) if command.documents else (begun,)
 
 
 def _requested(workflow: Workflow, command: c.RequestApproval) -> Decision:

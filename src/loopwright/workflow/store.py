@@ -6,8 +6,9 @@ A document that somebody edited is taken in as it is, one that was deleted comes
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import MappingProxyType
 
 import msgspec
 
@@ -28,11 +29,11 @@ from loopwright.kernel.ids import is_identifier
 from loopwright.kernel.locks import locked
 from loopwright.workflow import commands as c
 from loopwright.workflow.delta.model import Conflict
-from loopwright.workflow.events import Event
+from loopwright.workflow.events import Event, WorkflowBegun
 from loopwright.workflow.evolve import evolve
 from loopwright.workflow.facts import Facts, Gates
 from loopwright.workflow.gather import gather
-from loopwright.workflow.model import Archived, Workflow
+from loopwright.workflow.model import Archived, Origin, Workflow
 from loopwright.workflow.projection import document_of
 from loopwright.workflow.readiness import standing_of
 from loopwright.workflow.roll_forward import is_moved, roll_forward
@@ -75,8 +76,8 @@ class WorkflowStore:
         """Whether there is one of this name."""
         return is_identifier(slug) and self.paths(slug).journal.exists()
 
-    def begin(self, command: c.Begin, actor: str) -> Workflow:
-        """A new workflow."""
+    def begin(self, command: c.Begin, actor: str, contents: Mapping[str, bytes] = MappingProxyType({})) -> Workflow:
+        """A new workflow, with the documents that it names: one line of its journal, so all of it or nothing."""
         paths = self.paths(command.slug)
         make_folder(paths.folder)
         with locked(self._lock(command.slug)):
@@ -84,7 +85,19 @@ class WorkflowStore:
             state = found.state if found is not None else None
             last_line = found.last_line if found is not None else event_log.START
             with Opened(paths, self._clock, self._gates, state, last_line) as opened:
-                return opened.apply(command, actor).workflow
+                for data in contents.values():
+                    opened.keep(data)
+                opened.apply(command, actor)
+                # Whoever dies here leaves documents that are gone, and those come back.
+                opened.take_outside()
+                return opened.workflow
+
+    def origin_of(self, slug: str) -> Origin | None:
+        """What a workflow was taken over from, by the first line of its journal alone."""
+        with suppress(DamagedFile):
+            for _, line in event_log.lines(LINE, self.paths(slug).journal):
+                return next((event.origin for event in line.events if isinstance(event, WorkflowBegun)), None)
+        return None
 
     @contextmanager
     def changing(self, slug: str, *, revision: int | None = None) -> Iterator[Opened]:
@@ -147,10 +160,13 @@ class Opened:
     @property
     def paths(self) -> WorkflowPaths:
         """Where its files are now: an archived change has another place."""
-        at = self._workflow.at if self._workflow is not None else None
+        if self._workflow is None:
+            return self._paths
+        at = self._workflow.at
+        active = msgspec.structs.replace(self._paths, change_id=self._workflow.change)
         if isinstance(at, Archived) and at.folder and (not at.pending or is_moved(self._paths.layout, at)):
-            return msgspec.structs.replace(self._paths, archived=at.folder)
-        return self._paths
+            return msgspec.structs.replace(active, archived=at.folder)
+        return active
 
     @property
     def now(self) -> str:
@@ -211,7 +227,8 @@ class Opened:
 
     def settle_archive(self) -> tuple[Conflict, ...]:
         """Write what archiving leaves; for whoever holds the lock of the specs."""
-        conflicts = roll_forward(self._paths, self.workflow)
+        active = msgspec.structs.replace(self._paths, change_id=self.workflow.change)
+        conflicts = roll_forward(active, self.workflow)
         if not conflicts:
             self.apply(c.SettleArchive(), "tool")
         return conflicts
@@ -243,10 +260,11 @@ class Opened:
 
     def _restore(self, name: str, digest: str) -> None:
         kept = self.paths.object(digest)
-        if kept.is_file():
+        # Damaged bytes would come back as if somebody had written them.
+        if kept.is_file() and sha256(data := kept.read_bytes()) == digest:
             target = self.paths.document(name)
             make_folder(target.parent)
-            write_durably(target, kept.read_bytes())
+            write_durably(target, data)
 
     def _append(self, decision: Accepted, actor: str) -> None:
         if not decision.events:

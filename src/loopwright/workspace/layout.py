@@ -116,9 +116,9 @@ class Layout(msgspec.Struct, frozen=True):
         """One folder per workflow."""
         return self.own / "workflows"
 
-    def workflow(self, slug: str) -> WorkflowPaths:
-        """The files of one workflow."""
-        return WorkflowPaths(self, slug)
+    def workflow(self, slug: str, change_id: str = "") -> WorkflowPaths:
+        """The files of one workflow; its change may have had a name before it was ours."""
+        return WorkflowPaths(self, slug, change_id=change_id)
 
     def workflow_slugs(self) -> list[str]:
         """Every workflow that has a journal."""
@@ -185,9 +185,22 @@ class Layout(msgspec.Struct, frozen=True):
         """Notes on the project's domains, for the manifests."""
         return self.own / "context"
 
+    @property
+    def developer_journals(self) -> Path:
+        """A folder per developer."""
+        return self.own / "journal"
+
+    def imported(self, tool: str) -> Path:
+        """What came from another tool, and whose place was taken by something else."""
+        return self.own / "imported" / tool
+
+    def foreign(self, tool: str) -> Path:
+        """Where another tool keeps its workspace in this project."""
+        return self.root / names.FOREIGN[tool]
+
     def developer_journal(self, developer: str) -> Path:
         """What one developer's finished reviews left."""
-        return self.own / "journal" / developer
+        return self.developer_journals / developer
 
     def turn(self, name: str) -> Path:
         """What was asked of an agent in one turn, and what it answered."""
@@ -224,6 +237,8 @@ class WorkflowPaths(msgspec.Struct, frozen=True):
     slug: str
     # Where its change went, below the root; nothing as long as it is active.
     archived: str = ""
+    # The change's name, where it had one before it was ours.
+    change_id: str = ""
 
     @property
     def folder(self) -> Path:
@@ -247,7 +262,9 @@ class WorkflowPaths(msgspec.Struct, frozen=True):
     @property
     def change(self) -> Path:
         """The folder of its deltas."""
-        return self.layout.root / self.archived if self.archived else self.layout.change(f"chg-{self.slug}")
+        if self.archived:
+            return self.layout.root / self.archived
+        return self.layout.change(self.change_id or f"chg-{self.slug}")
 
     def document(self, name: str) -> Path:
         """A document by its name: `change/…` and `plans/…` have their own places."""

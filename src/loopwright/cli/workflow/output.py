@@ -38,6 +38,10 @@ def _say_path(stage: Stage) -> None:
 
 
 def _say_details(found: Shown) -> None:
+    origin = found.workflow.origin
+    if origin is not None:
+        said = ", ".join(f"{name} {value}" for name, value in origin.said.items())
+        say(f"  taken over from {origin.tool} ({origin.path}), which said: {said or 'nothing'}; that opens no gate")
     for link in found.chain:
         say(f"  {link.claim}? {link.basis}; {link.implication}")
     for one in found.workflow.decisions:

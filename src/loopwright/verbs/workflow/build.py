@@ -197,7 +197,7 @@ def _take_decisions(opened: Opened, loop: Loop) -> None:
 
 def _manifest(context: Context, workflow: Workflow) -> bytes:
     """What the builder should read."""
-    paths = context.layout.workflow(workflow.slug)
+    paths = context.layout.workflow(workflow.slug, workflow.change)
     root = context.layout.root
     wanted = (
         (SPEC, "spec", "what is wanted", 1, True),

@@ -61,6 +61,7 @@ class Shown(msgspec.Struct, frozen=True):
                 "verified_requirements": self.verified,
                 "usd_per_verified_requirement": self.usd_per_requirement,
             },
+            "origin": msgspec.to_builtins(workflow.origin),
             "recommended_next_action": self.next,
         }
 

@@ -22,6 +22,7 @@ from loopwright.verbs.workflow.names import slug_of, store_of
 from loopwright.workflow import commands as c
 from loopwright.workflow import composing
 from loopwright.workflow.delta.compose import composed
+from loopwright.workflow.delta.domains import domain_problem
 from loopwright.workflow.delta.model import Delta
 from loopwright.workflow.delta.read import read_delta
 from loopwright.workflow.documents.page import MOST_BYTES, NotAPage, read_page
@@ -42,11 +43,13 @@ from loopwright.workflow.model import (
     Used,
     Workflow,
 )
-from loopwright.workflow.package import CHANGE_DOCUMENTS, GRAPH, PLAN_DOCUMENTS, delta_of, prd_of, test_spec_of
+from loopwright.workflow.package import CHANGE_DOCUMENTS, GRAPH, PLAN_DOCUMENTS, SLICES, delta_of, prd_of, test_spec_of
 from loopwright.workflow.slices import Slices
 from loopwright.workflow.standing import void_parts
 from loopwright.workflow.store import Opened
 
+# Characters of a document of another tool that a planner gets to read.
+_MOST_TAKEN = 4_000
 Tell = Callable[[str], None]
 
 
@@ -95,7 +98,7 @@ def plan(context: Context, name: str, wish: PlanWish, tell: Tell, cancellation: 
     if wish.agent is not None:
         _rounds(context, slug, wish, tell, cancellation)
     else:
-        _write_skeletons(context, slug)
+        _write_skeletons(context, slug, tell)
     _compose(context, slug, said, tell)
     _control(context, slug, tell, cancellation)
     with store_of(context).changing(slug) as opened:
@@ -140,7 +143,7 @@ def _enter(context: Context, slug: str) -> None:
 def _rounds(context: Context, slug: str, wish: PlanWish, tell: Tell, cancellation: Cancellation) -> None:
     """Planner, and in the profile `full` architect and critic, until they agree or the rounds are used."""
     reviewed = wish.deliberate or context.settings.values.workflow.profile == "full"
-    notes = ""
+    notes = _taken_over(context, slug)
     for number in range(1, wish.max_rounds + 1):
         tell(f"round {number}: the planner works")
         with store_of(context).changing(slug) as opened:
@@ -159,6 +162,18 @@ def _rounds(context: Context, slug: str, wish: PlanWish, tell: Tell, cancellatio
         if critic.verdict == "approve":
             return
         notes = f"Your last plan was sent back.\nThe architect: {architect.notes}\nThe critic: {critic.notes}"
+
+
+def _taken_over(context: Context, slug: str) -> str:
+    """What another tool planned before this was taken over, for the first planner here: it may hold, or not."""
+    with store_of(context).changing(slug) as opened:
+        workflow = opened.workflow
+        if workflow.origin is None or workflow.plan_rounds:
+            return ""
+        names = (PLAN_DOCUMENTS["plan"], SLICES, CHANGE_DOCUMENTS["tasks"])
+        texts = [data.decode("utf-8", "replace")[:_MOST_TAKEN] for name in names if (data := opened.read(name))]
+    head = f"{workflow.origin.tool} had a plan for this. Take from it what holds; its claims of work done do not."
+    return "\n\n".join([head, *texts]) if texts else ""
 
 
 def _planned(
@@ -210,11 +225,13 @@ def _record(context: Context, slug: str, taken: PlanRound, pages: dict[str, byte
         opened.apply(c.TakePlanRound(round=taken), "tool")
 
 
-def _write_skeletons(context: Context, slug: str) -> None:
+def _write_skeletons(context: Context, slug: str, tell: Tell) -> None:
     """Only what is not there yet: whatever a person wrote stays."""
     with store_of(context).changing(slug) as opened:
         spec = _spec(opened)
-        wanted = skeletons(slug, spec.domains, "spec.md")
+        for wrong in filter(None, map(domain_problem, spec.domains)):
+            tell(f"note: {wrong}; correct it in {opened.facts().spec_path}")
+        wanted = skeletons(slug, spec.domains, "spec.md", opened.read(CHANGE_DOCUMENTS["tasks"]) or b"")
         missing = {name: data for name, data in wanted.items() if opened.read(name) is None}
         if missing:
             opened.write(missing, "tool")
@@ -244,7 +261,8 @@ def _compose(context: Context, slug: str, said: dict[str, dict[str, str]], tell:
         base = base_for(said, facts.delta_parts, facts.deltas, opened.workflow.base)
         if isinstance(opened.workflow.at, Planning):
             opened.apply(c.NoteSpecs(base=base), "tool")
-    _tell_rivals(context, f"chg-{slug}", deltas, tell)
+        change_id = opened.workflow.change_id
+    _tell_rivals(context, change_id, deltas, tell)
 
 
 def _tell_rivals(context: Context, change_id: str, deltas: list[Delta], tell: Tell) -> None:

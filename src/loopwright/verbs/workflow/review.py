@@ -203,7 +203,7 @@ def _ask(
 
 def _letters(context: Context, workflow: Workflow, work: Built) -> dict[str, bytes]:
     """What the reviewer finds beside the project: the patch, and the documents that the manifest lists."""
-    paths = context.layout.workflow(workflow.slug)
+    paths = context.layout.workflow(workflow.slug, workflow.change)
     found: dict[str, bytes] = {"reviewed.patch": work.patch}
     rows = []
     for name, kind, reason in (

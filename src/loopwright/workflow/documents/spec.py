@@ -31,6 +31,7 @@ KEPT_BY_TOOL = (AMBIGUITIES, ANSWERS)
 _ITEM = re.compile(r"[-*] +(A-\d{1,6}) *\| *([A-Za-z-]+) *\| *(.*)")
 _ANSWER = re.compile(r"[-*] +(A-\d{1,6}): +(.*)")
 _BULLET = re.compile(r"(?:[-*+]|\d{1,4}[.)]) +(?:\[[ xX]\] +)?(.*)")
+_HEADING = re.compile(r"(?m)^##? +")
 _STATUSES = ("open", "answered")
 _PLACEHOLDERS = frozenset({
     "tbd", "todo", "fixme", "?", "??", "???", "...", "…", "-", "n/a yet", "to be defined", "to be determined",
@@ -100,7 +101,7 @@ class Spec(msgspec.Struct, frozen=True):
         page = self.page
         for name, body in bodies.items():
             if name in SECTIONS and name not in KEPT_BY_TOOL:
-                page = page.with_section(name, body)
+                page = page.with_section(name, as_body(body))
         return Spec(page, self.items)
 
     def _with(self, items: tuple[Item, ...]) -> Spec:
@@ -114,8 +115,15 @@ def new_spec(title: str, idea: str, slug: str) -> Spec:
     """A spec of which nothing is known but the idea."""
     page = new_page(title, workflow=slug)
     for name in SECTIONS:
-        page = page.with_section(name, idea.strip() if name == INTENT and idea.strip() else _hint(name))
+        page = page.with_section(name, as_body(idea) if name == INTENT and idea.strip() else _hint(name))
     return Spec(page, ())
+
+
+def as_body(text: str) -> str:
+    """A text that stays in its section: a heading would begin another one, an open fence would swallow the rest."""
+    body = _HEADING.sub("### ", text.strip())
+    fences = [line.strip() for line in body.splitlines() if line.strip().startswith(("```", "~~~"))]
+    return f"{body}\n{fences[-1][:3]}" if len(fences) % 2 else body
 
 
 def read_spec(data: bytes) -> Spec:

@@ -1,0 +1,155 @@
+"""The folder of another tool. Follows no link, reads no more than it must, and names what it can't read, once."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+from loopwright.kernel.digest import digest_of, sha256
+from loopwright.kernel.files import read_plainly, shown
+from loopwright.workflow.documents.page import MOST_BYTES, NotAPage, Page, read_page
+from loopwright.workflow.takeover.fields import Fields
+from loopwright.workflow.takeover.model import Left, Trouble
+
+MOST_FILES = 2_000
+_DEEPEST = 12
+_TEXTS = (".md", ".json", ".jsonl", ".ndjson", ".yaml", ".yml", ".toml", ".txt")
+_BOM = b"\xef\xbb\xbf"
+
+
+class Source:
+    """Files below one folder, by their paths with slashes."""
+
+    def __init__(self, top: Path) -> None:
+        self.top = top
+        self.troubles: list[Trouble] = []
+        # Pictures, archives and the like: nothing is wrong with them, and nothing here reads them.
+        self.others: list[Left] = []
+        self._known: dict[str, bytes | None] = {}
+
+    def note(self, path: str, message: str, line: int = 0) -> None:
+        """Something is wrong with a file."""
+        found = Trouble(path, line, message)
+        if found not in self.troubles:
+            self.troubles.append(found)
+
+    def leave(self, path: str, why: str) -> None:
+        """Nothing is wrong with it, and it is not taken."""
+        found = Left(path, why)
+        if found not in self.others:
+            self.others.append(found)
+
+    def folders(self, below: str = "") -> list[str]:
+        """Names of the folders in a folder."""
+        return [name for name, is_folder in self._entries(below) if is_folder]
+
+    def files(self, below: str = "") -> list[str]:
+        """Every file below a folder, however deep."""
+        found: list[str] = []
+        for name, is_folder in self._entries(below):
+            path = f"{below}/{name}" if below else name
+            if not is_folder:
+                found.append(path)
+            elif path.count("/") >= _DEEPEST:
+                self.note(path, "lies too deep; it stays where it is")
+            else:
+                found += self.files(path)
+        if len(found) > MOST_FILES:
+            self.note(below or ".", f"has more than {MOST_FILES} files; the rest stays where it is")
+        return found[:MOST_FILES]
+
+    def names(self, below: str, end: str = "") -> list[str]:
+        """Names of the files in a folder itself."""
+        return [name for name, is_folder in self._entries(below) if not is_folder and name.endswith(end)]
+
+    def has(self, path: str) -> bool:
+        """Whether there is such a file."""
+        place = self.top / path
+        return place.is_file() and not place.is_symlink()
+
+    def read(self, path: str) -> bytes | None:
+        """A file that is text; None, and noted, for anything else; None alone where there is none."""
+        if path not in self._known:
+            self._known[path] = self._read(path)
+        return self._known[path]
+
+    def page(self, path: str) -> Page | None:
+        """A Markdown file in parts."""
+        data = self.read(path)
+        if data is None:
+            return None
+        try:
+            return read_page(data)
+        except NotAPage as problem:
+            for one in problem.problems:
+                self.note(path, one.message, one.line)
+            return None
+
+    def fields(self, path: str) -> Fields | None:
+        """A JSON object."""
+        data = self.read(path)
+        if data is None:
+            return None
+        try:
+            document = json.loads(data.removeprefix(_BOM))
+        except json.JSONDecodeError as problem:
+            self.note(path, f"is no JSON: {problem.msg}", problem.lineno)
+            return None
+        except (ValueError, RecursionError) as problem:
+            self.note(path, f"is no JSON that can be read: {problem}", 1)
+            return None
+        if not isinstance(document, dict):
+            self.note(path, "is no JSON object", 1)
+            return None
+        return Fields(document)
+
+    def digest(self, paths: list[str]) -> str:
+        """Of these files as they are now; those that could not be read are left out."""
+        return digest_of([[path, sha256(data)] for path in sorted(paths) if (data := self.read(path)) is not None])
+
+    def _read(self, path: str) -> bytes | None:
+        place = self.top / path
+        if not os.path.lexists(place):
+            return None
+        if place.is_symlink():
+            self.note(path, "is a link, and links are not followed")
+            return None
+        try:
+            data = read_plainly(place, most=MOST_BYTES)
+        except OSError as problem:
+            self.note(path, problem.strerror or str(problem))
+            return None
+        if b"\0" in data and not place.name.lower().endswith(_TEXTS):
+            self.leave(path, "is no text, and stays")
+            return None
+        if (at := data.find(b"\0")) >= 0:
+            self.note(path, "is no text: it holds a NUL byte", data.count(b"\n", 0, at) + 1)
+            return None
+        try:
+            data.decode("utf-8")
+        except UnicodeDecodeError as problem:
+            self.note(path, "is no UTF-8 text", data.count(b"\n", 0, problem.start) + 1)
+            return None
+        return data
+
+    def _entries(self, below: str) -> list[tuple[str, bool]]:
+        """Names in a folder and whether each is a folder; those that no text can hold are noted."""
+        place = self.top / below
+        if place.is_symlink() or not place.is_dir():
+            return []
+        try:
+            listed = sorted(os.scandir(place), key=lambda entry: entry.name)
+        except OSError as problem:
+            self.note(below or ".", problem.strerror or str(problem))
+            return []
+        found: list[tuple[str, bool]] = []
+        for entry in listed:
+            path = f"{below}/{entry.name}" if below else entry.name
+            if not entry.name.isprintable():
+                self.note(shown(path), "has a name that can't be written down; it stays where it is")
+            elif entry.is_symlink():
+                self.note(path, "is a link, and links are not followed")
+            else:
+                found.append((entry.name, entry.is_dir(follow_symlinks=False)))
+        return found

@@ -1,0 +1,127 @@
+"""Looks at a workflow's files without changing them, mends a damaged journal, and knows which kept bytes are needed.
+
+Whoever calls what changes something holds the workflow's lock.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from loopwright.journal import event_log
+from loopwright.kernel import codec
+from loopwright.kernel.digest import sha256
+from loopwright.kernel.files import copy_aside, read_plainly, set_aside, write_durably
+from loopwright.workflow.delivery import Plan
+from loopwright.workflow.events import DocumentsKept, Event
+from loopwright.workflow.evolve import evolve
+from loopwright.workflow.model import Archived, Done, Workflow
+from loopwright.workflow.store import LINE
+from loopwright.workspace.layout import WorkflowPaths
+
+CUT_SHORT, DELIVERED, UNDONE = "delivery/plan.json", "delivery/done.json", "delivery/undone.json"
+_KIND: event_log.Kind[Workflow, Event] = event_log.Kind(LINE, evolve)
+_MOST_BYTES = 64 << 20
+
+
+class Looked(msgspec.Struct, frozen=True):
+    """A journal as far as it is sound; `damage` says why it is not believed behind that."""
+
+    workflow: Workflow | None
+    sound_bytes: int
+    damage: str | None = None
+
+
+def look(paths: WorkflowPaths) -> Looked:
+    """A torn end is no damage: the next command cuts it off."""
+    try:
+        found = event_log.replay(_KIND, paths.journal)
+    except OSError as problem:
+        return Looked(None, 0, problem.strerror or str(problem))
+    return Looked(found.state, found.sound_bytes, None if found.is_torn else found.damage)
+
+
+def paths_now(paths: WorkflowPaths, workflow: Workflow) -> WorkflowPaths:
+    """Where its documents are now: its change may have a name of its own, or another place."""
+    at = workflow.at
+    moved = at.folder if isinstance(at, Archived) and not at.pending else ""
+    return msgspec.structs.replace(paths, change_id=workflow.change, archived=moved)
+
+
+def mend_journal(paths: WorkflowPaths) -> Path:
+    """Keep the sound lines; the damaged file stays beside them, whole. Nothing sound: there is no journal any more."""
+    found = look(paths)
+    if found.workflow is None:
+        return set_aside(paths.journal)
+    aside = copy_aside(paths.journal)
+    write_durably(paths.journal, paths.journal.read_bytes()[: found.sound_bytes])
+    return aside
+
+
+def objects(paths: WorkflowPaths) -> list[Path]:
+    """The kept bytes, by digest."""
+    folder = paths.object("x").parent
+    found = sorted(os.listdir(folder)) if folder.is_dir() else []
+    return [folder / name for name in found if len(name) == 64 and not name.startswith(".")]
+
+
+def unneeded_objects(paths: WorkflowPaths) -> list[Path]:
+    """Kept bytes that nothing asks for: no event names them, and nothing needs them to be taken back.
+
+    Of an archived workflow that are also older versions of its documents: only the last would come back by `undo`.
+    """
+    found = look(paths)
+    if found.damage is not None or found.workflow is None:
+        return []  # what can't be read may name anything
+    workflow = found.workflow
+    needed = set(_of_deliveries(paths))
+    if isinstance(workflow.at, Archived):
+        needed |= set(workflow.documents.values())
+        needed |= {digest for write in workflow.at.writes for digest in (write.before, write.after)}
+    else:
+        needed |= set(_of_events(paths))
+    return [path for path in objects(paths) if path.name not in needed]
+
+
+def undo_needs(paths: WorkflowPaths, workflow: Workflow) -> list[str]:
+    """Digests without which what was delivered, and archived, can't be taken back."""
+    at = workflow.at
+    if not isinstance(at, Done | Archived) or at.delivery is None:
+        return []
+    done = _plan(paths.folder / DELIVERED)
+    found = [move.before.removeprefix("link:") for move in done.moves] if done is not None else []
+    found += [write.before for write in at.writes] if isinstance(at, Archived) else []
+    return [digest for digest in found if digest]
+
+
+def is_sound(path: Path) -> bool:
+    """Whether kept bytes are what their name says."""
+    try:
+        return sha256(read_plainly(path, most=_MOST_BYTES)) == path.name
+    except OSError:
+        return False
+
+
+def _of_events(paths: WorkflowPaths) -> Iterator[str]:
+    for _, line in event_log.lines(LINE, paths.journal):
+        for event in line.events:
+            if isinstance(event, DocumentsKept):
+                yield from event.documents.values()
+
+
+def _of_deliveries(paths: WorkflowPaths) -> Iterator[str]:
+    for name in (CUT_SHORT, DELIVERED, UNDONE):
+        plan = _plan(paths.folder / name)
+        for move in plan.moves if plan is not None else ():
+            yield move.before.removeprefix("link:")
+            yield move.after.removeprefix("link:")
+
+
+def _plan(path: Path) -> Plan | None:
+    try:
+        return codec.from_json(read_plainly(path, most=_MOST_BYTES), Plan)
+    except (OSError, codec.Undecodable):
+        return None

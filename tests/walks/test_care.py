@@ -1,0 +1,285 @@
+"""`doctor` and `gc` for workflows: what is wrong is named with a code, what can be mended is, nothing needed goes."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from datetime import UTC, datetime
+
+import pytest
+from tests.walks.workflow_kit import (
+    blockers,
+    built,
+    bytes_of,
+    finish,
+    ok,
+    prepare,
+    state,
+    status,
+)
+
+from loopwright.workflow import commands as c
+from loopwright.workflow.facts import Gates
+from loopwright.workflow.model import Transition
+from loopwright.workflow.standing import Readiness, Standing
+from loopwright.workflow.store import WorkflowStore
+from loopwright.workspace.layout import Flavour, Layout
+
+
+def findings(project, *arguments, code=None):
+    """What was found of workflows and their surroundings, by code."""
+    done = project.run("doctor", *arguments, "--json")
+    if code is not None:
+        assert done.exit_code == code, done.stdout + done.stderr
+    found = {}
+    for one in done.json()["checks"]:
+        assert one["code"]
+        if one["health"] in ("problem", "fixed", "note"):
+            assert one["health"] == "fixed" or one["remedy"] or one["health"] == "note", one
+            found.setdefault(one["code"], []).append((one["health"], one["said"]))
+    return found
+
+
+def health(found, code):
+    return [health for health, _ in found.get(code, [])]
+
+
+def folder(project, slug="greet"):
+    return project.own / "workflows" / slug
+
+
+def test_a_damaged_journal_is_named_and_what_is_sound_of_it_is_kept(project):
+    built(project)
+    journal = folder(project) / "journal.ndjson"
+    whole = journal.read_bytes()
+    lines = whole.splitlines(keepends=True)
+    plain = next(number for number, line in enumerate(lines) if b'"build.driven"' in line or b"build." in line)
+    damaged = b"".join([*lines[:plain], lines[plain].replace(b'"actor"', b'"actr"', 1), *lines[plain + 1 :]])
+    journal.write_bytes(damaged)
+    refused = project.run("status", "greet")
+    assert refused.exit_code == 1
+    assert "doctor --fix" in refused.stderr
+    before = bytes_of(project.own)
+    found = findings(project, code=1)
+    assert health(found, "workflow_journal_damaged") == ["problem"]
+    assert bytes_of(project.own) == before
+    assert health(findings(project, "--fix", code=0), "workflow_journal_damaged") == ["fixed"]
+    assert (folder(project) / "journal.ndjson.damaged-1").read_bytes() == damaged
+    assert journal.read_bytes().startswith(b"".join(lines[:plain]))
+    assert state(project)["current_stage"] in ("plan", "build")
+    assert "workflow_journal_damaged" not in findings(project, code=0)
+    # Nothing of it is sound: it begins again with its documents, and every consent is asked for anew.
+    spec = (folder(project) / "spec.md").read_bytes()
+    journal.write_bytes(b"rubbish\n")
+    assert health(findings(project, "--fix", code=0), "workflow_journal_damaged") == ["fixed"]
+    assert state(project)["current_stage"] == "clarify"
+    assert (folder(project) / "spec.md").read_bytes() == spec
+    assert {one["status"] for one in state(project)["approval"].values()} == {"not-requested"}
+
+
+def test_what_follows_from_the_journal_is_made_anew(project):
+    prepare(project)
+    ok(project, "clarify", "greet", "--idea", "by name")
+    path = folder(project) / "state.json"
+    right = path.read_bytes()
+    for wrong in (None, b"{", json.dumps({**json.loads(right), "current_stage": "done"}).encode()):
+        path.unlink() if wrong is None else path.write_bytes(wrong)
+        assert health(findings(project, code=1), "workflow_state_stale") == ["problem"]
+        assert health(findings(project, "--fix", code=0), "workflow_state_stale") == ["fixed"]
+        assert path.read_bytes() == right
+    # Somebody edits a document: that is no damage.
+    (folder(project) / "spec.md").write_text((folder(project) / "spec.md").read_text() + "\nmore\n")
+    assert "workflow_state_stale" not in findings(project, code=0)
+
+
+def test_kept_versions_that_are_damaged_or_gone(project):
+    prepare(project)
+    ok(project, "clarify", "greet", "--idea", "by name")
+    spec, objects = folder(project) / "spec.md", folder(project) / "objects"
+    text = spec.read_bytes()
+    kept = next(path for path in objects.iterdir() if path.read_bytes() == text)
+    kept.write_bytes(b"rubbish")
+    assert health(findings(project, code=1), "document_object_damaged") == ["problem"]
+    assert health(findings(project, "--fix", code=0), "document_object_damaged") == ["fixed"]
+    assert kept.read_bytes() == text
+    # Damaged bytes never come back as a document.
+    kept.write_bytes(b"rubbish")
+    spec.unlink()
+    status(project)
+    assert not spec.exists()
+    findings(project, "--fix")
+    assert health(findings(project, code=1), "document_lost") == ["problem"]
+    spec.write_bytes(text)
+    assert "document_lost" not in findings(project, "--fix", code=0)
+
+
+def test_folders_that_nobody_owns_or_that_are_gone(project):
+    built(project)
+    change = project.own / "changes" / "active" / "chg-greet"
+    there = bytes_of(change)
+    shutil.move(change, project.own / "changes" / "active" / "chg-stray")
+    (folder(project, "half") / "objects").mkdir(parents=True)
+    (folder(project, "lost")).mkdir()
+    (project.own / "workflows" / "NOTES").write_text("mine")
+    (folder(project, "lost") / "spec.md").write_text("## Intent\n\nkept\n")
+    found = findings(project, code=1)
+    assert health(found, "change_folder_gone") == ["problem"]
+    assert health(found, "change_without_workflow") == ["note"]
+    assert health(found, "workflow_leftover") == ["problem"]
+    assert health(found, "workflow_stray_file") == ["note"]
+    assert health(found, "workflow_without_journal") == ["problem"]
+    found = findings(project, "--fix", code=0)
+    assert health(found, "change_folder_gone") == ["fixed"]
+    assert bytes_of(change) == there
+    assert not folder(project, "half").exists()
+    assert status(project, "lost")["stage"] == "clarify"
+
+
+def test_what_was_cut_short_is_finished_by_the_same_means(project):
+    built(project)
+    finish(project)
+    specs = project.own / "specs"
+    # As a crash behind the journal's line leaves it: decided, and nothing written.
+    ok(project, "archive", "greet")
+    journal = folder(project) / "journal.ndjson"
+    lines = journal.read_bytes().splitlines(keepends=True)
+    assert b"archive.settled" in lines[-1]
+    journal.write_bytes(b"".join(lines[:-1]))
+    written = bytes_of(specs)
+    shutil.rmtree(specs / "greeting")
+    shutil.move(project.own / "changes" / "archive" / "chg-greet", project.own / "changes" / "active" / "chg-greet")
+    assert health(findings(project, code=1), "archive_cut_short") == ["problem"]
+    assert not (specs / "greeting").exists()
+    assert health(findings(project, "--fix", code=0), "archive_cut_short") == ["fixed"]
+    assert bytes_of(specs) == written
+    assert "archive_cut_short" not in findings(project, code=0)
+
+
+def test_mixed_layouts_foreign_folders_branches_and_agents(project):
+    prepare(project, settings='[agents.gone]\nkind = "command"\ncommand = "no-such-agent --print"\n')
+    project.write("openspec/specs/.gitkeep", "")
+    project.write(".loopwright/specs/a/spec.md", "# a\n")
+    project.write(".loopx/workflows/x/spec.md", "## Intent\n\nx\n")
+    project.write(".workflow/active/WFS-x/IMPL_PLAN.md", "x")
+    project.git("branch", "loopwright/old")
+    project.environment["LOOPWRIGHT_AGENTS_DEFAULT"] = "nobody"
+    found = findings(project, code=1)
+    assert health(found, "specs_in_two_places") == ["note"]
+    assert health(found, "foreign_workspace") == ["note", "note"]
+    assert health(found, "branch_left_over") == ["note"]
+    assert [said for _, said in found["agent_missing"]] == [
+        "there is no agent 'nobody' (configured: gone, scripted)", "its program no-such-agent is not on PATH",
+    ]  # fmt: skip
+    told = project.run("doctor").stdout
+    assert "`loopwright import loopx --dry-run`" in told
+    ok(project, "import", "loopx")
+    assert len(findings(project)["foreign_workspace"]) == 1
+
+
+def test_gc_keeps_the_evidence_of_an_open_review_however_old_it_is(project):
+    built(project)
+    for number in range(2):
+        project.plan({"id": "A", "commands": ["true"]}, run_id=f"r{number}")
+        ok(project, "run")
+    planned = ok(project, "gc", "--keep", "0", "--dry-run", "--json").json()
+    done = ok(project, "gc", "--keep", "0", "--json").json()
+    assert {name: done[name] for name in ("runs", "needed")} == {name: planned[name] for name in ("runs", "needed")}
+    assert {"r0", "r1"} <= set(done["runs"])
+    assert set(done["needed"].values()) == {"greet"}
+    assert all((project.own / "runs" / run_id / "evidence.json").is_file() for run_id in done["needed"])
+    assert "greet rests on it" in ok(project, "gc", "--keep", "0").stdout
+    ok(project, "verify")
+    ok(project, "approve", "greet", "--from", "build", "--to", "review")
+    ok(project, "review", "greet")
+    assert state(project)["review_verdict"] == "approve"
+    assert blockers(project, "done") == {}
+    # Nobody knows what a damaged one rests on: all that was made for it stays.
+    journal = folder(project) / "journal.ndjson"
+    sound = journal.read_bytes()
+    journal.write_bytes(sound[:100] + b"x" + sound[100:])
+    assert set(ok(project, "gc", "--keep", "0", "--json").json()["needed"]) >= set(done["needed"])
+    journal.write_bytes(sound)
+    ok(project, "approve", "greet", "--from", "review", "--to", "done")
+    assert (project.root / "hello.py").read_text().startswith("def greet(name)")
+    # As a crash between two files leaves it: planned, and not through.
+    delivery = folder(project) / "delivery"
+    (delivery / "done.json").rename(delivery / "plan.json")
+    project.write("hello.py", "def greet(name):\n    return 'hi'\n")
+    assert health(findings(project, code=1), "delivery_cut_short") == ["problem"]
+    assert health(findings(project, "--fix", code=0), "delivery_cut_short") == ["fixed"]
+    assert "hello {name}" in (project.root / "hello.py").read_text()
+    ok(project, "gc", "--keep", "0")
+    # What was delivered can still be taken back; a crash before the journal hears of it is named.
+    journal_before = journal.read_bytes()
+    ok(project, "undo", "greet")
+    undone = journal.read_bytes()
+    journal.write_bytes(journal_before)
+    assert health(findings(project, code=1), "undo_cut_short") == ["problem"]
+    assert health(findings(project, "--fix", code=1), "undo_cut_short") == ["problem"]
+    journal.write_bytes(undone)
+    assert "undo_cut_short" not in findings(project, "--fix", code=0)
+    assert "return 'hi'" in (project.root / "hello.py").read_text()
+
+
+def test_gc_keeps_what_the_audit_speaks_of_while_the_work_goes_on(project):
+    built(project)
+    before = set(ok(project, "gc", "--keep", "0", "--json").json()["needed"])
+    ok(project, "approve", "greet", "--from", "build", "--to", "review")
+    ok(project, "review", "greet", "--verdict", "request-changes", "--target", "build", "--rationale", "again")
+    # As it is when an agent works again and nothing is verified yet.
+    with opened(project) as workflow:
+        standing = Standing(Readiness(), workflow.standing().subjects)
+        workflow.apply(c.Approve(transition=Transition.REVIEW_BUILD, standing=standing, by="ann"), "ann")
+        workflow.apply(c.Enter(transition=Transition.REVIEW_BUILD, standing=standing), "ann")
+        assert workflow.workflow.verification is None
+    assert set(ok(project, "gc", "--keep", "0", "--json").json()["needed"]) == before
+    assert len(before) == 2
+
+
+def archived_writes(project):
+    lines = (folder(project) / "journal.ndjson").read_text().splitlines()
+    events = [event for line in lines for event in json.loads(line)["events"]]
+    return next(event["writes"] for event in events if event["kind"] == "archived")
+
+
+def opened(project):
+    layout = Layout(project.root, Flavour.UNIFIED, project.home)
+    return WorkflowStore(layout, lambda: datetime.now(UTC), Gates()).changing("greet")
+
+
+def test_gc_takes_what_no_event_names_and_what_an_archived_workflow_left(project):
+    built(project)
+    objects = folder(project) / "objects"
+    named = {path.name for path in objects.iterdir()}
+    stray = objects / ("f" * 64)
+    stray.write_text("nobody names it")
+    done = ok(project, "gc", "--json").json()
+    assert done["objects"] == [f".loopwright/workflows/greet/objects/{'f' * 64}"]
+    assert {path.name for path in objects.iterdir()} == named
+    finish(project)
+    ok(project, "archive", "greet")
+    done = ok(project, "gc", "--keep", "0", "--json").json()
+    assert done["needed"] == {}
+    # Older versions of its documents are gone; the last ones would come back by `undo`.
+    left = {path.name for path in objects.iterdir()}
+    assert left < named | {write["after"] for write in archived_writes(project)}
+    assert findings(project, code=0).keys().isdisjoint({"document_lost", "document_object_damaged"})
+    ok(project, "verify")
+    verified = ok(project, "specs", "verify", "--json").json()
+    assert verified["ok"] is True
+    assert ok(project, "archive", "greet", "--json").json()["files"] == []
+    ok(project, "undo", "greet")
+    assert not (project.own / "specs" / "greeting" / "spec.md").exists()
+    assert state(project)["current_stage"] == "review"
+    assert "document_lost" not in findings(project, code=0)
+
+
+@pytest.mark.parametrize("domain", ["../../../../up", "../../../../../../up", "/abs/up"])
+def test_a_domain_that_leaves_its_place_makes_no_skeleton(project, domain):
+    prepare(project)
+    spec = project.root.parent / "SPEC.md"
+    spec.write_text(spec.read_text().replace("- greeting", f"- {domain}"))
+    done = ok(project, "plan", "greet", "--direct", str(spec), "--agent", "")
+    assert "leaves its folder" in done.stdout or "absolute path" in done.stdout
+    assert list(project.root.parent.rglob("up")) == []
+    assert "spec_delta_empty" in blockers(project, "build")
