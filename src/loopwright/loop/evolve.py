@@ -7,6 +7,7 @@ from msgspec.structs import replace
 from loopwright.loop import events as e
 from loopwright.loop.model import (
     ITERATIONS,
+    LOOK,
     Action,
     Completed,
     Created,
@@ -135,8 +136,9 @@ def _tasks(loop: Loop, event: e.Event, at: str) -> Loop:
                 replace(one, status=status, files_changed=files, completed_at=ended) if one.id == task_id else one
                 for one in loop.tasks
             )
-            # Whatever the tests said, they said it of the work before.
-            return replace(loop, tasks=tuple(done), is_validated=False, last_progress_at=at)
+            # Whatever the tests said, they said it of the work before; whoever only looked left that as it was.
+            looked = task_id.startswith(LOOK) and not files
+            return replace(loop, tasks=tuple(done), is_validated=looked and loop.is_validated, last_progress_at=at)
         case _:
             return _work(loop, event, at)
 
@@ -174,8 +176,10 @@ def _work(loop: Loop, event: e.Event, at: str) -> Loop:
             )
         case e.LoopInitialised():
             return replace(loop, is_initialised=True)
-        case e.WorkKept(tree=tree):
-            return replace(loop, tree=tree)
+        case e.WorkKept(tree=tree, is_tried=tried):
+            return replace(loop, tree=tree, fallback=(loop.fallback or loop.tree) if tried else None)
+        case e.WorkDropped(tree=tree):
+            return replace(loop, tree=tree, fallback=None, is_validated=False)
         case e.ErrorNoted(error=error):
             return replace(loop, errors=(*loop.errors, error)[-_ERRORS_KEPT:])
         case e.TurnBegun(turn=turn):
@@ -191,6 +195,9 @@ def _counted(loop: Loop, event: e.CostCounted) -> Loop:
     by_task = loop.spent_by_task
     if task_id is not None:
         by_task = {**by_task, task_id: _sum(by_task.get(task_id, Spent()), spent)}
+    by_role, role = loop.spent_by_role, event.role
+    if role is not None:
+        by_role = {**by_role, role: _sum(by_role.get(role, Spent()), spent)}
     at, of = loop.open_turn, event.turn_of
     return replace(
         loop,
@@ -199,13 +206,14 @@ def _counted(loop: Loop, event: e.CostCounted) -> Loop:
         spent=_sum(loop.spent, spent),
         spent_on_task=_sum(loop.spent_on_task, spent),
         spent_by_task=by_task,
+        spent_by_role=by_role,
     )
 
 
 def _turned(loop: Loop) -> dict[str, int]:
     """One turn more for the action that ends: only now, so that a worker that died takes the same turn again."""
-    action = loop.under_way.action.value if loop.under_way is not None else ""
-    return {**loop.turns, action: loop.turns.get(action, 0) + 1}
+    name = loop.under_way.turns_as if loop.under_way is not None else ""
+    return {**loop.turns, name: loop.turns.get(name, 0) + 1}
 
 
 def _begun(loop: Loop, under_way: UnderWay) -> Loop:
@@ -241,7 +249,8 @@ def _findings(loop: Loop, event: e.Event, at: str) -> Loop:
         case e.DecisionAnswered():
             return replace(loop, decisions=tuple(_answered(one, event, at) for one in loop.decisions))
         case e.ValidationRecorded(validation=validation):
-            return replace(loop, validation=validation, is_validated=True)
+            kept = None if validation.holds else loop.fallback
+            return replace(loop, validation=validation, is_validated=True, fallback=kept)
         case e.ActionPaused():
             return loop  # of an action that is over
         case _:

@@ -179,8 +179,8 @@ def _settings(loop: Loop, command: c.Command) -> Verdict:
             return answer_decision(loop, command)
         case c.BeginTurn(turn=turn):
             return Accepted((e.TurnBegun(turn=turn),))
-        case c.Count(spent=spent, task_id=task_id, turn=turn, turn_of=of):
-            return Accepted((e.CostCounted(spent=spent, task_id=task_id, turn=turn, turn_of=of),))
+        case c.Count(spent=spent, task_id=task_id, turn=turn, turn_of=of, role=role):
+            return Accepted((e.CostCounted(spent=spent, task_id=task_id, turn=turn, turn_of=of, role=role),))
         case c.Arrive(worker=worker):
             return Accepted((e.WorkerArrived(worker=worker),))
         case c.Leave(why=why):
@@ -266,11 +266,8 @@ def _work(loop: Loop, command: c.Command) -> Verdict:  # noqa: C901, PLR0912 -- 
             return _judged(loop, command)
         case c.FinishDebug(action_id=action_id) if _is_at(loop, action_id, Action.DEBUG):
             return _debugged(loop, command)
-        case c.FinishValidate(action_id=action_id, validation=found, mark=mark) if _is_at(
-            loop, action_id, Action.VALIDATE
-        ):
-            done = e.ActionDone(action_id=action_id, action=Action.VALIDATE, mark=mark)
-            return Accepted((e.ValidationRecorded(validation=found), done))
+        case c.FinishValidate(action_id=action_id) if _is_at(loop, action_id, Action.VALIDATE):
+            return _validated(loop, command)
         case c.FinishComplete(action_id=action_id) if _is_at(loop, action_id, Action.COMPLETE):
             done = e.ActionDone(action_id=action_id, action=Action.COMPLETE)
             finished = decide(loop, c.Finish())
@@ -356,7 +353,9 @@ def _initialised(loop: Loop, action_id: str, tasks: tuple[Task, ...]) -> Verdict
 
 def _developed(loop: Loop, command: c.FinishDevelop) -> Verdict:
     task_id = loop.under_way.task_id if loop.under_way is not None else None
-    kept = (e.WorkKept(tree=command.tree),) if command.tree is not None else ()
+    if isinstance(then := _then(loop, command.then), Refused):
+        return then
+    kept = (e.WorkKept(tree=command.tree, is_tried=command.is_tried),) if command.tree is not None else ()
     ended = e.TaskFinished(
         task_id=task_id or "",
         status=command.outcome,
@@ -364,7 +363,22 @@ def _developed(loop: Loop, command: c.FinishDevelop) -> Verdict:
     )
     done = e.ActionDone(action_id=command.action_id, action=Action.DEVELOP, mark=command.mark)
     failed = (e.CostCounted(spent=Spent(retries=1), task_id=task_id),) if command.error is not None else ()
-    return Accepted((*kept, ended, *failed, *_error(Action.DEVELOP, command.error, loop), done))
+    return Accepted((*kept, ended, *failed, *_error(Action.DEVELOP, command.error, loop), *then.events, done))
+
+
+def _validated(loop: Loop, command: c.FinishValidate) -> Verdict:
+    """What was only tried, and does not hold, is dropped: the work before it is looked at once more."""
+    if isinstance(then := _then(loop, command.then), Refused):
+        return then
+    found = command.validation
+    dropped = (e.WorkDropped(tree=loop.fallback),) if loop.fallback is not None and not found.holds else ()
+    done = e.ActionDone(action_id=command.action_id, action=Action.VALIDATE, mark=command.mark)
+    return Accepted((e.ValidationRecorded(validation=found), *dropped, *then.events, done))
+
+
+def _then(loop: Loop, tasks: tuple[Task, ...]) -> Verdict:
+    """What is to be done because of what was done."""
+    return _added(loop, tasks) if tasks else Accepted(())
 
 
 def _proposed(command: c.ProposeHypotheses) -> Verdict:

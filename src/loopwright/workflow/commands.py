@@ -146,6 +146,7 @@ class DriveBuild(_Command, frozen=True, kw_only=True):
     """This loop builds it."""
 
     loop_id: str
+    deslop: bool = True
 
 
 class EndLane(_Command, frozen=True, kw_only=True):

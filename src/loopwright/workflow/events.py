@@ -144,6 +144,7 @@ class BuildDriven(_Event, frozen=True, kw_only=True, tag="build.loop"):
     """The loop that builds it."""
 
     loop_id: str
+    deslop: bool = True
 
 
 class LaneEnded(_Event, frozen=True, kw_only=True, tag="build.lane"):

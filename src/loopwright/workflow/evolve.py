@@ -88,11 +88,12 @@ def _built(workflow: Workflow, event: e.Event) -> Workflow:
         case e.DecisionAnswered(id=name, answer=answer, by=by):
             decided = (replace(one, answer=answer, by=by) if one.id == name else one for one in workflow.decisions)
             return replace(workflow, decisions=tuple(decided))
-        case e.BuildDriven(loop_id=loop_id):
-            building = replace(workflow.at, loop_id=loop_id) if isinstance(workflow.at, Building) else workflow.at
-            return replace(workflow, at=building, loops=(*workflow.loops, loop_id))
+        case e.BuildDriven():
+            return _driven(workflow, event)
         case e.LaneEnded(lane=lane, status=status):
-            return replace(workflow, lanes={**workflow.lanes, lane: status})
+            # The first lane begins an iteration: what others said of the one before is not about this work.
+            before = {} if lane == "execution" else workflow.lanes
+            return replace(workflow, lanes={**before, lane: status})
         case e.WorkVerified(verification=verification):
             return replace(workflow, verification=verification)
         case e.WorkReviewed(review=review):
@@ -112,6 +113,13 @@ def _taken_back(workflow: Workflow) -> Workflow:
     review = workflow.approval(Key.REVIEW)
     evidence = review.subject.hash if isinstance(review, Used) else ""
     return _forget(replace(workflow, at=Reviewing(evidence=evidence), confirmed=Transition.BUILD_REVIEW), Key.COMPLETE)
+
+
+def _driven(workflow: Workflow, event: e.BuildDriven) -> Workflow:
+    at = workflow.at
+    building = replace(at, loop_id=event.loop_id, deslop=event.deslop) if isinstance(at, Building) else at
+    known = workflow.loops[-1:] == (event.loop_id,)
+    return replace(workflow, at=building, loops=workflow.loops if known else (*workflow.loops, event.loop_id))
 
 
 def _towards_specs(

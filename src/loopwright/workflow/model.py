@@ -302,6 +302,8 @@ class Building(_Value, frozen=True, kw_only=True, tag="build"):
     plan: str
     loop_id: str | None = None
     from_review: str | None = None
+    # Whether what is built is tidied up, in the profile that does so.
+    deslop: bool = True
 
 
 class Reviewing(_Value, frozen=True, kw_only=True, tag="review"):

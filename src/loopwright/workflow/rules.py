@@ -232,8 +232,9 @@ def _work(workflow: Workflow, command: c.Command) -> Decision:  # noqa: C901, PL
             return _asked(workflow, decision)
         case _, c.AnswerDecision(id=name, answer=answer, by=by):
             return _decided(workflow, name, answer, by)
-        case Building(), c.DriveBuild(loop_id=loop_id):
-            return Accepted((e.BuildDriven(loop_id=loop_id),))
+        case Building(loop_id=now, deslop=was), c.DriveBuild(loop_id=loop_id, deslop=deslop):
+            same = (now, was) == (loop_id, deslop)
+            return Accepted(() if same else (e.BuildDriven(loop_id=loop_id, deslop=deslop),))
         case Building(), c.EndLane(lane=lane, status=status):
             return Accepted((e.LaneEnded(lane=lane, status=status),))
         case Building(), c.RecordVerification(verification=verification):

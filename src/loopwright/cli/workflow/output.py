@@ -50,3 +50,6 @@ def _say_details(found: Shown) -> None:
         each = found.usd_per_requirement
         per = f"; {each:.2f} USD for each of {found.verified} verified requirements" if each is not None else ""
         say(f"  cost so far: {found.usd:.2f} USD, {found.tokens:,} tokens, {found.turns} turns{per}")
+        for role, spent in found.roles.items():
+            worked = f"{spent.wall_s:.0f} s in {spent.turns} turns"
+            say(f"    {role}: {spent.usd:.2f} USD, {spent.tokens:,} tokens, {worked}")

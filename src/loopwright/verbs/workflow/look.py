@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from loopwright.errors import LoopwrightError
-from loopwright.loop.model import Spent
+from loopwright.loop.model import Loop, Spent
 from loopwright.verbs.context import Context
 from loopwright.verbs.loop.control import store_of as loops_of
 from loopwright.verbs.workflow.deliver import finish
@@ -36,6 +36,7 @@ class Shown(msgspec.Struct, frozen=True):
     tokens: int
     turns: int
     verified: int
+    roles: dict[str, Spent]
 
     @property
     def usd_per_requirement(self) -> float | None:
@@ -58,6 +59,7 @@ class Shown(msgspec.Struct, frozen=True):
                 "usd": self.usd,
                 "tokens": self.tokens,
                 "turns": self.turns,
+                "roles": {role: _amounts(spent) for role, spent in self.roles.items()},
                 "verified_requirements": self.verified,
                 "usd_per_verified_requirement": self.usd_per_requirement,
             },
@@ -71,7 +73,8 @@ def show(context: Context, slug: str) -> Shown:
     with store_of(context).changing(slug) as opened:
         finish(context, slug)
         workflow, facts, standing = opened.workflow, opened.facts(), opened.standing()
-    spent = [_spent(context, loop_id) for loop_id in workflow.loops]
+    loops = [found for loop_id in workflow.loops if (found := _loop(context, loop_id)) is not None]
+    spent = [loop.spent for loop in loops]
     return Shown(
         workflow=workflow,
         standing=standing,
@@ -83,15 +86,40 @@ def show(context: Context, slug: str) -> Shown:
         tokens=sum(cost.tokens or 0 for cost in workflow.costs) + sum(one.tokens for one in spent),
         turns=len(workflow.costs) + sum(one.turns for one in spent),
         verified=_verified(workflow, facts),
+        roles=_roles(workflow, loops),
     )
 
 
-def _spent(context: Context, loop_id: str) -> Spent:
-    """What a loop that built for it has cost; one that is gone says nothing any more."""
+def _loop(context: Context, loop_id: str) -> Loop | None:
+    """A loop that built for it; one that is gone says nothing any more."""
     try:
-        return loops_of(context).load(loop_id).spent
+        return loops_of(context).load(loop_id)
     except LoopwrightError:
-        return Spent()
+        return None
+
+
+def _roles(workflow: Workflow, loops: list[Loop]) -> dict[str, Spent]:
+    """What each capacity cost in which agents were asked, in the order in which it was first asked."""
+    found: dict[str, list[Spent]] = {}
+    for cost in workflow.costs:
+        said = Spent(usd=cost.usd or 0.0, tokens=cost.tokens or 0, wall_s=cost.wall_s, turns=1)
+        found.setdefault(cost.role, []).append(said)
+    for loop in loops:
+        for role, spent in loop.spent_by_role.items():
+            found.setdefault(role, []).append(spent)
+    return {
+        role: Spent(
+            usd=round(sum(one.usd for one in all_of), 6),
+            tokens=sum(one.tokens for one in all_of),
+            wall_s=round(sum(one.wall_s for one in all_of), 3),
+            turns=sum(one.turns for one in all_of),
+        )
+        for role, all_of in found.items()
+    }
+
+
+def _amounts(spent: Spent) -> dict[str, Any]:
+    return {"usd": spent.usd, "tokens": spent.tokens, "wall_s": spent.wall_s, "turns": spent.turns}
 
 
 def _verified(workflow: Workflow, facts: Facts) -> int:
