@@ -1,4 +1,4 @@
-"""The profile `full` in a build: an architect, tidying up, the checks again; none of it opens a gate by its word."""
+"""The profile `full` in a build, and the stop gate of its agent: none of them opens a gate by its word."""
 
 from __future__ import annotations
 
@@ -10,7 +10,15 @@ import sys
 import time
 
 import pytest
+from msgspec.structs import replace
+from tests.hooks.conftest import HOOK
 from tests.walks.workflow_kit import BUILT, CHECK, SLICE, blockers, ok, plan, planner, prepare, refusal, status
+
+from loopwright.loop.model import Failed, Held, Loop, Running
+from loopwright.verbs.workflow.gate import BuildGate
+from loopwright.wiring.build import build_context
+from loopwright.workflow.slices import Check
+from loopwright.workspace.stop_gate import read_gate
 
 FULL = '[workflow]\nprofile = "full"\n'
 YES = {"role": "architect", "answer": '{"verdict": "approve", "notes": "fine"}', "usd": 0.25, "tokens": 10}
@@ -199,3 +207,45 @@ def test_a_kill_in_a_lane_repeats_that_lane_and_loses_nothing(project, tmp_path)
     roles = status(project)["cost"]["roles"]
     assert roles["builder"]["turns"] == 2, "what was built is not built again"
     assert (roles["architect"]["turns"], roles["architect"]["usd"]) == (3, 0.625), "the turn that died is paid for"
+
+
+PAYLOAD = '{"session_id": "s1", "hook_event_name": "Stop", "stop_hook_active": false}'
+ENDS = f"echo '{PAYLOAD}' | {sys.executable} -I -S {HOOK} gate >> "
+
+
+def said(text):
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def test_an_agent_that_ends_its_turn_is_told_once_to_look_again(project, tmp_path):
+    out = tmp_path / "said"
+    works = {"role": "builder", "run": f"{ENDS}{out}; {BUILT}; {ENDS}{out}"}
+    approved(project, works, settings="")
+    build(project)
+    (one,) = said(out.read_text())
+    assert (one["decision"], CHECK in one["reason"]) == ("block", True)
+    assert blockers(project, "review") == {}
+
+
+@pytest.mark.parametrize("settings", ["[workflow]\ngate_blocks = 0\n", ""])
+def test_who_switched_it_off_and_who_asks_a_person_is_not_told(project, tmp_path, settings):
+    out = tmp_path / "said"
+    asks = 'echo \'{"question": "formal?"}\' > $LOOPWRIGHT_DECISIONS/one.json; '
+    approved(project, {"role": "builder", "run": f"{'' if settings else asks}{BUILT}; {ENDS}{out}"}, settings=settings)
+    build(project, code=0 if settings else 11)
+    assert said(out.read_text()) == []
+
+
+def test_a_persons_pause_opens_the_gate_and_going_on_shuts_it_again(project, tmp_path):
+    context = build_context(project.root, {}, environment={**os.environ, **project.environment})
+    gate = BuildGate(context, "greet")
+    running = Loop(
+        loop_id="l", title="t", description="d", max_iterations=3, created_at="", updated_at="", phase=Running(),
+        revision=1,
+    )  # fmt: skip
+    gate.shut(running, tmp_path, (Check(id="C", command="make test"),))
+    phases = []
+    for phase in (Held(holds=()), Running(), Failed(at="", code="stopped", reason="by ann")):
+        gate.heed(replace(running, phase=phase))
+        phases.append(read_gate((tmp_path / "gate.json").read_bytes()).phase)
+    assert phases == ["blocked", "executing", "blocked"]

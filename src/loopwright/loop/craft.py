@@ -69,6 +69,10 @@ class Craft(Protocol):
         """What is still to be done, when everything passed, before the loop is."""
         ...
 
+    def heed(self, loop: Loop) -> None:
+        """The loop is another one while its agent works: somebody paused, resumed or stopped it. From any thread."""
+        ...
+
 
 class Plain:
     """The usual way."""
@@ -115,3 +119,6 @@ class Plain:
         """Nothing."""
         del loop, validation
         return ()
+
+    def heed(self, loop: Loop) -> None:
+        """The watcher does all that is to be done."""

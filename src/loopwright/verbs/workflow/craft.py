@@ -21,6 +21,7 @@ from loopwright.verbs.loop.control import store_of as loops_of
 from loopwright.verbs.workflow.built_tree import BuiltTree
 from loopwright.verbs.workflow.checking import Hidden, check_runs, hidden_folder, steps_of
 from loopwright.verbs.workflow.controls import Controls, control, own_files, work_of
+from loopwright.verbs.workflow.gate import BuildGate
 from loopwright.verbs.workflow.lanes import DESLOP, PATCH, Lanes
 from loopwright.verbs.workflow.names import store_of
 from loopwright.workflow import manifest
@@ -43,6 +44,7 @@ class SliceCraft:
         self._cancellation = cancellation
         self._seen = BuiltTree(Judges(()), {}, None)
         self._lanes = Lanes(context, slug)
+        self._gate = BuildGate(context, slug)
 
     def judging(self, loop: Loop) -> Judging | None:
         """Every check of every slice."""
@@ -99,7 +101,10 @@ class SliceCraft:
 
     def brief(self, loop: Loop, mailbox: Path) -> None:
         """The documents that the manifest lists, where the agent can read them: ours are not in its sandbox."""
-        if loop.tree is not None and loop.under_way is not None and self._is_lane(loop.under_way.task_id or ""):
+        task_id = (loop.under_way.task_id if loop.under_way is not None else None) or ""
+        if not self._is_lane(task_id):
+            self._gate.shut(loop, mailbox, self._judged_by(task_id))
+        elif loop.tree is not None:
             make_folder(mailbox / "context")
             progress = loops_of(self._context).paths(loop.loop_id).progress
             shutil.copyfile(patch_path(progress, loop.tree.patch_sha256), mailbox / "context" / PATCH)
@@ -141,6 +146,15 @@ class SliceCraft:
     def before_completion(self, loop: Loop, validation: Validation) -> tuple[Task, ...]:
         """The lanes that come after the checks."""
         return self._lanes.before_completion(loop, validation)
+
+    def heed(self, loop: Loop) -> None:
+        """What a person says opens the stop gate."""
+        self._gate.heed(loop)
+
+    def _judged_by(self, task_id: str) -> tuple[Check, ...]:
+        slices = self._slices(self._facts()[0])
+        one = slices.slice(task_id)
+        return one.checks if one is not None else slices.checks
 
     @staticmethod
     def _is_lane(task_id: str) -> bool:
