@@ -16,6 +16,7 @@ from loopwright.workflow.model import (
     Clarifying,
     Delivery,
     Done,
+    Flight,
     Key,
     Planning,
     Rejected,
@@ -54,10 +55,10 @@ def _after(workflow: Workflow, event: e.Event, at: str) -> Workflow:
         case e.StageEntered():
             return _entered(workflow, event, at)
         case _:
-            return _worked(workflow, event)
+            return _worked(workflow, event, at)
 
 
-def _worked(workflow: Workflow, event: e.Event) -> Workflow:
+def _worked(workflow: Workflow, event: e.Event, at: str) -> Workflow:
     """What clarifying and planning left."""
     match event:
         case e.ProfileSet(profile=profile):
@@ -77,10 +78,24 @@ def _worked(workflow: Workflow, event: e.Event) -> Workflow:
         case e.Signed(signature=signature):
             return replace(workflow, signatures=(*workflow.signatures, signature))
         case _:
-            return _built(workflow, event)
+            return _built(workflow, event, at)
 
 
-def _built(workflow: Workflow, event: e.Event) -> Workflow:
+def _flown(workflow: Workflow, event: e.FlightBegun | e.FlightAt | e.FlightEnded, at: str) -> Flight | None:
+    flight = workflow.flight
+    match event:
+        case e.FlightBegun(by=by, limits=limits, before=before):
+            since, first = (at, before) if flight is None else (flight.since, flight.before)
+            return Flight(by=by, since=since, before=first, limits=limits, phase=workflow.stage)
+        case e.FlightAt(phase=phase) if flight is not None:
+            return replace(flight, phase=phase)
+        case e.FlightEnded(reason=reason, said=said) if flight is not None:
+            return replace(flight, ended=reason, said=said)
+        case _:
+            return flight
+
+
+def _built(workflow: Workflow, event: e.Event, at: str) -> Workflow:
     """What building, reviewing and the end left."""
     match event:
         case e.DecisionAsked(decision=decision):
@@ -100,6 +115,8 @@ def _built(workflow: Workflow, event: e.Event) -> Workflow:
             return replace(workflow, review=review)
         case e.CostCounted(cost=cost):
             return replace(workflow, costs=(*workflow.costs, cost))
+        case e.FlightBegun() | e.FlightAt() | e.FlightEnded():
+            return replace(workflow, flight=_flown(workflow, event, at))
         case e.SpecsNoted() | e.DeltaFitted() | e.PrecedenceGiven() | e.ChangeArchived() | e.ArchiveSettled():
             return _towards_specs(workflow, event)
         case e.ChangeUndone():

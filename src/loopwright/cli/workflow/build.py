@@ -7,7 +7,8 @@ from pathlib import Path
 import click
 
 from loopwright.cli.loop.start import drive_here, in_background
-from loopwright.cli.options import context_of, in_workspace
+from loopwright.cli.options import context_of, in_workspace, say
+from loopwright.cli.run import stopping_on_signals
 from loopwright.cli.workflow.output import say_workflow
 from loopwright.errors import WorkflowRefused
 from loopwright.verbs.workflow.build import BuildWish, prepare_build, prepare_from_review, slug_from
@@ -58,7 +59,12 @@ def command(
             "agent_missing", "nobody is named who builds", next_command=f"loopwright build {name} --agent NAME"
         )
     wish = BuildWish(agent=who, max_iterations=max_iterations, deslop=deslop)
-    loop_id = prepare_from_review(context, from_review, wish) if from_review else prepare_build(context, name, wish)
+    with stopping_on_signals() as cancellation:
+        tell = (lambda _: None) if as_json else say
+        if from_review is not None:
+            loop_id = prepare_from_review(context, from_review, wish, tell, cancellation)
+        else:
+            loop_id = prepare_build(context, name, wish, tell, cancellation)
     if detach:
         return in_background(context, loop_id, as_json)
     code = drive_here(context, loop_id, as_json)

@@ -11,7 +11,8 @@ from loopwright.kernel.clock import stamp
 from loopwright.kernel.files import shown
 from loopwright.kernel.process import Cancellation
 from loopwright.loop.desk import Ask
-from loopwright.loop.model import Completed, Created, Failed, Held, Holder, Loop
+from loopwright.loop.marks import FIX
+from loopwright.loop.model import LOOK, Completed, Created, Failed, Held, Holder, Loop
 from loopwright.verbs.context import Context
 from loopwright.verbs.loop import control
 from loopwright.verbs.loop.control import actor
@@ -20,14 +21,24 @@ from loopwright.verbs.loop.start import start
 from loopwright.verbs.loop.tasks import TaskWish, add_task
 from loopwright.verbs.person import require_person
 from loopwright.verbs.workflow.craft import SliceCraft
-from loopwright.verbs.workflow.lanes import Lanes
+from loopwright.verbs.workflow.lanes import DESLOP, Lanes
 from loopwright.verbs.workflow.names import slug_of, store_of
+from loopwright.verbs.workflow.on_base import Tell, control_on_base
 from loopwright.workflow import audit, ledger, manifest
 from loopwright.workflow import commands as c
 from loopwright.workflow.documents import record
 from loopwright.workflow.facts import Facts
 from loopwright.workflow.gather import LEDGER, MANIFEST, SPEC
-from loopwright.workflow.model import Building, Decision, Planning, Reviewing, Transition, Workflow
+from loopwright.workflow.model import (
+    Approved,
+    Building,
+    Decision,
+    Key,
+    Planning,
+    Reviewing,
+    Transition,
+    Workflow,
+)
 from loopwright.workflow.package import PLAN_DOCUMENTS, SLICES, prd_of, test_spec_of
 from loopwright.workflow.slices import Slices
 from loopwright.workflow.store import Opened
@@ -43,6 +54,8 @@ class BuildWish(msgspec.Struct, frozen=True, kw_only=True):
     agent: str
     max_iterations: int = 10
     deslop: bool = True
+    # Whether these are more passes, for a loop that used up its own, or all that it may ever take.
+    gives_more: bool = True
 
 
 def slug_from(name: str) -> str:
@@ -51,11 +64,12 @@ def slug_from(name: str) -> str:
     return slug_of(stem.removeprefix("prd-").removesuffix(".md")) if stem.endswith(".md") else slug_of(name)
 
 
-def prepare_build(context: Context, name: str, wish: BuildWish) -> str:
+def prepare_build(context: Context, name: str, wish: BuildWish, tell: Tell, cancellation: Cancellation) -> str:
     """Enter the stage where that is still to be done, and make the loop that builds; its id."""
     slug = slug_from(name)
+    base = _controlled(context, slug, tell, cancellation)
     with store_of(context).changing(slug) as opened:
-        _enter(opened)
+        _enter(opened, base)
         workflow, facts = opened.workflow, opened.facts()
         opened.write({MANIFEST: _manifest(context, workflow)}, "tool")
         blocked = (one.code for one in opened.standing().readiness.review)
@@ -102,12 +116,20 @@ def settle(context: Context, slug: str, loop_id: str) -> Workflow:
         return opened.workflow
 
 
-def _enter(opened: Opened) -> None:
+def _controlled(context: Context, slug: str, tell: Tell, cancellation: Cancellation) -> str:
+    """The base may have moved since the plan was approved: what a check said of another one vouches for nothing."""
+    with store_of(context).changing(slug) as opened:
+        is_consented = isinstance(opened.workflow.approval(Key.BUILD), Approved)
+        is_planned = isinstance(opened.workflow.at, Planning)
+    return control_on_base(context, slug, tell, cancellation) if is_planned and is_consented else ""
+
+
+def _enter(opened: Opened, base_tree: str) -> None:
     match opened.workflow.at:
         case Building():
             return
         case Planning():
-            standing = opened.standing()
+            standing = opened.standing(base_tree=base_tree)
             if "plan_package_missing" in {one.code for one in standing.readiness.build}:
                 raise WorkflowRefused(
                     "build_requires_workflow_plan_artifacts",
@@ -162,7 +184,9 @@ def _going_on(context: Context, workflow: Workflow, loop_id: str, wish: BuildWis
             return
         # Its tasks are done, and the plan that was approved since asks for more.
         add_task(context, loop_id, TaskWish(description="What the plan asks for now", tool=wish.agent))
-    control.retry(context, loop_id, max_iterations=loop.iteration + 1 + _passes(context, wish))
+    slices = sum(not task.id.startswith((FIX, LOOK, DESLOP)) for task in loop.tasks)
+    start = loop.iteration + 1 if wish.gives_more else slices
+    control.retry(context, loop_id, max_iterations=start + _passes(context, wish))
 
 
 def _rework(context: Context, workflow: Workflow, wish: BuildWish) -> str:
@@ -178,7 +202,7 @@ def _rework(context: Context, workflow: Workflow, wish: BuildWish) -> str:
     return loop_id
 
 
-def prepare_from_review(context: Context, report: Path, wish: BuildWish) -> str:
+def prepare_from_review(context: Context, report: Path, wish: BuildWish, tell: Tell, cancellation: Cancellation) -> str:
     """A person who types it consents to the way back; the report must be the one that asked for it."""
     require_person(context.environment, "build --from-review")
     if not report.is_file():
@@ -196,7 +220,7 @@ def prepare_from_review(context: Context, report: Path, wish: BuildWish) -> str:
             seals=opened.facts().judges,
         )  # fmt: skip
         opened.apply(command, actor())
-    return prepare_build(context, slug, wish)
+    return prepare_build(context, slug, wish, tell, cancellation)
 
 
 def _take_decisions(opened: Opened, loop: Loop) -> None:

@@ -13,6 +13,7 @@ from loopwright.kernel.files import make_folder
 from loopwright.kernel.process import Cancellation
 from loopwright.loop.craft import Judging, Look
 from loopwright.loop.model import LOOK, Loop, Task, Validation
+from loopwright.loop.own_work import own_work
 from loopwright.loop.reports.model import TestResult
 from loopwright.loop.work_files import patch_path
 from loopwright.runner.run_plan import Finished
@@ -107,7 +108,9 @@ class SliceCraft:
         elif loop.tree is not None:
             make_folder(mailbox / "context")
             progress = loops_of(self._context).paths(loop.loop_id).progress
-            shutil.copyfile(patch_path(progress, loop.tree.patch_sha256), mailbox / "context" / PATCH)
+            own = own_work(loop.tree, progress, self._context.project)
+            whole = patch_path(progress, loop.tree.patch_sha256)
+            (mailbox / "context" / PATCH).write_bytes(own.patch if own is not None else whole.read_bytes())
         paths = self._context.layout.workflow(self._slug)
         source = paths.folder / MANIFEST
         if not source.is_file():
