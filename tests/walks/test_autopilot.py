@@ -151,8 +151,10 @@ def test_clarifying_is_paid_for_from_the_same_purse(project):
     prepare(project, [asks, asks])
     ok(project, "clarify", "greet", "--idea", "greet people", "--agent", "")
     ok(project, "answer", "greet", "A-1", "politely")
-    for _ in range(2):
-        stopped = refusal(project, "autopilot", "greet", "--agent", "scripted", "--usd", "1")
+    stopped = refusal(project, "autopilot", "greet", "--agent", "scripted", "--usd", "1")
+    assert stopped["error"] == "autopilot_requires_resolved_spec"
+    ok(project, "answer", "greet", "A-2", "yes")
+    stopped = refusal(project, "autopilot", "greet", "--agent", "scripted", "--usd", "1")
     assert (stopped["error"], stopped["blockers"][0]["code"]) == ("autopilot_phase_blocked", "budget_usd")
     assert status(project)["cost"]["turns"] == 1
 
