@@ -5,9 +5,11 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from loopwright.loop import events as e
+from loopwright.loop.marks import FIX
 from loopwright.loop.model import (
     ITERATIONS,
     LOOK,
+    TASK_FAILED,
     Action,
     Completed,
     Created,
@@ -103,10 +105,19 @@ def _life(loop: Loop, event: e.Event, at: str) -> Loop:  # noqa: C901, PLR0912 -
 
 
 def _lifted(loop: Loop, holder: Holder) -> Loop:
-    holds = tuple(one for one in (loop.phase.holds if isinstance(loop.phase, Held) else ()) if one.holder != holder)
+    before = loop.phase.holds if isinstance(loop.phase, Held) else ()
+    holds = tuple(one for one in before if one.holder != holder)
     # Half open: one more iteration without progress, and the breaker is open again.
     marks = loop.marks[:-1] if holder is Holder.BLOCKER else loop.marks
-    return replace(loop, phase=Held(holds=holds) if holds else Running(), marks=marks)
+    # Whoever lets it go on wants what failed to be tried once more: else the same would hold it again at once.
+    again = any(one.holder == holder and one.code == TASK_FAILED for one in before)
+    tasks = loop.tasks if not again else tuple(_tried_again(task) for task in loop.tasks)
+    return replace(loop, phase=Held(holds=holds) if holds else Running(), marks=marks, tasks=tasks)
+
+
+def _tried_again(task: Task) -> Task:
+    moot = task.id.startswith(FIX)
+    return replace(task, status="pending") if task.status == "failed" and not moot else task
 
 
 def _over(loop: Loop, phase: Completed | Failed) -> Loop:

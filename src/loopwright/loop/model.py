@@ -31,6 +31,8 @@ class Action(StrEnum):
 
 # A task of this name looks at the work: what its agent answers counts, what it changes does not.
 LOOK = "LOOK-"
+# The hold of a loop whose tests pass though a task came to nothing.
+TASK_FAILED = "task_failed"
 # Each of these is an iteration; the other two are bookkeeping.
 ITERATIONS = frozenset({Action.DEVELOP, Action.DEBUG, Action.VALIDATE})
 

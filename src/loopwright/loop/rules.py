@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import assert_never
 
 from loopwright.loop import commands as c
@@ -15,6 +16,7 @@ from loopwright.loop.choice import (
     all_done,
     awaits_choice,
     choice_hold,
+    failed_tasks,
     legal_actions,
     next_action,
 )
@@ -23,6 +25,7 @@ from loopwright.loop.evolve import evolve
 from loopwright.loop.guidance import lifted_by
 from loopwright.loop.model import (
     ITERATIONS,
+    TASK_FAILED,
     Action,
     Completed,
     Created,
@@ -292,12 +295,12 @@ def _advance(loop: Loop, command: c.Advance) -> Verdict:
         return Accepted((), (Perform(loop.under_way.id),))
     if loop.mode == "interactive":
         return Accepted((e.HoldPlaced(hold=choice_hold(loop)),))
-    if _is_stuck(loop, command.no_progress):
-        said = f"{command.no_progress} iterations in a row left tree, failing tests and evidence as they were"
-        return _held_by_blocker(loop, "no_progress", said)
     action = next_action(loop)
-    if action is Action.COMPLETE and (failed := [task.id for task in loop.tasks if task.status == "failed"]):
-        return _held_by_blocker(loop, "task_failed", f"the tests pass, and these tasks failed: {', '.join(failed[:5])}")
+    if action is not Action.COMPLETE and _is_stuck(loop, command.no_progress):
+        said = f"{command.no_progress} iterations left tree, failing tests and evidence as they were"
+        return _held_by_blocker(loop, "no_progress", said)
+    if action is Action.COMPLETE and (failed := failed_tasks(loop)):
+        return _held_by_blocker(loop, TASK_FAILED, f"the tests pass, and these tasks failed: {', '.join(failed[:5])}")
     return _begin(loop, action, command.action_id)
 
 
@@ -325,9 +328,9 @@ def _held_by_blocker(loop: Loop, code: str, message: str) -> Accepted:
 
 
 def _is_stuck(loop: Loop, least: int) -> bool:
-    """So many iterations changed nothing: the state before them, and after each, is the same."""
-    last = loop.marks[-(least + 1) :]
-    return len(last) == least + 1 and len(set(last)) == 1
+    """So many iterations changed nothing: on the same work the same state comes again, in a row or in turns."""
+    same_work = tuple(itertools.takewhile(lambda mark: mark.tree == loop.marks[-1].tree, reversed(loop.marks)))
+    return bool(same_work) and same_work.count(same_work[0]) > least
 
 
 def _begin(loop: Loop, action: Action, action_id: str) -> Verdict:

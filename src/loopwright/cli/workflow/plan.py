@@ -74,6 +74,7 @@ def _asking(context: Context, slug: str) -> Callable[[PlanRound], str | None]:
             return click.prompt("What should another round change? (nothing: go on with this plan)\n> ", default="",
                                 show_default=False, prompt_suffix="").strip() or None  # fmt: skip
         except click.Abort:  # nobody is there any more: the plan stays as it is
+            say("")
             return None
 
     return ask

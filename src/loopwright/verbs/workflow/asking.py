@@ -106,7 +106,7 @@ def _taken(
         _count(context, wanted, agent, meter, answer if isinstance(answer, Answer) else None)
     if isinstance(answer, NoAnswer):
         if answer.reason is Reason.BUDGET_USED and wanted.spending is not None:
-            raise wanted.spending.after_an_ended_call()
+            raise wanted.spending.after_an_end("budget_used", answer.detail)
         detail = context.tools().redactor.clean(answer.detail).text
         raise AgentFailed(
             answer.reason, f"the agent {agent.name}: {answer.reason}: {detail}", hint="`loopwright doctor` says more"

@@ -164,22 +164,22 @@ def _build(
 
 
 def _require_that_it_is_through(context: Context, slug: str, loop: Loop) -> None:
-    over: tuple[tuple[str, str], ...] = ()
+    spending = Spending(context, slug)
     match loop.phase:
         case Completed():
             return
         case Held(holds=holds):
             said = "; ".join(hold.message for hold in holds)
-            over = tuple((hold.code, hold.message) for hold in holds if hold.holder is Holder.BUDGET)
-        case Failed(code=code, reason=reason):
+            for hold in holds:
+                if hold.holder is Holder.BUDGET:
+                    raise spending.after_an_end(hold.code, hold.message)
+        case Failed(code="iterations_used", reason=reason):
+            raise spending.refusal("budget_iterations", reason)
+        case Failed(reason=reason):
             said = reason
-            over = (("budget_iterations", reason),) if code == "iterations_used" else ()
         case _:
             said = "it was stopped"
-    stop = _stopped("autopilot_phase_blocked", f"the build stopped: {said}", show(context, slug))
-    if over:
-        raise Spending(context, slug).refusal(over[0][0], stop.message)
-    raise stop
+    raise _stopped("autopilot_phase_blocked", f"the build stopped: {said}", show(context, slug))
 
 
 def _consent(context: Context, shown: Shown, tell: Tell) -> Transition:

@@ -33,6 +33,7 @@ PATCH = "work.patch"
 # A look, tidying up, the checks again; and once more after an objection.
 _MORE = 12
 _BOX = "$LOOPWRIGHT_MAILBOX/context"
+_IN_VAIN = (Reason.HUNG, Reason.INVALID_ANSWER, Reason.PERMISSION_DENIED)
 
 
 class Lanes:
@@ -115,23 +116,26 @@ class Lanes:
         return prompt_for(Role.BUILDER, about="deslop", patch=f"{_BOX}/{PATCH}")
 
     def tries(self, task: Task, failure: NoAnswer | None) -> bool:
-        """Tidying up is only tried.
+        """Tidying up is only tried; and an agent that hangs, or may not do what it should, would do so again.
 
         What it breaks is dropped: the tree before it is verified already, and to mend what nobody asked for would cost
         calls of agents. The loop goes back, and runs the checks again on what goes to the review.
         """
-        if not task.id.startswith(DESLOP):
-            return False
-        if failure is not None:
-            raise self._held("deslop", failure.reason, failure.detail)
-        return True
+        if task.id.startswith(DESLOP):
+            if failure is not None:
+                raise self._held("deslop", failure.reason, failure.detail)
+            return True
+        if failure is not None and failure.reason in _IN_VAIN:
+            raise self._held("execution", failure.reason, failure.detail)
+        return False
 
     def _held(self, lane: str, reason: Reason, detail: str) -> HeldBack:
         """An agent that fails is not asked again by itself: that can't help. A person looks first."""
         said = self._clean(detail)
-        with store_of(self._context).changing(self._slug) as opened:
-            opened.apply(c.EndLane(lane=lane, status=reason.value), "tool")
-            _write_notes(opened, {lane: f"{reason.value}: {said}"})
+        if lane != "execution":  # whose end begins an iteration, and this one never came to it
+            with store_of(self._context).changing(self._slug) as opened:
+                opened.apply(c.EndLane(lane=lane, status=reason.value), "tool")
+                _write_notes(opened, {lane: f"{reason.value}: {said}"})
         message = f"the lane {lane} is not through: {reason.value}: {said}"
         hold = Hold(
             holder=Holder.BLOCKER, code=f"{lane}_{reason.value}", message=message, since=stamp(self._context.clock())

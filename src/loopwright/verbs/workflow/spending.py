@@ -58,14 +58,15 @@ class Spending:
 
     def refusal(self, code: str, message: str) -> WorkflowRefused:
         """The autopilot stops: this limit is used up."""
-        way = f"give it more: loopwright autopilot {self._slug} --usd …, --tokens …, --wall …, --turns …"
+        more = "--max-iterations …" if code == "budget_iterations" else "--usd …, --tokens …, --wall …, --turns …"
+        way = f"give it more: loopwright autopilot {self._slug} {more}"
         return WorkflowRefused("autopilot_phase_blocked", message, next_command=way, blockers=((code, message, way),))
 
-    def after_an_ended_call(self) -> WorkflowRefused:
-        """The meter ended a call: whichever limit that was."""
+    def after_an_end(self, code: str, message: str) -> WorkflowRefused:
+        """Work was ended for a limit: the autopilot's own, where one is used up, else what was said of it."""
         flight, spent = self._now()
         over = used_up(flight, spent) if flight is not None else None
-        return self.refusal(*(over or ("budget_used", "a call was ended: the autopilot's budget is used")))
+        return self.refusal(*(over or (code, message)))
 
     def bind(self, loop_id: str) -> None:
         """The loop that builds may use what is left, and no more than its own settings allow."""
