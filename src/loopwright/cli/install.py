@@ -39,7 +39,7 @@ def for_agent(command: Callable[..., Any]) -> Callable[..., Any]:
 @for_agent
 @in_workspace
 def command(agent: str, scope: str, dry_run: bool, project_root: Path, as_json: bool) -> int:
-    """Register the reflection hook in an agent's settings, beside the hooks that are there.
+    """Register our hooks in an agent's settings, beside those that are there: reflection, and the stop gate of builds.
 
     The hook does nothing until REFLECTION_MODE is solo or orchestrated.
     """
