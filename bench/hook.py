@@ -7,11 +7,13 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from loopwright.hooks import entry
 from loopwright.reflection.capture import change_now, quick_git
+from loopwright.workspace import stop_gate
 from measure import Way, duration, medians, run, timed
 from report import Row, Verdict, verdict
 
@@ -25,6 +27,7 @@ _IN_BASH = Path(__file__).with_name("hook_in_bash.sh")
 
 def measure(folder: Path) -> Iterator[Row]:
     yield _off(folder)
+    yield _gate(folder / "gate")
     repo = _repository(folder / "repo")
     env = {
         "PATH": os.environ["PATH"],
@@ -90,6 +93,36 @@ def _off(folder: Path) -> Row:
         verdict(ours <= 1.5 * bare),
         duration(ours),
         f"python -I -S -c pass: {duration(bare)}",
+    )
+
+
+def _gate(folder: Path) -> Row:
+    """Asked by the agent of a build that is under way, and letting it go: all that it does, each time."""
+    folder.mkdir()
+    path = folder / stop_gate.FILE
+    pid = os.getpid()
+    shut = stop_gate.Gate(
+        slug="bench", session="", pid=pid, started=stop_gate.started_at(pid), namespace=stop_gate.namespace(),
+        phase="executing", expires=time.time() + 3600, blocks=1, reason="go on",
+    )  # fmt: skip
+    path.write_text(json.dumps(shut.document()))
+    env = {"PATH": os.environ["PATH"], stop_gate.VARIABLE: str(path)}
+    payload = json.dumps({"session_id": "bench", "hook_event_name": "Stop", "stop_hook_active": False}).encode()
+    gate = (*_HOOK[:-1], "gate")
+    ways = [
+        Way("python + json", lambda: timed(lambda: _call((*_BARE, "-c", "import json"), b"", env))),
+        Way("gate", lambda: timed(lambda: _call(gate, payload, env))),
+    ]
+    bare, ours = medians("hook, gate", ways, _ROUNDS)
+    if not Path(f"{path}.1").exists():
+        raise SystemExit("the gate kept nobody going")
+    return Row(
+        "hook `gate` at the end of a building agent's turn",
+        "<= 1.5 x python + json",
+        f"{ours / bare:.2f} x",
+        verdict(ours <= 1.5 * bare),
+        duration(ours),
+        f"python + json: {duration(bare)}",
     )
 
 

@@ -21,6 +21,7 @@ import sandbox
 import schedule
 import startup
 import steps
+import tokens
 import workflows
 from measure import remove, say
 from report import HEADINGS, Row, Verdict, line, markdown
@@ -31,6 +32,7 @@ GROUPS: Mapping[str, Callable[[Path], Iterator[Row]]] = {
     "hook": hook.measure,
     "loops": loops.measure,
     "workflows": workflows.measure,
+    "tokens": tokens.measure,
     "steps": steps.measure,
     "schedule": schedule.measure,
     "redaction": redaction_speed.measure,

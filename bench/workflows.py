@@ -1,4 +1,4 @@
-"""What workflows cost: a list of many, a transition, and the words that we add to an agent's turn."""
+"""What workflows cost: a list of many, and a transition."""
 
 from __future__ import annotations
 

@@ -92,7 +92,7 @@ def test_the_console_script_and_the_file_are_never_both_registered():
     by_hand = {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "loopwright-hook reflect"}]}]}}
     found = registered(with_ours(by_hand, CLAUDE, "/python", HOOK))
     assert found == {
-        "Stop": [command_line("/python", HOOK, "reflect")],
+        "Stop": [command_line("/python", HOOK, "reflect"), command_line("/python", HOOK, "gate")],
         "SessionStart": [command_line("/python", HOOK, "session-start")],
     }
 

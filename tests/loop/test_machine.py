@@ -32,6 +32,7 @@ from loopwright.loop.model import (
     Mark,
     Spent,
     Task,
+    Tree,
     Validation,
     Worker,
 )
@@ -77,6 +78,9 @@ VALIDATIONS = st.builds(
     run_id=st.just("run-1"),
 )
 MARKS = st.sampled_from(["x", "y"]).map(lambda tree: Mark(tree=tree, failing=(), evidence=""))
+TREES = st.none() | st.sampled_from(["t1", "t2"]).map(
+    lambda name: Tree(commit=None, base_tree="b", tree=name, patch_sha256=name)
+)
 HOLDERS = st.sampled_from(list(Holder))
 CONTROL = st.one_of(
     st.just(c.Start()),
@@ -105,10 +109,11 @@ WORK = st.one_of(
     st.builds(lambda action, name: c.Choose(action=action, action_id=name), st.sampled_from(list(Action)), ACTIONS),
     st.builds(lambda name, tasks: c.FinishInit(action_id=name, tasks=tuple(map(task, tasks))), ACTIONS, st.sets(IDS)),
     st.builds(
-        lambda name, outcome, mark: c.FinishDevelop(
-            action_id=name, outcome=outcome, files_changed=("a.py",), tree=None, mark=mark
+        lambda name, outcome, mark, tree, tried, then: c.FinishDevelop(
+            action_id=name, outcome=outcome, files_changed=("a.py",), tree=tree, mark=mark, is_tried=tried,
+            then=tuple(map(task, then)),
         ),
-        ACTIONS, st.sampled_from(["completed", "failed", "pending"]), MARKS,
+        ACTIONS, st.sampled_from(["completed", "failed", "pending"]), MARKS, TREES, st.booleans(), st.sets(IDS),
     ),
     ACTIONS.map(lambda name: c.ProposeHypotheses(action_id=name, bug="b", hypotheses=CAUSES)),
     st.builds(
@@ -122,8 +127,10 @@ WORK = st.one_of(
         ACTIONS, st.booleans(), MARKS,
     ),
     st.builds(
-        lambda name, found, mark: c.FinishValidate(action_id=name, validation=found, mark=mark),
-        ACTIONS, VALIDATIONS, MARKS,
+        lambda name, found, mark, then: c.FinishValidate(
+            action_id=name, validation=found, mark=mark, then=tuple(map(task, then))
+        ),
+        ACTIONS, VALIDATIONS, MARKS, st.sets(IDS),
     ),
     ACTIONS.map(lambda name: c.FinishComplete(action_id=name)),
     ACTIONS.map(lambda name: c.PauseAction(action_id=name, session="s")),
@@ -375,6 +382,11 @@ class LoopMachine(RuleBasedStateMachine):
         if isinstance(event, e.ActionStarted):
             assert before.under_way is None
             assert before.task(event.task_id or "") is None or before.task(event.task_id).status != "completed"
+        if isinstance(event, e.WorkDropped):
+            assert (after.tree, after.fallback, after.is_validated) == (before.fallback, None, False)
+        if isinstance(event, e.LoopCompleted) and event.forced is None:
+            assert before.is_validated
+            assert before.fallback is None, "what was only tried is not the end"
         if isinstance(event, e.ActionDone):
             assert before.under_way is not None
             assert before.under_way.id == event.action_id

@@ -220,6 +220,29 @@ def test_without_progress_the_breaker_opens_and_resume_half_opens_it():
     assert after(other, c.Advance(action_id="c", no_progress=3)).under_way is not None
 
 
+def test_the_same_states_in_turns_are_no_progress_either():
+    crashed, failed = replace(MARK, evidence="crashed"), replace(MARK, evidence="failed")
+    start = loop(is_initialised=True, tasks=(task(),), marks=(crashed, crashed, crashed, failed, crashed))
+    held = after(start, c.Advance(action_id="a", no_progress=3))
+    assert [hold.code for hold in held.phase.holds] == ["no_progress"]
+    worked = replace(start, marks=(crashed, crashed, crashed, replace(MARK, tree="new"), crashed))
+    assert after(worked, c.Advance(action_id="a", no_progress=3)).under_way is not None, "it got somewhere meanwhile"
+    done = replace(start, tasks=(), **VALIDATED)
+    assert after(done, c.Advance(action_id="a", no_progress=3)).under_way.action is Action.COMPLETE, "nothing is left"
+
+
+def test_a_failed_fix_is_moot_when_the_tests_pass_and_a_failed_task_is_tried_again_by_who_resumes():
+    tasks = (task(status="failed"), replace(task(status="failed"), id="F-1"))
+    held = after(loop(tasks=tasks, **VALIDATED), c.Advance(action_id="a", no_progress=3))
+    assert [(hold.code, "F-1" in hold.message) for hold in held.phase.holds] == [("task_failed", False)]
+    resumed = after(held, c.Resume(lifts=frozenset({Holder.BLOCKER})))
+    assert [one.status for one in resumed.tasks] == ["pending", "failed"]
+    only_a_fix = after(loop(tasks=tasks[1:], **VALIDATED), c.Advance(action_id="a", no_progress=3))
+    assert only_a_fix.under_way.action is Action.COMPLETE
+    finished = after(only_a_fix, c.FinishComplete(action_id="a"))
+    assert status_of(finished.phase) == "completed"
+
+
 def hypothesis(name, status="pending"):
     return Hypothesis(
         id=name, description="d", testable_condition="t", logging_point="l", likelihood=1, status=status,

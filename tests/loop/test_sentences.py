@@ -78,6 +78,8 @@ SENTENCES = [
     (e.TaskFinished(task_id="T-1", status="pending"), "task T-1 is to be tried again"),
     (e.WorkKept(tree=Tree(commit=None, base_tree="b", tree="0123456789abcdef", patch_sha256="p")),
      "the work is kept as tree 0123456789ab"),
+    (e.WorkDropped(tree=Tree(commit=None, base_tree="b", tree="0123456789abcdef", patch_sha256="p")),
+     "what was tried does not hold: the work is tree 0123456789ab again"),
     (e.HypothesesProposed(bug="test_a", hypotheses=(CAUSE,)), "possible causes of test_a: 1"),
     (e.HypothesisJudged(hypothesis_id="H1", status="rejected", evidence="", verdict_reason="it printed n"),
      "H1 is rejected: it printed n"),

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 from pathlib import Path
 
 import pytest
+import yaml
+from tests.walks.workflow_kit import SPEC, blockers, ok, plan, planner
 
 from loopwright.reflection.store import read_shelf
 from loopwright.testing.model_server import model_server
@@ -114,3 +117,37 @@ def test_with_the_mode_off_a_session_leaves_nothing(project, home):
             ANTHROPIC_BASE_URL=model.url, ANTHROPIC_API_KEY="not-a-key", **QUIET, REFLECTION_MODE="off",
         )  # fmt: skip
     assert not (project.own / "reflections").exists()
+
+
+def test_claude_code_at_a_build_is_kept_going_once_and_then_let_go(project, home):
+    # In the sandbox of a build, by the command agent, with the hook that `install` registered.
+    claude = program("claude")
+    assert project.run("install", "--agent", "claude").exit_code == 0
+    project.write("hello.py", "def greet(name):\n    return 'hi'\n")
+    project.write(".gitignore", ".loopwright/\n__pycache__/\n")
+    project.commit("a greeting, and the hook")
+    project.write("../SPEC.md", SPEC)
+    project.write(".loopwright/turns.yaml", yaml.safe_dump({"turns": [planner()]}))
+    right = "def greet(name):\n    return f'hello {name}'\n"
+    turns = (
+        ModelTurn("all done"),  # a claim: nothing was written
+        ModelTurn(tools=(ToolUse("Bash", {"command": f"cat > hello.py <<'E'\n{right}E", "description": "write"}),)),
+        ModelTurn("now it is"),
+    )
+    with model_server(*turns) as model:
+        call = f'{claude} -p "$(cat $LOOPWRIGHT_PROMPT)" --output-format json --allowedTools Bash > $LOOPWRIGHT_ANSWER'
+        keep = {"ANTHROPIC_BASE_URL": model.url, "ANTHROPIC_API_KEY": "not-a-key", **QUIET}
+        project.environment |= keep
+        project.write(
+            ".loopwright/config.toml",
+            '[agents.scripted]\nturns = ".loopwright/turns.yaml"\n[sandbox]\nisolation = "none"\n'
+            f"[agents.claude]\nkind = \"command\"\ncommand = '''{call}'''\nenv = {json.dumps(sorted(keep))}\n",
+        )
+        plan(project)
+        ok(project, "approve", "greet", "--from", "plan", "--to", "build")
+        ok(project, "build", "greet", "--agent", "claude")
+        asked = [body for path, body in model.requests if path.endswith("/messages") and body.get("tools")]
+    assert len(asked) == len(turns), "kept going once, and once only"
+    told = json.dumps(asked[1]["messages"][-1])
+    assert "Before you end" in told
+    assert blockers(project, "review") == {}

@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
 import pytest
 from tests.walks.workflow_kit import BUILT, ok, planner, prepare, refusal, state, status
 
@@ -66,3 +73,124 @@ def test_an_agent_can_not_start_it_for_itself(project):
     begun(project)
     done = project.run("autopilot", "greet", "--agent", "scripted", env={AGENT_MARK: "1"})
     assert (done.exit_code, "a person's decision" in done.stderr) == (1, True)
+
+
+CLAIMS = {"role": "builder", "run": "true", "usd": 0.75, "tokens": 50}
+DEAR = {**planner(), "usd": 0.75, "tokens": 50}
+FIX_IT = {**BUILDS, "usd": 0.75, "tokens": 50}
+ALL = '[autopilot]\nmay_approve = ["plan", "build", "review", "complete"]\n'
+
+
+def begun_with(project, *turns, settings=ALL):
+    prepare(project, turns, settings=settings)
+    ok(project, "plan", "greet", "--direct", str(project.root.parent / "SPEC.md"), "--agent", "")
+
+
+def fly(project, *arguments):
+    return refusal(project, "autopilot", "greet", "--agent", "scripted", *arguments)
+
+
+def control_events(project):
+    lines = (project.own / "workflows" / "greet" / "journal.ndjson").read_text().splitlines()
+    events = [event for line in lines for event in json.loads(line)["events"]]
+    return [(one["kind"], one.get("phase") or one.get("reason")) for one in events if "autopilot" in one["kind"]]
+
+
+@pytest.mark.parametrize(
+    ("limit", "code", "turns"),
+    [
+        # The plan and the first try of the build are paid for from it, the second try is not begun.
+        (("--usd", "1"), "budget_usd", 2),
+        (("--tokens", "75"), "budget_tokens", 2),
+        # The plan alone used it up.
+        (("--turns", "1"), "budget_turns", 1),
+        (("--usd", "0.5"), "budget_usd", 1),
+    ],
+)
+def test_one_purse_pays_for_all_stages(project, limit, code, turns):
+    begun_with(project, DEAR, CLAIMS, FIX_IT)
+    stopped = fly(project, *limit)
+    assert (stopped["error"], stopped["blockers"][0]["code"]) == ("autopilot_phase_blocked", code), stopped
+    found = status(project)["autopilot"]
+    assert (found["status"], found["phase"], found["reason"]) == ("stopped", "build", "autopilot_phase_blocked")
+    assert found["limits"][code.removeprefix("budget_")] == float(limit[1])
+    assert found["used"]["turns"] == turns
+    assert fly(project, *limit)["blockers"][0]["code"] == code, "typed again it has no other purse"
+    assert status(project)["autopilot"]["used"]["turns"] == turns
+    ok(project, "autopilot", "greet", "--agent", "scripted", limit[0], "5000")
+    found = status(project)["autopilot"]
+    assert (found["status"], found["used"]["turns"], found["used"]["usd"]) == ("done", 3, 2.25)
+    assert "autopilot: done at" in ok(project, "status", "greet").stdout
+    kinds = control_events(project)
+    assert [kind for kind, _ in kinds].count("autopilot.begun") == 3
+    assert kinds[-1] == ("autopilot.ended", "done")
+    assert ("autopilot.phase", "build") in kinds
+    assert ("autopilot.phase", "review") in kinds
+
+
+def test_a_call_that_uses_too_much_is_ended_while_it_works(project):
+    spends = "echo '{\"usd\": 2.0}' >> $LOOPWRIGHT_USAGE; sleep 100"
+    begun_with(project, {**planner(), "run": spends}, planner(), BUILDS)
+    stopped = fly(project, "--usd", "1")
+    assert stopped["blockers"][0]["code"] == "budget_usd"
+    found = status(project)
+    assert (found["stage"], found["autopilot"]["phase"], found["cost"]["usd"]) == ("plan", "plan", 2.0)
+    assert found["cost"]["roles"]["planner"]["usd"] == 2.0, "what a turn said while it worked is paid for"
+
+
+def test_the_passes_of_a_build_are_limited_over_all(project):
+    begun_with(project, planner(), *[{"role": "builder", "run": "date +%N > noise"}] * 4, BUILDS)
+    for _ in range(2):
+        assert fly(project, "--max-iterations", "1")["blockers"][0]["code"] == "budget_iterations"
+    ok(project, "autopilot", "greet", "--agent", "scripted", "--max-iterations", "9")
+    assert status(project)["stage"] == "done"
+
+
+def test_clarifying_is_paid_for_from_the_same_purse(project):
+    asks = {"role": "clarifier", "answer": '{"question": null}', "usd": 2.0}
+    prepare(project, [asks, asks])
+    ok(project, "clarify", "greet", "--idea", "greet people", "--agent", "")
+    ok(project, "answer", "greet", "A-1", "politely")
+    stopped = refusal(project, "autopilot", "greet", "--agent", "scripted", "--usd", "1")
+    assert stopped["error"] == "autopilot_requires_resolved_spec"
+    ok(project, "answer", "greet", "A-2", "yes")
+    stopped = refusal(project, "autopilot", "greet", "--agent", "scripted", "--usd", "1")
+    assert (stopped["error"], stopped["blockers"][0]["code"]) == ("autopilot_phase_blocked", "budget_usd")
+    assert status(project)["cost"]["turns"] == 1
+
+
+def test_a_second_one_waits_and_one_that_died_is_told_and_goes_on(project, tmp_path):
+    there, go = tmp_path / "there", tmp_path / "go"
+    waits = {**BUILDS, "run": f"touch {there}; test -e {go} || sleep 100; {BUILT}"}
+    begun_with(project, planner(), waits)
+    first = subprocess.Popen(
+        [sys.executable, "-m", "loopwright", "autopilot", "greet", "--agent", "scripted"], cwd=project.root,
+        env={**os.environ, **project.environment}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )  # fmt: skip
+    until = time.monotonic() + 60
+    while not there.exists():
+        assert time.monotonic() < until
+        assert first.poll() is None
+        time.sleep(0.02)
+    assert status(project)["autopilot"]["status"] == "flying"
+    assert "another autopilot" in fly(project)["message"]
+    first.send_signal(signal.SIGKILL)
+    first.wait()
+    assert status(project)["autopilot"]["status"] == "interrupted"
+    go.touch()
+    ok(project, "autopilot", "greet", "--agent", "scripted")
+    found = status(project)
+    assert (found["stage"], found["autopilot"]["status"]) == ("done", "done")
+
+
+def test_a_question_of_an_agent_stops_it_and_the_answer_lets_it_go_on(project):
+    asks = 'echo \'{"question": "formal?"}\' > $LOOPWRIGHT_DECISIONS/one.json'
+    begun_with(project, planner(), {"role": "builder", "run": asks}, BUILDS)
+    for _ in range(2):
+        stopped = fly(project)
+        assert stopped["error"] == "autopilot_phase_blocked"
+        assert stopped["next"] == 'loopwright answer greet D-1 "…"'
+    ok(project, "answer", "greet", "D-1", "no")
+    ok(project, "autopilot", "greet", "--agent", "scripted")
+    assert status(project)["stage"] == "done"

@@ -57,11 +57,11 @@ def test_installed_twice_it_is_there_once_and_uninstalled_nothing_is_left(projec
     document = json.loads(settings_file(project, home, agent, scope).read_text())
     harness = HARNESSES[agent]
     commands = [entry["command"] for group in document["hooks"][harness.stop_event] for entry in group["hooks"]]
-    assert len(commands) == 1
-    words = shlex.split(commands[0])
-    assert words[1:3] == ["-I", "-S"]
-    assert words[3].endswith("loopwright/hooks/entry.py")
-    assert words[4:] == ["reflect"]
+    assert [shlex.split(command)[4:] for command in commands] == [["reflect"], ["gate"]]
+    for command in commands:
+        words = shlex.split(command)
+        assert words[1:3] == ["-I", "-S"]
+        assert words[3].endswith("loopwright/hooks/entry.py")
     assert project.run("uninstall", "--agent", agent, f"--{scope}").exit_code == 0
     left = {path: data for path, data in everything(project.root, home).items() if path not in before}
     assert {path for path, data in left.items() if data is not None} == set()
@@ -126,7 +126,7 @@ def test_another_interpreter_takes_the_place_of_the_first(project, home):
     assert "/gone/python3" in doctor.stdout
     assert project.run("install", "--agent", "claude").exit_code == 0
     assert "/gone/python3" not in path.read_text()
-    assert path.read_text().count("entry.py") == 2
+    assert path.read_text().count("entry.py") == 3
     assert project.run("doctor").exit_code == 0
     assert project.run("uninstall", "--agent", "claude").exit_code == 0
     assert "entry.py" not in (path.read_text() if path.exists() else "")
@@ -236,7 +236,7 @@ def test_doctor_runs_nothing_that_a_cloned_repository_brings(project, home, tmp_
         f"{sys.executable} -I -S {trap} reflect",
         f"{tool} -I -S {trap} reflect",
     ):
-        document = hooks_of(command)
+        document = hooks_of(command, f"{sys.executable} -I -S {trap} gate")
         document["hooks"]["SessionStart"] = [{"hooks": [{"type": "command", "command": start}]}]
         write_settings(settings_file(project, home, "claude", "project"), document)
         done = project.run("doctor", "--json")
@@ -253,7 +253,7 @@ def test_commands_that_only_mention_our_hook_are_left_alone(project, home):
     write_settings(path, hooks_of(*theirs))
     assert project.run("install", "--agent", "claude").exit_code == 0
     assert commands_at(path)[:2] == theirs
-    assert len(commands_at(path)) == 3
+    assert len(commands_at(path)) == 4
     path.write_text(json.dumps(json.loads(path.read_text())))
     assert project.run("uninstall", "--agent", "claude").exit_code == 0
     assert commands_at(path) == theirs
@@ -262,10 +262,10 @@ def test_commands_that_only_mention_our_hook_are_left_alone(project, home):
 def test_the_console_script_written_by_hand_gives_way_and_uninstalled_neither_is_there(project, home):
     path = settings_file(project, home, "claude", "project")
     write_settings(path, {"model": "opus", **hooks_of("loopwright-hook reflect")})
-    assert symptom(project.run("doctor", "--json"), "hook of claude (project)")["said"] == "not called at SessionStart"
+    said = symptom(project.run("doctor", "--json"), "hook of claude (project)")["said"]
+    assert said == "not called at Stop (gate), SessionStart (session-start)"
     assert project.run("install", "--agent", "claude").exit_code == 0
-    (command,) = commands_at(path)
-    assert HOOK_NAME in command
+    assert [HOOK_NAME in command for command in commands_at(path)] == [True, True]
     assert project.run("uninstall", "--agent", "claude").exit_code == 0
     assert json.loads(path.read_text()) == {"model": "opus"}
 
@@ -277,7 +277,10 @@ def test_called_twice_is_a_problem(project, home):
     document["hooks"]["Stop"] += hooks_of("loopwright-hook reflect")["hooks"]["Stop"]
     path.write_text(json.dumps(document))
     done = project.run("doctor", "--json")
-    assert (done.exit_code, symptom(done, "hook of claude (project)")["said"]) == (1, "called more than once at Stop")
+    assert (done.exit_code, symptom(done, "hook of claude (project)")["said"]) == (
+        1,
+        "called more than once at Stop (reflect)",
+    )
 
 
 @pytest.mark.parametrize("installs", [1, 2])

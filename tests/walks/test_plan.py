@@ -6,6 +6,7 @@ import json
 
 import pytest
 from tests.walks.workflow_kit import (
+    BUILT,
     DELTA,
     SLICE,
     blockers,
@@ -230,3 +231,35 @@ def test_planning_needs_consent_and_its_stage(project):
     assert refused["error"] == "approved_transition_required"
     assert refused["blockers"][0]["code"] == "approval_missing_plan"
     assert refusal(project, "sign", "other", "VS-1")["error"] == "nothing_to_sign"
+
+
+def test_a_check_that_passes_on_another_base_proves_nothing_there(project):
+    prepare(project, [planner(), {"role": "builder", "run": BUILT}])
+    plan(project)
+    ok(project, "approve", "greet", "--from", "plan", "--to", "build")
+    before = (project.root / "hello.py").read_text()
+    project.write("hello.py", "def greet(name):\n    return f'hello {name}'\n")
+    project.commit("somebody else did it meanwhile")
+    refused = refusal(project, "build", "greet", "--agent", "scripted")
+    assert refused["error"] == "plan_review_gate_blocked"
+    assert [one["code"] for one in refused["blockers"]] == ["vacuous_check_VS-1-C1"]
+    project.write("hello.py", before)  # not committed: a part of the base all the same
+    done = ok(project, "build", "greet", "--agent", "scripted")
+    assert "another one than the checks were tried on" in done.stdout
+    assert blockers(project, "review") == {}
+
+
+def test_in_interactive_rounds_a_person_says_what_the_next_one_should_change(project):
+    better = {**planner(plan="Shorter."), "expect": "A person says: make it shorter"}
+    prepare(project, [planner(), better, planner(plan="Never asked for.")])
+    direct = ("plan", "greet", "--direct", str(project.root.parent / "SPEC.md"), "--agent", "scripted")
+    done = project.run(*direct, "--interactive", stdin=b"make it shorter\n\n")
+    assert done.exit_code == 0, done.stderr
+    assert "round 1 is over" in done.stdout
+    assert "plan.md" in done.stdout
+    assert "Shorter." in (project.own / "workflows" / "greet" / "plan.md").read_text()
+    assert status(project)["cost"]["turns"] == 2
+    again = project.run("plan", "greet", "--agent", "scripted", "--interactive", stdin=b"")
+    assert again.exit_code == 0, "nobody there any more: the plan stays as it is"
+    assert project.run("plan", "greet", "--agent", "scripted", "--interactive", "--json").exit_code == 2
+    assert project.run("plan", "greet", "--agent", "", "--interactive").exit_code == 2

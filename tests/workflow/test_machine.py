@@ -11,10 +11,12 @@ from loopwright.workflow import events as e
 from loopwright.workflow.blockers import Blocker
 from loopwright.workflow.model import (
     PROFILES,
+    Amounts,
     Archived,
     Base,
     Decision,
     Key,
+    Limits,
     Origin,
     Review,
     Round,
@@ -160,6 +162,29 @@ class Path(RuleBasedStateMachine):
         self.do(c.NoteSpecs(base=base))
         self.do(c.FitDelta(base=base, by="ann", why="w"))
         self.do(c.GoBefore(over=f"chg-{digest}", by="ann"))
+
+    @rule(usd=st.sampled_from([None, 1.0, 5.0]), spent=st.sampled_from([0.0, 2.0]))
+    def take_off(self, usd, spent):
+        before = self.workflow.flight
+        done = self.do(c.BeginFlight(by="ann", limits=Limits(usd=usd), before=Amounts(usd=spent)))
+        if done is not None:
+            flight = self.workflow.flight
+            assert (flight.limits.usd, flight.ended, flight.phase) == (usd, None, self.workflow.stage)
+            assert before is None or (flight.before, flight.since) == (before.before, before.since), "one purse"
+
+    @rule(stage=st.sampled_from(Stage))
+    def fly_at(self, stage):
+        is_in_force = self.workflow.flight is not None and self.workflow.flight.ended is None
+        is_accepted = self.do(c.FlyAt(phase=stage)) is not None
+        assert is_accepted == (is_in_force and not isinstance(self.workflow.at, Archived))
+        assert not is_accepted or self.workflow.flight.phase is stage
+
+    @rule(reason=st.sampled_from(["done", "autopilot_phase_blocked"]))
+    def land(self, reason):
+        is_in_force = self.workflow.flight is not None and self.workflow.flight.ended is None
+        if self.do(c.EndFlight(reason=reason, said="why")) is not None:
+            assert is_in_force
+            assert self.workflow.flight.ended == reason
 
     @invariant()
     def replay_equals_live(self):

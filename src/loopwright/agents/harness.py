@@ -10,6 +10,7 @@ import msgspec
 
 REFLECT = "reflect"
 SESSION_START = "session-start"
+GATE = "gate"
 
 
 class Scope(StrEnum):
@@ -47,7 +48,7 @@ class Harness(msgspec.Struct, frozen=True):
 
     def events(self) -> tuple[tuple[str, str], ...]:
         """Event and our verb for it."""
-        return ((self.stop_event, REFLECT), (self.start_event, SESSION_START))
+        return ((self.stop_event, REFLECT), (self.stop_event, GATE), (self.start_event, SESSION_START))
 
 
 HARNESSES = {

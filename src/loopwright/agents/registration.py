@@ -12,10 +12,10 @@ from typing import Any
 
 import msgspec
 
-from loopwright.agents.harness import REFLECT, SESSION_START, Harness
+from loopwright.agents.harness import GATE, REFLECT, SESSION_START, Harness
 from loopwright.agents.settings_text import Document, NotUnderstood
 
-_VERBS = (REFLECT, SESSION_START)
+_VERBS = (REFLECT, SESSION_START, GATE)
 _OPTIONS = ["-I", "-S"]
 _HOOK = ["loopwright", "hooks", "entry.py"]
 _SCRIPTS = ("loopwright-hook", "loopwright-hook.exe")
@@ -60,7 +60,9 @@ def command_line(interpreter: str, hook: str, verb: str) -> str:
 
 def with_ours(document: Document, harness: Harness, interpreter: str, hook: str) -> Document:
     """The document with our commands in it, each once, whatever of ours was there before."""
-    wanted = {event: [command_line(interpreter, hook, verb)] for event, verb in harness.events()}
+    wanted: dict[str, list[str]] = {}
+    for event, verb in harness.events():
+        wanted.setdefault(event, []).append(command_line(interpreter, hook, verb))
     if registered(document) == wanted:
         return document
     hooks = dict(without_ours(document).get("hooks", {}))

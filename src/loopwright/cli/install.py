@@ -39,9 +39,9 @@ def for_agent(command: Callable[..., Any]) -> Callable[..., Any]:
 @for_agent
 @in_workspace
 def command(agent: str, scope: str, dry_run: bool, project_root: Path, as_json: bool) -> int:
-    """Register the reflection hook in an agent's settings, beside the hooks that are there.
+    """Register our hooks in an agent's settings, beside those that are there: reflection, and the stop gate of builds.
 
-    The hook does nothing until REFLECTION_MODE is solo or orchestrated.
+    Reflection does nothing until REFLECTION_MODE is solo or orchestrated; the gate nothing but in an agent of a build.
     """
     done = install(context_of(project_root), agent, Scope(scope), dry_run=dry_run)
     report(done, "registered in", as_json=as_json, dry_run=dry_run)

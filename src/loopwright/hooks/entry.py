@@ -1,7 +1,7 @@
 """The entry of `loopwright-hook`, and the file that harnesses are told to run.
 
-Off, it looks at one variable and is gone: built-ins only up to there. It always exits 0, prints no decision and
-never holds up a session.
+Off, it looks at one variable and is gone: built-ins only up to there. It always exits 0 and never holds up a session;
+only `gate`, asked by the agent of a build that is under way, may say that the agent goes on.
 """
 
 import sys
@@ -15,8 +15,9 @@ _STOPS = (2, 15) if sys.platform == "win32" else (1, 2, 15)
 
 def main() -> int:
     """Do what the first argument says, if the environment says that there is anything to do."""
+    gate = _variable("LOOPWRIGHT_GATE") if sys.argv[1:2] == ["gate"] else ""
     mode = _variable("REFLECTION_MODE")
-    if mode not in _ON:
+    if not gate and (mode not in _ON or sys.argv[1:2] == ["gate"]):
         return 0
     try:
         asked: list[int] = []
@@ -27,6 +28,10 @@ def main() -> int:
         package = __file__.replace("\\", "/").rsplit("/", 3)[0]
         if package not in sys.path:
             sys.path.append(package)  # last: a package beside us must not stand in for the standard library
+        if gate:
+            __import__("loopwright.hooks.gate")
+            sys.modules["loopwright.hooks.gate"].run(gate)
+            return 0
         __import__("loopwright.hooks.reflect")
         sys.modules["loopwright.hooks.reflect"].run(sys.argv[1:], mode, is_asked_to_stop=bool(asked))
     except BaseException:  # noqa: BLE001 -- rule 8: any error anywhere ends in exit 0
@@ -37,7 +42,7 @@ def main() -> int:
 def _variable(name: str) -> str:
     """Without `os`, which alone costs a quarter of the interpreter's start; keys are bytes on POSIX, text elsewhere."""
     value: object = _ENVIRON.get(name.encode(), _ENVIRON.get(name, ""))
-    return value.decode("ascii", "replace") if isinstance(value, bytes) else str(value)
+    return value.decode("utf-8", "surrogateescape") if isinstance(value, bytes) else str(value)
 
 
 if __name__ == "__main__":

@@ -19,12 +19,15 @@ _ENDS = (b"}", b"}\n", b"}\r\n")
 class Payload:
     """The fields that we need, and whether the payload was what it should be."""
 
-    __slots__ = ("cwd", "is_sound", "session")
+    __slots__ = ("cwd", "event", "is_kept_going", "is_sound", "session")
 
-    def __init__(self, session: str, cwd: str, *, is_sound: bool) -> None:
+    def __init__(self, session: str, cwd: str, *, is_sound: bool, event: str = "", is_kept_going: bool = False) -> None:
         self.session = session
         self.cwd = cwd
         self.is_sound = is_sound
+        self.event = event
+        # A hook keeps this session going already.
+        self.is_kept_going = is_kept_going
 
 
 def read_payload(handle: int, within_s: float) -> Payload:
@@ -46,7 +49,13 @@ def read_payload(handle: int, within_s: float) -> Payload:
     if document is None:
         document = _parsed(data)
     if isinstance(document, dict):
-        return Payload(_field(document, "session_id"), _field(document, "cwd"), is_sound=True)
+        return Payload(
+            _field(document, "session_id"),
+            _field(document, "cwd"),
+            is_sound=True,
+            event=_field(document, "hook_event_name"),
+            is_kept_going=document.get("stop_hook_active") not in (None, False),
+        )
     return Payload(_salvaged(data, "session_id"), _salvaged(data, "cwd"), is_sound=False)
 
 

@@ -171,6 +171,9 @@ class FinishDevelop(_Command, frozen=True, kw_only=True):
     tree: Tree | None
     mark: Mark
     error: str | None = None
+    # Whether it was only tried: a validation that fails drops it.
+    is_tried: bool = False
+    then: tuple[Task, ...] = ()
 
 
 class ProposeHypotheses(_Command, frozen=True, kw_only=True):
@@ -201,11 +204,12 @@ class FinishDebug(_Command, frozen=True, kw_only=True):
 
 
 class FinishValidate(_Command, frozen=True, kw_only=True):
-    """The worker has run the tests."""
+    """The worker has run the tests; `then` is what is to be done before the loop is."""
 
     action_id: str
     validation: Validation
     mark: Mark
+    then: tuple[Task, ...] = ()
 
 
 class FinishComplete(_Command, frozen=True, kw_only=True):
@@ -263,6 +267,7 @@ class Count(_Command, frozen=True, kw_only=True):
     task_id: str | None = None
     turn: str | None = None
     turn_of: Action | None = None
+    role: str | None = None
 
 
 class Arrive(_Command, frozen=True, kw_only=True):

@@ -7,7 +7,8 @@ from typing import Protocol
 
 import msgspec
 
-from loopwright.loop.model import Loop, Task
+from loopwright.agents.port import Answer, NoAnswer, Role
+from loopwright.loop.model import Loop, Task, Validation
 from loopwright.loop.reports.model import TestResult
 from loopwright.runner.order import Observer
 from loopwright.runner.run_plan import Finished
@@ -18,6 +19,15 @@ class Judging(msgspec.Struct, frozen=True):
 
     steps: tuple[dict[str, object], ...]
     observer: Observer | None = None
+
+
+class Look(msgspec.Struct, frozen=True):
+    """Who looks at the work, and what they are asked."""
+
+    role: Role
+    prompt: str
+    # How many turns in this role were taken for the same work outside of the loop.
+    taken: int = 0
 
 
 class Craft(Protocol):
@@ -41,6 +51,26 @@ class Craft(Protocol):
 
     def mending(self, loop: Loop) -> str | None:
         """What is to be done about a failed validation, without asking anybody for causes."""
+        ...
+
+    def look(self, loop: Loop, task: Task) -> Look | None:
+        """Whether a task is a look at the work, whose answer counts and whose changes do not."""
+        ...
+
+    def seen(self, loop: Loop, task: Task, answer: Answer | NoAnswer) -> tuple[Task, ...]:
+        """What is to be done because of what a look came to; `HeldBack` where a person has to see it first."""
+        ...
+
+    def tries(self, loop: Loop, task: Task, failure: NoAnswer | None) -> bool:
+        """Whether a task's work is only tried; `HeldBack` where its agent failed and nothing goes on without it."""
+        ...
+
+    def before_completion(self, loop: Loop, validation: Validation) -> tuple[Task, ...]:
+        """What is still to be done, when everything passed, before the loop is."""
+        ...
+
+    def heed(self, loop: Loop) -> None:
+        """The loop is another one while its agent works: somebody paused, resumed or stopped it. From any thread."""
         ...
 
 
@@ -69,3 +99,26 @@ class Plain:
         """A debugger looks for causes."""
         del loop
         return None
+
+    def look(self, loop: Loop, task: Task) -> Look | None:
+        """Every task is work."""
+        del loop, task
+        return None
+
+    def seen(self, loop: Loop, task: Task, answer: Answer | NoAnswer) -> tuple[Task, ...]:
+        """Nobody looks."""
+        del loop, task, answer
+        return ()
+
+    def tries(self, loop: Loop, task: Task, failure: NoAnswer | None) -> bool:
+        """Work is work."""
+        del loop, task, failure
+        return False
+
+    def before_completion(self, loop: Loop, validation: Validation) -> tuple[Task, ...]:
+        """Nothing."""
+        del loop, validation
+        return ()
+
+    def heed(self, loop: Loop) -> None:
+        """The watcher does all that is to be done."""

@@ -182,7 +182,14 @@ class TaskFinished(_Event, frozen=True, kw_only=True, tag="task.finished"):
 
 
 class WorkKept(_Event, frozen=True, kw_only=True, tag="work.kept"):
-    """What an action changed is durable."""
+    """What an action changed is durable; what was only tried goes again when the next validation fails."""
+
+    tree: Tree
+    is_tried: bool = False
+
+
+class WorkDropped(_Event, frozen=True, kw_only=True, tag="work.dropped"):
+    """What was only tried did not hold: the work is again what it was before."""
 
     tree: Tree
 
@@ -229,6 +236,7 @@ class CostCounted(_Event, frozen=True, kw_only=True, tag="cost.counted"):
     turn: str | None = None
     # Where no action is under way: the one whose agent took this turn.
     turn_of: Action | None = None
+    role: str | None = None
 
 
 class DecisionAsked(_Event, frozen=True, kw_only=True, tag="decision.asked"):
@@ -284,6 +292,7 @@ Event = (
     LoopCreated | LoopStarted | HoldPlaced | HoldLifted | LoopStopped | LoopFailed | LoopCompleted | LoopRetried
     | IterationsGiven | BudgetSet | TaskBudgetSet | ModeSet | TaskAdded | TaskEdited | TaskRemoved | TasksOrdered
     | ActionStarted | ActionPaused | ActionAbandoned | ActionDone | LoopInitialised | TaskFinished | WorkKept
-    | HypothesesProposed | HypothesisJudged | ValidationRecorded | ErrorNoted | TurnBegun | CostCounted | DecisionAsked
-    | DecisionAnswered | WorkerArrived | WorkerLeft | SkillStateTaken | OutsideKeysTaken | IterationTaken | LoopRestored
+    | WorkDropped | HypothesesProposed | HypothesisJudged | ValidationRecorded | ErrorNoted | TurnBegun | CostCounted
+    | DecisionAsked | DecisionAnswered | WorkerArrived | WorkerLeft | SkillStateTaken | OutsideKeysTaken
+    | IterationTaken | LoopRestored
 )  # fmt: skip

@@ -5,8 +5,11 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from loopwright.loop import events as e
+from loopwright.loop.marks import FIX
 from loopwright.loop.model import (
     ITERATIONS,
+    LOOK,
+    TASK_FAILED,
     Action,
     Completed,
     Created,
@@ -102,10 +105,19 @@ def _life(loop: Loop, event: e.Event, at: str) -> Loop:  # noqa: C901, PLR0912 -
 
 
 def _lifted(loop: Loop, holder: Holder) -> Loop:
-    holds = tuple(one for one in (loop.phase.holds if isinstance(loop.phase, Held) else ()) if one.holder != holder)
+    before = loop.phase.holds if isinstance(loop.phase, Held) else ()
+    holds = tuple(one for one in before if one.holder != holder)
     # Half open: one more iteration without progress, and the breaker is open again.
     marks = loop.marks[:-1] if holder is Holder.BLOCKER else loop.marks
-    return replace(loop, phase=Held(holds=holds) if holds else Running(), marks=marks)
+    # Whoever lets it go on wants what failed to be tried once more: else the same would hold it again at once.
+    again = any(one.holder == holder and one.code == TASK_FAILED for one in before)
+    tasks = loop.tasks if not again else tuple(_tried_again(task) for task in loop.tasks)
+    return replace(loop, phase=Held(holds=holds) if holds else Running(), marks=marks, tasks=tasks)
+
+
+def _tried_again(task: Task) -> Task:
+    moot = task.id.startswith(FIX)
+    return replace(task, status="pending") if task.status == "failed" and not moot else task
 
 
 def _over(loop: Loop, phase: Completed | Failed) -> Loop:
@@ -135,8 +147,9 @@ def _tasks(loop: Loop, event: e.Event, at: str) -> Loop:
                 replace(one, status=status, files_changed=files, completed_at=ended) if one.id == task_id else one
                 for one in loop.tasks
             )
-            # Whatever the tests said, they said it of the work before.
-            return replace(loop, tasks=tuple(done), is_validated=False, last_progress_at=at)
+            # Whatever the tests said, they said it of the work before; whoever only looked left that as it was.
+            looked = task_id.startswith(LOOK) and not files
+            return replace(loop, tasks=tuple(done), is_validated=looked and loop.is_validated, last_progress_at=at)
         case _:
             return _work(loop, event, at)
 
@@ -174,8 +187,10 @@ def _work(loop: Loop, event: e.Event, at: str) -> Loop:
             )
         case e.LoopInitialised():
             return replace(loop, is_initialised=True)
-        case e.WorkKept(tree=tree):
-            return replace(loop, tree=tree)
+        case e.WorkKept(tree=tree, is_tried=tried):
+            return replace(loop, tree=tree, fallback=(loop.fallback or loop.tree) if tried else None)
+        case e.WorkDropped(tree=tree):
+            return replace(loop, tree=tree, fallback=None, is_validated=False)
         case e.ErrorNoted(error=error):
             return replace(loop, errors=(*loop.errors, error)[-_ERRORS_KEPT:])
         case e.TurnBegun(turn=turn):
@@ -191,6 +206,9 @@ def _counted(loop: Loop, event: e.CostCounted) -> Loop:
     by_task = loop.spent_by_task
     if task_id is not None:
         by_task = {**by_task, task_id: _sum(by_task.get(task_id, Spent()), spent)}
+    by_role, role = loop.spent_by_role, event.role
+    if role is not None:
+        by_role = {**by_role, role: _sum(by_role.get(role, Spent()), spent)}
     at, of = loop.open_turn, event.turn_of
     return replace(
         loop,
@@ -199,13 +217,14 @@ def _counted(loop: Loop, event: e.CostCounted) -> Loop:
         spent=_sum(loop.spent, spent),
         spent_on_task=_sum(loop.spent_on_task, spent),
         spent_by_task=by_task,
+        spent_by_role=by_role,
     )
 
 
 def _turned(loop: Loop) -> dict[str, int]:
     """One turn more for the action that ends: only now, so that a worker that died takes the same turn again."""
-    action = loop.under_way.action.value if loop.under_way is not None else ""
-    return {**loop.turns, action: loop.turns.get(action, 0) + 1}
+    name = loop.under_way.turns_as if loop.under_way is not None else ""
+    return {**loop.turns, name: loop.turns.get(name, 0) + 1}
 
 
 def _begun(loop: Loop, under_way: UnderWay) -> Loop:
@@ -241,7 +260,8 @@ def _findings(loop: Loop, event: e.Event, at: str) -> Loop:
         case e.DecisionAnswered():
             return replace(loop, decisions=tuple(_answered(one, event, at) for one in loop.decisions))
         case e.ValidationRecorded(validation=validation):
-            return replace(loop, validation=validation, is_validated=True)
+            kept = None if validation.holds else loop.fallback
+            return replace(loop, validation=validation, is_validated=True, fallback=kept)
         case e.ActionPaused():
             return loop  # of an action that is over
         case _:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from loopwright.kernel.digest import digest_of
-from loopwright.loop.model import Loop, Mark, Task, Validation
+from loopwright.loop.model import LOOK, Loop, Mark, Task, Validation
 
 FIX = "F-"
+# A fix, or a look at the work, is no task of its own: one that changed nothing is no progress.
+_NO_TASK = (FIX, LOOK)
 
 
 def mark_of(
@@ -19,13 +21,12 @@ def mark_of(
 ) -> Mark:
     """The state after an iteration; what is given is new, the rest is as it was.
 
-    Evidence is what the tests said, which cause is known and which tasks are done. A fix is no task of its own:
-    one that changed nothing is no progress.
+    Evidence is what the tests said, which cause is known and which tasks are done.
     """
     found = validation or loop.validation
     finished = sorted(
-        {task.id for task in loop.tasks if task.status == "completed" and not task.id.startswith(FIX)}
-        | ({done.id} if done is not None and not done.id.startswith(FIX) else set())
+        {task.id for task in loop.tasks if task.status == "completed" and not task.id.startswith(_NO_TASK)}
+        | ({done.id} if done is not None and not done.id.startswith(_NO_TASK) else set())
     )
     said = [[one.test_name, one.suite, one.status] for one in found.results]
     known = cause if cause is not None else _cause(loop)

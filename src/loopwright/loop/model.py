@@ -29,6 +29,10 @@ class Action(StrEnum):
     COMPLETE = "complete"
 
 
+# A task of this name looks at the work: what its agent answers counts, what it changes does not.
+LOOK = "LOOK-"
+# The hold of a loop whose tests pass though a task came to nothing.
+TASK_FAILED = "task_failed"
 # Each of these is an iteration; the other two are bookkeeping.
 ITERATIONS = frozenset({Action.DEVELOP, Action.DEBUG, Action.VALIDATE})
 
@@ -214,6 +218,7 @@ class OpenTurn(_Value, frozen=True, kw_only=True):
     agent: str
     mailbox: str
     task_id: str | None = None
+    role: str | None = None
 
 
 class Decision(_Value, frozen=True, kw_only=True):
@@ -236,6 +241,11 @@ class UnderWay(_Value, frozen=True, kw_only=True):
     started_at: str
     task_id: str | None = None
     session: str | None = None
+
+    @property
+    def turns_as(self) -> str:
+        """By what its turns are counted: who looks takes other turns than who works."""
+        return LOOK if (self.task_id or "").startswith(LOOK) else self.action.value
 
 
 class Worker(_Value, frozen=True, kw_only=True):
@@ -300,12 +310,16 @@ class Loop(_Value, frozen=True, kw_only=True):
     # Of the action under way alone.
     spent_on_task: Spent = Spent()
     spent_by_task: dict[str, Spent] = {}
+    # The same by the capacity in which agents were asked.
+    spent_by_role: dict[str, Spent] = {}
     marks: tuple[Mark, ...] = ()
     tries: dict[str, int] = {}
     turns: dict[str, int] = {}
     open_turn: OpenTurn | None = None
     decisions: tuple[Decision, ...] = ()
     tree: Tree | None = None
+    # The work before what was only tried: a validation that fails goes back to it.
+    fallback: Tree | None = None
     # The workflow whose build this loop drives.
     workflow: str | None = None
     extra: dict[str, Any] = {}

@@ -37,7 +37,7 @@ def count_open_turn(store: LoopStore, loop_id: str, reporter: ReportsCost | None
             return
         used = _used(turn, reporter, store.paths(loop_id).progress / "turns" / turn.name / LAST_LOOK)
         spent = spent_on(turn.agent, used, 0.0, None)
-        opened.apply(c.Count(spent=spent, task_id=turn.task_id, turn=turn.name), actor)
+        opened.apply(c.Count(spent=spent, task_id=turn.task_id, turn=turn.name, role=turn.role), actor)
 
 
 def _used(turn: OpenTurn, reporter: ReportsCost | None, last_look: Path) -> Used:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import assert_never
 
 from loopwright.loop import commands as c
@@ -15,6 +16,7 @@ from loopwright.loop.choice import (
     all_done,
     awaits_choice,
     choice_hold,
+    failed_tasks,
     legal_actions,
     next_action,
 )
@@ -23,6 +25,7 @@ from loopwright.loop.evolve import evolve
 from loopwright.loop.guidance import lifted_by
 from loopwright.loop.model import (
     ITERATIONS,
+    TASK_FAILED,
     Action,
     Completed,
     Created,
@@ -179,8 +182,8 @@ def _settings(loop: Loop, command: c.Command) -> Verdict:
             return answer_decision(loop, command)
         case c.BeginTurn(turn=turn):
             return Accepted((e.TurnBegun(turn=turn),))
-        case c.Count(spent=spent, task_id=task_id, turn=turn, turn_of=of):
-            return Accepted((e.CostCounted(spent=spent, task_id=task_id, turn=turn, turn_of=of),))
+        case c.Count(spent=spent, task_id=task_id, turn=turn, turn_of=of, role=role):
+            return Accepted((e.CostCounted(spent=spent, task_id=task_id, turn=turn, turn_of=of, role=role),))
         case c.Arrive(worker=worker):
             return Accepted((e.WorkerArrived(worker=worker),))
         case c.Leave(why=why):
@@ -266,11 +269,8 @@ def _work(loop: Loop, command: c.Command) -> Verdict:  # noqa: C901, PLR0912 -- 
             return _judged(loop, command)
         case c.FinishDebug(action_id=action_id) if _is_at(loop, action_id, Action.DEBUG):
             return _debugged(loop, command)
-        case c.FinishValidate(action_id=action_id, validation=found, mark=mark) if _is_at(
-            loop, action_id, Action.VALIDATE
-        ):
-            done = e.ActionDone(action_id=action_id, action=Action.VALIDATE, mark=mark)
-            return Accepted((e.ValidationRecorded(validation=found), done))
+        case c.FinishValidate(action_id=action_id) if _is_at(loop, action_id, Action.VALIDATE):
+            return _validated(loop, command)
         case c.FinishComplete(action_id=action_id) if _is_at(loop, action_id, Action.COMPLETE):
             done = e.ActionDone(action_id=action_id, action=Action.COMPLETE)
             finished = decide(loop, c.Finish())
@@ -295,12 +295,12 @@ def _advance(loop: Loop, command: c.Advance) -> Verdict:
         return Accepted((), (Perform(loop.under_way.id),))
     if loop.mode == "interactive":
         return Accepted((e.HoldPlaced(hold=choice_hold(loop)),))
-    if _is_stuck(loop, command.no_progress):
-        said = f"{command.no_progress} iterations in a row left tree, failing tests and evidence as they were"
-        return _held_by_blocker(loop, "no_progress", said)
     action = next_action(loop)
-    if action is Action.COMPLETE and (failed := [task.id for task in loop.tasks if task.status == "failed"]):
-        return _held_by_blocker(loop, "task_failed", f"the tests pass, and these tasks failed: {', '.join(failed[:5])}")
+    if action is not Action.COMPLETE and _is_stuck(loop, command.no_progress):
+        said = f"{command.no_progress} iterations left tree, failing tests and evidence as they were"
+        return _held_by_blocker(loop, "no_progress", said)
+    if action is Action.COMPLETE and (failed := failed_tasks(loop)):
+        return _held_by_blocker(loop, TASK_FAILED, f"the tests pass, and these tasks failed: {', '.join(failed[:5])}")
     return _begin(loop, action, command.action_id)
 
 
@@ -328,9 +328,9 @@ def _held_by_blocker(loop: Loop, code: str, message: str) -> Accepted:
 
 
 def _is_stuck(loop: Loop, least: int) -> bool:
-    """So many iterations changed nothing: the state before them, and after each, is the same."""
-    last = loop.marks[-(least + 1) :]
-    return len(last) == least + 1 and len(set(last)) == 1
+    """So many iterations changed nothing: on the same work the same state comes again, in a row or in turns."""
+    same_work = tuple(itertools.takewhile(lambda mark: mark.tree == loop.marks[-1].tree, reversed(loop.marks)))
+    return bool(same_work) and same_work.count(same_work[0]) > least
 
 
 def _begin(loop: Loop, action: Action, action_id: str) -> Verdict:
@@ -356,7 +356,9 @@ def _initialised(loop: Loop, action_id: str, tasks: tuple[Task, ...]) -> Verdict
 
 def _developed(loop: Loop, command: c.FinishDevelop) -> Verdict:
     task_id = loop.under_way.task_id if loop.under_way is not None else None
-    kept = (e.WorkKept(tree=command.tree),) if command.tree is not None else ()
+    if isinstance(then := _then(loop, command.then), Refused):
+        return then
+    kept = (e.WorkKept(tree=command.tree, is_tried=command.is_tried),) if command.tree is not None else ()
     ended = e.TaskFinished(
         task_id=task_id or "",
         status=command.outcome,
@@ -364,7 +366,22 @@ def _developed(loop: Loop, command: c.FinishDevelop) -> Verdict:
     )
     done = e.ActionDone(action_id=command.action_id, action=Action.DEVELOP, mark=command.mark)
     failed = (e.CostCounted(spent=Spent(retries=1), task_id=task_id),) if command.error is not None else ()
-    return Accepted((*kept, ended, *failed, *_error(Action.DEVELOP, command.error, loop), done))
+    return Accepted((*kept, ended, *failed, *_error(Action.DEVELOP, command.error, loop), *then.events, done))
+
+
+def _validated(loop: Loop, command: c.FinishValidate) -> Verdict:
+    """What was only tried, and does not hold, is dropped: the work before it is looked at once more."""
+    if isinstance(then := _then(loop, command.then), Refused):
+        return then
+    found = command.validation
+    dropped = (e.WorkDropped(tree=loop.fallback),) if loop.fallback is not None and not found.holds else ()
+    done = e.ActionDone(action_id=command.action_id, action=Action.VALIDATE, mark=command.mark)
+    return Accepted((e.ValidationRecorded(validation=found), *dropped, *then.events, done))
+
+
+def _then(loop: Loop, tasks: tuple[Task, ...]) -> Verdict:
+    """What is to be done because of what was done."""
+    return _added(loop, tasks) if tasks else Accepted(())
 
 
 def _proposed(command: c.ProposeHypotheses) -> Verdict:

@@ -91,6 +91,8 @@ def _of_work(event: e.Event) -> str:
             return f"task {task_id} {_TASK_ENDS[status]}" + (f", changed: {_named(files)}" if files else "")
         case e.WorkKept(tree=tree):
             return f"the work is kept as tree {tree.tree[:12]}"
+        case e.WorkDropped(tree=tree):
+            return f"what was tried does not hold: the work is tree {tree.tree[:12]} again"
         case e.HypothesesProposed(bug=bug, hypotheses=hypotheses):
             return f"possible causes of {bug}: {len(hypotheses)}"
         case e.HypothesisJudged(hypothesis_id=name, status=status, verdict_reason=reason):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from loopwright.errors import LoopwrightError
@@ -24,13 +25,20 @@ class Watcher:
     """
 
     def __init__(
-        self, store: LoopStore, loop_id: str, cancellation: Cancellation, freezer: Freezer, freeze_s: float
+        self,
+        store: LoopStore,
+        loop_id: str,
+        cancellation: Cancellation,
+        freezer: Freezer,
+        freeze_s: float,
+        heed: Callable[[Loop], None],
     ) -> None:
         self._store = store
         self._loop_id = loop_id
         self._cancellation = cancellation
         self._freezer = freezer
         self._freeze_s = freeze_s
+        self._also = heed
         self._held_since: float | None = None
         self._over = Cancellation()
         self._thread = threading.Thread(target=self._watch, name=f"watcher of {loop_id}", daemon=True)
@@ -57,6 +65,7 @@ class Watcher:
             self._end_a_long_hold()
 
     def _heed(self, loop: Loop) -> None:
+        self._also(loop)
         match loop.phase:
             case Running():
                 self._held_since = None

@@ -19,6 +19,8 @@ from loopwright.redaction.redactor import Redactor
 from loopwright.runner.meter import Allowance, Meter
 from loopwright.runner.model import Environment
 from loopwright.sandbox.open import Sandbox
+from loopwright.workspace import stop_gate
+from loopwright.workspace.layout import gate_file
 from loopwright.workspace.settings_model import AgentSettings
 
 # Names the folder beside the sandbox that an agent may write to, and in which it finds what it should read.
@@ -140,11 +142,13 @@ class _Starter:
         """Run it to its end."""
         self._started += 1
         log = self._record / f"program-{self._started}.log"
+        gate = gate_file(self._booth.mailbox)
         # The mark is on every process of an agent, whatever its adapter: what only a person may do refuses by it.
         own = {
             AGENT_MARK: self._mark,
             MAILBOX: str(self._booth.mailbox),
             **({VARIABLE: str(self._booth.mailbox / FOLDER)} if self._may_ask else {}),
+            **({stop_gate.VARIABLE: str(gate)} if gate.exists() else {}),
         }
         env = {**self._booth.environment.for_step(tuple(self._settings.env)), **env, **own}
         given_s = self._meter.seconds_for(timeout_s)

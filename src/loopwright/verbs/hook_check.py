@@ -53,15 +53,17 @@ def check_hooks(context: Context) -> Iterator[HookFound]:
 
 
 def _judged(context: Context, harness: Harness, where: str, found: dict[str, list[str]], again: str) -> HookFound:
-    calls = {event: [one for one in found.get(event, ()) if _does(one, verb)] for event, verb in harness.events()}
-    if missing := [event for event, commands in calls.items() if not commands]:
+    calls = {
+        (event, verb): [one for one in found.get(event, ()) if _does(one, verb)] for event, verb in harness.events()
+    }
+    if missing := [f"{event} ({verb})" for (event, verb), commands in calls.items() if not commands]:
         return HookFound(where, "problem", f"not called at {', '.join(missing)}", again)
-    if repeated := [event for event, commands in calls.items() if len(commands) > 1]:
+    if repeated := [f"{event} ({verb})" for (event, verb), commands in calls.items() if len(commands) > 1]:
         return HookFound(where, "problem", f"called more than once at {', '.join(repeated)}", again)
     if (switch := switched_off(context, harness)) is not None:
         said = f'registered, but hooks are switched off: "{harness.off_switch}" is true in {shown(switch)}'
         return HookFound(where, "problem", said, "remove that setting, or set it to false")
-    strange = [calls[event][0] for event, verb in harness.events() if calls[event][0] != expected_command(verb)]
+    strange = [commands[0] for (_, verb), commands in calls.items() if commands[0] != expected_command(verb)]
     if strange:
         return _of_another(where, strange[0], again)
     if problem := _problem_when_tried():

@@ -8,12 +8,10 @@ from loopwright.workflow.audit import audited, immune_digest
 from loopwright.workflow.blockers import Blocker, blocker
 from loopwright.workflow.documents.record import Record
 from loopwright.workflow.facts import Facts
+from loopwright.workflow.lanes import against, incomplete
 from loopwright.workflow.model import Workflow
 from loopwright.workflow.scope import scope_blockers
 from loopwright.workflow.slices import Slices
-
-_LEAN = ("execution", "verification", "evidence")
-_FULL = (*_LEAN, "architect", "deslop", "regression")
 
 
 def before_review(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
@@ -43,17 +41,14 @@ def scope_of(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
 
 def _lanes(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
     slug = workflow.slug
-    for lane in _FULL if facts.gates.full else _LEAN:
-        if lane not in workflow.lanes:
-            yield blocker("lane_incomplete_", lane, slug=slug, lane=lane)
+    for lane in incomplete(workflow.lanes, full=facts.gates.full):
+        yield blocker("lane_incomplete_", lane, slug=slug, lane=lane)
     verified = workflow.verification
     failed = [name for name, run in verified.checks.items() if not run.passed] if verified is not None else []
     if failed:
         yield blocker("verification_", "failed", slug=slug, why=f"{', '.join(failed[:5])} failed")
-    for lane, fine in (("architect", ("approve",)), ("deslop", ("done", "skipped")), ("regression", ("passed",))):
-        status = workflow.lanes.get(lane)
-        if facts.gates.full and status is not None and status not in fine:
-            yield blocker(f"{lane}_", status, slug=slug, status=status)
+    for lane, status in against(workflow.lanes) if facts.gates.full else ():
+        yield blocker(f"{lane}_", status, slug=slug, status=status)
 
 
 def _sealed(workflow: Workflow) -> Iterator[Blocker]:

@@ -5,16 +5,19 @@ from __future__ import annotations
 import msgspec
 
 from loopwright.workflow.model import (
+    Amounts,
     Base,
     Control,
     Cost,
     Delivery,
+    Limits,
     Origin,
     PlanRound,
     Profile,
     Review,
     Round,
     Signature,
+    Stage,
     Transition,
     Verification,
     Write,
@@ -146,6 +149,7 @@ class DriveBuild(_Command, frozen=True, kw_only=True):
     """This loop builds it."""
 
     loop_id: str
+    deslop: bool = True
 
 
 class EndLane(_Command, frozen=True, kw_only=True):
@@ -171,6 +175,27 @@ class CountCost(_Command, frozen=True, kw_only=True):
     """A call of an agent is over."""
 
     cost: Cost
+
+
+class BeginFlight(_Command, frozen=True, kw_only=True):
+    """The autopilot takes off, or goes on."""
+
+    by: str
+    limits: Limits
+    before: Amounts
+
+
+class FlyAt(_Command, frozen=True, kw_only=True):
+    """The autopilot works at a stage."""
+
+    phase: Stage
+
+
+class EndFlight(_Command, frozen=True, kw_only=True):
+    """The autopilot stops, and why."""
+
+    reason: str
+    said: str
 
 
 class FitDelta(_Command, frozen=True, kw_only=True):
@@ -228,6 +253,9 @@ Command = (
     | RecordVerification
     | RecordReview
     | CountCost
+    | BeginFlight
+    | FlyAt
+    | EndFlight
     | FitDelta
     | GoBefore
     | Archive

@@ -5,17 +5,20 @@ from __future__ import annotations
 import msgspec
 
 from loopwright.workflow.model import (
+    Amounts,
     Base,
     Control,
     Cost,
     Decision,
     Delivery,
+    Limits,
     Origin,
     PlanRound,
     Profile,
     Review,
     Round,
     Signature,
+    Stage,
     Subject,
     Transition,
     Verification,
@@ -144,6 +147,7 @@ class BuildDriven(_Event, frozen=True, kw_only=True, tag="build.loop"):
     """The loop that builds it."""
 
     loop_id: str
+    deslop: bool = True
 
 
 class LaneEnded(_Event, frozen=True, kw_only=True, tag="build.lane"):
@@ -169,6 +173,27 @@ class CostCounted(_Event, frozen=True, kw_only=True, tag="cost"):
     """A call of an agent is over, and paid for."""
 
     cost: Cost
+
+
+class FlightBegun(_Event, frozen=True, kw_only=True, tag="autopilot.begun"):
+    """A person put the autopilot in force, with what it may cost; `before` is what the change has cost already."""
+
+    by: str
+    limits: Limits
+    before: Amounts
+
+
+class FlightAt(_Event, frozen=True, kw_only=True, tag="autopilot.phase"):
+    """The autopilot works at a stage."""
+
+    phase: Stage
+
+
+class FlightEnded(_Event, frozen=True, kw_only=True, tag="autopilot.ended"):
+    """The autopilot stopped: `done`, or the typed reason."""
+
+    reason: str
+    said: str
 
 
 class DeltaFitted(_Event, frozen=True, kw_only=True, tag="archive.fitted"):
@@ -225,6 +250,9 @@ Event = (
     | WorkVerified
     | WorkReviewed
     | CostCounted
+    | FlightBegun
+    | FlightAt
+    | FlightEnded
     | DeltaFitted
     | PrecedenceGiven
     | ChangeArchived

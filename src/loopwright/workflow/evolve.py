@@ -16,6 +16,7 @@ from loopwright.workflow.model import (
     Clarifying,
     Delivery,
     Done,
+    Flight,
     Key,
     Planning,
     Rejected,
@@ -54,10 +55,10 @@ def _after(workflow: Workflow, event: e.Event, at: str) -> Workflow:
         case e.StageEntered():
             return _entered(workflow, event, at)
         case _:
-            return _worked(workflow, event)
+            return _worked(workflow, event, at)
 
 
-def _worked(workflow: Workflow, event: e.Event) -> Workflow:
+def _worked(workflow: Workflow, event: e.Event, at: str) -> Workflow:
     """What clarifying and planning left."""
     match event:
         case e.ProfileSet(profile=profile):
@@ -77,10 +78,24 @@ def _worked(workflow: Workflow, event: e.Event) -> Workflow:
         case e.Signed(signature=signature):
             return replace(workflow, signatures=(*workflow.signatures, signature))
         case _:
-            return _built(workflow, event)
+            return _built(workflow, event, at)
 
 
-def _built(workflow: Workflow, event: e.Event) -> Workflow:
+def _flown(workflow: Workflow, event: e.FlightBegun | e.FlightAt | e.FlightEnded, at: str) -> Flight | None:
+    flight = workflow.flight
+    match event:
+        case e.FlightBegun(by=by, limits=limits, before=before):
+            since, first = (at, before) if flight is None else (flight.since, flight.before)
+            return Flight(by=by, since=since, before=first, limits=limits, phase=workflow.stage)
+        case e.FlightAt(phase=phase) if flight is not None:
+            return replace(flight, phase=phase)
+        case e.FlightEnded(reason=reason, said=said) if flight is not None:
+            return replace(flight, ended=reason, said=said)
+        case _:
+            return flight
+
+
+def _built(workflow: Workflow, event: e.Event, at: str) -> Workflow:
     """What building, reviewing and the end left."""
     match event:
         case e.DecisionAsked(decision=decision):
@@ -88,17 +103,20 @@ def _built(workflow: Workflow, event: e.Event) -> Workflow:
         case e.DecisionAnswered(id=name, answer=answer, by=by):
             decided = (replace(one, answer=answer, by=by) if one.id == name else one for one in workflow.decisions)
             return replace(workflow, decisions=tuple(decided))
-        case e.BuildDriven(loop_id=loop_id):
-            building = replace(workflow.at, loop_id=loop_id) if isinstance(workflow.at, Building) else workflow.at
-            return replace(workflow, at=building, loops=(*workflow.loops, loop_id))
+        case e.BuildDriven():
+            return _driven(workflow, event)
         case e.LaneEnded(lane=lane, status=status):
-            return replace(workflow, lanes={**workflow.lanes, lane: status})
+            # The first lane begins an iteration: what others said of the one before is not about this work.
+            before = {} if lane == "execution" else workflow.lanes
+            return replace(workflow, lanes={**before, lane: status})
         case e.WorkVerified(verification=verification):
             return replace(workflow, verification=verification)
         case e.WorkReviewed(review=review):
             return replace(workflow, review=review)
         case e.CostCounted(cost=cost):
             return replace(workflow, costs=(*workflow.costs, cost))
+        case e.FlightBegun() | e.FlightAt() | e.FlightEnded():
+            return replace(workflow, flight=_flown(workflow, event, at))
         case e.SpecsNoted() | e.DeltaFitted() | e.PrecedenceGiven() | e.ChangeArchived() | e.ArchiveSettled():
             return _towards_specs(workflow, event)
         case e.ChangeUndone():
@@ -112,6 +130,13 @@ def _taken_back(workflow: Workflow) -> Workflow:
     review = workflow.approval(Key.REVIEW)
     evidence = review.subject.hash if isinstance(review, Used) else ""
     return _forget(replace(workflow, at=Reviewing(evidence=evidence), confirmed=Transition.BUILD_REVIEW), Key.COMPLETE)
+
+
+def _driven(workflow: Workflow, event: e.BuildDriven) -> Workflow:
+    at = workflow.at
+    building = replace(at, loop_id=event.loop_id, deslop=event.deslop) if isinstance(at, Building) else at
+    known = workflow.loops[-1:] == (event.loop_id,)
+    return replace(workflow, at=building, loops=workflow.loops if known else (*workflow.loops, event.loop_id))
 
 
 def _towards_specs(

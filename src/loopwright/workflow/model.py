@@ -256,6 +256,40 @@ class Cost(_Value, frozen=True, kw_only=True):
     tokens: int | None = None
 
 
+class Amounts(_Value, frozen=True, kw_only=True):
+    """What was spent, as far as agents said."""
+
+    usd: float = 0.0
+    tokens: int = 0
+    wall_s: float = 0.0
+    turns: int = 0
+
+
+class Limits(_Value, frozen=True, kw_only=True):
+    """What may be spent; None is no limit."""
+
+    usd: float | None = None
+    tokens: int | None = None
+    wall_s: float | None = None
+    turns: int | None = None
+    iterations: int | None = None
+
+
+class Flight(_Value, frozen=True, kw_only=True):
+    """An autopilot's way with a change: who put it in force, what it may cost, where it is, and why it stopped.
+
+    `before` is what the change had cost when it first took off: typed again, it goes on with the same purse.
+    """
+
+    by: str
+    since: str
+    before: Amounts
+    limits: Limits
+    phase: Stage
+    ended: str | None = None
+    said: str = ""
+
+
 class Base(_Value, frozen=True, kw_only=True):
     """What the living specs said when a change was planned: each requirement's digest, domain by domain.
 
@@ -302,6 +336,8 @@ class Building(_Value, frozen=True, kw_only=True, tag="build"):
     plan: str
     loop_id: str | None = None
     from_review: str | None = None
+    # Whether what is built is tidied up, in the profile that does so.
+    deslop: bool = True
 
 
 class Reviewing(_Value, frozen=True, kw_only=True, tag="review"):
@@ -370,6 +406,7 @@ class Workflow(_Value, frozen=True, kw_only=True):
     origin: Origin | None = None
     # The name of its change, where that was there before the workflow.
     change: str = ""
+    flight: Flight | None = None
 
     @property
     def stage(self) -> Stage:

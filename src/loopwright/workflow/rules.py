@@ -93,6 +93,8 @@ def decide(workflow: Workflow | None, command: c.Command) -> Decision:
             return _entered(workflow, command)
         case c.FitDelta() | c.GoBefore() | c.Archive() | c.SettleArchive():
             return _archiving(workflow, command)
+        case c.BeginFlight() | c.FlyAt() | c.EndFlight():
+            return _flying(workflow, command)
         case _:
             return _work(workflow, command)
 
@@ -232,8 +234,9 @@ def _work(workflow: Workflow, command: c.Command) -> Decision:  # noqa: C901, PL
             return _asked(workflow, decision)
         case _, c.AnswerDecision(id=name, answer=answer, by=by):
             return _decided(workflow, name, answer, by)
-        case Building(), c.DriveBuild(loop_id=loop_id):
-            return Accepted((e.BuildDriven(loop_id=loop_id),))
+        case Building(loop_id=now, deslop=was), c.DriveBuild(loop_id=loop_id, deslop=deslop):
+            same = (now, was) == (loop_id, deslop)
+            return Accepted(() if same else (e.BuildDriven(loop_id=loop_id, deslop=deslop),))
         case Building(), c.EndLane(lane=lane, status=status):
             return Accepted((e.LaneEnded(lane=lane, status=status),))
         case Building(), c.RecordVerification(verification=verification):
@@ -247,6 +250,19 @@ def _work(workflow: Workflow, command: c.Command) -> Decision:  # noqa: C901, PL
         case _:
             said = f"{workflow.slug} is at {workflow.stage.value}: that can't be done there"
             return _refused(workflow, "invalid_transition", said)
+
+
+def _flying(workflow: Workflow, command: c.BeginFlight | c.FlyAt | c.EndFlight) -> Decision:
+    """What an autopilot does is on record only while it is in force."""
+    flight = workflow.flight
+    if isinstance(command, c.BeginFlight):
+        # One that died is begun anew: whoever asks has made sure that no other is at it.
+        return Accepted((e.FlightBegun(by=command.by, limits=command.limits, before=command.before),))
+    if flight is None or flight.ended is not None:
+        return _refused(workflow, "invalid_transition", f"no autopilot is in force for {workflow.slug}")
+    if isinstance(command, c.FlyAt):
+        return Accepted(() if flight.phase is command.phase else (e.FlightAt(phase=command.phase),))
+    return Accepted((e.FlightEnded(reason=command.reason, said=command.said),))
 
 
 def _archiving(workflow: Workflow, command: c.FitDelta | c.GoBefore | c.Archive | c.SettleArchive) -> Decision:

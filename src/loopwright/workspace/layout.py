@@ -11,7 +11,7 @@ import msgspec
 from loopwright.kernel.digest import sha256
 from loopwright.kernel.files import create_exclusively
 from loopwright.kernel.ids import is_identifier
-from loopwright.workspace import names
+from loopwright.workspace import names, stop_gate
 
 
 class Flavour(StrEnum):
@@ -304,6 +304,11 @@ class LoopPaths(msgspec.Struct, frozen=True):
     def progress(self) -> Path:
         """Pages for people, and the work itself."""
         return self.folder / f"{self.loop_id}.progress"
+
+
+def gate_file(mailbox: Path) -> Path:
+    """By what a build keeps an agent going: beside its sandbox, where the hook of its harness can read it."""
+    return mailbox / stop_gate.FILE
 
 
 def user_config() -> Path:

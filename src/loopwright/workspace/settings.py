@@ -32,6 +32,7 @@ RESERVED_VARIABLES = frozenset(
         "LOOPWRIGHT_DECISIONS",
         "LOOPWRIGHT_SESSION",
         "LOOPWRIGHT_MAILBOX",
+        "LOOPWRIGHT_GATE",
     }
 )
 Flags = Mapping[tuple[str, str], Any]

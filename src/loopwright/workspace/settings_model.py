@@ -177,6 +177,14 @@ class WorkflowSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         "patch"
     )
     seal: Annotated[list[str], Meta(description="globs of files that judge a build")] = []
+    gate_blocks: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=8,
+            description="how often a building agent that wants to end is told to go on, per turn; needs `install`",
+        ),
+    ] = 1
 
 
 class AutopilotSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

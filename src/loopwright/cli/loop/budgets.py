@@ -47,6 +47,14 @@ def loop_budget_options(command: _F) -> _F:
     return command
 
 
+def flight_budget_options(command: _F) -> _F:
+    """--usd … for all stages of a workflow together."""
+    for option, name, kind, of_the_loop, _ in reversed(_OPTIONS):
+        if name not in ("iterations", "retries"):
+            command = click.option(f"--{option}", name, type=kind, help=of_the_loop)(command)
+    return command
+
+
 def task_budget_options(command: _F) -> _F:
     """--usd … for one task."""
     for option, name, kind, said, _ in reversed(_OPTIONS):

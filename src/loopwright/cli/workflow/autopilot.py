@@ -6,18 +6,22 @@ from pathlib import Path
 
 import click
 
+from loopwright.cli.loop.budgets import budget_from, flight_budget_options
 from loopwright.cli.options import context_of, in_workspace, say
 from loopwright.cli.run import stopping_on_signals
 from loopwright.cli.workflow.output import say_workflow
 from loopwright.errors import WorkflowRefused
-from loopwright.verbs.workflow.autopilot import Flight, autopilot
+from loopwright.verbs.workflow.autopilot import FlightPlan, autopilot
 
 _EPILOG = """\b
 Examples:
   loopwright autopilot faster-imports --agent claude
   loopwright autopilot faster-imports --agent claude --reviewer codex
+  loopwright autopilot faster-imports --agent claude --usd 5 --wall 3600
 
-Which consents it may give itself is autopilot.may_approve; without "complete" a person accepts the result.
+What it may cost is for all stages together, and for all times that it is typed for this change; without options it is
+what budget.* says. Which consents it may give itself is autopilot.may_approve; without "complete" a person accepts the
+result.
 """
 
 
@@ -26,8 +30,12 @@ Which consents it may give itself is autopilot.may_approve; without "complete" a
 @click.option("--agent", help="Who works; default: agents.default.")
 @click.option("--reviewer", default="", help="Who reviews where the risk floor asks for it.")
 @click.option("--max-iterations", type=click.IntRange(1), default=10, show_default=True, help="Passes of the build.")
+@flight_budget_options
 @in_workspace
-def command(slug: str, agent: str | None, reviewer: str, max_iterations: int, project_root: Path, as_json: bool) -> int:
+def command(
+    slug: str, agent: str | None, reviewer: str, max_iterations: int, project_root: Path, as_json: bool,
+    **limits: float | int | None,
+) -> int:  # fmt: skip
     """Go through all stages with the consents that the policy allows; stop, with a reason, where a person is needed."""
     context = context_of(project_root)
     who = agent or context.settings.values.agents.default
@@ -35,7 +43,7 @@ def command(slug: str, agent: str | None, reviewer: str, max_iterations: int, pr
         raise WorkflowRefused(
             "agent_missing", "nobody is named who works", next_command=f"loopwright autopilot {slug} --agent NAME"
         )
-    flight = Flight(agent=who, reviewer=reviewer, max_iterations=max_iterations)
+    flight = FlightPlan(agent=who, reviewer=reviewer, max_iterations=max_iterations, budget=budget_from(limits))
     with stopping_on_signals() as cancellation:
         autopilot(context, slug, flight, (lambda _: None) if as_json else say, cancellation)
     say_workflow(context, slug, as_json=as_json)

@@ -7,7 +7,8 @@ from pathlib import Path
 import click
 
 from loopwright.cli.loop.start import drive_here, in_background
-from loopwright.cli.options import context_of, in_workspace
+from loopwright.cli.options import context_of, in_workspace, say
+from loopwright.cli.run import stopping_on_signals
 from loopwright.cli.workflow.output import say_workflow
 from loopwright.errors import WorkflowRefused
 from loopwright.verbs.workflow.build import BuildWish, prepare_build, prepare_from_review, slug_from
@@ -17,6 +18,7 @@ _EPILOG = """\b
 Examples:
   loopwright build faster-imports
   loopwright build faster-imports --agent claude --max-iterations 5
+  loopwright build faster-imports --no-deslop   in the profile full: nobody tidies up
   loopwright build faster-imports --detach      then: loopwright loop watch LOOP
 
 `loopwright loop pause`, `resume` and `stop` work on the loop that builds.
@@ -33,11 +35,13 @@ Examples:
     help="Go back from the review that asked for it; typing it is the consent.",
 )
 @click.option("--max-iterations", type=click.IntRange(1), default=10, show_default=True, help="Passes at most.")
+@click.option("--no-deslop", "deslop", is_flag=True, flag_value=False, default=True,
+              help="In the profile full: do not tidy up what was built.")  # fmt: skip
 @click.option("--agent", help="Who builds; default: agents.default.")
 @click.option("--detach", is_flag=True, help="In the background; it outlives this terminal.")
 @in_workspace
 def command(
-    slug: str | None, from_review: Path | None, max_iterations: int, agent: str | None, detach: bool,
+    slug: str | None, from_review: Path | None, max_iterations: int, deslop: bool, agent: str | None, detach: bool,
     project_root: Path, as_json: bool,
 ) -> int:  # fmt: skip
     """Build the slices of an approved plan in a sandbox; the tool runs their checks in a fresh one."""
@@ -54,8 +58,13 @@ def command(
         raise WorkflowRefused(
             "agent_missing", "nobody is named who builds", next_command=f"loopwright build {name} --agent NAME"
         )
-    wish = BuildWish(agent=who, max_iterations=max_iterations)
-    loop_id = prepare_from_review(context, from_review, wish) if from_review else prepare_build(context, name, wish)
+    wish = BuildWish(agent=who, max_iterations=max_iterations, deslop=deslop)
+    with stopping_on_signals() as cancellation:
+        tell = (lambda _: None) if as_json else say
+        if from_review is not None:
+            loop_id = prepare_from_review(context, from_review, wish, tell, cancellation)
+        else:
+            loop_id = prepare_build(context, name, wish, tell, cancellation)
     if detach:
         return in_background(context, loop_id, as_json)
     code = drive_here(context, loop_id, as_json)

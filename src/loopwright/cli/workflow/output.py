@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from loopwright.cli.plain import say, say_json
 from loopwright.verbs.context import Context
-from loopwright.verbs.workflow.look import Shown, show
+from loopwright.verbs.workflow.look import FlightShown, Shown, show
 from loopwright.workflow.model import Stage
 
 COLORS = {"clarify": "magenta", "plan": "blue", "build": "cyan", "review": "yellow", "done": "green"}
@@ -37,11 +37,25 @@ def _say_path(stage: Stage) -> None:
     say("  " + "  ".join(f"{mark} {name}" for mark, name in zip(marks, names, strict=True)))
 
 
+def _say_flight(found: FlightShown) -> None:
+    flight, used = found.flight, found.used
+    limits = ((used.usd, flight.limits.usd, "USD"), (used.tokens, flight.limits.tokens, "tokens"),
+              (used.wall_s, flight.limits.wall_s, "s of work"), (used.turns, flight.limits.turns, "turns"))  # fmt: skip
+    spent = ", ".join(
+        f"{amount:g}{f' of {limit:g}' if limit is not None else ''} {word}" for amount, limit, word in limits
+    )
+    why = f": {flight.said}" if flight.said else ""
+    say(f"  autopilot: {found.status} at {flight.phase.value}{why}")
+    say(f"    used {spent}")
+
+
 def _say_details(found: Shown) -> None:
     origin = found.workflow.origin
     if origin is not None:
         said = ", ".join(f"{name} {value}" for name, value in origin.said.items())
         say(f"  taken over from {origin.tool} ({origin.path}), which said: {said or 'nothing'}; that opens no gate")
+    if found.flight is not None:
+        _say_flight(found.flight)
     for link in found.chain:
         say(f"  {link.claim}? {link.basis}; {link.implication}")
     for one in found.workflow.decisions:
@@ -50,3 +64,6 @@ def _say_details(found: Shown) -> None:
         each = found.usd_per_requirement
         per = f"; {each:.2f} USD for each of {found.verified} verified requirements" if each is not None else ""
         say(f"  cost so far: {found.usd:.2f} USD, {found.tokens:,} tokens, {found.turns} turns{per}")
+        for role, spent in found.roles.items():
+            worked = f"{spent.wall_s:.0f} s in {spent.turns} turns"
+            say(f"    {role}: {spent.usd:.2f} USD, {spent.tokens:,} tokens, {worked}")

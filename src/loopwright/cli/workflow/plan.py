@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import click
@@ -9,13 +10,19 @@ import click
 from loopwright.cli.options import context_of, in_workspace, say
 from loopwright.cli.run import stopping_on_signals
 from loopwright.cli.workflow.output import say_workflow
+from loopwright.errors import WrongUsage
+from loopwright.kernel.files import shown
+from loopwright.verbs.context import Context
 from loopwright.verbs.workflow.names import slug_of
 from loopwright.verbs.workflow.plan import PlanWish, plan, take_direct
+from loopwright.workflow.model import PlanRound
+from loopwright.workflow.package import PLAN_DOCUMENTS, SLICES
 
 _EPILOG = """\b
 Examples:
   loopwright plan faster-imports
   loopwright plan faster-imports --agent claude --deliberate
+  loopwright plan faster-imports --agent claude --interactive      you say what each round should change
   loopwright plan faster-imports --direct SPEC.md      a spec of your own, in place of clarifying
 
 Without an agent it writes skeletons that you fill in; typed again, it makes what follows from them.
@@ -25,7 +32,9 @@ Without an agent it writes skeletons that you fill in; typed again, it makes wha
 @click.command(epilog=_EPILOG)
 @click.argument("slug")
 @click.option("--direct", type=click.Path(path_type=Path), metavar="SPEC.md", help="A spec that you stand for.")
-@click.option("--interactive", is_flag=True, help="Stop after each round and ask whether to go on.")
+@click.option(
+    "--interactive", is_flag=True, help="Show what each round came to, and ask what another one should change."
+)
 @click.option("--deliberate", is_flag=True, help="Let an architect and a critic look at it, as in the profile full.")
 @click.option("--max-iterations", type=click.IntRange(1), default=5, show_default=True, help="Rounds at most.")
 @click.option("--agent", help="Who plans; default: agents.default, else you.")
@@ -39,9 +48,33 @@ def command(
     who = context.settings.values.agents.default if agent is None else agent
     if direct is not None:
         take_direct(context, slug, direct)
-    rounds = 1 if interactive else max_iterations
-    wish = PlanWish(agent=who or None, deliberate=deliberate, max_rounds=rounds)
+    if interactive and (as_json or not who):
+        why = "--json leaves nobody to ask" if as_json else "without an agent there are no rounds"
+        raise WrongUsage(f"--interactive asks at the terminal after each round: {why}", hint="leave one of them out")
+    ask = _asking(context, slug_of(slug)) if interactive else None
+    wish = PlanWish(agent=who or None, deliberate=deliberate, max_rounds=max_iterations, ask=ask)
     with stopping_on_signals() as cancellation:
         plan(context, slug, wish, (lambda _: None) if as_json else say, cancellation)
     say_workflow(context, slug_of(slug), as_json=as_json)
     return 0
+
+
+def _asking(context: Context, slug: str) -> Callable[[PlanRound], str | None]:
+    """At the terminal: what the round came to, and what the next one should do otherwise."""
+    paths = context.layout.workflow(slug)
+
+    def ask(taken: PlanRound) -> str | None:
+        said = "".join(
+            f", {who}: {word}" for who, word in (("architect", taken.architect), ("critic", taken.critic)) if word
+        )
+        say(f"round {taken.number} is over{said}", bold=True)
+        for name in (PLAN_DOCUMENTS["plan"], SLICES):
+            say(f"  read {shown(paths.document(name))}")
+        try:
+            return click.prompt("What should another round change? (nothing: go on with this plan)\n> ", default="",
+                                show_default=False, prompt_suffix="").strip() or None  # fmt: skip
+        except click.Abort:  # nobody is there any more: the plan stays as it is
+            say("")
+            return None
+
+    return ask

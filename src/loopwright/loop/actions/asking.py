@@ -56,14 +56,16 @@ class TurnStopped(Stopped):
         self.session = session
 
 
-def ask(loop: Loop, desk: Desk, booth: Booth, agent_name: str, role: Role, prompt: str) -> Answer | NoAnswer:
+def ask(
+    loop: Loop, desk: Desk, booth: Booth, agent_name: str, role: Role, prompt: str, *, taken: int = 0
+) -> Answer | NoAnswer:
     """One turn; `HeldBack` when there is no budget for it, or the agent can't be had at all."""
     now = stamp(desk.clock())
     loop = desk.store.load(loop.loop_id)  # somebody may have given it more since the action began
     if (hold := hold_before_call(loop, now)) is not None:
         raise HeldBack(hold)
     agent = _open(desk, agent_name, now)
-    asked = _asked(loop, desk, agent, role, prompt)
+    asked = _asked(loop, desk, agent, role, prompt, taken)
     meter = meter_for(agent, asked, booth)
     answer = _paid_for(loop, desk, booth, agent, agent_name, asked, meter)
     answer, waiting = _put_to_people(loop, desk, booth, answer)
@@ -122,7 +124,7 @@ def _open(desk: Desk, name: str, now: str) -> Agent:
         raise HeldBack(Hold(holder=Holder.BLOCKER, code=problem.reason, message=said, since=now)) from problem
 
 
-def _asked(loop: Loop, desk: Desk, agent: Agent, role: Role, prompt: str) -> Asked:
+def _asked(loop: Loop, desk: Desk, agent: Agent, role: Role, prompt: str, taken: int) -> Asked:
     under_way = loop.under_way
     return Asked(
         role=role,
@@ -130,7 +132,7 @@ def _asked(loop: Loop, desk: Desk, agent: Agent, role: Role, prompt: str) -> Ask
         record=_record(desk.progress(loop) / "turns", f"{under_way.id if under_way else 'none'}-{role.value}"),
         timeout_s=desk.agent_settings(agent.name).timeout_s,
         session=under_way.session if under_way else None,
-        number=loop.turns.get(under_way.action if under_way else _PLANNING, 0),
+        number=taken + loop.turns.get(under_way.turns_as if under_way else _PLANNING, 0),
         may_ask_people=under_way is not None,
         allowance=Allowance(*(left_for_a_turn(loop, name) for name in Allowance.__struct_fields__)),
     )
@@ -156,7 +158,9 @@ def _paid_for(
 ) -> Answer | NoAnswer:
     """Take the turn; what it used is counted also when it is stopped, and by the next worker when we die."""
     task_id = loop.under_way.task_id if loop.under_way is not None else None
-    turn = OpenTurn(name=asked.record.name, agent=called, mailbox=str(booth.mailbox), task_id=task_id)
+    # A shell has no capacity in which it is asked.
+    role = None if agent.name == SHELL else asked.role.value
+    turn = OpenTurn(name=asked.record.name, agent=called, mailbox=str(booth.mailbox), task_id=task_id, role=role)
     if agent.name != SHELL:  # a shell's turn costs nothing that could be lost, and a write less is a write less
         with desk.store.changing(loop.loop_id) as opened:
             opened.apply(c.BeginTurn(turn=turn), WORKER)
@@ -169,6 +173,6 @@ def _paid_for(
         spent = spent_on(agent.name, meter.used, meter.worked_s, answer if isinstance(answer, Answer) else None)
         with desk.store.changing(loop.loop_id) as opened:
             of = None if loop.under_way is not None else _PLANNING
-            opened.apply(c.Count(spent=spent, task_id=task_id, turn=turn.name, turn_of=of), WORKER)
+            opened.apply(c.Count(spent=spent, task_id=task_id, turn=turn.name, turn_of=of, role=role), WORKER)
         _note(loop, desk, booth, meter.used.problems)
     return answer

@@ -7,20 +7,24 @@ from loopwright.agents.prompts import prompt_for
 from loopwright.kernel.clock import stamp
 from loopwright.loop import commands as c
 from loopwright.loop.actions.asking import ask
+from loopwright.loop.craft import Look
 from loopwright.loop.desk import Desk
 from loopwright.loop.marks import mark_of
 from loopwright.loop.model import Loop, Spent, Task
 from loopwright.loop.pages import add_line, add_to_page
-from loopwright.loop.workshop import Workshop
+from loopwright.loop.workshop import Workshop, workshop
 
 
 def perform(loop: Loop, desk: Desk, shop: Workshop, action_id: str, task: Task) -> c.Command:
-    """Let the tool do the task, and keep what came of it."""
+    """Let the tool do the task, and keep what came of it; a look at the work changes nothing of it."""
+    if (look := desk.craft.look(loop, task)) is not None:
+        return _looked(loop, desk, action_id, task, look)
     redactor = desk.tools().redactor
     with shop.booth(loop, redactor) as booth:
         desk.craft.brief(loop, booth.mailbox)
         answer = ask(loop, desk, booth, task.tool, Role.BUILDER, _prompt(loop, desk, task))
         error = f"{answer.reason}: {redactor.clean(answer.detail).text}" if isinstance(answer, NoAnswer) else None
+        is_tried = desk.craft.tries(loop, task, answer if isinstance(answer, NoAnswer) else None)
         # Half of a failed try is no work: the next one starts from what was kept before.
         kept = None if error is not None else shop.keep(loop, redactor)
         files = kept.files if kept is not None else ()
@@ -41,6 +45,19 @@ def perform(loop: Loop, desk: Desk, shop: Workshop, action_id: str, task: Task) 
             error=error,
         ),
         error=error,
+        is_tried=is_tried,
+    )
+
+
+def _looked(loop: Loop, desk: Desk, action_id: str, task: Task, look: Look) -> c.Command:
+    """In a sandbox of its own, which goes: what counts is the answer."""
+    with workshop(loop, desk, desk.tools().redactor) as booth:
+        desk.craft.brief(loop, booth.mailbox)
+        answer = ask(loop, desk, booth, task.tool, look.role, look.prompt, taken=look.taken)
+    then = desk.craft.seen(loop, task, answer)
+    _write_down(loop, desk, task, (), None)
+    return c.FinishDevelop(
+        action_id=action_id, outcome="completed", files_changed=(), tree=None, mark=mark_of(loop, done=task), then=then
     )
 
 

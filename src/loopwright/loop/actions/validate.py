@@ -21,6 +21,7 @@ from loopwright.loop.reports.find import Found, find_coverage_reports, find_test
 from loopwright.loop.reports.model import TestResult, UnreadableReport
 from loopwright.loop.reports.moment import moment_before_run
 from loopwright.loop.reports.read import read_coverage_reports, read_test_reports
+from loopwright.loop.work_files import note_tree
 from loopwright.loop.workshop import wanted_sandbox
 from loopwright.redaction.model import Redacted
 from loopwright.runner.events import Emitter, ignore
@@ -63,8 +64,12 @@ def perform(loop: Loop, desk: Desk, action_id: str) -> c.Command:
         validation = _validation(finished, reports, stamp(desk.clock()))
     else:
         validation = _judged(finished, desk.craft.results(loop, finished), stamp(desk.clock()))
+    then = desk.craft.before_completion(loop, validation) if validation.holds else ()
+    if loop.fallback is not None and not validation.holds:
+        note_tree(desk.progress(loop), loop.fallback)
     _write_down(loop, desk, validation, reports)
-    return c.FinishValidate(action_id=action_id, validation=validation, mark=mark_of(loop, validation=validation))
+    mark = mark_of(loop, validation=validation)
+    return c.FinishValidate(action_id=action_id, validation=validation, mark=mark, then=then)
 
 
 def _require_that_it_ran(finished: Finished, desk: Desk) -> None:

@@ -62,7 +62,7 @@ def new_loop(context: Context, wish: Wish) -> Loop:
         agent=fit(context, "the agent", wish.agent) or settings.agents.default,
         tags=tuple(fit_words(context, "a tag", tag) for tag in wish.tags),
         priority=wish.priority,
-        budget=_budget(context, wish.budget),
+        budget=limits_for(context, wish.budget),
         task_budget=_task_budget(context, wish.task_budget),
         workflow=wish.workflow,
     )
@@ -169,7 +169,7 @@ def _apply(context: Context, loop_id: str, command: c.Command, revision: int | N
         return opened.apply(command, actor()).loop
 
 
-def _budget(context: Context, wished: Budget) -> Budget:
+def limits_for(context: Context, wished: Budget) -> Budget:
     """What the settings say where nobody said otherwise; there 0 is no limit."""
     said = context.settings.values.budget
     usual = Budget(

@@ -58,7 +58,8 @@ def _drive(context: Context, loop_id: str, cancellation: Cancellation, ask: Ask,
     """Until it is over or held; a long pause ends this part of the work, and not all of it."""
     freezer = Freezer()
     freeze_s = context.settings.values.loop.freeze_s
-    with cancellation.nested() as inner, Watcher(store_of(context), loop_id, inner, freezer, freeze_s):
+    store = store_of(context)
+    with cancellation.nested() as inner, Watcher(store, loop_id, inner, freezer, freeze_s, craft.heed):
         return drive(loop_id, desk_for(context, inner, freezer, ask, craft))
 
 

@@ -13,12 +13,14 @@ from loopwright.errors import AgentFailed, Interrupted
 from loopwright.kernel.files import make_folder
 from loopwright.kernel.process import Cancellation, Stopped
 from loopwright.loop.answers import NotAnswered, read_answer
-from loopwright.runner.turn import Asked, Booth, Taken, open_booth, take_turn
+from loopwright.runner.meter import Allowance, Meter
+from loopwright.runner.turn import Asked, Booth, meter_for, open_booth, take_turn
 from loopwright.sandbox.confine import choose
 from loopwright.sandbox.open import Wanted as Sandboxed
 from loopwright.sandbox.open import opened
 from loopwright.verbs.context import Context
 from loopwright.verbs.workflow.names import store_of
+from loopwright.verbs.workflow.spending import Spending
 from loopwright.workflow import commands as c
 from loopwright.workflow.model import Cost, Stage
 from loopwright.workspace.settings_model import AgentSettings
@@ -41,6 +43,8 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     # Where it works, when that is not the project as it is now; and what it finds in its mailbox.
     sandbox: Sandboxed | None = None
     letters: dict[str, bytes] = {}
+    # Who pays, where somebody set limits.
+    spending: Spending | None = None
 
 
 def ask_agent(
@@ -86,16 +90,23 @@ def _asked(context: Context, wanted: Wanted, problem: str, attempt: int) -> Aske
         record=record,
         timeout_s=settings.timeout_s,
         number=wanted.number + attempt - 1,
+        allowance=wanted.spending.allowance() if wanted.spending is not None else Allowance(),
     )
 
 
 def _taken(
     context: Context, wanted: Wanted, agent: Agent, asked: Asked, booth: Booth, cancellation: Cancellation
 ) -> Answer:
-    taken = take_turn(agent, asked, booth, _settings(context, wanted.agent), cancellation)
-    _count(context, wanted, agent, taken)
-    answer = taken.answer
+    meter = meter_for(agent, asked, booth)
+    answer: Answer | NoAnswer | None = None
+    try:
+        answer = take_turn(agent, asked, booth, _settings(context, wanted.agent), cancellation, meter).answer
+    finally:
+        # Also of a turn that somebody stopped.
+        _count(context, wanted, agent, meter, answer if isinstance(answer, Answer) else None)
     if isinstance(answer, NoAnswer):
+        if answer.reason is Reason.BUDGET_USED and wanted.spending is not None:
+            raise wanted.spending.after_an_end("budget_used", answer.detail)
         detail = context.tools().redactor.clean(answer.detail).text
         raise AgentFailed(
             answer.reason, f"the agent {agent.name}: {answer.reason}: {detail}", hint="`loopwright doctor` says more"
@@ -103,15 +114,17 @@ def _taken(
     return answer
 
 
-def _count(context: Context, wanted: Wanted, agent: Agent, taken: Taken) -> None:
-    said = taken.answer if isinstance(taken.answer, Answer) else None
+def _count(context: Context, wanted: Wanted, agent: Agent, meter: Meter, said: Answer | None) -> None:
+    """What was said at the end, or while it ran: the larger, since neither is known to be all."""
+    usd = [one for one in (meter.used.usd, said.cost_usd if said is not None else None) if one is not None]
+    tokens = [one for one in (meter.used.tokens, said.tokens if said is not None else None) if one is not None]
     cost = Cost(
         role=wanted.role.value,
         agent=agent.name,
         stage=wanted.stage,
-        wall_s=round(taken.worked_s, 3),
-        usd=said.cost_usd if said is not None else None,
-        tokens=said.tokens if said is not None else None,
+        wall_s=round(meter.worked_s, 3),
+        usd=max(usd, default=None),
+        tokens=max(tokens, default=None),
     )
     with store_of(context).changing(wanted.slug) as open_workflow:
         open_workflow.apply(c.CountCost(cost=cost), "tool")

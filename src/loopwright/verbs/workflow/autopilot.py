@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import msgspec
 
-from loopwright.errors import WorkflowRefused
+from loopwright.errors import Interrupted, LoopRefused, LoopwrightError, WorkflowRefused
+from loopwright.kernel.locks import try_lock
 from loopwright.kernel.process import Cancellation
-from loopwright.loop.model import Completed, Failed, Held, Loop
+from loopwright.loop.model import Budget, Completed, Failed, Held, Holder, Loop
 from loopwright.verbs.context import Context
+from loopwright.verbs.loop.control import actor, limits_for
 from loopwright.verbs.person import require_person
 from loopwright.verbs.workflow.approve import consent
 from loopwright.verbs.workflow.build import BuildWish, drive, prepare_build
 from loopwright.verbs.workflow.clarify import take_round
 from loopwright.verbs.workflow.look import Shown, show
+from loopwright.verbs.workflow.names import store_of
 from loopwright.verbs.workflow.plan import PlanWish, plan
 from loopwright.verbs.workflow.review import ReviewWish, review
-from loopwright.workflow.model import Done, Stage, Transition
+from loopwright.verbs.workflow.spending import Spending, loops_for, spent_on
+from loopwright.workflow import commands as c
+from loopwright.workflow.flight import LANDED
+from loopwright.workflow.model import Archived, Building, Done, Limits, Stage, Transition
 
 BY = "autopilot"
 Tell = Callable[[str], None]
@@ -29,17 +36,67 @@ _FORWARD = {
 }
 
 
-class Flight(msgspec.Struct, frozen=True, kw_only=True):
-    """Who works, who reviews, and how often at most."""
+class FlightPlan(msgspec.Struct, frozen=True, kw_only=True):
+    """Who works, who reviews, and what all of it may cost together: calls, money, time, passes of the build."""
 
     agent: str
     reviewer: str = ""
     max_iterations: int = 10
+    budget: Budget = Budget()
 
 
-def autopilot(context: Context, slug: str, flight: Flight, tell: Tell, cancellation: Cancellation) -> Shown:
+def autopilot(context: Context, slug: str, flight: FlightPlan, tell: Tell, cancellation: Cancellation) -> Shown:
     """Stage by stage; each consent is stamped as the policy's own, which only a person can put in force."""
     require_person(context.environment, "autopilot")
+    with _alone(context, slug):
+        if isinstance(show(context, slug).workflow.at, Done | Archived):
+            return show(context, slug)
+        _take_off(context, slug, flight)
+        try:
+            _fly(context, slug, flight, tell, cancellation)
+        except LoopwrightError as stop:
+            reason = stop.error if isinstance(stop, WorkflowRefused) else stop.code.lower()
+            _land(context, slug, reason, stop.message)
+            raise
+        _land(context, slug, LANDED, "")
+        return show(context, slug)
+
+
+@contextmanager
+def _alone(context: Context, slug: str) -> Iterator[None]:
+    """Two of them would spend twice what either may."""
+    if not store_of(context).exists(slug):
+        show(context, slug)  # says that there is none
+    lock = try_lock(context.layout.lock(f"autopilot-{slug}"))
+    if lock is None:
+        raise WorkflowRefused(
+            "autopilot_phase_blocked",
+            f"another autopilot is at {slug} already",
+            next_command=f"loopwright status {slug}",
+        )
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _take_off(context: Context, slug: str, flight: FlightPlan) -> None:
+    limits = limits_for(context, flight.budget)
+    with store_of(context).changing(slug) as opened:
+        before = spent_on(opened.workflow, loops_for(context, opened.workflow))
+        allowed = Limits(
+            usd=limits.usd, tokens=limits.tokens, wall_s=limits.wall_s, turns=limits.turns,
+            iterations=flight.max_iterations,
+        )  # fmt: skip
+        opened.apply(c.BeginFlight(by=actor(), limits=allowed, before=before), actor())
+
+
+def _land(context: Context, slug: str, reason: str, said: str) -> None:
+    with store_of(context).changing(slug) as opened:
+        opened.apply(c.EndFlight(reason=reason, said=context.tools().redactor.clean(said).text), BY)
+
+
+def _fly(context: Context, slug: str, flight: FlightPlan, tell: Tell, cancellation: Cancellation) -> None:
     shown = show(context, slug)
     if shown.workflow.stage is Stage.CLARIFY and shown.blockers:
         shown = _clarify(context, slug, flight, tell, cancellation)
@@ -52,12 +109,11 @@ def autopilot(context: Context, slug: str, flight: Flight, tell: Tell, cancellat
         transition = _consent(context, shown, tell)
         _work(context, slug, transition.target, flight, tell, cancellation)
         shown = show(context, slug)
-    return shown
 
 
-def _clarify(context: Context, slug: str, flight: Flight, tell: Tell, cancellation: Cancellation) -> Shown:
+def _clarify(context: Context, slug: str, flight: FlightPlan, tell: Tell, cancellation: Cancellation) -> Shown:
     """One round; what it asks only a person can answer."""
-    found = take_round(context, slug, flight.agent or None, cancellation)
+    found = take_round(context, slug, flight.agent or None, cancellation, spending=Spending(context, slug))
     tell(f"asked: {found.question}" if found.question else "nothing is open any more")
     shown = show(context, slug)
     if shown.blockers:
@@ -65,27 +121,60 @@ def _clarify(context: Context, slug: str, flight: Flight, tell: Tell, cancellati
     return shown
 
 
-def _work(context: Context, slug: str, stage: Stage, flight: Flight, tell: Tell, cancellation: Cancellation) -> None:
+def _work(
+    context: Context, slug: str, stage: Stage, flight: FlightPlan, tell: Tell, cancellation: Cancellation
+) -> None:
+    with store_of(context).changing(slug) as opened:
+        opened.apply(c.FlyAt(phase=stage), BY)
+    spending = Spending(context, slug)
     match stage:
         case Stage.PLAN:
-            plan(context, slug, PlanWish(agent=flight.agent), tell, cancellation)
+            plan(context, slug, PlanWish(agent=flight.agent, spending=spending), tell, cancellation)
         case Stage.BUILD:
-            loop_id = prepare_build(context, slug, BuildWish(agent=flight.agent, max_iterations=flight.max_iterations))
-            _require_that_it_is_through(context, slug, drive(context, loop_id, cancellation))
+            _require_that_it_is_through(context, slug, _build(context, slug, flight, spending, tell, cancellation))
         case Stage.REVIEW:
-            after = review(context, slug, ReviewWish(reviewer=flight.reviewer), tell, cancellation)
+            wish = ReviewWish(reviewer=flight.reviewer, spending=spending)
+            after = review(context, slug, wish, tell, cancellation)
             if after.review is None or after.review.verdict != "approve":
                 raise _stopped("autopilot_review_failed", "the review asks for changes", show(context, slug))
         case Stage.CLARIFY | Stage.DONE:
             return
 
 
+def _build(
+    context: Context, slug: str, flight: FlightPlan, spending: Spending, tell: Tell, cancellation: Cancellation
+) -> Loop:
+    """The loop that builds pays from the same purse, and is bound to what is left of it before it goes on."""
+    spending.allowance()
+    at = show(context, slug).workflow.at
+    if isinstance(at, Building) and at.loop_id is not None:
+        spending.bind(at.loop_id)
+    wish = BuildWish(agent=flight.agent, max_iterations=flight.max_iterations, gives_more=False)
+    try:
+        loop_id = prepare_build(context, slug, wish, tell, cancellation)
+        spending.bind(loop_id)
+        after = drive(context, loop_id, cancellation)
+    except LoopRefused as refusal:
+        if refusal.blocker == "too_few_iterations":
+            raise spending.refusal("budget_iterations", refusal.message) from refusal
+        raise _stopped("autopilot_phase_blocked", f"the build waits: {refusal.message}", show(context, slug)) from None
+    if cancellation.reason is not None:
+        raise Interrupted(cancellation.reason, hint="the same command again goes on")
+    return after
+
+
 def _require_that_it_is_through(context: Context, slug: str, loop: Loop) -> None:
+    spending = Spending(context, slug)
     match loop.phase:
         case Completed():
             return
         case Held(holds=holds):
             said = "; ".join(hold.message for hold in holds)
+            for hold in holds:
+                if hold.holder is Holder.BUDGET:
+                    raise spending.after_an_end(hold.code, hold.message)
+        case Failed(code="iterations_used", reason=reason):
+            raise spending.refusal("budget_iterations", reason)
         case Failed(reason=reason):
             said = reason
         case _:

@@ -11,26 +11,39 @@ from loopwright.kernel.clock import stamp
 from loopwright.kernel.files import shown
 from loopwright.kernel.process import Cancellation
 from loopwright.loop.desk import Ask
-from loopwright.loop.model import Completed, Created, Failed, Held, Holder, Loop
+from loopwright.loop.marks import FIX
+from loopwright.loop.model import LOOK, Completed, Created, Failed, Held, Holder, Loop
 from loopwright.verbs.context import Context
 from loopwright.verbs.loop import control
 from loopwright.verbs.loop.control import actor
+from loopwright.verbs.loop.look import has_worker
 from loopwright.verbs.loop.start import start
 from loopwright.verbs.loop.tasks import TaskWish, add_task
 from loopwright.verbs.person import require_person
 from loopwright.verbs.workflow.craft import SliceCraft
+from loopwright.verbs.workflow.lanes import DESLOP, Lanes
 from loopwright.verbs.workflow.names import slug_of, store_of
+from loopwright.verbs.workflow.on_base import Tell, control_on_base
 from loopwright.workflow import audit, ledger, manifest
 from loopwright.workflow import commands as c
 from loopwright.workflow.documents import record
 from loopwright.workflow.facts import Facts
 from loopwright.workflow.gather import LEDGER, MANIFEST, SPEC
-from loopwright.workflow.model import Building, Decision, Planning, Reviewing, Transition, Workflow
+from loopwright.workflow.model import (
+    Approved,
+    Building,
+    Decision,
+    Key,
+    Planning,
+    Reviewing,
+    Transition,
+    Workflow,
+)
 from loopwright.workflow.package import PLAN_DOCUMENTS, SLICES, prd_of, test_spec_of
 from loopwright.workflow.slices import Slices
 from loopwright.workflow.store import Opened
 
-_PASS = 3
+_PASS = {"lean": 3, "full": 6}
 # What a build can mend by going on; a signature or an answer it can't give.
 _BY_BUILDING = ("lane_incomplete_", "verification_", "completion_audit_")
 
@@ -40,6 +53,9 @@ class BuildWish(msgspec.Struct, frozen=True, kw_only=True):
 
     agent: str
     max_iterations: int = 10
+    deslop: bool = True
+    # Whether these are more passes, for a loop that used up its own, or all that it may ever take.
+    gives_more: bool = True
 
 
 def slug_from(name: str) -> str:
@@ -48,34 +64,38 @@ def slug_from(name: str) -> str:
     return slug_of(stem.removeprefix("prd-").removesuffix(".md")) if stem.endswith(".md") else slug_of(name)
 
 
-def prepare_build(context: Context, name: str, wish: BuildWish) -> str:
+def prepare_build(context: Context, name: str, wish: BuildWish, tell: Tell, cancellation: Cancellation) -> str:
     """Enter the stage where that is still to be done, and make the loop that builds; its id."""
     slug = slug_from(name)
+    base = _controlled(context, slug, tell, cancellation)
     with store_of(context).changing(slug) as opened:
-        _enter(opened)
+        _enter(opened, base)
         workflow, facts = opened.workflow, opened.facts()
         opened.write({MANIFEST: _manifest(context, workflow)}, "tool")
-        unfinished = any(one.code.startswith(_BY_BUILDING) for one in opened.standing().readiness.review)
+        blocked = (one.code for one in opened.standing().readiness.review)
+        unfinished = tuple(code for code in blocked if code.startswith(_BY_BUILDING))
     if isinstance(workflow.at, Building) and workflow.at.loop_id is not None:
-        return _going_on(context, workflow.at.loop_id, wish, unfinished=unfinished)
-    if workflow.confirmed is Transition.REVIEW_BUILD and workflow.loops:
+        loop_id = workflow.at.loop_id
+        _going_on(context, workflow, loop_id, wish, unfinished)
+    elif workflow.confirmed is Transition.REVIEW_BUILD and workflow.loops:
         loop_id = _rework(context, workflow, wish)
     else:
         loop_id = _new_loop(context, workflow, facts, wish)
     with store_of(context).changing(slug) as opened:
-        opened.apply(c.DriveBuild(loop_id=loop_id), actor())
+        opened.apply(c.DriveBuild(loop_id=loop_id, deslop=wish.deslop), actor())
     return loop_id
 
 
 def drive(context: Context, loop_id: str, cancellation: Cancellation, *, ask: Ask | None = None) -> Loop:
     """Drive any loop; one that builds a workflow by that workflow's craft, and with its record at the end."""
-    slug = control.store_of(context).load(loop_id).workflow
+    found = control.store_of(context).load(loop_id)
+    slug = found.workflow
     if slug is None:
         return start(context, loop_id, cancellation, ask=ask)
-    if isinstance(control.store_of(context).load(loop_id).phase, Completed):
+    if isinstance(found.phase, Completed):
         # We died, or were stopped, between the loop's end and its record.
         settle(context, slug, loop_id)
-        return control.store_of(context).load(loop_id)
+        return found
     try:
         return start(context, loop_id, cancellation, ask=ask, craft=SliceCraft(context, slug, cancellation))
     finally:
@@ -96,12 +116,20 @@ def settle(context: Context, slug: str, loop_id: str) -> Workflow:
         return opened.workflow
 
 
-def _enter(opened: Opened) -> None:
+def _controlled(context: Context, slug: str, tell: Tell, cancellation: Cancellation) -> str:
+    """The base may have moved since the plan was approved: what a check said of another one vouches for nothing."""
+    with store_of(context).changing(slug) as opened:
+        is_consented = isinstance(opened.workflow.approval(Key.BUILD), Approved)
+        is_planned = isinstance(opened.workflow.at, Planning)
+    return control_on_base(context, slug, tell, cancellation) if is_planned and is_consented else ""
+
+
+def _enter(opened: Opened, base_tree: str) -> None:
     match opened.workflow.at:
         case Building():
             return
         case Planning():
-            standing = opened.standing()
+            standing = opened.standing(base_tree=base_tree)
             if "plan_package_missing" in {one.code for one in standing.readiness.build}:
                 raise WorkflowRefused(
                     "build_requires_workflow_plan_artifacts",
@@ -126,7 +154,7 @@ def _new_loop(context: Context, workflow: Workflow, facts: Facts, wish: BuildWis
         title=f"build {workflow.slug}",
         description=workflow.idea,
         # Each pass is develop, validate and what mends; the slices come first.
-        max_iterations=len(slices) + _PASS * wish.max_iterations,
+        max_iterations=len(slices) + _passes(context, wish),
         agent=wish.agent,
         tags=("build", workflow.slug),
         tasks=tuple(f"{one.title}: {one.behavior}" for one in slices),
@@ -136,26 +164,36 @@ def _new_loop(context: Context, workflow: Workflow, facts: Facts, wish: BuildWis
     return control.new_loop(context, wanted).loop_id
 
 
-def _going_on(context: Context, loop_id: str, wish: BuildWish, *, unfinished: bool) -> str:
+def _passes(context: Context, wish: BuildWish) -> int:
+    return _PASS[context.settings.values.workflow.profile] * wish.max_iterations
+
+
+def _going_on(context: Context, workflow: Workflow, loop_id: str, wish: BuildWish, unfinished: tuple[str, ...]) -> None:
     """A loop that is over goes on where building can still mend something."""
     loop = control.store_of(context).load(loop_id)
+    if has_worker(context, loop_id):
+        return
     if isinstance(loop.phase, Held) and any(hold.holder is not Holder.DECISION for hold in loop.phase.holds):
         control.resume(context, loop_id)  # whoever types `build` wants it to go on
-        return loop_id
+        return
     if not unfinished or not isinstance(loop.phase, Completed | Failed):
-        return loop_id
+        return
     if isinstance(loop.phase, Completed):
+        if all(code.startswith("lane_incomplete_") for code in unfinished):
+            Lanes(context, workflow.slug).take_up(loop)
+            return
         # Its tasks are done, and the plan that was approved since asks for more.
         add_task(context, loop_id, TaskWish(description="What the plan asks for now", tool=wish.agent))
-    control.retry(context, loop_id, max_iterations=loop.iteration + 1 + _PASS * wish.max_iterations)
-    return loop_id
+    slices = sum(not task.id.startswith((FIX, LOOK, DESLOP)) for task in loop.tasks)
+    start = loop.iteration + 1 if wish.gives_more else slices
+    control.retry(context, loop_id, max_iterations=start + _passes(context, wish))
 
 
 def _rework(context: Context, workflow: Workflow, wish: BuildWish) -> str:
     """The loop that built it goes on from what it has, with what the review asks for as a task."""
     loop_id = workflow.loops[-1]
     before = control.store_of(context).load(loop_id)
-    more = before.iteration + 1 + _PASS * wish.max_iterations
+    more = before.iteration + 1 + _passes(context, wish)
     if not isinstance(before.phase, Completed | Failed):
         return loop_id
     asked = workflow.review.rationale if workflow.review is not None else "what the review asks for"
@@ -164,7 +202,7 @@ def _rework(context: Context, workflow: Workflow, wish: BuildWish) -> str:
     return loop_id
 
 
-def prepare_from_review(context: Context, report: Path, wish: BuildWish) -> str:
+def prepare_from_review(context: Context, report: Path, wish: BuildWish, tell: Tell, cancellation: Cancellation) -> str:
     """A person who types it consents to the way back; the report must be the one that asked for it."""
     require_person(context.environment, "build --from-review")
     if not report.is_file():
@@ -182,7 +220,7 @@ def prepare_from_review(context: Context, report: Path, wish: BuildWish) -> str:
             seals=opened.facts().judges,
         )  # fmt: skip
         opened.apply(command, actor())
-    return prepare_build(context, slug, wish)
+    return prepare_build(context, slug, wish, tell, cancellation)
 
 
 def _take_decisions(opened: Opened, loop: Loop) -> None:
@@ -231,16 +269,8 @@ def _documents(context: Context, opened: Opened, facts: Facts, slices: Slices, l
     return {
         "build-support/completion-audit.json": audit.render(found),
         LEDGER: ledger.render(facts.ledger),
-        f"build-support/iteration-{workflow.verification.iteration if workflow.verification else 0}.md": _lane_notes(
-            workflow
-        ),
         record.NAME: _record(context, workflow, loop),
     }
-
-
-def _lane_notes(workflow: Workflow) -> bytes:
-    lines = [f"- {lane}: {status}" for lane, status in workflow.lanes.items()]
-    return ("# Lanes of this iteration\n\n" + "\n".join(lines) + "\n").encode()
 
 
 def _record(context: Context, workflow: Workflow, loop: Loop) -> bytes:

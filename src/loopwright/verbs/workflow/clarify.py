@@ -14,6 +14,7 @@ from loopwright.verbs.context import Context
 from loopwright.verbs.loop.control import actor
 from loopwright.verbs.workflow.asking import Wanted, ask_agent
 from loopwright.verbs.workflow.names import slug_of, store_of
+from loopwright.verbs.workflow.spending import Spending
 from loopwright.workflow import commands as c
 from loopwright.workflow.documents import spec as s
 from loopwright.workflow.documents.spec import Spec, new_spec
@@ -80,7 +81,9 @@ def _go_back(opened: Opened) -> None:
     opened.write({SPEC: spec.page.render()}, "tool")
 
 
-def take_round(context: Context, slug: str, agent: str | None, cancellation: Cancellation) -> Clarified:
+def take_round(
+    context: Context, slug: str, agent: str | None, cancellation: Cancellation, *, spending: Spending | None = None
+) -> Clarified:
     """One round: unless a question is open already, the next one is asked, or it is said that there is none."""
     store = store_of(context)
     with store.changing(slug) as opened:
@@ -91,7 +94,7 @@ def take_round(context: Context, slug: str, agent: str | None, cancellation: Can
             return Clarified(opened.workflow, first.question, first.id)
         _require_rounds_left(opened)
         workflow = opened.workflow
-    reply = _by_agent(context, workflow, spec, agent, cancellation) if agent else _by_rule(workflow, spec)
+    reply = _by_agent(context, workflow, spec, agent, cancellation, spending) if agent else _by_rule(workflow, spec)
     with store.changing(slug) as opened:
         return _taken(context, opened, reply)
 
@@ -113,7 +116,14 @@ def _by_rule(workflow: Workflow, spec: Spec) -> _Reply:
     return _Reply() if asked is None else _Reply(question=asked.question, presses_on=asked.presses_on)
 
 
-def _by_agent(context: Context, workflow: Workflow, spec: Spec, agent: str, cancellation: Cancellation) -> _Reply:
+def _by_agent(
+    context: Context,
+    workflow: Workflow,
+    spec: Spec,
+    agent: str,
+    cancellation: Cancellation,
+    spending: Spending | None,
+) -> _Reply:
     pressed = any(one.presses_on for one in workflow.rounds)
     prompt = prompt_for(
         Role.CLARIFIER,
@@ -125,6 +135,7 @@ def _by_agent(context: Context, workflow: Workflow, spec: Spec, agent: str, canc
     wanted = Wanted(
         slug=workflow.slug, stage=Stage.CLARIFY, agent=agent, role=Role.CLARIFIER, prompt=prompt,
         name=f"{workflow.slug}-clarify-{len(workflow.rounds) + 1}", number=workflow.turns_of(Role.CLARIFIER.value),
+        spending=spending,
     )  # fmt: skip
     return ask_agent(context, wanted, _Reply, cancellation)
 

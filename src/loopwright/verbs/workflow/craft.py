@@ -5,22 +5,26 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from loopwright.agents.port import Role
+from loopwright.agents.port import Answer, NoAnswer, Role
 from loopwright.agents.prompts import prompt_for
 from loopwright.errors import Interrupted
 from loopwright.evidence.model import StepRecord
 from loopwright.kernel.files import make_folder
 from loopwright.kernel.process import Cancellation
-from loopwright.loop.craft import Judging
-from loopwright.loop.model import Loop, Task
+from loopwright.loop.craft import Judging, Look
+from loopwright.loop.model import LOOK, Loop, Task, Validation
+from loopwright.loop.own_work import own_work
 from loopwright.loop.reports.model import TestResult
+from loopwright.loop.work_files import patch_path
 from loopwright.runner.run_plan import Finished
 from loopwright.verbs.context import Context
+from loopwright.verbs.loop.control import store_of as loops_of
 from loopwright.verbs.workflow.built_tree import BuiltTree
 from loopwright.verbs.workflow.checking import Hidden, check_runs, hidden_folder, steps_of
 from loopwright.verbs.workflow.controls import Controls, control, own_files, work_of
+from loopwright.verbs.workflow.gate import BuildGate
+from loopwright.verbs.workflow.lanes import DESLOP, PATCH, Lanes
 from loopwright.verbs.workflow.names import store_of
-from loopwright.workflow import commands as c
 from loopwright.workflow import manifest
 from loopwright.workflow.facts import Facts
 from loopwright.workflow.gather import MANIFEST, find_judges
@@ -40,6 +44,8 @@ class SliceCraft:
         self._slug = slug
         self._cancellation = cancellation
         self._seen = BuiltTree(Judges(()), {}, None)
+        self._lanes = Lanes(context, slug)
+        self._gate = BuildGate(context, slug)
 
     def judging(self, loop: Loop) -> Judging | None:
         """Every check of every slice."""
@@ -74,6 +80,8 @@ class SliceCraft:
 
     def prompt(self, loop: Loop, task: Task) -> str | None:
         """The slice, by whom it is judged, and what failed last."""
+        if (special := self._lanes.prompt(task)) is not None:
+            return special
         facts, seals = self._facts()
         slices = self._slices(facts)
         one = slices.slice(task.id)
@@ -94,7 +102,15 @@ class SliceCraft:
 
     def brief(self, loop: Loop, mailbox: Path) -> None:
         """The documents that the manifest lists, where the agent can read them: ours are not in its sandbox."""
-        del loop
+        task_id = (loop.under_way.task_id if loop.under_way is not None else None) or ""
+        if not self._is_lane(task_id):
+            self._gate.shut(loop, mailbox, self._judged_by(task_id))
+        elif loop.tree is not None:
+            make_folder(mailbox / "context")
+            progress = loops_of(self._context).paths(loop.loop_id).progress
+            own = own_work(loop.tree, progress, self._context.project)
+            whole = patch_path(progress, loop.tree.patch_sha256)
+            (mailbox / "context" / PATCH).write_bytes(own.patch if own is not None else whole.read_bytes())
         paths = self._context.layout.workflow(self._slug)
         source = paths.folder / MANIFEST
         if not source.is_file():
@@ -115,6 +131,38 @@ class SliceCraft:
         said = "\n".join(f"- {one.test_name} ({one.suite}): {one.error_message}" for one in failed[:10])
         return f"Make these checks pass:\n{said}"
 
+    def look(self, loop: Loop, task: Task) -> Look | None:
+        """An architect's, in the profile that asks one."""
+        del loop
+        return self._lanes.look(task)
+
+    def seen(self, loop: Loop, task: Task, answer: Answer | NoAnswer) -> tuple[Task, ...]:
+        """What the architect's verdict leads to."""
+        del task
+        return self._lanes.seen(loop, answer)
+
+    def tries(self, loop: Loop, task: Task, failure: NoAnswer | None) -> bool:
+        """Tidying up is."""
+        del loop
+        return self._lanes.tries(task, failure)
+
+    def before_completion(self, loop: Loop, validation: Validation) -> tuple[Task, ...]:
+        """The lanes that come after the checks."""
+        return self._lanes.before_completion(loop, validation)
+
+    def heed(self, loop: Loop) -> None:
+        """What a person says opens the stop gate."""
+        self._gate.heed(loop)
+
+    def _judged_by(self, task_id: str) -> tuple[Check, ...]:
+        slices = self._slices(self._facts()[0])
+        one = slices.slice(task_id)
+        return one.checks if one is not None else slices.checks
+
+    @staticmethod
+    def _is_lane(task_id: str) -> bool:
+        return task_id.startswith((LOOK, DESLOP))
+
     def _controlled(self, loop: Loop, slices: Slices, runs: dict[str, CheckRun]) -> Controls:
         """Whether what passed could have failed: looked at only where all of it passed."""
         if loop.tree is None or not runs or not all(run.passed for run in runs.values()):
@@ -132,22 +180,17 @@ class SliceCraft:
 
     def _record(self, loop: Loop, finished: Finished, runs: dict[str, CheckRun], controls: Controls) -> None:
         tree = loop.tree
+        verification = Verification(
+            iteration=0,  # whoever records it counts
+            tree=finished.evidence.base.tree if finished.evidence.base is not None else "",
+            patch_sha256=tree.patch_sha256 if tree is not None else "",
+            files=self._seen.files,
+            checks=runs,
+            judges=self._seen.judges | controls.steering,
+            immune=controls.immune,
+        )
         passed = all(run.passed for run in runs.values()) and not controls.immune
-        with store_of(self._context).changing(self._slug) as opened:
-            before = opened.workflow.verification
-            verification = Verification(
-                iteration=before.iteration + 1 if before is not None else 1,
-                tree=finished.evidence.base.tree if finished.evidence.base is not None else "",
-                patch_sha256=tree.patch_sha256 if tree is not None else "",
-                files=self._seen.files,
-                checks=runs,
-                judges=self._seen.judges | controls.steering,
-                immune=controls.immune,
-            )
-            opened.apply(c.EndLane(lane="execution", status="completed"), "tool")
-            opened.apply(c.EndLane(lane="verification", status="passed" if passed else "failed"), "tool")
-            opened.apply(c.RecordVerification(verification=verification), "tool")
-            opened.apply(c.EndLane(lane="evidence", status="collected"), "tool")
+        self._lanes.record_checks(loop, verification, passed=passed)
 
     def _said(
         self, finished: Finished, behavior: str, check: Check, step: StepRecord | None, controls: Controls

@@ -2,24 +2,47 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
-from loopwright.errors import LoopwrightError
-from loopwright.loop.model import Spent
+from loopwright.kernel.locks import is_held
+from loopwright.loop.model import Loop, Spent
 from loopwright.verbs.context import Context
-from loopwright.verbs.loop.control import store_of as loops_of
 from loopwright.verbs.workflow.deliver import finish
 from loopwright.verbs.workflow.names import store_of
+from loopwright.verbs.workflow.spending import loops_for, spent_on
 from loopwright.workflow.advice import Link, authorizations, evidence_chain, next_command, what_blocks
 from loopwright.workflow.audit import audited
 from loopwright.workflow.blockers import Blocker
 from loopwright.workflow.facts import Facts
-from loopwright.workflow.model import Workflow
+from loopwright.workflow.flight import LANDED, used_by
+from loopwright.workflow.model import Amounts, Flight, Workflow
 from loopwright.workflow.projection import readiness_document, stage_status
 from loopwright.workflow.slices import Slices
 from loopwright.workflow.standing import Standing
+
+
+class FlightShown(msgspec.Struct, frozen=True):
+    """The autopilot of a workflow: where it is, what it has used, and whether it is still at it."""
+
+    flight: Flight
+    used: Amounts
+    status: Literal["flying", "interrupted", "stopped", "done"]
+
+    def document(self) -> dict[str, Any]:
+        """For programs."""
+        flight = self.flight
+        return {
+            "status": self.status,
+            "phase": flight.phase.value,
+            "by": flight.by,
+            "since": flight.since,
+            "reason": flight.ended,
+            "message": flight.said,
+            "limits": msgspec.to_builtins(flight.limits),
+            "used": msgspec.to_builtins(self.used),
+        }
 
 
 class Shown(msgspec.Struct, frozen=True):
@@ -36,6 +59,8 @@ class Shown(msgspec.Struct, frozen=True):
     tokens: int
     turns: int
     verified: int
+    roles: dict[str, Spent]
+    flight: FlightShown | None
 
     @property
     def usd_per_requirement(self) -> float | None:
@@ -58,10 +83,12 @@ class Shown(msgspec.Struct, frozen=True):
                 "usd": self.usd,
                 "tokens": self.tokens,
                 "turns": self.turns,
+                "roles": {role: _amounts(spent) for role, spent in self.roles.items()},
                 "verified_requirements": self.verified,
                 "usd_per_verified_requirement": self.usd_per_requirement,
             },
             "origin": msgspec.to_builtins(workflow.origin),
+            "autopilot": self.flight.document() if self.flight is not None else None,
             "recommended_next_action": self.next,
         }
 
@@ -71,7 +98,8 @@ def show(context: Context, slug: str) -> Shown:
     with store_of(context).changing(slug) as opened:
         finish(context, slug)
         workflow, facts, standing = opened.workflow, opened.facts(), opened.standing()
-    spent = [_spent(context, loop_id) for loop_id in workflow.loops]
+    loops = loops_for(context, workflow)
+    spent = spent_on(workflow, loops)
     return Shown(
         workflow=workflow,
         standing=standing,
@@ -79,19 +107,48 @@ def show(context: Context, slug: str) -> Shown:
         blockers=what_blocks(workflow, standing),
         next=next_command(workflow, standing),
         stage_status=stage_status(workflow, standing),
-        usd=round(sum(cost.usd or 0.0 for cost in workflow.costs) + sum(one.usd for one in spent), 6),
-        tokens=sum(cost.tokens or 0 for cost in workflow.costs) + sum(one.tokens for one in spent),
-        turns=len(workflow.costs) + sum(one.turns for one in spent),
+        usd=spent.usd,
+        tokens=spent.tokens,
+        turns=spent.turns,
         verified=_verified(workflow, facts),
+        roles=_roles(workflow, loops),
+        flight=_flight(context, workflow, spent),
     )
 
 
-def _spent(context: Context, loop_id: str) -> Spent:
-    """What a loop that built for it has cost; one that is gone says nothing any more."""
-    try:
-        return loops_of(context).load(loop_id).spent
-    except LoopwrightError:
-        return Spent()
+def _flight(context: Context, workflow: Workflow, spent: Amounts) -> FlightShown | None:
+    flight = workflow.flight
+    if flight is None:
+        return None
+    if flight.ended is not None:
+        status: Literal["flying", "interrupted", "stopped", "done"] = "done" if flight.ended == LANDED else "stopped"
+    else:
+        status = "flying" if is_held(context.layout.lock(f"autopilot-{workflow.slug}")) else "interrupted"
+    return FlightShown(flight, used_by(flight, spent), status)
+
+
+def _roles(workflow: Workflow, loops: list[Loop]) -> dict[str, Spent]:
+    """What each capacity cost in which agents were asked, in the order in which it was first asked."""
+    found: dict[str, list[Spent]] = {}
+    for cost in workflow.costs:
+        said = Spent(usd=cost.usd or 0.0, tokens=cost.tokens or 0, wall_s=cost.wall_s, turns=1)
+        found.setdefault(cost.role, []).append(said)
+    for loop in loops:
+        for role, spent in loop.spent_by_role.items():
+            found.setdefault(role, []).append(spent)
+    return {
+        role: Spent(
+            usd=round(sum(one.usd for one in all_of), 6),
+            tokens=sum(one.tokens for one in all_of),
+            wall_s=round(sum(one.wall_s for one in all_of), 3),
+            turns=sum(one.turns for one in all_of),
+        )
+        for role, all_of in found.items()
+    }
+
+
+def _amounts(spent: Spent) -> dict[str, Any]:
+    return {"usd": spent.usd, "tokens": spent.tokens, "wall_s": spent.wall_s, "turns": spent.turns}
 
 
 def _verified(workflow: Workflow, facts: Facts) -> int:

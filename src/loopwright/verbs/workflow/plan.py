@@ -16,9 +16,10 @@ from loopwright.verbs.context import Context
 from loopwright.verbs.loop.control import actor
 from loopwright.verbs.person import require_person
 from loopwright.verbs.workflow.asking import Wanted, ask_agent
-from loopwright.verbs.workflow.checking import run_checks
 from loopwright.verbs.workflow.clarify import begin
 from loopwright.verbs.workflow.names import slug_of, store_of
+from loopwright.verbs.workflow.on_base import control_on_base
+from loopwright.verbs.workflow.spending import Spending
 from loopwright.workflow import commands as c
 from loopwright.workflow import composing
 from loopwright.workflow.delta.compose import composed
@@ -33,7 +34,6 @@ from loopwright.workflow.living import base_for, digests_of, rivals_of
 from loopwright.workflow.model import (
     Building,
     Clarifying,
-    Control,
     Key,
     Planning,
     PlanRound,
@@ -59,6 +59,9 @@ class PlanWish(msgspec.Struct, frozen=True, kw_only=True):
     agent: str | None
     deliberate: bool = False
     max_rounds: int = 5
+    # Shows a person what a round came to; what they answer is what the next one has to heed, nothing ends it.
+    ask: Callable[[PlanRound], str | None] | None = None
+    spending: Spending | None = None
 
 
 class _Opinion(msgspec.Struct, frozen=True, kw_only=True):
@@ -100,7 +103,7 @@ def plan(context: Context, name: str, wish: PlanWish, tell: Tell, cancellation: 
     else:
         _write_skeletons(context, slug, tell)
     _compose(context, slug, said, tell)
-    _control(context, slug, tell, cancellation)
+    control_on_base(context, slug, tell, cancellation)
     with store_of(context).changing(slug) as opened:
         opened.apply(c.RequestApproval(transition=Transition.PLAN_BUILD, standing=opened.standing()), "tool")
         return opened.workflow
@@ -118,7 +121,7 @@ def _changed(context: Context, slug: str, tell: Tell, cancellation: Cancellation
     """Compose and control what somebody wrote; the build goes on when a person stands for it."""
     tell(f"{slug} is being built: nobody plans it anew, what you changed is composed and run on the base")
     _compose(context, slug, digests_of(context.layout), tell)
-    _control(context, slug, tell, cancellation)
+    control_on_base(context, slug, tell, cancellation)
     with store_of(context).changing(slug) as opened:
         return opened.workflow
 
@@ -149,19 +152,35 @@ def _rounds(context: Context, slug: str, wish: PlanWish, tell: Tell, cancellatio
         with store_of(context).changing(slug) as opened:
             workflow, spec = opened.workflow, _spec(opened)
         _planned(context, workflow, spec, wish, notes, cancellation)
-        if not reviewed:
-            _record(context, slug, PlanRound(number=len(workflow.plan_rounds) + 1), {})
+        taken = PlanRound(number=len(workflow.plan_rounds) + 1)
+        notes = ""
+        if reviewed:
+            taken, notes = _reviewed(context, slug, wish, taken.number, tell, cancellation)
+        else:
+            _record(context, slug, taken, {})
+        # A person may ask for more where nobody objects, and for an end where somebody does.
+        remark = wish.ask(taken) if wish.ask is not None and number < wish.max_rounds else None
+        if remark is None and (wish.ask is not None or taken.critic in (None, "approve")):
             return
-        architect, critic = _opinions(context, slug, wish, tell, cancellation)
-        at = len(workflow.plan_rounds) + 1
-        pages = {
-            f"plan-reviews/round-{at}-{who}.md": f"# {who}: {said.verdict}\n\n{said.notes}\n".encode()
-            for who, said in (("architect", architect), ("critic", critic))
-        }
-        _record(context, slug, PlanRound(number=at, architect=architect.verdict, critic=critic.verdict), pages)
-        if critic.verdict == "approve":
-            return
-        notes = f"Your last plan was sent back.\nThe architect: {architect.notes}\nThe critic: {critic.notes}"
+        notes = "\n".join(part for part in ("Your last plan was sent back.", notes, _of_a_person(remark)) if part)
+
+
+def _of_a_person(remark: str | None) -> str:
+    return f"A person says: {remark}" if remark else ""
+
+
+def _reviewed(
+    context: Context, slug: str, wish: PlanWish, at: int, tell: Tell, cancellation: Cancellation
+) -> tuple[PlanRound, str]:
+    """What architect and critic say of the plan, on record; and what the planner is told of it."""
+    architect, critic = _opinions(context, slug, wish, tell, cancellation)
+    pages = {
+        f"plan-reviews/round-{at}-{who}.md": f"# {who}: {said.verdict}\n\n{said.notes}\n".encode()
+        for who, said in (("architect", architect), ("critic", critic))
+    }
+    taken = PlanRound(number=at, architect=architect.verdict, critic=critic.verdict)
+    _record(context, slug, taken, pages)
+    return taken, f"The architect: {architect.notes}\nThe critic: {critic.notes}"
 
 
 def _taken_over(context: Context, slug: str) -> str:
@@ -214,7 +233,7 @@ def _wanted(workflow: Workflow, wish: PlanWish, role: Role, prompt: str) -> Want
     taken = workflow.turns_of(role.value)
     return Wanted(
         slug=workflow.slug, stage=Stage.PLAN, agent=wish.agent or "", role=role, prompt=prompt,
-        name=f"{workflow.slug}-{role.value}-{taken + 1}", number=taken,
+        name=f"{workflow.slug}-{role.value}-{taken + 1}", number=taken, spending=wish.spending,
     )  # fmt: skip
 
 
@@ -285,30 +304,6 @@ def _is_ours(opened: Opened, name: str) -> bool:
 def _deltas(opened: Opened, domains: tuple[str, ...]) -> list[Delta]:
     found = (read_delta(opened.read(delta_of(domain)) or b"", domain) for domain in domains)
     return [one for one in found if isinstance(one, Delta)]
-
-
-def _control(context: Context, slug: str, tell: Tell, cancellation: Cancellation) -> None:
-    """Each check once on the base, before any work: one that passes there proves nothing."""
-    with store_of(context).changing(slug) as opened:
-        slices = opened.facts().slices
-        known = opened.workflow.controls
-    if not isinstance(slices, Slices) or not slices.checks:
-        return
-    if all(check.id in known and known[check.id].digest == check.digest for check in slices.checks):
-        return
-    tell(f"{len(slices.checks)} checks are run on the base: what passes there proves nothing")
-    checked = run_checks(
-        context, slug, slices.checks, name="control", sandbox=context.sandbox_request(), cancellation=cancellation
-    )
-    controls = {
-        check.id: Control(
-            digest=check.digest, tree=checked.runs[check.id].tree, passed=checked.runs[check.id].passed,
-            run_id=checked.evidence.run_id,
-        )
-        for check in slices.checks
-    }  # fmt: skip
-    with store_of(context).changing(slug) as opened:
-        opened.apply(c.RecordControls(controls=controls), "tool")
 
 
 def _spec(opened: Opened) -> Spec:

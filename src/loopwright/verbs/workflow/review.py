@@ -24,6 +24,7 @@ from loopwright.verbs.verify import verify
 from loopwright.verbs.workflow.asking import Wanted, ask_agent
 from loopwright.verbs.workflow.built import Built, built
 from loopwright.verbs.workflow.names import slug_of, store_of
+from loopwright.verbs.workflow.spending import Spending
 from loopwright.workflow import commands as c
 from loopwright.workflow.documents.record import NAME as RECORD
 from loopwright.workflow.documents.record import Record
@@ -57,6 +58,7 @@ class ReviewWish(msgspec.Struct, frozen=True, kw_only=True):
     verdict: str | None = None
     target: str | None = None
     rationale: str = ""
+    spending: Spending | None = None
 
 
 def review(context: Context, name: str, wish: ReviewWish, tell: Tell, cancellation: Cancellation) -> Workflow:
@@ -193,7 +195,7 @@ def _ask(
         slug=workflow.slug, stage=Stage.REVIEW, agent=wish.reviewer, role=role,
         prompt=prompt_for(role, about="change", **values),
         name=f"{workflow.slug}-{role.value.replace(' ', '-')}-{taken + 1}", number=taken,
-        sandbox=work.sandbox(context), letters=_letters(context, workflow, work),
+        sandbox=work.sandbox(context), letters=_letters(context, workflow, work), spending=wish.spending,
     )  # fmt: skip
     try:
         return ask_agent(context, wanted, kind, cancellation)

@@ -1,0 +1,150 @@
+"""`loopwright-hook gate` as harnesses call it: it keeps the agent of a living build going, and never traps anybody."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+from tests.hooks.conftest import HOOK
+
+from loopwright.workspace.stop_gate import Gate, namespace, started_at
+
+PAYLOADS = {
+    "claude": {
+        "session_id": "s1", "transcript_path": "/t", "cwd": "/", "prompt_id": "p", "permission_mode": "acceptEdits",
+        "effort": {"level": "high"}, "hook_event_name": "Stop", "stop_hook_active": False,
+        "last_assistant_message": "done", "background_tasks": [], "session_crons": [],
+    },
+    "codex": {
+        "session_id": "s1", "turn_id": "t", "transcript_path": None, "cwd": "/", "hook_event_name": "Stop",
+        "model": "m", "permission_mode": "never", "stop_hook_active": False, "last_assistant_message": "done",
+    },
+    "gemini": {
+        "session_id": "s1", "transcript_path": "/t", "cwd": "/", "hook_event_name": "AfterAgent", "timestamp": "now",
+        "prompt": "p", "prompt_response": "r", "stop_hook_active": False,
+    },
+}  # fmt: skip
+
+
+class Harness:
+    """Calls the hook at the end of a turn; it must end well and be quiet, but for the one thing that it may say."""
+
+    def __init__(self, folder):
+        self.path = folder / "gate.json"
+
+    def shut(self, **changes):
+        usual = {
+            "slug": "greet", "session": "", "pid": os.getpid(), "started": started_at(os.getpid()),
+            "namespace": namespace(), "phase": "executing", "expires": time.time() + 60, "blocks": 1,
+            "reason": "go on",
+        }  # fmt: skip
+        self.path.write_text(json.dumps(Gate(**{**usual, **changes}).document()))
+
+    def ends(self, payload=None, *, text=None, **environment):
+        env = {"PATH": os.environ["PATH"], "LOOPWRIGHT_GATE": str(self.path), **environment}
+        data = text if text is not None else json.dumps({**PAYLOADS["claude"], **(payload or {})}).encode()
+        done = subprocess.run(
+            (sys.executable, "-I", "-S", str(HOOK), "gate"), input=data, env=env, capture_output=True, timeout=30,
+            check=False,
+        )  # fmt: skip
+        assert (done.returncode, done.stderr) == (0, b"")
+        if not done.stdout:
+            return True
+        assert json.loads(done.stdout) == {"decision": "block", "reason": "go on"}
+        return False
+
+
+@pytest.fixture
+def harness(tmp_path):
+    return Harness(tmp_path)
+
+
+@pytest.mark.parametrize("agent", PAYLOADS)
+def test_kept_going_as_often_as_the_budget_says_and_then_let_go(harness, agent):
+    harness.shut(blocks=2)
+    assert [harness.ends(PAYLOADS[agent]) for _ in range(4)] == [False, False, True, True]
+
+
+def test_who_is_kept_going_already_and_who_asked_a_person_is_let_go(harness, tmp_path):
+    harness.shut(blocks=5)
+    assert harness.ends({"stop_hook_active": True})
+    (tmp_path / "decisions").mkdir()
+    asks = {"LOOPWRIGHT_DECISIONS": str(tmp_path / "decisions")}
+    assert not harness.ends(**asks)
+    (tmp_path / "decisions" / "one.json").write_text("{}")
+    assert harness.ends(**asks)
+
+
+def test_the_first_session_that_stops_is_the_one_that_is_meant(harness):
+    harness.shut(blocks=5)
+    assert [harness.ends({"session_id": name}) for name in ("s1", "s2", "s1")] == [False, True, False]
+    harness.shut(session="s9", blocks=5)
+    assert harness.ends()
+
+
+def test_a_build_that_is_gone_and_a_number_that_was_given_again_let_go(harness):
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    for changes in (
+        {"pid": gone.pid}, {"started": "1"}, {"started": ""}, {"pid": 0}, {"pid": -1}, {"pid": 1e300},
+        {"expires": time.time() - 1}, {"phase": "blocked"}, {"phase": "review-ready"},
+        {"namespace": ""},
+    ):  # fmt: skip
+        harness.shut(**changes)
+        assert harness.ends(), changes
+    # Confined, the build can't be seen: the agent ends with it, and the time limit holds.
+    harness.shut(pid=2, started="1", namespace="pid:[1]")
+    assert not harness.ends()
+
+
+@pytest.mark.parametrize(
+    "text", [b"", b"{", b"[]", b'{"session_id": 1}', b"\x00" * 100, b'{"hook_event_name": "Stop"}']
+)
+def test_a_payload_that_is_none_lets_go(harness, text):
+    harness.shut()
+    assert harness.ends(text=text)
+
+
+def test_a_gate_that_is_anything_but_a_small_plain_file_lets_go(harness, tmp_path):
+    assert harness.ends(), "none"
+    harness.path.write_bytes(b"{" * 10)
+    assert harness.ends(), "damaged"
+    with harness.path.open("wb") as stream:
+        stream.truncate(1 << 34)
+    assert harness.ends(), "huge"
+    harness.path.unlink()
+    os.mkfifo(harness.path)
+    assert harness.ends(), "a pipe that nobody writes to"
+    harness.path.unlink()
+    harness.path.mkdir()
+    assert harness.ends(), "a folder"
+    harness.path.rmdir()
+    harness.shut()
+    harness.path.rename(tmp_path / "real")
+    harness.path.symlink_to(tmp_path / "real")
+    assert harness.ends(), "a link"
+
+
+def test_what_can_not_be_counted_is_not_done(harness, tmp_path):
+    harness.shut(blocks=3)
+    (tmp_path / "gate.json.1").mkdir()
+    assert harness.ends(), "the session that was kept going first can't be read"
+
+
+def test_without_a_gate_it_reads_nothing_and_imports_nothing(tmp_path):
+    read, write = os.pipe()  # nobody ever writes: whoever reads would hang
+    command = [sys.executable, "-I", "-S", "-X", "importtime", str(HOOK), "gate"]
+    env = {"PATH": os.environ["PATH"], "REFLECTION_MODE": "solo"}
+    done = subprocess.run(command, stdin=read, env=env, cwd=tmp_path, capture_output=True, timeout=30, check=False)
+    bare = subprocess.run(
+        [*command[:-2], "-c", "pass"], stdin=read, env=env, cwd=tmp_path, capture_output=True, timeout=30, check=False
+    )
+    os.close(read)
+    os.close(write)
+    assert (done.returncode, done.stdout) == (0, b"")
+    assert done.stderr.count(b"\n") <= bare.stderr.count(b"\n"), "as bare as the interpreter"
+    assert list(tmp_path.iterdir()) == []
