@@ -12,6 +12,7 @@ import click
 
 from loopwright.cli.failures import report_bug, report_click, report_error, wants_json
 from loopwright.cli.lazy import LazyCommands
+from loopwright.cli.spoken_help import SpokenFormatter
 from loopwright.errors import LoopwrightError
 from loopwright.version import VERSION
 
@@ -80,6 +81,7 @@ def loopwright() -> None:
 
 
 _TERMINATED = 143
+click.Context.formatter_class = SpokenFormatter
 
 
 def main(arguments: list[str] | None = None) -> None:

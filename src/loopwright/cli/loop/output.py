@@ -7,6 +7,7 @@ import shutil
 import sys
 from typing import Any
 
+from loopwright.cli.language import told, words
 from loopwright.cli.loop.colors import COLORS
 from loopwright.cli.plain import say, say_json
 from loopwright.kernel.cells import one_line, wrapped
@@ -50,7 +51,7 @@ def say_loop(loop: Loop, *, as_json: bool, brief: bool = False) -> None:
     say(status, fg=COLORS[status], nl=False)
     attempt = f", attempt {loop.attempt}" if loop.attempt > 1 else ""
     said = f"iteration {loop.iteration} of {loop.max_iterations}{attempt}, {progress_of(loop).overall:g} %"
-    say(f", {said} : {one_line(loop.title)}")
+    say(f", {told(said)} : {one_line(loop.title)}")
     for hold in loop.phase.holds if isinstance(loop.phase, Held) else ():
         _say_wrapped(hold_in_words(hold), fg="yellow")
     if not brief:
@@ -98,7 +99,7 @@ def _decision(one: Decision) -> str:
 
 def _say_section(title: str, lines: list[str], **style: Any) -> None:
     if lines:
-        say(one_line(title), bold=True)
+        say(one_line(told(title)), bold=True)
         for line in lines:
             _say_wrapped(line, **style)
 
@@ -108,7 +109,7 @@ def _say_wrapped(text: str, **style: Any) -> None:
     if not sys.stdout.isatty():
         say(f"  {one_line(text)}", **style)
         return
-    first, *rest = wrapped(text, max(20, shutil.get_terminal_size().columns - 6))
+    first, *rest = wrapped(told(text), max(20, shutil.get_terminal_size().columns - 6))
     for line in (f"  {first}", *(f"      {line}" for line in rest)):
         say(line, **style)
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 import msgspec
 
+from loopwright.cli.language import told
 from loopwright.cli.options import say, say_json_line
 from loopwright.kernel.cells import one_line
 from loopwright.loop.log import Line
@@ -24,7 +25,7 @@ def is_screen() -> bool:
 
 def sentences(line: Line) -> list[str]:
     """When, by whom, what; a line each, however many lines the text has."""
-    return [f"{line.at[11:19]}  {line.actor:<8}  {one_line(sentence(event))}" for event in line.events]
+    return [f"{line.at[11:19]}  {line.actor:<8}  {one_line(told(sentence(event)))}" for event in line.events]
 
 
 class Teller:

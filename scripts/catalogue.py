@@ -1,0 +1,103 @@
+"""The catalogue of each language: brought up to date from the source, checked, and compiled for the package.
+
+The .mo is checked in beside the .po: a checkout, a wheel and an editable install read the same file, and nobody has to
+compile anything. `make docs` writes both, `make check` compares.
+"""
+
+from __future__ import annotations
+
+import io
+from datetime import UTC, datetime
+from pathlib import Path
+
+from babel.messages.catalog import Catalog
+from babel.messages.mofile import write_mo
+from babel.messages.pofile import read_po, write_po
+from wording_sources import ROOT, sentences
+
+from loopwright.wording.catalogue import LOCALE, Catalogue
+from loopwright.wording.templates import Template, is_template
+
+PO = LOCALE / "zh" / "LC_MESSAGES" / "loopwright.po"
+MO = PO.with_suffix(".mo")
+_NO_DATE = datetime(2026, 1, 1, tzinfo=UTC)  # the same bytes on every day
+_HEAD = """\
+# What Loopwright says, in simplified Chinese. Written by `make docs`, which keeps translations; edit only msgstr.
+#
+# Words: workflow 工作流, slice 切片, check 检查, gate 门禁, evidence 证据, approval 批准, blocker 阻碍, loop 循环,
+# run 运行, sandbox 沙箱, sealed 封存, spec 规格, delta 增量, reviewer 评审者, base 基线, judge 判定文件, plan 计划,
+# task 任务, latch 锁定, reflection 反思, self-report 自述, risk floor 风险下限, budget 预算, hold 暂停, worker 工作进程,
+# turn 回合, journal 日志链, patch 补丁, domain 领域, requirement 需求, scope 范围, decision 决定, signature 签字.
+# Commands, codes, paths, names of stages and sections are never translated.
+"""
+
+
+def files() -> dict[Path, bytes]:
+    """Both files as they should be."""
+    catalogue = _updated()
+    return {PO: _text(catalogue), MO: _compiled(catalogue)}
+
+
+def problems() -> list[str]:
+    """Everything that is wrong with what is checked in."""
+    catalogue = _updated()
+    known = {str(message.id) for message in _checked_in() if message.id}
+    wanted = sentences()
+    found = [f"no entry for: {text!r} ({wanted[text][0]})" for text in wanted if text not in known]
+    found += [f"a dead entry: {text!r}" for text in known if text not in wanted]
+    for message in catalogue:
+        if not message.id:
+            continue
+        english, other = str(message.id), str(message.string)
+        if not other:
+            found.append(f"no words for: {english!r}")
+        elif _facts(english) != _facts(other):
+            found.append(f"other facts than {sorted(_facts(english))}: {other!r}")
+    found += _not_found_again(catalogue) if not found else []
+    return [f"{PO.relative_to(ROOT)}: {problem}" for problem in found]
+
+
+def _not_found_again(catalogue: Catalog) -> list[str]:
+    """Sentences that would be taken for another one: the face finds a template by its text alone."""
+    table = {str(message.id): str(message.string) for message in catalogue if message.id}
+    spoken = Catalogue(table)
+    found = []
+    for english, other in table.items():
+        facts = {name: f"x{number}y" for number, name in enumerate(sorted(_facts(english)))}
+        said = spoken.told(english.format(**facts)) if facts else other
+        if facts and said.strip() != other.format(**facts).strip():
+            found.append(f"{english!r} is taken for another sentence: {said!r}")
+    return found
+
+
+def _facts(template: str) -> set[str]:
+    return set(Template(template).facts) if is_template(template) else set()
+
+
+def _checked_in() -> Catalog:
+    return read_po(io.BytesIO(PO.read_bytes()), locale="zh", domain="loopwright") if PO.exists() else Catalog("zh")
+
+
+def _updated() -> Catalog:
+    """The source's sentences with the words that are there for them."""
+    before = _checked_in()
+    catalogue = Catalog("zh", domain="loopwright", header_comment=_HEAD, project="loopwright", version="", fuzzy=False)
+    catalogue.msgid_bugs_address = catalogue.last_translator = catalogue.language_team = ""
+    catalogue.creation_date = catalogue.revision_date = _NO_DATE
+    for text, places in sentences().items():
+        known = before.get(text)
+        words = str(known.string) if known is not None else ""
+        catalogue.add(text, words, auto_comments=sorted(set(places))[:3])
+    return catalogue
+
+
+def _text(catalogue: Catalog) -> bytes:
+    made = io.BytesIO()
+    write_po(made, catalogue, width=0, omit_header=False, sort_output=True, ignore_obsolete=True)
+    return made.getvalue()
+
+
+def _compiled(catalogue: Catalog) -> bytes:
+    made = io.BytesIO()
+    write_mo(made, catalogue)
+    return made.getvalue()

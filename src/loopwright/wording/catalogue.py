@@ -1,0 +1,104 @@
+"""One language's words for our English sentences.
+
+Whatever is stored, sent or printed for programs is English and stays so. A sentence is its own key: `told` finds the
+template that an English sentence was made of and says it with the same facts, wherever the sentence has been meanwhile.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Protocol
+
+from loopwright.wording.language import Language
+from loopwright.wording.mo_file import read_mo
+from loopwright.wording.templates import Template, is_template
+
+LOCALE = Path(__file__).resolve().parent.parent / "locale"
+_MARGINS = re.compile(r"([\s✗✓●·→–—■*!?-]*)(.*?)([\s:]*)", re.DOTALL)
+# Sentences are joined by these; what stands between them is found one by one.
+_JOINTS = (("\n", "\n"), ("; ", "；"), (". ", "。"), (": ", "："), (", ", "，"))
+_REMEMBERED = 2048
+
+
+class Words(Protocol):
+    """Says a template with its facts in some language: what a document is written with."""
+
+    def __call__(self, template: str, /, **facts: object) -> str:
+        """The words."""
+        ...
+
+
+def english(template: str, /, **facts: object) -> str:
+    """The template as it is, filled in."""
+    return template.format(**facts)
+
+
+class Catalogue:
+    """A language, by its table of sentences."""
+
+    def __init__(self, table: Mapping[str, str]) -> None:
+        self._table = table
+        templates = [Template(text) for text in table if is_template(text)]
+        # The longer a template, the more it says about the text that fits: it goes first.
+        self._templates = sorted(templates, key=lambda one: (-one.letters, len(one.facts)))
+        self._literal = {text: said for text, said in table.items() if not is_template(text)}
+        self.told = lru_cache(_REMEMBERED)(self._told)
+        self._piece = lru_cache(_REMEMBERED)(self._found_piece)
+
+    def words(self, template: str, /, **facts: object) -> str:
+        """A sentence in this language; in English where the catalogue lacks it."""
+        return self._table.get(template, template).format(**facts)
+
+    def text(self, english_text: str) -> str:
+        """A text without facts, such as a command's help."""
+        return self._table.get(english_text, english_text)
+
+    def _told(self, text: str) -> str:
+        """An English sentence of ours in this language; any other text as it is."""
+        matched = _MARGINS.fullmatch(text)
+        before, middle, after = matched.groups() if matched is not None else ("", text, "")
+        if not middle:
+            return text
+        said = self._whole(middle, self._templates)
+        return f"{before}{self._piece(middle) if said is None else said}{after}"
+
+    def _found_piece(self, text: str) -> str:
+        """What stands in a sentence of ours: another one, several, or words that are not ours."""
+        if not any(map(str.isspace, text)):
+            return self._literal.get(text, text)
+        said = self._whole(text, [one for one in self._templates if one.is_distinct])
+        if said is not None:
+            return said
+        for joint, other in _JOINTS:
+            head, found, tail = text.partition(joint)
+            if not found:
+                continue
+            pieces = (self._piece(head), self._piece(tail))
+            if pieces != (head, tail):
+                # A name before a colon, or after it, is no reason to change the colon: the words are.
+                return (other if pieces[1] != tail else joint).join(pieces)
+        return text
+
+    def _whole(self, text: str, templates: list[Template]) -> str | None:
+        if text in self._literal:
+            return self._literal[text]
+        for one in templates:
+            facts = one.facts_in(text)
+            if facts is not None:
+                return self._table[one.text].format(**{name: self._piece(fact) for name, fact in facts.items()})
+        return None
+
+
+@cache
+def catalogue_of(language: Language) -> Catalogue | None:
+    """The language's catalogue; English needs none."""
+    return None if language == "en" else Catalogue(read_mo(LOCALE / language / "LC_MESSAGES" / "loopwright.mo"))
+
+
+def words_of(language: Language) -> Words:
+    """What a document in this language is written with."""
+    catalogue = catalogue_of(language)
+    return english if catalogue is None else catalogue.words

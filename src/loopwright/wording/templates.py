@@ -1,0 +1,63 @@
+"""A sentence with places for facts: filled in, and found again in a sentence that was made of it."""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+from string import Formatter
+
+_LETTER = re.compile(r"[A-Za-z]")
+_WORD = re.compile(r"[A-Za-z']+")
+# Fewer letters than this, and a sentence of somebody else may look the same.
+_FEWEST_LETTERS = 8
+
+
+def is_template(text: str) -> bool:
+    """Whether it has places for facts, or braces that are written twice; a piece of JSON in a help page has neither."""
+    try:
+        names = [name for _, name, _, _ in Formatter().parse(text)]
+    except ValueError:
+        return False
+    return "{" in text and all(name is None or name.isidentifier() for name in names)
+
+
+class Template:
+    """`{count} questions are open: {items}`."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._parts = [(literal, name) for literal, name, _, _ in Formatter().parse(text)]
+        self._literals = tuple(literal for literal, _ in self._parts if literal)
+        self.letters = sum(len(_LETTER.findall(literal)) for literal in self._literals)
+
+    @property
+    def facts(self) -> tuple[str, ...]:
+        """The names of what is filled in."""
+        return tuple(name for _, name in self._parts if name)
+
+    @cached_property
+    def is_distinct(self) -> bool:
+        """Whether a text that fits can only be ours; a piece that begins amid a sentence is, too."""
+        words = sum(len(_WORD.findall(literal)) for literal in self._literals)
+        return (self.letters >= _FEWEST_LETTERS and words >= 2) or (self.letters >= 2 and self.text[0] in " ,;(")
+
+    def facts_in(self, text: str) -> dict[str, str] | None:
+        """The facts that were filled in, if the text is made of this template."""
+        at = 0
+        for literal in self._literals:  # cheap, and almost always the end of it
+            at = text.find(literal, at)
+            if at < 0:
+                return None
+            at += len(literal)
+        found = self._pattern.fullmatch(text)
+        return found.groupdict() if found is not None else None
+
+    @cached_property
+    def _pattern(self) -> re.Pattern[str]:
+        made, seen = "", set[str]()
+        for literal, name in self._parts:
+            made += re.escape(literal)
+            if name:
+                made += f"(?P={name})" if name in seen else f"(?P<{name}>.*?)"
+                seen.add(name)
+        return re.compile(made, re.DOTALL)
