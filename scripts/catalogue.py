@@ -13,7 +13,7 @@ from pathlib import Path
 from babel.messages.catalog import Catalog
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
-from wording_sources import ROOT, sentences
+from wording_sources import BY_TEMPLATE, ROOT, sentences
 
 from loopwright.wording.catalogue import LOCALE, Catalogue
 from loopwright.wording.templates import Template, is_template
@@ -26,8 +26,9 @@ _HEAD = """\
 #
 # Words: workflow 工作流, slice 切片, check 检查, gate 门禁, evidence 证据, approval 批准, blocker 阻碍, loop 循环,
 # run 运行, sandbox 沙箱, sealed 封存, spec 规格, delta 增量, reviewer 评审者, base 基线, judge 判定文件, plan 计划,
-# task 任务, latch 锁定, reflection 反思, self-report 自述, risk floor 风险下限, budget 预算, hold 暂停, worker 工作进程,
-# turn 回合, journal 日志链, patch 补丁, domain 领域, requirement 需求, scope 范围, decision 决定, signature 签字.
+# task 任务, latch 锁定, reflection 反思, self-report 自述, risk floor 风险下限, budget 预算, hold 暂停,
+# worker 工作进程, turn 回合, journal 日志链, patch 补丁, domain 领域, requirement 需求, scope 范围,
+# decision 决定, signature 签字.
 # Commands, codes, paths, names of stages and sections are never translated.
 """
 
@@ -62,12 +63,20 @@ def _not_found_again(catalogue: Catalog) -> list[str]:
     table = {str(message.id): str(message.string) for message in catalogue if message.id}
     spoken = Catalogue(table)
     found = []
-    for english, other in table.items():
-        facts = {name: f"x{number}y" for number, name in enumerate(sorted(_facts(english)))}
-        said = spoken.told(english.format(**facts)) if facts else other
-        if facts and said.strip() != other.format(**facts).strip():
+    for english, places in sentences().items():
+        if not _facts(english) or all(place.endswith(BY_TEMPLATE) for place in places):
+            continue
+        facts = _samples(english)
+        said = spoken.told(english.format(**facts))
+        if said.strip() != table[english].format(**facts).strip():
             found.append(f"{english!r} is taken for another sentence: {said!r}")
     return found
+
+
+def _samples(template: str) -> dict[str, str]:
+    """A fact for each name; one that follows another at once is the rest of a sentence."""
+    names = list(dict.fromkeys(Template(template).facts))
+    return {name: f", x{number}" if f"}}{{{name}}}" in template else f"x{number}" for number, name in enumerate(names)}
 
 
 def _facts(template: str) -> set[str]:

@@ -14,10 +14,12 @@ from itertools import product
 from pathlib import Path
 
 import click
+from not_said import NOT_SAID
 
 from loopwright.cli.lazy import LazyCommands
 from loopwright.cli.main import loopwright
 from loopwright.wording.help_pages import said_by_pieces
+from loopwright.wording.templates import is_template
 from loopwright.workflow.blockers import TABLE
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -34,6 +36,7 @@ LEFT_OUT = {
     "reflection/path_words.py": "the same",
     "analysis/preregistered.py": "pre-registered texts must not change in any language",
     "analysis/plots.py": "figures are for papers",
+    "verbs/workflow/document_language.py": "speaks to agents",
     "hooks/": "the hook speaks to agents' harnesses",
     "analysis/markdown": "reports on experiments are quoted, and English",
     "workflow/blockers.py": "read from its table",
@@ -45,6 +48,7 @@ LEFT_OUT = {
     "kernel/git_index.py": "never shown",
     "verbs/detect.py": "commands of test runners",
 }
+BY_TEMPLATE = "(by template)"
 # What click itself says: in its headings, and to somebody who typed something wrong.
 CLICK = (
     "Usage:", "Options", "Commands", "default: ", "required", "No such option: {name}", "No such command {name}.",
@@ -53,18 +57,22 @@ CLICK = (
     "Invalid value: {message}", "Invalid value for {name}: {message}", "Got unexpected extra argument ({names})",
     "Got unexpected extra arguments ({names})", "Option {name} requires an argument.",
     "Option {name} does not take a value.", "{value} is not one of {choices}.", "{value} is not a valid integer.",
-    "{value} is not in the range {range}.", "{value} is not a valid {kind}.", "No such command {name}. Did you mean {other}?",
+    "{value} is not in the range {range}.", "{value} is not a valid {kind}.",
+    "No such command {name}. Did you mean {other}?",
     "{what} {path} does not exist.", "{what} {path} is a directory.", "{what} {path} is a file.",
 )  # fmt: skip
 # Single words that stand as facts in sentences of ours.
 WORDS = (
-    "missing", "empty", "none", "incomplete", "unreadable", "nothing", "unknown", "passed", "failed", "File", "Directory",
+    "missing", "empty", "none", "incomplete", "unreadable", "nothing", "unknown", "passed", "failed", "File",
+    "Directory",
 )  # fmt: skip
 # Functions whose strings are not sentences: patterns, keys, prompts of agents, formats that are parsed.
 _NOT_SAID = {"compile", "getLogger", "encode", "option", "argument", "command", "group", "version_option", "Literal"}
 _WORD = re.compile(r"[A-Za-z][a-z']+")
 _COMMAND = re.compile(r"^[^`]*(?:\bloopwright [a-z]+|\bgit (?:diff|init)\b)")
-_DATA = re.compile(r"^(?:--format|new_plan|raise |if __name__|envelope|# Settings|dict\[)|\t\w+ = |^\| step|^- A-1|ref: refs")
+_DATA = re.compile(
+    r"^(?:--format|new_plan|raise |if __name__|envelope|# Settings|dict\[)|\t\w+ = |^\| step|^- A-1|ref: refs"
+)
 _CODE = re.compile(r"`[^`]*`|\{[^}]*\}|--[a-z-]+")
 
 
@@ -74,8 +82,10 @@ def sentences() -> dict[str, list[str]]:
     for path in sorted(SOURCE.rglob("*.py")):
         name = path.relative_to(SOURCE).as_posix()
         if not name.startswith(tuple(LEFT_OUT)):
-            for template in _of_module(ast.parse(path.read_text(encoding="utf-8"))):
-                found.setdefault(template, []).append(name)
+            tree = ast.parse(path.read_text(encoding="utf-8"))
+            for template, is_named in _of_module(tree):
+                if template not in NOT_SAID:
+                    found.setdefault(template, []).append(f"{name} {BY_TEMPLATE}" if is_named else name)
     for template in (*CLICK, *WORDS):
         found.setdefault(template, []).append("click" if template in CLICK else "words")
     for name, text in _of_help():
@@ -94,16 +104,25 @@ def _of_help() -> Iterator[tuple[str, str]]:
     for command, inner in waiting:
         where = f"--help of {inner.command_path}"
         texts = [command.help, command.epilog, *(getattr(one, "help", None) for one in command.get_params(inner))]
-        pieces: list[str] = []
-        for text in texts:
-            said_by_pieces(inspect.cleandoc(text or "").partition("\f")[0], lambda piece: pieces.append(piece) or piece)
-        yield from ((where, piece) for piece in pieces if _WORD.search(piece) and not _COMMAND.search(piece))
+        for text in filter(None, texts):
+            yield from ((where, piece) for piece in _pieces(text) if _WORD.search(piece) and not _COMMAND.search(piece))
         if isinstance(command, LazyCommands):
             yield from ((where, text) for _, text in command.table.values())
             for name in command.list_commands(inner):
                 below = command.get_command(inner, name)
                 assert below is not None
                 waiting.append((below, click.Context(below, parent=inner, info_name=name)))
+
+
+def _pieces(page: str) -> list[str]:
+    found: list[str] = []
+
+    def take(piece: str) -> str:
+        found.append(piece)
+        return piece
+
+    said_by_pieces(inspect.cleandoc(page).partition("\f")[0], take)
+    return found
 
 
 def is_prose(text: str) -> bool:
@@ -118,7 +137,8 @@ def is_prose(text: str) -> bool:
     return len(words) >= least and " " in text.strip()
 
 
-def _of_module(tree: ast.Module) -> Iterator[str]:
+def _of_module(tree: ast.Module) -> Iterator[tuple[str, bool]]:
+    """Each template, and whether the source says it by its template: then nobody has to find it again."""
     inside = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
     for node in ast.walk(tree):
         if not isinstance(node, ast.JoinedStr) and not (isinstance(node, ast.Constant) and isinstance(node.value, str)):
@@ -126,9 +146,9 @@ def _of_module(tree: ast.Module) -> Iterator[str]:
         if _is_said(node, inside):
             above = inside.get(node)
             if isinstance(above, ast.Call) and _name(above.func) == "words" and above.args[:1] == [node]:
-                yield str(node.value)  # a template as it is written
+                yield str(node.value), True
                 continue
-            yield from (template for template in _templates(node) if is_prose(template))
+            yield from ((template, False) for template in _templates(node) if is_prose(template))
 
 
 def _is_said(node: ast.AST, inside: dict[ast.AST, ast.AST]) -> bool:
@@ -155,7 +175,8 @@ _NOT_NAMED = {"_EPILOG", "_REPAIR", "_PROMPT", "__all__"}
 def _templates(node: ast.expr) -> Iterator[str]:
     """The string with names where facts go; a choice between two literals is two sentences."""
     if isinstance(node, ast.Constant):
-        yield str(node.value).replace("{", "{{").replace("}", "}}")
+        text = str(node.value)  # with names in braces it is filled in elsewhere; other braces are only braces
+        yield text if is_template(text) else text.replace("{", "{{").replace("}", "}}")
         return
     assert isinstance(node, ast.JoinedStr)
     taken: dict[str, int] = {}

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 
-from loopwright.wording.catalogue import Catalogue, catalogue_of
+from loopwright.wording.catalogue import ENGLISH, Catalogue, catalogue_of
 from loopwright.wording.language import language_of
 from loopwright.workspace.peek import language_setting
 
@@ -20,7 +20,7 @@ class _Speech:
 
     def __init__(self) -> None:
         self.is_chosen = False
-        self.catalogue: Catalogue | None = None
+        self.catalogue = ENGLISH
 
 
 _SPEECH = _Speech()
@@ -29,12 +29,12 @@ _SPEECH = _Speech()
 def speak(setting: str) -> None:
     """From here on in the language that the settings name; a terminal that can't show it gets English."""
     language = language_of(setting, os.environ)
-    _SPEECH.catalogue = catalogue_of(language) if language != "en" and _can_be_shown() else None
+    _SPEECH.catalogue = catalogue_of(language if _can_be_shown() else "en")
     _SPEECH.is_chosen = True
 
 
-def spoken() -> Catalogue | None:
-    """The catalogue of the language, None for English. Before any workspace is opened, the folder we are in tells."""
+def spoken() -> Catalogue:
+    """The catalogue of the language. Before any workspace is opened, the folder we are in tells."""
     if not _SPEECH.is_chosen:
         speak(language_setting(os.environ))
     return _SPEECH.catalogue
@@ -42,14 +42,12 @@ def spoken() -> Catalogue | None:
 
 def told(text: str) -> str:
     """A sentence of ours as this person reads it."""
-    catalogue = spoken()
-    return text if catalogue is None else catalogue.told(text)
+    return spoken().told(text)
 
 
 def words(template: str, /, **facts: object) -> str:
     """A line that is too short to be found again by its words: said by its template."""
-    catalogue = spoken()
-    return template.format(**facts) if catalogue is None else catalogue.words(template, **facts)
+    return spoken().words(template, **facts)
 
 
 def _can_be_shown() -> bool:

@@ -57,7 +57,7 @@ def lines_for(event: events.Event) -> list[str]:  # noqa: C901, PLR0912 -- one c
             return [f"{step}: $ {_first_line(command)}"]
         case events.CommandEnded(step, number, exit_code, ending, duration):
             said = f"exit {exit_code}" if ending == "exited" else f"{ending.replace('_', ' ')} (exit {exit_code})"
-            facts = {"number": number, "said": said, "time": f"{duration:.2f}"}
+            facts = {"number": str(number), "said": said, "time": f"{duration:.2f}"}
             return [f"{step}: {words('command {number}: {said} after {time} s', **facts)}"]
         case events.CheckJudged(step, kind, outcome, detail):
             return [f"{step}: {words('check {kind}: {outcome}', kind=kind, outcome=outcome)}: {_clean(detail)}"]

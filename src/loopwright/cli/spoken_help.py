@@ -8,7 +8,7 @@ import click
 
 from loopwright.cli.language import spoken
 from loopwright.kernel.cells import width_of, wrapped
-from loopwright.wording.catalogue import Catalogue
+from loopwright.wording.catalogue import ENGLISH, Catalogue
 from loopwright.wording.help_pages import AS_IT_IS, said_by_pieces
 
 _EXTRA = "  ["
@@ -17,25 +17,21 @@ _EXTRA = "  ["
 class SpokenFormatter(click.HelpFormatter):
     """Writes what click gives it in English; in other languages it breaks lines by cells, not by characters."""
 
-    def __init__(
-        self, indent_increment: int = 2, width: int | None = None, max_width: int | None = None
-    ) -> None:
+    def __init__(self, indent_increment: int = 2, width: int | None = None, max_width: int | None = None) -> None:
         super().__init__(indent_increment, width, max_width)
         self._catalogue = spoken()
 
     def write_usage(self, prog: str, args: str = "", prefix: str | None = None) -> None:
         """The line that begins with `Usage:`."""
-        if self._catalogue is not None and prefix is None:
-            prefix = f"{self._catalogue.text('Usage:')} "
-        super().write_usage(prog, args, prefix)
+        super().write_usage(prog, args, prefix or f"{self._catalogue.text('Usage:')} ")
 
     def write_heading(self, heading: str) -> None:
         """`Options` and `Commands`."""
-        super().write_heading(heading if self._catalogue is None else self._catalogue.text(heading))
+        super().write_heading(self._catalogue.text(heading))
 
     def write_text(self, text: str) -> None:
         """A command's help, or what stands below its options."""
-        if self._catalogue is None:
+        if self._catalogue is ENGLISH:
             super().write_text(text)
             return
         indent = " " * self.current_indent
@@ -50,7 +46,7 @@ class SpokenFormatter(click.HelpFormatter):
 
     def write_dl(self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2) -> None:
         """Options or commands, each with what it is for."""
-        if self._catalogue is None:
+        if self._catalogue is ENGLISH:
             super().write_dl(rows, col_max, col_spacing)
             return
         said = [(name, _explained(self._catalogue, text)) for name, text in rows]

@@ -10,7 +10,6 @@ import re
 from collections.abc import Mapping
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Protocol
 
 from loopwright.wording.language import Language
 from loopwright.wording.mo_file import read_mo
@@ -19,21 +18,8 @@ from loopwright.wording.templates import Template, is_template
 LOCALE = Path(__file__).resolve().parent.parent / "locale"
 _MARGINS = re.compile(r"([\s✗✓●·→–—■*!?-]*)(.*?)([\s:]*)", re.DOTALL)
 # Sentences are joined by these; what stands between them is found one by one.
-_JOINTS = (("\n", "\n"), ("; ", "；"), (". ", "。"), (": ", "："), (", ", "，"))
+_JOINTS = (("; ", "；"), (". ", "。"), (": ", "："), (", ", "，"))
 _REMEMBERED = 2048
-
-
-class Words(Protocol):
-    """Says a template with its facts in some language: what a document is written with."""
-
-    def __call__(self, template: str, /, **facts: object) -> str:
-        """The words."""
-        ...
-
-
-def english(template: str, /, **facts: object) -> str:
-    """The template as it is, filled in."""
-    return template.format(**facts)
 
 
 class Catalogue:
@@ -43,7 +29,9 @@ class Catalogue:
         self._table = table
         templates = [Template(text) for text in table if is_template(text)]
         # The longer a template, the more it says about the text that fits: it goes first.
-        self._templates = sorted(templates, key=lambda one: (-one.letters, len(one.facts)))
+        templates.sort(key=lambda one: (-one.letters, -one.length))
+        self._distinct = [one for one in templates if one.is_distinct]
+        self._short = [one for one in templates if not one.is_distinct]
         self._literal = {text: said for text, said in table.items() if not is_template(text)}
         self.told = lru_cache(_REMEMBERED)(self._told)
         self._piece = lru_cache(_REMEMBERED)(self._found_piece)
@@ -58,18 +46,25 @@ class Catalogue:
 
     def _told(self, text: str) -> str:
         """An English sentence of ours in this language; any other text as it is."""
+        if not self._table:
+            return text
+        if (whole := self._whole(text, self._distinct)) is not None:
+            return whole
+        if "\n" in text:
+            return "\n".join(self._told(line) for line in text.split("\n"))
         matched = _MARGINS.fullmatch(text)
         before, middle, after = matched.groups() if matched is not None else ("", text, "")
         if not middle:
             return text
-        said = self._whole(middle, self._templates)
-        return f"{before}{self._piece(middle) if said is None else said}{after}"
+        said = self._piece(middle)
+        if said == middle:
+            # Nothing that can only be ours: a short line of ours may still be it, when it is all that is said.
+            said = self._whole(middle, self._short) or middle
+        return f"{before}{said}{after}"
 
     def _found_piece(self, text: str) -> str:
         """What stands in a sentence of ours: another one, several, or words that are not ours."""
-        if not any(map(str.isspace, text)):
-            return self._literal.get(text, text)
-        said = self._whole(text, [one for one in self._templates if one.is_distinct])
+        said = self._whole(text, self._distinct)
         if said is not None:
             return said
         for joint, other in _JOINTS:
@@ -78,8 +73,7 @@ class Catalogue:
                 continue
             pieces = (self._piece(head), self._piece(tail))
             if pieces != (head, tail):
-                # A name before a colon, or after it, is no reason to change the colon: the words are.
-                return (other if pieces[1] != tail else joint).join(pieces)
+                return other.join(pieces)
         return text
 
     def _whole(self, text: str, templates: list[Template]) -> str | None:
@@ -92,13 +86,10 @@ class Catalogue:
         return None
 
 
+ENGLISH = Catalogue({})
+
+
 @cache
-def catalogue_of(language: Language) -> Catalogue | None:
-    """The language's catalogue; English needs none."""
-    return None if language == "en" else Catalogue(read_mo(LOCALE / language / "LC_MESSAGES" / "loopwright.mo"))
-
-
-def words_of(language: Language) -> Words:
-    """What a document in this language is written with."""
-    catalogue = catalogue_of(language)
-    return english if catalogue is None else catalogue.words
+def catalogue_of(language: Language) -> Catalogue:
+    """The language's catalogue; English needs no file."""
+    return ENGLISH if language == "en" else Catalogue(read_mo(LOCALE / language / "LC_MESSAGES" / "loopwright.mo"))

@@ -8,6 +8,7 @@ from string import Formatter
 
 _LETTER = re.compile(r"[A-Za-z]")
 _WORD = re.compile(r"[A-Za-z']+")
+_NAME = r"[^\s,;:(]*"
 # Fewer letters than this, and a sentence of somebody else may look the same.
 _FEWEST_LETTERS = 8
 
@@ -29,6 +30,7 @@ class Template:
         self._parts = [(literal, name) for literal, name, _, _ in Formatter().parse(text)]
         self._literals = tuple(literal for literal, _ in self._parts if literal)
         self.letters = sum(len(_LETTER.findall(literal)) for literal in self._literals)
+        self.length = sum(map(len, self._literals))
 
     @property
     def facts(self) -> tuple[str, ...]:
@@ -55,9 +57,12 @@ class Template:
     @cached_property
     def _pattern(self) -> re.Pattern[str]:
         made, seen = "", set[str]()
-        for literal, name in self._parts:
+        for number, (literal, name) in enumerate(self._parts):
             made += re.escape(literal)
-            if name:
-                made += f"(?P={name})" if name in seen else f"(?P<{name}>.*?)"
-                seen.add(name)
+            if not name:
+                continue
+            # Where a second fact follows at once, the first is a name or a number.
+            is_followed = number + 1 < len(self._parts) and not self._parts[number + 1][0]
+            made += f"(?P={name})" if name in seen else f"(?P<{name}>{_NAME if is_followed else '.*?'})"
+            seen.add(name)
         return re.compile(made, re.DOTALL)

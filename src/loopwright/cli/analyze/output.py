@@ -15,8 +15,8 @@ import msgspec
 from loopwright.analysis.history import Progress
 from loopwright.analysis.markdown import body, kill_line
 from loopwright.analysis.preregistered import Question
-from loopwright.cli.lazy import load
 from loopwright.cli.language import words
+from loopwright.cli.lazy import load
 from loopwright.cli.options import in_workspace, say, say_json
 from loopwright.errors import Interrupted, WrongUsage
 from loopwright.kernel.codec import to_builtins

@@ -7,7 +7,7 @@ import shutil
 import sys
 from typing import Any
 
-from loopwright.cli.language import told, words
+from loopwright.cli.language import told
 from loopwright.cli.loop.colors import COLORS
 from loopwright.cli.plain import say, say_json
 from loopwright.kernel.cells import one_line, wrapped
@@ -49,9 +49,14 @@ def say_loop(loop: Loop, *, as_json: bool, brief: bool = False) -> None:
     status = status_of(loop.phase)
     say(f"{loop.loop_id}: ", nl=False, bold=True)
     say(status, fg=COLORS[status], nl=False)
-    attempt = f", attempt {loop.attempt}" if loop.attempt > 1 else ""
-    said = f"iteration {loop.iteration} of {loop.max_iterations}{attempt}, {progress_of(loop).overall:g} %"
-    say(f", {told(said)} : {one_line(loop.title)}")
+    said = words(
+        "iteration {number} of {most}{attempt}, {percent} %",
+        number=loop.iteration,
+        most=loop.max_iterations,
+        attempt=words(", attempt {attempt}", attempt=loop.attempt) if loop.attempt > 1 else "",
+        percent=f"{progress_of(loop).overall:g}",
+    )
+    say(f", {said} : {one_line(loop.title)}")
     for hold in loop.phase.holds if isinstance(loop.phase, Held) else ():
         _say_wrapped(hold_in_words(hold), fg="yellow")
     if not brief:

@@ -42,9 +42,9 @@ def command(project_root: Path, as_json: bool) -> int:
     lines = []
     for one in workflows[:_SHOWN]:
         pending = f": {one.pending_user_decision}" if one.pending_user_decision else ""
-        way = told(one.recommended_next_action)
-        lines += [neutralised(f"{one.slug} ({one.current_stage}{told(pending)})"), f"  → {neutralised(way)}"]
+        action = told(one.recommended_next_action)
+        lines += [neutralised(f"{one.slug} ({one.current_stage}{told(pending)})"), f"  → {neutralised(action)}"]
     for name, title, way in loops[:_SHOWN]:
-        lines += [neutralised(f"{name} ({title})"), f"  → {told(way)}"]
+        lines += [neutralised(f"{name} ({title})"), f"  → {told(way or '')}"]
     click.echo("\n".join(lines))
     return 0

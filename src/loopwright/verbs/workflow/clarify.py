@@ -13,6 +13,7 @@ from loopwright.kernel.process import Cancellation
 from loopwright.verbs.context import Context
 from loopwright.verbs.loop.control import actor
 from loopwright.verbs.workflow.asking import Wanted, ask_agent
+from loopwright.verbs.workflow.document_language import documents_of
 from loopwright.verbs.workflow.names import slug_of, store_of
 from loopwright.workflow import commands as c
 from loopwright.workflow.documents import spec as s
@@ -55,7 +56,7 @@ def begin(context: Context, name: str, idea: str, profile_name: str | None) -> W
         redacted = context.tools().redactor.clean(idea).text
         store.begin(c.Begin(slug=slug, idea=redacted, profile=profile), actor())
         with store.changing(slug) as opened:
-            spec = new_spec(name.strip(), redacted, slug)
+            spec = new_spec(name.strip(), redacted, slug, documents_of(context))
             opened.write({SPEC: spec.page.render()}, actor())
             return opened.workflow
     with store.changing(slug) as opened:
@@ -91,7 +92,7 @@ def take_round(context: Context, slug: str, agent: str | None, cancellation: Can
             return Clarified(opened.workflow, first.question, first.id)
         _require_rounds_left(opened)
         workflow = opened.workflow
-    reply = _by_agent(context, workflow, spec, agent, cancellation) if agent else _by_rule(workflow, spec)
+    reply = _by_agent(context, workflow, spec, agent, cancellation) if agent else _by_rule(context, workflow, spec)
     with store.changing(slug) as opened:
         return _taken(context, opened, reply)
 
@@ -107,9 +108,9 @@ def profile_of(name: str) -> Profile:
     return PROFILES[name]
 
 
-def _by_rule(workflow: Workflow, spec: Spec) -> _Reply:
+def _by_rule(context: Context, workflow: Workflow, spec: Spec) -> _Reply:
     pressed = frozenset(one.presses_on for one in workflow.rounds if one.presses_on)
-    asked = next_question(spec, pressed)
+    asked = next_question(spec, pressed, documents_of(context))
     return _Reply() if asked is None else _Reply(question=asked.question, presses_on=asked.presses_on)
 
 

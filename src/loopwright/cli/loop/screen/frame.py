@@ -160,7 +160,9 @@ def _menu(loop: Loop, desktop: Desktop) -> list[Row]:
     for at, action in enumerate(desktop.choices):
         mark, style = ("▸", "reverse") if at == desktop.picked else (" ", "")
         default = "  (the rules' own choice)" if at == 0 else ""
-        rows.append((Span(f" {mark} {at + 1} {action:<9}", style), Span(told(f" {_meaning(loop, action)}{default}"), "dim")))
+        rows.append(
+            (Span(f" {mark} {at + 1} {action:<9}", style), Span(told(f" {_meaning(loop, action)}{default}"), "dim"))
+        )
     keys = "   Enter takes it, or its number; p pauses, s stops, q leaves it waiting"
     tasks = f"   edit the tasks: loopwright loop task edit {loop.loop_id} …"
     return [*rows, (Span(told(keys), "dim"),), (Span(told(tasks), "dim"),)]
@@ -201,7 +203,9 @@ def _since(seen: Seen) -> str:
     if not seen.has_worker:
         return words("interrupted")
     time = duration(seen.clocked.action_s)
-    return words("frozen after {time}", time=time) if isinstance(seen.loop.phase, Held) else words("for {time}", time=time)
+    return (
+        words("frozen after {time}", time=time) if isinstance(seen.loop.phase, Held) else words("for {time}", time=time)
+    )
 
 
 def _sections(sight: Sight, desktop: Desktop) -> list[Section]:
