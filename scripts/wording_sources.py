@@ -63,7 +63,8 @@ CLICK = (
 )  # fmt: skip
 # Single words that stand as facts in sentences of ours.
 WORDS = (
-    "missing", "empty", "none", "incomplete", "unreadable", "nothing", "unknown", "passed", "failed", "File",
+    "missing", "empty", "none", "incomplete", "unreadable", "nothing", "unknown", "passed", "failed",
+    "declared", "skipped", "cancelled", "not_run", "File",
     "Directory",
 )  # fmt: skip
 # Functions whose strings are not sentences: patterns, keys, prompts of agents, formats that are parsed.
@@ -148,7 +149,9 @@ def _of_module(tree: ast.Module) -> Iterator[tuple[str, bool]]:
             if isinstance(above, ast.Call) and _name(above.func) == "words" and above.args[:1] == [node]:
                 yield str(node.value), True
                 continue
-            yield from ((template, False) for template in _templates(node) if is_prose(template))
+            # How far in a line begins is no part of the sentence; one space is, where it follows on another.
+            found = (one.lstrip(" ") if one.startswith("  ") else one for one in _templates(node))
+            yield from ((template, False) for template in found if is_prose(template))
 
 
 def _is_said(node: ast.AST, inside: dict[ast.AST, ast.AST]) -> bool:

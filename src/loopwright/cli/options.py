@@ -8,11 +8,11 @@ from typing import Any
 import click
 
 from loopwright.cli.language import speak
-from loopwright.cli.plain import F, in_workspace, say, say_json, say_json_line
+from loopwright.cli.plain import F, in_workspace, put, say, say_json, say_json_line
 from loopwright.verbs.context import Context
 from loopwright.wiring.build import build_context
 
-__all__ = ["context_of", "in_workspace", "say", "say_json", "say_json_line", "with_sandbox_root"]
+__all__ = ["context_of", "in_workspace", "put", "say", "say_json", "say_json_line", "with_sandbox_root"]
 
 
 def with_sandbox_root(command: F) -> F:

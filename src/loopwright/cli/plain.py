@@ -37,10 +37,15 @@ def place_of(project_root: Path) -> Place:
     return place
 
 
-def say(text: str = "", *, nl: bool = True, err: bool = False, **style: Any) -> None:
-    """A line for a person, in their language; text from outside can't steer the terminal."""
-    shown = neutralised(told(text))
+def put(text: str = "", *, nl: bool = True, err: bool = False, **style: Any) -> None:
+    """A line as it is; text from outside can't steer the terminal."""
+    shown = neutralised(text)
     click.echo(click.style(shown, **style) if style else shown, nl=nl, err=err)
+
+
+def say(text: str = "", *, nl: bool = True, err: bool = False, **style: Any) -> None:
+    """A sentence of ours for a person, in their language."""
+    put(told(text), nl=nl, err=err, **style)
 
 
 def say_json_line(record: object) -> None:

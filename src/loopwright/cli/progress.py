@@ -52,17 +52,17 @@ def lines_for(event: events.Event) -> list[str]:  # noqa: C901, PLR0912 -- one c
             head = words("sandbox: {mode} of {base}, isolation {isolation}, network {network}", **facts)
             return [head, *(f"  {words('note: {note}', note=_clean(note))}" for note in notes)]
         case events.StepStarted(step, action):
-            return [f"{step}: {_clean(action)}".rstrip(": ")]
+            return [f"{step}: {neutralised(action.text)}".rstrip(": ")]
         case events.CommandStarted(step, _, command):
             return [f"{step}: $ {_first_line(command)}"]
         case events.CommandEnded(step, number, exit_code, ending, duration):
             said = f"exit {exit_code}" if ending == "exited" else f"{ending.replace('_', ' ')} (exit {exit_code})"
-            facts = {"number": str(number), "said": said, "time": f"{duration:.2f}"}
+            facts = {"number": str(number), "said": told(said), "time": f"{duration:.2f}"}
             return [f"{step}: {words('command {number}: {said} after {time} s', **facts)}"]
         case events.CheckJudged(step, kind, outcome, detail):
-            return [f"{step}: {words('check {kind}: {outcome}', kind=kind, outcome=outcome)}: {_clean(detail)}"]
+            return [f"{step}: {words('check {kind}: {outcome}', kind=kind, outcome=told(outcome))}: {_clean(detail)}"]
         case events.StepEnded(step, outcome, duration, reason):
-            word = click.style(outcome, fg=_WORDS.get(outcome))
+            word = click.style(told(outcome), fg=_WORDS.get(outcome))
             said = words("{outcome} after {time} s", outcome=word, time=f"{duration:.2f}")
             return [f"{step}: {said}" + (f": {_clean(reason)}" if reason.data else "")]
         case events.SecretSeen(finding):

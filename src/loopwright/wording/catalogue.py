@@ -16,9 +16,10 @@ from loopwright.wording.mo_file import read_mo
 from loopwright.wording.templates import Template, is_template
 
 LOCALE = Path(__file__).resolve().parent.parent / "locale"
-_MARGINS = re.compile(r"([\s✗✓●·→–—■*!?-]*)(.*?)([\s:]*)", re.DOTALL)
+_MARGINS = re.compile(r"([\s✗✓●·→–—■]*)(.*?)([\s:]*)", re.DOTALL)
 # Sentences are joined by these; what stands between them is found one by one.
 _JOINTS = (("; ", "；"), (". ", "。"), (": ", "："), (", ", "，"))
+_AMID = " ,;:(."
 _REMEMBERED = 2048
 
 
@@ -27,12 +28,14 @@ class Catalogue:
 
     def __init__(self, table: Mapping[str, str]) -> None:
         self._table = table
-        templates = [Template(text) for text in table if is_template(text)]
+        # A piece that begins or ends amid a sentence is found with the rest of the sentence beside it.
+        self._known = {**table, **_with_the_rest(table)}
+        templates = [Template(text) for text in self._known if is_template(text)]
         # The longer a template, the more it says about the text that fits: it goes first.
         templates.sort(key=lambda one: (-one.letters, -one.length))
         self._distinct = [one for one in templates if one.is_distinct]
         self._short = [one for one in templates if not one.is_distinct]
-        self._literal = {text: said for text, said in table.items() if not is_template(text)}
+        self._literal = {text: said for text, said in self._known.items() if not is_template(text)}
         self.told = lru_cache(_REMEMBERED)(self._told)
         self._piece = lru_cache(_REMEMBERED)(self._found_piece)
 
@@ -48,9 +51,7 @@ class Catalogue:
         """An English sentence of ours in this language; any other text as it is."""
         if not self._table:
             return text
-        if (whole := self._whole(text, self._distinct)) is not None:
-            return whole
-        if "\n" in text:
+        if "\n" in text and self._whole(text, self._distinct) is None:
             return "\n".join(self._told(line) for line in text.split("\n"))
         matched = _MARGINS.fullmatch(text)
         before, middle, after = matched.groups() if matched is not None else ("", text, "")
@@ -82,8 +83,19 @@ class Catalogue:
         for one in templates:
             facts = one.facts_in(text)
             if facts is not None:
-                return self._table[one.text].format(**{name: self._piece(fact) for name, fact in facts.items()})
+                return self._known[one.text].format(**{name: self._piece(fact) for name, fact in facts.items()})
         return None
+
+
+def _with_the_rest(table: Mapping[str, str]) -> dict[str, str]:
+    found = {}
+    for text, said in table.items():
+        if text[0] in _AMID and len(text) > 1:
+            found[f"{{head}}{text}"] = f"{{head}}{said}"
+        elif text[-1] in " \n":
+            found[f"{text}{{rest}}"] = f"{said}{{rest}}"
+            found[text.rstrip(": \n")] = said.rstrip("：: \n")
+    return found
 
 
 ENGLISH = Catalogue({})

@@ -10,7 +10,7 @@ _LETTER = re.compile(r"[A-Za-z]")
 _WORD = re.compile(r"[A-Za-z']+")
 _NAME = r"[^\s,;:(]*"
 # Fewer letters than this, and a sentence of somebody else may look the same.
-_FEWEST_LETTERS = 8
+_FEWEST_LETTERS = 10
 
 
 def is_template(text: str) -> bool:

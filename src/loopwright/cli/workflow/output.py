@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from loopwright.cli.plain import say, say_json
+from loopwright.cli.language import told, words
+from loopwright.cli.plain import put, say, say_json
 from loopwright.verbs.context import Context
 from loopwright.verbs.workflow.look import Shown, show
 from loopwright.workflow.model import Stage
@@ -18,13 +19,13 @@ def say_workflow(context: Context, slug: str, *, as_json: bool, whole: bool = Fa
         return
     stage = found.workflow.stage
     say(f"{found.workflow.slug}: ", nl=False, bold=True)
-    say(stage.value, fg=COLORS[stage.value], nl=False)
-    say(f", {found.stage_status}")
+    put(stage.value, fg=COLORS[stage.value], nl=False)
+    put(f", {found.stage_status}")
     if whole:
         _say_path(stage)
     for one in found.blockers:
         say(f"  ✗ {one.message}  ", nl=False)
-        say(one.code, dim=True)
+        put(one.code, dim=True)
     if whole:
         _say_details(found)
     say(f"  → {found.next}", fg="green")
@@ -43,10 +44,11 @@ def _say_details(found: Shown) -> None:
         said = ", ".join(f"{name} {value}" for name, value in origin.said.items())
         say(f"  taken over from {origin.tool} ({origin.path}), which said: {said or 'nothing'}; that opens no gate")
     for link in found.chain:
-        say(f"  {link.claim}? {link.basis}; {link.implication}")
+        put(f"  {told(link.claim)}? {told(link.basis)}; {told(link.implication)}")
     for one in found.workflow.decisions:
-        say(f"  {one.id}: {one.question}" + (f" — {one.answer}" if one.answer else " (open)"))
+        put(f"  {one.id}: {one.question}" + (f" — {one.answer}" if one.answer else words(" (open)")))
     if found.turns:
         each = found.usd_per_requirement
+        said = f"cost so far: {found.usd:.2f} USD, {found.tokens:,} tokens, {found.turns} turns"
         per = f"; {each:.2f} USD for each of {found.verified} verified requirements" if each is not None else ""
-        say(f"  cost so far: {found.usd:.2f} USD, {found.tokens:,} tokens, {found.turns} turns{per}")
+        put(f"  {told(said)}{told(per)}")

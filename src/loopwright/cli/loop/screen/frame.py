@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from loopwright.cli.language import told, words
+from loopwright.cli.language import spoken, told, words
 from loopwright.cli.loop.colors import COLORS
 from loopwright.cli.loop.output import MARKS, cost_of, duration
 from loopwright.cli.loop.screen.surface import Row, Span
@@ -137,16 +137,18 @@ def _notes(seen: Seen, columns: int) -> list[Row]:
     said: list[tuple[str, str]] = []
     match seen.loop.phase:
         case Held(holds=holds):
-            said = [(f"since {hold.since[11:19]} {hold_in_words(hold)}", "yellow") for hold in holds]
+            held = [(words("since {at}", at=hold.since[11:19]), hold_in_words(hold, spoken())) for hold in holds]
+            said = [(f"{since} {hold}", "yellow") for since, hold in held]
         case Failed(reason=reason):
-            said = [(f"failed: {reason}", "red")]
+            said = [(words("failed: {reason}", reason=told(reason)), "red")]
         case Completed(forced=forced):
-            said = [("completed" if forced is None else f"closed as done by a person: {forced}", "green")]
+            done = words("completed")
+            said = [(done if forced is None else words("closed as done by a person: {forced}", forced=forced), "green")]
         case Created() | Running():
             pass
     rows: list[Row] = []
     for text, style in said:
-        rows += [(Span(line, style),) for line in wrapped(told(text), columns)[:3]]
+        rows += [(Span(line, style),) for line in wrapped(text, columns)[:3]]
     if not (seen.has_worker and status_of(seen.loop.phase) == "running"):
         for hint in way_on(seen.loop, has_worker=seen.has_worker):
             rows += [(Span(f"  {line}", "bold"),) for line in wrapped(f"→ {told(hint)}", columns - 2)[:3]]
@@ -194,9 +196,9 @@ def _facts(seen: Seen) -> list[Row]:
     if loop.validation.last_run_at:
         stale = "" if loop.is_validated else " (stale)"
         style = "green" if loop.validation.passed else "red"
-        said = one_line(validation_in_words(loop.validation))
-        rows.append((Span(words("tests  "), "dim"), Span(told(said), style), Span(told(stale), "dim")))
-    return [*rows, (Span(words("cost   "), "dim"), Span(told(cost_of(loop.spent, loop.budget))))]
+        said = one_line(validation_in_words(loop.validation, spoken()))
+        rows.append((Span(words("tests  "), "dim"), Span(said, style), Span(told(stale), "dim")))
+    return [*rows, (Span(words("cost   "), "dim"), Span(cost_of(loop.spent, loop.budget)))]
 
 
 def _since(seen: Seen) -> str:
