@@ -13,14 +13,15 @@ from pathlib import Path
 from babel.messages.catalog import Catalog
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
-from wording_sources import BY_TEMPLATE, ROOT, sentences
+from wording_sources import ROOT, is_by_template, sentences
 
-from loopwright.wording.catalogue import LOCALE, Catalogue
+from loopwright.wording.catalogue import BY_TEMPLATE, LOCALE, Catalogue
 from loopwright.wording.templates import Template, is_template
 
 PO = LOCALE / "zh" / "LC_MESSAGES" / "loopwright.po"
 MO = PO.with_suffix(".mo")
 _NO_DATE = datetime(2026, 1, 1, tzinfo=UTC)  # the same bytes on every day
+_CONTEXT = BY_TEMPLATE[:-1]
 _HEAD = """\
 # What Loopwright says, in simplified Chinese. Written by `make docs`, which keeps translations; edit only msgstr.
 #
@@ -61,10 +62,11 @@ def problems() -> list[str]:
 def _not_found_again(catalogue: Catalog) -> list[str]:
     """Sentences that would be taken for another one: the face finds a template by its text alone."""
     table = {str(message.id): str(message.string) for message in catalogue if message.id}
-    spoken = Catalogue(table)
+    said_by = sentences()
+    spoken = Catalogue({text: said for text, said in table.items() if not is_by_template(said_by[text])})
     found = []
-    for english, places in sentences().items():
-        if not _facts(english) or all(place.endswith(BY_TEMPLATE) for place in places):
+    for english, places in said_by.items():
+        if not _facts(english) or is_by_template(places):
             continue
         facts = _samples(english)
         # A piece that follows on a sentence is found with the sentence before it.
@@ -96,9 +98,10 @@ def _updated() -> Catalog:
     catalogue.msgid_bugs_address = catalogue.last_translator = catalogue.language_team = ""
     catalogue.creation_date = catalogue.revision_date = _NO_DATE
     for text, places in sentences().items():
-        known = before.get(text)
+        known = before.get(text) or before.get(text, _CONTEXT)
         words = str(known.string) if known is not None else ""
-        catalogue.add(text, words, auto_comments=sorted(set(places))[:3])
+        context = _CONTEXT if is_by_template(places) else None
+        catalogue.add(text, words, auto_comments=sorted(set(places))[:3], context=context)
     return catalogue
 
 

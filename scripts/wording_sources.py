@@ -48,7 +48,7 @@ LEFT_OUT = {
     "kernel/git_index.py": "never shown",
     "verbs/detect.py": "commands of test runners",
 }
-BY_TEMPLATE = "(by template)"
+_BY_TEMPLATE = " (by template)"
 # What click itself says: in its headings, and to somebody who typed something wrong.
 CLICK = (
     "Usage:", "Options", "Commands", "default: ", "required", "No such option: {name}", "No such command {name}.",
@@ -86,7 +86,7 @@ def sentences() -> dict[str, list[str]]:
             tree = ast.parse(path.read_text(encoding="utf-8"))
             for template, is_named in _of_module(tree):
                 if template not in NOT_SAID:
-                    found.setdefault(template, []).append(f"{name} {BY_TEMPLATE}" if is_named else name)
+                    found.setdefault(template, []).append(f"{name}{_BY_TEMPLATE}" if is_named else name)
     for template in (*CLICK, *WORDS):
         found.setdefault(template, []).append("click" if template in CLICK else "words")
     for name, text in _of_help():
@@ -96,6 +96,11 @@ def sentences() -> dict[str, list[str]]:
             if is_prose(template):
                 found.setdefault(template, []).append(f"workflow/blockers.py ({code})")
     return found
+
+
+def is_by_template(places: list[str]) -> bool:
+    """Whether nobody has to find the sentence again in a text."""
+    return all(place.endswith(_BY_TEMPLATE) for place in places)
 
 
 def _of_help() -> Iterator[tuple[str, str]]:

@@ -108,7 +108,7 @@ def _tell(report: RiskReport) -> None:
     verdict = report.verdict
     headline, colour = ("review needed", "red") if verdict.needs_review else ("no review needed", "green")
     say(f"{headline}: score {verdict.score:.2f}, review from {verdict.threshold:g} on", fg=colour, bold=True)
-    put(words("why: {why} ({rules})", why=told(_why(report)), rules=told(verdict.rules.title)))
+    put(words("why: {why} ({rules})", why=_why(report), rules=told(verdict.rules.title)))
     for surface, hits in verdict.by_surface().items():
         _tell_surface(surface, hits)
     compared = words("looked at: {compared}", compared=told(report.compared))
@@ -122,14 +122,15 @@ def _tell(report: RiskReport) -> None:
 def _why(report: RiskReport) -> str:
     verdict, change = report.verdict, report.change
     if not verdict.hits:
-        return "nothing changed"
-    lines = f"+{change.insertions or 0} -{change.deletions or 0} lines"
+        return words("nothing changed")
+    lines = words("+{added} -{removed} lines", added=change.insertions or 0, removed=change.deletions or 0)
+    base, score = f"{verdict.base:.2f}", f"{verdict.score:.2f}"
     if verdict.surface == "none":
-        return f"no file is on a known surface, and {lines} say {verdict.score:.2f}"
-    raised = (
-        f"; {lines} raise it from {verdict.base:.2f} to {verdict.score:.2f}" if verdict.score > verdict.base else ""
-    )
-    return f"{verdict.surface} is touched{raised}"
+        return words("no file is on a known surface, and {lines} say {score}", lines=lines, score=score)
+    touched = words("{surface} is touched", surface=verdict.surface)
+    if verdict.score <= verdict.base:
+        return touched
+    return touched + words("; {lines} raise it from {base} to {score}", lines=lines, base=base, score=score)
 
 
 def _tell_surface(surface: str, hits: list[Hit]) -> None:

@@ -19,6 +19,8 @@ LOCALE = Path(__file__).resolve().parent.parent / "locale"
 _MARGINS = re.compile(r"([\s✗✓●·→–—■]*)(.*?)([\s:]*)", re.DOTALL)
 # Sentences are joined by these; what stands between them is found one by one.
 _JOINTS = (("; ", "；"), (". ", "。"), (": ", "："), (", ", "，"))
+# gettext's context for what is only ever said by its template: nobody looks for it in a text.
+BY_TEMPLATE = "by template\x04"
 _AMID = " ,;:(."
 _REMEMBERED = 2048
 
@@ -28,8 +30,9 @@ class Catalogue:
 
     def __init__(self, table: Mapping[str, str]) -> None:
         self._table = table
+        sentences = {text: said for text, said in table.items() if not text.startswith(BY_TEMPLATE)}
         # A piece that begins or ends amid a sentence is found with the rest of the sentence beside it.
-        self._known = {**table, **_with_the_rest(table)}
+        self._known = {**sentences, **_with_the_rest(sentences)}
         templates = [Template(text) for text in self._known if is_template(text)]
         # The longer a template, the more it says about the text that fits: it goes first.
         templates.sort(key=lambda one: (-one.letters, -one.length))
@@ -41,11 +44,12 @@ class Catalogue:
 
     def words(self, template: str, /, **facts: object) -> str:
         """A sentence in this language; in English where the catalogue lacks it."""
-        return self._table.get(template, template).format(**facts)
+        return self.text(template).format(**facts)
 
     def text(self, english_text: str) -> str:
         """A text without facts, such as a command's help."""
-        return self._table.get(english_text, english_text)
+        said = self._table.get(english_text)
+        return self._table.get(f"{BY_TEMPLATE}{english_text}", english_text) if said is None else said
 
     def _told(self, text: str) -> str:
         """An English sentence of ours in this language; any other text as it is."""
@@ -90,7 +94,7 @@ class Catalogue:
 def _with_the_rest(table: Mapping[str, str]) -> dict[str, str]:
     found = {}
     for text, said in table.items():
-        if text[0] in _AMID and len(text) > 1:
+        if text[0] in _AMID and Template(text).is_distinct:
             found[f"{{head}}{text}"] = f"{{head}}{said}"
         elif text[-1] in " \n":
             found[f"{text}{{rest}}"] = f"{said}{{rest}}"

@@ -10,7 +10,7 @@ _LETTER = re.compile(r"[A-Za-z]")
 _WORD = re.compile(r"[A-Za-z']+")
 _NAME = r"[^\s,;:(]*"
 # Fewer letters than this, and a sentence of somebody else may look the same.
-_FEWEST_LETTERS = 10
+_FEWEST_LETTERS = 8
 
 
 def is_template(text: str) -> bool:
@@ -39,9 +39,9 @@ class Template:
 
     @cached_property
     def is_distinct(self) -> bool:
-        """Whether a text that fits can only be ours; a piece that begins amid a sentence is, too."""
+        """Whether a text that fits can only be ours."""
         words = sum(len(_WORD.findall(literal)) for literal in self._literals)
-        return (self.letters >= _FEWEST_LETTERS and words >= 2) or (self.letters >= 2 and self.text[0] in " ,;(")
+        return self.letters >= _FEWEST_LETTERS and words >= 2
 
     def facts_in(self, text: str) -> dict[str, str] | None:
         """The facts that were filled in, if the text is made of this template."""
