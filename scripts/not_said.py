@@ -15,6 +15,7 @@ PROMPTS = frozenset(
         "Do not use the web: everything that you need is here.",
         "At least one earlier answer must be put to the test: none was yet, so press on one of them.",
         "The review says: {rationale}",
+        "What the plan asks for now",
         "Make these checks pass:\n{said}",
         "a check that you are not shown fails: {behavior}",
         "{hidden} that you are not shown",
