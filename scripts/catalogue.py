@@ -80,7 +80,7 @@ def _not_found_again(catalogue: Catalog) -> list[str]:
 def _samples(template: str) -> dict[str, str]:
     """A fact for each name; one that follows another at once is the rest of a sentence."""
     names = list(dict.fromkeys(Template(template).facts))
-    return {name: f", x{number}" if f"}}{{{name}}}" in template else f"x{number}" for number, name in enumerate(names)}
+    return {name: f"(x{number})" if f"}}{{{name}}}" in template else f"x{number}" for number, name in enumerate(names)}
 
 
 def _facts(template: str) -> set[str]:

@@ -68,7 +68,6 @@ FORMATS = frozenset(
         "loop task edit",
         "TBD - created by archiving change ",
         ". Update Purpose after archive.",
-        "The behaviour of {domain} that archived changes have settled, one requirement each.",
         "Brownfield Evidence vs Inference",
         "to be defined",
         "to be determined",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
 import sys
 from contextlib import suppress
@@ -86,6 +87,9 @@ click.Context.formatter_class = SpokenFormatter
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit with the contract's code."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # A terminal that knows few characters gets the others as escapes, not an error in place of an answer.
+        sys.stdout.reconfigure(errors="backslashreplace")
     code = _run(sys.argv[1:] if arguments is None else arguments)
     with suppress(OSError):  # a pipe that is closed, a terminal that has gone
         sys.stdout.flush()

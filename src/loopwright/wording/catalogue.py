@@ -64,7 +64,7 @@ class Catalogue:
         said = self._piece(middle)
         if said == middle:
             # Nothing that can only be ours: a short line of ours may still be it, when it is all that is said.
-            said = self._whole(middle, self._short) or middle
+            said = self._short_one(middle) or middle
         return f"{before}{said}{after}"
 
     def _found_piece(self, text: str) -> str:
@@ -80,6 +80,18 @@ class Catalogue:
             if pieces != (head, tail):
                 return other.join(pieces)
         return text
+
+    def _short_one(self, text: str) -> str | None:
+        """A sentence with few words of its own: it is ours if its facts are names, or sentences of ours themselves."""
+        for one in self._short:
+            facts = one.facts_in(text)
+            if facts is None:
+                continue
+            said = {name: self._piece(fact) for name, fact in facts.items()}
+            long = [name for name, fact in facts.items() if " " in fact and name not in one.announced]
+            if not long or any(said[name] != facts[name] for name in long):
+                return self._known[one.text].format(**said)
+        return None
 
     def _whole(self, text: str, templates: list[Template]) -> str | None:
         if text in self._literal:

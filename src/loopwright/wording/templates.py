@@ -38,6 +38,11 @@ class Template:
         return tuple(name for _, name in self._parts if name)
 
     @cached_property
+    def announced(self) -> frozenset[str]:
+        """Facts that a colon announces: any text may follow it."""
+        return frozenset(name for literal, name in self._parts if name and literal.endswith(": "))
+
+    @cached_property
     def is_distinct(self) -> bool:
         """Whether a text that fits can only be ours."""
         words = sum(len(_WORD.findall(literal)) for literal in self._literals)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import msgspec
+
 from loopwright.wording.catalogue import Catalogue
 from loopwright.workflow.documents import spec as s
 from loopwright.workflow.documents.page import Page, new_page
@@ -13,12 +15,20 @@ from loopwright.workflow.slices import Check, Slice, Slices
 
 # A document with this key is made anew by every `plan`; who takes it out owns the document from then on.
 COMPOSED = "composed"
+# What each is for, in its first lines; in a document that is all names and commands, the words that show its language.
+_IN_ORDER = "Slices in the order in which they are built. Each can be seen at work alone; its own checks judge it."
+_JUDGED = (
+    "What decides when the work is done. The tool runs these commands itself, in a fresh sandbox; "
+    "what an agent says about them counts for nothing."
+)
+_WANTED = "What is to be built, in one place, as the spec says it. Whoever wants something else changes the spec first."
+_TICKED = "Done is what the checks show and a person signs, not what is ticked here. The list is for those who work."
 _NOTE = "from the spec, the slices and the deltas; take this line out, and the file is yours"
 
 
 def development_plan(slug: str, slices: Slices, say: Catalogue) -> Page:
     """In which order what is built."""
-    page = _page(say.words("Development plan: {slug}", slug=slug), slug, say)
+    page = _page(say.words("Development plan: {slug}", slug=slug), slug, say, _IN_ORDER)
     for one in slices.slices:
         after = say.words("After {names}. ", names=", ".join(one.blocked_by)) if one.blocked_by else ""
         who = say.words("A person signs it.") if one.type == "HITL" else say.words("An agent builds it alone.")
@@ -28,7 +38,7 @@ def development_plan(slug: str, slices: Slices, say: Catalogue) -> Page:
 
 def test_plan(slug: str, slices: Slices, say: Catalogue) -> Page:
     """By what each slice is judged."""
-    page = _page(say.words("Test plan: {slug}", slug=slug), slug, say)
+    page = _page(say.words("Test plan: {slug}", slug=slug), slug, say, _JUDGED)
     for one in slices.slices:
         lines = [f"- {line}" for line in one.acceptance_criteria]
         lines += ["", say.words("Signal: {signal}", signal=one.verification_signal), ""]
@@ -39,7 +49,7 @@ def test_plan(slug: str, slices: Slices, say: Catalogue) -> Page:
 
 def prd(slug: str, spec: Spec, requirements: dict[str, tuple[str, ...]], say: Catalogue) -> Page:
     """What is to be built, in one place."""
-    page = _page(f"PRD: {slug}", slug, say)
+    page = _page(f"PRD: {slug}", slug, say, _WANTED)
     for name in (s.INTENT, s.OUTCOME, s.IN_SCOPE, s.NON_GOALS, s.CONSTRAINTS, s.SUCCESS, s.CRITERIA):
         page = page.with_section(name, spec.page.text_of(name) or say.words("(nothing said)"))
     listed = [f"- {domain}: {name}" for domain, names in requirements.items() for name in names]
@@ -48,7 +58,7 @@ def prd(slug: str, spec: Spec, requirements: dict[str, tuple[str, ...]], say: Ca
 
 def test_spec(slug: str, spec: Spec, slices: Slices, say: Catalogue) -> Page:
     """How it is judged, in one place."""
-    page = _page(say.words("Test spec: {slug}", slug=slug), slug, say)
+    page = _page(say.words("Test spec: {slug}", slug=slug), slug, say, _JUDGED)
     page = page.with_section(s.CRITERIA, spec.page.text_of(s.CRITERIA))
     lines = [f"- {one.id} {one.title}: {one.verification_signal}" for one in slices.slices]
     checks = [_check_line(check, say) for check in slices.checks]
@@ -57,7 +67,7 @@ def test_spec(slug: str, spec: Spec, slices: Slices, say: Catalogue) -> Page:
 
 def tasks(slug: str, slices: Slices, say: Catalogue) -> Page:
     """The checklist, in the form that OpenSpec's tools count."""
-    page = _page(say.words("Tasks: {slug}", slug=slug), slug, say)
+    page = _page(say.words("Tasks: {slug}", slug=slug), slug, say, _TICKED)
     for number, one in enumerate(slices.slices, start=1):
         lines = [f"- [ ] {number}.{at} {line}" for at, line in enumerate(_steps(one, say), start=1)]
         page = page.with_section(f"{number}. {one.id} {one.title}", "\n".join(lines))
@@ -90,8 +100,9 @@ def artifact_graph(slug: str, domains: tuple[str, ...], present: frozenset[str])
     return (json.dumps({"schema_version": 1, "nodes": nodes, "nextReady": ready}, indent=2) + "\n").encode()
 
 
-def _page(title: str, slug: str, say: Catalogue) -> Page:
-    return new_page(title, workflow=slug, composed=say.text(_NOTE))
+def _page(title: str, slug: str, say: Catalogue, intro: str) -> Page:
+    page = new_page(title, workflow=slug, composed=say.text(_NOTE))
+    return msgspec.structs.replace(page, preamble=f"{page.preamble}{say.text(intro)}\n")
 
 
 def _check_line(check: Check, say: Catalogue) -> str:

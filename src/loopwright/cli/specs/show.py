@@ -27,7 +27,7 @@ def command(domain: str, project_root: Path, as_json: bool) -> int:
         return 0
     say(f"{found.domain}  ", nl=False, bold=True)
     put(found.path, dim=True)
-    put(found.purpose)
+    say(found.purpose)
     for one in found.requirements:
         put(f"\n{one.name}", bold=True)
         put(f"  {one.text}")

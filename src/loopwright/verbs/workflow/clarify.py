@@ -139,7 +139,7 @@ def _taken(context: Context, opened: Opened, reply: _Reply) -> Clarified:
     written = spec.with_sections({name: body for name, body in reply.sections.items() if not spec.says(name)})
     if not (reply.question or "").strip() and _is_unclear(opened, written, reported):
         # Who asks nothing while something is not clear leaves that to the tool: an agent closes no question.
-        reply = _by_rule(opened.workflow, written)
+        reply = _by_rule(context, opened.workflow, written)
     question = (reply.question or "").strip() or None
     known = {item.id for item in spec.items if item.status == "answered"}
     presses_on = reply.presses_on if question is not None and reply.presses_on in known else None
