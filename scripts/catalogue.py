@@ -25,10 +25,10 @@ _CONTEXT = BY_TEMPLATE[:-1]
 _HEAD = """\
 # What Loopwright says, in simplified Chinese. Written by `make docs`, which keeps translations; edit only msgstr.
 #
-# Words: workflow 工作流, slice 切片, check 检查, gate 门禁, evidence 证据, approval 批准, blocker 阻碍, loop 循环,
-# run 运行, sandbox 沙箱, sealed 封存, spec 规格, delta 增量, reviewer 评审者, base 基线, judge 判定文件, plan 计划,
-# task 任务, latch 锁定, reflection 反思, self-report 自述, risk floor 风险下限, budget 预算, hold 暂停,
-# worker 工作进程, turn 回合, journal 日志链, patch 补丁, domain 领域, requirement 需求, scope 范围,
+# Words: agent 智能体, workflow 工作流, slice 切片, check 检查, gate 门禁, evidence 证据, approval 批准, blocker 阻碍,
+# loop 循环, run 运行, sandbox 沙箱, sealed 封存, spec 规格, delta 增量, reviewer 评审者, base 基线, judge 判定文件,
+# plan 计划, task 任务, latch 锁定, reflection 反思, self-report 自我报告, risk floor 风险下限, budget 预算,
+# hold 暂停, worker 工作进程, turn 回合, journal 日志链, patch 补丁, domain 领域, requirement 需求, scope 范围,
 # decision 决定, signature 签字.
 # Commands, codes, paths, names of stages and sections are never translated.
 """

@@ -100,7 +100,7 @@ _CJK = re.compile(r"[\u3400-\u9fff]")
 _WORDS = re.compile(r"(?<![\w./`'\"=-])[a-z]{2,} [a-z]{2,} [a-z]{2,}")
 # What stays as it is in any language: commands, codes, paths, names of ours, the agent's own words to the tool.
 _AS_IT_IS = re.compile(
-    r"`[^`]*`|'[^']*'|\"[^\"]*\"|loopwright .*|git .*|/\S+|\S+/\S+|--[\w-]+|Make these checks pass.*|python3 .*"
+    r"`[^`]*`|'[^']*'|\"[^\"]*\"|loopwright .*|git .*|/\S+|\S+/\S+|--[\w-]+|Make these checks pass.*|Traceback .*|python3 .*"
 )
 
 
@@ -129,7 +129,7 @@ def test_a_change_goes_its_whole_way_in_chinese(project, environment, settings):
     assert state(project)["archive_status"] == "archived", said
     for words in ("个问题未决：A-1", "还没有人批准 plan->build", "第 1 轮：计划者在工作", "测试失败", "已完成"):
         assert words in said
-    assert "你的检出中有 1 个文件被改动；没有提交任何东西" in said
+    assert "你的工作目录中有 1 个文件被改动；没有提交任何东西" in said
     assert "没有 'nonsense' 这个命令" in said
     documents_are_chinese(project)
 
