@@ -18,7 +18,7 @@ from wording_sources import ROOT, is_by_template, sentences
 from loopwright.wording.catalogue import BY_TEMPLATE, LOCALE, Catalogue
 from loopwright.wording.templates import Template, is_template
 
-PO = LOCALE / "zh" / "LC_MESSAGES" / "loopwright.po"
+PO = Path(LOCALE) / "zh" / "LC_MESSAGES" / "loopwright.po"
 MO = PO.with_suffix(".mo")
 _NO_DATE = datetime(2026, 1, 1, tzinfo=UTC)  # the same bytes on every day
 _CONTEXT = BY_TEMPLATE[:-1]

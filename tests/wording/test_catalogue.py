@@ -83,4 +83,4 @@ def test_the_shipped_catalogue_speaks():
 def test_a_file_that_gettext_did_not_compile_is_refused(tmp_path):
     (tmp_path / "x.mo").write_bytes(b"not a catalogue at all")
     with pytest.raises(NotACatalogue):
-        read_mo(tmp_path / "x.mo")
+        read_mo(str(tmp_path / "x.mo"))

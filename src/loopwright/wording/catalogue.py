@@ -6,16 +6,17 @@ template that an English sentence was made of and says it with the same facts, w
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from functools import cache, lru_cache
-from pathlib import Path
 
 from loopwright.wording.language import Language
 from loopwright.wording.mo_file import read_mo
 from loopwright.wording.templates import Template, is_template
 
-LOCALE = Path(__file__).resolve().parent.parent / "locale"
+LOCALE = os.path.join(os.path.dirname(os.path.dirname(__file__)), "locale")
+_COMPILED = "LC_MESSAGES/loopwright.mo"
 _MARGINS = re.compile(r"([\s✗✓●·→–—■]*)(.*?)([\s:]*)", re.DOTALL)
 # Sentences are joined by these; what stands between them is found one by one.
 _JOINTS = (("; ", "；"), (". ", "。"), (": ", "："), (", ", "，"))
@@ -120,4 +121,4 @@ ENGLISH = Catalogue({})
 @cache
 def catalogue_of(language: Language) -> Catalogue:
     """The language's catalogue; English needs no file."""
-    return ENGLISH if language == "en" else Catalogue(read_mo(LOCALE / language / "LC_MESSAGES" / "loopwright.mo"))
+    return ENGLISH if language == "en" else Catalogue(read_mo(os.path.join(LOCALE, language, _COMPILED)))

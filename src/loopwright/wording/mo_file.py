@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import struct
-from pathlib import Path
 
 _MAGIC = 0x950412DE
 _LITTLE, _BIG = "<", ">"
@@ -13,9 +12,10 @@ class NotACatalogue(ValueError):
     """Bytes that gettext did not compile."""
 
 
-def read_mo(path: Path) -> dict[str, str]:
+def read_mo(path: str) -> dict[str, str]:
     """English to the other language, without the head of the file."""
-    data = path.read_bytes()
+    with open(path, "rb") as file:
+        data = file.read()
     for order in (_LITTLE, _BIG):
         if len(data) >= 20 and struct.unpack_from(f"{order}I", data)[0] == _MAGIC:
             _, _, count, english, other = struct.unpack_from(f"{order}5I", data)
@@ -24,7 +24,7 @@ def read_mo(path: Path) -> dict[str, str]:
                 for number in range(count)
             )
             return {before: after for before, after in pairs if before}
-    raise NotACatalogue(str(path))
+    raise NotACatalogue(path)
 
 
 def _text(data: bytes, order: str, at: int) -> str:

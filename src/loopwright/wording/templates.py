@@ -15,11 +15,12 @@ _FEWEST_LETTERS = 8
 
 def is_template(text: str) -> bool:
     """Whether it has places for facts, or braces that are written twice; a piece of JSON in a help page has neither."""
+    if "{" not in text:
+        return False
     try:
-        names = [name for _, name, _, _ in Formatter().parse(text)]
+        return all(name is None or name.isidentifier() for _, name, _, _ in Formatter().parse(text))
     except ValueError:
         return False
-    return "{" in text and all(name is None or name.isidentifier() for name in names)
 
 
 class Template:

@@ -6,14 +6,15 @@ Costs two small files at most. Whoever opens the workspace reads its settings in
 from __future__ import annotations
 
 import os
-import tomllib
+import re
 from collections.abc import Mapping
-from pathlib import Path
 
 from loopwright.workspace import names
 
 _VARIABLE = "LOOPWRIGHT_WORKSPACE_LANGUAGE"
 _LANGUAGES = ("auto", "en", "zh")
+# A reader of TOML would cost `--version` more than all else that it does.
+_SET = re.compile(r"^\[workspace\][^\n]*\n(?:(?!\[)[^\n]*\n)*?language *= *[\"'](auto|en|zh)[\"']", re.MULTILINE)
 
 
 def language_setting(environment: Mapping[str, str]) -> str:
@@ -21,25 +22,24 @@ def language_setting(environment: Mapping[str, str]) -> str:
     given = environment.get(_VARIABLE, "")
     if given in _LANGUAGES:
         return given
-    home = os.path.expanduser("~")  # noqa: PTH111 -- does not raise where there is no home
+    home = os.path.expanduser("~")
     own = environment.get("XDG_CONFIG_HOME") or f"{home}/.config"
     root = _workspace(home)
     files = [*([f"{root}/{names.CONFIG}"] if root else []), f"{own}/loopwright/config.toml"]
-    return next((found for file in files if (found := _set_in(Path(file)))), "auto")
+    return next((found for file in files if (found := _set_in(file))), "auto")
 
 
 def _workspace(home: str) -> str | None:
     try:
-        return names.workspace_above(str(Path.cwd()), home)
+        return names.workspace_above(os.getcwd(), home)
     except OSError:  # the folder that we are in has gone
         return None
 
 
-def _set_in(file: Path) -> str | None:
+def _set_in(name: str) -> str | None:
     try:
-        data = file.read_bytes()
-        section = tomllib.loads(data.decode()).get("workspace") if b"language" in data else None
-    except (OSError, ValueError):
+        with open(name, encoding="utf-8", errors="replace") as file:
+            found = _SET.search(file.read())
+    except OSError:
         return None
-    found = section.get("language") if isinstance(section, dict) else None
-    return found if found in _LANGUAGES else None
+    return found[1] if found is not None else None
