@@ -40,6 +40,10 @@ LEFT_OUT = {
     "hooks/": "the hook speaks to agents' harnesses",
     "analysis/markdown": "reports on experiments are quoted, and English",
     "workflow/blockers.py": "read from its table",
+    "cli/main.py": "its table is read with the pages of --help",
+    "cli/loop/group.py": "the same",
+    "cli/specs/group.py": "the same",
+    "cli/analyze/group.py": "the same",
     "wording/": "speaks of templates",
     "sandbox/landlock_launcher.py": "runs where no catalogue is",
     "sandbox/copy_worker.py": "the same",
@@ -49,9 +53,10 @@ LEFT_OUT = {
     "verbs/detect.py": "commands of test runners",
 }
 _BY_TEMPLATE = " (by template)"
-# What click itself says: in its headings, and to somebody who typed something wrong.
+# What click itself says on a page of --help, and to somebody who typed something wrong.
+HEADINGS = ("Usage:", "Options", "Commands", "default: ", "required")
 CLICK = (
-    "Usage:", "Options", "Commands", "default: ", "required", "No such option: {name}", "No such command {name}.",
+    "No such option: {name}", "No such command {name}.",
     "No such option: {name} Did you mean {other}?", "No such option: {name} (Possible options: {others})",
     "Missing argument {name}.", "Missing option {name}.", "Missing parameter: {name}", "Missing command.",
     "Invalid value: {message}", "Invalid value for {name}: {message}", "Got unexpected extra argument ({names})",
@@ -61,10 +66,11 @@ CLICK = (
     "No such command {name}. Did you mean {other}?",
     "{what} {path} does not exist.", "{what} {path} is a directory.", "{what} {path} is a file.",
 )  # fmt: skip
-# Single words that stand as facts in sentences of ours.
+# Words that stand as facts in sentences of ours, and names of parts that are keys in the source.
 WORDS = (
     "missing", "empty", "none", "incomplete", "unreadable", "nothing", "unknown", "passed", "failed",
     "declared", "skipped", "cancelled", "not_run", "File",
+    "open questions", "the agent's own doubt", "the review sent it back",
     "Directory",
 )  # fmt: skip
 # Functions whose strings are not sentences: patterns, keys, prompts of agents, formats that are parsed.
@@ -87,10 +93,11 @@ def sentences() -> dict[str, list[str]]:
             for template, is_named in _of_module(tree):
                 if template not in NOT_SAID:
                     found.setdefault(template, []).append(f"{name}{_BY_TEMPLATE}" if is_named else name)
-    for template in (*CLICK, *WORDS):
-        found.setdefault(template, []).append("click" if template in CLICK else "words")
+    for kind, templates in (("click", CLICK), ("words", WORDS), (f"click{_BY_TEMPLATE}", HEADINGS)):
+        for template in templates:
+            found.setdefault(template, []).append(kind)
     for name, text in _of_help():
-        found.setdefault(text, []).append(name)
+        found.setdefault(text, []).append(f"{name}{_BY_TEMPLATE}")
     for code, row in TABLE.items():
         for template in (row.message, row.next):
             if is_prose(template):

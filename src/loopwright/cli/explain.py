@@ -33,7 +33,9 @@ def command(topic: str | None, as_json: bool) -> int:
         say_json(rows)
         return 0
     names = list(rows[0])
-    shown = [{name: told(text) for name, text in row.items()} for row in [{name: name for name in names}, *rows]]
+    # A single word is a name or a value, whatever it would be in a sentence.
+    said = [{name: told(text) if " " in text else text for name, text in row.items()} for row in rows]
+    shown = [{name: name for name in names}, *said]
     widths = {name: max(width_of(row[name]) for row in shown) for name in names[:-1]}
     for row in shown:
         cells = [row[name] + " " * (widths[name] - width_of(row[name])) for name in names[:-1]]
