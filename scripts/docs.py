@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Iterator
@@ -16,6 +17,7 @@ from loopwright.cli.main import loopwright
 from loopwright.reflection.schema import SCHEMA_FILE, schema_bytes
 from loopwright.verbs.explain import TOPICS, explain
 
+os.environ["LOOPWRIGHT_WORKSPACE_LANGUAGE"] = "en"  # the pages are the same on every desk
 ROOT = Path(__file__).resolve().parent.parent
 REFERENCE = ROOT / "docs" / "reference"
 _HEAD = "<!-- Written by `make docs` from the program itself; edits are lost. -->\n\n"

@@ -70,7 +70,7 @@ CLICK = (
 WORDS = (
     "missing", "empty", "none", "incomplete", "unreadable", "nothing", "unknown", "passed", "failed",
     "declared", "skipped", "cancelled", "not_run", "File",
-    "open questions", "the agent's own doubt", "the review sent it back",
+    "US dollars", "tokens", "open questions", "the agent's own doubt", "the review sent it back",
     "Directory",
 )  # fmt: skip
 # Functions whose strings are not sentences: patterns, keys, prompts of agents, formats that are parsed.

@@ -194,10 +194,10 @@ def _facts(seen: Seen) -> list[Row]:
         what = f"{at.action} {one_line(task.id)}" if task is not None else str(at.action)
         rows.append((Span(words("now    "), "dim"), Span(what, "bold cyan"), Span(f"  {_since(seen)}", "dim")))
     if loop.validation.last_run_at:
-        stale = "" if loop.is_validated else " (stale)"
+        stale = "" if loop.is_validated else words(" (stale)")
         style = "green" if loop.validation.passed else "red"
         said = one_line(validation_in_words(loop.validation, spoken()))
-        rows.append((Span(words("tests  "), "dim"), Span(said, style), Span(told(stale), "dim")))
+        rows.append((Span(words("tests  "), "dim"), Span(said, style), Span(stale, "dim")))
     return [*rows, (Span(words("cost   "), "dim"), Span(cost_of(loop.spent, loop.budget)))]
 
 
