@@ -63,6 +63,12 @@ def test_a_short_sentence_is_ours_only_when_it_is_all_that_is_said():
     assert OTHER.told("1 questions are open: the parser is slow") == "还有 1 个问题：the parser is slow"
 
 
+def test_a_text_of_any_length_is_read_through_in_no_time():
+    zh = catalogue_of("zh")
+    for text in ("; ".join(["a: b, c. d"] * 5000), ", ".join(["x y z"] * 30), "one; two: three, four. " * 25):
+        assert zh.told(text) == text
+
+
 def test_a_template_is_said_with_its_facts_and_falls_back_to_english():
     assert OTHER.words("{count} questions are open: {items}", count=2, items="A-1") == "还有 2 个问题：A-1"
     assert OTHER.words("the tests {how}", how="通过") == "测试通过"

@@ -13,7 +13,7 @@ from functools import cache, lru_cache
 
 from loopwright.wording.language import Language
 from loopwright.wording.mo_file import read_mo
-from loopwright.wording.templates import Template, is_template
+from loopwright.wording.templates import Template, is_template, words_of
 
 LOCALE = os.path.join(os.path.dirname(os.path.dirname(__file__)), "locale")
 _COMPILED = "LC_MESSAGES/loopwright.mo"
@@ -23,6 +23,8 @@ _JOINTS = (("; ", "；"), (". ", "。"), (": ", "："), (", ", "，"))
 # gettext's context for what is only ever said by its template: nobody looks for it in a text.
 BY_TEMPLATE = "by template\x04"
 _AMID = " ,;:(."
+# Whatever is longer, or goes on for longer, is not a sentence of ours.
+_LONGEST, _MOST_JOINTS = 2000, 30
 _REMEMBERED = 2048
 
 
@@ -37,7 +39,10 @@ class Catalogue:
         templates = [Template(text) for text in self._known if is_template(text)]
         # The longer a template, the more it says about the text that fits: it goes first.
         templates.sort(key=lambda one: (-one.letters, -one.length))
-        self._distinct = [one for one in templates if one.is_distinct]
+        self._distinct: dict[str, list[tuple[int, Template]]] = {}
+        for number, one in enumerate(templates):
+            if one.is_distinct:
+                self._distinct.setdefault(one.key, []).append((number, one))
         self._short = [one for one in templates if not one.is_distinct]
         self._literal = {text: said for text, said in self._known.items() if not is_template(text)}
         self.told = lru_cache(_REMEMBERED)(self._told)
@@ -56,7 +61,7 @@ class Catalogue:
         """An English sentence of ours in this language; any other text as it is."""
         if not self._table:
             return text
-        if "\n" in text and self._whole(text, self._distinct) is None:
+        if "\n" in text and self._whole(text) is None:
             return "\n".join(self._told(line) for line in text.split("\n"))
         matched = _MARGINS.fullmatch(text)
         before, middle, after = matched.groups() if matched is not None else ("", text, "")
@@ -70,12 +75,14 @@ class Catalogue:
 
     def _found_piece(self, text: str) -> str:
         """What stands in a sentence of ours: another one, several, or words that are not ours."""
-        said = self._whole(text, self._distinct)
+        if len(text) > _LONGEST:
+            return text
+        said = self._whole(text)
         if said is not None:
             return said
         for joint, other in _JOINTS:
             head, found, tail = text.partition(joint)
-            if not found:
+            if not found or text.count(joint) > _MOST_JOINTS:
                 continue
             pieces = (self._piece(head), self._piece(tail))
             if pieces != (head, tail):
@@ -94,10 +101,11 @@ class Catalogue:
                 return self._known[one.text].format(**said)
         return None
 
-    def _whole(self, text: str, templates: list[Template]) -> str | None:
+    def _whole(self, text: str) -> str | None:
         if text in self._literal:
             return self._literal[text]
-        for one in templates:
+        fitting = [found for word in ("", *words_of(text)) for found in self._distinct.get(word, ())]
+        for _, one in sorted(fitting, key=lambda found: found[0]):
             facts = one.facts_in(text)
             if facts is not None:
                 return self._known[one.text].format(**{name: self._piece(fact) for name, fact in facts.items()})

@@ -8,6 +8,8 @@ from string import Formatter
 
 _LETTER = re.compile(r"[A-Za-z]")
 _WORD = re.compile(r"[A-Za-z']+")
+_TOUCHES_BEFORE = re.compile(r"^[A-Za-z']+")
+_TOUCHES_BEHIND = re.compile(r"[A-Za-z']+$")
 _NAME = r"[^\s,;:(]*"
 # Fewer letters than this, and a sentence of somebody else may look the same.
 _FEWEST_LETTERS = 8
@@ -21,6 +23,17 @@ def is_template(text: str) -> bool:
         return all(name is None or name.isidentifier() for _, name, _, _ in Formatter().parse(text))
     except ValueError:
         return False
+
+
+def _inside(literal: str, after_a_fact: bool, before_a_fact: bool) -> str:
+    """The literal without the words that touch a fact."""
+    inner = _TOUCHES_BEFORE.sub("", literal) if after_a_fact else literal
+    return _TOUCHES_BEHIND.sub("", inner) if before_a_fact else inner
+
+
+def words_of(text: str) -> frozenset[str]:
+    """The words of a text, as `key` has them."""
+    return frozenset(_WORD.findall(text))
 
 
 class Template:
@@ -48,6 +61,18 @@ class Template:
         """Whether a text that fits can only be ours."""
         words = sum(len(_WORD.findall(literal)) for literal in self._literals)
         return self.letters >= _FEWEST_LETTERS and words >= 2
+
+    @cached_property
+    def key(self) -> str:
+        """A word that every text made of it has, the longest; none where each touches a fact."""
+        # With a sign of its own on each side that touches a fact, a word can't grow together with it.
+        last = len(self._parts) - 1
+        found = [
+            word
+            for number, (literal, name) in enumerate(self._parts)
+            for word in _WORD.findall(_inside(literal, number > 0, name is not None or number < last))
+        ]
+        return max(found, key=len, default="")
 
     def facts_in(self, text: str) -> dict[str, str] | None:
         """The facts that were filled in, if the text is made of this template."""
