@@ -171,7 +171,9 @@ def told(done):
     text = done.stdout + done.stderr
     lines = [json.loads(line) for line in text.splitlines() if line.startswith('{"type": "events"')]
     if lines:
-        text = "\n".join(sentence for line in lines for sentence in line["text"])
+        said = [sentence for line in lines for sentence in line["text"]]
+        # Why a worker left is who looked first: the worker at its tasks, or the build at its end.
+        text = "\n".join(sentence for sentence in said if not sentence.startswith("its worker left: "))
     text = re.sub(r"\d{4}-\d\d-\d\dT[\d:.]+Z|\d{8}T\d{6}Z-\w+|loop-v2-\d{8}-\w+|\b[0-9a-f]{8,64}\b", "X", text)
     text = re.sub(r"/[\w./-]*/(?=\.loopwright|project|SPEC)", "X", text)
     return done.exit_code, re.sub(r"\d+(\.\d+)?", "N", text)
