@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import catalogue
 import click
 import loop_states
 import workflow_states
@@ -15,6 +17,7 @@ from loopwright.cli.main import loopwright
 from loopwright.reflection.schema import SCHEMA_FILE, schema_bytes
 from loopwright.verbs.explain import TOPICS, explain
 
+os.environ["LOOPWRIGHT_WORKSPACE_LANGUAGE"] = "en"  # the pages are the same on every desk
 ROOT = Path(__file__).resolve().parent.parent
 REFERENCE = ROOT / "docs" / "reference"
 _HEAD = "<!-- Written by `make docs` from the program itself; edits are lost. -->\n\n"
@@ -92,13 +95,23 @@ def main() -> int:
         for path, text in pages().items():
             path.write_text(text, encoding="utf-8")
             print(f"wrote {path.relative_to(ROOT)}")
+        for path, data in catalogue.files().items():
+            path.write_bytes(data)
+            print(f"wrote {path.relative_to(ROOT)}")
+        print("\n".join(catalogue.problems()))
         return 0
     stale = [
         str(path.relative_to(ROOT))
         for path, text in pages().items()
         if not path.exists() or path.read_text(encoding="utf-8") != text
     ]
+    stale += [
+        str(path.relative_to(ROOT))
+        for path, data in catalogue.files().items()
+        if not path.exists() or path.read_bytes() != data
+    ]
     problems = [f"stale: {name} (make docs)" for name in stale] + [f"broken link: {link}" for link in broken_links()]
+    problems += catalogue.problems()
     print("\n".join(problems) if problems else "docs: ok")
     return 1 if problems else 0
 

@@ -12,6 +12,10 @@ import pytest
 
 from loopwright.testing.project import Project
 
+# Tests read English, whatever the language of the desk is; those of other languages say so themselves.
+os.environ["LC_ALL"] = "C.UTF-8"
+os.environ.pop("LANGUAGE", None)
+
 _HOW_TO_GET = {
     "bwrap": "apt install bubblewrap",
     "libfaketime": "apt install libfaketime",

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from loopwright.cli.options import context_of, in_workspace, say, say_json, with_sandbox_root
+from loopwright.cli.language import told, words
+from loopwright.cli.options import context_of, in_workspace, put, say, say_json, with_sandbox_root
 from loopwright.verbs.doctor import doctor
 
 _EPILOG = """\b
@@ -30,8 +31,8 @@ def command(fix: bool, sandbox_root: str | None, project_root: Path, as_json: bo
         return 0 if healthy else 1
     for symptom in symptoms:
         mark, color = _MARKS[symptom.health]
-        fixed = " (repaired)" if symptom.health == "fixed" else ""
-        say(f"{mark} {symptom.what}: {symptom.said}{fixed}", fg=color)
+        fixed = words(" (repaired)") if symptom.health == "fixed" else ""
+        put(f"{mark} {told(symptom.what)}: {told(symptom.said)}{fixed}", fg=color)
         if symptom.remedy and symptom.health in ("note", "problem"):
             say(f"    → {symptom.remedy}")
     return 0 if healthy else 1

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import click
 
-from loopwright.cli.options import say, say_json
+from loopwright.cli.language import told
+from loopwright.cli.options import put, say, say_json
 from loopwright.errors import WrongUsage
+from loopwright.kernel.cells import width_of
 from loopwright.verbs.explain import TOPICS, explain
 
 _EPILOG = """\b
@@ -22,7 +24,7 @@ Examples:
 def command(topic: str | None, as_json: bool) -> int:
     """Explain a topic, an error code or a secret rule; without one, list the topics."""
     if topic is None:
-        say_json(list(TOPICS)) if as_json else say("topics: " + ", ".join(TOPICS) + "; or any error code or rule id")
+        say_json(list(TOPICS)) if as_json else say(f"topics: {', '.join(TOPICS)}; or any error code or rule id")
         return 0
     rows = explain(topic)
     if not rows:
@@ -31,8 +33,11 @@ def command(topic: str | None, as_json: bool) -> int:
         say_json(rows)
         return 0
     names = list(rows[0])
-    widths = {name: max(len(name), *(len(row[name]) for row in rows)) for name in names[:-1]}
-    for row in [{name: name for name in names}, *rows]:
-        cells = [row[name].ljust(widths[name]) for name in names[:-1]]
-        say("  ".join([*cells, row[names[-1]]]))
+    # A single word is a name or a value, whatever it would be in a sentence.
+    said = [{name: told(text) if " " in text else text for name, text in row.items()} for row in rows]
+    shown = [{name: name for name in names}, *said]
+    widths = {name: max(width_of(row[name]) for row in shown) for name in names[:-1]}
+    for row in shown:
+        cells = [row[name] + " " * (widths[name] - width_of(row[name])) for name in names[:-1]]
+        put("  ".join([*cells, row[names[-1]]]))
     return 0

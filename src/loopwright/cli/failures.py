@@ -10,6 +10,7 @@ import traceback
 
 import click
 
+from loopwright.cli.language import told
 from loopwright.errors import Interrupted, LoopRefused, LoopwrightError, WorkflowRefused
 from loopwright.kernel.escapes import neutralised
 
@@ -55,7 +56,7 @@ def _say_refusal(problem: WorkflowRefused, *, as_json: bool) -> int:
         sys.stderr.write(json.dumps({**record, "next": problem.hint}, ensure_ascii=False) + "\n")
         return 1
     for code, said, _ in problem.blockers:
-        click.echo(f"  {click.style(code, fg='yellow')}: {neutralised(said)}", err=True)
+        click.echo(f"  {click.style(code, fg='yellow')}: {neutralised(told(said))}", err=True)
     say_failure(problem.error, problem.message, problem.hint, as_json=False)
     return 1
 
@@ -87,6 +88,6 @@ def say_failure(code: str, message: str, hint: str, *, as_json: bool) -> None:
         sys.stderr.write(json.dumps(record, ensure_ascii=False) + "\n")
         return
     label = click.style(f"{code}:", fg="red", bold=True)
-    click.echo(f"{label} {neutralised(message)}", err=True)
+    click.echo(f"{label} {neutralised(told(message))}", err=True)
     if hint:
-        click.echo(f"  → {neutralised(hint)}", err=True)
+        click.echo(f"  → {neutralised(told(hint))}", err=True)

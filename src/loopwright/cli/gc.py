@@ -7,7 +7,8 @@ from pathlib import Path
 import click
 import msgspec
 
-from loopwright.cli.options import context_of, in_workspace, say, say_json, with_sandbox_root
+from loopwright.cli.language import words
+from loopwright.cli.options import context_of, in_workspace, put, say, say_json, with_sandbox_root
 from loopwright.verbs.gc import gc
 
 _EPILOG = """\b
@@ -38,11 +39,17 @@ def command(keep: int, dry_run: bool, sandbox_root: str | None, project_root: Pa
     if as_json:
         say_json({"ok": True, "dry_run": dry_run, **msgspec.structs.asdict(removed)})
         return 0
-    verb = "would remove" if dry_run else "removed"
-    kept = f", {len(removed.objects)} kept versions of documents" if removed.objects else ""
-    say(f"{verb} {len(removed.runs)} runs and {len(removed.sandboxes)} sandboxes{kept}")
+    facts = {
+        "runs": len(removed.runs),
+        "sandboxes": len(removed.sandboxes),
+        "kept": words(", {count} kept versions of documents", count=len(removed.objects)) if removed.objects else "",
+    }
+    if dry_run:
+        put(words("would remove {runs} runs and {sandboxes} sandboxes{kept}", **facts))
+    else:
+        put(words("removed {runs} runs and {sandboxes} sandboxes{kept}", **facts))
     for name in (*removed.runs, *removed.sandboxes, *removed.objects):
-        say(f"  {name}")
+        put(f"  {name}")
     for run_id, slug in removed.needed.items():
         say(f"  {run_id} stays: the workflow {slug} rests on it")
     return 0

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from loopwright.cli.options import context_of, in_workspace, say, say_json
+from loopwright.cli.language import words
+from loopwright.cli.options import context_of, in_workspace, put, say, say_json
 from loopwright.verbs.init import init
 
 _EPILOG = """\b
@@ -45,5 +46,5 @@ def command(layout: str | None, project_root: Path, as_json: bool) -> int:
         say(f"mounted read-only into sandboxes: {', '.join(detected.provide)}")
     if detected.setup:
         say(f"set up in each sandbox: {', '.join(detected.setup)}")
-    say("next: `loopwright run`", fg="green")
+    put(words("next: `loopwright run`"), fg="green")
     return 0

@@ -9,7 +9,8 @@ from typing import Any
 import click
 
 from loopwright.agents.harness import HARNESSES, Scope
-from loopwright.cli.options import context_of, in_workspace, say, say_json
+from loopwright.cli.language import told
+from loopwright.cli.options import context_of, in_workspace, put, say, say_json
 from loopwright.kernel.files import shown
 from loopwright.verbs.install import Installed, install
 
@@ -63,6 +64,6 @@ def report(done: Installed, verb: str, *, as_json: bool, dry_run: bool) -> None:
     if not done.is_changed:
         say(f"{shown(done.path)}: nothing to change")
     elif not dry_run:
-        say(f"{verb} {shown(done.path)}")
+        put(f"{told(verb)} {shown(done.path)}")
     for note in done.notes:
         say(f"note: {note}", fg="yellow")

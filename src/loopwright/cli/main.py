@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
 import sys
 from contextlib import suppress
@@ -12,6 +13,7 @@ import click
 
 from loopwright.cli.failures import report_bug, report_click, report_error, wants_json
 from loopwright.cli.lazy import LazyCommands
+from loopwright.cli.spoken_help import SpokenFormatter
 from loopwright.errors import LoopwrightError
 from loopwright.version import VERSION
 
@@ -80,10 +82,14 @@ def loopwright() -> None:
 
 
 _TERMINATED = 143
+click.Context.formatter_class = SpokenFormatter
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit with the contract's code."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # A terminal that knows few characters gets the others as escapes, not an error in place of an answer.
+        sys.stdout.reconfigure(errors="backslashreplace")
     code = _run(sys.argv[1:] if arguments is None else arguments)
     with suppress(OSError):  # a pipe that is closed, a terminal that has gone
         sys.stdout.flush()

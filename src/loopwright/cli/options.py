@@ -7,11 +7,12 @@ from typing import Any
 
 import click
 
-from loopwright.cli.plain import F, in_workspace, say, say_json, say_json_line
+from loopwright.cli.language import speak
+from loopwright.cli.plain import F, in_workspace, put, say, say_json, say_json_line
 from loopwright.verbs.context import Context
 from loopwright.wiring.build import build_context
 
-__all__ = ["context_of", "in_workspace", "say", "say_json", "say_json_line", "with_sandbox_root"]
+__all__ = ["context_of", "in_workspace", "put", "say", "say_json", "say_json_line", "with_sandbox_root"]
 
 
 def with_sandbox_root(command: F) -> F:
@@ -21,4 +22,6 @@ def with_sandbox_root(command: F) -> F:
 
 def context_of(project_root: Path, flags: dict[tuple[str, str], Any] | None = None) -> Context:
     """The context for a command."""
-    return build_context(project_root, flags or {})
+    context = build_context(project_root, flags or {})
+    speak(context.settings.values.workspace.language)
+    return context

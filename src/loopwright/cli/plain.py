@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 import click
 
+from loopwright.cli.language import speak, told
 from loopwright.kernel.escapes import neutralised
 from loopwright.wiring.place import Place, find_place
 
@@ -31,12 +32,20 @@ def in_workspace(command: F) -> F:
 
 def place_of(project_root: Path) -> Place:
     """The workspace and its settings, for a command that needs no more."""
-    return find_place(project_root, {}, os.environ)
+    place = find_place(project_root, {}, os.environ)
+    speak(place.settings.values.workspace.language)
+    return place
+
+
+def put(text: str = "", *, nl: bool = True, err: bool = False, **style: Any) -> None:
+    """A line as it is; text from outside can't steer the terminal."""
+    shown = neutralised(text)
+    click.echo(click.style(shown, **style) if style else shown, nl=nl, err=err)
 
 
 def say(text: str = "", *, nl: bool = True, err: bool = False, **style: Any) -> None:
-    """A line for a person; text from outside can't steer the terminal."""
-    click.echo(click.style(neutralised(text), **style) if style else neutralised(text), nl=nl, err=err)
+    """A sentence of ours for a person, in their language."""
+    put(told(text), nl=nl, err=err, **style)
 
 
 def say_json_line(record: object) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from loopwright.cli.language import told, words
 from loopwright.kernel import codec
 from loopwright.kernel.escapes import neutralised
 from loopwright.redaction.model import Redacted
@@ -43,40 +44,44 @@ def lines_for(event: events.Event) -> list[str]:  # noqa: C901, PLR0912 -- one c
     """What a person reads about an event."""
     match event:
         case events.RunStarted(run_id):
-            return [f"run {run_id}"]
+            return [words("run {run_id}", run_id=run_id)]
         case events.PlanRead(goal, steps):
-            return [f"plan: {_clean(goal)} ({len(steps)} steps)"]
+            return [words("plan: {goal} ({count} steps)", goal=neutralised(goal.text), count=len(steps))]
         case events.SandboxOpened(mode, base, isolation, network, notes):
-            head = f"sandbox: {mode} of {base[:12]}, isolation {isolation}, network {network}"
-            return [head, *(f"  note: {_clean(note)}" for note in notes)]
+            facts = {"mode": mode, "base": base[:12], "isolation": isolation, "network": network}
+            head = words("sandbox: {mode} of {base}, isolation {isolation}, network {network}", **facts)
+            return [head, *(f"  {words('note: {note}', note=_clean(note))}" for note in notes)]
         case events.StepStarted(step, action):
-            return [f"{step}: {_clean(action)}".rstrip(": ")]
+            return [f"{step}: {neutralised(action.text)}".rstrip(": ")]
         case events.CommandStarted(step, _, command):
             return [f"{step}: $ {_first_line(command)}"]
         case events.CommandEnded(step, number, exit_code, ending, duration):
             said = f"exit {exit_code}" if ending == "exited" else f"{ending.replace('_', ' ')} (exit {exit_code})"
-            return [f"{step}: command {number}: {said} after {duration:.2f} s"]
+            facts = {"number": str(number), "said": told(said), "time": f"{duration:.2f}"}
+            return [f"{step}: {words('command {number}: {said} after {time} s', **facts)}"]
         case events.CheckJudged(step, kind, outcome, detail):
-            return [f"{step}: check {kind}: {outcome}: {_clean(detail)}"]
+            return [f"{step}: {words('check {kind}: {outcome}', kind=kind, outcome=told(outcome))}: {_clean(detail)}"]
         case events.StepEnded(step, outcome, duration, reason):
-            word = click.style(outcome, fg=_WORDS.get(outcome))
-            return [f"{step}: {word} after {duration:.2f} s" + (f": {_clean(reason)}" if reason.data else "")]
+            word = click.style(told(outcome), fg=_WORDS.get(outcome))
+            said = words("{outcome} after {time} s", outcome=word, time=f"{duration:.2f}")
+            return [f"{step}: {said}" + (f": {_clean(reason)}" if reason.data else "")]
         case events.SecretSeen(finding):
-            return [click.style(f"secret kept out: {_clean(finding)}", fg="red")]
+            return [click.style(words("secret kept out: {finding}", finding=_clean(finding)), fg="red")]
         case events.Replanning(agent, attempt, attempts, needs):
-            return [f"asking {agent} for a new plan ({attempt} of {attempts}; needs {needs})"]
+            return [told(f"asking {agent} for a new plan ({attempt} of {attempts}; needs {needs})")]
         case events.RunEnded(run_id, status, error_code, _, _, path, duration):
             color = "green" if status == "OK" else "red"
             word = click.style(status if error_code is None else f"{status} {error_code}", fg=color, bold=True)
-            return [f"run {run_id}: {word} after {duration:.2f} s", f"  evidence: {neutralised(path)}"]
+            said = words("run {run_id}: {status} after {time} s", run_id=run_id, status=word, time=f"{duration:.2f}")
+            return [said, f"  {words('evidence: {path}', path=neutralised(path))}"]
         case events.GaveUp(run_id, attempts, error_code):
-            return [click.style(f"{error_code} after {attempts} new plans; the last run is {run_id}", fg="red")]
+            return [click.style(told(f"{error_code} after {attempts} new plans; the last run is {run_id}"), fg="red")]
         case events.OutputSeen():
             return []
 
 
 def _clean(text: Redacted) -> str:
-    return neutralised(text.text)
+    return neutralised(told(text.text))
 
 
 def _first_line(text: Redacted) -> str:

@@ -9,7 +9,8 @@ from typing import IO, Literal
 import click
 from click.core import ParameterSource
 
-from loopwright.cli.options import context_of, in_workspace, say, say_json
+from loopwright.cli.language import told, words
+from loopwright.cli.options import context_of, in_workspace, put, say, say_json
 from loopwright.errors import WrongUsage
 from loopwright.kernel import codec
 from loopwright.kernel.files import shown
@@ -95,9 +96,11 @@ def list_command(project_root: Path, as_json: bool) -> int:
         return 0
     for one in found.stored:
         record = one.reflection
-        sure = "no confidence" if record.confidence is None else f"confidence {record.confidence:g}"
-        review = "review" if record.risk.needs_review else "no review"
-        say(f"{one.name}  {record.task_ref}  {sure}  {record.risk.surface} {record.risk.score:.2f} {review}")
+        sure = words("no confidence")
+        if record.confidence is not None:
+            sure = words("confidence {confidence}", confidence=f"{record.confidence:g}")
+        review = "review" if record.risk.needs_review else words("no review")
+        put(f"{one.name}  {record.task_ref}  {sure}  {record.risk.surface} {record.risk.score:.2f} {review}")
     for bad in found.unreadable:
         say(f"{bad.name}: not a reflection: {bad.why}", fg="red")
     if not found.stored and not found.unreadable:
@@ -166,9 +169,9 @@ def _say(one: Stored, as_json: bool) -> None:
     say(f"  {record.task_ref}, session {record.session_id}, {record.timestamp}{_POINTS[one.point]}")
     say(f"  {len(record.files_changed)} files changed; {risk.surface}, score {risk.score:.2f}: ", nl=False)
     say("review needed" if risk.needs_review else "no review needed", fg="yellow" if risk.needs_review else "green")
-    say(f"  why: {risk.reason}")
+    put(f"  {words('why: {why}', why=told(risk.reason))}")
     if record.confidence is not None:
-        say(f"  confidence: {record.confidence:g}")
+        put(f"  {words('confidence: {confidence}', confidence=f'{record.confidence:g}')}")
     if record.most_likely_wrong is not None:
         say(f"  most likely wrong: {record.most_likely_wrong.surface}: {record.most_likely_wrong.description}")
     if record.known_not_in_diff is not None:

@@ -8,7 +8,8 @@ from typing import Any, BinaryIO
 
 import click
 
-from loopwright.cli.options import context_of, in_workspace, say, say_json
+from loopwright.cli.language import told, words
+from loopwright.cli.options import context_of, in_workspace, put, say, say_json
 from loopwright.cli.risk_sarif import sarif_of
 from loopwright.errors import WrongUsage
 from loopwright.kernel.files import shown
@@ -107,11 +108,13 @@ def _tell(report: RiskReport) -> None:
     verdict = report.verdict
     headline, colour = ("review needed", "red") if verdict.needs_review else ("no review needed", "green")
     say(f"{headline}: score {verdict.score:.2f}, review from {verdict.threshold:g} on", fg=colour, bold=True)
-    say(f"why: {_why(report)} ({verdict.rules.title})")
+    put(words("why: {why} ({rules})", why=_why(report), rules=told(verdict.rules.title)))
     for surface, hits in verdict.by_surface().items():
         _tell_surface(surface, hits)
-    for line in (f"looked at: {report.compared}", *verdict.rules.lowered, *(f"note: {note}" for note in report.notes)):
-        say(line)
+    compared = words("looked at: {compared}", compared=told(report.compared))
+    notes = (words("note: {note}", note=told(note)) for note in report.notes)
+    for line in (compared, *map(told, verdict.rules.lowered), *notes):
+        put(line)
     for line in _next(report):
         say(f"  → {line}")
 
@@ -119,23 +122,24 @@ def _tell(report: RiskReport) -> None:
 def _why(report: RiskReport) -> str:
     verdict, change = report.verdict, report.change
     if not verdict.hits:
-        return "nothing changed"
-    lines = f"+{change.insertions or 0} -{change.deletions or 0} lines"
+        return words("nothing changed")
+    lines = words("+{added} -{removed} lines", added=change.insertions or 0, removed=change.deletions or 0)
+    base, score = f"{verdict.base:.2f}", f"{verdict.score:.2f}"
     if verdict.surface == "none":
-        return f"no file is on a known surface, and {lines} say {verdict.score:.2f}"
-    raised = (
-        f"; {lines} raise it from {verdict.base:.2f} to {verdict.score:.2f}" if verdict.score > verdict.base else ""
-    )
-    return f"{verdict.surface} is touched{raised}"
+        return words("no file is on a known surface, and {lines} say {score}", lines=lines, score=score)
+    touched = words("{surface} is touched", surface=verdict.surface)
+    if verdict.score <= verdict.base:
+        return touched
+    return touched + words("; {lines} raise it from {base} to {score}", lines=lines, base=base, score=score)
 
 
 def _tell_surface(surface: str, hits: list[Hit]) -> None:
     for number, hit in enumerate(hits[:_FILES_SHOWN]):
         head = f"{surface.ljust(5)} {hits[0].weight:.2f}" if number == 0 else ""
-        why = f"  ({hit.why})" if surface != "none" else ""
-        say(f"  {head.ljust(10)}  {shown(hit.path)}{why}")
+        why = f"  ({told(hit.why)})" if surface != "none" else ""
+        put(f"  {head.ljust(10)}  {shown(hit.path)}{why}")
     if len(hits) > _FILES_SHOWN:
-        say(f"{'':14}and {len(hits) - _FILES_SHOWN} more")
+        put(f"{'':14}{words('and {count} more', count=len(hits) - _FILES_SHOWN)}")
 
 
 def _next(report: RiskReport) -> list[str]:

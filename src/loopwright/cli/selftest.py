@@ -7,7 +7,8 @@ from pathlib import Path
 import click
 import msgspec
 
-from loopwright.cli.options import context_of, in_workspace, say, say_json
+from loopwright.cli.language import told
+from loopwright.cli.options import context_of, in_workspace, put, say_json
 from loopwright.errors import SelftestFailed
 from loopwright.verbs.selftest import selftest
 
@@ -25,8 +26,8 @@ def command(project_root: Path, as_json: bool) -> int:
     for tested in selftest(context_of(project_root)):
         done.append(tested)
         if not as_json:
-            say(
-                f"{'✓' if tested.passed else '✗'} {tested.what}: {tested.said}",
+            put(
+                f"{'✓' if tested.passed else '✗'} {told(tested.what)}: {told(tested.said)}",
                 fg="green" if tested.passed else "red",
             )
     failed = [tested.what for tested in done if not tested.passed]

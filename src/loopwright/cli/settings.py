@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 import msgspec
 
-from loopwright.cli.options import context_of, in_workspace, say
+from loopwright.cli.options import context_of, in_workspace, put
 from loopwright.verbs.settings import settings
 
 _EPILOG = """\b
@@ -38,7 +38,7 @@ def command(changed: bool, project_root: Path, as_json: bool) -> int:
     width = max((len(f"{one.section}.{one.key}") for one in listed), default=0)
     for one in listed:
         name = f"{one.section}.{one.key}".ljust(width)
-        say(f"{name}  {_short(clean(_spelled(one.value)).text)}  ({one.origin})")
+        put(f"{name}  {_short(clean(_spelled(one.value)).text)}  ({one.origin})")
     return 0
 
 

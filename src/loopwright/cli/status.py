@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 import msgspec
 
+from loopwright.cli.language import told, words
 from loopwright.cli.lazy import load
 from loopwright.cli.loop.colors import COLORS
 from loopwright.cli.loop.listing import loop_line
@@ -69,10 +70,12 @@ def _workflow_lines(workflows: list[Listed]) -> list[str]:
     archived = sum(one.archive_status == "archived" for one in workflows)
     stages = Counter(one.current_stage for one in workflows if one.archive_status != "archived")
     counted = [f"{stages[stage]} {stage}" for stage in STAGES if stages[stage]]
-    lines = [f"workflows: {', '.join([*counted, *([f'{archived} archived'] if archived else [])])}"]
+    if archived:
+        counted.append(words("{count} archived", count=archived))
+    lines = [words("workflows: {counted}", counted=", ".join(counted))]
     for one in [one for one in workflows if one.archive_status != "archived"][:_SHOWN]:
         lines.append(f"  {one.slug}  {one.current_stage}, {one.stage_status}")
-        lines.append(f"      → {neutralised(one.recommended_next_action)}")
+        lines.append(f"      → {neutralised(told(one.recommended_next_action))}")
     return lines
 
 
@@ -81,16 +84,17 @@ def _loop_lines(loops: list[Summary]) -> list[str]:
         return []
     totals = Counter(one.line.status for one in loops)
     counted = [click.style(f"{totals[name]} {name}", fg=COLORS.get(name, "red")) for name in STATUSES if totals[name]]
-    lines = [f"loops: {', '.join(counted)}"]
+    lines = [words("loops: {counted}", counted=", ".join(counted))]
     at_work = [one for one in loops if one.line.status == "running" and one.has_worker]
     lines += [f"  {loop_line(one)}" for one in at_work[:_SHOWN]]
     waiting = [one for one in loops if way_on(one) is not None]
     if waiting:
-        lines.append("waiting for a person:")
+        lines.append(words("waiting for a person:"))
     for one in waiting[:_SHOWN]:
         lines.append(f"  {loop_line(one)}")
-        lines += [f"      {neutralised(hold.message)}" for hold in one.line.loopwright.holds]
-        lines.append(f"      → {way_on(one)}")
+        lines += [f"      {neutralised(told(hold.message))}" for hold in one.line.loopwright.holds]
+        lines.append(f"      → {told(way_on(one) or '')}")
     if len(waiting) > _SHOWN:
-        lines.append(f"  … and {len(waiting) - _SHOWN} more: `loopwright loop list`")
+        more = words("… and {count} more: `loopwright loop list`", count=len(waiting) - _SHOWN)
+        lines.append(f"  {more}")
     return lines

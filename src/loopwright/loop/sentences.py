@@ -1,127 +1,138 @@
-"""What happened to a loop, as sentences for people: one for each kind of event. Pure and total."""
+"""What happened to a loop, as sentences for people: one for each kind of event. Pure and total.
+
+They are made of many small pieces, so each is said by its template in the language of whoever reads.
+"""
 
 from __future__ import annotations
 
 from loopwright.loop import events as e
 from loopwright.loop.model import Budget, Hold, Spent, Validation
+from loopwright.wording.catalogue import ENGLISH, Catalogue
 
 _MOST_NAMES = 5
 
 
-def sentence(event: e.Event) -> str:
+def sentence(event: e.Event, say: Catalogue = ENGLISH) -> str:
     """The event in words; text from outside is as it was written, for whoever prints it to neutralise."""
     match event:
         case e.LoopCreated(title=title, max_iterations=most):
-            return f"made: {title}, at most {most} iterations"
+            return say.words("made: {title}, at most {most} iterations", title=title, most=most)
         case e.LoopStarted():
-            return "started"
+            return say.words("started")
         case e.HoldPlaced(hold=hold):
-            return hold_in_words(hold)
+            return hold_in_words(hold, say)
         case e.HoldLifted(holder=holder):
-            return f"the hold of {holder} is lifted"
+            return say.words("the hold of {holder} is lifted", holder=holder)
         case e.LoopStopped(by=by):
-            return f"stopped by {by}"
+            return say.words("stopped by {by}", by=by)
         case e.LoopFailed(reason=reason):
-            return f"failed: {reason}"
+            return say.words("failed: {reason}", reason=say.told(reason))
         case e.LoopCompleted(forced=forced):
-            return "completed" if forced is None else f"closed as done by a person: {forced}"
+            done = say.words("completed")
+            return done if forced is None else say.words("closed as done by a person: {forced}", forced=forced)
         case e.LoopRetried():
-            return "another attempt begins"
+            return say.words("another attempt begins")
         case e.LoopInitialised():
-            return "it has its tasks"
+            return say.words("it has its tasks")
         case e.WorkerArrived(worker=worker):
-            return f"process {worker.pid} on {worker.host} drives it"
+            return say.words("process {pid} on {host} drives it", pid=worker.pid, host=worker.host)
         case e.WorkerLeft(why=why):
-            return f"its worker left: {why}"
+            return say.words("its worker left: {why}", why=say.told(why))
         case _:
-            return _of_settings(event)
+            return _of_settings(event, say)
 
 
-def _of_settings(event: e.Event) -> str:
+def _of_settings(event: e.Event, say: Catalogue) -> str:
     match event:
         case e.IterationsGiven(max_iterations=most):
-            return f"it may take {most} iterations now"
+            return say.words("it may take {most} iterations now", most=most)
         case e.BudgetSet(budget=budget):
-            return f"its budget is {budget_in_words(budget)} now"
+            return say.words("its budget is {budget} now", budget=budget_in_words(budget, say))
         case e.TaskBudgetSet(task_id=task_id, budget=budget):
-            whose = f"task {task_id}" if task_id else "each task"
-            return f"{whose} may cost {budget_in_words(budget)} now"
+            whose = say.words("task {task_id}", task_id=task_id) if task_id else say.words("each task")
+            return say.words("{whose} may cost {budget} now", whose=whose, budget=budget_in_words(budget, say))
         case e.ModeSet(mode=mode):
-            return "the rules choose what is next" if mode == "auto" else "a person chooses what is next"
+            rules = say.words("the rules choose what is next")
+            return rules if mode == "auto" else say.words("a person chooses what is next")
         case e.TaskAdded(task=task, before=before):
-            where = f" before {before}" if before else ""
-            return f"task {task.id} is added{where}: {task.description}"
+            where = say.words(" before {before}", before=before) if before else ""
+            facts = {"id": task.id, "where": where, "description": task.description}
+            return say.words("task {id} is added{where}: {description}", **facts)
         case e.TaskEdited(task=task):
-            return f"task {task.id} reads now: {task.description}"
+            return say.words("task {id} reads now: {description}", id=task.id, description=task.description)
         case e.TaskRemoved(task_id=task_id):
-            return f"task {task_id} is removed"
+            return say.words("task {task_id} is removed", task_id=task_id)
         case e.TasksOrdered(task_ids=ids):
-            return f"the tasks are in another order: {_named(ids)}"
+            return say.words("the tasks are in another order: {ids}", ids=_named(ids, say))
         case _:
-            return _of_others(event)
+            return _of_others(event, say)
 
 
-def _of_others(event: e.Event) -> str:
+def _of_others(event: e.Event, say: Catalogue) -> str:
     match event:
         case e.SkillStateTaken():
-            return "another tool changed the worker's fields of the state file"
+            return say.words("another tool changed the worker's fields of the state file")
         case e.OutsideKeysTaken(extra=extra):
-            return f"another tool's keys are kept: {_named(tuple(extra)) or 'none any more'}"
+            named = _named(tuple(extra), say) or say.words("none any more")
+            return say.words("another tool's keys are kept: {extra}", extra=named)
         case e.LoopRestored(source=source):
-            return f"its log was lost; it is rebuilt from {source}"
+            return say.words("its log was lost; it is rebuilt from {source}", source=say.told(source))
         case e.IterationTaken():
-            return "another tool counted an iteration"
+            return say.words("another tool counted an iteration")
         case _:
-            return _of_work(event)
+            return _of_work(event, say)
 
 
-def _of_work(event: e.Event) -> str:
+def _of_work(event: e.Event, say: Catalogue) -> str:
     match event:
         case e.ActionStarted(action=action, task_id=task_id):
-            return f"{action} begins" + (f": task {task_id}" if task_id else "")
+            begins = say.words("{action} begins", action=action)
+            return begins + (say.words(": task {task_id}", task_id=task_id) if task_id else "")
         case e.ActionPaused(session=session):
-            return "the action is interrupted and stays under way" + (
-                ", the agent's session is kept" if session else ""
-            )
+            paused = say.words("the action is interrupted and stays under way")
+            return paused + (say.words(", the agent's session is kept") if session else "")
         case e.ActionAbandoned(why=why):
-            return f"the action is given up: {why}"
+            return say.words("the action is given up: {why}", why=say.told(why))
         case e.ActionDone(action=action):
-            return f"{action} is done"
+            return say.words("{action} is done", action=action)
         case e.TaskFinished(task_id=task_id, status=status, files_changed=files):
-            return f"task {task_id} {_TASK_ENDS[status]}" + (f", changed: {_named(files)}" if files else "")
+            ended = say.words("task {task_id} {ended}", task_id=task_id, ended=say.text(_TASK_ENDS[status]))
+            return ended + (say.words(", changed: {files}", files=_named(files, say)) if files else "")
         case e.WorkKept(tree=tree):
-            return f"the work is kept as tree {tree.tree[:12]}"
+            return say.words("the work is kept as tree {tree}", tree=tree.tree[:12])
         case e.WorkDropped(tree=tree):
-            return f"what was tried does not hold: the work is tree {tree.tree[:12]} again"
+            return say.words("what was tried does not hold: the work is tree {tree} again", tree=tree.tree[:12])
         case e.HypothesesProposed(bug=bug, hypotheses=hypotheses):
-            return f"possible causes of {bug}: {len(hypotheses)}"
+            return say.words("possible causes of {bug}: {count}", bug=say.told(bug), count=len(hypotheses))
         case e.HypothesisJudged(hypothesis_id=name, status=status, verdict_reason=reason):
-            return f"{name} is {status}: {reason}"
+            return say.words("{name} is {status}: {reason}", name=name, status=status, reason=say.told(reason))
         case e.ValidationRecorded(validation=validation):
-            return f"the tests {validation_in_words(validation)}"
+            return say.words("the tests {validation}", validation=validation_in_words(validation, say))
         case e.ErrorNoted(error=error):
-            return f"{error.action} went wrong: {error.message}"
+            return say.words("{action} went wrong: {message}", action=error.action, message=say.told(error.message))
         case _:
-            return _of_turns(event)
+            return _of_turns(event, say)
 
 
-def _of_turns(event: e.Event) -> str:
+def _of_turns(event: e.Event, say: Catalogue) -> str:
     match event:
         case e.TurnBegun(turn=turn):
-            return f"{turn.agent} is asked" + (f" about task {turn.task_id}" if turn.task_id else "")
+            asked = say.words("{agent} is asked", agent=turn.agent)
+            return asked + (say.words(" about task {task_id}", task_id=turn.task_id) if turn.task_id else "")
         case e.CostCounted(spent=spent):
-            return f"it cost {_spent_in_words(spent)}"
+            return say.words("it cost {spent}", spent=_spent_in_words(spent, say))
         case e.DecisionAsked(decision=decision):
-            return f"an agent asks {decision.id}: {decision.question}"
+            return say.words("an agent asks {id}: {question}", id=decision.id, question=decision.question)
         case e.DecisionAnswered(decision_id=name, answer=answer, by=by):
-            return f"{by} answers {name}: {answer}"
+            return say.words("{by} answers {name}: {answer}", by=by, name=name, answer=answer)
         case _:
             return _never(event)
 
 
-def hold_in_words(hold: Hold) -> str:
+def hold_in_words(hold: Hold, say: Catalogue = ENGLISH) -> str:
     """Who holds a loop, why, and until when where that is known."""
-    return f"held by {hold.holder}: {hold.message}" + (f" (until {hold.until})" if hold.until else "")
+    held = say.words("held by {holder}: {message}", holder=hold.holder, message=say.told(hold.message))
+    return held + (say.words(" (until {until})", until=hold.until) if hold.until else "")
 
 
 def _never(event: e.Event) -> str:
@@ -137,28 +148,39 @@ _TASK_ENDS = {
 }
 
 
-def validation_in_words(validation: Validation) -> str:
+def validation_in_words(validation: Validation, say: Catalogue = ENGLISH) -> str:
     """How the tests went."""
-    ran = f"{validation.pass_rate:g} % of {len(validation.results)}"
-    covered = f", coverage {validation.coverage:g} %" if validation.coverage is not None else ""
+    ran = say.words("{rate} % of {count}", rate=f"{validation.pass_rate:g}", count=len(validation.results))
+    if validation.coverage is not None:
+        ran += say.words(", coverage {coverage} %", coverage=f"{validation.coverage:g}")
     if validation.passed:
-        return f"passed: {ran}{covered}"
-    failing = _named(validation.failed_tests)
-    return f"failed: {ran}{covered}" + (f"; failing: {failing}" if failing else "")
+        return say.words("passed: {ran}", ran=ran)
+    failing = _named(tuple(say.told(name) for name in validation.failed_tests), say)
+    return say.words("failed: {ran}", ran=ran) + (say.words("; failing: {failing}", failing=failing) if failing else "")
 
 
-def budget_in_words(budget: Budget) -> str:
+def budget_in_words(budget: Budget, say: Catalogue = ENGLISH) -> str:
     """The limits that are set."""
-    limits = {"USD": budget.usd, "tokens": budget.tokens, "s of work": budget.wall_s, "turns": budget.turns}
-    return ", ".join(f"{limit:g} {word}" for word, limit in limits.items() if limit is not None) or "without limits"
+    limits = [
+        (say.words("{limit} USD", limit=_shortly(budget.usd)), budget.usd),
+        (say.words("{limit} tokens", limit=_shortly(budget.tokens)), budget.tokens),
+        (say.words("{limit} s of work", limit=_shortly(budget.wall_s)), budget.wall_s),
+        (say.words("{limit} turns", limit=_shortly(budget.turns)), budget.turns),
+    ]
+    return ", ".join(said for said, limit in limits if limit is not None) or say.words("without limits")
 
 
-def _spent_in_words(spent: Spent) -> str:
-    usd = f"{spent.usd:.2f} USD" if spent.usd_known else "an untold sum"
-    turns = f", {spent.turns} turn{'s' if spent.turns != 1 else ''}" if spent.turns else ""
-    return f"{usd}, {spent.tokens:,} tokens, {spent.wall_s:.1f} s{turns}"
+def _shortly(limit: float | None) -> str:
+    return "" if limit is None else f"{limit:g}"
 
 
-def _named(names: tuple[str, ...]) -> str:
+def _spent_in_words(spent: Spent, say: Catalogue) -> str:
+    usd = say.words("{usd} USD", usd=f"{spent.usd:.2f}") if spent.usd_known else say.words("an untold sum")
+    turns = say.words("{turns} turns", turns=spent.turns) if spent.turns != 1 else say.words("{turns} turn", turns=1)
+    tokens = say.words("{tokens} tokens", tokens=f"{spent.tokens:,}")
+    return f"{usd}, {tokens}, {spent.wall_s:.1f} s" + (f", {turns}" if spent.turns else "")
+
+
+def _named(names: tuple[str, ...], say: Catalogue) -> str:
     more = len(names) - _MOST_NAMES
-    return ", ".join(names[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
+    return ", ".join(names[:_MOST_NAMES]) + (say.words(" and {more} more", more=more) if more > 0 else "")

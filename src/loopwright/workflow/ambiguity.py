@@ -33,12 +33,12 @@ class Score(msgspec.Struct, frozen=True):
 
     def sentence(self) -> str:
         """Where it comes from."""
-        return ", ".join(f"{name} {share:.2f}" for name, share in self.parts[:4]) or "nothing is open"
+        return ", ".join(f"{name}: {share:.2f}" for name, share in self.parts[:4]) or "nothing is open"
 
 
 def ambiguity(spec: s.Spec, *, reported: float | None = None, floor: float = 0.0) -> Score:
     """The score of a spec."""
-    parts = {f"{name} is empty": weight for name, weight in SECTION_WEIGHTS.items() if not spec.says(name)}
+    parts = {f"{name} says nothing yet": weight for name, weight in SECTION_WEIGHTS.items() if not spec.says(name)}
     if spec.items:
         parts["open questions"] = OPEN_ITEMS_WEIGHT * len(spec.open_items) / len(spec.items)
     computed = sum(parts.values())

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 
+import msgspec
+
+from loopwright.wording.catalogue import Catalogue
 from loopwright.workflow.documents import spec as s
 from loopwright.workflow.documents.page import Page, new_page
 from loopwright.workflow.documents.spec import Spec
@@ -12,51 +15,61 @@ from loopwright.workflow.slices import Check, Slice, Slices
 
 # A document with this key is made anew by every `plan`; who takes it out owns the document from then on.
 COMPOSED = "composed"
+# What each is for, in its first lines; in a document that is all names and commands, the words that show its language.
+_IN_ORDER = "Slices in the order in which they are built. Each can be seen at work alone; its own checks judge it."
+_JUDGED = (
+    "What decides when the work is done. The tool runs these commands itself, in a fresh sandbox; "
+    "what an agent says about them counts for nothing."
+)
+_WANTED = "What is to be built, in one place, as the spec says it. Whoever wants something else changes the spec first."
+_TICKED = "Done is what the checks show and a person signs, not what is ticked here. The list is for those who work."
 _NOTE = "from the spec, the slices and the deltas; take this line out, and the file is yours"
 
 
-def development_plan(slug: str, slices: Slices) -> Page:
+def development_plan(slug: str, slices: Slices, say: Catalogue) -> Page:
     """In which order what is built."""
-    page = _page(f"Development plan: {slug}", slug)
+    page = _page(say.words("Development plan: {slug}", slug=slug), slug, say, _IN_ORDER)
     for one in slices.slices:
-        after = f"After {', '.join(one.blocked_by)}. " if one.blocked_by else ""
-        who = "A person signs it." if one.type == "HITL" else "An agent builds it alone."
+        after = say.words("After {names}. ", names=", ".join(one.blocked_by)) if one.blocked_by else ""
+        who = say.words("A person signs it.") if one.type == "HITL" else say.words("An agent builds it alone.")
         page = page.with_section(f"{one.id} {one.title}", f"{one.behavior}\n\n{after}{who}")
     return page
 
 
-def test_plan(slug: str, slices: Slices) -> Page:
+def test_plan(slug: str, slices: Slices, say: Catalogue) -> Page:
     """By what each slice is judged."""
-    page = _page(f"Test plan: {slug}", slug)
+    page = _page(say.words("Test plan: {slug}", slug=slug), slug, say, _JUDGED)
     for one in slices.slices:
         lines = [f"- {line}" for line in one.acceptance_criteria]
-        lines += ["", f"Signal: {one.verification_signal}", "", *(_check_line(check) for check in one.checks)]
+        lines += ["", say.words("Signal: {signal}", signal=one.verification_signal), ""]
+        lines += [_check_line(check, say) for check in one.checks]
         page = page.with_section(f"{one.id} {one.title}", "\n".join(lines))
     return page
 
 
-def prd(slug: str, spec: Spec, requirements: dict[str, tuple[str, ...]]) -> Page:
+def prd(slug: str, spec: Spec, requirements: dict[str, tuple[str, ...]], say: Catalogue) -> Page:
     """What is to be built, in one place."""
-    page = _page(f"PRD: {slug}", slug)
+    page = _page(f"PRD: {slug}", slug, say, _WANTED)
     for name in (s.INTENT, s.OUTCOME, s.IN_SCOPE, s.NON_GOALS, s.CONSTRAINTS, s.SUCCESS, s.CRITERIA):
-        page = page.with_section(name, spec.page.text_of(name) or "(nothing said)")
+        page = page.with_section(name, spec.page.text_of(name) or say.words("(nothing said)"))
     listed = [f"- {domain}: {name}" for domain, names in requirements.items() for name in names]
-    return page.with_section("Requirements", "\n".join(listed) or "(none)")
+    return page.with_section("Requirements", "\n".join(listed) or say.words("(none)"))
 
 
-def test_spec(slug: str, spec: Spec, slices: Slices) -> Page:
+def test_spec(slug: str, spec: Spec, slices: Slices, say: Catalogue) -> Page:
     """How it is judged, in one place."""
-    page = _page(f"Test spec: {slug}", slug).with_section(s.CRITERIA, spec.page.text_of(s.CRITERIA))
+    page = _page(say.words("Test spec: {slug}", slug=slug), slug, say, _JUDGED)
+    page = page.with_section(s.CRITERIA, spec.page.text_of(s.CRITERIA))
     lines = [f"- {one.id} {one.title}: {one.verification_signal}" for one in slices.slices]
-    checks = [_check_line(check) for check in slices.checks]
+    checks = [_check_line(check, say) for check in slices.checks]
     return page.with_section("Verification Steps", "\n".join([*lines, "", *checks]))
 
 
-def tasks(slug: str, slices: Slices) -> Page:
+def tasks(slug: str, slices: Slices, say: Catalogue) -> Page:
     """The checklist, in the form that OpenSpec's tools count."""
-    page = _page(f"Tasks: {slug}", slug)
+    page = _page(say.words("Tasks: {slug}", slug=slug), slug, say, _TICKED)
     for number, one in enumerate(slices.slices, start=1):
-        lines = [f"- [ ] {number}.{at} {line}" for at, line in enumerate(_steps(one), start=1)]
+        lines = [f"- [ ] {number}.{at} {line}" for at, line in enumerate(_steps(one, say), start=1)]
         page = page.with_section(f"{number}. {one.id} {one.title}", "\n".join(lines))
     return page
 
@@ -87,17 +100,19 @@ def artifact_graph(slug: str, domains: tuple[str, ...], present: frozenset[str])
     return (json.dumps({"schema_version": 1, "nodes": nodes, "nextReady": ready}, indent=2) + "\n").encode()
 
 
-def _page(title: str, slug: str) -> Page:
-    return new_page(title, workflow=slug, composed=_NOTE)
+def _page(title: str, slug: str, say: Catalogue, intro: str) -> Page:
+    page = new_page(title, workflow=slug, composed=say.text(_NOTE))
+    return msgspec.structs.replace(page, preamble=f"{page.preamble}{say.text(intro)}\n")
 
 
-def _check_line(check: Check) -> str:
+def _check_line(check: Check, say: Catalogue) -> str:
     if check.hidden:
-        return f"- {check.id}: hidden"
-    kind = " (regression)" if check.regression else ""
+        return say.words("- {id}: hidden", id=check.id)
+    kind = say.words(" (regression)") if check.regression else ""
     return f"- {check.id}{kind}: `{check.command}`"
 
 
-def _steps(one: Slice) -> list[str]:
-    signed = [f"a person signs it: loopwright sign SLUG {one.id}"] if one.type == "HITL" else []
-    return [*one.acceptance_criteria, *(f"{check.id} passes" for check in one.checks), *signed]
+def _steps(one: Slice, say: Catalogue) -> list[str]:
+    signed = [say.words("a person signs it: loopwright sign SLUG {id}", id=one.id)] if one.type == "HITL" else []
+    passes = [say.words("{id} passes", id=check.id) for check in one.checks]
+    return [*one.acceptance_criteria, *passes, *signed]

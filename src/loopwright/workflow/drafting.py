@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from loopwright.wording.catalogue import ENGLISH, Catalogue
 from loopwright.workflow.delta.domains import domain_problem
 from loopwright.workflow.delta.model import Unreadable
 from loopwright.workflow.delta.read import read_delta
@@ -49,45 +50,51 @@ def wrong_with(reply: PlanReply, domains: tuple[str, ...]) -> str | None:
     return "; ".join(found) or None
 
 
-def drafted(slug: str, reply: PlanReply, domains: tuple[str, ...], source: str) -> dict[str, bytes]:
+def drafted(
+    slug: str, reply: PlanReply, domains: tuple[str, ...], source: str, say: Catalogue = ENGLISH
+) -> dict[str, bytes]:
     """The planner's documents, by name."""
     design = reply.design or reply.architecture or reply.plan
     listed = "\n".join(f"- {domain}" for domain in domains)
     proposal = (
-        new_page(f"Change: {slug}", workflow=slug)
+        new_page(say.words("Change: {slug}", slug=slug), workflow=slug)
         .with_section("Why", reply.why)
         .with_section("What Changes", reply.what_changes)
         .with_section("Target Spec Domains", listed)
-        .with_section("Source", source)
+        .with_section("Source", say.told(source))
     )
     pages: dict[str, Page] = {
-        PLAN_DOCUMENTS["plan"]: _prose(f"Plan: {slug}", slug, reply.plan),
-        PLAN_DOCUMENTS["architecture"]: _prose(f"Architecture: {slug}", slug, reply.architecture or design),
+        PLAN_DOCUMENTS["plan"]: _prose(say.words("Plan: {slug}", slug=slug), slug, reply.plan),
+        PLAN_DOCUMENTS["architecture"]: _prose(
+            say.words("Architecture: {slug}", slug=slug), slug, reply.architecture or design
+        ),
         CHANGE_DOCUMENTS["proposal"]: proposal,
-        CHANGE_DOCUMENTS["design"]: _prose(f"Design: {slug}", slug, design),
+        CHANGE_DOCUMENTS["design"]: _prose(say.words("Design: {slug}", slug=slug), slug, design),
     }
     documents = {name: page.render() for name, page in pages.items()}
     documents[SLICES] = render_slices(slug, _slices(reply))
     return documents | {delta_of(domain): _ended(text) for domain, text in reply.deltas.items()}
 
 
-def skeletons(slug: str, domains: tuple[str, ...], source: str, tasks: bytes = b"") -> dict[str, bytes]:
+def skeletons(
+    slug: str, domains: tuple[str, ...], source: str, tasks: bytes = b"", say: Catalogue = ENGLISH
+) -> dict[str, bytes]:
     """What a person fills in where no agent plans; a task list that is there already names the slices."""
-    hint = "<!-- write here -->"
+    hint = say.words("<!-- write here -->")
     reply = PlanReply(plan=hint, slices=[], deltas={}, why=hint, what_changes=hint, architecture=hint, design=hint)
     empty = {
         "id": "VS-1",
-        "title": "the first slice",
+        "title": say.words("the first slice"),
         "type": "AFK",
         "blocked_by": [],
-        "behavior": "what a user can do then",
-        "acceptance_criteria": ["what is true then"],
-        "verification_signal": "what one sees",
+        "behavior": say.words("what a user can do then"),
+        "acceptance_criteria": [say.words("what is true then")],
+        "verification_signal": say.words("what one sees"),
         "checks": [],
     }
     slices = _slices_of_tasks(tasks, empty) or [empty]
     listed = {"schema_version": SCHEMA_VERSION, "philosophy": PHILOSOPHY, "workflow": slug, "slices": slices}
-    documents = drafted(slug, msgspec.structs.replace(reply, slices=slices), domains, source)
+    documents = drafted(slug, msgspec.structs.replace(reply, slices=slices), domains, source, say)
     documents[SLICES] = (json.dumps(listed, ensure_ascii=False, indent=2) + "\n").encode()
     # A name that leads out of the change's folder names no file of it.
     return documents | {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from loopwright.wording.catalogue import ENGLISH, Catalogue
 from loopwright.workflow.documents import spec as s
 from loopwright.workflow.documents.spec import Item, Spec
 
@@ -31,18 +32,20 @@ class Asked(msgspec.Struct, frozen=True):
     presses_on: str | None = None
 
 
-def next_question(spec: Spec, pressed: frozenset[str]) -> Asked | None:
+def next_question(spec: Spec, pressed: frozenset[str], say: Catalogue = ENGLISH) -> Asked | None:
     """What to ask now; None when there is nothing left to ask."""
     for section, question in _QUESTIONS.items():
         if not spec.says(section):
-            return Asked(_MARK.format(section=section) + question)
+            return Asked(_MARK.format(section=section) + say.text(question))
     answered = [item for item in spec.items if item.status == "answered"]
     if answered and not pressed:
         item = _weakest(answered)
         said = item.answer if len(item.answer) < 120 else item.answer[:117] + "…"
-        return Asked(f"You said in {item.id}: “{said}” What would prove that wrong, and does it hold then?", item.id)
+        template = "You said in {id}: “{said}” What would prove that wrong, and does it hold then?"
+        return Asked(say.words(template, id=item.id, said=said), item.id)
     if not answered and not pressed:
-        return Asked("[pressure] Which single fact, if it were otherwise, would change this spec, and how sure is it?")
+        question = "[pressure] Which single fact, if it were otherwise, would change this spec, and how sure is it?"
+        return Asked(say.text(question))
     return None
 
 

@@ -8,6 +8,7 @@ from typing import Literal
 
 import msgspec
 
+from loopwright.wording.catalogue import ENGLISH, Catalogue
 from loopwright.workflow.documents.page import new_page
 from loopwright.workflow.model import Review, Stage, Verdict
 
@@ -86,10 +87,12 @@ def concluded(
     return Outcome("request-changes", target, rationale, tuple(found), tuple(told))
 
 
-def report(slug: str, review: Review, outcome: Outcome, manifests: dict[str, list[str]], at: str) -> bytes:
+def report(
+    slug: str, review: Review, outcome: Outcome, manifests: dict[str, list[str]], at: str, say: Catalogue = ENGLISH
+) -> bytes:
     """`review-report.md`."""
     page = new_page(
-        f"Review: {slug}",
+        say.words("Review: {slug}", slug=slug),
         schema_version="1",
         workflow_id=slug,
         verdict=outcome.verdict,
@@ -101,12 +104,12 @@ def report(slug: str, review: Review, outcome: Outcome, manifests: dict[str, lis
         input_manifest=manifests.get("input", []),
         evidence_manifest=manifests.get("evidence", []),
     )
-    objections = "\n".join(f"- ({one.target.value}) {one.message}" for one in outcome.objections) or "none"
-    notes = "\n".join(f"- {note}" for note in outcome.notes) or "none"
+    objections = "\n".join(f"- ({one.target.value}) {say.told(one.message)}" for one in outcome.objections)
+    notes = "\n".join(f"- {say.told(note)}" for note in outcome.notes)
     return (
         page.with_section("Verdict", outcome.verdict)
-        .with_section("Objections", objections)
-        .with_section("Notes", notes)
+        .with_section("Objections", objections or say.words("none"))
+        .with_section("Notes", notes or say.words("none"))
         .render()
     )
 

@@ -15,6 +15,7 @@ import msgspec
 from loopwright.analysis.history import Progress
 from loopwright.analysis.markdown import body, kill_line
 from loopwright.analysis.preregistered import Question
+from loopwright.cli.language import words
 from loopwright.cli.lazy import load
 from loopwright.cli.options import in_workspace, say, say_json
 from loopwright.errors import Interrupted, WrongUsage
@@ -92,7 +93,7 @@ def progress(output: Output) -> Progress | None:
     """A count on a terminal, while it takes long."""
     if output.as_json or not sys.stderr.isatty():
         return None
-    return lambda count: click.echo(f"\r  {count:,} commits read", nl=False, err=True)
+    return lambda count: click.echo("\r  " + words("{count} commits read", count=f"{count:,}"), nl=False, err=True)
 
 
 def show(analysed: Analysed, output: Output) -> None:

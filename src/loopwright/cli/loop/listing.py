@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 import msgspec
 
+from loopwright.cli.language import told
 from loopwright.cli.loop.colors import COLORS
 from loopwright.cli.plain import in_workspace, place_of, say, say_json
 from loopwright.kernel.cells import one_line
@@ -40,6 +41,6 @@ def loop_line(one: Summary) -> str:
     """A loop in a line."""
     line = one.line
     status = click.style(f"{line.status:<9}", fg=COLORS.get(line.status, "red"))
-    note = "  (no worker)" if one.is_abandoned else ""
+    note = f"  {told('(no worker)')}" if one.is_abandoned else ""
     rest = one_line(f"{line.current_iteration}/{line.max_iterations}  {line.title}{note}")
     return f"{line.loop_id}  {status}  {rest}"

@@ -7,8 +7,9 @@ import shutil
 import sys
 from typing import Any
 
+from loopwright.cli.language import spoken, told, words
 from loopwright.cli.loop.colors import COLORS
-from loopwright.cli.plain import say, say_json
+from loopwright.cli.plain import put, say, say_json
 from loopwright.kernel.cells import one_line, wrapped
 from loopwright.kernel.files import shown
 from loopwright.loop.guidance import way_on
@@ -31,7 +32,7 @@ def say_standing(context: Context, loop: Loop, *, as_json: bool = False) -> None
     if not loop.is_over:
         worker = loop.worker
         who = f"process {worker.pid} on {worker.host} since {worker.since}" if worker else "a process that begins"
-        _say_section("Worker", [f"driven by {who}" if driven else "no worker"])
+        _say_section(words("Worker"), [told(f"driven by {who}" if driven else "no worker")])
     patch = context.layout.loop(loop.loop_id).progress / "changes.patch"
     if isinstance(loop.phase, Completed) and patch.is_file():
         say(f"  → git apply {shlex.quote(shown(patch))}", bold=True)
@@ -48,11 +49,16 @@ def say_loop(loop: Loop, *, as_json: bool, brief: bool = False) -> None:
     status = status_of(loop.phase)
     say(f"{loop.loop_id}: ", nl=False, bold=True)
     say(status, fg=COLORS[status], nl=False)
-    attempt = f", attempt {loop.attempt}" if loop.attempt > 1 else ""
-    said = f"iteration {loop.iteration} of {loop.max_iterations}{attempt}, {progress_of(loop).overall:g} %"
-    say(f", {said} : {one_line(loop.title)}")
+    said = words(
+        "iteration {number} of {most}{attempt}, {percent} %",
+        number=loop.iteration,
+        most=loop.max_iterations,
+        attempt=words(", attempt {attempt}", attempt=loop.attempt) if loop.attempt > 1 else "",
+        percent=f"{progress_of(loop).overall:g}",
+    )
+    put(f", {said} : {one_line(loop.title)}")
     for hold in loop.phase.holds if isinstance(loop.phase, Held) else ():
-        _say_wrapped(hold_in_words(hold), fg="yellow")
+        _say_wrapped(hold_in_words(hold, spoken()), fg="yellow")
     if not brief:
         _say_work(loop)
 
@@ -60,26 +66,31 @@ def say_loop(loop: Loop, *, as_json: bool, brief: bool = False) -> None:
 def _say_work(loop: Loop) -> None:
     reason = getattr(loop.phase, "reason", None) or getattr(loop.phase, "forced", None)
     if reason:
-        _say_wrapped(reason)
+        _say_wrapped(told(reason))
     if loop.under_way is not None:
         task = loop.task(loop.under_way.task_id or "")
         what = f" {task.id}: {task.description}" if task is not None else ""
-        _say_section("Now", [f"{loop.under_way.action}{what}, since {loop.under_way.started_at}"])
+        since = words("since {at}", at=loop.under_way.started_at)
+        _say_section(words("Now"), [f"{loop.under_way.action}{what}, {since}"])
     done = sum(task.status == "completed" for task in loop.tasks)
     _say_section(
-        f"Tasks, {done} of {len(loop.tasks)} done", [line for task in loop.tasks for line in _of_task(loop, task)]
+        told(f"Tasks, {done} of {len(loop.tasks)} done"), [line for task in loop.tasks for line in _of_task(loop, task)]
     )
     if loop.validation.last_run_at:
         found = loop.validation
-        _say_section("Tests", [validation_in_words(found), f"run {found.run_id or 'of another tool'}"])
-    _say_section("Questions", [_decision(one) for one in loop.decisions])
+        _say_section(
+            words("Tests"), [validation_in_words(found, spoken()), told(f"run {found.run_id or 'of another tool'}")]
+        )
+    _say_section(words("Questions"), [_decision(one) for one in loop.decisions])
     causes = [
-        f"{one.id} {one.status}: {one.description}" + (f" ({one.verdict_reason})" if one.verdict_reason else "")
+        f"{one.id} {one.status}: {told(one.description)}"
+        + (f" ({told(one.verdict_reason)})" if one.verdict_reason else "")
         for one in loop.debug.hypotheses
     ]
-    _say_section(f"Possible causes of {loop.debug.active_bug}", causes)
-    _say_section("Errors, the last ones", [f"{one.action}: {one.message}" for one in loop.errors[-3:]], fg="red")
-    _say_section("Cost", [cost_of(loop.spent, loop.budget)])
+    _say_section(words("Possible causes of {bug}", bug=told(loop.debug.active_bug or "")), causes)
+    errors = [f"{one.action}: {told(one.message)}" for one in loop.errors[-3:]]
+    _say_section(words("Errors, the last ones"), errors, fg="red")
+    _say_section(words("Cost"), [cost_of(loop.spent, loop.budget)])
 
 
 def _of_task(loop: Loop, task: Task) -> list[str]:
@@ -87,18 +98,19 @@ def _of_task(loop: Loop, task: Task) -> list[str]:
     lines = [f"{MARKS[task.status]} {task.id} [{task.tool}] {task.description}"]
     if (limits := loop.budget_of(task.id)) != Budget():
         spent, tries = loop.spent_by_task.get(task.id, Spent()), loop.tries.get(task.id, 0)
-        lines.append(f"    {cost_of(spent, limits)}, taken up {tries}{_of(limits.iterations)} times")
+        taken = words("taken up {tries}{most} times", tries=tries, most=_of(limits.iterations))
+        lines.append(f"    {cost_of(spent, limits)}, {taken}")
     return lines
 
 
 def _decision(one: Decision) -> str:
-    said = "waits for an answer" if one.answer is None else f"{one.answer} ({one.answered_by})"
+    said = words("waits for an answer") if one.answer is None else f"{one.answer} ({one.answered_by})"
     return f"{one.id} {one.question} : {said}"
 
 
 def _say_section(title: str, lines: list[str], **style: Any) -> None:
     if lines:
-        say(one_line(title), bold=True)
+        put(one_line(title), bold=True)
         for line in lines:
             _say_wrapped(line, **style)
 
@@ -106,22 +118,24 @@ def _say_section(title: str, lines: list[str], **style: Any) -> None:
 def _say_wrapped(text: str, **style: Any) -> None:
     """Two cells in, and further in where a line goes on; a pipe gets lines that are as long as they are."""
     if not sys.stdout.isatty():
-        say(f"  {one_line(text)}", **style)
+        put(f"  {one_line(text)}", **style)
         return
     first, *rest = wrapped(text, max(20, shutil.get_terminal_size().columns - 6))
     for line in (f"  {first}", *(f"      {line}" for line in rest)):
-        say(line, **style)
+        put(line, **style)
 
 
 def cost_of(spent: Spent, budget: Budget) -> str:
     """What it has cost, of what it may cost."""
-    untold = "" if spent.usd_known else " (not every turn told its price)"
-    usd = f"{spent.usd:.2f}{_of(budget.usd)} USD{untold}"
-    turn = "turn" if (budget.turns or spent.turns) == 1 else "turns"
-    parts = [usd, f"{spent.tokens:,}{_of(budget.tokens)} tokens", f"{spent.wall_s:.0f}{_of(budget.wall_s)} s"]
-    parts.append(f"{spent.turns}{_of(budget.turns)} {turn}")
+    untold = "" if spent.usd_known else words(" (not every turn told its price)")
+    usd = words("{usd} USD", usd=f"{spent.usd:.2f}{_of(budget.usd)}") + untold
+    tokens = words("{tokens} tokens", tokens=f"{spent.tokens:,}{_of(budget.tokens)}")
+    turns = f"{spent.turns}{_of(budget.turns)}"
+    is_one = (budget.turns or spent.turns) == 1
+    counted = words("{turns} turn", turns=turns) if is_one else words("{turns} turns", turns=turns)
+    parts = [usd, tokens, f"{spent.wall_s:.0f}{_of(budget.wall_s)} s", counted]
     if spent.retries or budget.retries is not None:
-        parts.append(f"{spent.retries}{_of(budget.retries)} failed tries")
+        parts.append(words("{tries} failed tries", tries=f"{spent.retries}{_of(budget.retries)}"))
     return ", ".join(parts)
 
 
@@ -136,4 +150,4 @@ def duration(seconds: float) -> str:
 
 
 def _of(limit: float | None) -> str:
-    return "" if limit is None else f" of {limit:,g}"
+    return "" if limit is None else words(" of {limit}", limit=f"{limit:,g}")

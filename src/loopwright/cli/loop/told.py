@@ -9,7 +9,8 @@ from collections.abc import Callable
 
 import msgspec
 
-from loopwright.cli.options import say, say_json_line
+from loopwright.cli.language import spoken
+from loopwright.cli.options import put, say_json_line
 from loopwright.kernel.cells import one_line
 from loopwright.loop.log import Line
 from loopwright.loop.sentences import sentence
@@ -24,7 +25,7 @@ def is_screen() -> bool:
 
 def sentences(line: Line) -> list[str]:
     """When, by whom, what; a line each, however many lines the text has."""
-    return [f"{line.at[11:19]}  {line.actor:<8}  {one_line(sentence(event))}" for event in line.events]
+    return [f"{line.at[11:19]}  {line.actor:<8}  {one_line(sentence(event, spoken()))}" for event in line.events]
 
 
 class Teller:
@@ -42,7 +43,7 @@ class Teller:
                 say_json_line({"type": "events", **msgspec.to_builtins(line), "text": text})
             else:
                 for text_line in sentences(line):
-                    say(text_line)
+                    put(text_line)
         if self._as_json:
             self._say_worker(seen)
             for printed in seen.printed:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from loopwright.cli.options import context_of, in_workspace, say, say_json
+from loopwright.cli.options import context_of, in_workspace, put, say, say_json
 from loopwright.verbs.workflow.specs import show_domain
 
 _EPILOG = """\b
@@ -26,12 +26,12 @@ def command(domain: str, project_root: Path, as_json: bool) -> int:
         say_json({"ok": True, **found.document()})
         return 0
     say(f"{found.domain}  ", nl=False, bold=True)
-    say(found.path, dim=True)
+    put(found.path, dim=True)
     say(found.purpose)
     for one in found.requirements:
-        say(f"\n{one.name}", bold=True)
-        say(f"  {one.text}")
+        put(f"\n{one.name}", bold=True)
+        put(f"  {one.text}")
         for scenario in one.scenarios:
-            say(f"  · {scenario}")
+            put(f"  · {scenario}")
         say(f"  {one.basis_sentence()}" + (f" ({one.change_id})" if one.change_id else ""), dim=True)
     return 0

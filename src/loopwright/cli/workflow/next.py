@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 import msgspec
 
+from loopwright.cli.language import told
 from loopwright.cli.plain import in_workspace, place_of, say, say_json
 from loopwright.kernel.escapes import neutralised
 from loopwright.verbs.loop.glance import list_loops, way_on
@@ -41,8 +42,9 @@ def command(project_root: Path, as_json: bool) -> int:
     lines = []
     for one in workflows[:_SHOWN]:
         pending = f": {one.pending_user_decision}" if one.pending_user_decision else ""
-        lines += [neutralised(f"{one.slug} ({one.current_stage}{pending})"), f"  → {one.recommended_next_action}"]
+        action = told(one.recommended_next_action)
+        lines += [neutralised(f"{one.slug} ({one.current_stage}{told(pending)})"), f"  → {neutralised(action)}"]
     for name, title, way in loops[:_SHOWN]:
-        lines += [neutralised(f"{name} ({title})"), f"  → {way}"]
+        lines += [neutralised(f"{name} ({title})"), f"  → {told(way or '')}"]
     click.echo("\n".join(lines))
     return 0

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from loopwright.cli.plain import say, say_json
+from loopwright.cli.language import told, words
+from loopwright.cli.plain import put, say, say_json
 from loopwright.verbs.context import Context
 from loopwright.verbs.workflow.look import FlightShown, Shown, show
 from loopwright.workflow.model import Stage
@@ -18,13 +19,13 @@ def say_workflow(context: Context, slug: str, *, as_json: bool, whole: bool = Fa
         return
     stage = found.workflow.stage
     say(f"{found.workflow.slug}: ", nl=False, bold=True)
-    say(stage.value, fg=COLORS[stage.value], nl=False)
-    say(f", {found.stage_status}")
+    put(stage.value, fg=COLORS[stage.value], nl=False)
+    put(f", {found.stage_status}")
     if whole:
         _say_path(stage)
     for one in found.blockers:
         say(f"  ✗ {one.message}  ", nl=False)
-        say(one.code, dim=True)
+        put(one.code, dim=True)
     if whole:
         _say_details(found)
     say(f"  → {found.next}", fg="green")
@@ -39,14 +40,20 @@ def _say_path(stage: Stage) -> None:
 
 def _say_flight(found: FlightShown) -> None:
     flight, used = found.flight, found.used
-    limits = ((used.usd, flight.limits.usd, "USD"), (used.tokens, flight.limits.tokens, "tokens"),
-              (used.wall_s, flight.limits.wall_s, "s of work"), (used.turns, flight.limits.turns, "turns"))  # fmt: skip
-    spent = ", ".join(
-        f"{amount:g}{f' of {limit:g}' if limit is not None else ''} {word}" for amount, limit, word in limits
+    limits = flight.limits
+    spent = (
+        words("{used} USD", used=_of(used.usd, limits.usd)),
+        words("{used} tokens", used=_of(used.tokens, limits.tokens)),
+        words("{used} s of work", used=_of(used.wall_s, limits.wall_s)),
+        words("{used} turns", used=_of(used.turns, limits.turns)),
     )
-    why = f": {flight.said}" if flight.said else ""
-    say(f"  autopilot: {found.status} at {flight.phase.value}{why}")
-    say(f"    used {spent}")
+    why = f": {told(flight.said)}" if flight.said else ""
+    put(words("  autopilot: {status} at {stage}", status=found.status, stage=flight.phase.value) + why)
+    put(words("    used {spent}", spent=", ".join(spent)))
+
+
+def _of(used: float, limit: float | None) -> str:
+    return f"{used:g}" if limit is None else words("{used} of {limit}", used=f"{used:g}", limit=f"{limit:g}")
 
 
 def _say_details(found: Shown) -> None:
@@ -57,13 +64,15 @@ def _say_details(found: Shown) -> None:
     if found.flight is not None:
         _say_flight(found.flight)
     for link in found.chain:
-        say(f"  {link.claim}? {link.basis}; {link.implication}")
+        put(f"  {told(link.claim)}? {told(link.basis)}; {told(link.implication)}")
     for one in found.workflow.decisions:
-        say(f"  {one.id}: {one.question}" + (f" — {one.answer}" if one.answer else " (open)"))
+        put(f"  {one.id}: {one.question}" + (f" — {one.answer}" if one.answer else words(" (open)")))
     if found.turns:
         each = found.usd_per_requirement
+        said = f"cost so far: {found.usd:.2f} USD, {found.tokens:,} tokens, {found.turns} turns"
         per = f"; {each:.2f} USD for each of {found.verified} verified requirements" if each is not None else ""
-        say(f"  cost so far: {found.usd:.2f} USD, {found.tokens:,} tokens, {found.turns} turns{per}")
+        put(f"  {told(said)}{told(per)}")
         for role, spent in found.roles.items():
-            worked = f"{spent.wall_s:.0f} s in {spent.turns} turns"
-            say(f"    {role}: {spent.usd:.2f} USD, {spent.tokens:,} tokens, {worked}")
+            facts = {"role": role, "usd": f"{spent.usd:.2f}", "tokens": f"{spent.tokens:,}"}
+            worked = {"seconds": f"{spent.wall_s:.0f}", "turns": spent.turns}
+            put(words("    {role}: {usd} USD, {tokens} tokens, {seconds} s in {turns} turns", **facts, **worked))

@@ -14,6 +14,7 @@ from loopwright.kernel.locks import locked
 from loopwright.verbs.context import Context
 from loopwright.verbs.loop.control import actor
 from loopwright.verbs.person import require_person
+from loopwright.verbs.workflow.document_language import documents_of
 from loopwright.verbs.workflow.names import store_of
 from loopwright.verbs.workflow.settling import settle_archives
 from loopwright.workflow import commands as c
@@ -124,11 +125,11 @@ def _pages(context: Context, opened: Opened, facts: Facts) -> list[_Page]:
         pages.append(_page(context, "checks", layout.spec_checks(domain), checks, domain))
     place = layout.adr_candidates / f"{workflow.change_id}.md"
     if not place.exists():
-        pages.append(_page(context, "candidate", place, _candidate(opened, facts), ""))
+        pages.append(_page(context, "candidate", place, _candidate(context, opened, facts), ""))
     return pages
 
 
-def _candidate(opened: Opened, facts: Facts) -> bytes:
+def _candidate(context: Context, opened: Opened, facts: Facts) -> bytes:
     names = [f"{domain}: {name}" for domain, one in facts.deltas.items() for name in one.requirements]
     return candidate(
         opened.workflow.change_id,
@@ -136,6 +137,7 @@ def _candidate(opened: Opened, facts: Facts) -> bytes:
         names,
         proposal=opened.read(CHANGE_DOCUMENTS["proposal"]) or b"",
         design=opened.read(CHANGE_DOCUMENTS["design"]) or b"",
+        say=documents_of(context),
     )
 
 

@@ -19,6 +19,7 @@ from loopwright.sandbox.confine import choose
 from loopwright.sandbox.open import Wanted as Sandboxed
 from loopwright.sandbox.open import opened
 from loopwright.verbs.context import Context
+from loopwright.verbs.workflow.document_language import demand_of
 from loopwright.verbs.workflow.names import store_of
 from loopwright.verbs.workflow.spending import Spending
 from loopwright.workflow import commands as c
@@ -86,7 +87,7 @@ def _asked(context: Context, wanted: Wanted, problem: str, attempt: int) -> Aske
     record = context.layout.turn(wanted.name if attempt == 1 else f"{wanted.name}-repair")
     return Asked(
         role=wanted.role,
-        prompt=wanted.prompt + repair,
+        prompt=wanted.prompt + demand_of(context) + repair,
         record=record,
         timeout_s=settings.timeout_s,
         number=wanted.number + attempt - 1,

@@ -21,6 +21,7 @@ from loopwright.verbs.loop.start import start
 from loopwright.verbs.loop.tasks import TaskWish, add_task
 from loopwright.verbs.person import require_person
 from loopwright.verbs.workflow.craft import SliceCraft
+from loopwright.verbs.workflow.document_language import documents_of
 from loopwright.verbs.workflow.lanes import DESLOP, Lanes
 from loopwright.verbs.workflow.names import slug_of, store_of
 from loopwright.verbs.workflow.on_base import Tell, control_on_base
@@ -300,7 +301,7 @@ def _record(context: Context, workflow: Workflow, loop: Loop) -> bytes:
         ),
         "Limitations": _limitations(loop),
     }
-    return record.write_record(workflow.slug, values, sections)
+    return record.write_record(workflow.slug, values, sections, documents_of(context))
 
 
 def _limitations(loop: Loop) -> str:

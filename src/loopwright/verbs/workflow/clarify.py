@@ -13,6 +13,7 @@ from loopwright.kernel.process import Cancellation
 from loopwright.verbs.context import Context
 from loopwright.verbs.loop.control import actor
 from loopwright.verbs.workflow.asking import Wanted, ask_agent
+from loopwright.verbs.workflow.document_language import documents_of
 from loopwright.verbs.workflow.names import slug_of, store_of
 from loopwright.verbs.workflow.spending import Spending
 from loopwright.workflow import commands as c
@@ -56,7 +57,7 @@ def begin(context: Context, name: str, idea: str, profile_name: str | None) -> W
         redacted = context.tools().redactor.clean(idea).text
         store.begin(c.Begin(slug=slug, idea=redacted, profile=profile), actor())
         with store.changing(slug) as opened:
-            spec = new_spec(name.strip(), redacted, slug)
+            spec = new_spec(name.strip(), redacted, slug, documents_of(context))
             opened.write({SPEC: spec.page.render()}, actor())
             return opened.workflow
     with store.changing(slug) as opened:
@@ -94,7 +95,10 @@ def take_round(
             return Clarified(opened.workflow, first.question, first.id)
         _require_rounds_left(opened)
         workflow = opened.workflow
-    reply = _by_agent(context, workflow, spec, agent, cancellation, spending) if agent else _by_rule(workflow, spec)
+    if agent:
+        reply = _by_agent(context, workflow, spec, agent, cancellation, spending)
+    else:
+        reply = _by_rule(context, workflow, spec)
     with store.changing(slug) as opened:
         return _taken(context, opened, reply)
 
@@ -110,9 +114,9 @@ def profile_of(name: str) -> Profile:
     return PROFILES[name]
 
 
-def _by_rule(workflow: Workflow, spec: Spec) -> _Reply:
+def _by_rule(context: Context, workflow: Workflow, spec: Spec) -> _Reply:
     pressed = frozenset(one.presses_on for one in workflow.rounds if one.presses_on)
-    asked = next_question(spec, pressed)
+    asked = next_question(spec, pressed, documents_of(context))
     return _Reply() if asked is None else _Reply(question=asked.question, presses_on=asked.presses_on)
 
 
@@ -149,7 +153,7 @@ def _taken(context: Context, opened: Opened, reply: _Reply) -> Clarified:
     written = spec.with_sections({name: body for name, body in reply.sections.items() if not spec.says(name)})
     if not (reply.question or "").strip() and _is_unclear(opened, written, reported):
         # Who asks nothing while something is not clear leaves that to the tool: an agent closes no question.
-        reply = _by_rule(opened.workflow, written)
+        reply = _by_rule(context, opened.workflow, written)
     question = (reply.question or "").strip() or None
     known = {item.id for item in spec.items if item.status == "answered"}
     presses_on = reply.presses_on if question is not None and reply.presses_on in known else None

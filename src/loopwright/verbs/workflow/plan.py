@@ -17,6 +17,7 @@ from loopwright.verbs.loop.control import actor
 from loopwright.verbs.person import require_person
 from loopwright.verbs.workflow.asking import Wanted, ask_agent
 from loopwright.verbs.workflow.clarify import begin
+from loopwright.verbs.workflow.document_language import documents_of
 from loopwright.verbs.workflow.names import slug_of, store_of
 from loopwright.verbs.workflow.on_base import control_on_base
 from loopwright.verbs.workflow.spending import Spending
@@ -210,7 +211,8 @@ def _planned(
     wanted = _wanted(workflow, wish, Role.PLANNER, prompt)
     reply = ask_agent(context, wanted, PlanReply, cancellation, lambda reply: wrong_with(reply, domains))
     with store_of(context).changing(workflow.slug) as opened:
-        opened.write(drafted(workflow.slug, reply, domains, f"spec.md, by {wish.agent}"), wish.agent or "tool")
+        pages = drafted(workflow.slug, reply, domains, f"spec.md, by {wish.agent}", documents_of(context))
+        opened.write(pages, wish.agent or "tool")
 
 
 def _opinions(
@@ -250,7 +252,8 @@ def _write_skeletons(context: Context, slug: str, tell: Tell) -> None:
         spec = _spec(opened)
         for wrong in filter(None, map(domain_problem, spec.domains)):
             tell(f"note: {wrong}; correct it in {opened.facts().spec_path}")
-        wanted = skeletons(slug, spec.domains, "spec.md", opened.read(CHANGE_DOCUMENTS["tasks"]) or b"")
+        tasks = opened.read(CHANGE_DOCUMENTS["tasks"]) or b""
+        wanted = skeletons(slug, spec.domains, "spec.md", tasks, documents_of(context))
         missing = {name: data for name, data in wanted.items() if opened.read(name) is None}
         if missing:
             opened.write(missing, "tool")
@@ -261,17 +264,17 @@ def _write_skeletons(context: Context, slug: str, tell: Tell) -> None:
 def _compose(context: Context, slug: str, said: dict[str, dict[str, str]], tell: Tell) -> None:
     """What follows from spec, slices and deltas; a file that somebody made theirs is left alone."""
     with store_of(context).changing(slug) as opened:
-        facts, spec = opened.facts(), _spec(opened)
+        facts, spec, say = opened.facts(), _spec(opened), documents_of(context)
         deltas = _deltas(opened, tuple(facts.deltas))
-        pages: dict[str, bytes] = {CHANGE_DOCUMENTS["spec_delta"]: composed(opened.workflow.change_id, deltas)}
+        pages: dict[str, bytes] = {CHANGE_DOCUMENTS["spec_delta"]: composed(opened.workflow.change_id, deltas, say)}
         requirements = {domain: one.requirements for domain, one in facts.deltas.items()}
-        pages[prd_of(slug)] = composing.prd(slug, spec, requirements).render()
+        pages[prd_of(slug)] = composing.prd(slug, spec, requirements, say).render()
         if isinstance(facts.slices, Slices):
             slices = facts.slices
-            pages[PLAN_DOCUMENTS["development_plan"]] = composing.development_plan(slug, slices).render()
-            pages[PLAN_DOCUMENTS["test_plan"]] = composing.test_plan(slug, slices).render()
-            pages[test_spec_of(slug)] = composing.test_spec(slug, spec, slices).render()
-            pages[CHANGE_DOCUMENTS["tasks"]] = composing.tasks(slug, slices).render()
+            pages[PLAN_DOCUMENTS["development_plan"]] = composing.development_plan(slug, slices, say).render()
+            pages[PLAN_DOCUMENTS["test_plan"]] = composing.test_plan(slug, slices, say).render()
+            pages[test_spec_of(slug)] = composing.test_spec(slug, spec, slices, say).render()
+            pages[CHANGE_DOCUMENTS["tasks"]] = composing.tasks(slug, slices, say).render()
         ours = {name: data for name, data in pages.items() if _is_ours(opened, name)}
         opened.write(ours, "tool")
         present = frozenset(name for name, digest in opened.workflow.documents.items() if digest)

@@ -23,6 +23,7 @@ from loopwright.verbs.risk import rules_of
 from loopwright.verbs.verify import verify
 from loopwright.verbs.workflow.asking import Wanted, ask_agent
 from loopwright.verbs.workflow.built import Built, built
+from loopwright.verbs.workflow.document_language import documents_of
 from loopwright.verbs.workflow.names import slug_of, store_of
 from loopwright.verbs.workflow.spending import Spending
 from loopwright.workflow import commands as c
@@ -259,7 +260,9 @@ def _settle(
     changed = json.dumps({"tree": verified.tree, "files": list(verified.files)}, ensure_ascii=False, indent=2) + "\n"
     with store_of(context).changing(slug) as opened:
         pages = {
-            "review-report.md": report(slug, found, outcome, {"input": [RECORD], "evidence": runs}, opened.now),
+            "review-report.md": report(
+                slug, found, outcome, {"input": [RECORD], "evidence": runs}, opened.now, documents_of(context)
+            ),
             "review-support/code-review.json": support(answers[0], skipped),
             "review-support/architecture-smell.json": support(answers[1], skipped),
             "review-support/changed-files.json": changed.encode(),
@@ -282,6 +285,6 @@ def _journal(context: Context, workflow: Workflow, found: Review) -> None:
         "",
         workflow.idea,
         "",
-        f"Reviewed by {found.reviewer}: {found.verdict}, tree {found.tree}.",
+        documents_of(context).told(f"Reviewed by {found.reviewer}: {found.verdict}, tree {found.tree}."),
     ]
     write_durably(folder / f"journal-{number}.md", ("\n".join(lines) + "\n").encode())

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from loopwright.wording.catalogue import ENGLISH, Catalogue
 from loopwright.workflow.delta.model import Delta
 
 
-def composed(change_id: str, deltas: Sequence[Delta]) -> bytes:
+def composed(change_id: str, deltas: Sequence[Delta], say: Catalogue = ENGLISH) -> bytes:
     """The view: a table of counts, then the domains in the order of their names."""
     ordered = sorted(deltas, key=lambda delta: delta.domain)
     rows = [
         f"| {one.domain} | {len(one.added)} | {len(one.modified)} | {len(one.removed)} | {len(one.renamed)} |"
         for one in ordered
     ]
-    table = "\n".join(["| domain | added | modified | removed | renamed |", "|---|---|---|---|---|", *rows])
-    parts = [f"# Spec delta of {change_id}", table]
+    table = "\n".join([say.words("| domain | added | modified | removed | renamed |"), "|---|---|---|---|---|", *rows])
+    parts = [say.words("# Spec delta of {change_id}", change_id=change_id), table]
     for delta in ordered:
         parts += [f"## {delta.domain}", *_parts(delta)]
     return ("\n\n".join(parts) + "\n").encode()

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import msgspec
 
+from loopwright.wording.catalogue import ENGLISH, Catalogue
 from loopwright.workflow.documents.page import Page, Value, new_page, read_page
 
 NAME = "execution-record.md"
@@ -34,11 +35,13 @@ class Record(msgspec.Struct, frozen=True):
         return found if isinstance(found, str) else ""
 
 
-def write_record(slug: str, values: Mapping[str, Value], sections: Mapping[str, str]) -> bytes:
+def write_record(
+    slug: str, values: Mapping[str, Value], sections: Mapping[str, str], say: Catalogue = ENGLISH
+) -> bytes:
     """The record's bytes."""
-    page = new_page(f"Execution record: {slug}", **{key: values.get(key, "") for key in KEYS})
+    page = new_page(say.words("Execution record: {slug}", slug=slug), **{key: values.get(key, "") for key in KEYS})
     for name in SECTIONS:
-        page = page.with_section(name, sections.get(name, "") or "(nothing)")
+        page = page.with_section(name, say.told(sections.get(name, "")) or say.words("(nothing)"))
     return page.render()
 
 

@@ -6,6 +6,7 @@ import re
 
 import msgspec
 
+from loopwright.wording.catalogue import ENGLISH, Catalogue
 from loopwright.workflow.documents.page import NotAPage, Page, Problem, new_page, read_page
 
 INTENT = "Intent"
@@ -111,11 +112,11 @@ class Spec(msgspec.Struct, frozen=True):
         return Spec(page.with_section(ANSWERS, answers or _hint(ANSWERS)), items)
 
 
-def new_spec(title: str, idea: str, slug: str) -> Spec:
+def new_spec(title: str, idea: str, slug: str, say: Catalogue = ENGLISH) -> Spec:
     """A spec of which nothing is known but the idea."""
     page = new_page(title, workflow=slug)
     for name in SECTIONS:
-        page = page.with_section(name, as_body(idea) if name == INTENT and idea.strip() else _hint(name))
+        page = page.with_section(name, as_body(idea) if name == INTENT and idea.strip() else _hint(name, say))
     return Spec(page, ())
 
 
@@ -187,8 +188,8 @@ def _one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _hint(name: str) -> str:
-    return f"<!-- {_HINTS.get(name, 'nothing yet')} -->"
+def _hint(name: str, say: Catalogue = ENGLISH) -> str:
+    return f"<!-- {say.text(_HINTS[name])} -->"
 
 
 _HINTS = {

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from loopwright.cli.language import speak
 from loopwright.cli.loop.screen.frame import Desktop, Section, Sight, frame, shares
 from loopwright.cli.loop.screen.surface import fitted
 from loopwright.kernel.cells import width_of
@@ -122,6 +123,26 @@ SCREENS = {
 def test_a_screen_is_as_it_was_drawn(name):
     text = "\n".join(line.rstrip() for line in drawn(*SCREENS[name])) + "\n"
     golden = GOLDENS / f"{name}.txt"
+    if os.environ.get("REDRAW"):
+        golden.write_text(text, encoding="utf-8")
+    assert text == golden.read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def in_chinese():
+    speak("zh")
+    yield
+    speak("en")
+
+
+@pytest.mark.parametrize("name", ["running-80x24", "held-80x24", "menu-80x24", "help-80x24", "no-worker-60x15"])
+def test_a_screen_in_chinese_fits_too(name, in_chinese):
+    _, _, columns, rows = SCREENS[name]
+    lines = drawn(*SCREENS[name])
+    assert len(lines) == rows
+    assert all(width_of(line) <= columns for line in lines)
+    golden = GOLDENS / f"zh-{name}.txt"
+    text = "\n".join(line.rstrip() for line in lines) + "\n"
     if os.environ.get("REDRAW"):
         golden.write_text(text, encoding="utf-8")
     assert text == golden.read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""A loop as rows for a terminal of any size. Pure: the same sight and size make the same rows."""
+"""A loop as rows for a terminal of any size. Pure: the same sight, size and language make the same rows."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import msgspec
 
+from loopwright.cli.language import spoken, told, words
 from loopwright.cli.loop.colors import COLORS
 from loopwright.cli.loop.output import MARKS, cost_of, duration
 from loopwright.cli.loop.screen.surface import Row, Span
@@ -110,7 +111,7 @@ def _head(seen: Seen, columns: int) -> list[Row]:
     overall = progress_of(loop).overall
     cells = _BAR if columns >= _WIDE else _BAR // 2
     full = round(cells * overall / 100)
-    said = f"  iteration {loop.iteration} of {loop.max_iterations}, attempt {loop.attempt}  "
+    said = told(f"  iteration {loop.iteration} of {loop.max_iterations}, attempt {loop.attempt}  ")
     bar, percent = "█" * full + "░" * (cells - full), f" {overall:g} %"
     rest = width_of(f"  ● {status}{said}{bar}{percent}")
     title = cut(one_line(loop.title), max(8, columns - rest))
@@ -118,7 +119,7 @@ def _head(seen: Seen, columns: int) -> list[Row]:
         Span(title, "bold"), Span("  "), Span(f"● {status}", f"bold {COLORS[status]}"), Span(said),
         Span(bar, COLORS[status]), Span(percent),
     )  # fmt: skip
-    worked = f"{loop.loop_id}  worked {duration(seen.clocked.total_s)}  "
+    worked = f"{loop.loop_id}  {words('worked {time}', time=duration(seen.clocked.total_s))}  "
     return [first, (Span(worked, "dim"), *_driver(seen))]
 
 
@@ -126,9 +127,9 @@ def _driver(seen: Seen) -> Row:
     worker = seen.loop.worker
     if seen.has_worker:
         who = f"process {worker.pid} on {one_line(worker.host)}" if worker is not None else "a process that begins"
-        return (Span(f"driven by {who}", "dim"),)
+        return (Span(told(f"driven by {who}"), "dim"),)
     is_missed = status_of(seen.loop.phase) == "running"
-    return (Span("no worker", "bold red" if is_missed else "dim"),)
+    return (Span(words("no worker"), "bold red" if is_missed else "dim"),)
 
 
 def _notes(seen: Seen, columns: int) -> list[Row]:
@@ -136,11 +137,13 @@ def _notes(seen: Seen, columns: int) -> list[Row]:
     said: list[tuple[str, str]] = []
     match seen.loop.phase:
         case Held(holds=holds):
-            said = [(f"since {hold.since[11:19]} {hold_in_words(hold)}", "yellow") for hold in holds]
+            held = [(words("since {at}", at=hold.since[11:19]), hold_in_words(hold, spoken())) for hold in holds]
+            said = [(f"{since} {hold}", "yellow") for since, hold in held]
         case Failed(reason=reason):
-            said = [(f"failed: {reason}", "red")]
+            said = [(words("failed: {reason}", reason=told(reason)), "red")]
         case Completed(forced=forced):
-            said = [("completed" if forced is None else f"closed as done by a person: {forced}", "green")]
+            done = words("completed")
+            said = [(done if forced is None else words("closed as done by a person: {forced}", forced=forced), "green")]
         case Created() | Running():
             pass
     rows: list[Row] = []
@@ -148,21 +151,23 @@ def _notes(seen: Seen, columns: int) -> list[Row]:
         rows += [(Span(line, style),) for line in wrapped(text, columns)[:3]]
     if not (seen.has_worker and status_of(seen.loop.phase) == "running"):
         for hint in way_on(seen.loop, has_worker=seen.has_worker):
-            rows += [(Span(f"  {line}", "bold"),) for line in wrapped(f"→ {hint}", columns - 2)[:3]]
+            rows += [(Span(f"  {line}", "bold"),) for line in wrapped(f"→ {told(hint)}", columns - 2)[:3]]
     return rows
 
 
 def _menu(loop: Loop, desktop: Desktop) -> list[Row]:
     if not desktop.choices:
         return []
-    rows: list[Row] = [(Span("What is next?", "bold cyan"),)]
+    rows: list[Row] = [(Span(words("What is next?"), "bold cyan"),)]
     for at, action in enumerate(desktop.choices):
         mark, style = ("▸", "reverse") if at == desktop.picked else (" ", "")
         default = "  (the rules' own choice)" if at == 0 else ""
-        rows.append((Span(f" {mark} {at + 1} {action:<9}", style), Span(f" {_meaning(loop, action)}{default}", "dim")))
+        rows.append(
+            (Span(f" {mark} {at + 1} {action:<9}", style), Span(told(f" {_meaning(loop, action)}{default}"), "dim"))
+        )
     keys = "   Enter takes it, or its number; p pauses, s stops, q leaves it waiting"
     tasks = f"   edit the tasks: loopwright loop task edit {loop.loop_id} …"
-    return [*rows, (Span(keys, "dim"),), (Span(tasks, "dim"),)]
+    return [*rows, (Span(told(keys), "dim"),), (Span(told(tasks), "dim"),)]
 
 
 def _meaning(loop: Loop, action: Action) -> str:
@@ -187,20 +192,22 @@ def _facts(seen: Seen) -> list[Row]:
         at = loop.under_way
         task = loop.task(at.task_id or "")
         what = f"{at.action} {one_line(task.id)}" if task is not None else str(at.action)
-        rows.append((Span("now    ", "dim"), Span(what, "bold cyan"), Span(f"  {_since(seen)}", "dim")))
+        rows.append((Span(words("now    "), "dim"), Span(what, "bold cyan"), Span(f"  {_since(seen)}", "dim")))
     if loop.validation.last_run_at:
-        stale = "" if loop.is_validated else " (stale)"
+        stale = "" if loop.is_validated else words(" (stale)")
         style = "green" if loop.validation.passed else "red"
-        said = one_line(validation_in_words(loop.validation))
-        rows.append((Span("tests  ", "dim"), Span(said, style), Span(stale, "dim")))
-    return [*rows, (Span("cost   ", "dim"), Span(cost_of(loop.spent, loop.budget)))]
+        said = one_line(validation_in_words(loop.validation, spoken()))
+        rows.append((Span(words("tests  "), "dim"), Span(said, style), Span(stale, "dim")))
+    return [*rows, (Span(words("cost   "), "dim"), Span(cost_of(loop.spent, loop.budget)))]
 
 
 def _since(seen: Seen) -> str:
     if not seen.has_worker:
-        return "interrupted"
-    frozen = "frozen after" if isinstance(seen.loop.phase, Held) else "for"
-    return f"{frozen} {duration(seen.clocked.action_s)}"
+        return words("interrupted")
+    time = duration(seen.clocked.action_s)
+    return (
+        words("frozen after {time}", time=time) if isinstance(seen.loop.phase, Held) else words("for {time}", time=time)
+    )
 
 
 def _sections(sight: Sight, desktop: Desktop) -> list[Section]:
@@ -238,9 +245,9 @@ def _tasks(loop: Loop, count: int) -> list[Row]:
     if count < _LEAST_FOR_ARROWS:
         return rows  # the task that it is about is worth more than to know how many there are
     if start > 0:
-        rows[0] = (*rows[0][:1], Span(f" ↑ {start + 1} more", "dim"))
+        rows[0] = (*rows[0][:1], Span(words(" ↑ {count} more", count=start + 1), "dim"))
     if (below := len(loop.tasks) - start - count) > 0:
-        rows[-1] = (*rows[-1][:1], Span(f" ↓ {below + 1} more", "dim"))
+        rows[-1] = (*rows[-1][:1], Span(words(" ↓ {count} more", count=below + 1), "dim"))
     return rows
 
 
@@ -263,22 +270,20 @@ def _plain(lines: tuple[str, ...]) -> list[Row]:
 
 
 def _help() -> list[Row]:
-    return [(Span(f"  {keys:<8}", "bold"), Span(f" {text}")) for keys, text in HELP]
+    return [(Span(f"  {keys:<8}", "bold"), Span(f" {told(text)}")) for keys, text in HELP]
 
 
 def _rule(title: str, columns: int) -> Row:
-    text = f"── {cut(one_line(title), max(0, columns - 6))} "
+    text = f"── {cut(one_line(told(title)), max(0, columns - 6))} "
     return (Span(text + "─" * (columns - width_of(text)), "dim"),)
 
 
 def _foot(desktop: Desktop) -> Row:
     if desktop.question:
-        return (Span(f" {desktop.question} y/n ", "reverse"),)
+        return (Span(f" {told(desktop.question)} y/n ", "reverse"),)
     if desktop.notice:
-        return (Span(f" {desktop.notice} ", "yellow"),)
+        return (Span(f" {told(desktop.notice)} ", "yellow"),)
     if not desktop.has_keys:
-        return (
-            Span(" Ctrl-C ends the watching, not the loop" if not desktop.drives else " Ctrl-C interrupts it", "dim"),
-        )
-    keys = ("q quit", "p pause", "r resume", "s stop", "↑↓ scroll", "? help")
-    return (Span(" " + "   ".join(keys), "reverse"),)
+        said = "Ctrl-C ends the watching, not the loop" if not desktop.drives else "Ctrl-C interrupts it"
+        return (Span(f" {told(said)}", "dim"),)
+    return (Span(words(" q quit   p pause   r resume   s stop   ↑↓ scroll   ? help"), "reverse"),)

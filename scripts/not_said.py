@@ -1,0 +1,108 @@
+"""Strings with words in them that no person reads as a sentence of ours, each kind with its reason."""
+
+from __future__ import annotations
+
+# What agents are told is English, whatever people read: prompts are measured in English.
+PROMPTS = frozenset(
+    {
+        "\nThis is decided; do not ask it again:\n{lines}",
+        "What went wrong last: {message}\n",
+        "What went wrong last: {last}\n",
+        "(none is configured)",
+        "{prompt}\nGive {most} tasks at most.\n",
+        "run/evidence.json and run/logs/ beside this prompt",
+        "You may look things up on the web.",
+        "Do not use the web: everything that you need is here.",
+        "At least one earlier answer must be put to the test: none was yet, so press on one of them.",
+        "The review says: {rationale}",
+        "What the plan asks for now",
+        "{tool} had a plan for this. Take from it what holds; its claims of work done do not.",
+        "Make these checks pass:\n{said}",
+        "a check that you are not shown fails: {behavior}",
+        "{hidden} that you are not shown",
+        "Your last plan was sent back.",
+        "The architect: {notes}\nThe critic: {notes_2}",
+        "A person says: {remark}",
+        "The architect asks: {notes}",
+        "Before you end: does {said}{more} pass here? If not, go on. If it does, or you can do no more, end again.",
+        " and {commands_count} more",
+    }
+)
+# Pages that a loop keeps for its agents, below its progress folder.
+PAGES = frozenset(
+    {
+        "{pass_rate} % of {results_count} passed in run {run_id}:",
+        "`loopwright verify {run_id}` checks that; `loopwright rerun {run_id_2}` repeats it.",
+        "## The work",
+        "## {id} {status} at {now}\n\n{description}\n\n{reason}",
+        "## {id} at {now}\n\n{description}\n\n{error}\n\n{listed}",
+        "(no file changed)",
+        "## {said} at {last_run_at}",
+        "run {run_id}, {pass_rate} % passed",
+        "- failed: {name}",
+        "- missing from the report: {gap}",
+        "\n[… 1,000,000,000 characters left out …]\n",
+        "{kept}\n[… {seen} characters left out …]\n{kept_2}",
+    }
+)
+# Formats that are parsed, here or by other tools; and commands.
+FORMATS = frozenset(
+    {
+        "{kind} {name} sha256 {sha256}",
+        "new file mode",
+        "deleted file mode",
+        "→ loopwright loop resume {loop_id}",
+        "→ git apply {patch}",
+        "→ loopwright specs verify",
+        "git diff {against}",
+        "git status",
+        "git branch -D {short}",
+        "diff {name} {kept}",
+        "git diff",
+        "* -filter !diff",
+        "tuple[Words, Words]",
+        "pragma: allowlist-secret",
+        "not found",
+        "no module",
+        "import error",
+        "test failed",
+        "loop answer",
+        "loop choose",
+        "loop mode",
+        "loop resume",
+        "loop complete",
+        "loop retry --max-iterations",
+        "loop task add",
+        "loop task edit",
+        "TBD - created by archiving change ",
+        ". Update Purpose after archive.",
+        "Brownfield Evidence vs Inference",
+        "to be defined",
+        "to be determined",
+        "to be written",
+        "to be clarified",
+        "nothing yet",
+        "spec.md: {name}",
+        "{origin}: [agents.{key}]",
+        "{name} takes {fields}",
+    }
+)
+# Names of roles, keys and colours; parts of a sentence that is here as a whole; what only a developer can meet.
+PARTS = frozenset(
+    {
+        "smell reviewer",
+        "bold {colors}",
+        "bold red",
+        "bold cyan",
+        "page up",
+        "page down",
+        "were added",
+        "were proposed; nothing was added",
+        "go on",
+        "be answered",
+        "no sentence for {name}",
+        "watcher of {loop_id}",
+        "only the redaction package makes Redacted values",
+    }
+)
+NOT_SAID = PROMPTS | PAGES | FORMATS | PARTS

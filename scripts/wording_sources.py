@@ -1,0 +1,245 @@
+"""Finds every sentence that a person may read: in the source's strings, the blockers' table and click's commands.
+
+A sentence is an f-string or a literal with words in it; `{slug}` stands where the source fills in a fact. What no
+person reads (prompts for agents, patterns, names of fields) is left out by place, each with its reason.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from collections.abc import Iterator
+from itertools import product
+from pathlib import Path
+
+import click
+from not_said import NOT_SAID
+
+from loopwright.cli.lazy import LazyCommands
+from loopwright.cli.main import loopwright
+from loopwright.wording.help_pages import said_by_pieces
+from loopwright.wording.templates import is_template
+from loopwright.workflow.blockers import TABLE
+
+ROOT = Path(__file__).resolve().parent.parent
+SOURCE = ROOT / "src" / "loopwright"
+# Places whose strings nobody reads as sentences of ours, by path.
+LEFT_OUT = {
+    "testing/": "the test kit speaks to developers",
+    "redaction/providers/": "rules of secrets: names of products, shown by `explain secrets` in English",
+    "redaction/seed_rules.py": "the same",
+    "redaction/examples.py": "the same",
+    "redaction/environment_values.py": "the same",
+    "reflection/default_rules.py": "rules of risk are data with ids, shown by `explain risk` in English",
+    "reflection/classic_rules.py": "the same",
+    "reflection/path_words.py": "the same",
+    "analysis/preregistered.py": "pre-registered texts must not change in any language",
+    "analysis/plots.py": "figures are for papers",
+    "verbs/workflow/document_language.py": "speaks to agents",
+    "hooks/": "the hook speaks to agents' harnesses",
+    "analysis/markdown": "reports on experiments are quoted, and English",
+    "workflow/blockers.py": "read from its table",
+    "cli/main.py": "its table is read with the pages of --help",
+    "cli/loop/group.py": "the same",
+    "cli/specs/group.py": "the same",
+    "cli/analyze/group.py": "the same",
+    "wording/": "speaks of templates",
+    "sandbox/landlock_launcher.py": "runs where no catalogue is",
+    "sandbox/copy_worker.py": "the same",
+    "sandbox/probe.py": "a shell script",
+    "workspace/names.py": "files of ours",
+    "kernel/git_index.py": "never shown",
+    "verbs/detect.py": "commands of test runners",
+}
+_BY_TEMPLATE = " (by template)"
+# What click itself says on a page of --help, and to somebody who typed something wrong.
+HEADINGS = ("Usage:", "Options", "Commands", "default: ", "required")
+CLICK = (
+    "No such option: {name}", "No such command {name}.",
+    "No such option: {name} Did you mean {other}?", "No such option: {name} (Possible options: {others})",
+    "Missing argument {name}.", "Missing option {name}.", "Missing parameter: {name}", "Missing command.",
+    "Invalid value: {message}", "Invalid value for {name}: {message}", "Got unexpected extra argument ({names})",
+    "Got unexpected extra arguments ({names})", "Option {name} requires an argument.",
+    "Option {name} does not take a value.", "{value} is not one of {choices}.", "{value} is not a valid integer.",
+    "{value} is not in the range {range}.", "{value} is not a valid {kind}.",
+    "No such command {name}. Did you mean {other}?",
+    "{what} {path} does not exist.", "{what} {path} is a directory.", "{what} {path} is a file.",
+)  # fmt: skip
+# Words that stand as facts in sentences of ours, and names of parts that are keys in the source.
+WORDS = (
+    "missing", "empty", "none", "incomplete", "unreadable", "nothing", "unknown", "passed", "failed",
+    "declared", "skipped", "cancelled", "not_run", "File",
+    "US dollars", "tokens", "open questions", "the agent's own doubt", "the review sent it back",
+    "Directory",
+)  # fmt: skip
+# Functions whose strings are not sentences: patterns, keys, prompts of agents, formats that are parsed.
+_NOT_SAID = {"compile", "getLogger", "encode", "option", "argument", "command", "group", "version_option", "Literal"}
+_WORD = re.compile(r"[A-Za-z][a-z']+")
+_COMMAND = re.compile(r"^[^`]*(?:\bloopwright [a-z]+|\bgit (?:diff|init)\b)")
+_DATA = re.compile(
+    r"^(?:--format|new_plan|raise |if __name__|envelope|# Settings|dict\[)|\t\w+ = |^\| step|^- A-1|ref: refs"
+)
+_CODE = re.compile(r"`[^`]*`|\{[^}]*\}|--[a-z-]+")
+
+
+def sentences() -> dict[str, list[str]]:
+    """Every template with the places that say it, in the order of the source."""
+    found: dict[str, list[str]] = {}
+    for path in sorted(SOURCE.rglob("*.py")):
+        name = path.relative_to(SOURCE).as_posix()
+        if not name.startswith(tuple(LEFT_OUT)):
+            tree = ast.parse(path.read_text(encoding="utf-8"))
+            for template, is_named in _of_module(tree):
+                if template not in NOT_SAID:
+                    found.setdefault(template, []).append(f"{name}{_BY_TEMPLATE}" if is_named else name)
+    for kind, templates in (("click", CLICK), ("words", WORDS), (f"click{_BY_TEMPLATE}", HEADINGS)):
+        for template in templates:
+            found.setdefault(template, []).append(kind)
+    for name, text in _of_help():
+        found.setdefault(text, []).append(f"{name}{_BY_TEMPLATE}")
+    for code, row in TABLE.items():
+        for template in (row.message, row.next):
+            if is_prose(template):
+                found.setdefault(template, []).append(f"workflow/blockers.py ({code})")
+    return found
+
+
+def is_by_template(places: list[str]) -> bool:
+    """Whether nobody has to find the sentence again in a text."""
+    return all(place.endswith(_BY_TEMPLATE) for place in places)
+
+
+def _of_help() -> Iterator[tuple[str, str]]:
+    """What --help says of every command, as click hands it to whoever writes the page."""
+    context = click.Context(loopwright, info_name="loopwright")
+    waiting: list[tuple[click.Command, click.Context]] = [(loopwright, context)]
+    for command, inner in waiting:
+        where = f"--help of {inner.command_path}"
+        texts = [command.help, command.epilog, *(getattr(one, "help", None) for one in command.get_params(inner))]
+        for text in filter(None, texts):
+            yield from ((where, piece) for piece in _pieces(text) if _WORD.search(piece) and not _COMMAND.search(piece))
+        if isinstance(command, LazyCommands):
+            yield from ((where, text) for _, text in command.table.values())
+            for name in command.list_commands(inner):
+                below = command.get_command(inner, name)
+                assert below is not None
+                waiting.append((below, click.Context(below, parent=inner, info_name=name)))
+
+
+def _pieces(page: str) -> list[str]:
+    found: list[str] = []
+
+    def take(piece: str) -> str:
+        found.append(piece)
+        return piece
+
+    said_by_pieces(inspect.cleandoc(page).partition("\f")[0], take)
+    return found
+
+
+def is_prose(text: str) -> bool:
+    """Whether there are words for a person in it: two at least, that are no command."""
+    bare = _CODE.sub(" ", text)
+    if bare.strip().startswith("loopwright ") and " or " not in bare and "; " not in bare:
+        return False
+    words = _WORD.findall(bare)
+    least = 1 if "{" in text else 2
+    if "://" in text or _DATA.search(text) or all(word[0].isupper() for word in words):
+        return False
+    return len(words) >= least and " " in text.strip()
+
+
+def _of_module(tree: ast.Module) -> Iterator[tuple[str, bool]]:
+    """Each template, and whether the source says it by its template: then nobody has to find it again."""
+    inside = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.JoinedStr) and not (isinstance(node, ast.Constant) and isinstance(node.value, str)):
+            continue
+        if _is_said(node, inside):
+            above = inside.get(node)
+            if isinstance(above, ast.Call) and _name(above.func) == "words" and above.args[:1] == [node]:
+                yield str(node.value), True
+                continue
+            # How far in a line begins is no part of the sentence; one space is, where it follows on another.
+            found = (one.lstrip(" ") if one.startswith("  ") else one for one in _templates(node))
+            yield from ((template, False) for template in found if is_prose(template))
+
+
+def _is_said(node: ast.AST, inside: dict[ast.AST, ast.AST]) -> bool:
+    """Whether the string is said to a person, as far as its place tells."""
+    above = inside.get(node)
+    if isinstance(above, ast.Expr | ast.JoinedStr | ast.FormattedValue | ast.Subscript | ast.Compare | ast.MatchValue):
+        return isinstance(above, ast.FormattedValue)
+    if isinstance(above, ast.Dict) and node in above.keys:
+        return False
+    while above is not None:
+        if isinstance(above, ast.Call) and _name(above.func) in _NOT_SAID:
+            return False
+        if isinstance(above, ast.Assign) and any(_name(target) in _NOT_NAMED for target in above.targets):
+            return False
+        if isinstance(above, ast.FunctionDef) and node in above.decorator_list:
+            return False
+        above = inside.get(above)
+    return True
+
+
+_NOT_NAMED = {"_EPILOG", "_REPAIR", "_PROMPT", "__all__"}
+
+
+def _templates(node: ast.expr) -> Iterator[str]:
+    """The string with names where facts go; a choice between two literals is two sentences."""
+    if isinstance(node, ast.Constant):
+        text = str(node.value)  # with names in braces it is filled in elsewhere; other braces are only braces
+        yield text if is_template(text) else text.replace("{", "{{").replace("}", "}}")
+        return
+    assert isinstance(node, ast.JoinedStr)
+    taken: dict[str, int] = {}
+    parts: list[list[str]] = []
+    for part in node.values:
+        if isinstance(part, ast.Constant):
+            parts.append([str(part.value).replace("{", "{{").replace("}", "}}")])
+        elif isinstance(part, ast.FormattedValue):
+            literal = _choices(part.value)
+            parts.append(literal or [f"{{{_unique(_fact(part.value), taken)}}}"])
+    yield from ("".join(chosen) for chosen in product(*parts))
+
+
+def _choices(value: ast.expr) -> list[str] | None:
+    if isinstance(value, ast.IfExp):
+        both = [value.body, value.orelse]
+        if all(isinstance(one, ast.Constant) and isinstance(one.value, str) for one in both):
+            return [str(one.value) for one in both if isinstance(one, ast.Constant)]
+    return None
+
+
+def _fact(value: ast.expr) -> str:
+    """A name for what is filled in: the variable's, the attribute's, or what is called."""
+    match value:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return name.strip("_").lower() or "fact"
+        case ast.Call(func=ast.Name(id="len"), args=[counted]):
+            return f"{_fact(counted)}_count"
+        case ast.Call(func=ast.Attribute(attr="join"), args=[items]):
+            return "items" if isinstance(items, ast.GeneratorExp | ast.ListComp) else _fact(items)
+        case ast.Call(args=[only]) if not isinstance(only, ast.Constant):
+            return _fact(only)
+        case ast.Call(func=ast.Attribute(value=owner)):
+            return _fact(owner)
+        case ast.Call(func=called):
+            return _fact(called)
+        case ast.Subscript(value=inner) | ast.Starred(value=inner) | ast.Await(value=inner):
+            return _fact(inner)
+        case ast.BoolOp(values=[first, *_]) | ast.BinOp(left=first) | ast.IfExp(body=first):
+            return _fact(first)
+        case _:
+            return "fact"
+
+
+def _unique(name: str, taken: dict[str, int]) -> str:
+    taken[name] = taken.get(name, 0) + 1
+    return name if taken[name] == 1 else f"{name}_{taken[name]}"
+
+
+def _name(node: ast.expr) -> str:
+    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""

@@ -1,0 +1,21 @@
+"""A page of --help is said piece by piece; its commands and its shape stay."""
+
+from __future__ import annotations
+
+from loopwright.wording.help_pages import said_by_pieces
+
+PAGE = """\b
+Examples:
+  loopwright status             everything here
+  loopwright status --json
+
+A paragraph
+in two lines.
+"""
+
+
+def test_pieces_are_said_and_commands_stay():
+    said = {"Examples:": "示例：", "everything here": "一切", "A paragraph in two lines.": "一段。"}
+    assert said_by_pieces(PAGE.strip(), lambda piece: said.get(piece, piece)) == (
+        "\b\n示例：\n  loopwright status             一切\n  loopwright status --json\n\n一段。"
+    )

@@ -1,0 +1,77 @@
+"""What `make check` says of the catalogue: each kind of fault is found, and what is checked in has none."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+
+@pytest.fixture(scope="module")
+def catalogue():
+    sys.path.insert(0, str(ROOT / "scripts"))
+    try:
+        import catalogue as script
+
+        yield script
+    finally:
+        sys.path.remove(str(ROOT / "scripts"))
+
+
+def test_what_is_checked_in_has_no_fault_and_is_compiled(catalogue):
+    assert catalogue.problems() == []
+    assert {path: path.read_bytes() == data for path, data in catalogue.files().items()} == {
+        catalogue.PO: True,
+        catalogue.MO: True,
+    }
+
+
+@pytest.mark.parametrize(
+    ("entries", "fault"),
+    [
+        ({}, "no entry for: 'the plan {name} is gone'"),
+        ({"the plan {name} is gone": ""}, "no words for: 'the plan {name} is gone'"),
+        ({"the plan {name} is gone": "计划没有了"}, "other facts than ['name']"),
+        ({"the plan {name} is gone": "计划 {name} 没有了", "an old one": "旧的"}, "a dead entry: 'an old one'"),
+    ],
+)
+def test_a_fault_is_named(catalogue, monkeypatch, tmp_path, entries, fault):
+    lines = [f'msgid "{english}"\nmsgstr "{other}"\n' for english, other in {"": "", **entries}.items()]
+    monkeypatch.setattr(catalogue, "PO", tmp_path / "x.po")
+    monkeypatch.setattr(catalogue, "ROOT", tmp_path)
+    monkeypatch.setattr(catalogue, "sentences", lambda: {"the plan {name} is gone": ["here.py"]})
+    (tmp_path / "x.po").write_text("\n".join(lines), encoding="utf-8")
+    assert any(fault in problem for problem in catalogue.problems())
+
+
+def test_two_sentences_that_look_alike_are_named(catalogue, monkeypatch, tmp_path):
+    both = {"the plan {name} is gone": "计划 {name} 没有了", "the plan {slug} is gone": "{slug} 的计划消失"}
+    lines = [f'msgid "{english}"\nmsgstr "{other}"\n' for english, other in {"": "", **both}.items()]
+    monkeypatch.setattr(catalogue, "PO", tmp_path / "x.po")
+    monkeypatch.setattr(catalogue, "ROOT", tmp_path)
+    monkeypatch.setattr(catalogue, "sentences", lambda: {text: ["here.py"] for text in both})
+    (tmp_path / "x.po").write_text("\n".join(lines), encoding="utf-8")
+    assert any("is taken for another sentence" in problem for problem in catalogue.problems())
+
+
+def test_raw_sentences_anywhere_in_the_source_are_found(catalogue):
+    import ast
+
+    import wording_sources
+
+    source = """
+def f(name, count):
+    '''A docstring is no sentence.'''
+    raise PlanError(f"the plan {name} has {count} step{'s' if count != 1 else ''}", hint="look at it again")
+    say(words("run {name}", name=name))
+    return f"loopwright status {name}"
+"""
+    assert dict(wording_sources._of_module(ast.parse(source))) == {
+        "the plan {name} has {count} steps": False,
+        "the plan {name} has {count} step": False,
+        "look at it again": False,
+        "run {name}": True,
+    }
