@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import assert_never
 
 from loopwright.loop import commands as c
@@ -297,7 +296,7 @@ def _advance(loop: Loop, command: c.Advance) -> Verdict:
         return Accepted((e.HoldPlaced(hold=choice_hold(loop)),))
     action = next_action(loop)
     if action is not Action.COMPLETE and _is_stuck(loop, command.no_progress):
-        said = f"{command.no_progress} iterations left tree, failing tests and evidence as they were"
+        said = f"{command.no_progress} iterations in a row left tree, failing tests and evidence as they were"
         return _held_by_blocker(loop, "no_progress", said)
     if action is Action.COMPLETE and (failed := failed_tasks(loop)):
         return _held_by_blocker(loop, TASK_FAILED, f"the tests pass, and these tasks failed: {', '.join(failed[:5])}")
@@ -328,9 +327,9 @@ def _held_by_blocker(loop: Loop, code: str, message: str) -> Accepted:
 
 
 def _is_stuck(loop: Loop, least: int) -> bool:
-    """So many iterations changed nothing: on the same work the same state comes again, in a row or in turns."""
-    same_work = tuple(itertools.takewhile(lambda mark: mark.tree == loop.marks[-1].tree, reversed(loop.marks)))
-    return bool(same_work) and same_work.count(same_work[0]) > least
+    """So many iterations changed nothing: the state before them, and after each, is the same."""
+    last = loop.marks[-(least + 1) :]
+    return len(last) == least + 1 and len(set(last)) == 1
 
 
 def _begin(loop: Loop, action: Action, action_id: str) -> Verdict:

@@ -143,8 +143,7 @@ class SliceCraft:
 
     def tries(self, loop: Loop, task: Task, failure: NoAnswer | None) -> bool:
         """Tidying up is."""
-        del loop
-        return self._lanes.tries(task, failure)
+        return self._lanes.tries(loop, task, failure)
 
     def before_completion(self, loop: Loop, validation: Validation) -> tuple[Task, ...]:
         """The lanes that come after the checks."""

@@ -16,7 +16,7 @@ from loopwright.loop.actions.asking import HeldBack
 from loopwright.loop.answers import NotAnswered, read_answer
 from loopwright.loop.craft import Look
 from loopwright.loop.marks import FIX
-from loopwright.loop.model import LOOK, Hold, Holder, Loop, Task, TaskMode, Validation
+from loopwright.loop.model import LOOK, Hold, Holder, Loop, Spent, Task, TaskMode, Validation
 from loopwright.verbs.context import Context
 from loopwright.verbs.loop.control import actor
 from loopwright.verbs.loop.control import store_of as loops_of
@@ -33,6 +33,7 @@ PATCH = "work.patch"
 # A look, tidying up, the checks again; and once more after an objection.
 _MORE = 12
 _BOX = "$LOOPWRIGHT_MAILBOX/context"
+# To ask again can't help; a crash may be one of the network's, and is tried as often as any task.
 _IN_VAIN = (Reason.HUNG, Reason.INVALID_ANSWER, Reason.PERMISSION_DENIED)
 
 
@@ -115,8 +116,8 @@ class Lanes:
             return None
         return prompt_for(Role.BUILDER, about="deslop", patch=f"{_BOX}/{PATCH}")
 
-    def tries(self, task: Task, failure: NoAnswer | None) -> bool:
-        """Tidying up is only tried; and an agent that hangs, or may not do what it should, would do so again.
+    def tries(self, loop: Loop, task: Task, failure: NoAnswer | None) -> bool:
+        """Tidying up is only tried; and whoever can't work at all is not asked for ever.
 
         What it breaks is dropped: the tree before it is verified already, and to mend what nobody asked for would cost
         calls of agents. The loop goes back, and runs the checks again on what goes to the review.
@@ -125,8 +126,10 @@ class Lanes:
             if failure is not None:
                 raise self._held("deslop", failure.reason, failure.detail)
             return True
-        if failure is not None and failure.reason in _IN_VAIN:
-            raise self._held("execution", failure.reason, failure.detail)
+        if failure is not None:
+            tries = loop.spent_by_task.get(task.id, Spent()).retries
+            if failure.reason in _IN_VAIN or tries >= self._context.settings.values.run.max_retries:
+                raise self._held("execution", failure.reason, failure.detail)
         return False
 
     def _held(self, lane: str, reason: Reason, detail: str) -> HeldBack:
