@@ -26,6 +26,9 @@ def say_workflow(context: Context, slug: str, *, as_json: bool, whole: bool = Fa
     for one in found.blockers:
         say(f"  ✗ {one.message}  ", nl=False)
         put(one.code, dim=True)
+    review = found.workflow.review
+    if stage is Stage.REVIEW and review is not None and review.verdict == "request-changes":
+        put(f"  ✗ {words('the review asks for changes: {why}', why=told(review.rationale))}")
     if whole:
         _say_details(found)
     say(f"  → {found.next}", fg="green")
