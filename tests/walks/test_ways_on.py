@@ -71,14 +71,14 @@ def test_what_changed_under_a_review_is_sent_back_and_built_again(project, name,
 
 
 def test_a_run_vouches_for_the_check_that_it_ran_and_for_no_other_of_its_name(project):
-    mends = {"role": "builder", "run": "echo NOW > now.txt"}
+    mends = {"role": "builder", "run": "echo 'MORE = 1' >> hello.py"}
     prepare(project, [planner(), BUILDS, mends], settings=DEFAULT)
     plan(project)
     ok(project, "approve", "greet", "--from", "plan", "--to", "build")
     ok(project, "build", "greet")
     path = project.own / "changes/active/chg-greet/slices.json"
     document = json.loads(path.read_text())
-    document["slices"][0]["checks"][0]["command"] = "test -s now.txt"
+    document["slices"][0]["checks"][0]["command"] = 'python3 -c "import hello; assert hello.MORE"'
     path.write_text(json.dumps(document))
     ok(project, "plan", "greet")
     ok(project, "approve", "greet", "--from", "plan", "--to", "build")
@@ -217,3 +217,10 @@ def test_undo_says_when_what_it_takes_back_was_merged(project):
     assert "you merged it" in said
     assert "git revert" in said
     assert state(project)["current_stage"] == "review"
+
+
+def test_who_is_asked_again_after_a_no_reads_why(project):
+    prepare(project, [planner()], settings=DEFAULT)
+    plan(project)
+    ok(project, "reject", "greet", "--from", "plan", "--to", "build", "--reason", "it misses Windows")
+    assert "it misses Windows" in ok(project, "status", "greet").stdout
