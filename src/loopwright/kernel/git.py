@@ -221,6 +221,12 @@ def has_branch(repository: UserRepository, name: str) -> bool:
     return _capture(argv, repository.top, _bare_environment() | _safe(repository)).exit_code == 0
 
 
+def is_in_head(repository: UserRepository, commit: str) -> bool:
+    """Whether what is checked out has this commit in its history."""
+    argv = ("git", *_HARDENED, "merge-base", "--is-ancestor", commit, "HEAD")
+    return _capture(argv, repository.top, _bare_environment() | _safe(repository)).exit_code == 0
+
+
 def drop_branch(repository: UserRepository, name: str, commit: str) -> bool:
     """Take such a branch away, if it still is where we put it."""
     argv = ("git", *_HARDENED, "update-ref", "-d", f"refs/heads/{name}", commit)

@@ -72,9 +72,13 @@ def next_command(workflow: Workflow, standing: Standing) -> str:
     transition = wanted_transition(workflow)
     if transition is None:
         return f"loopwright archive {slug}"
+    if transition.is_rollback and workflow.review is not None and workflow.review.unasked:
+        return f"loopwright review {slug} --reviewer …"
     approval = workflow.approval(transition.key)
-    if isinstance(approval, Approved) and approval.transition is transition and not void_parts(approval, standing):
-        return _COMMANDS.get(transition.target, "loopwright status {slug}").format(slug=slug)
+    is_consented = isinstance(approval, Approved) and approval.transition is transition
+    # The last consent has no command that uses it: where the result could not be handed over, it is given again.
+    if is_consented and transition.target in _COMMANDS and not void_parts(approval, standing):
+        return _COMMANDS[transition.target].format(slug=slug)
     return f"loopwright approve {slug} --from {transition.origin.value} --to {transition.target.value}"
 
 

@@ -27,11 +27,11 @@ def before_archive(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
         return
     if not isinstance(workflow.at, Done):
         yield blocker("workflow_not_done", slug=slug, stage=workflow.stage.value)
-    yield from scope_of(workflow, facts)
+    yield from (replace(one, next=f"loopwright undo {slug}") for one in scope_of(workflow, facts))
     yield from change_blockers(workflow, facts)
     for domain in facts.spec.domains if isinstance(facts.spec, Spec) else ():
         if domain not in facts.deltas:
-            yield blocker("missing_spec_delta_path", path=delta_of(domain), spec=facts.spec_path)
+            yield blocker("missing_spec_delta_path", path=facts.place(delta_of(domain)), spec=facts.spec_path)
     if not isinstance(workflow.at, Done):
         return
     yield from _unapproved(workflow, facts)

@@ -130,4 +130,6 @@ def _of_check(check: Check, verified: Verification | None) -> tuple[str, ...] | 
     run = verified.checks.get(check.id) if verified is not None else None
     if run is None or verified is None or not run.passed or run.tree != verified.tree:
         return None
+    if run.digest not in ("", check.digest):
+        return None  # what passed was another command of this name
     return (f"{check.id} → run {run.run_id} → exit {run.exit_code} → tree {run.tree[:12]}",)

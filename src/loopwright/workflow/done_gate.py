@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from msgspec.structs import replace
+
 from loopwright.workflow.blockers import Blocker, blocker
 from loopwright.workflow.build_gate import scope_of
 from loopwright.workflow.facts import Facts
@@ -27,4 +29,5 @@ def before_done(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
         target = review.target or Stage.BUILD
         yield blocker("review_verdict_", review.verdict, slug=slug, why=review.rationale, target=target.value)
         yield blocker(_REWORK[target], slug=slug, why=review.rationale, target=target.value)
-    yield from scope_of(workflow, facts)
+    # Only a review can send it back to where that is mended.
+    yield from (replace(one, next=f"loopwright review {slug}") for one in scope_of(workflow, facts))

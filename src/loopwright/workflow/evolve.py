@@ -161,10 +161,21 @@ def _towards_specs(
             assert_never(event)
 
 
+def is_given_again(workflow: Workflow, transition: Transition) -> bool:
+    """Whether a consent to it is about a stage that was entered by the same one: the work goes on with what it says.
+
+    A spec may change while it is built, too. What changes under a review goes back instead: nothing there runs checks.
+    """
+    before = workflow.approval(transition.key)
+    later = (Stage.BUILD,) if transition is Transition.CLARIFY_PLAN else ()
+    is_same = isinstance(before, Used) and before.transition is transition
+    return is_same and workflow.stage in (transition.target, *later)
+
+
 def _given(workflow: Workflow, event: e.ApprovalGiven, at: str) -> Workflow:
     transition = event.transition
     before = workflow.approval(transition.key)
-    if isinstance(before, Used) and before.transition is transition and workflow.stage is transition.target:
+    if isinstance(before, Used) and is_given_again(workflow, transition):
         # Given again for what changed under the work: the stage goes on with it.
         approval: Approval = Used(
             transition=transition, subject=event.subject, by=event.by, at=at, used_at=before.used_at

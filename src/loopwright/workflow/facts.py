@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Literal
 
 import msgspec
@@ -58,6 +59,10 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     spec: Spec | Missing | Damaged = Missing()
     spec_path: str = "spec.md"
     objects_path: str = "objects"
+    # Where the workflow's own documents, its change's and the canonical plans are, for whoever has to open one.
+    folder_path: str = "."
+    change_path: str = "change"
+    plans_path: str = "plans"
     gates: Gates = Gates()
     plan_documents: dict[str, Document] = {}
     change_documents: dict[str, Document] = {}
@@ -78,6 +83,12 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     conflicts: tuple[Conflict, ...] = ()
     # What other active changes touch of what this one touches, by their ids.
     rivals: dict[str, tuple[Conflict, ...]] = {}
+
+    def place(self, name: str) -> str:
+        """A document's path in the project, by the name that it has among the workflow's."""
+        top, _, rest = name.partition("/")
+        folder = {"change": self.change_path, "plans": self.plans_path}.get(top) if rest else None
+        return os.path.normpath(f"{folder}/{rest}" if folder is not None else f"{self.folder_path}/{name}")
 
     @property
     def delta_parts(self) -> dict[str, str]:

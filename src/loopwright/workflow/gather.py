@@ -46,6 +46,9 @@ def gather(workflow: Workflow, paths: WorkflowPaths, gates: Gates, *, base_tree:
         spec=_document_in(paths, SPEC, read_spec),
         spec_path=os.path.relpath(paths.document(SPEC), root),
         objects_path=os.path.relpath(paths.folder / "objects", root),
+        folder_path=os.path.relpath(paths.folder, root),
+        change_path=os.path.relpath(paths.change, root),
+        plans_path=os.path.relpath(paths.layout.plans, root),
         gates=gates,
     )
     if workflow.stage is Stage.CLARIFY:
@@ -54,6 +57,7 @@ def gather(workflow: Workflow, paths: WorkflowPaths, gates: Gates, *, base_tree:
     slices = _document_in(paths, SLICES, read_slices)
     deltas = dict(deltas_in(paths.change))
     judges = _judges(root, slices, gates) if isinstance(slices, Slices) else {}
+    hidden = _hidden(paths.folder / "hidden") if isinstance(slices, Slices) else {}
     return replace(
         spec_only,
         plan_documents={key: _document(pages[name], gates) for key, name in PLAN_DOCUMENTS.items()},
@@ -64,7 +68,7 @@ def gather(workflow: Workflow, paths: WorkflowPaths, gates: Gates, *, base_tree:
         test_spec=_document(pages[test_spec_of(workflow.slug)], gates),
         slices=slices,
         deltas={domain: _fact(delta) for domain, delta in deltas.items()},
-        plan_parts=_parts(pages, slices, deltas, judges),
+        plan_parts=_parts(pages, slices, deltas, judges) | hidden,
         judges=judges,
         base_tree=base_tree,
         record=_document_in(paths, RECORD, read_record),
@@ -171,6 +175,16 @@ def _judges(root: Path, slices: Slices, gates: Gates) -> dict[str, str]:
             if (digest := digest_of_judge(root, path, judges)) is not None:
                 found[path] = digest
     return found
+
+
+def _hidden(folder: Path) -> dict[str, str]:
+    """What hidden checks are judged by, which lies outside the project."""
+    found = sorted(path for path in folder.rglob("*") if path.is_symlink() or path.is_file())
+    everything = Judges(())
+    return {
+        f"hidden {name}": digest_of_judge(folder, name, everything) or ""
+        for name in (os.path.relpath(path, folder) for path in found)
+    }
 
 
 def find_judges(root: Path, slices: Slices, gates: Gates) -> Judges:

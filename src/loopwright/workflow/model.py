@@ -209,6 +209,8 @@ class CheckRun(_Value, frozen=True, kw_only=True):
     passed: bool
     exit_code: int | None
     tree: str
+    # Of the check as it was run: another command of the same name was not. Empty in journals from before it was noted.
+    digest: str = ""
 
 
 class Verification(_Value, frozen=True, kw_only=True):
@@ -234,6 +236,8 @@ class Review(_Value, frozen=True, kw_only=True):
     target: Stage | None = None
     rationale: str = ""
     report: str = ""
+    # Somebody who did not build it had to look, and nobody was named.
+    unasked: bool = False
 
 
 class Delivery(_Value, frozen=True, kw_only=True):

@@ -9,7 +9,7 @@ from loopwright.workflow.documents import spec as s
 from loopwright.workflow.documents.spec import Spec
 from loopwright.workflow.facts import Damaged, Facts, Missing
 from loopwright.workflow.model import Workflow
-from loopwright.workflow.package import CHANGE_DOCUMENTS, PLAN_DOCUMENTS, SLICES, prd_of, test_spec_of
+from loopwright.workflow.package import CHANGE_DOCUMENTS, PLAN_DOCUMENTS, SLICES, delta_of, prd_of, test_spec_of
 from loopwright.workflow.slices import Slices
 
 _FIT = "fit the delta to the spec as it is now, then loopwright plan {slug}"
@@ -69,7 +69,7 @@ def _documents(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
         found = facts.plan_documents.get(key)
         state = found.status if found is not None else "missing"
         if state != "present":
-            yield blocker("missing_plan_artifact_", key, slug=slug, file=file, state=state)
+            yield blocker("missing_plan_artifact_", key, slug=slug, file=facts.place(file), state=state)
     named = {
         **{key: (file, facts.plan_documents.get(key)) for key, file in PLAN_DOCUMENTS.items()},
         "prd": (prd_of(slug), facts.prd),
@@ -77,7 +77,7 @@ def _documents(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
     }
     for key, (file, found) in named.items():
         if found is not None and found.language is not None:
-            yield blocker("plan_artifact_language_", key, slug=slug, file=file, why=found.language)
+            yield blocker("plan_artifact_language_", key, slug=slug, file=facts.place(file), why=found.language)
 
 
 def change_blockers(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
@@ -90,7 +90,7 @@ def change_blockers(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
         found = facts.change_documents.get(key)
         state = found.status if found is not None else "missing"
         if state != "present":
-            yield blocker("missing_change_artifact_", key, slug=slug, file=file, state=state)
+            yield blocker("missing_change_artifact_", key, slug=slug, file=facts.place(file), state=state)
     if facts.change_status != "complete":
         yield blocker("change_artifacts_", facts.change_status, slug=slug, state=facts.change_status)
     status = facts.delta_status
@@ -100,8 +100,15 @@ def change_blockers(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
         )
         yield blocker(
             "spec_delta_", status, slug=slug, why=broken or _WHY_DELTA.get(status, status),
-            file="the change's specs/<domain>/spec.md",
+            file=facts.place(delta_of(_lacking(facts))),
         )  # fmt: skip
+
+
+def _lacking(facts: Facts) -> str:
+    """The domain whose delta has to be written first."""
+    wanted = facts.spec.domains if isinstance(facts.spec, Spec) else ()
+    broken = [name for name, one in facts.deltas.items() if one.problems or not one.requirements]
+    return next(iter([*broken, *(name for name in wanted if name not in facts.deltas)]), "<domain>")
 
 
 def spec_conflicts(workflow: Workflow, facts: Facts, way: str) -> Iterator[Blocker]:
@@ -118,7 +125,7 @@ def _slices(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
     if isinstance(slices, Missing):
         yield blocker("vertical_slices_missing", slug=slug)
     elif isinstance(slices, Damaged):
-        yield blocker("vertical_slices_invalid", slug=slug, file=SLICES, problem=slices.sentence())
+        yield blocker("vertical_slices_invalid", slug=slug, file=facts.place(SLICES), problem=slices.sentence())
     else:
         yield from _checks(workflow, facts, slices)
 
@@ -126,14 +133,14 @@ def _slices(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
 def _checks(workflow: Workflow, facts: Facts, slices: Slices) -> Iterator[Blocker]:
     for one in slices.slices:
         if one.type == "AFK" and not one.checks:
-            yield blocker("slice_without_check_", one.id, slug=workflow.slug, name=one.id, file=SLICES)
+            yield blocker("slice_without_check_", one.id, slug=workflow.slug, name=one.id, file=facts.place(SLICES))
     for check in slices.checks:
         control = workflow.controls.get(check.id)
         is_current = control is not None and control.digest == check.digest
         if not is_current or (facts.base_tree and control is not None and control.tree != facts.base_tree):
             yield blocker("negative_control_missing_", check.id, slug=workflow.slug, name=check.id)
         elif control is not None and control.passed and not check.regression:
-            mend = f'correct it, or mark it "regression": true, in {SLICES}'
+            mend = f'correct it, or mark it "regression": true, in {facts.place(SLICES)}'
             yield blocker(
                 "vacuous_check_", check.id, name=check.id, command=check.command, mend=mend,
                 when="before anything is built",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from msgspec.structs import replace
+
 from loopwright.kernel.digest import sha256
 from loopwright.workflow.ambiguity import Score, ambiguity
 from loopwright.workflow.archive_gate import before_archive
@@ -31,13 +33,23 @@ def standing_of(workflow: Workflow, facts: Facts) -> Standing:
         Transition.REVIEW_CLARIFY: spec,
     }
     so_far = Standing(Readiness(), subjects)
+    plan_blockers, moved = tuple(before_build(workflow, facts)), broken_promises(workflow, so_far, Key.BUILD)
     return Standing(
         Readiness(
             plan=tuple(_before_plan(workflow, facts)),
-            build=(*broken_promises(workflow, so_far, Key.PLAN), *before_build(workflow, facts)),
-            review=(*broken_promises(workflow, so_far, Key.PLAN, Key.BUILD), *before_review(workflow, facts)),
+            build=(*broken_promises(workflow, so_far, Key.PLAN), *plan_blockers),
+            review=(
+                *broken_promises(workflow, so_far, Key.PLAN),
+                # Nobody can consent to the plan as it is now before it could be built.
+                *(plan_blockers if moved else ()),
+                *moved,
+                *before_review(workflow, facts),
+            ),
             done=(
-                *broken_promises(workflow, so_far, Key.PLAN, Key.BUILD, Key.REVIEW),
+                *(
+                    replace(one, next=f"loopwright review {workflow.slug}")
+                    for one in broken_promises(workflow, so_far, Key.PLAN, Key.BUILD, Key.REVIEW)
+                ),
                 *before_done(workflow, facts),
             ),
             archive=tuple(before_archive(workflow, facts)),

@@ -10,7 +10,7 @@ import msgspec
 from loopwright.workflow import commands as c
 from loopwright.workflow import events as e
 from loopwright.workflow.blockers import Blocker
-from loopwright.workflow.evolve import evolve
+from loopwright.workflow.evolve import evolve, is_given_again
 from loopwright.workflow.model import (
     Approved,
     Archived,
@@ -22,7 +22,6 @@ from loopwright.workflow.model import (
     Requested,
     Reviewing,
     Transition,
-    Used,
     Workflow,
 )
 from loopwright.workflow.model import Decision as Question
@@ -140,12 +139,7 @@ def _approved(workflow: Workflow, command: c.Approve) -> Decision:
 def _is_renewal(workflow: Workflow, command: c.Approve) -> bool:
     """What was approved changed under the work, and somebody accepts it as it is now."""
     before = workflow.approval(command.transition.key)
-    return (
-        isinstance(before, Used)
-        and before.transition is command.transition
-        and workflow.stage is command.transition.target
-        and bool(void_parts(before, command.standing))
-    )
+    return is_given_again(workflow, command.transition) and bool(void_parts(before, command.standing))
 
 
 def _gate_refusal(workflow: Workflow, command: c.Approve) -> Refused | None:

@@ -27,7 +27,10 @@ def command(project_root: Path, as_json: bool) -> int:
     """What should I do now? The exact command for everything that waits for a person."""
     layout = place_of(project_root).layout
     workflows = [one for one in list_workflows(layout) if one.archive_status != "archived"]
-    loops = [(one.line.loop_id, one.line.title, way_on(one)) for one in list_loops(layout) if way_on(one) is not None]
+    building = {one.slug for one in workflows if one.current_stage == "build"}
+    # A loop that builds is moved on by its workflow's command: one thing that waits is said once.
+    waiting = [one for one in list_loops(layout) if one.line.loopwright.workflow not in building]
+    loops = [(one.line.loop_id, one.line.title, way_on(one)) for one in waiting if way_on(one) is not None]
     if as_json:
         say_json(
             {

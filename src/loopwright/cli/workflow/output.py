@@ -6,7 +6,10 @@ from loopwright.cli.language import told, words
 from loopwright.cli.plain import put, say, say_json
 from loopwright.verbs.context import Context
 from loopwright.verbs.workflow.look import FlightShown, Shown, show
+from loopwright.workflow.advice import wanted_transition
+from loopwright.workflow.blockers import Blocker
 from loopwright.workflow.model import Stage
+from loopwright.workflow.standing import authorization_blockers
 
 COLORS = {"clarify": "magenta", "plan": "blue", "build": "cyan", "review": "yellow", "done": "green"}
 
@@ -26,9 +29,22 @@ def say_workflow(context: Context, slug: str, *, as_json: bool, whole: bool = Fa
     for one in found.blockers:
         say(f"  ✗ {one.message}  ", nl=False)
         put(one.code, dim=True)
+    for one in _refusals(found):
+        say(f"  ✗ {one.message}  ", nl=False)
+        put(one.code, dim=True)
+    review = found.workflow.review
+    if stage is Stage.REVIEW and review is not None and review.verdict == "request-changes":
+        put(f"  ✗ {words('the review asks for changes: {why}', why=told(review.rationale))}")
     if whole:
         _say_details(found)
     say(f"  → {found.next}", fg="green")
+
+
+def _refusals(found: Shown) -> list[Blocker]:
+    """Somebody said no to the next move: whoever is asked again should know why."""
+    wanted = wanted_transition(found.workflow)
+    said = authorization_blockers(found.workflow, wanted, found.standing) if wanted is not None else ()
+    return [one for one in said if one.code.startswith("approval_rejected_")]
 
 
 def _say_path(stage: Stage) -> None:

@@ -52,7 +52,7 @@ def command(
         why = "--json leaves nobody to ask" if as_json else "without an agent there are no rounds"
         raise WrongUsage(f"--interactive asks at the terminal after each round: {why}", hint="leave one of them out")
     ask = _asking(context, slug_of(slug)) if interactive else None
-    wish = PlanWish(agent=who or None, deliberate=deliberate, max_rounds=max_iterations, ask=ask)
+    wish = PlanWish(agent=who or None, anew=bool(agent), deliberate=deliberate, max_rounds=max_iterations, ask=ask)
     with stopping_on_signals() as cancellation:
         plan(context, slug, wish, (lambda _: None) if as_json else say, cancellation)
     say_workflow(context, slug_of(slug), as_json=as_json)

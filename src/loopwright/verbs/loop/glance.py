@@ -32,6 +32,7 @@ class _Own(msgspec.Struct, frozen=True):
     priority: int = 0
     agent: str = ""
     holds: list[_Hold] = []
+    workflow: str | None = None
 
 
 class Listed(msgspec.Struct, frozen=True):

@@ -25,6 +25,7 @@ def answer(context: Context, slug: str, item: str, text: str) -> Workflow:
     with store_of(context).changing(slug) as opened:
         require_outside_build(context, opened.workflow, "answer")
         if item.upper().startswith("D-"):
+            _require_words(opened, item.upper(), said)
             after = opened.apply(c.AnswerDecision(id=item.upper(), answer=said, by=actor()), actor()).workflow
             if isinstance(after.at, Building) and after.at.loop_id is not None:
                 # The loop that asked is held until it knows, too.
@@ -52,12 +53,7 @@ def _answer_item(opened: Opened, name: str, said: str) -> None:
             f"{name} {why} (open: {open_now})",
             next_command=f"edit {opened.facts().spec_path} to change an answer",
         )
-    if not said:
-        raise WorkflowRefused(
-            "empty_answer",
-            f"an answer to {name} needs words",
-            next_command=f'loopwright answer {workflow.slug} {name} "…"',
-        )
+    _require_words(opened, name, said)
     answered = spec.answering(name, said)
     section = section_of(found)
     if section is not None and not answered.says(section):
@@ -65,3 +61,12 @@ def _answer_item(opened: Opened, name: str, said: str) -> None:
     opened.write({SPEC: answered.page.render()}, actor())
     opened.apply(c.AnswerItem(item=name, by=actor()), actor())
     request_approval(opened)
+
+
+def _require_words(opened: Opened, name: str, said: str) -> None:
+    if not said:
+        raise WorkflowRefused(
+            "empty_answer",
+            f"an answer to {name} needs words",
+            next_command=f'loopwright answer {opened.workflow.slug} {name} "…"',
+        )

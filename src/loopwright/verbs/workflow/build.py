@@ -15,6 +15,7 @@ from loopwright.loop.marks import FIX
 from loopwright.loop.model import LOOK, Completed, Created, Failed, Held, Holder, Loop
 from loopwright.verbs.context import Context
 from loopwright.verbs.loop import control
+from loopwright.verbs.loop.answer import answer as answer_loop
 from loopwright.verbs.loop.control import actor
 from loopwright.verbs.loop.look import has_worker
 from loopwright.verbs.loop.start import start
@@ -77,6 +78,7 @@ def prepare_build(context: Context, name: str, wish: BuildWish, tell: Tell, canc
         unfinished = tuple(code for code in blocked if code.startswith(_BY_BUILDING))
     if isinstance(workflow.at, Building) and workflow.at.loop_id is not None:
         loop_id = workflow.at.loop_id
+        _tell_answers(context, workflow, loop_id)
         _going_on(context, workflow, loop_id, wish, unfinished)
     elif workflow.confirmed is Transition.REVIEW_BUILD and workflow.loops:
         loop_id = _rework(context, workflow, wish)
@@ -232,6 +234,14 @@ def _take_decisions(opened: Opened, loop: Loop) -> None:
         here = next((known for known in opened.workflow.decisions if known.id == one.id), None)
         if here is not None and here.answer is None and one.answer is not None:
             opened.apply(c.AnswerDecision(id=one.id, answer=one.answer, by=one.answered_by or "a person"), "tool")
+
+
+def _tell_answers(context: Context, workflow: Workflow, loop_id: str) -> None:
+    """Who answered and died before the loop heard of it has answered: the loop hears of it now."""
+    open_there = {one.id for one in control.store_of(context).load(loop_id).decisions if one.answer is None}
+    for one in workflow.decisions:
+        if one.answer and one.id in open_there:
+            answer_loop(context, loop_id, one.id, one.answer)
 
 
 def _manifest(context: Context, workflow: Workflow) -> bytes:

@@ -68,13 +68,14 @@ def check_runs(evidence: Evidence, checks: tuple[Check, ...]) -> dict[str, Check
     """What a run says about each check, and on which tree."""
     tree = evidence.base.tree if evidence.base is not None else ""
     steps = {step.id: step for step in evidence.steps}
-    return {check.id: _run(evidence.run_id, steps.get(check.id), tree) for check in checks}
+    return {check.id: _run(evidence.run_id, steps.get(check.id), tree, check.digest) for check in checks}
 
 
-def _run(run_id: str, step: StepRecord | None, tree: str) -> CheckRun:
+def _run(run_id: str, step: StepRecord | None, tree: str, digest: str) -> CheckRun:
     codes = [command.exit_code for command in step.commands] if step is not None else []
     passed = step is not None and step.outcome == "passed"
-    return CheckRun(run_id=run_id, passed=passed, exit_code=codes[-1] if codes else None, tree=tree)
+    last = codes[-1] if codes else None
+    return CheckRun(run_id=run_id, passed=passed, exit_code=last, tree=tree, digest=digest)
 
 
 def _plan(slug: str, checks: tuple[Check, ...]) -> bytes:

@@ -51,12 +51,23 @@ def deliver(context: Context, workflow: Workflow, work: Built, *, as_branch: boo
         raise WorkflowRefused(
             "delivery_blocked",
             f"there is no git repository for a branch{f', and in place it does not apply: {why}' if why else ''}",
-            next_command=f"git apply {shown(context.layout.workflow(workflow.slug).document(REVIEWED))}, by hand",
+            next_command=_without_a_branch(context, workflow, why),
         )
-    found = _branch(workflow, work, repository)
+    found = _branch(workflow, work, repository, context.project)
     if why is None:
         return found
     return Delivered(found.delivery, f"it does not apply to what you have now ({why}); {found.sentence}")
+
+
+def _without_a_branch(context: Context, workflow: Workflow, why: str | None) -> str:
+    """What gets on where there is no git: the files themselves."""
+    again = f"loopwright approve {workflow.slug} --from review --to done"
+    if why is None and context.settings.values.workflow.deliver == "branch":
+        return f'set workflow.deliver = "patch", then {again}'
+    if why is None:
+        return again
+    patch = shown(context.layout.workflow(workflow.slug).document(REVIEWED))
+    return f"put the files as they were when it was built ({patch} is the work), then {again}"
 
 
 def _delivered_before(context: Context, workflow: Workflow, work: Built) -> Delivered | None:
@@ -225,16 +236,10 @@ def _touched(work: Built) -> list[str]:
         return []
     with tempfile.TemporaryDirectory(prefix="loopwright-deliver-") as scratch:
         reader = git.make_private(Path(scratch) / "git", Path(scratch))
-        listed = reader.run("apply", "--numstat", "-z", "-", stdin=work.patch)
-        summary = reader.run("apply", "--summary", "-", stdin=work.patch).decode("utf-8", "replace")
-    names = {os.fsdecode(row.split(b"\t", 2)[2]) for row in listed.split(b"\0") if row.count(b"\t") >= 2}
-    return sorted(names | set(_renamed(work.patch)) if "rename" in summary else names)
-
-
-def _renamed(patch: bytes) -> list[str]:
-    words = (b"rename from ", b"rename to ")
-    lines = (line for line in patch.split(b"\n") if line.startswith(words))
-    return [os.fsdecode(line.split(b" ", 2)[2]).strip('"') for line in lines]
+        # Each way round git names the side that it leads to; with -z no name is quoted.
+        both = [reader.run("apply", "--numstat", "-z", *way, "-", stdin=work.patch) for way in ((), ("-R",))]
+    rows = (row for listed in both for row in listed.split(b"\0") if row.count(b"\t") >= 2)
+    return sorted({os.fsdecode(row.split(b"\t", 2)[2]) for row in rows})
 
 
 def _content(path: Path) -> bytes | None:
@@ -265,7 +270,7 @@ def _copy(source: Path, target: Path) -> None:
     target.chmod(_mode(source))
 
 
-def _branch(workflow: Workflow, work: Built, repository: UserRepository) -> Delivered:
+def _branch(workflow: Workflow, work: Built, repository: UserRepository, project: Path) -> Delivered:
     """A commit on the base that was built on, on a branch of its own; one step, by git itself."""
     name = f"loopwright/{workflow.slug}"
     with tempfile.TemporaryDirectory(prefix="loopwright-deliver-") as scratch:
@@ -276,11 +281,16 @@ def _branch(workflow: Workflow, work: Built, repository: UserRepository) -> Deli
         make_folder(Path(scratch) / "tree")
         start = work.tree.commit
         maker.run("read-tree", *([start] if start else ["--empty"]))
-        alone = not work.patch or maker.succeeds("apply", "--cached", *_APPLY, stdin=work.patch)
+        # A project may be a folder of its repository: what is beside it stays as it is.
+        below = _below(project, repository)
+        there = (f"--directory={below}", *_APPLY) if below else _APPLY
+        alone = not work.patch or maker.succeeds("apply", "--cached", *there, stdin=work.patch)
         if not alone:
             # It rests on what was not committed when the build began: without that there is no such tree.
             maker.run("apply", "--cached", *_APPLY, stdin=work.since_commit)
         tree = maker.run("write-tree").decode().strip()
+        if not alone and below:
+            tree = _put_below(maker, start, below, tree)
         parents = ("-p", start) if start else ()
         who = ("user.name=loopwright", "user.email=loopwright@localhost")
         commit = maker.run("commit-tree", tree, *parents, "-m", f"{workflow.slug}\n\n{workflow.idea}", config=who)
@@ -290,14 +300,32 @@ def _branch(workflow: Workflow, work: Built, repository: UserRepository) -> Deli
     return Delivered(delivery, f"it is on the branch {name}{rest}: git merge {name}")
 
 
+def _below(project: Path, repository: UserRepository) -> str:
+    """The project's folder in its repository; nothing where it is the whole of it."""
+    place = os.path.relpath(project.resolve(), repository.top.resolve())
+    return "" if place == "." else place
+
+
+def _put_below(maker: git.PrivateRepository, start: str | None, below: str, tree: str) -> str:
+    """The commit's tree with another one in place of a folder."""
+    maker.run("read-tree", *([start] if start else ["--empty"]))
+    maker.run("rm", "-r", "-q", "--cached", "--ignore-unmatch", "--", below)
+    maker.run("read-tree", f"--prefix={below}/", tree)
+    return maker.run("write-tree").decode().strip()
+
+
 def _drop_branch(context: Context, delivery: Delivery) -> str:
     repository = context.repository()
     if repository is not None and not git.has_branch(repository, delivery.where):
         return f"the branch {delivery.where} is gone"
+    merged = repository is not None and git.is_in_head(repository, delivery.before)
     if repository is None or not git.drop_branch(repository, delivery.where, delivery.before):
         raise WorkflowRefused(
             "undo_blocked",
             f"the branch {delivery.where} is not any more what was delivered",
             next_command=f"git branch -D {delivery.where}, by hand",
         )
+    if merged:
+        # What people merged is theirs: we commit nothing on their branch.
+        return f"the branch {delivery.where} is gone, but you merged it: git revert {delivery.before[:12]} takes it out"
     return f"the branch {delivery.where} is gone"

@@ -58,6 +58,8 @@ class PlanWish(msgspec.Struct, frozen=True, kw_only=True):
     """How it is to be planned."""
 
     agent: str | None
+    # Whether somebody named the agent: then it plans, whatever is there.
+    anew: bool = False
     deliberate: bool = False
     max_rounds: int = 5
     # Shows a person what a round came to; what they answer is what the next one has to heed, nothing ends it.
@@ -99,7 +101,11 @@ def plan(context: Context, name: str, wish: PlanWish, tell: Tell, cancellation: 
     _enter(context, slug)
     # Before anybody plans: what another change does to the specs while an agent thinks, the agent has not read.
     said = digests_of(context.layout)
-    if wish.agent is not None:
+    if wish.agent is not None and not wish.anew and _has_own_checks(context, slug):
+        tell(
+            "checks were changed since they were run: nobody plans anew, what is there is composed and run on the base"
+        )
+    elif wish.agent is not None:
         _rounds(context, slug, wish, tell, cancellation)
     else:
         _write_skeletons(context, slug, tell)
@@ -116,6 +122,15 @@ def _is_changed_under_the_build(context: Context, slug: str) -> bool:
         approval = opened.workflow.approval(Key.BUILD)
         changed = isinstance(approval, Used) and void_parts(approval, opened.standing())
         return isinstance(opened.workflow.at, Building) and bool(changed)
+
+
+def _has_own_checks(context: Context, slug: str) -> bool:
+    """Whether somebody corrected the slices of a plan that was made: another plan would throw that away."""
+    with store_of(context).changing(slug) as opened:
+        facts, known = opened.facts(), opened.workflow.controls
+        checks = facts.slices.checks if isinstance(facts.slices, Slices) else ()
+        corrected = any(one.id not in known or known[one.id].digest != one.digest for one in checks)
+        return bool(opened.workflow.plan_rounds) and corrected
 
 
 def _changed(context: Context, slug: str, tell: Tell, cancellation: Cancellation) -> Workflow:

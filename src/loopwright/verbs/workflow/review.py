@@ -32,7 +32,7 @@ from loopwright.workflow.documents.record import Record
 from loopwright.workflow.facts import Facts
 from loopwright.workflow.manifest import Row, merged
 from loopwright.workflow.manifest import render as render_manifest
-from loopwright.workflow.model import Building, Review, Reviewing, Stage, Transition, Verification, Workflow
+from loopwright.workflow.model import Building, Key, Review, Reviewing, Stage, Transition, Verification, Workflow
 from loopwright.workflow.patch_facts import patch_facts
 from loopwright.workflow.reviewing import (
     REVIEWED,
@@ -45,11 +45,13 @@ from loopwright.workflow.reviewing import (
     support,
 )
 from loopwright.workflow.scope import scope_blockers
+from loopwright.workflow.standing import Standing, broken_promises
 from loopwright.workflow.store import Opened
 
 Tell = Callable[[str], None]
 _T = TypeVar("_T")
 _TOOL = "loopwright"
+UNASKED = "nobody was named who could look at it"
 
 
 class ReviewWish(msgspec.Struct, frozen=True, kw_only=True):
@@ -67,12 +69,12 @@ def review(context: Context, name: str, wish: ReviewWish, tell: Tell, cancellati
     slug = _slug(name)
     with store_of(context).changing(slug) as opened:
         _enter(opened)
-        workflow, facts = opened.workflow, opened.facts()
+        workflow, facts, standing = opened.workflow, opened.facts(), opened.standing()
     verified = workflow.verification
     if verified is None:
         raise WorkflowRefused("review_gate_blocked", "nothing was verified", next_command=f"loopwright build {slug}")
     work = built(context, workflow, verified)
-    objections = list(_mechanical(context, workflow, facts, verified, wish.reviewer or _TOOL))
+    objections = [*_moved(workflow, standing), *_mechanical(context, workflow, facts, verified, wish.reviewer or _TOOL)]
     risk = _risk(context, verified, work.patch)
     code, smell, notes = _judged(context, workflow, work, risk, wish, objections, tell, cancellation)
     outcome = concluded(objections, code, smell, (*notes, *_reflections(context, verified)))
@@ -94,6 +96,13 @@ def _enter(opened: Opened) -> None:
             next_command=f"loopwright status {opened.workflow.slug}",
         )
     opened.apply(c.Enter(transition=Transition.BUILD_REVIEW, standing=opened.standing()), "tool")
+
+
+def _moved(workflow: Workflow, standing: Standing) -> Iterator[Objection]:
+    """What was consented to and is another thing now: built again, it is checked again."""
+    for key, target in ((Key.PLAN, Stage.PLAN), (Key.BUILD, Stage.BUILD)):
+        for one in broken_promises(workflow, standing, key):
+            yield Objection(target, one.message)
 
 
 def _mechanical(
@@ -148,7 +157,7 @@ def _judged(
     if not wish.reviewer:
         why = f"{floor}: this needs a reviewer who did not build it"
         objections.append(Objection(Stage.BUILD, why))
-        return None, None, []
+        return None, None, [UNASKED]
     code = _ask(context, workflow, work, wish, Role.REVIEWER, CodeReview, risk, tell, cancellation)
     smell = _ask(context, workflow, work, wish, Role.SMELL_REVIEWER, SmellReview, risk, tell, cancellation)
     for role, answer in ((Role.REVIEWER, code), (Role.SMELL_REVIEWER, smell)):
@@ -254,6 +263,7 @@ def _settle(
         target=outcome.target,
         rationale=clean(outcome.rationale).text,
         report="review-report.md",
+        unasked=UNASKED in outcome.notes,
     )
     skipped = "; ".join(outcome.notes) or "it was not asked for"
     runs = sorted({run.run_id for run in verified.checks.values()})
@@ -279,7 +289,9 @@ def _journal(context: Context, workflow: Workflow, found: Review) -> None:
     """A page for the developer: what was reviewed, by whom, on which tree."""
     folder = context.layout.developer_journal(actor())
     make_folder(folder)
-    number = sum(1 for _ in folder.glob("journal-*.md")) + 1
+    # Past the highest there is: a page that somebody took away leaves its number free, not another page's.
+    taken = (path.stem.removeprefix("journal-") for path in folder.glob("journal-*.md"))
+    number = max((int(one) for one in taken if one.isdecimal()), default=0) + 1
     lines = [
         f"# {workflow.slug}",
         "",
