@@ -38,6 +38,10 @@ def count_open_turn(store: LoopStore, loop_id: str, reporter: ReportsCost | None
         used = _used(turn, reporter, store.paths(loop_id).progress / "turns" / turn.name / LAST_LOOK)
         spent = spent_on(turn.agent, used, 0.0, None)
         opened.apply(c.Count(spent=spent, task_id=turn.task_id, turn=turn.name, role=turn.role), actor)
+        under_way = opened.loop.under_way
+        if used.session is not None and under_way is not None and turn.name.startswith(f"{under_way.id}-"):
+            # Whoever goes on with the action goes on with what the agent had in mind.
+            opened.apply(c.PauseAction(action_id=under_way.id, session=used.session), actor)
 
 
 def _used(turn: OpenTurn, reporter: ReportsCost | None, last_look: Path) -> Used:

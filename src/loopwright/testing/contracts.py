@@ -9,27 +9,40 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from loopwright.agents.port import Agent, Answer, NoAnswer, Ran, Reason, Role, Turn
+from loopwright.agents.port import Agent, Answer, LineReader, NoAnswer, Ran, Reason, Role, Turn
 from loopwright.kernel import process
+from loopwright.runner.booth import Lines
 from loopwright.sandbox.model import Place, View
 from loopwright.sandbox.port import Isolation
 
 
-def start_plainly(argv: tuple[str, ...], *, env: Mapping[str, str], timeout_s: float) -> Ran:
+def start_plainly(
+    argv: tuple[str, ...], *, env: Mapping[str, str], timeout_s: float, on_line: LineReader | None = None
+) -> Ran:
     """A `Starter` for tests: no sandbox, the same typed result."""
     silent: list[bytes] = []
+    lines = Lines(on_line, silent.append) if on_line is not None else None
     cancellation = process.Cancellation()
     try:
         ended = process.stream(
             process.Command(argv, Path("/"), {"PATH": os.environ["PATH"], **env}, "contract"),
-            on_stdout=silent.append,
+            on_stdout=lines.feed if lines is not None else silent.append,
             on_stderr=silent.append,
             timeout_s=timeout_s,
             cancellation=cancellation,
         )
     finally:
         cancellation.close()
+    if lines is not None:
+        lines.finish()
     return Ran(ended.exit_code, ended.ending is process.Ending.TIMED_OUT, ended.duration_s)
+
+
+def turn_for(mailbox: Path, prompt: str = "a prompt", timeout_s: float = 20.0, role: Role = Role.REPLANNER) -> Turn:
+    """A turn for tests."""
+    return Turn(
+        role=role, prompt=prompt, mailbox=mailbox, timeout_s=timeout_s, may_use_web=False, folder=mailbox.parent
+    )
 
 
 class AgentContract:
@@ -46,7 +59,7 @@ class AgentContract:
     def _take(self, agent: Agent, tmp_path: Path) -> Answer | NoAnswer:
         mailbox = tmp_path / "mailbox"
         mailbox.mkdir()
-        return agent.take(Turn(Role.REPLANNER, "a prompt", mailbox, 20.0, may_use_web=False), start_plainly)
+        return agent.take(turn_for(mailbox), start_plainly)
 
     def test_it_has_a_name(self, tmp_path: Path) -> None:
         """Settings and records call it by name."""

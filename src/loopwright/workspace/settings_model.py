@@ -152,9 +152,15 @@ class AgentSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ] = ""
     turns: Annotated[str, Meta(description="kind scripted: file of the written turns")] = ""
     network: Annotated[
-        Literal["always", "research", "never"],
-        Meta(description="when its programs have a network: always (its model is remote), only for RESEARCH, or never"),
-    ] = "always"
+        Literal["model", "always", "research", "never"],
+        Meta(
+            description="what its programs reach: model (its model's address alone, where that is known and the isolation "
+            "can do it, else all), always all, all only for RESEARCH, or never anything"
+        ),
+    ] = "model"
+    hosts: Annotated[
+        list[str], Meta(description="more addresses that it may reach: host or host:port, for instance of a registry")
+    ] = []
     timeout_s: Annotated[int, Meta(ge=1, description="seconds that a turn may take")] = 1800
 
 
