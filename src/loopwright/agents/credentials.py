@@ -7,13 +7,13 @@ was lent, and never overwrites what the user's own program wrote meanwhile.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from loopwright.agents.needs import Credential, Needs
+from loopwright.agents.shelling import hand_over
 from loopwright.errors import StorageFailed
 from loopwright.kernel.digest import sha256
 from loopwright.kernel.files import read_head, read_plainly, write_durably
@@ -35,10 +35,7 @@ def lend(needs: Needs, environment: Mapping[str, str], home: Path) -> None:
         except OSError:
             continue
         _note(home, credential, data)
-        # The home is the agent's own: what stands there under this name may be a link to anywhere.
-        handle = os.open(home / credential.file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(data)
+        hand_over(home / credential.file, data)
 
 
 def take_back(needs: Needs, environment: Mapping[str, str], home: Path) -> None:

@@ -59,6 +59,13 @@ class Needs(msgspec.Struct, frozen=True, kw_only=True):
     # Where its model is; variables that name another place for it.
     hosts: tuple[Address, ...] = ()
     address_variables: tuple[str, ...] = ()
+    # Whether the program itself says at once that nobody is logged in; where it does not, we look before we start it.
+    says_no_login: bool = True
+
+    @property
+    def has_login(self) -> bool:
+        """Whether it wants one at all: a model on one's own machine may not."""
+        return bool(self.keys or self.credentials)
 
     def addresses(self, environment: Mapping[str, str], more: tuple[str, ...] = ()) -> tuple[Address, ...]:
         """All that it may reach; an address of its own takes the place of its model's usual ones."""

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from loopwright.agents.credentials import lend, take_back
 from loopwright.agents.needs import Address, address_in
-from loopwright.agents.port import Agent, HasNeeds, NoAnswer
+from loopwright.agents.port import Agent, HasNeeds, NoAnswer, Reason
 from loopwright.agents.program import Program, find_program
 from loopwright.kernel import process
 from loopwright.runner.booth import Booth
@@ -61,6 +61,9 @@ def admitted(agent: Agent, booth: Booth, settings: AgentSettings) -> Iterator[Ad
     program = find_program(needs, caller)
     if isinstance(program, NoAnswer):
         yield program
+        return
+    if needs.has_login and not needs.says_no_login and needs.is_logged_in(caller) is None and not settings.env:
+        yield NoAnswer(Reason.NOT_LOGGED_IN, f"nobody is logged in to {needs.program}; {needs.login}")
         return
     home = booth.open_home(agent.name)
     # The interpreter, too: the forwarder runs on it.

@@ -124,7 +124,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.connection.shutdown(socket.SHUT_RDWR)
 
     def _refuse(self, trouble: Trouble, status: int) -> None:
-        error = {"type": trouble.kind, "code": trouble.kind, "message": trouble.message}
+        error = {"type": trouble.kind, "code": trouble.kind, "message": trouble.message, **trouble.more}
         self._say_json({"type": "error", "error": error}, status, trouble.headers)
 
     def _say_json(self, record: Mapping[str, Any], status: int = 200, headers: Mapping[str, str] = _NONE) -> None:

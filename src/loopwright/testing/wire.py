@@ -29,6 +29,8 @@ class Trouble(msgspec.Struct, frozen=True):
     headers: Mapping[str, str] = {}
     kind: str = "error"
     message: str = "as written"
+    # More fields of the error that the body tells.
+    more: Mapping[str, Any] = {}
     is_cut: bool = False
     is_still: bool = False
 

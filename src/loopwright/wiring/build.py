@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 
+from loopwright.agents.claude import ClaudeAgent
+from loopwright.agents.codex import CodexAgent
 from loopwright.agents.command import CommandAgent
 from loopwright.agents.port import Agent
 from loopwright.agents.scripted import ScriptedAgent, WrittenTurn, read_turns
@@ -41,12 +43,12 @@ def build_context(
         environment=environment,
         clock=clock,
         isolations=ISOLATIONS,
-        open_agent=lambda name: open_agent(name, place.settings, place.layout.root),
+        open_agent=lambda name: open_agent(name, place.settings, place.layout.root, environment),
     )
 
 
-def open_agent(name: str, settings: Settings, root: Path) -> Agent:
-    """The agent of this name: from `[agents.NAME]`, or spelled out as `command:…` or `scripted:FILE`."""
+def open_agent(name: str, settings: Settings, root: Path, environment: Mapping[str, str]) -> Agent:
+    """The agent of this name: ours, from `[agents.NAME]`, or spelled out as `command:…` or `scripted:FILE`."""
     kind, colon, rest = name.partition(":")
     if colon:
         wanted = AgentSettings(kind=kind, command=rest, turns=rest)
@@ -55,6 +57,10 @@ def open_agent(name: str, settings: Settings, root: Path) -> Agent:
     match wanted.kind or name:
         case "bash" if name == "bash":
             return ShellAgent()
+        case "claude":
+            return ClaudeAgent(name if not colon else kind, wanted)
+        case "codex":
+            return CodexAgent(name if not colon else kind, wanted, environment)
         case "command" if wanted.command:
             return CommandAgent(name if not colon else kind, wanted.command)
         case "scripted" if wanted.turns:
