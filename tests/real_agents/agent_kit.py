@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 from contextlib import contextmanager
@@ -22,6 +23,7 @@ from loopwright.workspace.settings_model import AgentSettings
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = ROOT / ".cache" / "agents" / "node_modules" / ".bin"
 AGENTS = ("claude", "codex")
+NUMBERS = itertools.count(1)
 
 
 def program(name):
@@ -68,11 +70,9 @@ class Turns:
     def __init__(self, context, booth, agent):
         self.context, self.booth, self.agent = context, booth, context.open_agent(agent)
         self.sandbox = booth.sandbox.place.repo
-        self.number = 0
 
     def take(self, prompt="do it", **more):
-        self.number += 1
-        self.record = self.context.layout.own / f"turn-{self.number}"
+        self.record = self.context.layout.own / f"turn-{next(NUMBERS)}"
         settings = self.context.settings.values.agents.named.get(self.agent.name, AgentSettings())
         asked = Asked(**{"role": Role.BUILDER, "prompt": prompt, "record": self.record, "timeout_s": 60.0, **more})
         cancellation = Cancellation()

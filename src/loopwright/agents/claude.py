@@ -44,7 +44,9 @@ _QUIET = {
 # Its own default is ten, which makes a wrong key a matter of minutes.
 _DEFAULTS = {"CLAUDE_CODE_MAX_RETRIES": "4"}
 _READS = ("Read", "Glob", "Grep")
-_WRITES = ("Bash", "Edit", "Write", "NotebookEdit", "Task", "TodoWrite", "Skill")
+_RUNS = ("Bash", "Task", "TodoWrite", "Skill")
+# Not allowed by name: its permission mode allows them in the folder, and tells of those elsewhere.
+_EDITS = ("Edit", "Write", "NotebookEdit")
 _WEB = ("WebFetch", "WebSearch")
 _NOT_FOUND = 127
 _BY_STATUS = {401: Reason.NOT_LOGGED_IN, 403: Reason.NOT_LOGGED_IN, 429: Reason.RATE_LIMITED}
@@ -106,12 +108,12 @@ class ClaudeAgent:
 
     def _arguments(self, turn: Turn) -> tuple[str, ...]:
         writes = turn.role is Role.BUILDER
-        tools = (*_READS, *(_WRITES if writes else ()), *(_WEB if turn.may_use_web else ()))
-        listed = ",".join(tools)
+        allowed = (*_READS, *(_RUNS if writes else ()), *(_WEB if turn.may_use_web else ()))
+        tools = (*allowed, *(_EDITS if writes else ()))
         return (
             "-p", "--output-format", "stream-json", "--verbose",
             "--permission-mode", "acceptEdits" if writes else "dontAsk",
-            "--tools", listed, "--allowedTools", listed, "--add-dir", str(turn.mailbox),
+            "--tools", ",".join(tools), "--allowedTools", ",".join(allowed), "--add-dir", str(turn.mailbox),
             *(("--json-schema", json.dumps(turn.schema)) if turn.schema is not None else ()),
             *(("--model", self._settings.model) if self._settings.model else ()),
             *self._settings.args,

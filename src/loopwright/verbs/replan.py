@@ -74,13 +74,16 @@ def ask_for_plan(
         timeout_s=settings.timeout_s,
         may_use_web=_may_use_web(blocker),
     )
-    work = f"run-{failed.last.evidence.run_id}"
     try:
         with _sandbox_for_turn(context, failed.last, cancellation) as sandbox:
-            booth = open_booth(sandbox, context.step_environment(), redactor, context.limits().log_bytes, work)
+            booth = open_booth(
+                sandbox, context.step_environment(), redactor, context.limits().log_bytes, sandbox.place.folder.name
+            )
             shutil.copytree(failed.last.folder, booth.mailbox / "run")
-            answer = take_turn(agent, asked, booth, settings, cancellation).answer
-        drop_homes(sandbox.view.sandbox_root, context.project, work)
+            try:
+                answer = take_turn(agent, asked, booth, settings, cancellation).answer
+            finally:
+                drop_homes(sandbox.view.sandbox_root, context.project, booth.work)
     except Stopped as stop:
         raise Interrupted(str(stop), hint="`loopwright unlatch` and `loopwright run` start again") from stop
     if isinstance(answer, NoAnswer):

@@ -18,6 +18,7 @@ from loopwright.runner.booth import Booth, open_booth
 from loopwright.runner.meter import Allowance, Meter
 from loopwright.runner.turn import Asked, meter_for, take_turn
 from loopwright.sandbox.confine import choose
+from loopwright.sandbox.homes import drop_homes
 from loopwright.sandbox.open import Wanted as Sandboxed
 from loopwright.sandbox.open import opened
 from loopwright.verbs.context import Context
@@ -148,12 +149,16 @@ def _booth(context: Context, wanted: Wanted, cancellation: Cancellation) -> Iter
         keep=False,
         cancellation=cancellation,
     ) as sandbox:  # fmt: skip
-        work = f"workflow-{wanted.slug}"
+        work = sandbox.place.folder.name
         booth = open_booth(sandbox, environment, context.tools().redactor, context.limits().log_bytes, work)
         for name, data in wanted.letters.items():
             make_folder((booth.mailbox / name).parent)
             (booth.mailbox / name).write_bytes(data)
-        yield booth
+        try:
+            yield booth
+        finally:
+            # Every turn of a workflow is one of its own: nobody goes on with its session.
+            drop_homes(sandbox.view.sandbox_root, context.project, work)
 
 
 def _settings(context: Context, name: str) -> AgentSettings:
