@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from contextlib import suppress
 from pathlib import Path
 
 from loopwright.kernel.files import make_private_folder, remove_tree
@@ -37,6 +38,9 @@ def works_with_homes(root: Path, project: Path) -> tuple[str, ...]:
 def drop_homes(root: Path, project: Path, work: str) -> None:
     """The work is over: nobody goes on with its sessions."""
     remove_tree(work_folder(root, project, work))
+    with suppress(OSError):  # others may have theirs beside it
+        _of_project(root, project).rmdir()
+        (root / _HOMES).rmdir()
 
 
 def _of_project(root: Path, project: Path) -> Path:

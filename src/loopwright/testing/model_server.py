@@ -13,13 +13,16 @@ from typing import Any
 from loopwright.testing.wire import WIRES, ModelTurn, Trouble, Wire
 
 _NONE: Mapping[str, str] = {}
+_NO_SCRIPTS: Mapping[str, Sequence[ModelTurn]] = {}
 
 
 class ModelServer:
     """Where it listens, and what it was asked."""
 
-    def __init__(self, turns: Sequence[ModelTurn]) -> None:
+    def __init__(self, turns: Sequence[ModelTurn], scripts: Mapping[str, Sequence[ModelTurn]]) -> None:
         self.turns = tuple(turns)
+        # Other turns for conversations that hold a text, the first that fits.
+        self.scripts = dict(scripts)
         self.requests: list[tuple[str, Mapping[str, Any]]] = []
         # Set when a stream stands still: whoever waits for that need not sleep.
         self.stands_still = threading.Event()
@@ -35,8 +38,9 @@ class ModelServer:
         """What to say now. A request without tools is for a title or a summary, and is no turn of the conversation."""
         if not body.get("tools"):
             return ModelTurn("ok")
-        number = wire.turns_so_far(body)
-        return self.turns[number] if number < len(self.turns) else ModelTurn(self.turns[-1].text or "done")
+        number, said = wire.turns_so_far(body), json.dumps(body, ensure_ascii=False)
+        turns = next((script for text, script in self.scripts.items() if text in said), self.turns)
+        return turns[number] if number < len(turns) else ModelTurn(turns[-1].text or "done")
 
     def serve(self) -> None:
         """Until `close`."""
@@ -50,9 +54,9 @@ class ModelServer:
 
 
 @contextmanager
-def model_server(*turns: ModelTurn) -> Iterator[ModelServer]:
+def model_server(*turns: ModelTurn, scripts: Mapping[str, Sequence[ModelTurn]] = _NO_SCRIPTS) -> Iterator[ModelServer]:
     """A model for the block."""
-    server = ModelServer(turns)
+    server = ModelServer(turns, scripts)
     thread = threading.Thread(target=server.serve, daemon=True)
     thread.start()
     try:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from functools import lru_cache
-from importlib.metadata import EntryPoint, entry_points
+from functools import cache, lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from loopwright.agents.claude import ClaudeAgent
 from loopwright.agents.codex import CodexAgent
@@ -17,6 +17,9 @@ from loopwright.errors import AgentFailed
 from loopwright.kernel.files import shown
 from loopwright.workspace.settings import Settings
 from loopwright.workspace.settings_model import AgentSettings
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 # A package registers a callable (name, settings, environment) -> Agent under this group, by the adapter's name.
 GROUP = "loopwright.agents"
@@ -52,7 +55,7 @@ def open_agent(name: str, settings: Settings, root: Path, environment: Mapping[s
 
 def known_agents(settings: Settings, root: Path, environment: Mapping[str, str]) -> Iterator[Agent]:
     """Every agent that can be named without spelling it out: ours, others' and those of the settings."""
-    names = (*OURS, *sorted(point.name for point in entry_points(group=GROUP)), *settings.values.agents.named)
+    names = (*OURS, *sorted(_points()), *settings.values.agents.named)
     for name in dict.fromkeys(names):
         try:
             yield open_agent(name, settings, root, environment)
@@ -61,7 +64,15 @@ def known_agents(settings: Settings, root: Path, environment: Mapping[str, str])
 
 
 def _brought(adapter: str) -> EntryPoint | None:
-    return next(iter(entry_points(group=GROUP, name=adapter)), None)
+    return _points().get(adapter)
+
+
+@cache
+def _points() -> Mapping[str, EntryPoint]:
+    """Looked for once: it takes longer than most of what a command does."""
+    from importlib.metadata import entry_points
+
+    return {point.name: point for point in entry_points(group=GROUP)}
 
 
 def _factory(point: EntryPoint) -> Factory:
