@@ -81,7 +81,7 @@ def test_done_with_all_denied_and_nothing_changed_is_a_failed_try(project):
     outside = ToolUse("Write", {"file_path": "/etc/made.txt", "content": "x"})
     with model_server(ModelTurn(tools=(outside,)), ModelTurn("all done")) as model:
         log_in(project, "claude", model)
-        project.environment["LOOPWRIGHT_RUN_MAX_RETRIES"] = "0"
+        project.environment["LOOPWRIGHT_RUN_MAX_RETRIES"] = "1"
         made = project.run("loop", "new", "a file", "--task", "make it", "--agent", "claude", "--json").json()
         assert project.run("loop", "start", made["loop_id"]).exit_code != 0
     document = project.run("loop", "show", made["loop_id"], "--json").json()
