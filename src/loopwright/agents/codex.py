@@ -35,7 +35,7 @@ NEEDS = Needs(
     says_no_login=False,
 )
 _NOT_FOUND = 127
-_ASKED = "\n\nAnswer with JSON alone, which fits this JSON Schema:\n{schema}\n"
+_PROMPT = "\n\nAnswer with JSON alone, which fits this JSON Schema:\n{schema}\n"
 _BY_STATUS = {401: Reason.NOT_LOGGED_IN, 403: Reason.NOT_LOGGED_IN, 429: Reason.RATE_LIMITED}
 _BY_CODE = {
     "usage_limit_exceeded": Reason.RATE_LIMITED,
@@ -85,7 +85,7 @@ class CodexAgent:
         strict = strict_form(turn.schema) if turn.schema is not None else None
         asked = turn
         if turn.schema is not None and strict is None:
-            asked = replace(turn, prompt=turn.prompt + _ASKED.format(schema=json.dumps(turn.schema)))
+            asked = replace(turn, prompt=turn.prompt + _PROMPT.format(schema=json.dumps(turn.schema)))
         argv = with_prompt(asked, (str(turn.program or "codex"), *self._arguments(turn, strict, session)))
         ran = start(
             ("sh", "-c", _START, "codex", *argv), env={"CODEX_HOME": str(home)}, timeout_s=turn.timeout_s,

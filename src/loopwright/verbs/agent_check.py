@@ -9,9 +9,10 @@ import msgspec
 
 from loopwright.agents.needs import Needs
 from loopwright.agents.port import HasNeeds, NoAnswer
-from loopwright.agents.program import Program, find_program
+from loopwright.agents.program import find_program
 from loopwright.kernel.files import shown
 from loopwright.verbs.context import Context
+from loopwright.workspace.settings_model import AgentSettings
 
 
 class AgentState(msgspec.Struct, frozen=True):
@@ -39,15 +40,15 @@ def _state(context: Context, name: str, needs: Needs) -> AgentState:
     found = f"{shown(program.path)} {program.shown_version or '(version not told)'}"
     if needs.has_login and login is None:
         return AgentState(name, "note", f"{found}; nobody seems to be logged in", needs.login)
-    who = f"; login by {shown(login)}" if login else ""
-    return AgentState(name, "ok", f"{found}{who}; let in: {_let_in(context, needs, program)}")
+    who = shown(login) if login else "nobody, and none is needed"
+    let_in = _let_in(context, name, needs)
+    return AgentState(name, "ok", f"{found}; login by {who}; let in: {let_in}")
 
 
-def _let_in(context: Context, needs: Needs, program: Program) -> str:
-    del program
-    named = context.settings.values.agents.named
-    more = tuple(host for one in named.values() for host in one.hosts if one.kind in ("", needs.program))
-    variables = [name for name in needs.variables if context.environment.get(name)]
+def _let_in(context: Context, name: str, needs: Needs) -> str:
+    own = context.settings.values.agents.named.get(name, AgentSettings())
+    more = tuple(own.hosts)
+    variables = [one for one in (*needs.variables, *own.env) if context.environment.get(one)]
     files = [credential.file for credential in needs.credentials]
     addresses = [str(address) for address in needs.addresses(context.environment, more)]
     return ", ".join((*variables, *files, *addresses))
