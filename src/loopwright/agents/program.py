@@ -34,10 +34,10 @@ class Program(msgspec.Struct, frozen=True):
 
     @property
     def parts(self) -> tuple[Path, ...]:
-        """What has to be seen for it to run: where it is called, and where it really is, with what stands around it."""
+        """What has to be seen for it to run: the folder of its name, and where it really is, with its package."""
         real = self.path.resolve()
         package = next((parent for parent in reversed(real.parents) if parent.name == "node_modules"), None)
-        return tuple(dict.fromkeys((self.path, package or real)))
+        return tuple(dict.fromkeys((self.path.parent, package or real)))
 
 
 def find_program(needs: Needs, environment: Mapping[str, str]) -> Program | NoAnswer:

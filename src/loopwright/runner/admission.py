@@ -26,6 +26,7 @@ from loopwright.workspace.settings_model import AgentSettings
 _PROXY_PORTS = (3128, 3129)
 _LOOPBACK = "127.0.0.1,localhost"
 _LONGEST_S = 30.0
+_FIRST_FREE = 1024
 # What was found on this machine, by the isolation's name.
 _CLOSES: dict[str, bool] = {}
 
@@ -116,13 +117,16 @@ def forwarded(
     if not way.addresses:
         yield argv, dict(env), None
         return
-    ports = [address.port for address in way.addresses if address.is_loopback]
+    near = [address.port for address in way.addresses if address.is_loopback]
+    # Nobody in there may listen on a low port: programs reach a model on one through the proxy.
+    ports = [port for port in near if port >= _FIRST_FREE]
     listen = next(port for port in _PROXY_PORTS if port not in ports)
     proxy = ModelProxy(mailbox, way.addresses, Upstream.of(caller))
     start = (*_forwarder(), str(mailbox), str(listen), ",".join(map(str, ports)))
     url = f"http://127.0.0.1:{listen}"
     through = dict.fromkeys(("HTTPS_PROXY", "HTTP_PROXY", "https_proxy", "http_proxy"), url)
-    aside = {"NO_PROXY": _LOOPBACK, "no_proxy": _LOOPBACK, "NODE_USE_ENV_PROXY": "1"}
+    straight = {"NO_PROXY": _LOOPBACK, "no_proxy": _LOOPBACK} if ports == near else {}
+    aside = {**straight, "NODE_USE_ENV_PROXY": "1"}
     try:
         yield (*start, *argv), {**env, **through, **aside}, proxy
     finally:
