@@ -17,7 +17,7 @@ from loopwright.testing.wire import ModelTurn
 PLAYED = """#!/bin/sh
 if [ "$1" = --version ]; then echo "2.1.325 (a play)"; exit; fi
 cat > /dev/null
-saw=$(ls "$BESIDE" 2>/dev/null; cat "$(dirname "$0")/../pkg/part.txt" 2>/dev/null)
+saw=$(ls "$BESIDE" 2>/dev/null; cat "$(dirname "$(readlink -f "$0")")/../pkg/part.txt" 2>/dev/null)
 printf '{"type": "result", "subtype": "success", "is_error": false, "result": "saw %s"}\\n' "$saw"
 """
 
