@@ -22,7 +22,7 @@ from loopwright.workspace.settings_model import AgentSettings
 
 NEEDS = Needs(
     program="claude",
-    oldest=(2, 1, 0),
+    oldest=(2, 1, 197),
     install="npm install -g @anthropic-ai/claude-code@latest",
     login="run `claude` and log in there, or set ANTHROPIC_API_KEY",
     variables=(

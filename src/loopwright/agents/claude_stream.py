@@ -96,7 +96,8 @@ class Stream:
                 pass
 
     def _answered(self, event: Mapping[str, Any]) -> None:
-        if event.get("is_api_error_message"):
+        # Older versions name the error and say no more.
+        if event.get("is_api_error_message") or isinstance(event.get("error"), str):
             self.error = str(event.get("error") or "unknown")
             self.status = _status(event)
             return

@@ -24,7 +24,7 @@ from loopwright.workspace.settings_model import AgentSettings
 _AUTH = "auth.json"
 NEEDS = Needs(
     program="codex",
-    oldest=(0, 100, 0),
+    oldest=(0, 150, 0),
     install="npm install -g @openai/codex",
     login="run `codex login`, or set CODEX_API_KEY",
     variables=("CODEX_API_KEY", "OPENAI_API_KEY"),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import stat
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
@@ -22,6 +23,7 @@ _SHOWN = 200
 _MOST_LISTED = 100
 _MOST_AT_ONCE = 8 << 20
 _FULL = 100.0
+_STATUS = re.compile(r"\bstatus:? (\d{3})\b")
 
 
 def parsed(line: bytes) -> dict[str, Any] | None:
@@ -120,6 +122,9 @@ class Stream:
                     self.tokens = tokens_in(event.get("usage"))
             case "turn.failed":
                 self.failure = _message(event.get("error"))
+                # The session's file has the code; that of older versions has not, and this is all they say.
+                told = _STATUS.search(self.failure)
+                self.status = int(told[1]) if told is not None else None
             case _:
                 pass
 
@@ -144,7 +149,8 @@ class Stream:
                     self.tokens, self.is_counted = (self.tokens if self.is_counted else Tokens()) + tokens, True
                     self._tell(Used(self._price(tokens), tokens.total))
             case "task_complete" if isinstance(error := payload.get("error"), dict):
-                self.code, self.status = _code(error.get("codex_error_info"))
+                self.code, status = _code(error.get("codex_error_info"))
+                self.status = status or self.status
             case _:
                 pass
 
