@@ -22,8 +22,10 @@ def spent_on(agent: str, used: Used, worked_s: float, answer: Answer | None) -> 
     is_model = agent != SHELL
     # A sum of the whole turn that its program reports wins over what was computed on the way.
     is_final = answer is not None and answer.cost_source == "reported" and usd is not None
+    sum_usd = (usd or 0.0) if is_final else max(usd or 0.0, used.usd or 0.0)
     return Spent(
-        usd=(usd or 0.0) if is_final else max(usd or 0.0, used.usd or 0.0),
+        usd=sum_usd,
+        usd_computed=sum_usd if answer is not None and answer.cost_source == "computed" else 0.0,
         tokens=max(tokens or 0, used.tokens or 0),
         wall_s=round(max(0.0, worked_s), 3),
         turns=int(is_model),

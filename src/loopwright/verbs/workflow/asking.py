@@ -131,6 +131,7 @@ def _count(context: Context, wanted: Wanted, agent: Agent, meter: Meter, said: A
         wall_s=round(meter.worked_s, 3),
         usd=max(usd, default=None),
         tokens=max(tokens, default=None),
+        is_computed=said is not None and said.cost_source == "computed",
     )
     with store_of(context).changing(wanted.slug) as open_workflow:
         open_workflow.apply(c.CountCost(cost=cost), "tool")
