@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import subprocess
+import time
 
 import pytest
 from tests.real_agents.agent_kit import AGENTS, log_in, says, shell
@@ -40,6 +41,17 @@ def test_a_whole_build_of_the_sample_project(project, agent):
     assert (project.root / "hello.py").read_text().count("hi") == 1, "the user's checkout is theirs"
 
 
+def _wait_for_tokens(project, tokens):
+    """Until what the turn used so far is on record: that is what nobody may lose."""
+    until = time.monotonic() + 30
+    while time.monotonic() < until:
+        for path in project.own.rglob("usage.json"):
+            if (json.loads(path.read_bytes()).get("tokens") or 0) >= tokens:
+                return
+        time.sleep(0.05)
+    pytest.fail("its use was never noted")
+
+
 @pytest.mark.parametrize("agent", AGENTS)
 @pytest.mark.parametrize("how", ["kill", "pause"])
 def test_a_turn_that_is_cut_off_is_gone_on_with_in_its_session(project, agent, how):
@@ -56,6 +68,7 @@ def test_a_turn_that_is_cut_off_is_gone_on_with_in_its_session(project, agent, h
         )  # fmt: skip
         try:
             assert model.stands_still.wait(60)
+            _wait_for_tokens(project, 120)
             if how == "kill":
                 os.kill(worker.pid, signal.SIGKILL)
             else:

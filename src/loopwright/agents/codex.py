@@ -54,6 +54,7 @@ class CodexAgent:
         self._settings = settings
         self._user: UserSettings = read_user_settings(environment)
         self.needs = _needs(self._user)
+        self._streams: dict[Path, Stream] = {}
 
     def take(self, turn: Turn, start: Starter) -> Answer | NoAnswer:
         """One turn; a session that it turns out not to know is begun anew."""
@@ -66,7 +67,10 @@ class CodexAgent:
         return answer
 
     def used(self, mailbox: Path, *, is_over: bool) -> Used:
-        """What its session's file said so far."""
+        """What its session's file said so far; it says more than events tell of."""
+        stream = self._streams.get(mailbox)
+        if stream is not None:
+            stream.look()
         return read_usage(mailbox / FILE, is_over=is_over)
 
     def knows(self, home: Path, folder: Path, session: str) -> bool:
@@ -87,10 +91,12 @@ class CodexAgent:
         if turn.schema is not None and strict is None:
             asked = replace(turn, prompt=turn.prompt + _PROMPT.format(schema=json.dumps(turn.schema)))
         argv = with_prompt(asked, (str(turn.program or "codex"), *self._arguments(turn, strict, session)))
-        ran = start(
-            ("sh", "-c", _START, "codex", *argv), env={"CODEX_HOME": str(home)}, timeout_s=turn.timeout_s,
-            on_line=stream.read,
-        )  # fmt: skip
+        command, env = ("sh", "-c", _START, "codex", *argv), {"CODEX_HOME": str(home)}
+        self._streams[turn.mailbox] = stream
+        try:
+            ran = start(command, env=env, timeout_s=turn.timeout_s, on_line=stream.read)
+        finally:
+            del self._streams[turn.mailbox]
         stream.look()
         began = stream.is_completed or stream.failure is not None or bool(stream.text)
         return outcome(turn, stream, ran, self._price(stream.tokens)), began

@@ -10,6 +10,7 @@ import json
 import os
 import re
 import stat
+import threading
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -68,6 +69,7 @@ class Stream:
         price: Callable[[Tokens], float | None],
         session: str | None = None,
     ) -> None:
+        self._lock = threading.Lock()
         self._home = home
         self._tell = tell
         self._price = price
@@ -94,7 +96,11 @@ class Stream:
         return shown(line)
 
     def look(self) -> None:
-        """What the session's file has that was not seen yet."""
+        """What the session's file has that was not seen yet; the meter looks, too, from its own thread."""
+        with self._lock:
+            self._look()
+
+    def _look(self) -> None:
         if self._file is None and self._home is not None and self.session is not None:
             self._file = session_file(self._home, self.session)
         if self._file is None:

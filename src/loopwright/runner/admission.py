@@ -27,8 +27,8 @@ _PROXY_PORTS = (3128, 3129)
 _LOOPBACK = "127.0.0.1,localhost"
 _LONGEST_S = 30.0
 _FIRST_FREE = 1024
-# What was found on this machine, by the isolation's name.
-_CLOSES: dict[str, bool] = {}
+# Isolations that were seen to close the network on this machine.
+_CLOSES: set[str] = set()
 
 
 class Admission(msgspec.Struct, frozen=True):
@@ -103,10 +103,13 @@ def _forwarder() -> tuple[str, ...]:
 def can_be_closed(isolation: Isolation, view: View, env: Mapping[str, str]) -> bool:
     """Whether a program can be started without a network: not every machine lets us make an empty one."""
     if isolation.name not in _CLOSES:
-        launch = isolation.launch(view, ("true",), cwd=view.place.repo, env=env, network=False)
-        done = process.capture(launch.argv, cwd=launch.cwd, env=launch.env, timeout_s=_LONGEST_S)
-        _CLOSES[isolation.name] = done.exit_code == 0
-    return _CLOSES[isolation.name]
+        # The plain sandbox: what may be wrong with an agent's own folders must not open the network.
+        plain = replace(view, agent_home=None, programs=())
+        launch = isolation.launch(plain, ("true",), cwd=view.place.repo, env=env, network=False)
+        if process.capture(launch.argv, cwd=launch.cwd, env=launch.env, timeout_s=_LONGEST_S).exit_code != 0:
+            return False
+        _CLOSES.add(isolation.name)
+    return True
 
 
 @contextmanager

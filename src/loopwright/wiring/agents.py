@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, lru_cache
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from loopwright.agents.claude import ClaudeAgent
 from loopwright.agents.codex import CodexAgent
@@ -17,9 +17,6 @@ from loopwright.errors import AgentFailed
 from loopwright.kernel.files import shown
 from loopwright.workspace.settings import Settings
 from loopwright.workspace.settings_model import AgentSettings
-
-if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint
 
 # A package registers a callable (name, settings, environment) -> Agent under this group, by the adapter's name.
 GROUP = "loopwright.agents"
@@ -70,8 +67,6 @@ def _brought(adapter: str) -> EntryPoint | None:
 @cache
 def _points() -> Mapping[str, EntryPoint]:
     """Looked for once: it takes longer than most of what a command does."""
-    from importlib.metadata import entry_points
-
     return {point.name: point for point in entry_points(group=GROUP)}
 
 
