@@ -130,6 +130,8 @@ LOGS = frozenset(
         "the user's proxy does not let us through",
         "an object of any keys has no strict form",
         "only {listed}",
+        "loopwright: {line}\n",
+        "not reached, since only its model may be: {named}; agents.{agent}.hosts lets more in",
         "npm install -g @anthropic-ai/claude-code@latest",
         "npm install -g @openai/codex",
         "proxy-authorization: basic ",

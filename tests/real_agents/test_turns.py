@@ -100,7 +100,9 @@ def test_each_trouble_of_the_model_has_its_reason(project, agent, trouble, reaso
     assert isinstance(answer, NoAnswer)
     assert answer.reason is reason, answer
     assert answer.session
-    assert (booth.record / "failure.txt").read_text().startswith(reason.value)
+    failure = (booth.record / "failure.txt").read_text()
+    assert failure.startswith(reason.value)
+    assert reason is not Reason.NOT_LOGGED_IN or booth.agent.needs.login in failure
 
 
 def test_a_used_up_subscription_says_when_it_can_be_used_again(project, agent):
@@ -158,6 +160,7 @@ def test_it_reaches_its_model_and_nothing_else(project, agent, tmp_path):
     record = json.loads((booth.record / "turn.json").read_bytes())
     assert record["network"] == f"only {model.url.removeprefix('http://')}"
     assert "example.com:443" in record["refused"]
+    assert f"agents.{agent}.hosts lets more in" in (booth.record / "program-1.log").read_text()
 
 
 def test_a_reader_changes_nothing_that_counts_and_a_denial_is_told(project, agent):

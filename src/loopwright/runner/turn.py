@@ -15,6 +15,7 @@ from loopwright.agents.port import (
     Agent,
     Answer,
     CanResume,
+    HasNeeds,
     LineReader,
     NoAnswer,
     Ran,
@@ -127,7 +128,7 @@ def take_turn(
             turn = _turn(agent, asked, admission)
             start = _Starter(agent.name, admission, asked, settings, cancellation, meter)
             try:
-                answer = agent.take(turn, start)
+                answer = _with_way_on(agent, agent.take(turn, start))
                 meter.session = answer.session
             finally:
                 meter.read_to_the_end()
@@ -167,6 +168,13 @@ def _turn(agent: Agent, asked: Asked, admission: Admission) -> Turn:
         number=asked.number,
         is_confined=sandbox.confinement.used != "none",
     )
+
+
+def _with_way_on(agent: Agent, answer: Answer | NoAnswer) -> Answer | NoAnswer:
+    """Whoever is not logged in is told how to be."""
+    if isinstance(answer, NoAnswer) and answer.reason is Reason.NOT_LOGGED_IN and isinstance(agent, HasNeeds):
+        return replace(answer, detail=f"{answer.detail}; {agent.needs.login}")
+    return answer
 
 
 class _Starter:
@@ -215,8 +223,12 @@ class _Starter:
                 booth, command, env=inner, log=log, network=self._way.network, timeout_s=given_s,
                 cancellation=cancellation, on_line=on_line,
             )  # fmt: skip
-        if proxy is not None:
+        if proxy is not None and proxy.refused:
             self._refused = tuple(dict.fromkeys((*self._refused, *proxy.refused)))
+            named = ", ".join(proxy.refused)
+            line = f"not reached, since only its model may be: {named}; agents.{self._agent}.hosts lets more in"
+            with log.open("ab") as stream:
+                stream.write(booth.redactor.clean(f"loopwright: {line}\n").data)
         self._meter.note(ran, wanted_s=timeout_s, given_s=given_s)
         return ran
 
