@@ -14,6 +14,7 @@ demo: ## the main job end to end, on a sample project in a temporary folder
 
 test: ## all tests; what this machine lacks is skipped by name
 	@scripts/setup dev
+	@if command -v npm >/dev/null 2>&1; then scripts/agents; else echo "agents: no npm, so the real agents are skipped"; fi
 	@$(BIN)/python -m pytest -n $(JOBS)
 
 faults: ## the fault tests of loops at every write, not at some of them; prints what it did (half an hour)

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import agents_page
 import catalogue
 import click
 import loop_states
@@ -71,6 +72,7 @@ def pages() -> dict[Path, str]:
     found = {REFERENCE / "cli.md": cli_page()}
     found |= {REFERENCE / f"{topic}.md": table_page(topic, title) for topic, title in titles.items()}
     found[SCHEMA_FILE] = schema_bytes().decode()
+    found[REFERENCE / "agents.md"] = agents_page.page(_HEAD)
     found[REFERENCE / "loop-states.md"] = loop_states.page(_HEAD)
     found[REFERENCE / "workflow-states.md"] = workflow_states.page(_HEAD)
     return found

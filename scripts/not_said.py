@@ -105,4 +105,38 @@ PARTS = frozenset(
         "only the redaction package makes Redacted values",
     }
 )
-NOT_SAID = PROMPTS | PAGES | FORMATS | PARTS
+# Lines of an agent's log: its own words and calls, made readable; and shell that starts its program.
+LOGS = frozenset(
+    {
+        "claude {event}, model {event_2}",
+        "denied: {event}",
+        "rate limit: {event}",
+        "ended: {event}, {event_2} turns",
+        "failed: {block}",
+        "failed: {event}",
+        "→ {item} (exit {item_2})",
+        "→ changed {paths}",
+        "note: {item}",
+        "(a line that was too long to be read)\\n",
+        '{set_them}exec "$@" < "$0"',
+        ': "${{{name}={value}}}"; export {name_2}; ',
+        (
+            'mkdir -p "${{TMPDIR:-/tmp}}/codex" && export TMPDIR="${{TMPDIR:-/tmp}}/codex"; '
+            'if [ ! -e "$CODEX_HOME/{auth}" ] && [ -z "$CODEX_API_KEY" ] && [ -n "$OPENAI_API_KEY" ]; '
+            'then export CODEX_API_KEY="$OPENAI_API_KEY"; fi; exec "$@"'
+        ),
+        "loopwright: can't listen in the sandbox: {problem}\n",
+        "no request",
+        "the user's proxy does not let us through",
+        "an object of any keys has no strict form",
+        "only {listed}",
+        "loopwright: {line}\n",
+        "not reached, since only its model may be: {named}; agents.{agent}.hosts lets more in",
+        "npm install -g @anthropic-ai/claude-code@latest",
+        "npm install -g @openai/codex",
+        "proxy-authorization: basic ",
+        "model proxy",
+        "HTTP/1.1 200 OK\\r\\n\\r\\n",
+    }
+)
+NOT_SAID = PROMPTS | PAGES | FORMATS | PARTS | LOGS

@@ -7,10 +7,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from loopwright.agents.command import CommandAgent
-from loopwright.agents.port import Answer, NoAnswer, Ran, Reason, ReportsCost, Role, Turn, Used
+from loopwright.agents.port import Answer, NoAnswer, Ran, Reason, ReportsCost, Role, Used
 from loopwright.agents.scripted import ScriptedAgent, WrittenTurn, read_turns
 from loopwright.errors import SettingsInvalid
-from loopwright.testing.contracts import AgentContract, start_plainly
+from loopwright.testing.contracts import AgentContract, start_plainly, turn_for
 
 
 class TestCommand(AgentContract):
@@ -44,7 +44,7 @@ class TestScripted(AgentContract):
     ],
 )
 def test_each_way_a_command_can_fail_has_its_reason(tmp_path, command, timeout_s, reason):
-    turn = Turn(Role.REPLANNER, "p", tmp_path, timeout_s, may_use_web=False)
+    turn = turn_for(tmp_path, "p", timeout_s)
     answer = CommandAgent("any", command).take(turn, start_plainly)
     assert isinstance(answer, NoAnswer)
     assert answer.reason is reason
@@ -57,7 +57,7 @@ def test_written_turns_are_played_in_order_by_role(tmp_path):
         "  - {role: replanner, expect: magic, answer: two}\n  - {role: replanner, fail: rate_limited}\n"
     )
     agent = ScriptedAgent("s", read_turns(path))
-    turn = Turn(Role.REPLANNER, "a prompt", tmp_path, 1, may_use_web=False)
+    turn = turn_for(tmp_path, "a prompt", 1)
     taken = [agent.take(turn, start_plainly) for _ in range(4)]
     assert isinstance(taken[0], Answer)
     assert taken[0].text == "one"
@@ -82,7 +82,7 @@ def test_what_a_turn_uses_can_be_read_while_it_runs_and_the_next_begins_with_not
     turns = tuple(WrittenTurn(Role.REPLANNER, "", "", None, run=run) for run in (script, "true"))
     agent = CommandAgent("any", script) if kind == "command" else ScriptedAgent("s", turns)
     assert isinstance(agent, ReportsCost)
-    turn = Turn(Role.REPLANNER, "p", tmp_path, 20, may_use_web=False)
+    turn = turn_for(tmp_path, "p", 20)
     assert isinstance(agent.take(turn, start_plainly), Answer)
     assert agent.used(tmp_path, is_over=False) == Used(1.0, None), "the last line may be on its way"
     assert agent.used(tmp_path, is_over=True) == Used(1.0, 5)
@@ -95,5 +95,5 @@ def test_a_rate_limit_may_say_when_it_ends(tmp_path):
     path.write_text("turns:\n  - {role: replanner, fail: rate_limited, reset_in_s: 60}\n")
     now = datetime(2026, 1, 1, tzinfo=UTC)
     agent = ScriptedAgent("s", read_turns(path), lambda: now)
-    answer = agent.take(Turn(Role.REPLANNER, "p", tmp_path, 1, may_use_web=False), start_plainly)
+    answer = agent.take(turn_for(tmp_path, "p", 1), start_plainly)
     assert answer.reset_at == now + timedelta(seconds=60)

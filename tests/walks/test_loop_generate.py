@@ -50,13 +50,13 @@ def test_a_look_adds_nothing_and_is_paid_for(loops):
     ],
 )
 def test_what_is_no_list_of_tasks_adds_nothing(loops, turn, said):
-    loops.configure([turn])
+    loops.configure([turn, turn])
     loop_id = loops.new("--description", "d")
     refused = loops.run("task", "generate", loop_id, code=1)
     assert refused.stderr.startswith("LOOP_REFUSED: ")
     assert said in refused.stderr
     assert descriptions(loops, loop_id) == []
-    assert loops.spent(loop_id)["turns"] == 1
+    assert loops.spent(loop_id)["turns"] == (2 if said == "not the JSON" else 1), "it is asked for once more"
     assert loops.shown(loop_id)["status"] == "created"
 
 

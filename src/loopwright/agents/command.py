@@ -7,6 +7,7 @@ import stat
 from pathlib import Path
 
 from loopwright.agents.port import Answer, NoAnswer, Reason, Starter, Turn, Used
+from loopwright.agents.shelling import PROMPT, hand_over
 from loopwright.agents.usage import FILE, VARIABLE, forget_usage, read_usage
 from loopwright.errors import ToolMissing
 
@@ -26,8 +27,8 @@ class CommandAgent:
 
     def take(self, turn: Turn, start: Starter) -> Answer | NoAnswer:
         """Hand over the prompt, run the command, read the answer."""
-        prompt, answer = turn.mailbox / "prompt.md", turn.mailbox / "answer"
-        prompt.write_text(turn.prompt, encoding="utf-8")
+        prompt, answer = turn.mailbox / PROMPT, turn.mailbox / "answer"
+        hand_over(prompt, turn.prompt.encode())
         forget_usage(turn.mailbox)
         env = {
             "LOOPWRIGHT_PROMPT": str(prompt),

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import msgspec
+
+from loopwright.agents.harness import Harness
+from loopwright.agents.needs import Needs
 
 # In the environment of every process that is started for an agent.
 AGENT_MARK = "LOOPWRIGHT_AGENT_TURN"
@@ -43,27 +46,57 @@ class Reason(StrEnum):
     INVALID_ANSWER = "invalid_answer"
 
 
-class Turn(msgspec.Struct, frozen=True):
-    """One request. `mailbox` is the folder that the agent may write to beside its sandbox."""
+# What a person is shown of one line that an agent's program printed; None is nothing.
+LineReader = Callable[[bytes], str | None]
+CostSource = Literal["reported", "computed", "unknown"]
+
+
+class Turn(msgspec.Struct, frozen=True, kw_only=True):
+    """One request.
+
+    `mailbox` is the folder beside its sandbox that the agent may write to, and that is gone after the turn. `home` is
+    a private one for its settings and sessions, which stays as long as the work does; None where there is none.
+    """
 
     role: Role
     prompt: str
     mailbox: Path
     timeout_s: float
     may_use_web: bool
+    # Where it works.
+    folder: Path
+    home: Path | None = None
+    # Its program, found and new enough, for an agent that says what it needs.
+    program: Path | None = None
+    # The JSON Schema of the answer; None where text is wanted.
+    schema: Mapping[str, Any] | None = None
     session: str | None = None
     # How many turns in this role were taken before for the same work; None where nobody counts.
     number: int | None = None
+    # Whether the turn is taken behind an isolation of ours; where it is not, the agent's own is all there is.
+    is_confined: bool = True
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """What the agent answered, and what that took; None is what it did not say."""
+    """What the agent answered, and what that took; None is what it did not say. `text` is JSON where a schema was."""
 
     text: str
     duration_s: float
     tokens: int | None = None
     cost_usd: float | None = None
     session: str | None = None
+    # Who says what it cost; None: the agent, where it says anything.
+    cost_source: CostSource | None = None
+    # What it wanted to do and was not allowed to, by its own program.
+    denials: tuple[str, ...] = ()
+    stop_reason: str = ""
+    # Files that it says it changed; what changed is read from the sandbox.
+    files: tuple[str, ...] = ()
+
+    @property
+    def priced_by(self) -> CostSource:
+        """Who says what it cost."""
+        return self.cost_source or ("unknown" if self.cost_usd is None else "reported")
 
 
 class Used(msgspec.Struct, frozen=True):
@@ -72,6 +105,8 @@ class Used(msgspec.Struct, frozen=True):
     usd: float | None = None
     tokens: int | None = None
     problems: tuple[str, ...] = ()
+    # What the agent calls its session, known while it works: whoever comes after a crash can go on with it.
+    session: str | None = None
 
 
 class NoAnswer(msgspec.Struct, frozen=True):
@@ -95,10 +130,15 @@ class Ran(msgspec.Struct, frozen=True):
 
 
 class Starter(Protocol):
-    """Starts an adapter's program inside the sandbox; its output goes to a redacted log."""
+    """Starts an adapter's program inside the sandbox; what it prints goes to a redacted log."""
 
-    def __call__(self, argv: tuple[str, ...], *, env: Mapping[str, str], timeout_s: float) -> Ran:
-        """Run it to its end."""
+    def __call__(
+        self, argv: tuple[str, ...], *, env: Mapping[str, str], timeout_s: float, on_line: LineReader | None = None
+    ) -> Ran:
+        """Run it to its end.
+
+        `on_line` gets each raw line of its standard output, which nobody else sees; the log gets what it returns.
+        """
         ...
 
 
@@ -121,4 +161,42 @@ class ReportsCost(Protocol):
 
     def used(self, mailbox: Path, *, is_over: bool) -> Used:
         """What the turn with this mailbox has used so far, or in all; asked from another thread, also after a crash."""
+        ...
+
+
+@runtime_checkable
+class HasNeeds(Protocol):
+    """An agent with a program of its own, which needs more than a sandbox: all of it is declared, and shown."""
+
+    @property
+    def needs(self) -> Needs:
+        """What is let in for it."""
+        ...
+
+
+@runtime_checkable
+class CanResume(Protocol):
+    """An agent that can go on with a session of an earlier turn, also of one that was killed."""
+
+    def knows(self, home: Path, folder: Path, session: str) -> bool:
+        """Whether it would find that session, when it works in this folder."""
+        ...
+
+
+@runtime_checkable
+class HasHooks(Protocol):
+    """An agent whose program calls hooks."""
+
+    @property
+    def harness(self) -> Harness:
+        """Where its hooks are registered."""
+        ...
+
+
+@runtime_checkable
+class StreamsEvents(Protocol):
+    """An agent whose program says what it does while it does it, a line per event."""
+
+    def shown(self, line: bytes) -> str | None:
+        """One line of it as a person reads it; None for what nobody needs to see."""
         ...

@@ -1,4 +1,6 @@
-"""The file in which an agent's program says what it has used so far: lines of JSON, each of which adds. Reads only.
+"""The file in which an agent's program, or its adapter, says what it has used so far: lines of JSON, each adds.
+
+A line may also name the session that the agent is in, so that it is known when everybody died.
 
 Whoever writes it is not trusted: what is no line of use is passed over and named, and a huge file is read to a limit.
 """
@@ -8,11 +10,14 @@ from __future__ import annotations
 import errno
 import json
 import math
+import os
+import stat
 from contextlib import suppress
 from pathlib import Path
 
 from loopwright.agents.port import Used
 from loopwright.kernel.files import read_head
+from loopwright.kernel.ids import is_identifier
 
 FILE = "usage.jsonl"
 VARIABLE = "LOOPWRIGHT_USAGE"
@@ -20,12 +25,27 @@ _MOST_BYTES = 1 << 20
 _MOST_USD = 1e9
 _MOST_TOKENS = 1 << 53
 _SHOWN_PROBLEMS = 3
+_LONGEST_SESSION = 100
 
 
 def forget_usage(mailbox: Path) -> None:
     """A turn that begins has used nothing, whoever used the mailbox before."""
     with suppress(OSError):
         (mailbox / FILE).unlink()
+
+
+def add_usage(mailbox: Path, used: Used) -> None:
+    """One line more, from an adapter; where the agent made the file something else, nothing is written through it."""
+    line = {"usd": used.usd, "tokens": used.tokens, "session": used.session}
+    data = json.dumps({name: value for name, value in line.items() if value is not None}).encode() + b"\n"
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    with suppress(OSError):
+        handle = os.open(mailbox / FILE, flags, 0o600)
+        try:
+            if stat.S_ISREG(os.fstat(handle).st_mode):
+                os.write(handle, data)
+        finally:
+            os.close(handle)
 
 
 def read_usage(path: Path, *, is_over: bool) -> Used:
@@ -41,6 +61,7 @@ def read_usage(path: Path, *, is_over: bool) -> Used:
         lines.append(rest)
     usd: float | None = None
     tokens: int | None = None
+    session: str | None = None
     bad: list[str] = []
     for number, line in enumerate(lines, start=1):
         if not line.strip():
@@ -51,7 +72,8 @@ def read_usage(path: Path, *, is_over: bool) -> Used:
             continue
         usd = usd if added.usd is None else (usd or 0.0) + added.usd
         tokens = tokens if added.tokens is None else (tokens or 0) + added.tokens
-    return Used(usd, tokens, _named(bad, is_longer=is_longer))
+        session = added.session or session
+    return Used(usd, tokens, _named(bad, is_longer=is_longer), session)
 
 
 def _added(line: bytes) -> Used | None:
@@ -61,12 +83,19 @@ def _added(line: bytes) -> Used | None:
         return None
     if not isinstance(document, dict):
         return None
-    usd, tokens = document.get("usd"), document.get("tokens")
-    if usd is None and tokens is None:
+    usd, tokens, session = document.get("usd"), document.get("tokens"), document.get("session")
+    # It ends up on a command line, and whoever wrote it is not trusted.
+    session = session if isinstance(session, str) and is_session(session) else None
+    if usd is None and tokens is None and session is None:
         return None
     if not _is_amount(usd, _MOST_USD) or not _is_amount(tokens, _MOST_TOKENS) or isinstance(tokens, float):
         return None
-    return Used(None if usd is None else float(usd), tokens)
+    return Used(None if usd is None else float(usd), tokens, session=session)
+
+
+def is_session(text: str) -> bool:
+    """Whether this can be the name of a session."""
+    return is_identifier(text) and len(text) <= _LONGEST_SESSION and text[0].isalnum()
 
 
 def _is_amount(value: object, most: float) -> bool:

@@ -1,19 +1,10 @@
-"""What agents answer in a loop: JSON of a known shape, or an error that names what is wrong."""
+"""What agents answer in a loop: the shapes of the JSON."""
 
 from __future__ import annotations
-
-import json
-from typing import Any, TypeVar
 
 import msgspec
 
 from loopwright.loop.model import Criteria
-
-_T = TypeVar("_T")
-
-
-class NotAnswered(ValueError):
-    """The answer is not what was asked for."""
 
 
 class ProposedTask(msgspec.Struct, frozen=True, kw_only=True):
@@ -45,15 +36,3 @@ class ProposedHypotheses(msgspec.Struct, frozen=True, kw_only=True):
     """The debugger's answer."""
 
     hypotheses: list[ProposedHypothesis]
-
-
-def read_answer(text: str, kind: type[_T]) -> _T:
-    """The answer as this kind; a fence around the JSON is passed over."""
-    body = text.strip()
-    if body.startswith("```"):
-        body = body.partition("\n")[2].rpartition("```")[0]
-    try:
-        document: Any = json.loads(body)
-        return msgspec.convert(document, kind)
-    except (ValueError, RecursionError, msgspec.ValidationError) as problem:
-        raise NotAnswered(f"the answer is not the JSON that was asked for: {problem}") from problem

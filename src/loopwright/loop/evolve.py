@@ -287,4 +287,5 @@ def _sum(one: Spent, other: Spent) -> Spent:
         turns=one.turns + other.turns,
         usd_known=one.usd_known and other.usd_known,
         retries=one.retries + other.retries,
+        usd_computed=one.usd_computed + other.usd_computed,
     )

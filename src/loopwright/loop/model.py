@@ -201,7 +201,10 @@ LIMITS = Budget.__struct_fields__
 
 
 class Spent(_Value, frozen=True, kw_only=True):
-    """What it has cost. `usd_known` is False as soon as one turn did not say its price; `retries` are failed tries."""
+    """What it has cost. `usd_known` is False as soon as one turn did not say its price; `retries` are failed tries.
+
+    `usd_computed` is the part that no agent reported: tokens by a list of prices.
+    """
 
     usd: float = 0.0
     tokens: int = 0
@@ -209,6 +212,7 @@ class Spent(_Value, frozen=True, kw_only=True):
     turns: int = 0
     usd_known: bool = True
     retries: int = 0
+    usd_computed: float = 0.0
 
 
 class OpenTurn(_Value, frozen=True, kw_only=True):

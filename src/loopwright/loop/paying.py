@@ -20,8 +20,12 @@ def spent_on(agent: str, used: Used, worked_s: float, answer: Answer | None) -> 
     usd = answer.cost_usd if answer is not None else None
     tokens = answer.tokens if answer is not None else None
     is_model = agent != SHELL
+    # A sum of the whole turn that its program reports wins over what was computed on the way.
+    is_final = answer is not None and answer.cost_source == "reported" and usd is not None
+    sum_usd = (usd or 0.0) if is_final else max(usd or 0.0, used.usd or 0.0)
     return Spent(
-        usd=max(usd or 0.0, used.usd or 0.0),
+        usd=sum_usd,
+        usd_computed=sum_usd if answer is not None and answer.cost_source == "computed" else 0.0,
         tokens=max(tokens or 0, used.tokens or 0),
         wall_s=round(max(0.0, worked_s), 3),
         turns=int(is_model),
@@ -38,6 +42,10 @@ def count_open_turn(store: LoopStore, loop_id: str, reporter: ReportsCost | None
         used = _used(turn, reporter, store.paths(loop_id).progress / "turns" / turn.name / LAST_LOOK)
         spent = spent_on(turn.agent, used, 0.0, None)
         opened.apply(c.Count(spent=spent, task_id=turn.task_id, turn=turn.name, role=turn.role), actor)
+        under_way = opened.loop.under_way
+        if used.session is not None and under_way is not None and turn.name.startswith(f"{under_way.id}-"):
+            # Whoever goes on with the action goes on with what the agent had in mind.
+            opened.apply(c.PauseAction(action_id=under_way.id, session=used.session), actor)
 
 
 def _used(turn: OpenTurn, reporter: ReportsCost | None, last_look: Path) -> Used:

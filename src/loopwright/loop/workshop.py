@@ -20,8 +20,8 @@ from loopwright.loop.desk import Desk
 from loopwright.loop.model import Loop, Tree
 from loopwright.loop.work_files import note_tree, patch_path, start_path
 from loopwright.redaction.redactor import Redactor
+from loopwright.runner.booth import Booth, open_booth
 from loopwright.runner.patch import Screened, in_binaries
-from loopwright.runner.turn import Booth, open_booth
 from loopwright.sandbox.confine import choose
 from loopwright.sandbox.git_recorder import GitRecorder
 from loopwright.sandbox.model import Mode, RecordedRequest, Request
@@ -51,6 +51,11 @@ def with_work(now: Request, tree: Tree, progress: Path) -> RecordedRequest:
         base=BaseRecord(commit=tree.commit, tree=tree.tree, is_commit=False),
         base_patch=patch_path(progress, tree.patch_sha256),
     )
+
+
+def work_of(loop_id: str) -> str:
+    """What a loop's agents keep their sessions under."""
+    return f"loop-{loop_id}"
 
 
 @contextmanager
@@ -88,7 +93,8 @@ class Workshop:
         self._tree = None
         try:
             desk = self._desk
-            yield open_booth(self._sandbox, desk.environment, redactor, desk.limits.log_bytes, desk.freezer)
+            work = work_of(loop.loop_id)
+            yield open_booth(self._sandbox, desk.environment, redactor, desk.limits.log_bytes, work, desk.freezer)
         finally:
             if self._tree is None:
                 self._clear()

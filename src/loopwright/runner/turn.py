@@ -2,45 +2,42 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
 from loopwright.agents.decision_requests import FOLDER, VARIABLE
-from loopwright.agents.port import AGENT_MARK, Agent, Answer, NoAnswer, Ran, Reason, Role, Turn, Used
-from loopwright.evidence.logs import LogFile
-from loopwright.kernel import process
-from loopwright.kernel.files import make_folder, remove_tree
-from loopwright.kernel.process import Cancellation, Ending, Freezer
-from loopwright.redaction.redactor import Redactor
+from loopwright.agents.port import (
+    AGENT_MARK,
+    Agent,
+    Answer,
+    CanResume,
+    HasNeeds,
+    LineReader,
+    NoAnswer,
+    Ran,
+    Reason,
+    Role,
+    Turn,
+    Used,
+)
+from loopwright.agents.prompts import part
+from loopwright.kernel import codec
+from loopwright.kernel.files import make_folder
+from loopwright.kernel.process import Cancellation
+from loopwright.runner.admission import Admission, admitted, forwarded, way_out
+from loopwright.runner.booth import Booth, run_in_booth
 from loopwright.runner.meter import Allowance, Meter
-from loopwright.runner.model import Environment
-from loopwright.sandbox.open import Sandbox
 from loopwright.workspace import stop_gate
 from loopwright.workspace.layout import gate_file
 from loopwright.workspace.settings_model import AgentSettings
 
 # Names the folder beside the sandbox that an agent may write to, and in which it finds what it should read.
 MAILBOX = "LOOPWRIGHT_MAILBOX"
-_MOST_WORDS = 300
-
-
-class Booth(msgspec.Struct, frozen=True):
-    """Where an agent takes its turns: a sandbox with a mailbox beside it."""
-
-    sandbox: Sandbox
-    environment: Environment
-    redactor: Redactor
-    log_bytes: int
-    freezer: Freezer | None = None
-
-    @property
-    def mailbox(self) -> Path:
-        """The one folder beside the sandbox that the agent may write to."""
-        return self.sandbox.place.folder / "mailbox"
+RECORD = "turn.json"
 
 
 class Asked(msgspec.Struct, frozen=True):
@@ -56,20 +53,45 @@ class Asked(msgspec.Struct, frozen=True):
     allowance: Allowance = Allowance()
     # Whether somebody reads what the agent leaves for a person to decide.
     may_ask_people: bool = False
+    # The JSON Schema of the answer; None where text is wanted.
+    schema: Mapping[str, Any] | None = None
 
 
-def open_booth(
-    sandbox: Sandbox,
-    environment: Environment,
-    redactor: Redactor,
-    log_bytes: int,
-    freezer: Freezer | None = None,
-) -> Booth:
-    """A booth in this sandbox, with an empty mailbox."""
-    booth = Booth(sandbox, environment, redactor, log_bytes, freezer)
-    remove_tree(booth.mailbox)
-    make_folder(booth.mailbox / FOLDER)
-    return replace(booth, sandbox=replace(sandbox, view=replace(sandbox.view, mailbox=booth.mailbox)))
+class TurnRecord(msgspec.Struct, frozen=True):
+    """What a turn was given and what it came to, beside its prompt and its logs."""
+
+    agent: str
+    role: str
+    program: str = ""
+    version: str = ""
+    isolation: str = ""
+    # "open", "closed", or the only addresses that could be reached; and who else was asked for.
+    network: str = ""
+    refused: tuple[str, ...] = ()
+    resumed: str | None = None
+    session: str | None = None
+    failure: str | None = None
+    stop_reason: str = ""
+    denials: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    tokens: int | None = None
+    usd: float | None = None
+    price: str = "unknown"
+
+    def with_outcome(self, answer: Answer | NoAnswer) -> TurnRecord:
+        """The same with its end."""
+        if isinstance(answer, NoAnswer):
+            return replace(self, failure=answer.reason.value, session=answer.session)
+        return replace(
+            self,
+            session=answer.session,
+            stop_reason=answer.stop_reason,
+            denials=answer.denials,
+            files=answer.files,
+            tokens=answer.tokens,
+            usd=answer.cost_usd,
+            price=answer.priced_by,
+        )
 
 
 class Taken(msgspec.Struct, frozen=True):
@@ -98,14 +120,20 @@ def take_turn(
     make_folder(asked.record)
     clean = booth.redactor.clean
     (asked.record / "prompt.md").write_bytes(clean(asked.prompt).data)
-    turn = Turn(
-        asked.role, asked.prompt, booth.mailbox, asked.timeout_s, asked.may_use_web, asked.session, asked.number
-    )
-    try:
-        answer = agent.take(turn, _Starter(agent.name, booth, asked, settings, cancellation, meter))
-        meter.session = answer.session
-    finally:
-        meter.read_to_the_end()
+    record = TurnRecord(agent.name, asked.role.value)
+    with admitted(agent, booth, settings) as admission:
+        if isinstance(admission, NoAnswer):
+            answer: Answer | NoAnswer = admission
+        else:
+            turn = _turn(agent, asked, admission)
+            start = _Starter(agent.name, admission, asked, settings, cancellation, meter)
+            try:
+                answer = _with_way_on(agent, agent.take(turn, start))
+                meter.session = answer.session
+            finally:
+                meter.read_to_the_end()
+                meter.session = meter.session or meter.used.session
+            record = start.record(turn)
     cancellation.raise_if_requested()
     if meter.over is not None:
         answer = NoAnswer(Reason.BUDGET_USED, f"the turn was ended: its budget of {meter.over} is used")
@@ -113,7 +141,40 @@ def take_turn(
         (asked.record / "failure.txt").write_bytes(clean(f"{answer.reason}: {answer.detail}\n").data)
     else:
         (asked.record / "answer.yaml").write_bytes(clean(answer.text).data)
+    (asked.record / RECORD).write_bytes(clean(codec.to_json(record.with_outcome(answer))).data)
     return Taken(answer, meter.worked_s, meter.used)
+
+
+def _turn(agent: Agent, asked: Asked, admission: Admission) -> Turn:
+    sandbox, session = admission.booth.sandbox, asked.session
+    prompt = asked.prompt
+    if isinstance(agent, CanResume):
+        known = session is not None and admission.home is not None
+        if known and agent.knows(admission.home or Path(), sandbox.place.repo, session or ""):
+            prompt = f"{part('resumed')}\n{prompt}"
+        else:
+            session = None
+    return Turn(
+        role=asked.role,
+        prompt=prompt,
+        mailbox=admission.booth.mailbox,
+        timeout_s=asked.timeout_s,
+        may_use_web=asked.may_use_web,
+        folder=sandbox.place.repo,
+        home=admission.home,
+        program=admission.program.path if admission.program is not None else None,
+        schema=asked.schema,
+        session=session,
+        number=asked.number,
+        is_confined=sandbox.confinement.used != "none",
+    )
+
+
+def _with_way_on(agent: Agent, answer: Answer | NoAnswer) -> Answer | NoAnswer:
+    """Whoever is not logged in is told how to be."""
+    if isinstance(answer, NoAnswer) and answer.reason is Reason.NOT_LOGGED_IN and isinstance(agent, HasNeeds):
+        return replace(answer, detail=f"{answer.detail}; {agent.needs.login}")
+    return answer
 
 
 class _Starter:
@@ -122,79 +183,65 @@ class _Starter:
     def __init__(
         self,
         agent: str,
-        booth: Booth,
+        admission: Admission,
         asked: Asked,
         settings: AgentSettings,
         cancellation: Cancellation,
         meter: Meter,
     ) -> None:
-        self._mark = f"{agent}:{asked.role}"
-        self._booth = booth
-        self._record = asked.record
-        self._settings = settings
-        self._network = settings.network == "always" or (settings.network == "research" and asked.may_use_web)
+        self._agent = agent
+        self._asked = asked
+        self._admission = admission
+        self._way = way_out(admission, settings, may_use_web=asked.may_use_web)
         self._cancellation = cancellation
         self._meter = meter
-        self._may_ask = asked.may_ask_people
         self._started = 0
+        self._refused: tuple[str, ...] = ()
 
-    def __call__(self, argv: tuple[str, ...], *, env: Mapping[str, str], timeout_s: float) -> Ran:
+    def __call__(
+        self, argv: tuple[str, ...], *, env: Mapping[str, str], timeout_s: float, on_line: LineReader | None = None
+    ) -> Ran:
         """Run it to its end."""
         self._started += 1
-        log = self._record / f"program-{self._started}.log"
-        gate = gate_file(self._booth.mailbox)
+        booth, caller = self._admission.booth, self._admission.booth.environment.caller
+        log = self._asked.record / f"program-{self._started}.log"
+        gate = gate_file(booth.mailbox)
         # The mark is on every process of an agent, whatever its adapter: what only a person may do refuses by it.
         own = {
-            AGENT_MARK: self._mark,
-            MAILBOX: str(self._booth.mailbox),
-            **({VARIABLE: str(self._booth.mailbox / FOLDER)} if self._may_ask else {}),
+            AGENT_MARK: f"{self._agent}:{self._asked.role}",
+            MAILBOX: str(booth.mailbox),
+            **({VARIABLE: str(booth.mailbox / FOLDER)} if self._asked.may_ask_people else {}),
             **({stop_gate.VARIABLE: str(gate)} if gate.exists() else {}),
         }
-        env = {**self._booth.environment.for_step(tuple(self._settings.env)), **env, **own}
+        env = {**booth.environment.for_step(self._admission.variables), **env, **own}
         given_s = self._meter.seconds_for(timeout_s)
-        with self._meter.watching(self._cancellation) as cancellation:
+        with (
+            self._meter.watching(self._cancellation) as cancellation,
+            forwarded(self._way, booth.mailbox, argv, env, caller) as (command, inner, proxy),
+        ):
             ran = run_in_booth(
-                self._booth, argv, env=env, log=log, network=self._network, timeout_s=given_s,
-                cancellation=cancellation,
+                booth, command, env=inner, log=log, network=self._way.network, timeout_s=given_s,
+                cancellation=cancellation, on_line=on_line,
             )  # fmt: skip
+        if proxy is not None and proxy.refused:
+            self._refused = tuple(dict.fromkeys((*self._refused, *proxy.refused)))
+            named = ", ".join(proxy.refused)
+            line = f"not reached, since only its model may be: {named}; agents.{self._agent}.hosts lets more in"
+            with log.open("ab") as stream:
+                stream.write(booth.redactor.clean(f"loopwright: {line}\n").data)
         self._meter.note(ran, wanted_s=timeout_s, given_s=given_s)
         return ran
 
-
-def run_in_booth(
-    booth: Booth,
-    argv: tuple[str, ...],
-    *,
-    env: Mapping[str, str],
-    log: Path,
-    network: bool,
-    timeout_s: float,
-    cancellation: Cancellation,
-) -> Ran:
-    """A program in the booth's sandbox, to its end; what it prints is in the log, redacted."""
-    sandbox = booth.sandbox
-    launch = sandbox.isolation.launch(sandbox.view, argv, cwd=sandbox.place.repo, env=env, network=network)
-    output = LogFile(log, booth.log_bytes)
-    streams = (booth.redactor.stream("agent"), booth.redactor.stream("agent"))
-    try:
-        ended = process.stream(
-            process.Command(launch.argv, launch.cwd, launch.env, str(sandbox.place.folder), launch.wrapped),
-            on_stdout=lambda data: output.write(streams[0].feed(data)),
-            on_stderr=lambda data: output.write(streams[1].feed(data)),
-            timeout_s=timeout_s,
-            cancellation=cancellation,
-            freezer=booth.freezer,
+    def record(self, turn: Turn) -> TurnRecord:
+        """What the turn was given."""
+        program = self._admission.program
+        return TurnRecord(
+            self._agent,
+            turn.role.value,
+            program=str(program.path) if program is not None else "",
+            version=program.shown_version if program is not None else "",
+            isolation=self._admission.booth.sandbox.confinement.used,
+            network=self._way.said,
+            refused=self._refused,
+            resumed=turn.session or None,
         )
-        for stream in streams:
-            output.write(stream.finish())
-    finally:
-        output.close()
-    return Ran(ended.exit_code, ended.ending is Ending.TIMED_OUT, ended.duration_s, _last_line(log))
-
-
-def _last_line(log: Path) -> str:
-    with log.open("rb") as stream:
-        stream.seek(0, os.SEEK_END)
-        stream.seek(max(0, stream.tell() - _MOST_WORDS))
-        lines = stream.read().decode("utf-8", "replace").split("\n")
-    return next((line.strip() for line in reversed(lines) if line.strip()), "")

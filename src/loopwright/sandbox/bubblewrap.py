@@ -50,12 +50,15 @@ def _options(view: View, home: Path, path: str, network: bool) -> tuple[str, ...
     covers += [("--ro-bind", "/dev/null", str(file)) for file in machine_view.credential_files()]
     shows: list[tuple[str, ...]] = [("--ro-bind", str(p), str(p)) for p in machine_view.kept_of_run()]
     shows += [("--ro-bind", str(p), str(p)) for p in machine_view.tool_folders(home, {"PATH": path})]
+    unseen = (*(Path(cover[-1]) for cover in covers), view.project)
+    shows += [
+        ("--ro-bind", str(p), str(p)) for p in view.programs if p.exists() and any(top in p.parents for top in unseen)
+    ]
     shows += [("--ro-bind", "/dev/null", str(file)) for file in machine_view.secrets_in_tools(home)]
     # Our sandbox stands at its own path and at the project's, so that absolute paths in a project (editable
     # installs, caches) mean the copy and never the user's files. Other sandboxes are nobody's business here.
     shows += [("--bind", str(view.place.repo), str(target)) for target in (view.place.repo, view.project)]
-    if view.mailbox is not None:
-        shows.append(("--bind", str(view.mailbox), str(view.mailbox)))
+    shows += [("--bind", str(own), str(own)) for own in (view.mailbox, view.agent_home) if own is not None]
     for name in view.provided:
         source = str(view.project / name)
         shows += [("--ro-bind", source, str(top / name)) for top in (view.place.repo, view.project)]

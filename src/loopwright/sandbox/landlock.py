@@ -72,12 +72,13 @@ def _policy(view: View, home: Path, path: str, network: bool) -> str:
         *machine_view.kept_of_run(),
         *(part for tool in (*tools, interpreter) for part in readable(tool, set(machine_view.secrets_in_tools(home)))),
         *(view.project / folder for folder in view.provided),
+        *view.programs,
         *view.object_stores,
         Path(landlock_launcher.__file__).parent,
     }
     read = {*readable(Path("/"), hidden), *shown}
-    own = [view.place.repo, view.place.tmp, view.place.home, *([view.mailbox] if view.mailbox else [])]
-    write = [*own, *map(Path, _DEVICES)]
+    own = (view.place.repo, view.place.tmp, view.place.home, view.mailbox, view.agent_home)
+    write = [*(place for place in own if place is not None), *map(Path, _DEVICES)]
     return json.dumps({"read": sorted(map(str, read)), "write": [str(place) for place in write], "network": network})
 
 

@@ -85,6 +85,9 @@ class View(msgspec.Struct, frozen=True):
     provided: tuple[str, ...] = ()
     object_stores: tuple[Path, ...] = ()
     mailbox: Path | None = None
+    # An agent's own: the folder that keeps its sessions, and what its programs are made of, which it may only read.
+    agent_home: Path | None = None
+    programs: tuple[Path, ...] = ()
 
 
 class Confinement(msgspec.Struct, frozen=True):

@@ -140,6 +140,11 @@ def leftovers(root: Path) -> list[Path]:
     return [folder for folder in _folders(root) if not (folder / _KEPT).exists() and not is_held(_lock_of(folder))]
 
 
+def is_in_use(folder: Path) -> bool:
+    """Whether somebody who lives has this sandbox, or is about to make it."""
+    return is_held(_lock_of(folder))
+
+
 def kept(root: Path) -> list[Path]:
     """Sandboxes that somebody asked to keep."""
     if not root.is_dir():

@@ -9,27 +9,54 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from loopwright.agents.port import Agent, Answer, NoAnswer, Ran, Reason, Role, Turn
+from loopwright.agents.port import (
+    Agent,
+    Answer,
+    CanResume,
+    HasNeeds,
+    LineReader,
+    NoAnswer,
+    Ran,
+    Reason,
+    ReportsCost,
+    Role,
+    StreamsEvents,
+    Turn,
+    Used,
+)
 from loopwright.kernel import process
+from loopwright.runner.booth import Lines
 from loopwright.sandbox.model import Place, View
 from loopwright.sandbox.port import Isolation
 
 
-def start_plainly(argv: tuple[str, ...], *, env: Mapping[str, str], timeout_s: float) -> Ran:
+def start_plainly(
+    argv: tuple[str, ...], *, env: Mapping[str, str], timeout_s: float, on_line: LineReader | None = None
+) -> Ran:
     """A `Starter` for tests: no sandbox, the same typed result."""
     silent: list[bytes] = []
+    lines = Lines(on_line, silent.append) if on_line is not None else None
     cancellation = process.Cancellation()
     try:
         ended = process.stream(
             process.Command(argv, Path("/"), {"PATH": os.environ["PATH"], **env}, "contract"),
-            on_stdout=silent.append,
+            on_stdout=lines.feed if lines is not None else silent.append,
             on_stderr=silent.append,
             timeout_s=timeout_s,
             cancellation=cancellation,
         )
     finally:
         cancellation.close()
+    if lines is not None:
+        lines.finish()
     return Ran(ended.exit_code, ended.ending is process.Ending.TIMED_OUT, ended.duration_s)
+
+
+def turn_for(mailbox: Path, prompt: str = "a prompt", timeout_s: float = 20.0, role: Role = Role.REPLANNER) -> Turn:
+    """A turn for tests."""
+    return Turn(
+        role=role, prompt=prompt, mailbox=mailbox, timeout_s=timeout_s, may_use_web=False, folder=mailbox.parent
+    )
 
 
 class AgentContract:
@@ -43,10 +70,16 @@ class AgentContract:
         """An agent whose turn ends with the reason `crashed`."""
         raise NotImplementedError
 
+    def start(
+        self, argv: tuple[str, ...], *, env: Mapping[str, str], timeout_s: float, on_line: LineReader | None = None
+    ) -> Ran:
+        """How its programs are started; an agent with needs of its own is given them here."""
+        return start_plainly(argv, env=env, timeout_s=timeout_s, on_line=on_line)
+
     def _take(self, agent: Agent, tmp_path: Path) -> Answer | NoAnswer:
         mailbox = tmp_path / "mailbox"
         mailbox.mkdir()
-        return agent.take(Turn(Role.REPLANNER, "a prompt", mailbox, 20.0, may_use_web=False), start_plainly)
+        return agent.take(turn_for(mailbox), self.start)
 
     def test_it_has_a_name(self, tmp_path: Path) -> None:
         """Settings and records call it by name."""
@@ -64,6 +97,20 @@ class AgentContract:
         answer = self._take(self.failing(tmp_path), tmp_path)
         assert isinstance(answer, NoAnswer)
         assert answer.reason is Reason.CRASHED
+
+    def test_what_it_can_do_beyond_that_it_does(self, tmp_path: Path) -> None:
+        """Each ability that it claims is there, also for a turn that never was."""
+        agent = self.answering(tmp_path)
+        if isinstance(agent, ReportsCost):
+            assert agent.used(tmp_path / "nowhere", is_over=True) == Used()
+        if isinstance(agent, CanResume):
+            assert not agent.knows(tmp_path / "nowhere", tmp_path, "no-session")
+        if isinstance(agent, StreamsEvents):
+            assert agent.shown(b"no event") == "no event"
+            assert agent.shown(b'{"type": "of a later version"}') is None
+        if isinstance(agent, HasNeeds):
+            assert agent.needs.program
+            assert agent.needs.hosts
 
     def test_nothing_is_written_outside_the_mailbox(self, tmp_path: Path) -> None:
         """An adapter has no other place."""

@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 import json
+import socket
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from loopwright.testing.wire import WIRES, ModelTurn, Wire
+from loopwright.testing.wire import WIRES, ModelTurn, Trouble, Wire
+
+_NONE: Mapping[str, str] = {}
+_NO_SCRIPTS: Mapping[str, Sequence[ModelTurn]] = {}
 
 
 class ModelServer:
     """Where it listens, and what it was asked."""
 
-    def __init__(self, turns: Sequence[ModelTurn]) -> None:
+    def __init__(self, turns: Sequence[ModelTurn], scripts: Mapping[str, Sequence[ModelTurn]]) -> None:
         self.turns = tuple(turns)
+        # Other turns for conversations that hold a text, the first that fits.
+        self.scripts = dict(scripts)
         self.requests: list[tuple[str, Mapping[str, Any]]] = []
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler_for(self))
+        # Set when a stream stands still: whoever waits for that need not sleep.
+        self.stands_still = threading.Event()
+        self.closing = threading.Event()
+        self._server = _Listener(self)
 
     @property
     def url(self) -> str:
@@ -29,23 +38,25 @@ class ModelServer:
         """What to say now. A request without tools is for a title or a summary, and is no turn of the conversation."""
         if not body.get("tools"):
             return ModelTurn("ok")
-        number = wire.turns_so_far(body)
-        return self.turns[number] if number < len(self.turns) else ModelTurn(self.turns[-1].text or "done")
+        number, said = wire.turns_so_far(body), json.dumps(body, ensure_ascii=False)
+        turns = next((script for text, script in self.scripts.items() if text in said), self.turns)
+        return turns[number] if number < len(turns) else ModelTurn(turns[-1].text or "done")
 
     def serve(self) -> None:
         """Until `close`."""
         self._server.serve_forever(poll_interval=0.02)
 
     def close(self) -> None:
-        """Stop listening."""
+        """Stop listening, and let go of streams that stand still."""
+        self.closing.set()
         self._server.shutdown()
         self._server.server_close()
 
 
 @contextmanager
-def model_server(*turns: ModelTurn) -> Iterator[ModelServer]:
+def model_server(*turns: ModelTurn, scripts: Mapping[str, Sequence[ModelTurn]] = _NO_SCRIPTS) -> Iterator[ModelServer]:
     """A model for the block."""
-    server = ModelServer(turns)
+    server = ModelServer(turns, scripts)
     thread = threading.Thread(target=server.serve, daemon=True)
     thread.start()
     try:
@@ -55,48 +66,78 @@ def model_server(*turns: ModelTurn) -> Iterator[ModelServer]:
         thread.join()
 
 
-def _handler_for(server: ModelServer) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        """One request."""
+class _Listener(ThreadingHTTPServer):
+    """The sockets of a model."""
 
-        def do_POST(self) -> None:
-            raw = self.rfile.read(int(self.headers.get("content-length") or 0))
-            body = json.loads(raw) if raw else {}
-            path = self.path.partition("?")[0]
-            server.requests.append((path, body))
-            wire = next((wire for wire in WIRES if path.endswith(wire.path.removeprefix("/v1"))), None)
-            if wire is None:
-                self._say_json({"input_tokens": 100})
-            else:
-                self._stream(wire, body)
+    def __init__(self, model: ModelServer) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.model = model
 
-        def do_GET(self) -> None:
-            self._say_json({"object": "list", "data": [], "models": []})
 
-        def do_HEAD(self) -> None:
-            self._say_json({})
+class _Handler(BaseHTTPRequestHandler):
+    """One request."""
 
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 -- the base class's name
-            """Not to the test's terminal."""
+    @property
+    def _model(self) -> ModelServer:
+        found: ModelServer = self.server.model  # type: ignore[attr-defined]
+        return found
 
-        def _stream(self, wire: Wire, body: Mapping[str, Any]) -> None:
-            self.send_response(200)
-            self.send_header("content-type", "text/event-stream")
-            self.send_header("connection", "close")
-            self.end_headers()
-            events = wire.events(server.turn(wire, body), str(body.get("model", "scripted")), len(server.requests))
-            for number, (kind, data) in enumerate(events):
-                payload = json.dumps({"type": kind, "sequence_number": number, **data})
-                self.wfile.write(f"event: {kind}\ndata: {payload}\n\n".encode())
-                self.wfile.flush()
+    def do_POST(self) -> None:
+        raw = self.rfile.read(int(self.headers.get("content-length") or 0))
+        body = json.loads(raw) if raw else {}
+        path = self.path.partition("?")[0]
+        self._model.requests.append((path, body))
+        wire = next((wire for wire in WIRES if path.endswith(wire.path.removeprefix("/v1"))), None)
+        if wire is None:
+            self._say_json({"input_tokens": 100})
+        else:
+            self._stream(wire, body)
 
-        def _say_json(self, record: Mapping[str, Any]) -> None:
-            data = json.dumps(record).encode()
-            self.send_response(200)
-            self.send_header("content-type", "application/json")
-            self.send_header("content-length", str(len(data)))
-            self.end_headers()
-            if self.command != "HEAD":
-                self.wfile.write(data)
+    def do_GET(self) -> None:
+        self._say_json({"object": "list", "data": [], "models": []})
 
-    return Handler
+    def do_HEAD(self) -> None:
+        self._say_json({})
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 -- the base class's name
+        """Not to the test's terminal."""
+
+    def _stream(self, wire: Wire, body: Mapping[str, Any]) -> None:
+        turn = self._model.turn(wire, body)
+        if turn.trouble is not None and turn.trouble.status is not None:
+            self._refuse(turn.trouble, turn.trouble.status)
+            return
+        self.send_response(200)
+        self.send_header("content-type", "text/event-stream")
+        self.send_header("connection", "close")
+        self.end_headers()
+        events = wire.events(turn, str(body.get("model", "scripted")), len(self._model.requests))
+        for number, (kind, data) in enumerate(events):
+            if number and turn.trouble is not None:
+                self._spoil(turn.trouble)
+                return
+            payload = json.dumps({"type": kind, "sequence_number": number, **data})
+            self.wfile.write(f"event: {kind}\ndata: {payload}\n\n".encode())
+            self.wfile.flush()
+
+    def _spoil(self, trouble: Trouble) -> None:
+        if trouble.is_still:
+            self._model.stands_still.set()
+            self._model.closing.wait()
+        with suppress(OSError):
+            self.connection.shutdown(socket.SHUT_RDWR)
+
+    def _refuse(self, trouble: Trouble, status: int) -> None:
+        error = {"type": trouble.kind, "code": trouble.kind, "message": trouble.message, **trouble.more}
+        self._say_json({"type": "error", "error": error}, status, trouble.headers)
+
+    def _say_json(self, record: Mapping[str, Any], status: int = 200, headers: Mapping[str, str] = _NONE) -> None:
+        data = json.dumps(record).encode()
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(data)))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(data)

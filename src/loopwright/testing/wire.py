@@ -22,11 +22,25 @@ class ToolUse(msgspec.Struct, frozen=True):
     input: Mapping[str, Any]
 
 
+class Trouble(msgspec.Struct, frozen=True):
+    """How a model's answer goes wrong: an HTTP status, or a stream that is cut off, or stands still, in its middle."""
+
+    status: int | None = None
+    headers: Mapping[str, str] = {}
+    kind: str = "error"
+    message: str = "as written"
+    # More fields of the error that the body tells.
+    more: Mapping[str, Any] = {}
+    is_cut: bool = False
+    is_still: bool = False
+
+
 class ModelTurn(msgspec.Struct, frozen=True):
-    """What the model says once: text, tools, or both."""
+    """What the model says once: text, tools, or both; or what goes wrong in its place."""
 
     text: str = ""
     tools: tuple[ToolUse, ...] = ()
+    trouble: Trouble | None = None
 
 
 class Wire:

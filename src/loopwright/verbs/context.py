@@ -8,7 +8,8 @@ from pathlib import Path
 
 import msgspec
 
-from loopwright.agents.port import Agent
+from loopwright.agents.credentials import secret_texts
+from loopwright.agents.port import Agent, HasNeeds
 from loopwright.errors import GitFailed, LoopwrightError, ToolMissing
 from loopwright.evidence.store import RunStore
 from loopwright.kernel import git
@@ -33,6 +34,7 @@ class Context(msgspec.Struct, frozen=True):
     clock: Clock
     isolations: tuple[Isolation, ...]
     open_agent: Callable[[str], Agent]
+    known_agents: Callable[[], tuple[Agent, ...]]
 
     @property
     def project(self) -> Path:
@@ -99,11 +101,17 @@ class Context(msgspec.Struct, frozen=True):
         secrets = self.settings.values.secrets
         return Tools(
             store=self.store,
-            redactor=build_redactor(secrets, self.environment),
+            redactor=build_redactor(secrets, {**self.environment, **self._credentials()}),
             isolations=self.isolations,
             clock=self.clock,
             relaxed_rules=relaxed_rules(secrets),
         )
+
+    def _credentials(self) -> dict[str, str]:
+        """What is in the credential files of agents, by names that say so: no log may hold it."""
+        needs = [agent.needs for agent in self.known_agents() if isinstance(agent, HasNeeds)]
+        texts = dict.fromkeys(text for one in needs for text in secret_texts(one, self.environment))
+        return {f"AGENT_CREDENTIAL_{number}_TOKEN": text for number, text in enumerate(texts)}
 
     def repository(self) -> git.UserRepository | None:
         """The project's git repository, where there is one that git lets us read."""

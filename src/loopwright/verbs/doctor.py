@@ -18,6 +18,7 @@ from loopwright.runner.latch import read_latch
 from loopwright.sandbox import place
 from loopwright.sandbox.confine import choose
 from loopwright.sandbox.model import View
+from loopwright.verbs.agent_check import check_agents
 from loopwright.verbs.context import Context
 from loopwright.verbs.hook_check import check_hooks
 from loopwright.verbs.loop.check import check_loops
@@ -63,6 +64,8 @@ def _machine(context: Context) -> Iterator[Symptom]:
         said = shell if shell == "bash" else f"{shell} (no bash: strict isolation can't be proven)"
         yield Symptom("shell", "ok" if shell == "bash" else "note", said)
         yield from _isolation(context, shell)
+    for agent in check_agents(context):
+        yield Symptom(f"agent {agent.name}", agent.health, agent.said, agent.remedy)
     yield Symptom("secret matching", "ok" if ENGINE == "re2" else "note", ENGINE)
     try:
         root = context.sandbox_root()

@@ -12,8 +12,8 @@ from loopwright.verbs.explain_preregistered import preregistered_rows
 from loopwright.verbs.explain_risk import rule_rows
 from loopwright.workflow.ambiguity import OPEN_ITEMS_WEIGHT, SECTION_WEIGHTS
 from loopwright.workflow.blockers import TABLE as BLOCKERS
-from loopwright.workspace.settings import help_of
-from loopwright.workspace.settings_model import Values
+from loopwright.workspace.settings import agent_help_of, help_of
+from loopwright.workspace.settings_model import AgentSettings, Values
 
 Table = list[dict[str, str]]
 
@@ -87,7 +87,7 @@ def _secrets() -> Table:
 
 
 def _settings() -> Table:
-    defaults = Values()
+    defaults, agent = Values(), AgentSettings()
     return [
         {
             "setting": f"{section}.{key}",
@@ -96,6 +96,9 @@ def _settings() -> Table:
         }
         for section in Values.__struct_fields__
         for key in getattr(defaults, section).__struct_fields__
+    ] + [
+        {"setting": f"agents.NAME.{key}", "default": str(getattr(agent, key)), "meaning": agent_help_of(key)}
+        for key in agent.__struct_fields__
     ]
 
 

@@ -9,6 +9,7 @@ import msgspec
 from loopwright.kernel.clock import stamp
 from loopwright.kernel.files import remove_tree, shown
 from loopwright.sandbox import place
+from loopwright.verbs.agent_homes import drop_finished_homes
 from loopwright.verbs.context import Context
 from loopwright.verbs.recover import recover
 from loopwright.verbs.workflow.needed import needed_runs, remove_unneeded, unneeded
@@ -42,6 +43,7 @@ def gc(context: Context, *, keep: int, dry_run: bool = False) -> Collected:
                 remove_tree(turn)
         for folder in place.kept(context.wanted_sandbox_root()):
             place.remove_kept(folder)
+        drop_finished_homes(context)
         objects = remove_unneeded(context)
     return Collected(
         tuple(old),

@@ -13,12 +13,14 @@ from loopwright.agents.prompts import prompt_for
 from loopwright.errors import AgentFailed, Interrupted
 from loopwright.kernel.digest import sha256
 from loopwright.kernel.process import Cancellation, Stopped
+from loopwright.runner.booth import open_booth
 from loopwright.runner.events import Emitter, Replanning
 from loopwright.runner.latest import Blocker, blocker_of, blocker_text, envelope_of
 from loopwright.runner.model import Failure
 from loopwright.runner.run_plan import Finished
-from loopwright.runner.turn import Asked, open_booth, take_turn
+from loopwright.runner.turn import Asked, take_turn
 from loopwright.sandbox.confine import choose
+from loopwright.sandbox.homes import drop_homes
 from loopwright.sandbox.open import Sandbox, opened
 from loopwright.verbs.context import Context
 from loopwright.workspace.settings_model import AgentSettings
@@ -74,9 +76,14 @@ def ask_for_plan(
     )
     try:
         with _sandbox_for_turn(context, failed.last, cancellation) as sandbox:
-            booth = open_booth(sandbox, context.step_environment(), redactor, context.limits().log_bytes)
+            booth = open_booth(
+                sandbox, context.step_environment(), redactor, context.limits().log_bytes, sandbox.place.folder.name
+            )
             shutil.copytree(failed.last.folder, booth.mailbox / "run")
-            answer = take_turn(agent, asked, booth, settings, cancellation).answer
+            try:
+                answer = take_turn(agent, asked, booth, settings, cancellation).answer
+            finally:
+                drop_homes(sandbox.view.sandbox_root, context.project, booth.work)
     except Stopped as stop:
         raise Interrupted(str(stop), hint="`loopwright unlatch` and `loopwright run` start again") from stop
     if isinstance(answer, NoAnswer):

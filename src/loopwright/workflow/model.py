@@ -258,6 +258,8 @@ class Cost(_Value, frozen=True, kw_only=True):
     wall_s: float
     usd: float | None = None
     tokens: int | None = None
+    # Whether the sum was reported by the agent, or computed from a list of prices.
+    is_computed: bool = False
 
 
 class Amounts(_Value, frozen=True, kw_only=True):

@@ -140,6 +140,15 @@ class BudgetSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ] = 0
 
 
+class Price(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """US dollars for a million tokens; what is not said costs as much as other input."""
+
+    input: Annotated[float, Meta(ge=0)]
+    output: Annotated[float, Meta(ge=0)]
+    cached: Annotated[float, Meta(ge=0)] | None = None
+    written: Annotated[float, Meta(ge=0)] | None = None
+
+
 class AgentSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One agent's own settings, under [agents.NAME]."""
 
@@ -152,10 +161,22 @@ class AgentSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ] = ""
     turns: Annotated[str, Meta(description="kind scripted: file of the written turns")] = ""
     network: Annotated[
-        Literal["always", "research", "never"],
-        Meta(description="when its programs have a network: always (its model is remote), only for RESEARCH, or never"),
-    ] = "always"
+        Literal["model", "always", "research", "never"],
+        Meta(
+            description="what its programs reach: model (its model's address alone, where that is known and the isolation "
+            "can do it, else all), always all, all only for RESEARCH, or never anything"
+        ),
+    ] = "model"
+    hosts: Annotated[
+        list[str], Meta(description="more addresses that it may reach: host or host:port, for instance of a registry")
+    ] = []
     timeout_s: Annotated[int, Meta(ge=1, description="seconds that a turn may take")] = 1800
+    prices: Annotated[
+        dict[str, Price],
+        Meta(
+            description="US dollars for a million tokens by model: {input, output, cached, written}; before our table"
+        ),
+    ] = {}
 
 
 class AgentsSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

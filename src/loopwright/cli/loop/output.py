@@ -10,6 +10,7 @@ from typing import Any
 from loopwright.cli.language import spoken, told, words
 from loopwright.cli.loop.colors import COLORS
 from loopwright.cli.plain import put, say, say_json
+from loopwright.cli.prices import price_note
 from loopwright.kernel.cells import one_line, wrapped
 from loopwright.kernel.files import shown
 from loopwright.loop.guidance import way_on
@@ -127,8 +128,7 @@ def _say_wrapped(text: str, **style: Any) -> None:
 
 def cost_of(spent: Spent, budget: Budget) -> str:
     """What it has cost, of what it may cost."""
-    untold = "" if spent.usd_known else words(" (not every turn told its price)")
-    usd = words("{usd} USD", usd=f"{spent.usd:.2f}{_of(budget.usd)}") + untold
+    usd = words("{usd} USD", usd=f"{spent.usd:.2f}{_of(budget.usd)}") + price_note(spent)
     tokens = words("{tokens} tokens", tokens=f"{spent.tokens:,}{_of(budget.tokens)}")
     turns = f"{spent.turns}{_of(budget.turns)}"
     is_one = (budget.turns or spent.turns) == 1

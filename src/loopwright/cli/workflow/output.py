@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from loopwright.cli.language import told, words
 from loopwright.cli.plain import put, say, say_json
+from loopwright.cli.prices import price_note
 from loopwright.verbs.context import Context
 from loopwright.verbs.workflow.look import FlightShown, Shown, show
 from loopwright.workflow.advice import wanted_transition
@@ -91,4 +92,5 @@ def _say_details(found: Shown) -> None:
         for role, spent in found.roles.items():
             facts = {"role": role, "usd": f"{spent.usd:.2f}", "tokens": f"{spent.tokens:,}"}
             worked = {"seconds": f"{spent.wall_s:.0f}", "turns": spent.turns}
-            put(words("    {role}: {usd} USD, {tokens} tokens, {seconds} s in {turns} turns", **facts, **worked))
+            line = words("    {role}: {usd} USD, {tokens} tokens, {seconds} s in {turns} turns", **facts, **worked)
+            put(line + price_note(spent))

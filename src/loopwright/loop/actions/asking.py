@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
+from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
+from loopwright.agents import structured
 from loopwright.agents.decision_requests import read_requests
 from loopwright.agents.port import Agent, Answer, NoAnswer, Reason, Role
 from loopwright.agents.prompts import part
@@ -17,12 +20,14 @@ from loopwright.kernel.process import Stopped
 from loopwright.loop import commands as c
 from loopwright.loop.budget import hold_after, hold_before_call, left_for_a_turn
 from loopwright.loop.desk import Desk
-from loopwright.loop.model import Action, ErrorLine, Held, Hold, Holder, Loop, OpenTurn
+from loopwright.loop.model import Action, ErrorLine, Held, Hold, Holder, Loop, OpenTurn, Spent
 from loopwright.loop.paying import SHELL, spent_on
+from loopwright.runner.booth import Booth
 from loopwright.runner.meter import Allowance, Meter
-from loopwright.runner.turn import Asked, Booth, meter_for, take_turn
+from loopwright.runner.turn import Asked, meter_for, take_turn
 
 WORKER = "worker"
+_T = TypeVar("_T")
 # Where no action is under way a person had tasks planned.
 _PLANNING = Action.INIT
 _HOLDERS = {
@@ -57,7 +62,15 @@ class TurnStopped(Stopped):
 
 
 def ask(
-    loop: Loop, desk: Desk, booth: Booth, agent_name: str, role: Role, prompt: str, *, taken: int = 0
+    loop: Loop,
+    desk: Desk,
+    booth: Booth,
+    agent_name: str,
+    role: Role,
+    prompt: str,
+    schema: Mapping[str, Any] | None = None,
+    *,
+    taken: int = 0,
 ) -> Answer | NoAnswer:
     """One turn; `HeldBack` when there is no budget for it, or the agent can't be had at all."""
     now = stamp(desk.clock())
@@ -65,7 +78,7 @@ def ask(
     if (hold := hold_before_call(loop, now)) is not None:
         raise HeldBack(hold)
     agent = _open(desk, agent_name, now)
-    asked = _asked(loop, desk, agent, role, prompt, taken)
+    asked = replace(_asked(loop, desk, agent, role, prompt, taken), schema=schema)
     meter = meter_for(agent, asked, booth)
     answer = _paid_for(loop, desk, booth, agent, agent_name, asked, meter)
     answer, waiting = _put_to_people(loop, desk, booth, answer)
@@ -79,6 +92,24 @@ def ask(
     if waiting is not None:
         raise HeldBack(waiting, turn_taken=True, goes_on=True, session=meter.session)
     return answer
+
+
+def ask_for(
+    loop: Loop, desk: Desk, booth: Booth, agent_name: str, role: Role, prompt: str, kind: type[_T]
+) -> _T | NoAnswer:
+    """An answer of this kind; one that can't be used is asked for once more."""
+    asked = itertools.count()
+
+    def take(text: str) -> Answer | NoAnswer:
+        if next(asked):
+            # The turn that came to nothing was one, too.
+            of = loop.under_way.action if loop.under_way is not None else None
+            if of is not None:
+                with desk.store.changing(loop.loop_id) as opened:
+                    opened.apply(c.Count(spent=Spent(), turn_of=of), WORKER)
+        return ask(loop, desk, booth, agent_name, role, text, structured.schema_of(kind))
+
+    return structured.ask(take, prompt, kind, lambda text: booth.redactor.clean(text).text)
 
 
 def _put_to_people(

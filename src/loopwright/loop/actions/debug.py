@@ -7,17 +7,18 @@ from pathlib import Path
 
 from loopwright.agents.port import NoAnswer, Role
 from loopwright.agents.prompts import prompt_for
+from loopwright.agents.structured import read_answer
 from loopwright.kernel.clock import stamp
 from loopwright.loop import commands as c
-from loopwright.loop.actions.asking import WORKER, HeldBack, ask
-from loopwright.loop.answers import NotAnswered, ProposedHypotheses, ProposedHypothesis, read_answer
+from loopwright.loop.actions.asking import WORKER, HeldBack, ask_for
+from loopwright.loop.answers import ProposedHypotheses, ProposedHypothesis
 from loopwright.loop.budget import hold_after, left_for_a_turn
 from loopwright.loop.desk import Desk
 from loopwright.loop.marks import FIX, mark_of
 from loopwright.loop.model import Criteria, Hypothesis, HypothesisStatus, Loop, Spent, Task
 from loopwright.loop.pages import add_line, add_to_page
 from loopwright.loop.workshop import workshop
-from loopwright.runner.turn import Booth, run_in_booth
+from loopwright.runner.booth import Booth, run_in_booth
 
 _MOST_EVIDENCE = 4000
 _PROBE_S = 600.0
@@ -32,13 +33,10 @@ def perform(loop: Loop, desk: Desk, action_id: str) -> c.Command:
         # What a worker that died had been told is on record: nobody is asked, or paid, for it again.
         found = loop.debug.hypotheses
         if not found:
-            answer = ask(loop, desk, booth, loop.agent, Role.DEBUGGER, _prompt(loop))
+            answer = ask_for(loop, desk, booth, loop.agent, Role.DEBUGGER, _prompt(loop), ProposedHypotheses)
             if isinstance(answer, NoAnswer):
                 return _nothing(loop, action_id, f"{answer.reason}: {redactor.clean(answer.detail).text}")
-            try:
-                found = tuple(_hypotheses(_proposed(redactor.clean(answer.text).text)))
-            except NotAnswered as problem:
-                return _nothing(loop, action_id, str(problem))
+            found = tuple(_hypotheses(_by_likelihood(answer)))
             if not found:
                 return _nothing(loop, action_id, "no possible cause was proposed")
             bug = ", ".join(loop.validation.failed_tests[:5]) or "the test command fails"
@@ -50,9 +48,9 @@ def perform(loop: Loop, desk: Desk, action_id: str) -> c.Command:
     return c.FinishDebug(action_id=action_id, fix=fix, mark=mark, error=None if confirmed else said)
 
 
-def _proposed(text: str) -> list[ProposedHypothesis]:
+def _by_likelihood(answer: ProposedHypotheses) -> list[ProposedHypothesis]:
     """The most likely first."""
-    return sorted(read_answer(text, ProposedHypotheses).hypotheses, key=lambda one: one.likelihood)
+    return sorted(answer.hypotheses, key=lambda one: one.likelihood)
 
 
 def _hypotheses(proposed: list[ProposedHypothesis]) -> Iterator[Hypothesis]:
@@ -72,7 +70,7 @@ def _way_to_fix(loop: Loop, desk: Desk, action_id: str, cause: Hypothesis) -> st
     answers = (desk.progress(loop) / "turns").glob(f"{action_id}-{Role.DEBUGGER.value}*/answer.yaml")
     for path in sorted(answers, key=lambda path: (len(path.parent.name), path.parent.name), reverse=True):
         try:
-            proposed = _proposed(path.read_text(encoding="utf-8"))
+            proposed = _by_likelihood(read_answer(path.read_text(encoding="utf-8"), ProposedHypotheses))
         except (OSError, ValueError):
             continue
         for hypothesis, one in zip(_hypotheses(proposed), proposed, strict=True):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loopwright.agents.port import NoAnswer, Role
+from loopwright.agents.port import Answer, NoAnswer, Reason, Role
 from loopwright.agents.prompts import prompt_for
 from loopwright.kernel.clock import stamp
 from loopwright.loop import commands as c
@@ -28,6 +28,10 @@ def perform(loop: Loop, desk: Desk, shop: Workshop, action_id: str, task: Task) 
         # Half of a failed try is no work: the next one starts from what was kept before.
         kept = None if error is not None else shop.keep(loop, redactor)
         files = kept.files if kept is not None else ()
+        if isinstance(answer, Answer) and answer.denials and not files and task.mode == "write":
+            # It says that it is done, and its own program let it do nothing.
+            denied = redactor.clean("; ".join(answer.denials[:3])).text
+            error = f"{Reason.PERMISSION_DENIED}: nothing changed, and it was not allowed to: {denied}"
         if task.mode == "analysis" and files:
             shop.discard()
             error, kept, files = f"an analysis changed files: {', '.join(files[:5])}", None, ()

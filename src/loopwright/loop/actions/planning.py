@@ -8,8 +8,8 @@ from typing import Literal
 from loopwright.agents.port import NoAnswer, Role
 from loopwright.agents.prompts import part, prompt_for
 from loopwright.kernel.clock import stamp
-from loopwright.loop.actions.asking import HeldBack, ask
-from loopwright.loop.answers import NotAnswered, ProposedTasks, read_answer
+from loopwright.loop.actions.asking import HeldBack, ask_for
+from loopwright.loop.answers import ProposedTasks
 from loopwright.loop.desk import Desk
 from loopwright.loop.model import Hold, Holder, Loop, Task
 from loopwright.loop.workshop import workshop
@@ -19,15 +19,12 @@ def plan_tasks(loop: Loop, desk: Desk, agent: str, most: int | None = None) -> t
     """New tasks with ids of their own; `HeldBack` when none came."""
     redactor = desk.tools().redactor
     with workshop(loop, desk, redactor) as booth:
-        answer = ask(loop, desk, booth, agent, Role.PLANNER, _prompt(loop, most))
+        answer = ask_for(loop, desk, booth, agent, Role.PLANNER, _prompt(loop, most), ProposedTasks)
     if isinstance(answer, NoAnswer):
         raise _held(
             desk, answer.reason, f"no plan came from {agent}: {answer.reason}: {redactor.clean(answer.detail).text}"
         )
-    try:
-        proposed = read_answer(answer.text, ProposedTasks).tasks[:most]
-    except NotAnswered as problem:
-        raise _held(desk, "invalid_answer", redactor.clean(str(problem)).text) from problem
+    proposed = answer.tasks[:most]
     now = stamp(desk.clock())
     taken = {task.id for task in loop.tasks}
     names = (name for number in itertools.count(1) if (name := f"T-{number}") not in taken)

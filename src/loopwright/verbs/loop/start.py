@@ -16,6 +16,8 @@ from loopwright.loop.desk import Ask, Desk
 from loopwright.loop.driver import drive
 from loopwright.loop.model import Holder, Loop, Running
 from loopwright.loop.watcher import Watcher
+from loopwright.loop.workshop import work_of
+from loopwright.sandbox.homes import drop_homes
 from loopwright.verbs.context import Context
 from loopwright.verbs.loop.control import actor, store_of
 from loopwright.verbs.loop.dead_worker import settle_after_a_dead_worker
@@ -51,6 +53,8 @@ def start(
             if refusal.blocker != HAS_WORKER:
                 raise
             break  # another one was faster
+    if after.is_over:
+        drop_homes(context.wanted_sandbox_root(), context.project, work_of(loop_id))
     return after
 
 

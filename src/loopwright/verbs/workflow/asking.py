@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import itertools
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
+from loopwright.agents import structured
 from loopwright.agents.port import Agent, Answer, NoAnswer, Reason, Role
-from loopwright.errors import AgentFailed, Interrupted
+from loopwright.errors import AgentFailed, Interrupted, LoopwrightError
 from loopwright.kernel.files import make_folder
 from loopwright.kernel.process import Cancellation, Stopped
-from loopwright.loop.answers import NotAnswered, read_answer
+from loopwright.runner.booth import Booth, open_booth
 from loopwright.runner.meter import Allowance, Meter
-from loopwright.runner.turn import Asked, Booth, meter_for, open_booth, take_turn
+from loopwright.runner.turn import Asked, meter_for, take_turn
 from loopwright.sandbox.confine import choose
+from loopwright.sandbox.homes import drop_homes
 from loopwright.sandbox.open import Wanted as Sandboxed
 from loopwright.sandbox.open import opened
 from loopwright.verbs.context import Context
@@ -27,7 +30,6 @@ from loopwright.workflow.model import Cost, Stage
 from loopwright.workspace.settings_model import AgentSettings
 
 _T = TypeVar("_T")
-_REPAIR = "\n\nYour last answer could not be used: {problem}. Answer again with the JSON alone."
 
 
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
@@ -60,44 +62,37 @@ def ask_agent(
     redactor = context.tools().redactor
     try:
         with _booth(context, wanted, cancellation) as booth:
-            problem = ""
-            for attempt in (1, 2):
-                asked = _asked(context, wanted, problem, attempt)
-                answer = _taken(context, wanted, agent, asked, booth, cancellation)
-                try:
-                    reply = read_answer(redactor.clean(answer.text).text, kind)
-                    problem = wrong_with(reply) or ""
-                except NotAnswered as found:
-                    problem = str(found)
-                else:
-                    if not problem:
-                        return reply
+            numbers = itertools.count()
+
+            def take(prompt: str) -> Answer | NoAnswer:
+                asked = _asked(context, wanted, prompt, next(numbers), structured.schema_of(kind))
+                return _taken(context, wanted, agent, asked, booth, cancellation)
+
+            reply = structured.ask(
+                take, wanted.prompt + demand_of(context), kind, lambda text: redactor.clean(text).text, wrong_with
+            )
     except Stopped as stop:
         raise Interrupted(str(stop), hint="the same command again goes on") from stop
-    raise AgentFailed(
-        Reason.INVALID_ANSWER,
-        f"the agent {agent.name} gave no usable answer, also when asked again: {problem}",
-        hint=f"read what it said in {context.layout.turn(wanted.name)}, or use another agent",
-    )
+    if isinstance(reply, NoAnswer):
+        raise _failed(context, wanted, agent, reply)
+    return reply
 
 
-def _asked(context: Context, wanted: Wanted, problem: str, attempt: int) -> Asked:
-    settings = _settings(context, wanted.agent)
-    repair = _REPAIR.format(problem=problem) if problem else ""
-    record = context.layout.turn(wanted.name if attempt == 1 else f"{wanted.name}-repair")
+def _asked(context: Context, wanted: Wanted, prompt: str, repairs: int, schema: Mapping[str, Any]) -> Asked:
     return Asked(
         role=wanted.role,
-        prompt=wanted.prompt + demand_of(context) + repair,
-        record=record,
-        timeout_s=settings.timeout_s,
-        number=wanted.number + attempt - 1,
+        prompt=prompt,
+        record=context.layout.turn(f"{wanted.name}-repair" if repairs else wanted.name),
+        timeout_s=_settings(context, wanted.agent).timeout_s,
+        number=wanted.number + repairs,
+        schema=schema,
         allowance=wanted.spending.allowance() if wanted.spending is not None else Allowance(),
     )
 
 
 def _taken(
     context: Context, wanted: Wanted, agent: Agent, asked: Asked, booth: Booth, cancellation: Cancellation
-) -> Answer:
+) -> Answer | NoAnswer:
     meter = meter_for(agent, asked, booth)
     answer: Answer | NoAnswer | None = None
     try:
@@ -105,19 +100,29 @@ def _taken(
     finally:
         # Also of a turn that somebody stopped.
         _count(context, wanted, agent, meter, answer if isinstance(answer, Answer) else None)
-    if isinstance(answer, NoAnswer):
-        if answer.reason is Reason.BUDGET_USED and wanted.spending is not None:
-            raise wanted.spending.after_an_end("budget_used", answer.detail)
-        detail = context.tools().redactor.clean(answer.detail).text
-        raise AgentFailed(
-            answer.reason, f"the agent {agent.name}: {answer.reason}: {detail}", hint="`loopwright doctor` says more"
-        )
     return answer
+
+
+def _failed(context: Context, wanted: Wanted, agent: Agent, answer: NoAnswer) -> LoopwrightError:
+    if answer.reason is Reason.BUDGET_USED and wanted.spending is not None:
+        return wanted.spending.after_an_end("budget_used", answer.detail)
+    detail = context.tools().redactor.clean(answer.detail).text
+    if answer.reason is Reason.INVALID_ANSWER:
+        hint = f"read what it said in {context.layout.turn(wanted.name)}, or use another agent"
+        return AgentFailed(answer.reason, f"the agent {agent.name} gave {detail}", hint=hint)
+    return AgentFailed(
+        answer.reason, f"the agent {agent.name}: {answer.reason}: {detail}", hint="`loopwright doctor` says more"
+    )
 
 
 def _count(context: Context, wanted: Wanted, agent: Agent, meter: Meter, said: Answer | None) -> None:
     """What was said at the end, or while it ran: the larger, since neither is known to be all."""
-    usd = [one for one in (meter.used.usd, said.cost_usd if said is not None else None) if one is not None]
+    is_final = said is not None and said.cost_source == "reported"
+    usd = [
+        one
+        for one in (None if is_final else meter.used.usd, said.cost_usd if said is not None else None)
+        if one is not None
+    ]
     tokens = [one for one in (meter.used.tokens, said.tokens if said is not None else None) if one is not None]
     cost = Cost(
         role=wanted.role.value,
@@ -126,6 +131,7 @@ def _count(context: Context, wanted: Wanted, agent: Agent, meter: Meter, said: A
         wall_s=round(meter.worked_s, 3),
         usd=max(usd, default=None),
         tokens=max(tokens, default=None),
+        is_computed=said is not None and said.cost_source == "computed",
     )
     with store_of(context).changing(wanted.slug) as open_workflow:
         open_workflow.apply(c.CountCost(cost=cost), "tool")
@@ -144,11 +150,16 @@ def _booth(context: Context, wanted: Wanted, cancellation: Cancellation) -> Iter
         keep=False,
         cancellation=cancellation,
     ) as sandbox:  # fmt: skip
-        booth = open_booth(sandbox, environment, context.tools().redactor, context.limits().log_bytes)
+        work = sandbox.place.folder.name
+        booth = open_booth(sandbox, environment, context.tools().redactor, context.limits().log_bytes, work)
         for name, data in wanted.letters.items():
             make_folder((booth.mailbox / name).parent)
             (booth.mailbox / name).write_bytes(data)
-        yield booth
+        try:
+            yield booth
+        finally:
+            # Every turn of a workflow is one of its own: nobody goes on with its session.
+            drop_homes(sandbox.view.sandbox_root, context.project, work)
 
 
 def _settings(context: Context, name: str) -> AgentSettings:

@@ -10,10 +10,10 @@ import msgspec
 
 from loopwright.agents.port import Answer, NoAnswer, Reason, Role
 from loopwright.agents.prompts import prompt_for
+from loopwright.agents.structured import NotAnswered, read_answer
 from loopwright.kernel.clock import stamp
 from loopwright.loop import commands as loop_commands
 from loopwright.loop.actions.asking import HeldBack
-from loopwright.loop.answers import NotAnswered, read_answer
 from loopwright.loop.craft import Look
 from loopwright.loop.marks import FIX
 from loopwright.loop.model import LOOK, Hold, Holder, Loop, Spent, Task, TaskMode, Validation

@@ -131,7 +131,15 @@ def _roles(workflow: Workflow, loops: list[Loop]) -> dict[str, Spent]:
     """What each capacity cost in which agents were asked, in the order in which it was first asked."""
     found: dict[str, list[Spent]] = {}
     for cost in workflow.costs:
-        said = Spent(usd=cost.usd or 0.0, tokens=cost.tokens or 0, wall_s=cost.wall_s, turns=1)
+        usd = cost.usd or 0.0
+        said = Spent(
+            usd=usd,
+            tokens=cost.tokens or 0,
+            wall_s=cost.wall_s,
+            turns=1,
+            usd_known=cost.usd is not None,
+            usd_computed=usd if cost.is_computed else 0.0,
+        )
         found.setdefault(cost.role, []).append(said)
     for loop in loops:
         for role, spent in loop.spent_by_role.items():
@@ -142,13 +150,22 @@ def _roles(workflow: Workflow, loops: list[Loop]) -> dict[str, Spent]:
             tokens=sum(one.tokens for one in all_of),
             wall_s=round(sum(one.wall_s for one in all_of), 3),
             turns=sum(one.turns for one in all_of),
+            usd_known=all(one.usd_known for one in all_of),
+            usd_computed=round(sum(one.usd_computed for one in all_of), 6),
         )
         for role, all_of in found.items()
     }
 
 
 def _amounts(spent: Spent) -> dict[str, Any]:
-    return {"usd": spent.usd, "tokens": spent.tokens, "wall_s": spent.wall_s, "turns": spent.turns}
+    return {
+        "usd": spent.usd,
+        "usd_known": spent.usd_known,
+        "usd_computed": spent.usd_computed,
+        "tokens": spent.tokens,
+        "wall_s": spent.wall_s,
+        "turns": spent.turns,
+    }
 
 
 def _verified(workflow: Workflow, facts: Facts) -> int:

@@ -1,0 +1,181 @@
+"""Claude Code as an agent: `claude -p` with its events on standard output, and its settings in a private home."""
+
+from __future__ import annotations
+
+import json
+import re
+import uuid
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from loopwright.agents import claude_stream
+from loopwright.agents.claude_stream import Stream, denials_in, tokens_in
+from loopwright.agents.harness import HARNESSES
+from loopwright.agents.needs import Address, Credential, Needs
+from loopwright.agents.port import Answer, CostSource, NoAnswer, Ran, Reason, Role, Starter, Turn, Used
+from loopwright.agents.prices import Tokens, cost_of
+from loopwright.agents.shelling import with_prompt
+from loopwright.agents.usage import FILE, add_usage, forget_usage, read_usage
+from loopwright.workspace.settings_model import AgentSettings
+
+NEEDS = Needs(
+    program="claude",
+    oldest=(2, 1, 197),
+    install="npm install -g @anthropic-ai/claude-code@latest",
+    login="run `claude` and log in there, or set ANTHROPIC_API_KEY",
+    variables=(
+        "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN", "ANTHROPIC_BASE_URL",
+        "ANTHROPIC_MODEL", "CLAUDE_CODE_MAX_RETRIES",
+    ),
+    keys=("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"),
+    credentials=(Credential(".claude", ".credentials.json", "CLAUDE_CONFIG_DIR"),),
+    hosts=(Address("api.anthropic.com"), Address("platform.claude.com"), Address("console.anthropic.com")),
+    address_variables=("ANTHROPIC_BASE_URL",),
+)  # fmt: skip
+# Nothing but the work: no update, no telemetry, no title for a session that nobody looks at.
+_QUIET = {
+    "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+    "DISABLE_TELEMETRY": "1",
+    "DISABLE_ERROR_REPORTING": "1",
+    "DISABLE_AUTOUPDATER": "1",
+}
+# Its own default is ten, which makes a wrong key a matter of minutes.
+_DEFAULTS = {"CLAUDE_CODE_MAX_RETRIES": "4"}
+_READS = ("Read", "Glob", "Grep")
+_RUNS = ("Bash", "Task", "TodoWrite", "Skill")
+# Not allowed by name: its permission mode allows them in the folder, and tells of those elsewhere.
+_EDITS = ("Edit", "Write", "NotebookEdit")
+_WEB = ("WebFetch", "WebSearch")
+_NOT_FOUND = 127
+_BY_STATUS = {401: Reason.NOT_LOGGED_IN, 403: Reason.NOT_LOGGED_IN, 429: Reason.RATE_LIMITED}
+_BY_ERROR = {
+    "authentication_failed": Reason.NOT_LOGGED_IN,
+    "oauth_org_not_allowed": Reason.NOT_LOGGED_IN,
+    "rate_limit": Reason.RATE_LIMITED,
+    # The account has nothing left: it waits for a person, as for any quota.
+    "billing_error": Reason.RATE_LIMITED,
+}
+_BY_SUBTYPE = {
+    "error_max_budget_usd": Reason.BUDGET_USED,
+    "error_max_structured_output_retries": Reason.INVALID_ANSWER,
+}
+
+
+class ClaudeAgent:
+    """`claude -p`. A builder may edit and run commands, since the sandbox confines it; everybody else reads."""
+
+    needs = NEEDS
+    harness = HARNESSES["claude"]
+
+    def __init__(self, name: str, settings: AgentSettings) -> None:
+        self.name = name
+        self._settings = settings
+
+    def take(self, turn: Turn, start: Starter) -> Answer | NoAnswer:
+        """One turn; a session that it turns out not to know is begun anew."""
+        forget_usage(turn.mailbox)
+        answer, has_begun = self._taken(turn, start, turn.session)
+        if turn.session is not None and not has_begun and isinstance(answer, NoAnswer):
+            answer, _ = self._taken(turn, start, None)
+        return answer
+
+    def used(self, mailbox: Path, *, is_over: bool) -> Used:
+        """What its stream said so far."""
+        return read_usage(mailbox / FILE, is_over=is_over)
+
+    def knows(self, home: Path, folder: Path, session: str) -> bool:
+        """Its sessions are files, by the folder that it worked in."""
+        place = re.sub(r"[^A-Za-z0-9]", "-", str(folder))[:100]
+        return any(found.parent.name.startswith(place) for found in home.glob(f"projects/*/{session}.jsonl"))
+
+    def shown(self, line: bytes) -> str | None:
+        """One line of its stream as a person reads it."""
+        return claude_stream.shown(line)
+
+    def _taken(self, turn: Turn, start: Starter, session: str | None) -> tuple[Answer | NoAnswer, bool]:
+        price = partial(_price, self._settings)
+        stream = Stream(partial(add_usage, turn.mailbox), price)
+        own = session or str(uuid.uuid4())
+        going = ("--resume", own) if session is not None else ("--session-id", own)
+        # Before it begins: whoever comes after a crash goes on with it, if it got that far.
+        add_usage(turn.mailbox, Used(session=own))
+        argv = with_prompt(turn, (str(turn.program or "claude"), *self._arguments(turn), *going), _DEFAULTS)
+        env = {**_QUIET, "CLAUDE_CONFIG_DIR": str(turn.home or turn.mailbox)}
+        ran = start(argv, env=env, timeout_s=turn.timeout_s, on_line=stream.read)
+        return outcome(turn, stream, ran, own, session is not None, price), stream.has_spoken or bool(stream.error)
+
+    def _arguments(self, turn: Turn) -> tuple[str, ...]:
+        writes = turn.role is Role.BUILDER
+        allowed = (*_READS, *(_RUNS if writes else ()), *(_WEB if turn.may_use_web else ()))
+        tools = (*allowed, *(_EDITS if writes else ()))
+        return (
+            "-p", "--output-format", "stream-json", "--verbose",
+            "--permission-mode", "acceptEdits" if writes else "dontAsk",
+            "--tools", ",".join(tools), "--allowedTools", ",".join(allowed), "--add-dir", str(turn.mailbox),
+            *(("--json-schema", json.dumps(turn.schema)) if turn.schema is not None else ()),
+            *(("--model", self._settings.model) if self._settings.model else ()),
+            *self._settings.args,
+        )  # fmt: skip
+
+
+def outcome(
+    turn: Turn, stream: Stream, ran: Ran, session: str, is_resumed: bool, price: Callable[[str, Tokens], float | None]
+) -> Answer | NoAnswer:
+    """What a turn came to, by what the program said in codes; that it exited with 0 proves nothing."""
+    session = stream.session or session
+    result = stream.result
+    if ran.timed_out:
+        return NoAnswer(Reason.HUNG, f"no answer within {turn.timeout_s:g} s", None, session)
+    if result is None:
+        reason = Reason.AGENT_MISSING if ran.exit_code == _NOT_FOUND else Reason.CRASHED
+        return NoAnswer(reason, f"claude exited with {ran.exit_code}: {ran.last_words}", None, session)
+    failure = _failure(result, stream)
+    if failure is not None:
+        errors = result.get("errors")
+        said = result.get("result") or (errors[0] if isinstance(errors, list) and errors else result.get("subtype"))
+        return NoAnswer(failure, str(said), stream.reset_at, session)
+    tokens = tokens_in(result.get("usage"))
+    usd, source = _cost(result, is_resumed, price(stream.model, tokens))
+    structured = result.get("structured_output")
+    return Answer(
+        text=str(result.get("result") or "") if structured is None else json.dumps(structured, ensure_ascii=False),
+        duration_s=ran.duration_s,
+        tokens=tokens.total,
+        cost_usd=usd,
+        session=session,
+        cost_source=source,
+        denials=denials_in(result),
+        stop_reason=str(result.get("stop_reason") or ""),
+        files=tuple(stream.files),
+    )
+
+
+def _failure(result: Mapping[str, Any], stream: Stream) -> Reason | None:
+    subtype = str(result.get("subtype") or "")
+    if result.get("stop_reason") == "refusal":
+        return Reason.REFUSED
+    if subtype in _BY_SUBTYPE:
+        return _BY_SUBTYPE[subtype]
+    if not result.get("is_error") and subtype == "success":
+        return None
+    return _BY_STATUS.get(stream.status or 0) or _BY_ERROR.get(stream.error) or Reason.CRASHED
+
+
+def _cost(result: Mapping[str, Any], is_resumed: bool, computed: float | None) -> tuple[float | None, CostSource]:
+    """What it reports wins. Of a session that was gone on with, the whole sum is no news: only what came since."""
+    since = result.get("model_usage_since_last_result")
+    if isinstance(since, dict) and since:
+        costs = [one.get("costUSD") for one in since.values() if isinstance(one, dict)]
+        told = [float(cost) for cost in costs if isinstance(cost, int | float)]
+        if len(told) == len(since):
+            return sum(told), "reported"
+    total = result.get("total_cost_usd")
+    if isinstance(total, int | float) and not is_resumed:
+        return float(total), "reported"
+    return computed, "unknown" if computed is None else "computed"
+
+
+def _price(settings: AgentSettings, model: str, tokens: Tokens) -> float | None:
+    return cost_of(model, tokens, settings.prices)

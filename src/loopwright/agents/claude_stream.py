@@ -1,0 +1,180 @@
+"""What Claude Code says on its stream of JSON lines, collected: pure but for the one who is told what was used.
+
+What the fields mean was measured with the version that the tests pin; what is not known is passed over.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from loopwright.agents.port import Used
+from loopwright.agents.prices import Tokens
+
+_EDITS = ("Write", "Edit", "MultiEdit", "NotebookEdit")
+_SHOWN = 200
+_MOST_LISTED = 100
+
+
+def parsed(line: bytes) -> dict[str, Any] | None:
+    """One event; None for what is none."""
+    try:
+        event = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return event if isinstance(event, dict) else None
+
+
+def shown(line: bytes) -> str | None:
+    """One line as a person reads it."""
+    event = parsed(line)
+    if event is None:
+        return line.decode("utf-8", "replace") or None
+    match event.get("type"), event.get("subtype"):
+        case "system", "init":
+            return f"claude {event.get('claude_code_version')}, model {event.get('model')}"
+        case "system", "permission_denied":
+            return f"denied: {event.get('tool_name')}"
+        case "assistant", _:
+            return "\n".join(_said(block) for block in _blocks(event)) or None
+        case "user", _:
+            failed = [block for block in _blocks(event) if block.get("is_error")]
+            return "\n".join(f"  failed: {_short(block.get('content'))}" for block in failed) or None
+        case "rate_limit_event", _:
+            return f"rate limit: {_short(event.get('rate_limit_info'))}"
+        case "result", _:
+            return f"ended: {event.get('terminal_reason') or event.get('subtype')}, {event.get('num_turns')} turns"
+        case _:
+            return None
+
+
+class Stream:
+    """The events of one turn."""
+
+    def __init__(self, tell: Callable[[Used], None], price: Callable[[str, Tokens], float | None]) -> None:
+        self._tell = tell
+        self._price = price
+        self._counted: set[str] = set()
+        self._asked: dict[str, str] = {}
+        self.session: str | None = None
+        self.model = ""
+        self.result: dict[str, Any] | None = None
+        # What the program calls the error of its last message, where that was one.
+        self.error = ""
+        self.status: int | None = None
+        self.reset_at: datetime | None = None
+        self.has_spoken = False
+        self.files: dict[str, None] = {}
+
+    def read(self, line: bytes) -> str | None:
+        """Take one line in; returns what a person is shown of it."""
+        event = parsed(line)
+        if event is not None:
+            self._take(event)
+        return shown(line)
+
+    def _take(self, event: Mapping[str, Any]) -> None:
+        session = event.get("session_id")
+        if isinstance(session, str) and session != self.session:
+            self.session = session
+            self._tell(Used(session=session))
+        match event.get("type"):
+            case "system" if event.get("subtype") == "init":
+                self.model = str(event.get("model") or "")
+            case "assistant":
+                self._answered(event)
+            case "user":
+                self._done(event)
+            case "rate_limit_event":
+                self._limited(event.get("rate_limit_info"))
+            case "result":
+                self.result = dict(event)
+                self.status = _status(event) or self.status
+            case _:
+                pass
+
+    def _answered(self, event: Mapping[str, Any]) -> None:
+        # Older versions name the error and say no more.
+        if event.get("is_api_error_message") or isinstance(event.get("error"), str):
+            self.error = str(event.get("error") or "unknown")
+            self.status = _status(event)
+            return
+        self.has_spoken, self.error, self.status = True, "", None
+        message = event.get("message")
+        if not isinstance(message, dict):
+            return
+        name = message.get("id")
+        # Each block of a message is an event of its own, with what the whole message used.
+        if isinstance(name, str) and name not in self._counted:
+            self._counted.add(name)
+            tokens = tokens_in(message.get("usage"))
+            self._tell(Used(self._price(str(message.get("model") or self.model), tokens), tokens.total))
+        for block in _blocks(event):
+            place = block.get("input")
+            if block.get("type") == "tool_use" and block.get("name") in _EDITS and isinstance(place, dict):
+                path = place.get("file_path") or place.get("notebook_path")
+                self._asked[str(block.get("id"))] = str(path)
+
+    def _done(self, event: Mapping[str, Any]) -> None:
+        for block in _blocks(event):
+            path = self._asked.pop(str(block.get("tool_use_id")), None)
+            if path is not None and not block.get("is_error") and len(self.files) < _MOST_LISTED:
+                self.files[path] = None
+
+    def _limited(self, info: object) -> None:
+        if isinstance(info, dict) and info.get("status") == "rejected":
+            self.reset_at = moment(info.get("resetsAt"))
+
+
+def tokens_in(usage: object) -> Tokens:
+    """Tokens as the provider counts them."""
+    if not isinstance(usage, dict):
+        return Tokens()
+    names = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens")
+    return Tokens(*(number if isinstance(number := usage.get(name), int) else 0 for name in names))
+
+
+def denials_in(result: Mapping[str, Any]) -> tuple[str, ...]:
+    """What it was not allowed to do."""
+    found = result.get("permission_denials")
+    listed = found if isinstance(found, list) else []
+    return tuple(_called(one.get("tool_name"), one.get("tool_input")) for one in listed if isinstance(one, dict))
+
+
+def moment(seconds: object) -> datetime | None:
+    """A number of seconds as a moment."""
+    try:
+        return datetime.fromtimestamp(float(seconds), UTC) if isinstance(seconds, int | float) else None
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+def _status(event: Mapping[str, Any]) -> int | None:
+    status = event.get("api_error_status")
+    return status if isinstance(status, int) else None
+
+
+def _blocks(event: Mapping[str, Any]) -> list[dict[str, Any]]:
+    message = event.get("message")
+    content = message.get("content") if isinstance(message, dict) else None
+    return [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
+
+
+def _said(block: Mapping[str, Any]) -> str:
+    if block.get("type") == "tool_use":
+        return f"→ {_called(block.get('name'), block.get('input'))}"
+    return str(block.get("text") or "")
+
+
+def _called(name: object, given: object) -> str:
+    about = given if isinstance(given, dict) else {}
+    what = next((about[key] for key in ("file_path", "command", "pattern", "url", "description") if key in about), "")
+    return f"{name} {_short(what)}".strip()
+
+
+def _short(value: object) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    line = text.strip().partition("\n")[0]
+    return line if len(line) <= _SHOWN else f"{line[:_SHOWN]}…"

@@ -1,0 +1,172 @@
+"""Codex as an agent: `codex exec` with its events on standard output, and its settings in a private home."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from loopwright.agents import codex_stream
+from loopwright.agents.codex_settings import UserSettings, read_user_settings
+from loopwright.agents.codex_stream import Stream, session_file
+from loopwright.agents.harness import HARNESSES
+from loopwright.agents.needs import Address, Credential, Needs
+from loopwright.agents.port import Answer, NoAnswer, Ran, Reason, Role, Starter, Turn, Used
+from loopwright.agents.prices import Tokens, cost_of
+from loopwright.agents.shelling import hand_over, with_prompt
+from loopwright.agents.structured import strict_form
+from loopwright.agents.usage import FILE, add_usage, forget_usage, read_usage
+from loopwright.workspace.settings_model import AgentSettings
+
+_AUTH = "auth.json"
+NEEDS = Needs(
+    program="codex",
+    oldest=(0, 150, 0),
+    install="npm install -g @openai/codex",
+    login="run `codex login`, or set CODEX_API_KEY",
+    variables=("CODEX_API_KEY", "OPENAI_API_KEY"),
+    keys=("CODEX_API_KEY", "OPENAI_API_KEY"),
+    credentials=(Credential(".codex", _AUTH, "CODEX_HOME"),),
+    hosts=(Address("api.openai.com"), Address("chatgpt.com"), Address("auth.openai.com")),
+    # Without a login it tries for minutes to reach what would not have it.
+    says_no_login=False,
+)
+_NOT_FOUND = 127
+_PROMPT = "\n\nAnswer with JSON alone, which fits this JSON Schema:\n{schema}\n"
+_BY_STATUS = {401: Reason.NOT_LOGGED_IN, 403: Reason.NOT_LOGGED_IN, 429: Reason.RATE_LIMITED}
+_BY_CODE = {
+    "usage_limit_exceeded": Reason.RATE_LIMITED,
+    "unauthorized": Reason.NOT_LOGGED_IN,
+    "cyber_policy": Reason.REFUSED,
+}
+
+
+class CodexAgent:
+    """`codex exec`. Behind an isolation of ours its own is off; without one its own is what there is."""
+
+    harness = HARNESSES["codex"]
+
+    def __init__(self, name: str, settings: AgentSettings, environment: Mapping[str, str]) -> None:
+        self.name = name
+        self._settings = settings
+        self._user: UserSettings = read_user_settings(environment)
+        self.needs = _needs(self._user)
+        self._streams: dict[Path, Stream] = {}
+
+    def take(self, turn: Turn, start: Starter) -> Answer | NoAnswer:
+        """One turn; a session that it turns out not to know is begun anew."""
+        forget_usage(turn.mailbox)
+        home = turn.home or turn.mailbox
+        hand_over(home / "config.toml", self._user.text_for(turn.folder).encode())
+        answer, has_begun = self._taken(turn, start, turn.session, home)
+        if turn.session is not None and not has_begun and isinstance(answer, NoAnswer):
+            answer, _ = self._taken(turn, start, None, home)
+        return answer
+
+    def used(self, mailbox: Path, *, is_over: bool) -> Used:
+        """What its session's file said so far; it says more than events tell of."""
+        stream = self._streams.get(mailbox)
+        if stream is not None:
+            stream.look()
+        return read_usage(mailbox / FILE, is_over=is_over)
+
+    def knows(self, home: Path, folder: Path, session: str) -> bool:
+        """Its sessions are files, whatever the folder."""
+        del folder
+        return session_file(home, session) is not None
+
+    def shown(self, line: bytes) -> str | None:
+        """One line of its stream as a person reads it."""
+        return codex_stream.shown(line)
+
+    def _taken(self, turn: Turn, start: Starter, session: str | None, home: Path) -> tuple[Answer | NoAnswer, bool]:
+        stream = Stream(home, partial(add_usage, turn.mailbox), self._price, session)
+        if session is not None:
+            add_usage(turn.mailbox, Used(session=session))
+        strict = strict_form(turn.schema) if turn.schema is not None else None
+        asked = turn
+        if turn.schema is not None and strict is None:
+            asked = replace(turn, prompt=turn.prompt + _PROMPT.format(schema=json.dumps(turn.schema)))
+        argv = with_prompt(asked, (str(turn.program or "codex"), *self._arguments(turn, strict, session)))
+        command, env = ("sh", "-c", _START, "codex", *argv), {"CODEX_HOME": str(home)}
+        self._streams[turn.mailbox] = stream
+        try:
+            ran = start(command, env=env, timeout_s=turn.timeout_s, on_line=stream.read)
+        finally:
+            del self._streams[turn.mailbox]
+        stream.look()
+        began = stream.is_completed or stream.failure is not None or bool(stream.text)
+        return outcome(turn, stream, ran, self._price(stream.tokens)), began
+
+    def _arguments(self, turn: Turn, strict: Mapping[str, object] | None, session: str | None) -> tuple[str, ...]:
+        schema = turn.mailbox / "schema.json"
+        if strict is not None:
+            hand_over(schema, json.dumps(strict).encode())
+        confinement = "danger-full-access" if turn.is_confined else _own_confinement(turn.role)
+        return (
+            "exec", *(("resume",) if session is not None else ()),
+            "--json", "--disable", "plugins", "--skip-git-repo-check",
+            "-c", f'sandbox_mode="{confinement}"',
+            "-c", f"tools.web_search={'true' if turn.may_use_web else 'false'}",
+            *(("--output-schema", str(schema)) if strict is not None else ()),
+            *(("--model", self._settings.model) if self._settings.model else ()),
+            *self._settings.args,
+            *((session,) if session is not None else ()), "-",
+        )  # fmt: skip
+
+    def _price(self, tokens: Tokens) -> float | None:
+        return cost_of(self._settings.model or self._user.model, tokens, self._settings.prices)
+
+
+# It keeps no helper programs, and starts no command, when its home lies below the temporary folder; and a key in the
+# environment counts where nobody is logged in.
+_START = (
+    'mkdir -p "${TMPDIR:-/tmp}/codex" && export TMPDIR="${TMPDIR:-/tmp}/codex"; '
+    f'if [ ! -e "$CODEX_HOME/{_AUTH}" ] && [ -z "$CODEX_API_KEY" ] && [ -n "$OPENAI_API_KEY" ]; '
+    'then export CODEX_API_KEY="$OPENAI_API_KEY"; fi; exec "$@"'
+)
+
+
+def outcome(turn: Turn, stream: Stream, ran: Ran, usd: float | None) -> Answer | NoAnswer:
+    """What a turn came to, by what the program said in codes; that it exited with 0 proves nothing."""
+    if ran.timed_out:
+        return NoAnswer(Reason.HUNG, f"no answer within {turn.timeout_s:g} s", None, stream.session)
+    if stream.failure is not None or not stream.is_completed:
+        by_code = _BY_STATUS.get(stream.status or 0) or _BY_CODE.get(stream.code)
+        reason = by_code or (Reason.AGENT_MISSING if ran.exit_code == _NOT_FOUND else Reason.CRASHED)
+        reset_at = stream.reset_at if reason is Reason.RATE_LIMITED else None
+        said = stream.failure or f"codex exited with {ran.exit_code}: {ran.last_words}"
+        return NoAnswer(reason, said, reset_at, stream.session)
+    return Answer(
+        text=stream.text,
+        duration_s=ran.duration_s,
+        tokens=stream.tokens.total,
+        cost_usd=usd,
+        session=stream.session,
+        cost_source="unknown" if usd is None else "computed",
+        stop_reason="completed",
+        files=tuple(stream.files),
+    )
+
+
+def _own_confinement(role: Role) -> str:
+    return "workspace-write" if role is Role.BUILDER else "read-only"
+
+
+def _needs(user: UserSettings) -> Needs:
+    """A provider of the user's own has its own key and address; one without a key needs no login."""
+    if not user.provider:
+        return NEEDS if user.address is None else replace(NEEDS, hosts=(*NEEDS.hosts, user.address))
+    key = (user.key_variable,) if user.key_variable is not None else ()
+    own = bool(user.provider.get("requires_openai_auth"))
+    return replace(
+        NEEDS,
+        login=f"set {key[0]}, which your provider in config.toml names" if key else NEEDS.login,
+        variables=(*NEEDS.variables, *key) if own else key,
+        keys=(*NEEDS.keys, *key) if own else key,
+        credentials=NEEDS.credentials if own else (),
+        hosts=(*((user.address,) if user.address is not None else ()), *(NEEDS.hosts if own else ())),
+    )

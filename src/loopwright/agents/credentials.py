@@ -1,0 +1,118 @@
+"""Lends an agent's program the user's own login: a copy in its private home, and what it refreshed is brought back.
+
+Tokens rotate: a refresh that stayed in the sandbox would log the user out. What is brought back has the shape of what
+was lent, and never overwrites what the user's own program wrote meanwhile.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from loopwright.agents.needs import Credential, Needs
+from loopwright.agents.shelling import hand_over
+from loopwright.errors import StorageFailed
+from loopwright.kernel.digest import sha256
+from loopwright.kernel.files import read_head, read_plainly, write_durably
+from loopwright.kernel.locks import locked
+
+_MOST_BYTES = 1 << 20
+_SHORTEST_SECRET = 20
+
+
+def lend(needs: Needs, environment: Mapping[str, str], home: Path) -> None:
+    """Copy the user's credential files into the private home; after `take_back` of what a dead turn left there."""
+    take_back(needs, environment, home)
+    for credential in needs.credentials:
+        source = credential.source(environment)
+        if source is None:
+            continue
+        try:
+            data = read_plainly(source, most=_MOST_BYTES)
+        except OSError:
+            continue
+        _note(home, credential, data)
+        hand_over(home / credential.file, data)
+
+
+def take_back(needs: Needs, environment: Mapping[str, str], home: Path) -> None:
+    """Bring back what was refreshed, and leave no credential behind; does nothing where none was lent."""
+    for credential in needs.credentials:
+        copy = home / credential.file
+        source = credential.source(environment)
+        try:
+            data, is_longer = read_head(copy, _MOST_BYTES)
+        except OSError:
+            data, is_longer = b"", False
+        if source is not None and data and not is_longer:
+            # Who can't write there keeps what they have; the program's next turn refreshes again.
+            with suppress(OSError, StorageFailed):
+                _bring_back(credential, source.resolve(), data, home)
+        with suppress(OSError):
+            copy.unlink()
+        _record(home, credential).unlink(missing_ok=True)
+
+
+def secret_texts(needs: Needs, environment: Mapping[str, str]) -> Iterator[str]:
+    """What of the user's credential files must never be printed."""
+    for credential in needs.credentials:
+        source = credential.source(environment)
+        if source is None:
+            continue
+        try:
+            document = json.loads(read_plainly(source, most=_MOST_BYTES))
+        except (OSError, ValueError, RecursionError):
+            continue
+        yield from (text for text in _texts(document) if len(text) >= _SHORTEST_SECRET)
+
+
+def has_shape_of(before: Any, after: Any) -> bool:
+    """Whether this could be the same login, refreshed: the same fields of the same kinds, maybe more deep down."""
+    if isinstance(before, dict) and isinstance(after, dict):
+        return before.keys() <= after.keys() and all(has_shape_of(before[key], after[key]) for key in before)
+    return before is None or type(before) is type(after) or (_is_number(before) and _is_number(after))
+
+
+def _bring_back(credential: Credential, source: Path, data: bytes, home: Path) -> None:
+    try:
+        lent = _record(home, credential).read_text(encoding="ascii")
+    except OSError:
+        return
+    if sha256(data) == lent:
+        return
+    with locked(home.parents[2] / f"{credential.file}.lock"):
+        now = read_plainly(source, most=_MOST_BYTES)
+        if sha256(now) == lent and _is_refreshed(now, data):
+            write_durably(source, data, mode=source.stat().st_mode & 0o777)
+
+
+def _is_refreshed(before: bytes, after: bytes) -> bool:
+    try:
+        old, new = json.loads(before), json.loads(after)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(old, dict) and isinstance(new, dict) and old.keys() == new.keys() and has_shape_of(old, new)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _texts(node: Any) -> Iterator[str]:
+    if isinstance(node, str):
+        yield node
+    elif isinstance(node, dict | list):
+        for child in node.values() if isinstance(node, dict) else node:
+            yield from _texts(child)
+
+
+def _note(home: Path, credential: Credential, data: bytes) -> None:
+    _record(home, credential).write_text(sha256(data), encoding="ascii")
+
+
+def _record(home: Path, credential: Credential) -> Path:
+    """Beside the home, where the agent does not get."""
+    return home.with_name(f"{home.name}{credential.file}.lent")

@@ -1,0 +1,100 @@
+"""What an agent's program needs from the machine: the list of all that is let in for it, and nothing else is. Data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import msgspec
+
+_PORTS = {"https": 443, "http": 80}
+
+
+class Credential(msgspec.Struct, frozen=True):
+    """A file with which a program proves who it is: where the user's is, and what it is called in a private home."""
+
+    # Below the folder that `variable` names, else below the user's home.
+    folder: str
+    file: str
+    variable: str = ""
+
+    def source(self, environment: Mapping[str, str]) -> Path | None:
+        """The user's own file, whether it is there or not; None where nobody knows the home."""
+        if self.variable and (chosen := environment.get(self.variable)):
+            return Path(chosen) / self.file
+        home = environment.get("HOME")
+        return Path(home) / self.folder / self.file if home else None
+
+
+class Address(msgspec.Struct, frozen=True, order=True):
+    """A host and a port that may be reached."""
+
+    host: str
+    port: int = 443
+
+    def __str__(self) -> str:
+        return f"{self.host}:{self.port}"
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether it is on this machine."""
+        return self.host == "127.0.0.1"
+
+
+class Needs(msgspec.Struct, frozen=True, kw_only=True):
+    """What one agent's program needs."""
+
+    program: str
+    # The oldest version that is known to work.
+    oldest: tuple[int, ...]
+    # How a user gets the program, and how they log in: each one line.
+    install: str
+    login: str
+    # Variables that it may see beside those of every step.
+    variables: tuple[str, ...] = ()
+    # Those of them that are a login of their own.
+    keys: tuple[str, ...] = ()
+    credentials: tuple[Credential, ...] = ()
+    # Where its model is; variables that name another place for it.
+    hosts: tuple[Address, ...] = ()
+    address_variables: tuple[str, ...] = ()
+    # Whether the program itself says at once that nobody is logged in; where it does not, we look before we start it.
+    says_no_login: bool = True
+
+    @property
+    def has_login(self) -> bool:
+        """Whether it wants one at all: a model on one's own machine may not."""
+        return bool(self.keys or self.credentials)
+
+    def addresses(self, environment: Mapping[str, str], more: tuple[str, ...] = ()) -> tuple[Address, ...]:
+        """All that it may reach; an address of its own takes the place of its model's usual ones."""
+        named = [environment[name] for name in self.address_variables if environment.get(name)]
+        own = [found for text in named if (found := address_in(text)) is not None]
+        extra = [found for text in more if (found := address_in(text)) is not None]
+        return tuple(dict.fromkeys((*(own or self.hosts), *extra)))
+
+    def is_logged_in(self, environment: Mapping[str, str]) -> str | None:
+        """By which of its ways somebody is logged in, as far as that can be seen; None for by none."""
+        for name in self.keys:
+            if environment.get(name):
+                return name
+        for credential in self.credentials:
+            source = credential.source(environment)
+            if source is not None and source.is_file():
+                return str(source)
+        return None
+
+
+def address_in(text: str) -> Address | None:
+    """The address in a URL, or in `host` or `host:port`; None for what is none."""
+    parts = urlsplit(text if "://" in text else f"https://{text}")
+    try:
+        port = parts.port
+    except ValueError:
+        return None
+    if not parts.hostname:
+        return None
+    # One name for this machine: whoever is inside asks for one of the two.
+    host = "127.0.0.1" if parts.hostname == "localhost" else parts.hostname
+    return Address(host, port or _PORTS.get(parts.scheme, 443))

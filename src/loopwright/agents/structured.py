@@ -1,0 +1,93 @@
+"""Answers of a known shape: the schema that an agent is given, the reading of what came, and one repair."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+import msgspec
+
+from loopwright.agents.port import Answer, NoAnswer, Reason
+
+_T = TypeVar("_T")
+_REPAIR = "\n\nYour last answer could not be used: {problem}. Answer again with the JSON alone."
+
+
+class NotAnswered(ValueError):
+    """The answer is not what was asked for."""
+
+
+def schema_of(kind: type[Any]) -> Mapping[str, Any]:
+    """The JSON Schema of answers of this kind; an object at its top, as every agent's program wants it."""
+    made = msgspec.json.schema(kind)
+    top = made.pop("$ref", None)
+    if top is None:
+        return made
+    name = top.rpartition("/")[2]
+    definitions = dict(made["$defs"])
+    whole = definitions.pop(name)
+    return {**whole, "$defs": definitions} if definitions else whole
+
+
+def strict_form(schema: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The same with every field required and none beside them, as some providers want it; None where that can't be.
+
+    Whatever fits it fits the schema, too: a field with a default is given, where it could have been left out.
+    """
+    try:
+        return {str(key): value for key, value in _strict(schema).items()}
+    except NotAnswered:
+        return None
+
+
+def _strict(node: Any) -> Any:
+    if isinstance(node, list):
+        return [_strict(item) for item in node]
+    if not isinstance(node, Mapping):
+        return node
+    if "properties" not in node and node.get("type") == "object":
+        raise NotAnswered("an object of any keys has no strict form")
+    plain = {key: value for key, value in node.items() if key not in ("default", "title", "description")}
+    strict = {key: _strict(value) for key, value in plain.items() if key not in ("properties", "$defs")}
+    for group in ("properties", "$defs"):
+        if group in plain:
+            strict[group] = {name: _strict(value) for name, value in plain[group].items()}
+    if "properties" in plain:
+        strict |= {"required": list(plain["properties"]), "additionalProperties": False}
+    return strict
+
+
+def read_answer(text: str, kind: type[_T]) -> _T:
+    """The answer as this kind; a fence around the JSON is passed over."""
+    body = text.strip()
+    if body.startswith("```"):
+        body = body.partition("\n")[2].rpartition("```")[0]
+    try:
+        document: Any = json.loads(body)
+        return msgspec.convert(document, kind)
+    except (ValueError, RecursionError, msgspec.ValidationError) as problem:
+        raise NotAnswered(f"the answer is not the JSON that was asked for: {problem}") from problem
+
+
+def ask(
+    take: Callable[[str], Answer | NoAnswer],
+    prompt: str,
+    kind: type[_T],
+    clean: Callable[[str], str],
+    wrong_with: Callable[[_T], str | None] = lambda _: None,
+) -> _T | NoAnswer:
+    """One answer of this kind, asked for twice at most; `take` takes a turn with the prompt that it is given."""
+    problem = ""
+    for repair in (False, True):
+        answer = take(prompt + _REPAIR.format(problem=problem) if repair else prompt)
+        if isinstance(answer, NoAnswer):
+            return answer
+        try:
+            reply = read_answer(clean(answer.text), kind)
+            problem = wrong_with(reply) or ""
+        except NotAnswered as found:
+            problem = str(found)
+        if not problem:
+            return reply
+    return NoAnswer(Reason.INVALID_ANSWER, f"no usable answer, also when asked again: {problem}")

@@ -1,0 +1,136 @@
+"""What is let into a sandbox for one turn: the agent's program, its credentials, and the way to its model."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+
+import msgspec
+from msgspec.structs import replace
+
+from loopwright.agents.credentials import lend, take_back
+from loopwright.agents.needs import Address, address_in
+from loopwright.agents.port import Agent, HasNeeds, NoAnswer, Reason
+from loopwright.agents.program import Program, find_program
+from loopwright.kernel import process
+from loopwright.runner.booth import Booth
+from loopwright.runner.model_proxy import ModelProxy, Upstream
+from loopwright.sandbox import forwarder
+from loopwright.sandbox.model import View
+from loopwright.sandbox.port import Isolation
+from loopwright.workspace.settings_model import AgentSettings
+
+_PROXY_PORTS = (3128, 3129)
+_LOOPBACK = "127.0.0.1,localhost"
+_LONGEST_S = 30.0
+_FIRST_FREE = 1024
+# Isolations that were seen to close the network on this machine.
+_CLOSES: set[str] = set()
+
+
+class Admission(msgspec.Struct, frozen=True):
+    """What one turn is given."""
+
+    booth: Booth
+    # Names of variables that its programs may see, beside those of every step.
+    variables: tuple[str, ...]
+    addresses: tuple[Address, ...] = ()
+    program: Program | None = None
+    home: Path | None = None
+
+
+class Way(msgspec.Struct, frozen=True):
+    """How a turn's programs reach out. `said` is for the record."""
+
+    said: str
+    network: bool
+    addresses: tuple[Address, ...] = ()
+
+
+@contextmanager
+def admitted(agent: Agent, booth: Booth, settings: AgentSettings) -> Iterator[Admission | NoAnswer]:
+    """For the time of a turn; its credentials are in its home only so long."""
+    named = tuple(settings.env)
+    own = tuple(found for text in settings.hosts if (found := address_in(text)) is not None)
+    if not isinstance(agent, HasNeeds):
+        yield Admission(booth, named, own)
+        return
+    needs, caller = agent.needs, booth.environment.caller
+    program = find_program(needs, caller)
+    if isinstance(program, NoAnswer):
+        yield program
+        return
+    if needs.has_login and not needs.says_no_login and needs.is_logged_in(caller) is None and not settings.env:
+        yield NoAnswer(Reason.NOT_LOGGED_IN, f"nobody is logged in to {needs.program}; {needs.login}")
+        return
+    home = booth.open_home(agent.name)
+    # The interpreter, too: the forwarder runs on it.
+    view = replace(booth.sandbox.view, agent_home=home, programs=(*program.parts, Path(sys.base_prefix)))
+    inside = replace(booth, sandbox=replace(booth.sandbox, view=view))
+    lend(needs, caller, home)
+    try:
+        addresses = needs.addresses(caller, tuple(settings.hosts))
+        yield Admission(inside, (*named, *needs.variables), addresses, program, home)
+    finally:
+        take_back(needs, caller, home)
+
+
+def way_out(admission: Admission, settings: AgentSettings, *, may_use_web: bool) -> Way:
+    """The network that this turn gets: its model's address alone where that can be had; the record says what it was."""
+    sandbox = admission.booth.sandbox
+    match settings.network:
+        case "never":
+            return Way("closed", network=False)
+        case "research":
+            return Way("open", network=True) if may_use_web else Way("closed", network=False)
+        case "model" if admission.addresses and sandbox.isolation.mounts:
+            if can_be_closed(sandbox.isolation, sandbox.view, admission.booth.environment.for_step(())):
+                listed = ", ".join(map(str, admission.addresses))
+                return Way(f"only {listed}", network=False, addresses=admission.addresses)
+    return Way("open", network=True)
+
+
+@cache
+def _forwarder() -> tuple[str, ...]:
+    """As text: where we are installed need not be seen inside, and the interpreter below a virtual environment is."""
+    text = Path(forwarder.__file__).read_text(encoding="utf-8")
+    return (getattr(sys, "_base_executable", None) or sys.executable, "-I", "-S", "-c", text)
+
+
+def can_be_closed(isolation: Isolation, view: View, env: Mapping[str, str]) -> bool:
+    """Whether a program can be started without a network: not every machine lets us make an empty one."""
+    if isolation.name not in _CLOSES:
+        # The plain sandbox: what may be wrong with an agent's own folders must not open the network.
+        plain = replace(view, agent_home=None, programs=())
+        launch = isolation.launch(plain, ("true",), cwd=view.place.repo, env=env, network=False)
+        if process.capture(launch.argv, cwd=launch.cwd, env=launch.env, timeout_s=_LONGEST_S).exit_code != 0:
+            return False
+        _CLOSES.add(isolation.name)
+    return True
+
+
+@contextmanager
+def forwarded(
+    way: Way, mailbox: Path, argv: tuple[str, ...], env: Mapping[str, str], caller: Mapping[str, str]
+) -> Iterator[tuple[tuple[str, ...], dict[str, str], ModelProxy | None]]:
+    """The command and its environment as they are to be started; the way out is open for the block."""
+    if not way.addresses:
+        yield argv, dict(env), None
+        return
+    near = [address.port for address in way.addresses if address.is_loopback]
+    # Nobody in there may listen on a low port: programs reach a model on one through the proxy.
+    ports = [port for port in near if port >= _FIRST_FREE]
+    listen = next(port for port in _PROXY_PORTS if port not in ports)
+    proxy = ModelProxy(mailbox, way.addresses, Upstream.of(caller))
+    start = (*_forwarder(), str(mailbox), str(listen), ",".join(map(str, ports)))
+    url = f"http://127.0.0.1:{listen}"
+    through = dict.fromkeys(("HTTPS_PROXY", "HTTP_PROXY", "https_proxy", "http_proxy"), url)
+    straight = {"NO_PROXY": _LOOPBACK, "no_proxy": _LOOPBACK} if ports == near else {}
+    aside = {**straight, "NODE_USE_ENV_PROXY": "1"}
+    try:
+        yield (*start, *argv), {**env, **through, **aside}, proxy
+    finally:
+        proxy.close()

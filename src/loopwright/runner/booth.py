@@ -1,0 +1,142 @@
+"""Where an agent takes its turns: a sandbox with a mailbox beside it. Starts programs there, and logs them redacted."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+from msgspec.structs import replace
+
+from loopwright.agents.decision_requests import FOLDER
+from loopwright.agents.port import LineReader, Ran
+from loopwright.evidence.logs import LogFile
+from loopwright.kernel import process
+from loopwright.kernel.files import make_folder, remove_tree
+from loopwright.kernel.process import Cancellation, Ending, Freezer
+from loopwright.redaction.redactor import Redactor
+from loopwright.runner.model import Environment
+from loopwright.sandbox import homes
+from loopwright.sandbox.open import Sandbox
+
+_MOST_WORDS = 300
+# What a program says in one line may hold a whole file; a line that never ends must not fill the memory.
+_LONGEST_LINE = 32 << 20
+
+
+class Booth(msgspec.Struct, frozen=True):
+    """A sandbox for turns. `work` names what is worked on: an agent keeps one home for all of its turns."""
+
+    sandbox: Sandbox
+    environment: Environment
+    redactor: Redactor
+    log_bytes: int
+    work: str
+    freezer: Freezer | None = None
+
+    @property
+    def mailbox(self) -> Path:
+        """The one folder beside the sandbox that the agent may write to."""
+        return self.sandbox.place.folder / "mailbox"
+
+    def open_home(self, agent: str) -> Path:
+        """The private folder of an agent, which outlives this sandbox."""
+        view = self.sandbox.view
+        return homes.open_home(view.sandbox_root, view.project, self.work, agent)
+
+
+def open_booth(
+    sandbox: Sandbox,
+    environment: Environment,
+    redactor: Redactor,
+    log_bytes: int,
+    work: str,
+    freezer: Freezer | None = None,
+) -> Booth:
+    """A booth in this sandbox, with an empty mailbox."""
+    booth = Booth(sandbox, environment, redactor, log_bytes, work, freezer)
+    remove_tree(booth.mailbox)
+    make_folder(booth.mailbox / FOLDER)
+    return replace(booth, sandbox=replace(sandbox, view=replace(sandbox.view, mailbox=booth.mailbox)))
+
+
+def run_in_booth(
+    booth: Booth,
+    argv: tuple[str, ...],
+    *,
+    env: Mapping[str, str],
+    log: Path,
+    network: bool,
+    timeout_s: float,
+    cancellation: Cancellation,
+    on_line: LineReader | None = None,
+) -> Ran:
+    """A program in the booth's sandbox, to its end; what it prints is in the log, redacted.
+
+    With `on_line` the log holds what that makes of each line of standard output.
+    """
+    sandbox = booth.sandbox
+    launch = sandbox.isolation.launch(sandbox.view, argv, cwd=sandbox.place.repo, env=env, network=network)
+    output = LogFile(log, booth.log_bytes)
+    streams = (booth.redactor.stream("agent"), booth.redactor.stream("agent"))
+    lines = Lines(on_line, lambda data: output.write(streams[0].feed(data))) if on_line is not None else None
+    try:
+        ended = process.stream(
+            process.Command(launch.argv, launch.cwd, launch.env, str(sandbox.place.folder), launch.wrapped),
+            on_stdout=lines.feed if lines is not None else lambda data: output.write(streams[0].feed(data)),
+            on_stderr=lambda data: output.write(streams[1].feed(data)),
+            timeout_s=timeout_s,
+            cancellation=cancellation,
+            freezer=booth.freezer,
+        )
+        if lines is not None:
+            lines.finish()
+        for stream in streams:
+            output.write(stream.finish())
+    finally:
+        output.close()
+    return Ran(ended.exit_code, ended.ending is Ending.TIMED_OUT, ended.duration_s, _last_line(log))
+
+
+class Lines:
+    """Cuts what a program prints into lines for a reader, and passes on what that makes of each."""
+
+    def __init__(self, read: LineReader, write: Callable[[bytes], None]) -> None:
+        self._read = read
+        self._write = write
+        self._rest = b""
+        self._is_too_long = False
+
+    def feed(self, data: bytes) -> None:
+        """The next bytes."""
+        *whole, self._rest = (self._rest + data).split(b"\n")
+        for line in whole:
+            self._one(line)
+        if len(self._rest) > _LONGEST_LINE:
+            self._rest, self._is_too_long = b"", True
+
+    def finish(self) -> None:
+        """What came after the last line's end."""
+        if self._rest:
+            self._one(self._rest)
+        self._rest = b""
+
+    def _one(self, line: bytes) -> None:
+        if self._is_too_long:
+            self._is_too_long = False
+            self._write(b"(a line that was too long to be read)\n")
+            return
+        shown = self._read(line.rstrip(b"\r"))
+        if shown is not None:
+            self._write(shown.encode("utf-8", "replace") + b"\n")
+
+
+def _last_line(log: Path) -> str:
+    with suppress(FileNotFoundError), log.open("rb") as stream:
+        stream.seek(0, os.SEEK_END)
+        stream.seek(max(0, stream.tell() - _MOST_WORDS))
+        lines = stream.read().decode("utf-8", "replace").split("\n")
+        return next((line.strip() for line in reversed(lines) if line.strip()), "")
+    return ""

@@ -1,0 +1,109 @@
+"""Inside a sandbox without a network: hands connections on to the one socket that leads out, then is the command.
+
+Run as a program of its own: forwarder.py FOLDER PROXY-PORT PORTS COMMAND ARGUMENT…, standard library only. FOLDER has
+the socket; connections to PROXY-PORT are handed on as they are, those to each of PORTS (with commas between) as a
+request for that port of the machine outside. It lives as long as the sandbox's processes do.
+"""
+
+import os
+import signal
+import socket
+import sys
+import threading
+from contextlib import suppress
+
+SOCKET = "network"
+CANT_LISTEN = 125
+_LOOPBACK = "127.0.0.1"
+_CHUNK = 1 << 16
+
+
+def pump(source: "socket.socket", target: "socket.socket") -> None:
+    """One direction, to its end."""
+    with suppress(OSError):
+        while data := source.recv(_CHUNK):
+            target.sendall(data)
+    with suppress(OSError):
+        target.shutdown(socket.SHUT_WR)
+
+
+def hand_on(here: "socket.socket", port: int) -> None:
+    """One connection; `port` is the one outside that it is for, 0 for a request that says so itself."""
+    out = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        out.connect(SOCKET)
+        if port:
+            out.sendall(f"CONNECT {_LOOPBACK}:{port} HTTP/1.1\r\n\r\n".encode())
+            if not answered_well(out):
+                return
+        back = threading.Thread(target=pump, args=(out, here), daemon=True)
+        back.start()
+        pump(here, out)
+        back.join()
+    except OSError:
+        pass
+    finally:
+        here.close()
+        out.close()
+
+
+def answered_well(out: "socket.socket") -> bool:
+    """Read the head of the answer, and not a byte more."""
+    head = b""
+    while not head.endswith(b"\r\n\r\n"):
+        piece = out.recv(1)
+        if not piece:
+            return False
+        head += piece
+    return head.split(b" ", 2)[1:2] == [b"200"]
+
+
+def listen(port: int) -> "socket.socket":
+    """A port of this sandbox's own loopback."""
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener.bind((_LOOPBACK, port))
+    listener.listen(64)
+    return listener
+
+
+def serve(listener: "socket.socket", port: int) -> None:
+    """Every connection to one port."""
+    while True:
+        here, _ = listener.accept()
+        threading.Thread(target=hand_on, args=(here, port), daemon=True).start()
+
+
+def main() -> int:
+    """Listen, leave a child to it, and become the command."""
+    folder, proxy, ports, command = sys.argv[1], int(sys.argv[2]), sys.argv[3], sys.argv[4:]
+    try:
+        listeners = [(listen(proxy), 0), *((listen(int(port)), int(port)) for port in ports.split(",") if port)]
+    except OSError as problem:
+        sys.stderr.write(f"loopwright: can't listen in the sandbox: {problem}\n")
+        return CANT_LISTEN
+    if os.fork() == 0:  # noqa: TID251 -- a program of its own, which lives inside the sandbox
+        # A socket's path has to be short; from inside its folder it is.
+        os.chdir(folder)
+        silent = os.open(os.devnull, os.O_RDWR)
+        for stream in range(3):  # whoever reads the command's output must not wait for us
+            os.dup2(silent, stream)
+        threads = [threading.Thread(target=serve, args=one) for one in listeners]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        return 0
+    for listener, _ in listeners:
+        listener.close()
+    for number in (signal.SIGPIPE, signal.SIGXFSZ):
+        signal.signal(number, signal.SIG_DFL)
+    try:
+        os.execvpe(command[0], command, os.environ)  # noqa: TID251, S606 -- becomes the command
+    except OSError as problem:
+        sys.stderr.write(f"{command[0]}: {problem.strerror}\n")
+        return 127
+
+
+if __name__ == "__main__":
+    sys.exit(main())

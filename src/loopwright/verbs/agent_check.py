@@ -1,0 +1,54 @@
+"""Each known agent on this machine: where it is, which version, who is logged in, and what is let in for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+import msgspec
+
+from loopwright.agents.needs import Needs
+from loopwright.agents.port import HasNeeds, NoAnswer
+from loopwright.agents.program import find_program
+from loopwright.kernel.files import shown
+from loopwright.verbs.context import Context
+from loopwright.workspace.settings_model import AgentSettings
+
+
+class AgentState(msgspec.Struct, frozen=True):
+    """One agent as it is here."""
+
+    name: str
+    health: Literal["ok", "note"]
+    said: str
+    remedy: str = ""
+
+
+def check_agents(context: Context) -> Iterator[AgentState]:
+    """Every agent with a program of its own; one that nobody installed is no problem, until somebody wants it."""
+    for agent in context.known_agents():
+        if isinstance(agent, HasNeeds):
+            yield _state(context, agent.name, agent.needs)
+
+
+def _state(context: Context, name: str, needs: Needs) -> AgentState:
+    program = find_program(needs, context.environment)
+    if isinstance(program, NoAnswer):
+        said, _, fix = program.detail.rpartition("; ")
+        return AgentState(name, "note", said, fix)
+    login = needs.is_logged_in(context.environment)
+    found = f"{shown(program.path)} {program.shown_version or '(version not told)'}"
+    if needs.has_login and login is None:
+        return AgentState(name, "note", f"{found}; nobody seems to be logged in", needs.login)
+    who = shown(login) if login else "nobody, and none is needed"
+    let_in = _let_in(context, name, needs)
+    return AgentState(name, "ok", f"{found}; login by {who}; let in: {let_in}")
+
+
+def _let_in(context: Context, name: str, needs: Needs) -> str:
+    own = context.settings.values.agents.named.get(name, AgentSettings())
+    more = tuple(own.hosts)
+    variables = [one for one in (*needs.variables, *own.env) if context.environment.get(one)]
+    files = [credential.file for credential in needs.credentials]
+    addresses = [str(address) for address in needs.addresses(context.environment, more)]
+    return ", ".join((*variables, *files, *addresses))

@@ -1,0 +1,106 @@
+"""Opens agents by name: ours, those of the settings, and those that other packages bring."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache, lru_cache
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+
+from loopwright.agents.claude import ClaudeAgent
+from loopwright.agents.codex import CodexAgent
+from loopwright.agents.command import CommandAgent
+from loopwright.agents.port import Agent
+from loopwright.agents.scripted import ScriptedAgent, WrittenTurn, read_turns
+from loopwright.agents.shell import ShellAgent
+from loopwright.errors import AgentFailed
+from loopwright.kernel.files import shown
+from loopwright.workspace.settings import Settings
+from loopwright.workspace.settings_model import AgentSettings
+
+# A package registers a callable (name, settings, environment) -> Agent under this group, by the adapter's name.
+GROUP = "loopwright.agents"
+Factory = Callable[[str, AgentSettings, Mapping[str, str]], Agent]
+OURS: Mapping[str, Factory] = {
+    "claude": lambda name, settings, _: ClaudeAgent(name, settings),
+    "codex": CodexAgent,
+}
+
+
+def open_agent(name: str, settings: Settings, root: Path, environment: Mapping[str, str]) -> Agent:
+    """The agent of this name: ours, from `[agents.NAME]`, or spelled out as `command:…` or `scripted:FILE`."""
+    kind, colon, rest = name.partition(":")
+    if colon:
+        wanted = AgentSettings(kind=kind, command=rest, turns=rest)
+    else:
+        wanted = settings.values.agents.named.get(name, AgentSettings())
+    called, adapter = (kind if colon else name), wanted.kind or name
+    match adapter:
+        case "bash" if name == "bash":
+            return ShellAgent()
+        case "command" if wanted.command:
+            return CommandAgent(called, wanted.command)
+        case "scripted" if wanted.turns:
+            return ScriptedAgent(called, _turns(root / wanted.turns))
+        case _ if adapter in OURS:
+            return OURS[adapter](called, wanted, environment)
+        case _ if (found := _brought(adapter)) is not None:
+            return _factory(found)(called, wanted, environment)
+        case _:
+            raise _missing(name, settings)
+
+
+def known_agents(settings: Settings, root: Path, environment: Mapping[str, str]) -> Iterator[Agent]:
+    """Every agent that can be named without spelling it out: ours, others' and those of the settings."""
+    names = (*OURS, *sorted(_points()), *settings.values.agents.named)
+    for name in dict.fromkeys(names):
+        try:
+            yield open_agent(name, settings, root, environment)
+        except AgentFailed:
+            continue
+
+
+def _brought(adapter: str) -> EntryPoint | None:
+    return _points().get(adapter)
+
+
+@cache
+def _points() -> Mapping[str, EntryPoint]:
+    """Looked for once: it takes longer than most of what a command does."""
+    return {point.name: point for point in entry_points(group=GROUP)}
+
+
+def _factory(point: EntryPoint) -> Factory:
+    try:
+        factory: Factory = point.load()
+    except Exception as problem:  # it is not ours, and may fail in any way
+        raise AgentFailed(
+            "agent_missing",
+            f"the agent '{shown(point.name)}' of another package can't be loaded: {problem}",
+            hint=f"install {point.value.partition('.')[0]} again, or use another agent",
+        ) from problem
+    return factory
+
+
+def _missing(name: str, settings: Settings) -> AgentFailed:
+    known = ", ".join(sorted({*OURS, *settings.values.agents.named}))
+    return AgentFailed(
+        "agent_missing",
+        f"there is no agent '{shown(name)}' (known: {known})",
+        hint='write [agents.NAME] kind = "command", command = "…" into config.toml, or use command:… or scripted:FILE',
+    )
+
+
+def _turns(path: Path) -> tuple[WrittenTurn, ...]:
+    """A scripted agent's turns, read again only when the file is another one: it is opened for every turn."""
+    try:
+        found = path.stat()
+    except OSError:
+        return read_turns(path)
+    return _read_once(path, found.st_mtime_ns, found.st_size)
+
+
+@lru_cache(maxsize=8)
+def _read_once(path: Path, changed_ns: int, size: int) -> tuple[WrittenTurn, ...]:
+    del changed_ns, size
+    return read_turns(path)

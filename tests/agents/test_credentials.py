@@ -1,0 +1,105 @@
+"""Credentials are lent and brought back: refreshed ones only, never over what the user's own program wrote."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from loopwright.agents.credentials import lend, secret_texts, take_back
+from loopwright.agents.needs import Address, Credential, Needs, address_in
+
+NEEDS = Needs(
+    program="p", oldest=(1,), install="i", login="l", credentials=(Credential(".p", "auth.json", "P_HOME"),),
+    hosts=(Address("model.example"),), address_variables=("P_URL",),
+)  # fmt: skip
+LOGIN = {"tokens": {"access": "a" * 30, "refresh": "r" * 30}, "at": 1}
+
+
+@pytest.fixture
+def place(tmp_path):
+    """The user's file and an agent's private home, with a record of it beside."""
+    own = tmp_path / "user" / ".p" / "auth.json"
+    own.parent.mkdir(parents=True)
+    own.write_text(json.dumps(LOGIN))
+    own.chmod(0o600)
+    home = tmp_path / "homes" / "x" / "work" / "p"
+    home.mkdir(parents=True)
+    return own, home, {"HOME": str(tmp_path / "user")}
+
+
+REFRESHED = {"tokens": {"access": "b" * 30, "refresh": "s" * 30, "kind": "new"}, "at": 2.5}
+
+
+@pytest.mark.parametrize(
+    ("after", "brought"),
+    [
+        (json.dumps(REFRESHED), True),
+        ("", False),
+        ("not json", False),
+        (json.dumps([1]), False),
+        (json.dumps({"tokens": "x", "at": 1}), False),
+        (json.dumps({**LOGIN, "command": "rm -rf ~"}), False),
+        (json.dumps({"at": 1}), False),
+        (json.dumps({"tokens": {"access": "b"}, "at": 1}), False),
+    ],
+)
+def test_only_what_could_be_the_same_login_is_brought_back(place, after, brought):
+    own, home, environment = place
+    lend(NEEDS, environment, home)
+    copy = home / "auth.json"
+    assert json.loads(copy.read_text()) == LOGIN
+    assert copy.stat().st_mode & 0o777 == 0o600
+    copy.write_text(after)
+    take_back(NEEDS, environment, home)
+    assert (json.loads(own.read_text()) == REFRESHED) is brought
+    assert own.stat().st_mode & 0o777 == 0o600
+    assert list(home.iterdir()) == []
+    assert [path.name for path in home.parent.iterdir()] == ["p"]
+
+
+def test_what_the_user_refreshed_meanwhile_stays(place):
+    own, home, environment = place
+    lend(NEEDS, environment, home)
+    own.write_text(json.dumps({**LOGIN, "at": 9}))
+    (home / "auth.json").write_text(json.dumps(REFRESHED))
+    take_back(NEEDS, environment, home)
+    assert json.loads(own.read_text())["at"] == 9
+
+
+def test_a_turn_that_died_is_brought_back_before_the_next(place):
+    own, home, environment = place
+    lend(NEEDS, environment, home)
+    (home / "auth.json").write_text(json.dumps(REFRESHED))
+    lend(NEEDS, environment, home)
+    assert json.loads(own.read_text()) == REFRESHED
+    assert json.loads((home / "auth.json").read_text()) == REFRESHED
+
+
+def test_nothing_is_written_through_what_an_agent_left_in_its_home(place, tmp_path):
+    own, home, environment = place
+    target = tmp_path / "target"
+    target.write_text("mine")
+    (home / "auth.json").symlink_to(target)
+    lend(NEEDS, environment, home)
+    assert target.read_text() == "mine"
+    (home / "auth.json").unlink()
+    (home / "auth.json").symlink_to(target)
+    target.write_text(json.dumps(REFRESHED))
+    take_back(NEEDS, environment, home)
+    assert json.loads(own.read_text()) == LOGIN
+    assert target.exists()
+
+
+def test_every_long_text_in_it_is_a_secret(place):
+    assert set(secret_texts(NEEDS, place[2])) == {"a" * 30, "r" * 30}
+
+
+def test_an_address_of_ones_own_takes_the_place_of_the_usual_one():
+    assert NEEDS.addresses({}) == (Address("model.example"),)
+    assert NEEDS.addresses({"P_URL": "http://localhost:99/v1"}, ("r.example:8", "::bad::")) == (
+        Address("127.0.0.1", 99),
+        Address("r.example", 8),
+    )
+    assert address_in("https://x.example") == Address("x.example", 443)
+    assert address_in("http://x.example:port") is None

@@ -1,0 +1,75 @@
+"""Schemas as agents' programs take them, and one repair."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from loopwright.agents.port import Answer, NoAnswer, Reason, Used
+from loopwright.agents.prices import Tokens, cost_of, price_of
+from loopwright.agents.structured import ask, schema_of, strict_form
+from loopwright.agents.usage import add_usage, read_usage
+from loopwright.loop.answers import ProposedHypotheses
+from loopwright.workspace.settings_model import Price
+
+
+class Free(msgspec.Struct):
+    anything: dict[str, str]
+
+
+def test_a_strict_form_wants_every_field_and_no_other():
+    whole = schema_of(ProposedHypotheses)
+    assert whole["type"] == "object"
+    strict = strict_form(whole)
+    assert strict is not None
+    one = strict["$defs"]["ProposedHypothesis"]
+    assert set(one["required"]) == set(one["properties"]) >= {"fix", "likelihood"}
+    assert one["additionalProperties"] is False
+    assert "default" not in str(strict)
+    assert strict_form(schema_of(Free)) is None, "keys that nobody knows can't be required"
+
+
+@pytest.mark.parametrize(
+    ("said", "asked", "came"),
+    [
+        (['{"anything": {}}'], 1, Free),
+        (["no", '```json\n{"anything": {}}\n```'], 2, Free),
+        (["no", "no", '{"anything": {}}'], 2, NoAnswer),
+    ],
+)
+def test_an_answer_that_cant_be_used_is_asked_for_once_more(said, asked, came):
+    prompts = []
+
+    def take(prompt):
+        prompts.append(prompt)
+        return Answer(said[len(prompts) - 1], 0.0)
+
+    reply = ask(take, "p", Free, str)
+    assert isinstance(reply, came)
+    assert len(prompts) == asked
+    assert all("could not be used" in prompt for prompt in prompts[1:])
+    if isinstance(reply, NoAnswer):
+        assert reply.reason is Reason.INVALID_ANSWER
+
+
+def test_a_price_is_the_users_then_the_tables_then_unknown():
+    tokens = Tokens(input=1_000_000, cached=1_000_000, output=1_000_000)
+    assert cost_of("gpt-5", tokens, {}) == pytest.approx(1.25 + 0.125 + 10)
+    assert cost_of("gpt-5-2025-08-07", tokens, {}) == cost_of("gpt-5", tokens, {})
+    assert cost_of("gpt-5", tokens, {"gpt-5": Price(input=1, output=2)}) == pytest.approx(4)
+    assert price_of("gpt-5-pro", {}) is None
+    assert cost_of("a-model", tokens, {}) is None
+
+
+def test_use_is_added_through_no_link_and_names_the_session(tmp_path):
+    add_usage(tmp_path, Used(usd=1.0, tokens=3))
+    add_usage(tmp_path, Used(session="s-1"))
+    with (tmp_path / "usage.jsonl").open("a") as stream:
+        stream.write('{"session": "--help"}\n')
+    found = read_usage(tmp_path / "usage.jsonl", is_over=True)
+    assert (found.usd, found.tokens, found.session) == (1.0, 3, "s-1")
+    (tmp_path / "usage.jsonl").unlink()
+    (tmp_path / "other").write_text("mine")
+    (tmp_path / "usage.jsonl").symlink_to(tmp_path / "other")
+    add_usage(tmp_path, Used(tokens=3))
+    assert (tmp_path / "other").read_text() == "mine"

@@ -1,0 +1,99 @@
+"""The real agents, a model of our own on loopback, and a sandbox in which they take turns."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from loopwright.agents.port import Role
+from loopwright.kernel.process import Cancellation
+from loopwright.runner.booth import open_booth
+from loopwright.runner.turn import Asked, take_turn
+from loopwright.sandbox.confine import choose
+from loopwright.sandbox.open import opened
+from loopwright.testing.wire import ModelTurn, ToolUse
+from loopwright.wiring.build import build_context
+from loopwright.workspace.settings_model import AgentSettings
+
+ROOT = Path(__file__).resolve().parents[2]
+PROGRAMS = ROOT / ".cache" / "agents" / "node_modules" / ".bin"
+AGENTS = ("claude", "codex")
+NUMBERS = itertools.count(1)
+
+
+def program(name):
+    if not (PROGRAMS / name).exists():
+        pytest.skip(f"needs {name} (scripts/agents installs it)")
+    return str(PROGRAMS / name)
+
+
+def log_in(project, agent, model):
+    """A user who has the agent, and whose model is ours."""
+    program(agent)
+    env = project.environment
+    env["PATH"] = f"{PROGRAMS}{os.pathsep}{os.environ['PATH']}"
+    if agent == "claude":
+        env |= {"ANTHROPIC_BASE_URL": model.url, "ANTHROPIC_API_KEY": "not-a-key", "CLAUDE_CODE_MAX_RETRIES": "0"}
+    else:
+        env["OUR_KEY"] = "not-a-key"
+        folder = project.home / ".codex"
+        folder.mkdir(exist_ok=True)
+        (folder / "config.toml").write_text(
+            f'model = "gpt-5"\nmodel_provider = "ours"\nnotify = ["touch", "/tmp/notified"]\n'
+            f'[model_providers.ours]\nname = "ours"\nbase_url = "{model.url}/v1"\nenv_key = "OUR_KEY"\n'
+            f'wire_api = "responses"\nrequest_max_retries = 0\nstream_max_retries = 0\n'
+        )
+
+
+def shell(agent, command):
+    """The agent's call of a shell."""
+    if agent == "claude":
+        return ToolUse("Bash", {"command": command, "description": "a command"})
+    return ToolUse("exec_command", {"cmd": command})
+
+
+def says(agent, text):
+    """A structured answer, as the agent's model gives it."""
+    if agent == "claude":
+        return ModelTurn(tools=(ToolUse("StructuredOutput", json.loads(text)),))
+    return ModelTurn(text)
+
+
+class Turns:
+    """Takes turns in a sandbox of the project; what it changed is in `sandbox`."""
+
+    def __init__(self, context, booth, agent):
+        self.context, self.booth, self.agent = context, booth, context.open_agent(agent)
+        self.sandbox = booth.sandbox.place.repo
+
+    def take(self, prompt="do it", **more):
+        self.record = self.context.layout.own / f"turn-{next(NUMBERS)}"
+        settings = self.context.settings.values.agents.named.get(self.agent.name, AgentSettings())
+        asked = Asked(**{"role": Role.BUILDER, "prompt": prompt, "record": self.record, "timeout_s": 60.0, **more})
+        cancellation = Cancellation()
+        try:
+            return take_turn(self.agent, asked, self.booth, settings, cancellation)
+        finally:
+            cancellation.close()
+
+
+@contextmanager
+def turns(project, agent, work="a-work"):
+    context = build_context(project.root, {}, environment=project.environment)
+    environment = context.step_environment()
+    cancellation = Cancellation()
+    with opened(
+        context.sandbox_request(), "turns",
+        confine=lambda view: choose(
+            context.settings.values.sandbox.isolation, context.isolations, view, "bash", environment.for_step(()),
+        ),
+        keep=False, cancellation=cancellation,
+    ) as sandbox:  # fmt: skip
+        booth = open_booth(sandbox, environment, context.tools().redactor, 1 << 20, work)
+        yield Turns(context, booth, agent)
+    cancellation.close()

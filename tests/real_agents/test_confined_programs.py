@@ -1,0 +1,69 @@
+"""Agents' programs where people have them: in a hidden home, beside secrets; and isolations that can do less."""
+
+from __future__ import annotations
+
+import json
+import os
+import uuid
+
+import pytest
+from tests.real_agents.agent_kit import AGENTS, PROGRAMS, log_in, shell, turns
+
+from loopwright.agents.port import Answer, Role
+from loopwright.testing.model_server import model_server
+from loopwright.testing.wire import ModelTurn
+
+# What `claude` would say; it shows what it sees.
+PLAYED = """#!/bin/sh
+if [ "$1" = --version ]; then echo "2.1.325 (a play)"; exit; fi
+cat > /dev/null
+saw=$(ls "$BESIDE" 2>/dev/null; cat "$(dirname "$(readlink -f "$0")")/../pkg/part.txt" 2>/dev/null)
+printf '{"type": "result", "subtype": "success", "is_error": false, "result": "saw %s"}\\n' "$saw"
+"""
+
+
+@pytest.mark.needs("bwrap")
+def test_a_program_in_the_users_home_is_seen_with_its_parts_and_nothing_beside_it(project):
+    packages = project.home / ".npm-global" / "lib" / "node_modules"
+    real = packages / "tool" / "cli.sh"
+    real.parent.mkdir(parents=True)
+    real.write_text(PLAYED)
+    real.chmod(0o755)
+    (packages / "pkg").mkdir()
+    (packages / "pkg" / "part.txt").write_text("its part")
+    (project.home / ".npm-global" / "token").write_text("secret")
+    link = project.home / ".npm-global" / "bin" / "claude"
+    link.parent.mkdir()
+    link.symlink_to(os.path.relpath(real, link.parent))
+    project.environment["PATH"] = f"{link.parent}{os.pathsep}{os.environ['PATH']}"
+    project.environment["BESIDE"] = str(project.home / ".npm-global" / "token")
+    project.environment["ANTHROPIC_BASE_URL"] = "http://127.0.0.1:9"
+    project.write(".loopwright/config.toml", '[agents.claude]\nenv = ["BESIDE"]\n')
+    with turns(project, "claude") as booth:
+        answer = booth.take(role=Role.REVIEWER).answer
+    assert isinstance(answer, Answer), answer
+    assert answer.text == "saw its part"
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("isolation", ["landlock", "none"])
+def test_where_the_network_cant_be_closed_the_record_says_so(project, agent, isolation, monkeypatch):
+    if isolation == "landlock":
+        monkeypatch.setattr("loopwright.sandbox.bubblewrap.Bubblewrap.missing", lambda self: "not here")
+    else:
+        project.environment["LOOPWRIGHT_SANDBOX_ISOLATION"] = "none"
+    # Codex's own sandbox leaves /tmp open, where tests have their homes.
+    outside = PROGRAMS.parents[1] / f"outside-{uuid.uuid4().hex}"
+    script = f"echo hi > made.txt; echo x > {outside} || true"
+    with model_server(ModelTurn(tools=(shell(agent, script),)), ModelTurn("done")) as model:
+        log_in(project, agent, model)
+        with turns(project, agent) as booth:
+            answer = booth.take().answer
+            assert isinstance(answer, Answer), answer
+            made = (booth.sandbox / "made.txt").exists()
+    record = json.loads((booth.record / "turn.json").read_bytes())
+    assert (record["isolation"], record["network"]) == (isolation, "open")
+    assert made
+    escaped = outside.exists()
+    outside.unlink(missing_ok=True)
+    assert escaped is (isolation == "none" and agent == "claude"), "codex has a sandbox of its own"

@@ -1,0 +1,205 @@
+"""One turn of the real agents, confined, against a model of our own: what they do, and every way that it can fail."""
+
+from __future__ import annotations
+
+import json
+import time
+from datetime import UTC, datetime
+
+import pytest
+from tests.real_agents.agent_kit import AGENTS, log_in, says, shell, turns
+
+from loopwright.agents.port import (
+    Answer,
+    CanResume,
+    HasHooks,
+    HasNeeds,
+    NoAnswer,
+    Reason,
+    ReportsCost,
+    Role,
+    StreamsEvents,
+)
+from loopwright.agents.structured import read_answer, schema_of
+from loopwright.loop.answers import ProposedTasks
+from loopwright.testing.model_server import model_server
+from loopwright.testing.wire import ModelTurn, ToolUse, Trouble
+
+pytestmark = pytest.mark.parametrize("agent", AGENTS)
+
+
+def test_a_turn_writes_a_file_and_says_what_it_took(project, agent):
+    with model_server(ModelTurn(tools=(shell(agent, "echo hi > made.txt"),)), ModelTurn("all done")) as model:
+        log_in(project, agent, model)
+        with turns(project, agent) as booth:
+            taken = booth.take()
+            assert isinstance(taken.answer, Answer), taken.answer
+            assert (booth.sandbox / "made.txt").read_text() == "hi\n"
+            for ability in (ReportsCost, HasNeeds, CanResume, HasHooks, StreamsEvents):
+                assert isinstance(booth.agent, ability)
+    assert taken.answer.text == "all done"
+    assert taken.answer.tokens == 240
+    assert taken.used.tokens == 240, "it was counted while it was used"
+    assert taken.answer.session == taken.used.session
+    record = json.loads((booth.record / "turn.json").read_bytes())
+    assert record["price"] == ("reported" if agent == "claude" else "computed")
+    assert record["usd"] > 0
+    assert record["version"]
+    log = (booth.record / "program-1.log").read_text()
+    assert "made.txt" in log, "what it did can be read"
+    assert '{"' not in log, "and is no JSON"
+    assert not list(project.sandboxes.rglob("*.lent"))
+
+
+def test_an_answer_has_the_shape_that_was_asked_for(project, agent):
+    answer = '{"tasks": [{"description": "one", "tool": "", "mode": "write"}]}'
+    with model_server(says(agent, answer)) as model:
+        log_in(project, agent, model)
+        with turns(project, agent) as booth:
+            taken = booth.take(role=Role.PLANNER, schema=schema_of(ProposedTasks))
+    assert isinstance(taken.answer, Answer), taken.answer
+    assert read_answer(taken.answer.text, ProposedTasks).tasks[0].description == "one"
+    (_, asked), *_ = [request for request in model.requests if request[1].get("tools")]
+    told = asked["text"]["format"]["schema"] if agent == "codex" else asked["tools"]
+    assert "mode" in json.dumps(told), "by the program's own means"
+
+
+def test_a_session_is_gone_on_with_in_a_new_sandbox_and_paid_for_once(project, agent):
+    with model_server(ModelTurn("first"), ModelTurn("second")) as model:
+        log_in(project, agent, model)
+        with turns(project, agent) as booth:
+            first = booth.take("remember 42").answer
+        with turns(project, agent) as booth:
+            second = booth.take(session=first.session).answer
+        with turns(project, agent, "other-work") as booth:
+            third = booth.take(session=first.session).answer
+    assert (first.text, second.text, third.text) == ("first", "second", "first"), "another work knows no such session"
+    assert second.session == first.session != third.session
+    assert second.tokens == 120, "what the first turn used is not counted again"
+    asked = json.dumps(model.requests)
+    assert "You were interrupted" in asked
+    assert "remember 42" in json.dumps([body for _, body in model.requests if body.get("tools")][1])
+
+
+@pytest.mark.parametrize(
+    ("trouble", "reason"),
+    [
+        (Trouble(401, kind="authentication_error"), Reason.NOT_LOGGED_IN),
+        (Trouble(429, kind="rate_limit_error"), Reason.RATE_LIMITED),
+        (Trouble(500), Reason.CRASHED),
+        (Trouble(is_cut=True), Reason.CRASHED),
+        (Trouble(is_still=True), Reason.HUNG),
+    ],
+    ids=["401", "429", "500", "cut", "hang"],
+)
+def test_each_trouble_of_the_model_has_its_reason(project, agent, trouble, reason):
+    with model_server(ModelTurn("never said", trouble=trouble)) as model:
+        log_in(project, agent, model)
+        with turns(project, agent) as booth:
+            answer = booth.take(timeout_s=4.0 if trouble.is_still else 60.0).answer
+    assert isinstance(answer, NoAnswer)
+    assert answer.reason is reason, answer
+    assert answer.session
+    failure = (booth.record / "failure.txt").read_text()
+    assert failure.startswith(reason.value)
+    assert reason is not Reason.NOT_LOGGED_IN or booth.agent.needs.login in failure
+
+
+def test_a_used_up_subscription_says_when_it_can_be_used_again(project, agent):
+    reset = int(time.time()) + 3600
+    headers = {
+        "claude": {"anthropic-ratelimit-unified-reset": str(reset), "anthropic-ratelimit-unified-status": "rejected",
+                   "anthropic-ratelimit-unified-representative-claim": "five_hour"},
+        "codex": {"x-codex-primary-used-percent": "100", "x-codex-primary-window-minutes": "300",
+                  "x-codex-primary-reset-at": str(reset)},
+    }  # fmt: skip
+    kind = "usage_limit_reached" if agent == "codex" else "rate_limit_error"
+    trouble = Trouble(429, headers[agent], kind=kind, more={"resets_at": reset})
+    with model_server(ModelTurn(trouble=trouble)) as model:
+        log_in(project, agent, model)
+        if agent == "claude":
+            del project.environment["ANTHROPIC_API_KEY"]
+            project.environment["CLAUDE_CODE_OAUTH_TOKEN"] = "sk-ant-oat01-none"
+        with turns(project, agent) as booth:
+            answer = booth.take().answer
+    assert answer.reason is Reason.RATE_LIMITED
+    assert answer.reset_at == datetime.fromtimestamp(reset, UTC)
+
+
+def test_nobody_logged_in_is_said_at_once(project, agent):
+    with model_server(ModelTurn("x")) as model:
+        log_in(project, agent, model)
+        for name in ("ANTHROPIC_API_KEY", "OUR_KEY"):
+            project.environment.pop(name, None)
+        with turns(project, agent) as booth:
+            answer = booth.take().answer
+    assert answer.reason is Reason.NOT_LOGGED_IN
+
+
+def test_it_reaches_its_model_and_nothing_else(project, agent, tmp_path):
+    secret = project.home / "secret.txt"
+    secret.write_text("do not read")
+    outside = tmp_path / "outside.txt"
+    tries = (
+        f"cat {secret}; echo escaped > {outside}; echo mine > {project.root}/inside.txt; "
+        "curl -sS -m 5 -o web.txt https://example.com/; curl -sS -m 5 http://127.0.0.1:9/ ; env > seen.txt; true"
+    )
+    with model_server(ModelTurn(tools=(shell(agent, tries),)), ModelTurn("done")) as model:
+        log_in(project, agent, model)
+        project.environment["SOME_TOKEN"] = "a-token-of-the-user"
+        with turns(project, agent) as booth:
+            answer = booth.take().answer
+            assert isinstance(answer, Answer), answer
+            assert (booth.sandbox / "inside.txt").read_text() == "mine\n", "the sandbox stands at the project's path"
+            seen = (booth.sandbox / "seen.txt").read_text()
+            assert not (booth.sandbox / "web.txt").exists()
+    assert "a-token-of-the-user" not in seen
+    assert not outside.exists()
+    assert not (project.root / "inside.txt").exists()
+    assert "do not read" not in json.dumps(model.requests)
+    record = json.loads((booth.record / "turn.json").read_bytes())
+    assert record["network"] == f"only {model.url.removeprefix('http://')}"
+    assert "example.com:443" in record["refused"]
+    assert f"agents.{agent}.hosts lets more in" in (booth.record / "program-1.log").read_text()
+
+
+def test_a_reader_changes_nothing_that_counts_and_a_denial_is_told(project, agent):
+    write = ToolUse("Write", {"file_path": str(project.root / "made.txt"), "content": "x"})
+    call = write if agent == "claude" else shell(agent, "echo x > made.txt")
+    with model_server(ModelTurn(tools=(call,)), ModelTurn("done")) as model:
+        log_in(project, agent, model)
+        with turns(project, agent) as booth:
+            answer = booth.take(role=Role.REVIEWER).answer
+            assert isinstance(answer, Answer)
+            assert agent == "codex" or not (booth.sandbox / "made.txt").exists()
+        if agent == "claude":
+            outside = ToolUse("Write", {"file_path": "/etc/made.txt", "content": "x"})
+            model.turns = (ModelTurn(tools=(outside,)), ModelTurn("done"))
+            with turns(project, agent) as booth:
+                assert booth.take().answer.denials == ("Write /etc/made.txt",)
+
+
+def test_a_credential_is_lent_refreshed_and_left_nowhere(project, agent):
+    folder, name = (".claude", ".credentials.json") if agent == "claude" else (".codex", "auth.json")
+    own = project.home / folder / name
+    token = "a-token-that-nobody-may-ever-see"
+    own.parent.mkdir(exist_ok=True)
+    own.write_text(json.dumps({"login": {"access": token, "expires": 1}}))
+    where = "$CLAUDE_CONFIG_DIR" if agent == "claude" else "$CODEX_HOME"
+    refresh = f"cat {where}/{name}; sed -i s/ever/EVER/ {where}/{name}"
+    with model_server(ModelTurn(tools=(shell(agent, refresh),)), ModelTurn("done")) as model:
+        log_in(project, agent, model)
+        if agent == "codex":
+            config = own.parent / "config.toml"
+            text = config.read_text().replace('env_key = "OUR_KEY"', 'env_key = "OUR_KEY"\nrequires_openai_auth = true')
+            config.write_text(text)
+            own.write_text(json.dumps({"OPENAI_API_KEY": token}))
+        with turns(project, agent) as booth:
+            booth.take()
+    assert "EVER" in own.read_text(), "the user is not logged out by a refresh"
+    kept = project.everything_kept() + b"".join(
+        path.read_bytes() for path in project.sandboxes.rglob("*") if path.is_file() and path.name == name
+    )
+    assert token.encode() not in kept
+    assert not list(project.sandboxes.rglob(name))
+    assert own.stat().st_mode & 0o777 == 0o644
