@@ -169,7 +169,7 @@ def _amounts(amounts: Budget | Spent) -> Document:
     return {name: value for name, value in msgspec.to_builtins(amounts).items() if name not in _LATER or value}
 
 
-_LATER = ("iterations", "retries")
+_LATER = ("iterations", "retries", "usd_computed")
 
 
 def _limits(budget: Budget) -> Document:
