@@ -8,7 +8,19 @@ import shlex
 import subprocess
 
 import pytest
-from tests.walks.workflow_kit import BUILT, SLICE, blockers, ok, plan, planner, prepare, refusal, state, status
+from tests.walks.workflow_kit import (
+    BUILT,
+    SLICE,
+    blockers,
+    build_it,
+    ok,
+    plan,
+    planner,
+    prepare,
+    refusal,
+    state,
+    status,
+)
 
 BUILDS = {"role": "builder", "run": BUILT}
 MORE = {"role": "builder", "run": "echo more > more.txt"}
@@ -224,3 +236,38 @@ def test_who_is_asked_again_after_a_no_reads_why(project):
     plan(project)
     ok(project, "reject", "greet", "--from", "plan", "--to", "build", "--reason", "it misses Windows")
     assert "it misses Windows" in ok(project, "status", "greet").stdout
+
+
+def test_next_and_the_list_say_what_is_true_after_a_hand_was_at_it(project):
+    prepare(project, [planner(), BUILDS])
+    build_it(project)
+    assert "approve greet --from build --to review" in ok(project, "next").stdout
+    path = project.own / "workflows" / "greet" / "plan.md"
+    path.write_text(path.read_text() + "\nAnd a pony.\n")
+    assert "approve greet --from plan --to build" in ok(project, "next").stdout
+    path.write_text(path.read_text().replace("\nAnd a pony.\n", ""))
+    assert "approve greet --from build --to review" in ok(project, "status").stdout
+
+
+def test_a_branch_of_that_name_that_is_somebody_elses_stays(project):
+    prepare(project, [planner(), BUILDS])
+    build_it(project)
+    ok(project, "approve", "greet", "--from", "build", "--to", "review")
+    ok(project, "review", "greet")
+    project.git("branch", "loopwright/greet")
+    said = ok(project, "approve", "greet", "--from", "review", "--to", "done", "--as-branch").stdout
+    assert "git merge loopwright/greet-2" in said
+    assert project.git("rev-parse", "loopwright/greet") == project.git("rev-parse", "HEAD")
+    ok(project, "undo", "greet")
+    assert "greet-2" not in project.git("branch", "--list", "loopwright/*")
+
+
+def test_the_default_agent_does_not_plan_over_what_a_hand_wrote(project):
+    prepare(project, [planner(), planner(plan="something else")], settings=DEFAULT)
+    plan(project)
+    path = project.own / "workflows" / "greet" / "plan.md"
+    path.write_text(path.read_text() + "\nMine.\n")
+    assert "to have it planned anew, name who" in ok(project, "plan", "greet").stdout
+    assert "Mine." in path.read_text()
+    ok(project, "plan", "greet", "--agent", "scripted")
+    assert "something else" in path.read_text()

@@ -84,7 +84,7 @@ def report_bug(bug: Exception, *, as_json: bool) -> int:
 def say_failure(code: str, message: str, hint: str, *, as_json: bool) -> None:
     """One failure, in the form that was asked for."""
     if as_json:
-        record = {"ok": False, "error": code, "message": message, "next": hint}
+        record = {"ok": False, "error": code, "message": message, "blockers": [], "next": hint}
         sys.stderr.write(json.dumps(record, ensure_ascii=False) + "\n")
         return
     label = click.style(f"{code}:", fg="red", bold=True)

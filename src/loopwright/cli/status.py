@@ -13,9 +13,10 @@ from loopwright.cli.lazy import load
 from loopwright.cli.loop.colors import COLORS
 from loopwright.cli.loop.listing import loop_line
 from loopwright.cli.plain import in_workspace, place_of, say, say_json
+from loopwright.cli.workflow.listing import up_to_date
 from loopwright.kernel.escapes import neutralised
 from loopwright.verbs.loop.glance import STATUSES, Summary, list_loops, way_on
-from loopwright.verbs.workflow.glance import STAGES, Listed, list_workflows
+from loopwright.verbs.workflow.glance import STAGES, Listed
 
 _SHOWN = 20
 _EPILOG = """\b
@@ -37,7 +38,7 @@ def command(slug: str | None, project_root: Path, as_json: bool) -> int:
         whole.say_whole(project_root, slug, as_json=as_json)
         return 0
     layout = place_of(project_root).layout
-    workflows, loops = list_workflows(layout), list_loops(layout)
+    workflows, loops = up_to_date(project_root, layout, _SHOWN), list_loops(layout)
     if as_json:
         say_json(_document(workflows, loops))
     elif not workflows and not loops:

@@ -215,10 +215,11 @@ def publish_branch(repository: UserRepository, source: PrivateRepository, commit
         raise git_failure(("fetch",), result)
 
 
-def has_branch(repository: UserRepository, name: str) -> bool:
-    """Whether there is a branch of this name."""
+def branch_commit(repository: UserRepository, name: str) -> str | None:
+    """What a branch leads to; None where there is no such branch."""
     argv = ("git", *_HARDENED, "rev-parse", "--verify", "--quiet", f"refs/heads/{name}")
-    return _capture(argv, repository.top, _bare_environment() | _safe(repository)).exit_code == 0
+    found = _capture(argv, repository.top, _bare_environment() | _safe(repository))
+    return found.stdout.decode().strip() if found.exit_code == 0 else None
 
 
 def is_in_head(repository: UserRepository, commit: str) -> bool:

@@ -5,6 +5,7 @@ A document that somebody edited is taken in as it is, one that was deleted comes
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -287,6 +288,9 @@ class Opened:
         data = codec.to_json(document_of(self.workflow, facts, standing_of(self.workflow, facts)))
         if not self.paths.state.is_file() or self.paths.state.read_bytes() != data:
             replace_quickly(self.paths.state, data)
+        else:
+            # As young as what it was derived from: a list sees by that that it still holds.
+            os.utime(self.paths.state)
 
 
 def _replayed(paths: WorkflowPaths) -> event_log.Replayed[Workflow]:

@@ -9,9 +9,9 @@ import msgspec
 
 from loopwright.cli.language import told
 from loopwright.cli.plain import in_workspace, place_of, say, say_json
+from loopwright.cli.workflow.listing import up_to_date
 from loopwright.kernel.escapes import neutralised
 from loopwright.verbs.loop.glance import list_loops, way_on
-from loopwright.verbs.workflow.glance import list_workflows
 
 _SHOWN = 10
 _EPILOG = """\b
@@ -26,7 +26,7 @@ Examples:
 def command(project_root: Path, as_json: bool) -> int:
     """What should I do now? The exact command for everything that waits for a person."""
     layout = place_of(project_root).layout
-    workflows = [one for one in list_workflows(layout) if one.archive_status != "archived"]
+    workflows = [one for one in up_to_date(project_root, layout, _SHOWN) if one.archive_status != "archived"]
     building = {one.slug for one in workflows if one.current_stage == "build"}
     # A loop that builds is moved on by its workflow's command: one thing that waits is said once.
     waiting = [one for one in list_loops(layout) if one.line.loopwright.workflow not in building]

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 from loopwright.cli.options import context_of
 from loopwright.cli.workflow.output import say_workflow
+from loopwright.errors import LoopwrightError
+from loopwright.verbs.workflow.look import show
 
 
 def say_whole(project_root: Path, slug: str, *, as_json: bool) -> None:
     """All of it."""
     say_workflow(context_of(project_root), slug, as_json=as_json, whole=True)
+
+
+def derive_again(project_root: Path, slugs: Iterable[str]) -> None:
+    """Write down anew how these stand; one that can't be read is told of where it is looked at alone."""
+    context = context_of(project_root)
+    for slug in slugs:
+        with suppress(LoopwrightError):
+            show(context, slug)

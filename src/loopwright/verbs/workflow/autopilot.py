@@ -129,7 +129,7 @@ def _work(
     spending = Spending(context, slug)
     match stage:
         case Stage.PLAN:
-            plan(context, slug, PlanWish(agent=flight.agent, spending=spending), tell, cancellation)
+            plan(context, slug, PlanWish(agent=flight.agent, anew=True, spending=spending), tell, cancellation)
         case Stage.BUILD:
             _require_that_it_is_through(context, slug, _build(context, slug, flight, spending, tell, cancellation))
         case Stage.REVIEW:

@@ -6,6 +6,7 @@ next finishes what a crash left.
 
 from __future__ import annotations
 
+import itertools
 import os
 import stat
 import tempfile
@@ -293,11 +294,31 @@ def _branch(workflow: Workflow, work: Built, repository: UserRepository, project
             tree = _put_below(maker, start, below, tree)
         parents = ("-p", start) if start else ()
         who = ("user.name=loopwright", "user.email=loopwright@localhost")
-        commit = maker.run("commit-tree", tree, *parents, "-m", f"{workflow.slug}\n\n{workflow.idea}", config=who)
-        git.publish_branch(repository, maker, commit.decode().strip(), name)
-    delivery = Delivery(how="branch", where=name, before=commit.decode().strip(), patch_sha256=work.tree.patch_sha256)
+        message = f"{workflow.slug}\n\n{workflow.idea}"
+        commit = maker.run("commit-tree", tree, *parents, "-m", message, config=who).decode().strip()
+        # We died before the journal heard of it: the branch with this very work on this very base is ours.
+        commit = _published(maker, repository, name, tree, start) or commit
+        name = name if git.branch_commit(repository, name) in (None, commit) else _free_branch(repository, name)
+        git.publish_branch(repository, maker, commit, name)
+    delivery = Delivery(how="branch", where=name, before=commit, patch_sha256=work.tree.patch_sha256)
     rest = "" if alone else " (with what you had not committed when it was built: the work rests on that)"
     return Delivered(delivery, f"it is on the branch {name}{rest}: git merge {name}")
+
+
+def _published(
+    maker: git.PrivateRepository, repository: UserRepository, name: str, tree: str, start: str | None
+) -> str | None:
+    there = git.branch_commit(repository, name)
+    if there is None:
+        return None
+    asked = maker.run("log", "-1", "--format=%T %P", there).decode().strip()
+    return there if asked == f"{tree} {start or ''}".strip() else None
+
+
+def _free_branch(repository: UserRepository, name: str) -> str:
+    """Somebody else's branch of that name stays as it is."""
+    names = (f"{name}-{number}" for number in itertools.count(2))
+    return next(one for one in names if git.branch_commit(repository, one) is None)
 
 
 def _below(project: Path, repository: UserRepository) -> str:
@@ -316,7 +337,7 @@ def _put_below(maker: git.PrivateRepository, start: str | None, below: str, tree
 
 def _drop_branch(context: Context, delivery: Delivery) -> str:
     repository = context.repository()
-    if repository is not None and not git.has_branch(repository, delivery.where):
+    if repository is not None and git.branch_commit(repository, delivery.where) is None:
         return f"the branch {delivery.where} is gone"
     merged = repository is not None and git.is_in_head(repository, delivery.before)
     if repository is None or not git.drop_branch(repository, delivery.where, delivery.before):

@@ -1,8 +1,14 @@
-"""`loopwright status` and `next`: all workflows at a glance, off their `state.json` alone. Imports little."""
+"""`loopwright status` and `next`: all workflows at a glance, off their `state.json`. Imports little.
+
+A document that somebody wrote after that makes the glance stale: `stale` names such workflows, to be derived anew.
+"""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
 
 import msgspec
 
@@ -29,6 +35,40 @@ class Listed(msgspec.Struct, frozen=True):
 def list_workflows(layout: Layout) -> list[Listed]:
     """Every workflow, the newest change first."""
     return sorted(_listed(layout), key=lambda one: (one.updated_at, one.slug), reverse=True)
+
+
+def stale(layout: Layout, listed: list[Listed]) -> list[str]:
+    """Those of these workflows whose documents, or the specs that they are about, are younger than their state."""
+    specs = max((_newest(folder) for folder in _folders(layout.specs)), default=0)
+    found = []
+    for one in listed:
+        paths = layout.workflow(one.slug)
+        try:
+            written = paths.state.stat().st_mtime_ns
+        except OSError:
+            continue  # whoever looks at it alone is told why
+        folders = (paths.folder, *_folders(paths.change))
+        plans = _newest(layout.plans) if one.current_stage == "plan" else 0
+        if max(specs, plans, *(_newest(folder, but=paths.state) for folder in folders)) > written:
+            found.append(one.slug)
+    return found
+
+
+def _folders(top: Path) -> Iterator[Path]:
+    for folder, _, _ in os.walk(top):
+        yield Path(folder)
+
+
+def _newest(folder: Path, but: Path | None = None) -> int:
+    newest = 0
+    with suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name.startswith(".") or (but is not None and entry.name == but.name):
+                continue
+            with suppress(OSError):
+                if entry.is_file(follow_symlinks=False):
+                    newest = max(newest, entry.stat(follow_symlinks=False).st_mtime_ns)
+    return newest
 
 
 def _listed(layout: Layout) -> Iterator[Listed]:

@@ -51,6 +51,8 @@ from loopwright.workflow.store import Opened
 
 # Characters of a document of another tool that a planner gets to read.
 _MOST_TAKEN = 4_000
+# Reasons for which an agent that is there by default plans once more.
+_FOR_A_PLANNER = ("plan_package_", "critic_verdict_", "architect_review_", "vertical_slices_missing", "spec_delta_")
 Tell = Callable[[str], None]
 
 
@@ -101,10 +103,8 @@ def plan(context: Context, name: str, wish: PlanWish, tell: Tell, cancellation: 
     _enter(context, slug)
     # Before anybody plans: what another change does to the specs while an agent thinks, the agent has not read.
     said = digests_of(context.layout)
-    if wish.agent is not None and not wish.anew and _has_own_checks(context, slug):
-        tell(
-            "checks were changed since they were run: nobody plans anew, what is there is composed and run on the base"
-        )
+    if wish.agent is not None and not wish.anew and _is_planned(context, slug):
+        tell(f"{slug} has a plan, which is composed and run on the base; to have it planned anew, name who: --agent")
     elif wish.agent is not None:
         _rounds(context, slug, wish, tell, cancellation)
     else:
@@ -124,13 +124,14 @@ def _is_changed_under_the_build(context: Context, slug: str) -> bool:
         return isinstance(opened.workflow.at, Building) and bool(changed)
 
 
-def _has_own_checks(context: Context, slug: str) -> bool:
-    """Whether somebody corrected the slices of a plan that was made: another plan would throw that away."""
+def _is_planned(context: Context, slug: str) -> bool:
+    """Whether there is a plan that somebody may have corrected: another one would throw that away.
+
+    What an agent left incomplete, or a critic sent back, it goes on with.
+    """
     with store_of(context).changing(slug) as opened:
-        facts, known = opened.facts(), opened.workflow.controls
-        checks = facts.slices.checks if isinstance(facts.slices, Slices) else ()
-        corrected = any(one.id not in known or known[one.id].digest != one.digest for one in checks)
-        return bool(opened.workflow.plan_rounds) and corrected
+        codes = [one.code for one in opened.standing().readiness.build]
+        return bool(opened.workflow.plan_rounds) and not any(code.startswith(_FOR_A_PLANNER) for code in codes)
 
 
 def _changed(context: Context, slug: str, tell: Tell, cancellation: Cancellation) -> Workflow:
