@@ -50,6 +50,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "reflect": ("reflect", "Take a reflection now; list, show and export them."),
     "install": ("install", "Register the reflection hook in an agent's settings."),
     "uninstall": ("uninstall", "Take the hook out of an agent's settings again."),
+    # A face of its own, beside this one: it is reached by its name, and nothing of ours imports it.
+    "mcp": ("loopwright.mcp_server.command", "Serve the tools that agents use (Model Context Protocol)."),
     "gc": ("gc", "Remove old runs and sandboxes."),
     "completion": ("completion", "Print the completion script for your shell."),
 }

@@ -175,12 +175,12 @@ def _settings(loop: Loop, command: c.Command) -> Verdict:
     match command:
         case c.NoteError(error=error):
             return Accepted((e.ErrorNoted(error=error),))
+        case c.NoteProgress() | c.BeginTurn():
+            return _of_a_turn(command)
         case c.AskDecisions():
             return ask_decisions(loop, command)
         case c.AnswerDecision():
             return answer_decision(loop, command)
-        case c.BeginTurn(turn=turn):
-            return Accepted((e.TurnBegun(turn=turn),))
         case c.Count(spent=spent, task_id=task_id, turn=turn, turn_of=of, role=role):
             return Accepted((e.CostCounted(spent=spent, task_id=task_id, turn=turn, turn_of=of, role=role),))
         case c.Arrive(worker=worker):
@@ -197,6 +197,14 @@ def _settings(loop: Loop, command: c.Command) -> Verdict:
             return _tasks(loop, command)
         case _:
             return _work(loop, command)
+
+
+def _of_a_turn(command: c.NoteProgress | c.BeginTurn) -> Verdict:
+    match command:
+        case c.NoteProgress(text=text, by=by):
+            return Accepted((e.ProgressNoted(text=text, by=by),))
+        case c.BeginTurn(turn=turn):
+            return Accepted((e.TurnBegun(turn=turn),))
 
 
 def _tasks(
