@@ -95,7 +95,7 @@ class Server:
             case Notice(method="notifications/cancelled", params=params):
                 self._cancel(params.get("requestId"))
             case Call() as call if call.method not in SLOW:
-                self._answer(call, self._at_once)
+                self._say(self._answer(call, self._at_once))
             case Call() as call if call.id in self._open:
                 self._say(error(call.id, INVALID_REQUEST, "that id is in use", {"error": "malformed_message"}))
             case Call() as call if len(self._open) >= _MOST_WAITING:
@@ -113,25 +113,23 @@ class Server:
 
     def _work(self, call: Call) -> None:
         cancellation = self._open[call.id]
-        try:
-            if cancellation.reason is None:
-                self._answer(call, cancellation)
-        finally:
-            del self._open[call.id]
-            cancellation.close()
+        said = self._answer(call, cancellation) if cancellation.reason is None else b""
+        # Before the answer is out: from then on the client may use the id again.
+        del self._open[call.id]
+        # Who took a call back does not wait for its answer.
+        if cancellation.reason is None:
+            self._say(said)
+        cancellation.close()
 
-    def _answer(self, call: Call, cancellation: Cancellation) -> None:
+    def _answer(self, call: Call, cancellation: Cancellation) -> bytes:
         try:
-            said = result(call.id, self._session.answer(call.method, call.params, cancellation))
+            return result(call.id, self._session.answer(call.method, call.params, cancellation))
         except Problem as problem:
-            said = error(call.id, problem.code, problem.message, problem.data)
+            return error(call.id, problem.code, problem.message, problem.data)
         except Exception as bug:  # noqa: BLE001 -- one call's bug must not end the others
             traceback.print_exc(file=sys.stderr)
             message = f"{type(bug).__name__} in loopwright itself"
-            said = error(call.id, INTERNAL_ERROR, message, {"error": "INTERNAL_ERROR"})
-        # Who took a call back does not wait for its answer, and may have given its id to another.
-        if cancellation.reason is None:
-            self._say(said)
+            return error(call.id, INTERNAL_ERROR, message, {"error": "INTERNAL_ERROR"})
 
     def _say(self, line: bytes) -> None:
         with self._writing, suppress(OSError):  # a client that has gone is noticed at the other end
