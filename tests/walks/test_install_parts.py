@@ -246,7 +246,8 @@ def test_what_a_person_sees(project, home):
     first = project.run("install", "--agent", "claude", "--dry-run").stdout
     assert "+## Loopwright" in first
     assert '+    "loopwright": {' in first
-    assert first.count("lines, would be installed") == 9
+    assert first.count("(skills)") == 9
+    assert "would be installed: " in first
     done = project.run("install", "--agent", "opencode")
     assert "opencode has no hooks" in done.stdout
     assert project.run("install", "--agent", "opencode").stdout.startswith("opencode: nothing to change")
