@@ -11,9 +11,11 @@ from types import FrameType
 
 import click
 
+from loopwright.agents.mailbox import MAILBOX
+from loopwright.mcp_server import mailbox, workspace
+from loopwright.mcp_server.model import Offer
 from loopwright.mcp_server.session import Session
 from loopwright.mcp_server.stdio import Server
-from loopwright.mcp_server.workspace import offer_of
 from loopwright.wiring.build import build_context
 
 _EPILOG = """\b
@@ -39,7 +41,7 @@ def command(project_root: Path, lists: bool, as_json: bool) -> int:
 
     An agent starts it. Inside of a turn that we let an agent take it works from the turn's mailbox.
     """
-    session = Session(offer_of(build_context(project_root, {})))
+    session = Session(_offer(project_root))
     if lists:
         return _say(session, as_json=as_json)
     # Standard output belongs to the protocol alone: whatever else prints goes where people look.
@@ -57,6 +59,14 @@ def command(project_root: Path, lists: bool, as_json: bool) -> int:
         signal.signal(number, stop)
     server.serve()
     return 128 + stopped[0] if stopped else 0
+
+
+def _offer(project_root: Path) -> Offer:
+    context = build_context(project_root, {})
+    folder = os.environ.get(MAILBOX)
+    if folder:
+        return mailbox.offer_of(Path(folder), os.environ, context.tools().redactor)
+    return workspace.offer_of(context)
 
 
 def _say(session: Session, *, as_json: bool) -> int:

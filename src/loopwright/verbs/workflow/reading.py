@@ -32,10 +32,10 @@ def context_rows(context: Context, name: str) -> tuple[Row, ...]:
         ) from problem
 
 
-def rows_in(path: Path, root: Path) -> tuple[Row, ...]:
-    """The rows in a file; which of them are there is seen from this folder."""
+def rows_in(path: Path, *tops: Path) -> tuple[Row, ...]:
+    """The rows in a file; which of them are there is seen from these folders."""
     try:
-        return read_manifest(path.read_bytes(), lambda name: (root / name).exists())
+        return read_manifest(path.read_bytes(), lambda name: any((top / name).exists() for top in tops))
     except BadManifest as problem:
         raise WorkflowRefused(
             "context_manifest_invalid", f"{path.name}: {problem}", next_command="loopwright doctor"
