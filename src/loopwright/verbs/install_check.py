@@ -19,7 +19,7 @@ from loopwright.verbs.context import Context
 from loopwright.verbs.install_desk import Desk
 from loopwright.verbs.install_parts import Item, part_of, place_of
 
-_NAMES = {What.SKILLS: "skills", What.INSTRUCTIONS: "instructions", What.MCP: "MCP server"}
+_LOOKED_AT = (What.SKILLS, What.INSTRUCTIONS, What.MCP)
 
 
 class PartFound(msgspec.Struct, frozen=True):
@@ -36,12 +36,22 @@ def check_installed(context: Context) -> Iterator[PartFound]:
     """Every part that is there, in any state."""
     for kit in KITS.values():
         for scope in Scope:
-            for what, name in _NAMES.items():
-                where = f"{name} of {kit.agent} ({scope})"
+            for what in _LOOKED_AT:
+                where = _where(what, kit.agent, scope)
                 try:
                     yield from _judged(context, kit, scope, what, where)
                 except LoopwrightError as problem:
                     yield PartFound(where, "problem", problem.message, problem.hint, "installed_unreadable")
+
+
+def _where(what: What, agent: str, scope: Scope) -> str:
+    match what:
+        case What.SKILLS:
+            return f"skills of {agent} ({scope})"
+        case What.INSTRUCTIONS:
+            return f"instructions of {agent} ({scope})"
+        case _:
+            return f"MCP server of {agent} ({scope})"
 
 
 def _judged(context: Context, kit: Kit, scope: Scope, what: What, where: str) -> Iterator[PartFound]:
@@ -58,7 +68,7 @@ def _judged(context: Context, kit: Kit, scope: Scope, what: What, where: str) ->
 
 
 def _told(where: str, state: State, items: list[Item], again: str) -> PartFound:
-    paths = ", ".join(shown(item.path) for item in items[:3]) + (f" and {len(items) - 3} more" if items[3:] else "")
+    paths = ", ".join([*(shown(item.path) for item in items[:3]), *(["…"] if items[3:] else [])])
     code = f"installed_{state.value}"
     match state:
         case State.OUTDATED:
