@@ -39,6 +39,7 @@ from loopwright.loop.model import (
     Spent,
     Task,
 )
+from loopwright.loop.turn_facts import of_a_turn
 from loopwright.loop.verdict import Accepted, Blocker, Perform, Refused, Verdict, refused
 
 __all__ = ["Accepted", "Blocker", "Perform", "Refused", "decide", "evolve", "next_action", "status_of"]
@@ -176,7 +177,7 @@ def _settings(loop: Loop, command: c.Command) -> Verdict:
         case c.NoteError(error=error):
             return Accepted((e.ErrorNoted(error=error),))
         case c.NoteProgress() | c.BeginTurn():
-            return _of_a_turn(command)
+            return of_a_turn(command)
         case c.AskDecisions():
             return ask_decisions(loop, command)
         case c.AnswerDecision():
@@ -197,14 +198,6 @@ def _settings(loop: Loop, command: c.Command) -> Verdict:
             return _tasks(loop, command)
         case _:
             return _work(loop, command)
-
-
-def _of_a_turn(command: c.NoteProgress | c.BeginTurn) -> Verdict:
-    match command:
-        case c.NoteProgress(text=text, by=by):
-            return Accepted((e.ProgressNoted(text=text, by=by),))
-        case c.BeginTurn(turn=turn):
-            return Accepted((e.TurnBegun(turn=turn),))
 
 
 def _tasks(
