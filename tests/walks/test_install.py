@@ -427,3 +427,5 @@ def test_a_note_says_that_the_command_is_this_machines_own(project, home):
     assert "with --user" in project.run("install", "--agent", "claude", "--dry-run").stdout
     assert project.run("install", "--agent", "claude", "--user", "--dry-run", "--json").json()["notes"] == []
     assert project.run("uninstall", "--agent", "codex", "--json").json()["notes"] == []
+    for noted in (1, 0):
+        assert len(project.run("install", "--agent", "claude", "--json").json()["notes"]) == noted

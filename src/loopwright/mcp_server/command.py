@@ -44,6 +44,10 @@ def command(project_root: Path, lists: bool, as_json: bool) -> int:
     session = Session(_offer(project_root))
     if lists:
         return _say(session, as_json=as_json)
+    if sys.stdin.isatty():
+        click.echo(
+            "an agent starts this and speaks JSON to it; --list shows what it can ask for, Ctrl-D ends", err=True
+        )
     # Standard output belongs to the protocol alone: whatever else prints goes where people look.
     sink = os.dup(sys.stdout.fileno())
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())

@@ -64,7 +64,7 @@ def install(
         for part in _parts(context, kit, scope, what)
         for item in list(part.items(desk))
     ]
-    if scope is Scope.PROJECT and set(what) & set(_NAMES_PYTHON):
+    if scope is Scope.PROJECT and any(item.is_changed and item.what in _NAMES_PYTHON for item in done):
         notes.append(_OF_THIS_MACHINE)
     if not dry_run:
         desk.settle()
