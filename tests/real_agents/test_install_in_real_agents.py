@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 import yaml
-from tests.walks.workflow_kit import SPEC, blockers, ok, plan, planner
+from tests.real_agents.agent_kit import log_in, says, shell
+from tests.walks.workflow_kit import BUILT, REPLY, SPEC, blockers, ok, plan, planner, prepare
 
 from loopwright.agents.plugin import PLUGIN, skill_names
 from loopwright.reflection.store import read_shelf
@@ -199,3 +200,22 @@ def test_codex_uses_the_tools_in_the_sandbox_of_a_build(project, home):
         )
         planned(project, "codex", call, {"KEY": "not-a-key"})
         assert_built_with_tools(project, "codex", model)
+
+
+@pytest.mark.needs("bwrap")
+def test_the_adapter_of_claude_code_uses_the_tools_in_a_confined_build(project):
+    turns = (
+        ModelTurn(tools=(shell("claude", BUILT),)),
+        ModelTurn(tools=(ToolUse(f"{NAMESPACE}__progress", {"text": "it greets"}),)),
+        ModelTurn(tools=(ToolUse(f"{NAMESPACE}__run_checks", {}),)),
+        ModelTurn("built"),
+    )
+    ok(project, "install", "--agent", "claude", "--what", "mcp")
+    plans = {"Plan this change. The project ": (says("claude", json.dumps(REPLY)),)}
+    with model_server(*turns, scripts=plans) as model:
+        prepare(project)
+        log_in(project, "claude", model)
+        project.environment["LOOPWRIGHT_SANDBOX_ISOLATION"] = "auto"
+        plan(project, agent="claude")
+        ok(project, "approve", "greet", "--from", "plan", "--to", "build")
+        assert_built_with_tools(project, "claude", model)

@@ -18,7 +18,7 @@ from loopwright.agents.port import Role
 from loopwright.loop import commands as c
 from loopwright.loop.desk import Desk
 from loopwright.loop.model import Loop
-from loopwright.runner.turn import Booth
+from loopwright.runner.booth import Booth
 
 WORKER = "worker"
 
