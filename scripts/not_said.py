@@ -49,6 +49,11 @@ PAGES = frozenset(
 FORMATS = frozenset(
     {
         "{kind} {name} sha256 {sha256}",
+        "args = [{map}]",
+        "command = {argv}",
+        "env_vars = [{map}]",
+        "{before}loopwright:begin {agents} sha256:{digest}{after}",
+        "{body}\n<!-- loopwright sha256:{body_2} -->\n",
         "new file mode",
         "deleted file mode",
         "→ loopwright loop resume {loop_id}",

@@ -51,6 +51,11 @@ LEFT_OUT = {
     "workspace/names.py": "files of ours",
     "kernel/git_index.py": "never shown",
     "verbs/detect.py": "commands of test runners",
+    "mcp_server/": "speaks to agents; the pages of --help are read with the others",
+    "verbs/agent_says.py": "speaks to agents",
+    "verbs/workflow/reading.py": "the same",
+    "verbs/workflow/try_checks.py": "the same",
+    "agents/plugin.py": "edits texts for agents",
 }
 _BY_TEMPLATE = " (by template)"
 # What click itself says on a page of --help, and to somebody who typed something wrong.

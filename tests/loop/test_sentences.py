@@ -60,6 +60,7 @@ SENTENCES = [
      "held by quota: wait (until 2026-01-02)"),
     (e.TurnBegun(turn=OpenTurn(name="n", agent="claude", mailbox="m", task_id="T-1")),
      "claude is asked about task T-1"),
+    (e.ProgressNoted(text="half of it", by="builder"), "builder says: half of it"),
     (e.DecisionAsked(decision=Decision(id="D-1", question="which?", asked_at=NOW)), "an agent asks D-1: which?"),
     (e.DecisionAnswered(decision_id="D-1", answer="this", by="ann"), "ann answers D-1: this"),
     (e.ModeSet(mode="auto"), "the rules choose what is next"),

@@ -93,7 +93,7 @@ def test_what_others_have_stays_and_the_file_is_as_it_was_to_the_byte(project, h
     theirs = json.loads(text or "{}")
     for event, groups in theirs.get("hooks", {}).items():
         assert document["hooks"][event][: len(groups)] == groups
-    assert {key: value for key, value in document.items() if key != "hooks"} == {
+    assert {key: value for key, value in document.items() if key not in ("hooks", "mcpServers")} == {
         key: value for key, value in theirs.items() if key != "hooks"
     }
     assert project.run("uninstall", "--agent", agent).exit_code == 0
@@ -334,7 +334,8 @@ def test_what_is_kept_of_the_settings_only_the_user_can_read(project, home, umas
     before = os.umask(umask)
     try:
         # Byte code that nobody can read must not be left for the tests after this one.
-        done = project.run("install", "--agent", "claude", "--user", env={"PYTHONDONTWRITEBYTECODE": "1"})
+        arguments = ("install", "--agent", "claude", "--user", "--what", "hooks")
+        done = project.run(*arguments, env={"PYTHONDONTWRITEBYTECODE": "1"})
     finally:
         os.umask(before)
     assert done.exit_code == 0, done.stderr
@@ -426,3 +427,5 @@ def test_a_note_says_that_the_command_is_this_machines_own(project, home):
     assert "with --user" in project.run("install", "--agent", "claude", "--dry-run").stdout
     assert project.run("install", "--agent", "claude", "--user", "--dry-run", "--json").json()["notes"] == []
     assert project.run("uninstall", "--agent", "codex", "--json").json()["notes"] == []
+    for noted in (1, 0):
+        assert len(project.run("install", "--agent", "claude", "--json").json()["notes"]) == noted

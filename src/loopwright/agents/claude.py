@@ -48,6 +48,8 @@ _RUNS = ("Bash", "Task", "TodoWrite", "Skill")
 # Not allowed by name: its permission mode allows them in the folder, and tells of those elsewhere.
 _EDITS = ("Edit", "Write", "NotebookEdit")
 _WEB = ("WebFetch", "WebSearch")
+# Our own MCP server, where the project has it: none of its tools decides anything.
+_OURS = "mcp__loopwright"
 _NOT_FOUND = 127
 _BY_STATUS = {401: Reason.NOT_LOGGED_IN, 403: Reason.NOT_LOGGED_IN, 429: Reason.RATE_LIMITED}
 _BY_ERROR = {
@@ -113,7 +115,7 @@ class ClaudeAgent:
         return (
             "-p", "--output-format", "stream-json", "--verbose",
             "--permission-mode", "acceptEdits" if writes else "dontAsk",
-            "--tools", ",".join(tools), "--allowedTools", ",".join(allowed), "--add-dir", str(turn.mailbox),
+            "--tools", ",".join(tools), "--allowedTools", ",".join((*allowed, _OURS)), "--add-dir", str(turn.mailbox),
             *(("--json-schema", json.dumps(turn.schema)) if turn.schema is not None else ()),
             *(("--model", self._settings.model) if self._settings.model else ()),
             *self._settings.args,

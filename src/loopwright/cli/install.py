@@ -8,29 +8,38 @@ from typing import Any
 
 import click
 
-from loopwright.agents.harness import HARNESSES, Scope
-from loopwright.cli.language import told
+from loopwright.agents.harness import Scope
+from loopwright.agents.kit import KITS, What
 from loopwright.cli.options import context_of, in_workspace, put, say, say_json
-from loopwright.kernel.files import shown
-from loopwright.verbs.install import Installed, install
+from loopwright.errors import WrongUsage
+from loopwright.verbs.install import Done, Installed, install
 
 _EPILOG = """\b
 Examples:
-  loopwright install --agent claude                  for this project
-  loopwright install --agent claude --user           for all of your projects
-  loopwright install --agent codex --dry-run         show the change, make none
-  REFLECTION_MODE=solo claude                        sessions leave reflections from now on
+  loopwright install --agent claude                           for this project
+  loopwright install --agent claude --scope user              for all of your projects
+  loopwright install --agent codex --what skills,mcp --dry-run
+                                                              show the change, make none
+  REFLECTION_MODE=solo claude                                 sessions leave reflections from now on
+  loopwright doctor                                           what is installed where, and whether it is current
 """
 
 
 def for_agent(command: Callable[..., Any]) -> Callable[..., Any]:
-    """--agent, --project or --user, --dry-run."""
+    """--agent, --scope (or --project, --user), --what, --dry-run."""
     options = (
-        click.option("--agent", type=click.Choice(list(HARNESSES)), required=True, help="Whose settings."),
-        click.option("--project", "scope", flag_value="project", default="project", help="For this project (default)."),
-        click.option("--user", "scope", flag_value="user", help="For all of your projects."),
+        click.option("--agent", type=click.Choice(list(KITS)), required=True, help="For which agent."),
+        click.option(
+            "--scope", type=click.Choice([scope.value for scope in Scope]), default="project", show_default=True,
+            help="For this project, or for all of yours.",
+        ),
+        click.option("--project", "scope", flag_value="project", help="The same as --scope project."),
+        click.option("--user", "scope", flag_value="user", help="The same as --scope user."),
+        click.option(
+            "--what", default=",".join(What), show_default=True, metavar="PARTS", help="Which parts, with commas."
+        ),
         click.option("--dry-run", is_flag=True, help="Show the change, make none."),
-    )
+    )  # fmt: skip
     for option in reversed(options):
         command = option(command)
     return command
@@ -39,31 +48,79 @@ def for_agent(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.command(epilog=_EPILOG)
 @for_agent
 @in_workspace
-def command(agent: str, scope: str, dry_run: bool, project_root: Path, as_json: bool) -> int:
-    """Register our hooks in an agent's settings, beside those that are there: reflection, and the stop gate of builds.
+def command(agent: str, scope: str, what: str, dry_run: bool, project_root: Path, as_json: bool) -> int:
+    """Let an agent work with Loopwright: hooks, skills, an instruction block and the MCP server, beside what is there.
 
-    Reflection does nothing until REFLECTION_MODE is solo or orchestrated; the gate nothing but in an agent of a build.
+    What you changed of it is left as it is. Of the hooks, reflection does nothing until REFLECTION_MODE is solo or
+    orchestrated, and the stop gate nothing but in an agent of a build.
     """
-    done = install(context_of(project_root), agent, Scope(scope), dry_run=dry_run)
-    report(done, "registered in", as_json=as_json, dry_run=dry_run)
+    done = install(context_of(project_root), agent, Scope(scope), what=parts_in(what), dry_run=dry_run)
+    report(done, as_json=as_json, dry_run=dry_run)
     return 0
 
 
-def report(done: Installed, verb: str, *, as_json: bool, dry_run: bool) -> None:
-    """What of ours was changed, as a diff."""
+def parts_in(text: str) -> tuple[What, ...]:
+    """Parts, named with commas."""
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    unknown = [name for name in names if name not in list(What)]
+    if unknown or not names:
+        raise WrongUsage(
+            f"--what does not know '{', '.join(unknown)}'" if unknown else "--what names nothing",
+            hint=f"some of: {', '.join(What)}",
+        )
+    return tuple(What(name) for name in names)
+
+
+def report(done: Installed, *, as_json: bool, dry_run: bool, takes_out: bool = False) -> None:
+    """What of ours was changed, as a diff; a new file of ours in a line."""
     if as_json:
-        say_json(
-            {
-                "agent": done.agent, "path": shown(done.path), "changed": done.is_changed and not dry_run,
-                "would_change": done.is_changed, "diff": done.diff, "notes": list(done.notes),
-            }
-        )  # fmt: skip
+        say_json(_document(done, dry_run=dry_run))
         return
-    for line in done.diff.splitlines():
-        say(line, fg={"+": "green", "-": "red"}.get(line[:1]))
+    for item in done.items:
+        if item.is_changed:
+            _put_diff(item)
+            say(_outcome(item, dry_run=dry_run, takes_out=takes_out))
     if not done.is_changed:
-        say(f"{shown(done.path)}: nothing to change")
-    elif not dry_run:
-        put(f"{told(verb)} {shown(done.path)}")
-    for note in done.notes:
+        say(f"{done.agent}: nothing to change")
+    for note in (*(item.left for item in done.items if item.left), *done.notes):
         say(f"note: {note}", fg="yellow")
+
+
+def _put_diff(item: Done) -> None:
+    lines = item.diff.splitlines()
+    # A whole file that comes or goes says little that its name does not.
+    signs = {line[:1] for line in lines[2:]} & {"+", "-"}
+    if item.what is What.SKILLS and len(signs) == 1:
+        return
+    for line in lines:
+        put(line, fg={"+": "green", "-": "red"}.get(line[:1]))
+
+
+def _outcome(item: Done, *, dry_run: bool, takes_out: bool) -> str:
+    match takes_out, dry_run:
+        case False, False:
+            return f"installed: {item.path} ({item.what})"
+        case False, True:
+            return f"would be installed: {item.path} ({item.what})"
+        case True, False:
+            return f"removed: {item.path} ({item.what})"
+        case _:
+            return f"would be removed: {item.path} ({item.what})"
+
+
+def _document(done: Installed, *, dry_run: bool) -> dict[str, Any]:
+    return {
+        "agent": done.agent,
+        "scope": done.scope.value,
+        "changed": done.is_changed and not dry_run,
+        "would_change": done.is_changed,
+        "items": [
+            {
+                "what": item.what.value, "path": item.path, "state": item.state.value,
+                "changed": item.is_changed and not dry_run, "would_change": item.is_changed, "diff": item.diff,
+                "left": item.left or None,
+            }
+            for item in done.items
+        ],
+        "notes": list(done.notes),
+    }  # fmt: skip

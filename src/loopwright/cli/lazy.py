@@ -33,7 +33,8 @@ class LazyCommands(click.Group):
             return None
         module, text = self.table[cmd_name]
         try:
-            command: click.Command = load(f"{self._package}.{module}").command
+            whole = module if module.startswith("loopwright.") else f"{self._package}.{module}"
+            command: click.Command = load(whole).command
         except ToolMissing:
             if not ctx.resilient_parsing:
                 raise

@@ -48,8 +48,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "selftest": ("selftest", "Run a tiny plan and check this machine against the contract."),
     "loop": ("loop.group", "Work towards a goal in iterations: new, task, pause, resume, stop …"),
     "reflect": ("reflect", "Take a reflection now; list, show and export them."),
-    "install": ("install", "Register the reflection hook in an agent's settings."),
-    "uninstall": ("uninstall", "Take the hook out of an agent's settings again."),
+    "install": ("install", "Let an agent work with this: hooks, skills, instructions, MCP server."),
+    "uninstall": ("uninstall", "Take out again what install put in."),
+    # A face of its own, beside this one: it is reached by its name, and nothing of ours imports it.
+    "mcp": ("loopwright.mcp_server.command", "Serve the tools that agents use (Model Context Protocol)."),
     "gc": ("gc", "Remove old runs and sandboxes."),
     "completion": ("completion", "Print the completion script for your shell."),
 }

@@ -6,7 +6,6 @@ from collections import Counter
 from pathlib import Path
 
 import click
-import msgspec
 
 from loopwright.cli.language import told, words
 from loopwright.cli.lazy import load
@@ -16,6 +15,7 @@ from loopwright.cli.plain import in_workspace, place_of, say, say_json
 from loopwright.cli.workflow.listing import up_to_date
 from loopwright.kernel.escapes import neutralised
 from loopwright.verbs.loop.glance import STATUSES, Summary, list_loops, way_on
+from loopwright.verbs.overview import overview
 from loopwright.verbs.workflow.glance import STAGES, Listed
 
 _SHOWN = 20
@@ -40,29 +40,12 @@ def command(slug: str | None, project_root: Path, as_json: bool) -> int:
     layout = place_of(project_root).layout
     workflows, loops = up_to_date(project_root, layout, _SHOWN), list_loops(layout)
     if as_json:
-        say_json(_document(workflows, loops))
+        say_json(overview(workflows, loops))
     elif not workflows and not loops:
         say('nothing here yet; `loopwright clarify SLUG --idea "…"` begins a change, `loopwright run` runs a plan')
     else:
         click.echo("\n".join([*_workflow_lines(workflows), *_loop_lines(loops)]))
     return 0
-
-
-def _document(workflows: list[Listed], loops: list[Summary]) -> dict[str, object]:
-    stages = Counter(one.current_stage for one in workflows)
-    totals = Counter(one.line.status for one in loops)
-    waiting = [
-        {**msgspec.to_builtins(one.line), "has_worker": one.has_worker, "next": way_on(one)}
-        for one in loops
-        if way_on(one) is not None
-    ]
-    return {
-        "stages": {stage: stages[stage] for stage in STAGES},
-        "archived": sum(one.archive_status == "archived" for one in workflows),
-        "workflows": [msgspec.to_builtins(one) for one in workflows],
-        "loops": {status: totals[status] for status in STATUSES},
-        "waiting": waiting,
-    }
 
 
 def _workflow_lines(workflows: list[Listed]) -> list[str]:

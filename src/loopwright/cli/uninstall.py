@@ -7,22 +7,23 @@ from pathlib import Path
 import click
 
 from loopwright.agents.harness import Scope
-from loopwright.cli.install import for_agent, report
+from loopwright.cli.install import for_agent, parts_in, report
 from loopwright.cli.options import context_of, in_workspace
 from loopwright.verbs.install import uninstall
 
 _EPILOG = """\b
 Examples:
   loopwright uninstall --agent claude
-  loopwright uninstall --agent claude --user --dry-run
+  loopwright uninstall --agent claude --what mcp
+  loopwright uninstall --agent claude --scope user --dry-run
 """
 
 
 @click.command(epilog=_EPILOG)
 @for_agent
 @in_workspace
-def command(agent: str, scope: str, dry_run: bool, project_root: Path, as_json: bool) -> int:
-    """Take the hook out of an agent's settings again; everything else in them stays."""
-    done = uninstall(context_of(project_root), agent, Scope(scope), dry_run=dry_run)
-    report(done, "removed from", as_json=as_json, dry_run=dry_run)
+def command(agent: str, scope: str, what: str, dry_run: bool, project_root: Path, as_json: bool) -> int:
+    """Take what `install` put in out again; everything else stays, and so does what you changed of it."""
+    done = uninstall(context_of(project_root), agent, Scope(scope), what=parts_in(what), dry_run=dry_run)
+    report(done, as_json=as_json, dry_run=dry_run, takes_out=True)
     return 0

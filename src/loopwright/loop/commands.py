@@ -239,6 +239,13 @@ class NoteError(_Command, frozen=True, kw_only=True):
     error: ErrorLine
 
 
+class NoteProgress(_Command, frozen=True, kw_only=True):
+    """An agent says how far it is."""
+
+    text: str
+    by: str
+
+
 class AskDecisions(_Command, frozen=True, kw_only=True):
     """An agent left questions for a person."""
 
@@ -302,6 +309,6 @@ Command = (
     Create | Start | Pause | Resume | Stop | Fail | Finish | Retry | GiveIterations | SetBudget | SetTaskBudget
     | SetMode | AddTask | AddTasks | EditTask | RemoveTask | OrderTasks | MarkTaskDone | Advance | Choose | FinishInit
     | FinishDevelop | ProposeHypotheses | JudgeHypothesis | FinishDebug | FinishValidate | FinishComplete | PauseAction
-    | AbandonAction | NoteError | AskDecisions | AnswerDecision | BeginTurn | Count | Arrive | Leave | TakeSkillState
-    | TakeKeys | TakeIteration
+    | AbandonAction | NoteError | NoteProgress | AskDecisions | AnswerDecision | BeginTurn | Count | Arrive | Leave
+    | TakeSkillState | TakeKeys | TakeIteration
 )  # fmt: skip

@@ -222,6 +222,13 @@ class ErrorNoted(_Event, frozen=True, kw_only=True, tag="error.noted"):
     error: ErrorLine
 
 
+class ProgressNoted(_Event, frozen=True, kw_only=True, tag="progress.noted"):
+    """An agent says how far it is: a claim, for people to read. It moves nothing."""
+
+    text: str
+    by: str
+
+
 class TurnBegun(_Event, frozen=True, kw_only=True, tag="turn.begun"):
     """An agent is asked; what that costs is not known yet."""
 
@@ -292,7 +299,7 @@ Event = (
     LoopCreated | LoopStarted | HoldPlaced | HoldLifted | LoopStopped | LoopFailed | LoopCompleted | LoopRetried
     | IterationsGiven | BudgetSet | TaskBudgetSet | ModeSet | TaskAdded | TaskEdited | TaskRemoved | TasksOrdered
     | ActionStarted | ActionPaused | ActionAbandoned | ActionDone | LoopInitialised | TaskFinished | WorkKept
-    | WorkDropped | HypothesesProposed | HypothesisJudged | ValidationRecorded | ErrorNoted | TurnBegun | CostCounted
-    | DecisionAsked | DecisionAnswered | WorkerArrived | WorkerLeft | SkillStateTaken | OutsideKeysTaken
+    | WorkDropped | HypothesesProposed | HypothesisJudged | ValidationRecorded | ErrorNoted | ProgressNoted | TurnBegun
+    | CostCounted | DecisionAsked | DecisionAnswered | WorkerArrived | WorkerLeft | SkillStateTaken | OutsideKeysTaken
     | IterationTaken | LoopRestored
 )  # fmt: skip

@@ -193,6 +193,8 @@ def _work(loop: Loop, event: e.Event, at: str) -> Loop:
             return replace(loop, tree=tree, fallback=None, is_validated=False)
         case e.ErrorNoted(error=error):
             return replace(loop, errors=(*loop.errors, error)[-_ERRORS_KEPT:])
+        case e.ProgressNoted():
+            return loop
         case e.TurnBegun(turn=turn):
             return replace(loop, open_turn=turn)
         case e.CostCounted():

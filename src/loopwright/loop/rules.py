@@ -39,6 +39,7 @@ from loopwright.loop.model import (
     Spent,
     Task,
 )
+from loopwright.loop.turn_facts import of_a_turn
 from loopwright.loop.verdict import Accepted, Blocker, Perform, Refused, Verdict, refused
 
 __all__ = ["Accepted", "Blocker", "Perform", "Refused", "decide", "evolve", "next_action", "status_of"]
@@ -175,12 +176,12 @@ def _settings(loop: Loop, command: c.Command) -> Verdict:
     match command:
         case c.NoteError(error=error):
             return Accepted((e.ErrorNoted(error=error),))
+        case c.NoteProgress() | c.BeginTurn():
+            return of_a_turn(command)
         case c.AskDecisions():
             return ask_decisions(loop, command)
         case c.AnswerDecision():
             return answer_decision(loop, command)
-        case c.BeginTurn(turn=turn):
-            return Accepted((e.TurnBegun(turn=turn),))
         case c.Count(spent=spent, task_id=task_id, turn=turn, turn_of=of, role=role):
             return Accepted((e.CostCounted(spent=spent, task_id=task_id, turn=turn, turn_of=of, role=role),))
         case c.Arrive(worker=worker):

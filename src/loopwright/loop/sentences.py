@@ -121,6 +121,8 @@ def _of_turns(event: e.Event, say: Catalogue) -> str:
             return asked + (say.words(" about task {task_id}", task_id=turn.task_id) if turn.task_id else "")
         case e.CostCounted(spent=spent):
             return say.words("it cost {spent}", spent=_spent_in_words(spent, say))
+        case e.ProgressNoted(text=text, by=by):
+            return say.words("{by} says: {text}", by=by, text=text)
         case e.DecisionAsked(decision=decision):
             return say.words("an agent asks {id}: {question}", id=decision.id, question=decision.question)
         case e.DecisionAnswered(decision_id=name, answer=answer, by=by):

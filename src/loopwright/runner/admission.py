@@ -67,8 +67,7 @@ def admitted(agent: Agent, booth: Booth, settings: AgentSettings) -> Iterator[Ad
         yield NoAnswer(Reason.NOT_LOGGED_IN, f"nobody is logged in to {needs.program}; {needs.login}")
         return
     home = booth.open_home(agent.name)
-    # The interpreter, too: the forwarder runs on it.
-    view = replace(booth.sandbox.view, agent_home=home, programs=(*program.parts, Path(sys.base_prefix)))
+    view = replace(booth.sandbox.view, agent_home=home, programs=(*program.parts, *_ourselves(booth.sandbox.view)))
     inside = replace(booth, sandbox=replace(booth.sandbox, view=view))
     lend(needs, caller, home)
     try:
@@ -76,6 +75,13 @@ def admitted(agent: Agent, booth: Booth, settings: AgentSettings) -> Iterator[Ad
         yield Admission(inside, (*named, *needs.variables), addresses, program, home)
     finally:
         take_back(needs, caller, home)
+
+
+def _ourselves(view: View) -> tuple[Path, ...]:
+    """The interpreter, which the forwarder runs on; and where we are installed, for hooks and the MCP server."""
+    ours = (Path(sys.prefix), Path(__file__).parents[2])
+    # What lies in the project is there as the sandbox's own copy, or not at all.
+    return (Path(sys.base_prefix), *(path for path in ours if view.project not in (path, *path.parents)))
 
 
 def way_out(admission: Admission, settings: AgentSettings, *, may_use_web: bool) -> Way:

@@ -20,6 +20,8 @@ class ToolUse(msgspec.Struct, frozen=True):
 
     name: str
     input: Mapping[str, Any]
+    # Codex calls a tool of an MCP server by its own name in the server's namespace.
+    namespace: str = ""
 
 
 class Trouble(msgspec.Struct, frozen=True):
@@ -118,6 +120,7 @@ class OpenAIResponses(Wire):
                     "id": f"fc_{call}",
                     "call_id": call,
                     "name": tool.name,
+                    **({"namespace": tool.namespace} if tool.namespace else {}),
                     "arguments": arguments,
                 }
             )

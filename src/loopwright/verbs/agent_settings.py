@@ -46,7 +46,7 @@ def harness_of(agent: str) -> Harness:
 def read_settings(context: Context, harness: Harness, scope: Scope) -> SettingsFile:
     """The file that holds this agent's hooks, or would."""
     project = project_folder(context) if scope is Scope.PROJECT else context.project
-    return _read(harness.path(scope, project, context.environment, context.layout.home))
+    return read_file(harness.path(scope, project, context.environment, context.layout.home))
 
 
 def switched_off(context: Context, harness: Harness) -> Path | None:
@@ -55,7 +55,7 @@ def switched_off(context: Context, harness: Harness) -> Path | None:
         return None
     for path in harness.layers(project_folder(context), context.environment, context.layout.home):
         try:
-            setting = _read(path).document().get(harness.off_switch)
+            setting = read_file(path).document().get(harness.off_switch)
         except LoopwrightError:  # said where that file is looked at for its hooks
             continue
         if isinstance(setting, bool):
@@ -83,12 +83,13 @@ def not_understood(path: Path, problem: NotUnderstood) -> SettingsInvalid:
     """The refusal that names the file and the cause."""
     return SettingsInvalid(
         f"{shown(path)}: {problem}",
-        hint="nothing was changed; correct that file, or write the hook into it by hand: `loopwright install "
-        "--dry-run` in an empty folder shows what",
+        hint="nothing was changed; correct that file, or write our part into it by hand: `loopwright install "
+        "--dry-run` in an empty folder shows what; --what leaves a part out",
     )
 
 
-def _read(path: Path) -> SettingsFile:
+def read_file(path: Path) -> SettingsFile:
+    """A text file of an agent's; what is none, or no UTF-8, is refused."""
     # Settings are often links into a folder of dotfiles: what they lead to is what is read, changed and removed.
     try:
         target = path.resolve()

@@ -21,6 +21,7 @@ from loopwright.sandbox.model import View
 from loopwright.verbs.agent_check import check_agents
 from loopwright.verbs.context import Context
 from loopwright.verbs.hook_check import check_hooks
+from loopwright.verbs.install_check import check_installed
 from loopwright.verbs.loop.check import check_loops
 from loopwright.verbs.recover import recover
 from loopwright.verbs.workflow.check import check_workflows
@@ -133,6 +134,8 @@ def _hooks(context: Context) -> Iterator[Symptom]:
     found = list(check_hooks(context))
     for hook in found:
         yield Symptom(hook.where, hook.health, hook.said, hook.remedy)
+    for part in check_installed(context):
+        yield Symptom(part.where, part.health, part.said, part.remedy, part.code)
     if not found:
         yield Symptom("reflection hook", "ok", "no agent has it (`loopwright install` registers it)")
 

@@ -1,112 +1,155 @@
-"""`loopwright install` and `uninstall`: our hook in an agent's settings, beside what is there, and out again."""
+"""`loopwright install` and `uninstall`: hooks, skills, instructions and MCP server, beside what is there; out again.
+
+All files are read and understood before the first is written. What a user changed, or wrote, stays, and is told.
+"""
 
 from __future__ import annotations
 
 import difflib
-import sys
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Iterator
 
 import msgspec
 
 from loopwright.agents.harness import Scope
-from loopwright.agents.registration import only_ours, with_ours, without_ours
-from loopwright.agents.settings_text import Document, NotUnderstood, parse, render
-from loopwright.kernel.files import shown, storage, write_durably
-from loopwright.verbs.agent_settings import HOOK, SettingsFile, harness_of, not_understood, read_settings
+from loopwright.agents.kit import KITS, Kit, What
+from loopwright.agents.marks import State
+from loopwright.errors import UnknownAgent
+from loopwright.kernel.files import shown
 from loopwright.verbs.context import Context
-from loopwright.verbs.install_receipt import Receipt, drop_receipt, keep_receipt, receipt_of
+from loopwright.verbs.install_desk import Desk
+from loopwright.verbs.install_parts import Item, Part, part_of, place_of
 
+EVERYTHING = tuple(What)
 _OF_THIS_MACHINE = (
-    "the command names this machine's Python, and a project's settings are usually committed: with --user it is "
-    "registered for all of your projects, and in none of them"
+    "hooks and MCP server name this machine's Python, and a project's settings are usually committed: with --user they "
+    "are registered for all of your projects, and in none of them"
 )
+_NAMES_PYTHON = (What.HOOKS, What.MCP)
 
 
-class Installed(msgspec.Struct, frozen=True):
-    """What was, or would be, done to one settings file; of its content only what is ours."""
+class Done(msgspec.Struct, frozen=True, kw_only=True):
+    """What was, or would be, done to one thing in one file; of its content only what is ours."""
+
+    what: What
+    path: str
+    state: State
+    is_changed: bool
+    diff: str
+    # Why it was left as it is, and what moves on.
+    left: str = ""
+
+
+class Installed(msgspec.Struct, frozen=True, kw_only=True):
+    """All of it."""
 
     agent: str
-    path: Path
-    diff: str
-    is_changed: bool
+    scope: Scope
+    items: tuple[Done, ...]
     notes: tuple[str, ...] = ()
 
-
-def install(context: Context, agent: str, scope: Scope, *, dry_run: bool) -> Installed:
-    """Register the hook; once, however often it is called."""
-    harness = harness_of(agent)
-    found = read_settings(context, harness, scope)
-    after = _edited(found, lambda document: with_ours(document, harness, sys.executable, str(HOOK)))
-    if not dry_run and after is not None and after != found.text:
-        _keep_receipt(found, after)
-        _write(found.target, after)
-    notes = (harness.caveat, _OF_THIS_MACHINE if scope is Scope.PROJECT else "")
-    return _report(agent, found, after, tuple(filter(None, notes)))
+    @property
+    def is_changed(self) -> bool:
+        """Whether anything was, or would be, changed."""
+        return any(item.is_changed for item in self.items)
 
 
-def uninstall(context: Context, agent: str, scope: Scope, *, dry_run: bool) -> Installed:
-    """Take the hook out again; a file that nobody else touched since is as it was before, to the byte."""
-    found = read_settings(context, harness_of(agent), scope)
-    receipt = receipt_of(found.target)
-    after = _before_us(found, receipt)
+def install(
+    context: Context, agent: str, scope: Scope, *, what: tuple[What, ...] = EVERYTHING, dry_run: bool
+) -> Installed:
+    """Put the parts in; once, however often it is called."""
+    kit = kit_of(agent)
+    desk, notes = Desk(), [*_of_the_agent(kit, what)]
+    done = [
+        _done(part, item, part.put, _in_the_way)
+        for part in _parts(context, kit, scope, what)
+        for item in list(part.items(desk))
+    ]
+    if scope is Scope.PROJECT and any(item.is_changed and item.what in _NAMES_PYTHON for item in done):
+        notes.append(_OF_THIS_MACHINE)
     if not dry_run:
-        if after is None and found.text is not None:
-            _remove(found.target, with_folder=receipt is not None and receipt.made_folder)
-        elif after is not None and after != found.text:
-            _write(found.target, after)
-        drop_receipt(found.target)
-    return _report(agent, found, after)
+        desk.settle()
+    return Installed(agent=agent, scope=scope, items=tuple(done), notes=tuple(notes))
 
 
-def _before_us(found: SettingsFile, receipt: Receipt | None) -> str | None:
-    """The text without ours; None where there was no file before us and nobody else has put anything into it."""
-    if receipt is not None and receipt.is_of(found.text):
-        return receipt.before
-    after = _edited(found, without_ours)
-    made_by_us = receipt is not None and receipt.before is None
-    return None if made_by_us and after != found.text and not parse(after) else after
+def uninstall(
+    context: Context, agent: str, scope: Scope, *, what: tuple[What, ...] = EVERYTHING, dry_run: bool
+) -> Installed:
+    """Take them out again; a file that nobody else touched since is as it was before, to the byte."""
+    desk = Desk()
+    done = [
+        _done(part, item, part.take, _stays)
+        for part in _parts(context, kit_of(agent), scope, what)
+        for item in list(part.items(desk))
+        if item.state is not State.ABSENT
+    ]
+    if not dry_run:
+        desk.settle_without()
+    return Installed(agent=agent, scope=scope, items=tuple(done))
 
 
-def _edited(found: SettingsFile, edit: Callable[[Document], Document]) -> str | None:
-    """The file's text after the edit; the same text where the edit changes nothing."""
-    document = found.document()
-    try:
-        changed = edit(document)
-    except NotUnderstood as problem:
-        raise not_understood(found.path, problem) from problem
-    return found.text if changed == document else render(changed, found.text)
+def kit_of(agent: str) -> Kit:
+    """The agent of this name."""
+    if agent not in KITS:
+        raise UnknownAgent(
+            f"there is no agent '{shown(agent)}' whose settings we know", hint=f"one of: {', '.join(KITS)}"
+        )
+    return KITS[agent]
 
 
-def _keep_receipt(found: SettingsFile, after: str) -> None:
-    # Registered already, by another interpreter say: what counts is how it was before the first time.
-    earlier = receipt_of(found.target)
-    made_folder = not found.target.parent.exists() or (earlier is not None and earlier.made_folder)
-    keep_receipt(found.target, _before_us(found, earlier), after, made_folder=made_folder)
+def _parts(context: Context, kit: Kit, scope: Scope, what: tuple[What, ...]) -> Iterator[Part]:
+    place = place_of(context, kit, scope)
+    for one in What:
+        part = part_of(one, place) if one in what else None
+        if part is not None:
+            yield part
 
 
-def _report(agent: str, found: SettingsFile, after: str | None, notes: tuple[str, ...] = ()) -> Installed:
-    # Around our lines are the user's, with the keys and addresses that settings hold: those are not shown.
-    name = shown(found.path)
-    lines = difflib.unified_diff(_ours_in(found.text), _ours_in(after), name, name, n=2)
-    return Installed(agent, found.path, "".join(lines), found.text != after, notes)
+def _done(part: Part, item: Item, act: Callable[[Item], None], why_left: Callable[[Item], str]) -> Done:
+    before = item.sheet.text
+    left = why_left(item) if item.is_the_users else ""
+    if not left:
+        act(item)
+    name = shown(item.path)
+    lines = difflib.unified_diff(
+        part.ours_in(before).splitlines(keepends=True),
+        part.ours_in(item.sheet.text).splitlines(keepends=True),
+        name, name, n=2,
+    )  # fmt: skip
+    return Done(
+        what=item.what,
+        path=name,
+        state=item.state,
+        is_changed=item.sheet.text != before,
+        diff="".join(lines),
+        left=left,
+    )
 
 
-def _ours_in(text: str | None) -> list[str]:
-    try:
-        return only_ours(parse(text)).splitlines(keepends=True)
-    except NotUnderstood:  # what a receipt of an earlier version gave back
-        return []
+def _of_the_agent(kit: Kit, what: tuple[What, ...]) -> Iterator[str]:
+    if What.HOOKS in what and kit.harness is None:
+        yield f"{kit.agent} has no hooks that could be registered in a file; the other parts work without them"
+    if What.HOOKS in what and kit.harness is not None and kit.harness.caveat:
+        yield kit.harness.caveat
 
 
-def _write(target: Path, text: str) -> None:
-    with storage(target):
-        mode = target.stat().st_mode & 0o777 if target.exists() else None
-    write_durably(target, text.encode(), mode=mode)
+def _in_the_way(item: Item) -> str:
+    return f"{_whose(item)}: it stays; move it away and install again to get ours"
 
 
-def _remove(target: Path, *, with_folder: bool) -> None:
-    with storage(target):
-        target.unlink()
-        if with_folder and not any(target.parent.iterdir()):
-            target.parent.rmdir()
+def _stays(item: Item) -> str:
+    return f"{_whose(item)}: it stays; remove it yourself if you do not want it"
+
+
+def _whose(item: Item) -> str:
+    path = shown(item.path)
+    match item.what, item.state:
+        case What.MCP, State.FOREIGN:
+            return f"{path} has a server called loopwright that is not ours"
+        case What.MCP, _:
+            return f"our server in {path} was changed by you"
+        case What.INSTRUCTIONS, _:
+            return f"our block in {path} was changed by you"
+        case _, State.FOREIGN:
+            return f"{path} is not ours"
+        case _:
+            return f"{path} was changed by you"

@@ -19,7 +19,9 @@ class Receipt(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     path: str
     before: str | None
     after_sha256: str
-    made_folder: bool
+    # Folders that we made for it, the innermost first; receipts of earlier versions say only whether it was one.
+    made: tuple[str, ...] = ()
+    made_folder: bool = False
 
     def is_of(self, text: str | None) -> bool:
         """Whether this is the text that we left: nobody has touched it since."""
@@ -32,14 +34,18 @@ def receipt_of(target: Path) -> Receipt | None:
         receipt = codec.from_json(user_receipt(target).read_bytes(), Receipt)
     except (OSError, codec.Undecodable):
         return None
-    return receipt if receipt.path == shown(target) else None
+    if receipt.path != shown(target):
+        return None
+    if receipt.made_folder and not receipt.made:
+        return msgspec.structs.replace(receipt, made=(str(target.parent),))
+    return receipt
 
 
-def keep_receipt(target: Path, before: str | None, after: str, *, made_folder: bool) -> None:
+def keep_receipt(target: Path, before: str | None, after: str, *, made: tuple[str, ...]) -> None:
     """Write it where only the user can read it: settings may hold keys."""
     path = user_receipt(target)
     make_private_folder(path.parent)
-    receipt = Receipt(shown(target), before, sha256(after.encode()), made_folder)
+    receipt = Receipt(shown(target), before, sha256(after.encode()), made)
     write_durably(path, codec.to_json(receipt), mode=0o600)
 
 

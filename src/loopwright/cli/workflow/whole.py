@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from contextlib import suppress
 from pathlib import Path
 
 from loopwright.cli.options import context_of
 from loopwright.cli.workflow.output import say_workflow
-from loopwright.errors import LoopwrightError
-from loopwright.verbs.workflow.look import show
+from loopwright.verbs.workflow.look import derive
 
 
 def say_whole(project_root: Path, slug: str, *, as_json: bool) -> None:
@@ -18,8 +16,5 @@ def say_whole(project_root: Path, slug: str, *, as_json: bool) -> None:
 
 
 def derive_again(project_root: Path, slugs: Iterable[str]) -> None:
-    """Write down anew how these stand; one that can't be read is told of where it is looked at alone."""
-    context = context_of(project_root)
-    for slug in slugs:
-        with suppress(LoopwrightError):
-            show(context, slug)
+    """Write down anew how these stand."""
+    derive(context_of(project_root), slugs)

@@ -18,6 +18,7 @@ from loopwright.errors import AgentFailed
 from loopwright.kernel.clock import stamp
 from loopwright.kernel.process import Stopped
 from loopwright.loop import commands as c
+from loopwright.loop.actions import letters
 from loopwright.loop.budget import hold_after, hold_before_call, left_for_a_turn
 from loopwright.loop.desk import Desk
 from loopwright.loop.model import Action, ErrorLine, Held, Hold, Holder, Loop, OpenTurn, Spent
@@ -80,7 +81,9 @@ def ask(
     agent = _open(desk, agent_name, now)
     asked = replace(_asked(loop, desk, agent, role, prompt, taken), schema=schema)
     meter = meter_for(agent, asked, booth)
+    letters.tell(loop, desk, booth, role)
     answer = _paid_for(loop, desk, booth, agent, agent_name, asked, meter)
+    letters.collect(loop, desk, booth, role, asked.record)
     answer, waiting = _put_to_people(loop, desk, booth, answer)
     if meter.over is not None:
         raise HeldBack(hold_after(desk.store.load(loop.loop_id), meter.over, now), turn_taken=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+from loopwright.agents.mailbox import Checks, ShownCheck, leave_checks
 from loopwright.agents.port import Answer, NoAnswer, Role
 from loopwright.agents.prompts import prompt_for
 from loopwright.errors import Interrupted
@@ -111,6 +112,7 @@ class SliceCraft:
             own = own_work(loop.tree, progress, self._context.project)
             whole = patch_path(progress, loop.tree.patch_sha256)
             (mailbox / "context" / PATCH).write_bytes(own.patch if own is not None else whole.read_bytes())
+        leave_checks(mailbox, self._told())
         paths = self._context.layout.workflow(self._slug)
         source = paths.folder / MANIFEST
         if not source.is_file():
@@ -124,6 +126,16 @@ class SliceCraft:
             if found.is_file() and row.path.startswith(".loopwright/"):
                 make_folder((folder / row.path).parent)
                 shutil.copyfile(found, folder / row.path)
+
+    def _told(self) -> Checks:
+        """Who judges, as far as a builder may know."""
+        checks = self._slices(self._facts()[0]).checks
+        shown = tuple(
+            ShownCheck(id=one.id, command=one.command, cwd=one.cwd, timeout_s=one.timeout_s)
+            for one in checks
+            if not one.hidden
+        )
+        return Checks(shown=shown, hidden=len(checks) - len(shown))
 
     def mending(self, loop: Loop) -> str | None:
         """What failed is what is to be done: nobody is asked for causes that the checks name already."""

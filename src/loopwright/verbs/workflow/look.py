@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any, Literal
 
 import msgspec
 
+from loopwright.errors import LoopwrightError
 from loopwright.kernel.locks import is_held
 from loopwright.loop.model import Loop, Spent
 from loopwright.verbs.context import Context
@@ -166,6 +169,13 @@ def _amounts(spent: Spent) -> dict[str, Any]:
         "wall_s": spent.wall_s,
         "turns": spent.turns,
     }
+
+
+def derive(context: Context, slugs: Iterable[str]) -> None:
+    """Write down anew how these stand; one that can't be read is told of where it is looked at alone."""
+    for slug in slugs:
+        with suppress(LoopwrightError):
+            show(context, slug)
 
 
 def _verified(workflow: Workflow, facts: Facts) -> int:

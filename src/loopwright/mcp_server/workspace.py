@@ -1,0 +1,183 @@
+"""The tools in a workspace: each calls a verb. There is none to approve, reject, sign, answer, unlatch or archive."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta
+
+from loopwright.kernel.files import shown
+from loopwright.kernel.process import Cancellation
+from loopwright.mcp_server.model import Arguments, Offer, Tool
+from loopwright.mcp_server.resources import WorkspaceLibrary
+from loopwright.mcp_server.said import Confidence, Known, Option, Question, ReadPath, Said, Surface, report_of
+from loopwright.verbs.agent_says import Work, leave_self_report, note_progress, request_decision
+from loopwright.verbs.context import Context
+from loopwright.verbs.loop.glance import list_loops
+from loopwright.verbs.overview import overview, what_waits
+from loopwright.verbs.workflow.context_notes import notes
+from loopwright.verbs.workflow.glance import Listed, list_workflows, stale
+from loopwright.verbs.workflow.look import derive, show
+from loopwright.verbs.workflow.names import slug_of
+from loopwright.verbs.workflow.reading import context_rows, read_row
+from loopwright.verbs.workflow.try_checks import try_checks
+
+INSTRUCTIONS = (
+    "Loopwright keeps the record of changes to this project: what is wanted, what was approved, what the tool itself "
+    "ran. Call `status` or `next` to see what is wanted of you. Approving, signing, answering, unlatching and "
+    "archiving are a person's: there is no tool for them, and you do not type their commands. What you say here is a "
+    "claim; gates open on the tool's own runs alone. When you meet a decision that is not yours: `request_decision`, "
+    "then stop."
+)
+
+Slug = Annotated[str, Meta(description="The workflow's name.", min_length=1, max_length=200)]
+LoopName = Annotated[str, Meta(description="The loop's id.", min_length=1, max_length=100)]
+
+_MOST_DERIVED = 20
+
+
+class Status(Arguments, frozen=True, kw_only=True):
+    """One workflow, or everything."""
+
+    slug: Slug | None = None
+
+
+class Next(Arguments, frozen=True, kw_only=True):
+    """Nothing."""
+
+
+class ReadContext(Arguments, frozen=True, kw_only=True):
+    """Whose manifest, and which of its files."""
+
+    slug: Slug
+    path: ReadPath | None = None
+
+
+class Progress(Arguments, frozen=True, kw_only=True):
+    """What to say, of which work."""
+
+    text: Said
+    slug: Slug | None = None
+    loop: LoopName | None = None
+
+
+class RequestDecision(Arguments, frozen=True, kw_only=True):
+    """What to ask, about which work."""
+
+    question: Question
+    options: Annotated[tuple[Option, ...], Meta(description="What could be answered.", max_length=10)] = ()
+    slug: Slug | None = None
+    loop: LoopName | None = None
+
+
+class SelfReport(Arguments, frozen=True, kw_only=True):
+    """What the doer thinks of its own work."""
+
+    confidence: Confidence | None = None
+    most_likely_wrong: Annotated[str, Meta(description="What is most likely wrong.", max_length=4000)] | None = None
+    surface: Annotated[Surface, Meta(description="Where that would be.")] = "none"
+    known_not_in_diff: Known | None = None
+
+
+class RunChecks(Arguments, frozen=True, kw_only=True):
+    """Whose checks."""
+
+    slug: Slug
+    on: Annotated[Literal["checkout"], Meta(description="The project as it is now.")] = "checkout"
+
+
+def offer_of(context: Context) -> Offer:
+    """Everything that an agent can ask of a workspace."""
+    tools = _Tools(context)
+    redactor = context.tools().redactor
+    return Offer(
+        tools=(
+            Tool(
+                name="status", takes=Status, does=tools.status, is_reading=True,
+                description="How the work stands: stage, blockers, evidence, and the command that moves on. "
+                "Without a slug: all workflows and loops.",
+            ),
+            Tool(
+                name="next", takes=Next, does=tools.next, is_reading=True,
+                description="What should happen now, for everything that waits. Commands among it that approve, sign, "
+                "answer, unlatch or archive are for a person to type.",
+            ),
+            Tool(
+                name="context", takes=ReadContext, does=tools.context, is_reading=True,
+                description="What to read before you build: the rows of the workflow's manifest and the project's "
+                "notes. With a path: the text of that row's file.",
+            ),
+            Tool(
+                name="progress", takes=Progress, does=tools.progress,
+                description="Say in a sentence how far you are. It stands in the loop's history for people to read, "
+                "and moves nothing.",
+            ),
+            Tool(
+                name="request_decision", takes=RequestDecision, does=tools.request_decision,
+                description="Ask a person what only a person can decide. The work is held until one answers: stop "
+                "after this call, change nothing more, do not guess.",
+            ),
+            Tool(
+                name="self_report", takes=SelfReport, does=tools.self_report,
+                description="Leave what you think of your own work, before you end your turn: how sure you are, what "
+                "is most likely wrong, what the diff does not show. It is recorded, and never lowers a review.",
+            ),
+            Tool(
+                name="run_checks", takes=RunChecks, does=tools.run_checks,
+                description="Let the tool run the workflow's checks in a fresh sandbox of the project as it is now, "
+                "with evidence. It opens no gate: `loopwright build` judges the work itself, hidden checks included.",
+            ),
+        ),
+        library=WorkspaceLibrary(context),
+        instructions=INSTRUCTIONS,
+        clean=lambda text: redactor.clean(text).text,
+    )  # fmt: skip
+
+
+class _Tools:
+    """What each of them does."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+
+    def status(self, wanted: Status, _: Cancellation) -> dict[str, Any]:
+        layout = self._context.layout
+        if wanted.slug is None:
+            return overview(self._listed(), list_loops(layout))
+        return show(self._context, slug_of(wanted.slug)).document()
+
+    def next(self, _: Next, __: Cancellation) -> dict[str, Any]:
+        return what_waits(self._listed(), list_loops(self._context.layout)).document()
+
+    def _listed(self) -> list[Listed]:
+        layout = self._context.layout
+        active = [one for one in list_workflows(layout) if one.archive_status != "archived"]
+        derive(self._context, stale(layout, active[:_MOST_DERIVED]))
+        return list_workflows(layout)
+
+    def context(self, wanted: ReadContext, _: Cancellation) -> dict[str, Any]:
+        rows = context_rows(self._context, wanted.slug)
+        if wanted.path is None:
+            known = [{"name": note.name, "path": note.path} for note in notes(self._context)]
+            return {"rows": [msgspec.to_builtins(row) for row in rows], "notes": known}
+        text, is_longer = read_row(rows, wanted.path, (self._context.project,))
+        return {"path": wanted.path, "text": text, "is_cut": is_longer}
+
+    def progress(self, wanted: Progress, _: Cancellation) -> dict[str, Any]:
+        loop = note_progress(self._context, Work(wanted.slug, wanted.loop), wanted.text)
+        return {"ok": True, "loop_id": loop.loop_id, "counts_for": "nothing; it is for people to read"}
+
+    def request_decision(self, wanted: RequestDecision, _: Cancellation) -> dict[str, Any]:
+        asked = request_decision(self._context, Work(wanted.slug, wanted.loop), wanted.question, wanted.options)
+        if asked.answer is not None:
+            return {"id": asked.id, "status": "answered", "answer": asked.answer}
+        return {"id": asked.id, "status": "open", "next": "stop here; a person answers, and you are asked again"}
+
+    def self_report(self, wanted: SelfReport, _: Cancellation) -> dict[str, Any]:
+        report = report_of(wanted.confidence, wanted.most_likely_wrong, wanted.surface, wanted.known_not_in_diff)
+        return {"ok": True, "path": shown(leave_self_report(self._context, report))}
+
+    def run_checks(self, wanted: RunChecks, cancellation: Cancellation) -> dict[str, Any]:
+        tried = try_checks(self._context, wanted.slug, cancellation)
+        return {**tried.document(), "counts_for": "nothing; build judges the work itself"}

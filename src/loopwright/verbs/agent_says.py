@@ -1,0 +1,115 @@
+"""What an agent may leave in a workspace: how far it is, what only a person can decide, and what it thinks of its work.
+
+All three are claims and questions. None opens a gate, answers anything or ends any work.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import msgspec
+
+from loopwright.agents.decision_requests import DecisionRequest
+from loopwright.errors import LoopRefused, UnknownLoop, WrongUsage
+from loopwright.kernel import codec
+from loopwright.kernel.clock import stamp
+from loopwright.kernel.files import make_folder, shown, write_durably
+from loopwright.loop import commands as c
+from loopwright.loop.decisions import known_decision
+from loopwright.loop.model import Decision, Held, Loop, Running
+from loopwright.verbs.context import Context
+from loopwright.verbs.loop.control import store_of
+from loopwright.verbs.loop.look import resolve
+from loopwright.verbs.reflect import Report
+from loopwright.verbs.workflow.build import settle
+from loopwright.verbs.workflow.names import slug_of
+from loopwright.verbs.workflow.names import store_of as workflows_of
+from loopwright.workflow.model import Building
+
+AGENT = "agent"
+MOST_SAID = 4000
+
+
+class Work(msgspec.Struct, frozen=True):
+    """Which work is meant: a loop, or the workflow that it builds; neither is the one that is under way."""
+
+    slug: str | None = None
+    loop: str | None = None
+
+
+def note_progress(context: Context, work: Work, text: str, *, by: str = AGENT) -> Loop:
+    """A sentence for people, in the loop's history."""
+    said = _said(context, "progress", text)
+    with store_of(context).changing(_loop_of(context, work)) as opened:
+        return opened.apply(c.NoteProgress(text=said, by=by), AGENT).loop
+
+
+def request_decision(context: Context, work: Work, question: str, options: tuple[str, ...]) -> Decision:
+    """Ask a person; the loop is held until one answers. What was asked before is not asked twice."""
+    wanted = DecisionRequest(
+        question=_said(context, "a question", question),
+        options=tuple(_said(context, "an option", option) for option in options),
+    )
+    loop_id = _loop_of(context, work)
+    with store_of(context).changing(loop_id) as opened:
+        if not isinstance(opened.loop.phase, Running | Held):
+            raise LoopRefused(
+                "nothing_under_way",
+                f"the loop {loop_id} does not run: nobody would wait for the answer",
+                hint="ask the person you work with",
+            )
+        after = opened.apply(c.AskDecisions(requests=(wanted,), at=stamp(context.clock())), AGENT).loop
+    if after.workflow is not None:
+        settle(context, after.workflow, loop_id)
+    decision = known_decision(list(after.decisions), wanted)
+    assert decision is not None  # noqa: S101 -- it was put there above
+    return decision
+
+
+def leave_self_report(context: Context, report: Report) -> Path:
+    """Where the hook finds it at the end of the turn; it is merged into that turn's reflection."""
+    chosen = context.environment.get("REFLECTION_INPUT") or context.settings.values.reflection.input
+    path = context.project / Path(chosen).expanduser() if chosen else context.layout.reflection_input
+    make_folder(path.parent)
+    write_durably(path, context.tools().redactor.clean(codec.to_json(report)).data)
+    return path
+
+
+def _said(context: Context, what: str, text: str) -> str:
+    words = " ".join(text.split())
+    if not words:
+        raise WrongUsage(f"{what} needs words", hint="say it in a sentence; nothing was written")
+    if len(words) > MOST_SAID:
+        raise WrongUsage(f"{what} has more than {MOST_SAID} characters", hint="shorten it; nothing was written")
+    return context.tools().redactor.clean(words).text
+
+
+def _loop_of(context: Context, work: Work) -> str:
+    if work.loop is not None:
+        return _known(context, resolve(context, work.loop))
+    if work.slug is not None:
+        slug = slug_of(work.slug)
+        with workflows_of(context).changing(slug) as opened:
+            at = opened.workflow.at
+        if isinstance(at, Building) and at.loop_id is not None:
+            return at.loop_id
+        raise LoopRefused(
+            "nothing_under_way", f"{slug} is not being built now", hint=f"`loopwright status {slug}` says where it is"
+        )
+    under_way = [name for name in store_of(context).ids() if _is_under_way(context, name)]
+    if len(under_way) == 1:
+        return under_way[0]
+    said = f"{len(under_way)} loops are under way: {', '.join(under_way[:5])}" if under_way else "no loop is under way"
+    raise LoopRefused("nothing_under_way", said, hint="name the loop, or the workflow, that is meant")
+
+
+def _known(context: Context, loop_id: str) -> str:
+    if loop_id in store_of(context).ids():
+        return loop_id
+    raise UnknownLoop(f"there is no loop '{shown(loop_id)}'", hint="`loopwright loop list` shows all")
+
+
+def _is_under_way(context: Context, loop_id: str) -> bool:
+    path = context.layout.loop(loop_id).state
+    return os.path.lexists(path) and isinstance(store_of(context).load(loop_id).phase, Running | Held)

@@ -1,0 +1,58 @@
+"""What an agent should read for a workflow: the rows of its manifest, and one of those files. Changes nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from loopwright.errors import WorkflowRefused
+from loopwright.kernel.files import read_head
+from loopwright.verbs.context import Context
+from loopwright.verbs.workflow.names import slug_of
+from loopwright.workflow.gather import MANIFEST
+from loopwright.workflow.manifest import BadManifest, Row, read_manifest
+
+MOST_BYTES = 64 << 10
+
+
+def context_rows(context: Context, name: str) -> tuple[Row, ...]:
+    """What its builder should read."""
+    slug = slug_of(name)
+    path = context.layout.workflow(slug).document(MANIFEST)
+    if slug not in context.layout.workflow_slugs():
+        raise WorkflowRefused(
+            "workflow_not_initialized", f"there is no workflow '{slug}'", next_command="loopwright status"
+        )
+    try:
+        return rows_in(path, context.project)
+    except FileNotFoundError as problem:
+        raise WorkflowRefused(
+            "context_manifest_missing",
+            f"{slug} has no {path.name} yet: it is made when its build begins",
+            next_command=f"loopwright status {slug}",
+        ) from problem
+
+
+def rows_in(path: Path, *tops: Path) -> tuple[Row, ...]:
+    """The rows in a file; which of them are there is seen from these folders."""
+    try:
+        return read_manifest(path.read_bytes(), lambda name: any((top / name).exists() for top in tops))
+    except BadManifest as problem:
+        raise WorkflowRefused(
+            "context_manifest_invalid", f"{path.name}: {problem}", next_command="loopwright doctor"
+        ) from problem
+
+
+def read_row(rows: tuple[Row, ...], name: str, places: tuple[Path, ...]) -> tuple[str, bool]:
+    """A file that the manifest lists, and whether it goes on beyond what is given; no other file is read."""
+    if name not in {row.path for row in rows}:
+        raise WorkflowRefused(
+            "not_in_the_manifest",
+            f"the manifest does not list '{name}'",
+            next_command="call the tool without a path: it names every file",
+        )
+    for place in places:
+        path = (place / name).resolve()
+        if place.resolve() in path.parents and path.is_file():
+            data, is_longer = read_head(path, MOST_BYTES)
+            return data.decode("utf-8", "replace"), is_longer
+    raise WorkflowRefused("file_is_gone", f"'{name}' is not there", next_command="read the other rows")

@@ -1,0 +1,76 @@
+"""A plan's checks on the checkout as it is now: a run of the tool's own, with evidence. It opens no gate."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from loopwright.errors import WorkflowRefused
+from loopwright.evidence.model import StepRecord
+from loopwright.kernel.process import Cancellation
+from loopwright.verbs.context import Context
+from loopwright.verbs.workflow.checking import Checked, run_checks
+from loopwright.verbs.workflow.names import slug_of, store_of
+from loopwright.workflow.slices import Check, Slices
+
+_MOST_SAID = 1500
+
+
+class Tried(msgspec.Struct, frozen=True):
+    """One check, today."""
+
+    id: str
+    command: str
+    passed: bool
+    exit_code: int | None
+    # The end of what it printed, redacted, where it did not pass.
+    said: str = ""
+
+
+class TriedChecks(msgspec.Struct, frozen=True):
+    """All of them, by which run, on which tree; hidden ones are counted, and run by `build` alone."""
+
+    run_id: str
+    tree: str
+    checks: tuple[Tried, ...]
+    hidden: int
+
+    def document(self) -> dict[str, Any]:
+        """For programs."""
+        builtins: dict[str, Any] = msgspec.to_builtins(self)
+        return {"passed": all(one.passed for one in self.checks), **builtins}
+
+
+def try_checks(context: Context, name: str, cancellation: Cancellation) -> TriedChecks:
+    """Every check that is not hidden, in a fresh sandbox of the project as it is now."""
+    slug = slug_of(name)
+    with store_of(context).changing(slug) as opened:
+        slices = opened.facts().slices
+    checks = slices.checks if isinstance(slices, Slices) else ()
+    shown = tuple(check for check in checks if not check.hidden)
+    if not shown:
+        raise WorkflowRefused(
+            "no_checks", f"{slug} has no checks that could be run", next_command=f"loopwright status {slug}"
+        )
+    checked = run_checks(
+        context, slug, shown, name="tried", sandbox=context.sandbox_request(), cancellation=cancellation
+    )
+    tried = tuple(_tried(context, check, checked) for check in shown)
+    tree = checked.evidence.base.tree if checked.evidence.base is not None else ""
+    return TriedChecks(checked.evidence.run_id, tree, tried, len(checks) - len(shown))
+
+
+def _tried(context: Context, check: Check, checked: Checked) -> Tried:
+    run = checked.runs[check.id]
+    step = next((step for step in checked.evidence.steps if step.id == check.id), None)
+    said = "" if run.passed else _said(context, checked, step)
+    return Tried(check.id, check.command, run.passed, run.exit_code, said)
+
+
+def _said(context: Context, checked: Checked, step: StepRecord | None) -> str:
+    logs = [command.log for command in step.commands] if step is not None else []
+    if not logs or logs[-1] is None:
+        return ""
+    path = context.store.folder(checked.evidence.run_id) / str(logs[-1])
+    return path.read_bytes()[-_MOST_SAID:].decode("utf-8", "replace").strip()
