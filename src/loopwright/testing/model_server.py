@@ -104,7 +104,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _answer(self, wire: Wire, path: str, body: Mapping[str, Any]) -> None:
         turn = self._model.turn(wire, body)
-        model, number = str(body.get("model", "scripted")), len(self._model.requests)
+        model, number = wire.model_in(path, body), len(self._model.requests)
         trouble = turn.trouble
         if trouble is not None and trouble.status is not None:
             self._say_json(wire.refusal(trouble, trouble.status), trouble.status, trouble.headers)

@@ -71,6 +71,11 @@ class Wire:
         error = {"type": trouble.kind, "code": trouble.kind, "message": trouble.message, **trouble.more}
         return {"type": "error", "error": error}
 
+    def model_in(self, path: str, body: Mapping[str, Any]) -> str:
+        """Which model is asked."""
+        del path
+        return str(body.get("model", "scripted"))
+
     def is_streamed(self, path: str, body: Mapping[str, Any]) -> bool:
         """Whether a request wants its answer as a stream."""
         del path, body
@@ -225,6 +230,11 @@ class GoogleContent(Wire):
         """Its kind is a status in capitals, and what more is known is in its details."""
         error = {"code": status, "message": trouble.message, "status": trouble.kind, **trouble.more}
         return {"error": error}
+
+    def model_in(self, path: str, body: Mapping[str, Any]) -> str:
+        """Its path says which."""
+        del body
+        return path.rpartition("/")[2].partition(":")[0]
 
     def is_streamed(self, path: str, body: Mapping[str, Any]) -> bool:
         """Its path says so."""
