@@ -11,6 +11,7 @@ from loopwright.agents.claude import ClaudeAgent
 from loopwright.agents.codex import CodexAgent
 from loopwright.agents.command import CommandAgent
 from loopwright.agents.gemini import GeminiAgent
+from loopwright.agents.opencode import OpencodeAgent
 from loopwright.agents.port import Agent
 from loopwright.agents.scripted import ScriptedAgent, WrittenTurn, read_turns
 from loopwright.agents.shell import ShellAgent
@@ -26,6 +27,7 @@ OURS: Mapping[str, Factory] = {
     "claude": lambda name, settings, _: ClaudeAgent(name, settings),
     "codex": CodexAgent,
     "gemini": GeminiAgent,
+    "opencode": OpencodeAgent,
 }
 
 
