@@ -78,7 +78,7 @@ class OpencodeAgent:
     def knows(self, home: Path, folder: Path, session: str) -> bool:
         """Its sessions are in a database, which nobody but itself reads; one that is not in there is begun anew."""
         del folder
-        return is_session(session) and (home / NAME / "opencode.db").is_file()
+        return is_session(session) and session.startswith("ses_") and (home / NAME / "opencode.db").is_file()
 
     def shown(self, line: bytes) -> str | None:
         """One line of its stream as a person reads it."""

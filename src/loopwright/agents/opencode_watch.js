@@ -6,11 +6,12 @@ const GIVEN_UP = 75
 
 export const Loopwright = async () => {
   let failures = 0
+  let sessionID
   const say = (record) => process.stdout.write(JSON.stringify(record) + "\n")
   const failed = (record) => {
     failures += 1
     const given_up = failures >= MOST_FAILURES || record.wait_s > LONGEST_WAIT_S
-    say({ type: "loopwright", ...record, given_up })
+    say({ type: "loopwright", sessionID, ...record, given_up })
     if (given_up) setTimeout(() => process.exit(GIVEN_UP), 50)
   }
   const fetched = globalThis.fetch
@@ -31,6 +32,11 @@ export const Loopwright = async () => {
   }, fetched)
   return {
     event: async ({ event }) => {
+      // Known before its model answers: whoever comes after a crash goes on with it.
+      if (event.type === "session.status" && !sessionID) {
+        sessionID = event.properties.sessionID
+        say({ type: "loopwright.session", sessionID })
+      }
       const part = event.type === "message.part.updated" ? event.properties.part : undefined
       if (part?.type !== "step-finish") return
       if (part.reason === "unknown") failed({ status: 0, wait_s: 0, message: "the answer was cut off" })

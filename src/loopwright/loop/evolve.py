@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from loopwright.agents.port import Role
 from loopwright.loop import events as e
 from loopwright.loop.marks import FIX
 from loopwright.loop.model import (
@@ -196,7 +197,10 @@ def _work(loop: Loop, event: e.Event, at: str) -> Loop:
         case e.ProgressNoted():
             return loop
         case e.TurnBegun(turn=turn):
-            return replace(loop, open_turn=turn)
+            built = (turn.agent,) if turn.role == Role.BUILDER else ()
+            return replace(loop, open_turn=turn, builders=tuple(dict.fromkeys((*loop.builders, *built))))
+        case e.AgentChanged(takeover=takeover):
+            return replace(loop, takeovers=(*loop.takeovers, takeover))
         case e.CostCounted():
             return _counted(loop, event)
         case _:

@@ -1,0 +1,56 @@
+"""Who works when an agent can't: the next one in the user's order that is not out itself. Pure.
+
+An agent is out until the moment that its limit ends; where nobody told that, for the action at which it was found.
+"""
+
+from __future__ import annotations
+
+from loopwright.loop.model import Loop, Takeover
+
+
+def who_works(loop: Loop, agent: str, order: tuple[str, ...], now: str) -> str | None:
+    """The agent itself, or who stands in for it; None where all of them are out and it is known until when."""
+    found = next((name for name in in_turn(agent, order) if not is_out(loop, name, now)), None)
+    if found is not None:
+        return found
+    # Those of whom nobody knows when they are back: somebody resumed the loop, so they are tried.
+    return next((name for name in in_turn(agent, order) if _back(loop, name, now) is None), None)
+
+
+def stands_in(loop: Loop, agent: str, order: tuple[str, ...], now: str) -> str | None:
+    """Who takes over from this agent, which was just found out; None where nobody can."""
+    others = in_turn(agent, order)[1:]
+    return next((name for name in others if not is_out(loop, name, now)), None)
+
+
+def is_out(loop: Loop, agent: str, now: str) -> bool:
+    """Whether there is no use in asking it now."""
+    at = loop.under_way.id if loop.under_way is not None else None
+    return any(
+        one.agent == agent and (one.until > now if one.until is not None else one.action_id == at)
+        for one in loop.takeovers
+    )
+
+
+def next_back(loop: Loop, agent: str, order: tuple[str, ...], now: str) -> str | None:
+    """When the first of them can be asked again, of whom that is known."""
+    return min((back for name in in_turn(agent, order) if (back := _back(loop, name, now)) is not None), default=None)
+
+
+def in_turn(agent: str, order: tuple[str, ...]) -> tuple[str, ...]:
+    """The agent, then those after it in the order, then those before it."""
+    if agent not in order:
+        return (agent, *order)
+    at = order.index(agent)
+    return (*order[at:], *order[:at])
+
+
+def takeover_in_words(one: Takeover) -> str:
+    """What happened, in a sentence."""
+    until = f" until {one.until}" if one.until is not None else ""
+    return f"{one.agent} could not go on ({one.code}{until}): {one.by} took over as {one.role}"
+
+
+def _back(loop: Loop, agent: str, now: str) -> str | None:
+    ends = [one.until for one in loop.takeovers if one.agent == agent and one.until is not None and one.until > now]
+    return max(ends, default=None)
