@@ -106,6 +106,8 @@ def _life(loop: Loop, event: e.Event, at: str) -> Loop:  # noqa: C901, PLR0912 -
 
 
 def _lifted(loop: Loop, holder: Holder) -> Loop:
+    if holder is Holder.QUOTA:
+        loop = replace(loop, takeovers_before_resume=len(loop.takeovers))
     before = loop.phase.holds if isinstance(loop.phase, Held) else ()
     holds = tuple(one for one in before if one.holder != holder)
     # Half open: one more iteration without progress, and the breaker is open again.

@@ -335,6 +335,8 @@ class Loop(_Value, frozen=True, kw_only=True):
     open_turn: OpenTurn | None = None
     decisions: tuple[Decision, ...] = ()
     takeovers: tuple[Takeover, ...] = ()
+    # How many of them were there when the last hold for a limit was lifted.
+    takeovers_before_resume: int = 0
     # Every agent that was asked to build, in the order in which it first was: none of them can review the work.
     builders: tuple[str, ...] = ()
     tree: Tree | None = None

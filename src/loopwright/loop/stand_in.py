@@ -1,6 +1,7 @@
 """Who works when an agent can't: the next one in the user's order that is not out itself. Pure.
 
-An agent is out until the moment that its limit ends; where nobody told that, for the action at which it was found.
+An agent is out until the moment that its limit ends; where nobody told that, for the action at which it was found,
+or until somebody resumes the loop.
 """
 
 from __future__ import annotations
@@ -8,13 +9,9 @@ from __future__ import annotations
 from loopwright.loop.model import Loop, Takeover
 
 
-def who_works(loop: Loop, agent: str, order: tuple[str, ...], now: str) -> str | None:
-    """The agent itself, or who stands in for it; None where all of them are out and it is known until when."""
-    found = next((name for name in in_turn(agent, order) if not is_out(loop, name, now)), None)
-    if found is not None:
-        return found
-    # Those of whom nobody knows when they are back: somebody resumed the loop, so they are tried.
-    return next((name for name in in_turn(agent, order) if _back(loop, name, now) is None), None)
+def who_works(loop: Loop, agent: str, order: tuple[str, ...], now: str) -> str:
+    """The agent itself, or who stands in for it; where all are out a person resumed the loop, and has it tried."""
+    return next((name for name in in_turn(agent, order) if not is_out(loop, name, now)), agent)
 
 
 def stands_in(loop: Loop, agent: str, order: tuple[str, ...], now: str) -> str | None:
@@ -26,9 +23,9 @@ def stands_in(loop: Loop, agent: str, order: tuple[str, ...], now: str) -> str |
 def is_out(loop: Loop, agent: str, now: str) -> bool:
     """Whether there is no use in asking it now."""
     at = loop.under_way.id if loop.under_way is not None else None
-    return any(
-        one.agent == agent and (one.until > now if one.until is not None else one.action_id == at)
-        for one in loop.takeovers
+    untold = loop.takeovers[loop.takeovers_before_resume :]
+    return _back(loop, agent, now) is not None or any(
+        one.agent == agent and one.until is None and one.action_id == at for one in untold
     )
 
 

@@ -23,7 +23,7 @@ from loopwright.loop.budget import hold_after, hold_before_call, left_for_a_turn
 from loopwright.loop.desk import Desk
 from loopwright.loop.model import Action, ErrorLine, Held, Hold, Holder, Loop, OpenTurn, Spent, Takeover
 from loopwright.loop.paying import SHELL, spent_on
-from loopwright.loop.stand_in import in_turn, next_back, stands_in, who_works
+from loopwright.loop.stand_in import next_back, stands_in, who_works
 from loopwright.runner.booth import Booth
 from loopwright.runner.meter import Allowance, Meter
 from loopwright.runner.turn import Asked, meter_for, take_turn
@@ -131,13 +131,10 @@ def ask_for(
 
 
 def _who_works(loop: Loop, desk: Desk, agent_name: str, now: str) -> str:
-    """The agent that was named, or who stands in for it; `HeldBack` when all are out, until the first is back."""
+    """The agent that was named, or who stands in for it where the user allows that."""
     if loop.under_way is None or agent_name == SHELL or not desk.order:
         return agent_name
-    found = who_works(loop, agent_name, desk.order, now)
-    if found is None:
-        raise HeldBack(_all_out(loop, desk, agent_name, now), goes_on=True, session=loop.under_way.session)
-    return found
+    return who_works(loop, agent_name, desk.order, now)
 
 
 def _next(loop: Loop, desk: Desk, agent_name: str, called: str, role: Role, back: HeldBack) -> HeldBack | HandedOver:
@@ -160,17 +157,6 @@ def _next(loop: Loop, desk: Desk, agent_name: str, called: str, role: Role, back
     message = f"{back.hold.message}; nobody else can take over"
     hold = replace(back.hold, holder=Holder.QUOTA, message=message, until=min(ends, default=None))
     return HeldBack(hold, turn_taken=back.turn_taken, goes_on=True, session=back.session)
-
-
-def _all_out(loop: Loop, desk: Desk, agent_name: str, now: str) -> Hold:
-    names = ", ".join(in_turn(agent_name, desk.order))
-    return Hold(
-        holder=Holder.QUOTA,
-        code=Reason.RATE_LIMITED,
-        message=f"every agent that may work is at its limit: {names}",
-        since=now,
-        until=next_back(loop, agent_name, desk.order, now),
-    )
 
 
 def _put_to_people(
