@@ -89,6 +89,7 @@ class GeminiAgent:
         self._settings = settings
         self._user: UserSettings = read_user_settings(environment)
         self.needs = _BY_LOGIN.get(self._user.login, NEEDS)
+        self._streams: dict[Path, Stream] = {}
 
     def take(self, turn: Turn, start: Starter) -> Answer | NoAnswer:
         """One turn; a session that it turns out not to know is begun anew."""
@@ -102,7 +103,10 @@ class GeminiAgent:
         return answer
 
     def used(self, mailbox: Path, *, is_over: bool) -> Used:
-        """What its session's file said so far."""
+        """What its session's file said so far; it says more than events tell of."""
+        stream = self._streams.get(mailbox)
+        if stream is not None:
+            stream.look()
         return read_usage(mailbox / FILE, is_over=is_over)
 
     def knows(self, home: Path, folder: Path, session: str) -> bool:
@@ -123,7 +127,11 @@ class GeminiAgent:
         asked = turn if turn.schema is None else replace(turn, prompt=in_words(turn.prompt, turn.schema))
         argv = with_prompt(asked, (str(turn.program or "gemini"), *self._arguments(turn), *going))
         env = {**_QUIET, "GEMINI_CLI_HOME": str(home)}
-        ran = start(argv, env=env, timeout_s=turn.timeout_s, on_line=stream.read)
+        self._streams[turn.mailbox] = stream
+        try:
+            ran = start(argv, env=env, timeout_s=turn.timeout_s, on_line=stream.read)
+        finally:
+            del self._streams[turn.mailbox]
         stream.look()
         return outcome(turn, stream, ran, self._cost(stream), datetime.now(UTC)), stream.has_begun
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import threading
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -72,6 +73,7 @@ class Stream:
         tell: Callable[[Used], None],
         price: Callable[[str, Tokens], float | None],
     ) -> None:
+        self._lock = threading.Lock()
         self._home = home
         self._tell = tell
         self._price = price
@@ -113,7 +115,11 @@ class Stream:
         return shown(line)
 
     def look(self) -> None:
-        """What the session's file has that was not seen yet."""
+        """What the session's file has that was not seen yet; the meter looks, too, from its own thread."""
+        with self._lock:
+            self._look()
+
+    def _look(self) -> None:
         if self._file is None:
             self._file = session_file(self._home, self.session)
         if self._file is None:
