@@ -18,7 +18,8 @@ _FILES = ("config.json", "opencode.json", "opencode.jsonc")
 # A string, a comment, or a comma that nothing follows.
 _JSONC = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/|,(?=\s*[}\]])', re.DOTALL)
 _FROM_VARIABLE = re.compile(r"\{env:(\w+)\}")
-_READS = ("read", "glob", "grep", "list", "todowrite", "todoread", "skill")
+# The last one is what it calls a tool that is not there, and how it tells its model so.
+_READS = ("read", "glob", "grep", "list", "todowrite", "todoread", "skill", "invalid")
 _WEB = ("webfetch", "websearch", "codesearch")
 
 
