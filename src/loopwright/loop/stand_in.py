@@ -44,8 +44,9 @@ def in_turn(agent: str, order: tuple[str, ...]) -> tuple[str, ...]:
 
 def takeover_in_words(one: Takeover) -> str:
     """What happened, in a sentence."""
-    until = f" until {one.until}" if one.until is not None else ""
-    return f"{one.agent} could not go on ({one.code}{until}): {one.by} took over as {one.role}"
+    if one.until is None:
+        return f"{one.agent} could not go on ({one.code}): {one.by} took over as {one.role}"
+    return f"{one.agent} could not go on ({one.code} until {one.until}): {one.by} took over as {one.role}"
 
 
 def _back(loop: Loop, agent: str, now: str) -> str | None:
