@@ -201,8 +201,6 @@ def _work(loop: Loop, event: e.Event, at: str) -> Loop:
         case e.TurnBegun(turn=turn):
             built = (turn.agent,) if turn.role == Role.BUILDER else ()
             return replace(loop, open_turn=turn, builders=tuple(dict.fromkeys((*loop.builders, *built))))
-        case e.AgentChanged(takeover=takeover):
-            return replace(loop, takeovers=(*loop.takeovers, takeover))
         case e.CostCounted():
             return _counted(loop, event)
         case _:
@@ -263,6 +261,8 @@ def _findings(loop: Loop, event: e.Event, at: str) -> Loop:
                 for one in loop.debug.hypotheses
             )
             return replace(loop, debug=replace(loop.debug, hypotheses=judged, last_analysis_at=at))
+        case e.AgentChanged(takeover=takeover):
+            return replace(loop, takeovers=(*loop.takeovers, takeover))
         case e.DecisionAsked(decision=decision):
             return replace(loop, decisions=(*loop.decisions, decision))
         case e.DecisionAnswered():
