@@ -39,7 +39,7 @@ def page(head: str) -> str:
             f"- install: `{needs.install}`",
             f"- login: {needs.login}",
             f"- variables: {', '.join(f'`{one}`' for one in needs.variables)}",
-            f"- credential files, lent for the time of a turn: {files}",
+            *([f"- credential files, lent for the time of a turn: {files}"] * bool(files)),
             f"- addresses: {', '.join(f'`{one}`' for one in needs.hosts)}",
             *(
                 [f"- or the one in {', '.join(f'`{one}`' for one in needs.address_variables)}"]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
+from loopwright.agents import gemini, opencode
 from loopwright.agents.credentials import lend, secret_texts, take_back
 from loopwright.agents.needs import Address, Credential, Needs, address_in
 
@@ -26,6 +28,28 @@ def place(tmp_path):
     home = tmp_path / "homes" / "x" / "work" / "p"
     home.mkdir(parents=True)
     return own, home, {"HOME": str(tmp_path / "user")}
+
+
+@pytest.mark.parametrize("needs", [gemini._BY_LOGIN["oauth-personal"], opencode.NEEDS], ids=["gemini", "opencode"])
+def test_a_file_in_a_folder_of_the_home_is_lent_into_the_same_folder(tmp_path, needs):
+    (credential,) = needs.credentials
+    environment = {"HOME": str(tmp_path / "user")}
+    own = credential.source(environment)
+    own.parent.mkdir(parents=True)
+    own.write_text(json.dumps(LOGIN))
+    home = tmp_path / "homes" / "x" / "work" / "p"
+    home.mkdir(parents=True)
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    folder = home / Path(credential.file).parts[0]
+    folder.symlink_to(elsewhere)
+    lend(needs, environment, home)
+    assert list(elsewhere.iterdir()) == [], "what an agent left in its home leads nowhere"
+    (home / credential.file).write_text(json.dumps(REFRESHED))
+    take_back(needs, environment, home)
+    assert json.loads(own.read_text()) == REFRESHED
+    assert list(folder.iterdir()) == []
+    assert [path.name for path in home.parent.iterdir()] == ["p"]
 
 
 REFRESHED = {"tokens": {"access": "b" * 30, "refresh": "s" * 30, "kind": "new"}, "at": 2.5}

@@ -22,7 +22,16 @@ from loopwright.workspace.settings_model import AgentSettings
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = ROOT / ".cache" / "agents" / "node_modules" / ".bin"
-AGENTS = ("claude", "codex")
+AGENTS = ("claude", "codex", "gemini", "opencode")
+# What its shell is called by the model of each, and the field of the command.
+SHELLS = {
+    "claude": ("Bash", "command"),
+    "codex": ("exec_command", "cmd"),
+    "gemini": ("run_shell_command", "command"),
+    "opencode": ("bash", "command"),
+}
+# Variables and settings that are a login, in these tests.
+KEYS = ("ANTHROPIC_API_KEY", "OUR_KEY", "GEMINI_API_KEY")
 NUMBERS = itertools.count(1)
 
 
@@ -39,6 +48,16 @@ def log_in(project, agent, model):
     env["PATH"] = f"{PROGRAMS}{os.pathsep}{os.environ['PATH']}"
     if agent == "claude":
         env |= {"ANTHROPIC_BASE_URL": model.url, "ANTHROPIC_API_KEY": "not-a-key", "CLAUDE_CODE_MAX_RETRIES": "0"}
+    elif agent == "gemini":
+        env |= {"GOOGLE_GEMINI_BASE_URL": model.url, "GEMINI_API_KEY": "not-a-key"}
+        _settings(
+            project, ".gemini/settings.json", {"general": {"maxAttempts": 1}, "model": {"name": "gemini-2.5-flash"}}
+        )
+    elif agent == "opencode":
+        env["OUR_KEY"] = "not-a-key"
+        options = {"baseURL": f"{model.url}/v1", "apiKey": "{env:OUR_KEY}"}
+        ours = {"npm": "@ai-sdk/openai-compatible", "options": options, "models": {"gpt-5": {"name": "a model"}}}
+        _settings(project, ".config/opencode/opencode.json", {"model": "ours/gpt-5", "provider": {"ours": ours}})
     else:
         env["OUR_KEY"] = "not-a-key"
         folder = project.home / ".codex"
@@ -50,11 +69,17 @@ def log_in(project, agent, model):
         )
 
 
+def _settings(project, path, document):
+    file = project.home / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps(document))
+
+
 def shell(agent, command):
     """The agent's call of a shell."""
-    if agent == "claude":
-        return ToolUse("Bash", {"command": command, "description": "a command"})
-    return ToolUse("exec_command", {"cmd": command})
+    name, field = SHELLS[agent]
+    more = {} if agent == "codex" else {"description": "a command"}
+    return ToolUse(name, {field: command, **more})
 
 
 def says(agent, text):

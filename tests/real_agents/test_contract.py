@@ -9,6 +9,8 @@ from tests.real_agents.agent_kit import PROGRAMS, log_in
 
 from loopwright.agents.claude import ClaudeAgent
 from loopwright.agents.codex import CodexAgent
+from loopwright.agents.gemini import GeminiAgent
+from loopwright.agents.opencode import OpencodeAgent
 from loopwright.testing.contracts import AgentContract, start_plainly
 from loopwright.testing.model_server import model_server
 from loopwright.testing.project import Project
@@ -18,6 +20,7 @@ from loopwright.workspace.settings_model import AgentSettings
 
 class _Real(AgentContract):
     agent = ""
+    timeout_s = 60.0
 
     @pytest.fixture(autouse=True)
     def _model(self, tmp_path_factory):
@@ -47,3 +50,17 @@ class TestCodex(_Real):
 
     def answering(self, tmp_path):
         return CodexAgent("codex", AgentSettings(), self.project.environment)
+
+
+class TestGemini(_Real):
+    agent = "gemini"
+
+    def answering(self, tmp_path):
+        return GeminiAgent("gemini", AgentSettings(), self.project.environment)
+
+
+class TestOpencode(_Real):
+    agent = "opencode"
+
+    def answering(self, tmp_path):
+        return OpencodeAgent("opencode", AgentSettings(), self.project.environment)

@@ -108,6 +108,25 @@ def test_codex_fires_the_installed_hook(project, home):
     assert_of_the_session(project, commit)
 
 
+def test_gemini_fires_the_installed_hook(project, home):
+    gemini = program("gemini")
+    assert project.run("install", "--agent", "gemini").exit_code == 0
+    commit = project.commit("with the hook in it")
+    shell = f"mkdir -p src && echo x > src/login.py && git add -A && {COMMIT}"
+    (home / ".gemini").mkdir()
+    own = {"security": {"folderTrust": {"enabled": False}, "auth": {"selectedType": "gemini-api-key"}}}
+    (home / ".gemini" / "settings.json").write_text(json.dumps(own))
+    call = ToolUse("run_shell_command", {"command": shell, "description": "write"})
+    with model_server(ModelTurn(tools=(call,)), ModelTurn("done")) as model:
+        session(
+            project,
+            [gemini, "-p", "write the login", "--approval-mode", "yolo", "--output-format", "json",
+             "-m", "gemini-2.5-flash"],
+            GOOGLE_GEMINI_BASE_URL=model.url, GEMINI_API_KEY="not-a-key", GEMINI_CLI_NO_RELAUNCH="true",
+        )  # fmt: skip
+    assert_of_the_session(project, commit)
+
+
 def test_with_the_mode_off_a_session_leaves_nothing(project, home):
     claude = program("claude")
     assert project.run("install", "--agent", "claude").exit_code == 0
@@ -150,4 +169,33 @@ def test_claude_code_at_a_build_is_kept_going_once_and_then_let_go(project, home
     assert len(asked) == len(turns), "kept going once, and once only"
     told = json.dumps(asked[1]["messages"][-1])
     assert "Before you end" in told
+    assert blockers(project, "review") == {}
+
+
+def test_gemini_at_a_build_is_kept_going_once_and_then_let_go(project, home):
+    # By its own adapter. It never says that a hook kept it going: what counts is the gate's own count.
+    program("gemini")
+    assert project.run("install", "--agent", "gemini").exit_code == 0
+    project.write("hello.py", "def greet(name):\n    return 'hi'\n")
+    project.write(".gitignore", ".loopwright/\n__pycache__/\n")
+    project.commit("a greeting, and the hook")
+    project.write("../SPEC.md", SPEC)
+    project.write(".loopwright/turns.yaml", yaml.safe_dump({"turns": [planner()]}))
+    right = "def greet(name):\n    return f'hello {name}'\n"
+    call = ToolUse("run_shell_command", {"command": f"cat > hello.py <<'E'\n{right}E", "description": "write"})
+    turns = (ModelTurn("all done"), ModelTurn(tools=(call,)), ModelTurn("now it is"))
+    with model_server(*turns) as model:
+        project.environment |= {"GOOGLE_GEMINI_BASE_URL": model.url, "GEMINI_API_KEY": "not-a-key"}
+        project.environment["PATH"] = f"{PROGRAMS}{os.pathsep}{os.environ['PATH']}"
+        project.write(
+            ".loopwright/config.toml",
+            '[agents.scripted]\nturns = ".loopwright/turns.yaml"\n[sandbox]\nisolation = "none"\n'
+            '[agents.gemini]\nmodel = "gemini-2.5-flash"\n',
+        )
+        plan(project)
+        ok(project, "approve", "greet", "--from", "plan", "--to", "build")
+        ok(project, "build", "greet", "--agent", "gemini")
+        asked = [body for path, body in model.requests if path.endswith(":streamGenerateContent") and body.get("tools")]
+    assert len(asked) == len(turns), "kept going once, and once only"
+    assert "Before you end" in json.dumps(asked[1]["contents"][-1])
     assert blockers(project, "review") == {}

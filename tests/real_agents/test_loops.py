@@ -32,7 +32,7 @@ def test_a_whole_build_of_the_sample_project(project, agent):
     assert cost["verified_requirements"] == 1
     assert cost["usd"] > 0
     is_computed = "computed from a list of prices" in ok(project, "status", "greet").stdout
-    assert is_computed is (agent == "codex"), "claude reports what it costs"
+    assert is_computed is (agent != "claude"), "claude reports what it costs"
     records = [json.loads(path.read_bytes()) for path in project.own.rglob("turn.json")]
     assert {record["role"] for record in records} == {"planner", "builder"}
     assert all(record["network"].startswith("only ") for record in records)
@@ -67,7 +67,7 @@ def test_a_turn_that_is_cut_off_is_gone_on_with_in_its_session(project, agent, h
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )  # fmt: skip
         try:
-            assert model.stands_still.wait(60)
+            assert model.stands_still.wait(120)
             _wait_for_tokens(project, 120)
             if how == "kill":
                 os.kill(worker.pid, signal.SIGKILL)
@@ -78,8 +78,8 @@ def test_a_turn_that_is_cut_off_is_gone_on_with_in_its_session(project, agent, h
             worker.kill()
             worker.wait()
         asked = len(model.requests)
-        # Claude puts a turn of its own in place of the answer that never came.
-        had = (write, ModelTurn("(none)")) if agent == "claude" else (write,)
+        # These two put a turn of their own in place of the answer that never came.
+        had = (write, ModelTurn("(none)")) if agent in ("claude", "gemini") else (write,)
         model.turns = (*had, write, ModelTurn("done"))
         ok(project, "loop", "start" if how == "kill" else "resume", loop_id)
     again = json.dumps(model.requests[asked:])

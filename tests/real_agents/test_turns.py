@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import time
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
-from tests.real_agents.agent_kit import AGENTS, log_in, says, shell, turns
+from tests.real_agents.agent_kit import AGENTS, KEYS, log_in, says, shell, turns
 
 from loopwright.agents.port import (
     Answer,
@@ -35,8 +35,9 @@ def test_a_turn_writes_a_file_and_says_what_it_took(project, agent):
             taken = booth.take()
             assert isinstance(taken.answer, Answer), taken.answer
             assert (booth.sandbox / "made.txt").read_text() == "hi\n"
-            for ability in (ReportsCost, HasNeeds, CanResume, HasHooks, StreamsEvents):
+            for ability in (ReportsCost, HasNeeds, CanResume, StreamsEvents):
                 assert isinstance(booth.agent, ability)
+            assert isinstance(booth.agent, HasHooks) is (agent != "opencode")
     assert taken.answer.text == "all done"
     assert taken.answer.tokens == 240
     assert taken.used.tokens == 240, "it was counted while it was used"
@@ -60,8 +61,13 @@ def test_an_answer_has_the_shape_that_was_asked_for(project, agent):
     assert isinstance(taken.answer, Answer), taken.answer
     assert read_answer(taken.answer.text, ProposedTasks).tasks[0].description == "one"
     (_, asked), *_ = [request for request in model.requests if request[1].get("tools")]
-    told = asked["text"]["format"]["schema"] if agent == "codex" else asked["tools"]
-    assert "mode" in json.dumps(told), "by the program's own means"
+    told = {
+        "claude": lambda: asked["tools"],
+        "codex": lambda: asked["text"]["format"]["schema"],
+        "gemini": lambda: asked["contents"][-1],
+        "opencode": lambda: asked["messages"][-1],
+    }[agent]()
+    assert "mode" in json.dumps(told), "by the program's own means, else in words"
 
 
 def test_a_session_is_gone_on_with_in_a_new_sandbox_and_paid_for_once(project, agent):
@@ -99,7 +105,8 @@ def test_each_trouble_of_the_model_has_its_reason(project, agent, trouble, reaso
             answer = booth.take(timeout_s=4.0 if trouble.is_still else 60.0).answer
     assert isinstance(answer, NoAnswer)
     assert answer.reason is reason, answer
-    assert answer.session
+    # It may not have come so far as to have one.
+    assert answer.session or (agent == "opencode" and trouble.is_still)
     failure = (booth.record / "failure.txt").read_text()
     assert failure.startswith(reason.value)
     assert reason is not Reason.NOT_LOGGED_IN or booth.agent.needs.login in failure
@@ -107,15 +114,17 @@ def test_each_trouble_of_the_model_has_its_reason(project, agent, trouble, reaso
 
 def test_a_used_up_subscription_says_when_it_can_be_used_again(project, agent):
     reset = int(time.time()) + 3600
-    headers = {
-        "claude": {"anthropic-ratelimit-unified-reset": str(reset), "anthropic-ratelimit-unified-status": "rejected",
-                   "anthropic-ratelimit-unified-representative-claim": "five_hour"},
-        "codex": {"x-codex-primary-used-percent": "100", "x-codex-primary-window-minutes": "300",
-                  "x-codex-primary-reset-at": str(reset)},
+    delay = {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "3600s"}
+    troubles = {
+        "claude": Trouble(429, {"anthropic-ratelimit-unified-reset": str(reset),
+            "anthropic-ratelimit-unified-status": "rejected",
+            "anthropic-ratelimit-unified-representative-claim": "five_hour"}, kind="rate_limit_error"),
+        "codex": Trouble(429, {"x-codex-primary-used-percent": "100", "x-codex-primary-window-minutes": "300",
+            "x-codex-primary-reset-at": str(reset)}, kind="usage_limit_reached", more={"resets_at": reset}),
+        "gemini": Trouble(429, kind="RESOURCE_EXHAUSTED", more={"details": [delay]}),
+        "opencode": Trouble(429, {"retry-after": "3600"}),
     }  # fmt: skip
-    kind = "usage_limit_reached" if agent == "codex" else "rate_limit_error"
-    trouble = Trouble(429, headers[agent], kind=kind, more={"resets_at": reset})
-    with model_server(ModelTurn(trouble=trouble)) as model:
+    with model_server(ModelTurn(trouble=troubles[agent])) as model:
         log_in(project, agent, model)
         if agent == "claude":
             del project.environment["ANTHROPIC_API_KEY"]
@@ -123,13 +132,15 @@ def test_a_used_up_subscription_says_when_it_can_be_used_again(project, agent):
         with turns(project, agent) as booth:
             answer = booth.take().answer
     assert answer.reason is Reason.RATE_LIMITED
-    assert answer.reset_at == datetime.fromtimestamp(reset, UTC)
+    # Some tell the moment, and some how long it is until then.
+    late = answer.reset_at - datetime.fromtimestamp(reset, UTC)
+    assert timedelta(0) <= late < timedelta(seconds=60 if agent in ("gemini", "opencode") else 1)
 
 
 def test_nobody_logged_in_is_said_at_once(project, agent):
     with model_server(ModelTurn("x")) as model:
         log_in(project, agent, model)
-        for name in ("ANTHROPIC_API_KEY", "OUR_KEY"):
+        for name in KEYS:
             project.environment.pop(name, None)
         with turns(project, agent) as booth:
             answer = booth.take().answer
@@ -172,6 +183,8 @@ def test_a_reader_changes_nothing_that_counts_and_a_denial_is_told(project, agen
             answer = booth.take(role=Role.REVIEWER).answer
             assert isinstance(answer, Answer)
             assert agent == "codex" or not (booth.sandbox / "made.txt").exists()
+        if agent in ("gemini", "opencode"):
+            assert answer.denials[0].startswith(call.name), "it exits with 0, and says that it is done"
         if agent == "claude":
             outside = ToolUse("Write", {"file_path": "/etc/made.txt", "content": "x"})
             model.turns = (ModelTurn(tools=(outside,)), ModelTurn("done"))
@@ -180,13 +193,21 @@ def test_a_reader_changes_nothing_that_counts_and_a_denial_is_told(project, agen
 
 
 def test_a_credential_is_lent_refreshed_and_left_nowhere(project, agent):
-    folder, name = (".claude", ".credentials.json") if agent == "claude" else (".codex", "auth.json")
-    own = project.home / folder / name
+    if agent == "gemini":
+        pytest.skip("its login asks Google; tests/agents/test_credentials.py has its file")
+    # Where the user's is, and where the copy is inside.
+    places = {
+        "claude": (".claude/.credentials.json", "$CLAUDE_CONFIG_DIR/.credentials.json"),
+        "codex": (".codex/auth.json", "$CODEX_HOME/auth.json"),
+        "opencode": (".local/share/opencode/auth.json", "$XDG_DATA_HOME/opencode/auth.json"),
+    }
+    place, where = places[agent]
+    own = project.home / place
+    name = own.name
     token = "a-token-that-nobody-may-ever-see"
-    own.parent.mkdir(exist_ok=True)
+    own.parent.mkdir(parents=True, exist_ok=True)
     own.write_text(json.dumps({"login": {"access": token, "expires": 1}}))
-    where = "$CLAUDE_CONFIG_DIR" if agent == "claude" else "$CODEX_HOME"
-    refresh = f"cat {where}/{name}; sed -i s/ever/EVER/ {where}/{name}"
+    refresh = f"cat {where}; sed -i s/ever/EVER/ {where}"
     with model_server(ModelTurn(tools=(shell(agent, refresh),)), ModelTurn("done")) as model:
         log_in(project, agent, model)
         if agent == "codex":

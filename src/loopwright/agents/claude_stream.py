@@ -5,26 +5,17 @@ What the fields mean was measured with the version that the tests pin; what is n
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
 from loopwright.agents.port import Used
 from loopwright.agents.prices import Tokens
+from loopwright.agents.stream_lines import called, parsed, short
 
 _EDITS = ("Write", "Edit", "MultiEdit", "NotebookEdit")
-_SHOWN = 200
+_ABOUT = ("file_path", "command", "pattern", "url", "description")
 _MOST_LISTED = 100
-
-
-def parsed(line: bytes) -> dict[str, Any] | None:
-    """One event; None for what is none."""
-    try:
-        event = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    return event if isinstance(event, dict) else None
 
 
 def shown(line: bytes) -> str | None:
@@ -41,9 +32,9 @@ def shown(line: bytes) -> str | None:
             return "\n".join(_said(block) for block in _blocks(event)) or None
         case "user", _:
             failed = [block for block in _blocks(event) if block.get("is_error")]
-            return "\n".join(f"  failed: {_short(block.get('content'))}" for block in failed) or None
+            return "\n".join(f"  failed: {short(block.get('content'))}" for block in failed) or None
         case "rate_limit_event", _:
-            return f"rate limit: {_short(event.get('rate_limit_info'))}"
+            return f"rate limit: {short(event.get('rate_limit_info'))}"
         case "result", _:
             return f"ended: {event.get('terminal_reason') or event.get('subtype')}, {event.get('num_turns')} turns"
         case _:
@@ -140,7 +131,7 @@ def denials_in(result: Mapping[str, Any]) -> tuple[str, ...]:
     """What it was not allowed to do."""
     found = result.get("permission_denials")
     listed = found if isinstance(found, list) else []
-    return tuple(_called(one.get("tool_name"), one.get("tool_input")) for one in listed if isinstance(one, dict))
+    return tuple(called(one.get("tool_name"), one.get("tool_input"), _ABOUT) for one in listed if isinstance(one, dict))
 
 
 def moment(seconds: object) -> datetime | None:
@@ -164,17 +155,5 @@ def _blocks(event: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def _said(block: Mapping[str, Any]) -> str:
     if block.get("type") == "tool_use":
-        return f"→ {_called(block.get('name'), block.get('input'))}"
+        return f"→ {called(block.get('name'), block.get('input'), _ABOUT)}"
     return str(block.get("text") or "")
-
-
-def _called(name: object, given: object) -> str:
-    about = given if isinstance(given, dict) else {}
-    what = next((about[key] for key in ("file_path", "command", "pattern", "url", "description") if key in about), "")
-    return f"{name} {_short(what)}".strip()
-
-
-def _short(value: object) -> str:
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    line = text.strip().partition("\n")[0]
-    return line if len(line) <= _SHOWN else f"{line[:_SHOWN]}…"

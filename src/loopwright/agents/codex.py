@@ -17,7 +17,7 @@ from loopwright.agents.needs import Address, Credential, Needs
 from loopwright.agents.port import Answer, NoAnswer, Ran, Reason, Role, Starter, Turn, Used
 from loopwright.agents.prices import Tokens, cost_of
 from loopwright.agents.shelling import hand_over, with_prompt
-from loopwright.agents.structured import strict_form
+from loopwright.agents.structured import in_words, strict_form
 from loopwright.agents.usage import FILE, add_usage, forget_usage, read_usage
 from loopwright.workspace.settings_model import AgentSettings
 
@@ -35,7 +35,6 @@ NEEDS = Needs(
     says_no_login=False,
 )
 _NOT_FOUND = 127
-_PROMPT = "\n\nAnswer with JSON alone, which fits this JSON Schema:\n{schema}\n"
 _BY_STATUS = {401: Reason.NOT_LOGGED_IN, 403: Reason.NOT_LOGGED_IN, 429: Reason.RATE_LIMITED}
 _BY_CODE = {
     "usage_limit_exceeded": Reason.RATE_LIMITED,
@@ -89,7 +88,7 @@ class CodexAgent:
         strict = strict_form(turn.schema) if turn.schema is not None else None
         asked = turn
         if turn.schema is not None and strict is None:
-            asked = replace(turn, prompt=turn.prompt + _PROMPT.format(schema=json.dumps(turn.schema)))
+            asked = replace(turn, prompt=in_words(turn.prompt, turn.schema))
         argv = with_prompt(asked, (str(turn.program or "codex"), *self._arguments(turn, strict, session)))
         command, env = ("sh", "-c", _START, "codex", *argv), {"CODEX_HOME": str(home)}
         self._streams[turn.mailbox] = stream

@@ -6,10 +6,7 @@ lies in the agent's home, so it is read as what an untrusted hand wrote. What is
 
 from __future__ import annotations
 
-import json
-import os
 import re
-import stat
 import threading
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
@@ -18,22 +15,12 @@ from typing import Any
 
 from loopwright.agents.port import Used
 from loopwright.agents.prices import Tokens
+from loopwright.agents.stream_lines import parsed, short, whole_lines
 from loopwright.agents.usage import is_session
 
-_SHOWN = 200
 _MOST_LISTED = 100
-_MOST_AT_ONCE = 8 << 20
 _FULL = 100.0
 _STATUS = re.compile(r"\bstatus:? (\d{3})\b")
-
-
-def parsed(line: bytes) -> dict[str, Any] | None:
-    """One event; None for what is none."""
-    try:
-        event = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    return event if isinstance(event, dict) else None
 
 
 def shown(line: bytes) -> str | None:
@@ -45,7 +32,7 @@ def shown(line: bytes) -> str | None:
         case "item.completed":
             return _item_shown(event.get("item"))
         case "turn.failed":
-            return f"failed: {_short(_message(event.get('error')))}"
+            return f"failed: {short(_message(event.get('error')))}"
         case "turn.completed":
             return "ended"
         case _:
@@ -105,7 +92,7 @@ class Stream:
             self._file = session_file(self._home, self.session)
         if self._file is None:
             return
-        data = _whole_lines(self._file, self._read_to)
+        data = whole_lines(self._file, self._read_to)
         self._read_to += len(data)
         for line in data.splitlines():
             record = parsed(line)
@@ -198,19 +185,6 @@ def _reset(limits: object) -> datetime | None:
         return None
 
 
-def _whole_lines(path: Path, start: int) -> bytes:
-    try:
-        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
-        return b""
-    with os.fdopen(handle, "rb") as stream:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            return b""
-        stream.seek(start)
-        data = stream.read(_MOST_AT_ONCE)
-    return data[: data.rfind(b"\n") + 1]
-
-
 def _item_shown(item: object) -> str | None:
     if not isinstance(item, dict):
         return None
@@ -218,7 +192,7 @@ def _item_shown(item: object) -> str | None:
         case "agent_message":
             return str(item.get("text") or "") or None
         case "command_execution":
-            return f"→ {_short(item.get('command'))} (exit {item.get('exit_code')})"
+            return f"→ {short(item.get('command'))} (exit {item.get('exit_code')})"
         case "file_change":
             changes = item.get("changes")
             paths = (
@@ -226,7 +200,7 @@ def _item_shown(item: object) -> str | None:
             )
             return f"→ changed {', '.join(paths)}"
         case "error":
-            return f"note: {_short(item.get('message'))}"
+            return f"note: {short(item.get('message'))}"
         case "mcp_tool_call":
             return f"→ {item.get('server')}: {item.get('tool')}"
         case _:
@@ -235,8 +209,3 @@ def _item_shown(item: object) -> str | None:
 
 def _message(error: object) -> str:
     return str(error.get("message") or "") if isinstance(error, dict) else str(error)
-
-
-def _short(value: object) -> str:
-    line = str(value).strip().partition("\n")[0]
-    return line if len(line) <= _SHOWN else f"{line[:_SHOWN]}…"

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from loopwright.agents.needs import Credential, Needs
-from loopwright.agents.shelling import hand_over
+from loopwright.agents.shelling import folder_in, hand_over
 from loopwright.errors import StorageFailed
 from loopwright.kernel.digest import sha256
 from loopwright.kernel.files import read_head, read_plainly, write_durably
@@ -35,13 +35,13 @@ def lend(needs: Needs, environment: Mapping[str, str], home: Path) -> None:
         except OSError:
             continue
         _note(home, credential, data)
-        hand_over(home / credential.file, data)
+        hand_over(_copy(home, credential), data)
 
 
 def take_back(needs: Needs, environment: Mapping[str, str], home: Path) -> None:
     """Bring back what was refreshed, and leave no credential behind; does nothing where none was lent."""
     for credential in needs.credentials:
-        copy = home / credential.file
+        copy = _copy(home, credential)
         source = credential.source(environment)
         try:
             data, is_longer = read_head(copy, _MOST_BYTES)
@@ -83,7 +83,7 @@ def _bring_back(credential: Credential, source: Path, data: bytes, home: Path) -
         return
     if sha256(data) == lent:
         return
-    with locked(home.parents[2] / f"{credential.file}.lock"):
+    with locked(home.parents[2] / f"{_plain(credential)}.lock"):
         now = read_plainly(source, most=_MOST_BYTES)
         if sha256(now) == lent and _is_refreshed(now, data):
             write_durably(source, data, mode=source.stat().st_mode & 0o777)
@@ -115,4 +115,13 @@ def _note(home: Path, credential: Credential, data: bytes) -> None:
 
 def _record(home: Path, credential: Credential) -> Path:
     """Beside the home, where the agent does not get."""
-    return home.with_name(f"{home.name}{credential.file}.lent")
+    return home.with_name(f"{home.name}{_plain(credential)}.lent")
+
+
+def _copy(home: Path, credential: Credential) -> Path:
+    *folders, name = Path(credential.file).parts
+    return folder_in(home, *folders) / name
+
+
+def _plain(credential: Credential) -> str:
+    return credential.file.replace("/", "-")

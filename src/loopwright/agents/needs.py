@@ -16,6 +16,7 @@ class Credential(msgspec.Struct, frozen=True):
 
     # Below the folder that `variable` names, else below the user's home.
     folder: str
+    # May lie in folders, which are the same in a private home.
     file: str
     variable: str = ""
 

@@ -23,6 +23,17 @@ def hand_over(path: Path, data: bytes) -> None:
         stream.write(data)
 
 
+def folder_in(home: Path, *parts: str) -> Path:
+    """A folder below an agent's home, made if need be; a link in its place is not followed."""
+    folder = home
+    for part in parts:
+        folder = folder / part
+        if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
+            folder.unlink()
+        folder.mkdir(mode=0o700, exist_ok=True)
+    return folder
+
+
 def with_prompt(turn: Turn, argv: tuple[str, ...], defaults: Mapping[str, str] | None = None) -> tuple[str, ...]:
     """The command that reads the turn's prompt; `defaults` are variables that it gets where the user set none."""
     path = turn.mailbox / PROMPT

@@ -11,6 +11,7 @@ import msgspec
 from loopwright.agents.port import Answer, NoAnswer, Reason
 
 _T = TypeVar("_T")
+_PROMPT = "\n\nAnswer with JSON alone, which fits this JSON Schema:\n{schema}\n"
 _REPAIR = "\n\nYour last answer could not be used: {problem}. Answer again with the JSON alone."
 
 
@@ -28,6 +29,11 @@ def schema_of(kind: type[Any]) -> Mapping[str, Any]:
     definitions = dict(made["$defs"])
     whole = definitions.pop(name)
     return {**whole, "$defs": definitions} if definitions else whole
+
+
+def in_words(prompt: str, schema: Mapping[str, Any]) -> str:
+    """The prompt of an agent whose program has no means of its own to ask for a shape."""
+    return prompt + _PROMPT.format(schema=json.dumps(schema, ensure_ascii=False))
 
 
 def strict_form(schema: Mapping[str, Any]) -> Mapping[str, Any] | None:
@@ -59,10 +65,10 @@ def _strict(node: Any) -> Any:
 
 
 def read_answer(text: str, kind: type[_T]) -> _T:
-    """The answer as this kind; a fence around the JSON is passed over."""
+    """The answer as this kind; a fence around the JSON, and what is said before and after that, is passed over."""
     body = text.strip()
-    if body.startswith("```"):
-        body = body.partition("\n")[2].rpartition("```")[0]
+    if not body.startswith(("{", "[")) and "```" in body:
+        body = body.partition("```")[2].partition("\n")[2].rpartition("```")[0]
     try:
         document: Any = json.loads(body)
         return msgspec.convert(document, kind)

@@ -20,6 +20,7 @@ from loopwright.loop.model import (
     Mode,
     OpenTurn,
     Spent,
+    Takeover,
     Task,
     TaskStatus,
     Tree,
@@ -261,6 +262,12 @@ class AnswerDecision(_Command, frozen=True, kw_only=True):
     by: str
 
 
+class HandOver(_Command, frozen=True, kw_only=True):
+    """An agent can't go on with the action that is under way, and another one takes it over, from its start."""
+
+    takeover: Takeover
+
+
 class BeginTurn(_Command, frozen=True, kw_only=True):
     """An agent is about to be asked."""
 
@@ -309,6 +316,6 @@ Command = (
     Create | Start | Pause | Resume | Stop | Fail | Finish | Retry | GiveIterations | SetBudget | SetTaskBudget
     | SetMode | AddTask | AddTasks | EditTask | RemoveTask | OrderTasks | MarkTaskDone | Advance | Choose | FinishInit
     | FinishDevelop | ProposeHypotheses | JudgeHypothesis | FinishDebug | FinishValidate | FinishComplete | PauseAction
-    | AbandonAction | NoteError | NoteProgress | AskDecisions | AnswerDecision | BeginTurn | Count | Arrive | Leave
-    | TakeSkillState | TakeKeys | TakeIteration
+    | AbandonAction | HandOver | NoteError | NoteProgress | AskDecisions | AnswerDecision | BeginTurn | Count | Arrive
+    | Leave | TakeSkillState | TakeKeys | TakeIteration
 )  # fmt: skip

@@ -40,6 +40,8 @@ class Desk(msgspec.Struct, frozen=True):
     settings: LoopSettings
     max_retries: int
     waits_for_quota: bool
+    # Who may take over from an agent at its limit, in turn; nobody where that is not allowed.
+    order: tuple[str, ...]
     clock: Clock
     cancellation: Cancellation
     freezer: Freezer

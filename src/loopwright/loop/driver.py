@@ -12,7 +12,7 @@ from loopwright.kernel.clock import stamp
 from loopwright.kernel.process import Stopped, wait_for_request
 from loopwright.loop import commands as c
 from loopwright.loop.actions import complete, debug, develop, init, validate
-from loopwright.loop.actions.asking import WORKER, HeldBack, TurnStopped
+from loopwright.loop.actions.asking import WORKER, HandedOver, HeldBack, TurnStopped
 from loopwright.loop.choice import awaits_choice
 from loopwright.loop.desk import Desk
 from loopwright.loop.model import Action, ErrorLine, Held, Hold, Holder, Loop, Running, UnderWay, Worker
@@ -81,6 +81,8 @@ def advance(loop_id: str, desk: Desk, shop: Workshop) -> Loop:
         outcome = _perform(loop, desk, shop, under_way)
     except HeldBack as back:
         return _goes_on_later(desk, loop, under_way, back) if back.goes_on else _held(desk, loop, back)
+    except HandedOver as change:
+        return _handed_over(desk, loop, change)
     except SecretLeak as leak:
         hold = Hold(holder=Holder.BLOCKER, code="secret_leak", message=leak.message, since=stamp(desk.clock()))
         return _held(desk, loop, HeldBack(hold, turn_taken=True))
@@ -143,6 +145,14 @@ def _goes_on_later(desk: Desk, loop: Loop, under_way: UnderWay, back: HeldBack) 
             opened.apply(taken, WORKER)
         with suppress(LoopRefused):
             opened.apply(c.Pause(hold=back.hold), WORKER)
+        return opened.loop
+
+
+def _handed_over(desk: Desk, loop: Loop, change: HandedOver) -> Loop:
+    """The action stays under way; who takes it over begins in a fresh sandbox, with a session of its own."""
+    with desk.store.changing(loop.loop_id) as opened:
+        with suppress(LoopRefused):  # somebody stopped it meanwhile
+            opened.apply(c.HandOver(takeover=change.takeover), WORKER)
         return opened.loop
 
 

@@ -20,6 +20,7 @@ from loopwright.loop.model import (
     Mode,
     OpenTurn,
     Spent,
+    Takeover,
     Task,
     TaskStatus,
     Tree,
@@ -229,6 +230,12 @@ class ProgressNoted(_Event, frozen=True, kw_only=True, tag="progress.noted"):
     by: str
 
 
+class AgentChanged(_Event, frozen=True, kw_only=True, tag="agent.changed"):
+    """Another agent goes on with the action."""
+
+    takeover: Takeover
+
+
 class TurnBegun(_Event, frozen=True, kw_only=True, tag="turn.begun"):
     """An agent is asked; what that costs is not known yet."""
 
@@ -301,5 +308,5 @@ Event = (
     | ActionStarted | ActionPaused | ActionAbandoned | ActionDone | LoopInitialised | TaskFinished | WorkKept
     | WorkDropped | HypothesesProposed | HypothesisJudged | ValidationRecorded | ErrorNoted | ProgressNoted | TurnBegun
     | CostCounted | DecisionAsked | DecisionAnswered | WorkerArrived | WorkerLeft | SkillStateTaken | OutsideKeysTaken
-    | IterationTaken | LoopRestored
+    | IterationTaken | LoopRestored | AgentChanged
 )  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from loopwright.agents.port import Role
 from loopwright.loop import events as e
 from loopwright.loop.marks import FIX
 from loopwright.loop.model import (
@@ -105,6 +106,8 @@ def _life(loop: Loop, event: e.Event, at: str) -> Loop:  # noqa: C901, PLR0912 -
 
 
 def _lifted(loop: Loop, holder: Holder) -> Loop:
+    if holder is Holder.QUOTA:
+        loop = replace(loop, takeovers_before_resume=len(loop.takeovers))
     before = loop.phase.holds if isinstance(loop.phase, Held) else ()
     holds = tuple(one for one in before if one.holder != holder)
     # Half open: one more iteration without progress, and the breaker is open again.
@@ -196,7 +199,8 @@ def _work(loop: Loop, event: e.Event, at: str) -> Loop:
         case e.ProgressNoted():
             return loop
         case e.TurnBegun(turn=turn):
-            return replace(loop, open_turn=turn)
+            built = (turn.agent,) if turn.role == Role.BUILDER else ()
+            return replace(loop, open_turn=turn, builders=tuple(dict.fromkeys((*loop.builders, *built))))
         case e.CostCounted():
             return _counted(loop, event)
         case _:
@@ -257,6 +261,8 @@ def _findings(loop: Loop, event: e.Event, at: str) -> Loop:
                 for one in loop.debug.hypotheses
             )
             return replace(loop, debug=replace(loop.debug, hypotheses=judged, last_analysis_at=at))
+        case e.AgentChanged(takeover=takeover):
+            return replace(loop, takeovers=(*loop.takeovers, takeover))
         case e.DecisionAsked(decision=decision):
             return replace(loop, decisions=(*loop.decisions, decision))
         case e.DecisionAnswered():

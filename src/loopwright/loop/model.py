@@ -225,6 +225,19 @@ class OpenTurn(_Value, frozen=True, kw_only=True):
     role: str | None = None
 
 
+class Takeover(_Value, frozen=True, kw_only=True):
+    """An agent could not go on, and another one took its place; `until` is when it is back, where that was told."""
+
+    agent: str
+    by: str
+    role: str
+    code: str
+    message: str
+    at: str
+    action_id: str
+    until: str | None = None
+
+
 class Decision(_Value, frozen=True, kw_only=True):
     """What an agent asked a person, and what that person said; nobody is asked the same again."""
 
@@ -321,6 +334,11 @@ class Loop(_Value, frozen=True, kw_only=True):
     turns: dict[str, int] = {}
     open_turn: OpenTurn | None = None
     decisions: tuple[Decision, ...] = ()
+    takeovers: tuple[Takeover, ...] = ()
+    # How many of them were there when the last hold for a limit was lifted.
+    takeovers_before_resume: int = 0
+    # Every agent that was asked to build, in the order in which it first was: none of them can review the work.
+    builders: tuple[str, ...] = ()
     tree: Tree | None = None
     # The work before what was only tried: a validation that fails goes back to it.
     fallback: Tree | None = None

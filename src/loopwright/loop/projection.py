@@ -155,6 +155,9 @@ def _own(loop: Loop) -> Document:
         own["tasks"] = tasks
     if loop.decisions:
         own["decisions"] = [msgspec.to_builtins(one) for one in loop.decisions]
+    if loop.takeovers:
+        own["takeovers"] = [msgspec.to_builtins(one) for one in loop.takeovers]
+        own["builders"] = list(loop.builders)
     if isinstance(loop.phase, Failed):
         own["failure_code"] = loop.phase.code
     if isinstance(loop.phase, Completed) and loop.phase.forced:

@@ -259,6 +259,9 @@ def _work(loop: Loop, command: c.Command) -> Verdict:  # noqa: C901, PLR0912 -- 
             return Accepted((e.ActionAbandoned(action_id=loop.under_way.id, why=why, turn_taken=taken),))
         case c.PauseAction(action_id=action_id, session=session, turn_taken=taken) if _is_at(loop, action_id):
             return Accepted((e.ActionPaused(action_id=action_id, session=session, turn_taken=taken),))
+        case c.HandOver(takeover=takeover) if _is_at(loop, takeover.action_id):
+            paused = e.ActionPaused(action_id=takeover.action_id, turn_taken=True)
+            return Accepted((e.AgentChanged(takeover=takeover), paused))
         case c.FinishInit(action_id=action_id, tasks=tasks) if _is_at(loop, action_id, Action.INIT):
             return _initialised(loop, action_id, tasks)
         case c.FinishDevelop(action_id=action_id) if _is_at(loop, action_id, Action.DEVELOP):

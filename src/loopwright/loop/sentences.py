@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from loopwright.loop import events as e
 from loopwright.loop.model import Budget, Hold, Spent, Validation
+from loopwright.loop.stand_in import takeover_in_words
 from loopwright.wording.catalogue import ENGLISH, Catalogue
 
 _MOST_NAMES = 5
@@ -119,6 +120,8 @@ def _of_turns(event: e.Event, say: Catalogue) -> str:
         case e.TurnBegun(turn=turn):
             asked = say.words("{agent} is asked", agent=turn.agent)
             return asked + (say.words(" about task {task_id}", task_id=turn.task_id) if turn.task_id else "")
+        case e.AgentChanged(takeover=one):
+            return say.told(takeover_in_words(one))
         case e.CostCounted(spent=spent):
             return say.words("it cost {spent}", spent=_spent_in_words(spent, say))
         case e.ProgressNoted(text=text, by=by):

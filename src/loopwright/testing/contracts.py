@@ -62,6 +62,8 @@ def turn_for(mailbox: Path, prompt: str = "a prompt", timeout_s: float = 20.0, r
 class AgentContract:
     """One turn in, one typed answer out, nothing but the mailbox touched."""
 
+    timeout_s = 20.0
+
     def answering(self, tmp_path: Path) -> Agent:
         """An agent that answers `an answer` to any replanner's turn."""
         raise NotImplementedError
@@ -79,7 +81,7 @@ class AgentContract:
     def _take(self, agent: Agent, tmp_path: Path) -> Answer | NoAnswer:
         mailbox = tmp_path / "mailbox"
         mailbox.mkdir()
-        return agent.take(turn_for(mailbox), self.start)
+        return agent.take(turn_for(mailbox, timeout_s=self.timeout_s), self.start)
 
     def test_it_has_a_name(self, tmp_path: Path) -> None:
         """Settings and records call it by name."""

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from loopwright.testing.wire import WIRES, ModelTurn, Trouble, Wire
+from loopwright.testing.wire import Event, ModelTurn, Trouble, Wire, wire_for
 
 _NONE: Mapping[str, str] = {}
 _NO_SCRIPTS: Mapping[str, Sequence[ModelTurn]] = {}
@@ -87,11 +87,11 @@ class _Handler(BaseHTTPRequestHandler):
         body = json.loads(raw) if raw else {}
         path = self.path.partition("?")[0]
         self._model.requests.append((path, body))
-        wire = next((wire for wire in WIRES if path.endswith(wire.path.removeprefix("/v1"))), None)
+        wire = wire_for(path)
         if wire is None:
             self._say_json({"input_tokens": 100})
         else:
-            self._stream(wire, body)
+            self._answer(wire, path, body)
 
     def do_GET(self) -> None:
         self._say_json({"object": "list", "data": [], "models": []})
@@ -102,22 +102,27 @@ class _Handler(BaseHTTPRequestHandler):
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 -- the base class's name
         """Not to the test's terminal."""
 
-    def _stream(self, wire: Wire, body: Mapping[str, Any]) -> None:
+    def _answer(self, wire: Wire, path: str, body: Mapping[str, Any]) -> None:
         turn = self._model.turn(wire, body)
-        if turn.trouble is not None and turn.trouble.status is not None:
-            self._refuse(turn.trouble, turn.trouble.status)
-            return
+        model, number = wire.model_in(path, body), len(self._model.requests)
+        trouble = turn.trouble
+        if trouble is not None and trouble.status is not None:
+            self._say_json(wire.refusal(trouble, trouble.status), trouble.status, trouble.headers)
+        elif wire.is_streamed(path, body):
+            self._stream(wire, wire.events(turn, model, number), trouble)
+        else:
+            self._say_json(wire.whole(turn, model, number))
+
+    def _stream(self, wire: Wire, events: Iterator[Event], trouble: Trouble | None) -> None:
         self.send_response(200)
         self.send_header("content-type", "text/event-stream")
         self.send_header("connection", "close")
         self.end_headers()
-        events = wire.events(turn, str(body.get("model", "scripted")), len(self._model.requests))
-        for number, (kind, data) in enumerate(events):
-            if number and turn.trouble is not None:
-                self._spoil(turn.trouble)
+        for number, event in enumerate(events):
+            if number and trouble is not None:
+                self._spoil(trouble)
                 return
-            payload = json.dumps({"type": kind, "sequence_number": number, **data})
-            self.wfile.write(f"event: {kind}\ndata: {payload}\n\n".encode())
+            self.wfile.write(wire.framed(event, number))
             self.wfile.flush()
 
     def _spoil(self, trouble: Trouble) -> None:
@@ -126,10 +131,6 @@ class _Handler(BaseHTTPRequestHandler):
             self._model.closing.wait()
         with suppress(OSError):
             self.connection.shutdown(socket.SHUT_RDWR)
-
-    def _refuse(self, trouble: Trouble, status: int) -> None:
-        error = {"type": trouble.kind, "code": trouble.kind, "message": trouble.message, **trouble.more}
-        self._say_json({"type": "error", "error": error}, status, trouble.headers)
 
     def _say_json(self, record: Mapping[str, Any], status: int = 200, headers: Mapping[str, str] = _NONE) -> None:
         data = json.dumps(record).encode()

@@ -46,8 +46,9 @@ class ModelTurn(msgspec.Struct, frozen=True):
 
 
 class Wire:
-    """One provider's format: how to count the turns so far, and how to say the next one."""
+    """One provider's format: how to count the turns so far, and how to say the next one, or what went wrong."""
 
+    # How the path of a request ends that is asked in this format.
     path: str
 
     def turns_so_far(self, body: Mapping[str, Any]) -> int:
@@ -58,11 +59,37 @@ class Wire:
         """The turn as server-sent events."""
         raise NotImplementedError
 
+    def framed(self, event: Event, number: int) -> bytes:
+        """One event as it goes over the wire; `number` is its place in the stream."""
+        kind, data = event
+        payload = json.dumps({"type": kind, "sequence_number": number, **data})
+        return f"event: {kind}\ndata: {payload}\n\n".encode()
+
+    def refusal(self, trouble: Trouble, status: int) -> Mapping[str, Any]:
+        """The body of an answer that is an error."""
+        del status
+        error = {"type": trouble.kind, "code": trouble.kind, "message": trouble.message, **trouble.more}
+        return {"type": "error", "error": error}
+
+    def model_in(self, path: str, body: Mapping[str, Any]) -> str:
+        """Which model is asked."""
+        del path
+        return str(body.get("model", "scripted"))
+
+    def is_streamed(self, path: str, body: Mapping[str, Any]) -> bool:
+        """Whether a request wants its answer as a stream."""
+        del path, body
+        return True
+
+    def whole(self, turn: ModelTurn, model: str, number: int) -> Mapping[str, Any]:
+        """The turn in one piece, for who wants no stream."""
+        raise NotImplementedError
+
 
 class AnthropicMessages(Wire):
     """POST /v1/messages, as Claude Code speaks it."""
 
-    path = "/v1/messages"
+    path = "/messages"
 
     def turns_so_far(self, body: Mapping[str, Any]) -> int:
         """Each assistant message is a turn."""
@@ -94,7 +121,7 @@ class AnthropicMessages(Wire):
 class OpenAIResponses(Wire):
     """POST /v1/responses, as Codex speaks it."""
 
-    path = "/v1/responses"
+    path = "/responses"
     _OWN_ITEMS = ("function_call", "custom_tool_call", "local_shell_call", "reasoning")
 
     def turns_so_far(self, body: Mapping[str, Any]) -> int:
@@ -135,4 +162,125 @@ class OpenAIResponses(Wire):
         yield "response.completed", {"response": {**response, "status": "completed", "output": items, "usage": usage}}
 
 
-WIRES: tuple[Wire, ...] = (AnthropicMessages(), OpenAIResponses())
+class OpenAIChat(Wire):
+    """POST /v1/chat/completions, as opencode speaks it to any provider that is like OpenAI."""
+
+    path = "/chat/completions"
+
+    def turns_so_far(self, body: Mapping[str, Any]) -> int:
+        """Each assistant message is a turn."""
+        return sum(message["role"] == "assistant" for message in body.get("messages", ()))
+
+    def events(self, turn: ModelTurn, model: str, number: int) -> Iterator[Event]:
+        """Chunks of one choice, and at the end what it used."""
+        chunk = {"id": f"chat_{number}", "object": "chat.completion.chunk", "created": 0, "model": model}
+        said = _as_chat(turn, number)
+        yield "chunk", {**chunk, "choices": [_choice({"role": "assistant", "content": ""}, None)]}
+        yield "chunk", {**chunk, "choices": [_choice(said, None)]}
+        yield "chunk", {**chunk, "choices": [_choice({}, "tool_calls" if turn.tools else "stop")]}
+        yield "chunk", {**chunk, "choices": [], "usage": _CHAT_USAGE}
+        yield "end", {}
+
+    def framed(self, event: Event, number: int) -> bytes:
+        """Data alone, and a word at the end."""
+        del number
+        kind, data = event
+        return b"data: [DONE]\n\n" if kind == "end" else b"data: " + json.dumps(data).encode() + b"\n\n"
+
+    def is_streamed(self, path: str, body: Mapping[str, Any]) -> bool:
+        """Its body says so."""
+        del path
+        return bool(body.get("stream"))
+
+    def whole(self, turn: ModelTurn, model: str, number: int) -> Mapping[str, Any]:
+        """One completion."""
+        message = {"role": "assistant", **_as_chat(turn, number)}
+        choice = {"index": 0, "message": message, "finish_reason": "tool_calls" if turn.tools else "stop"}
+        return {
+            "id": f"chat_{number}", "object": "chat.completion", "created": 0, "model": model, "choices": [choice],
+            "usage": _CHAT_USAGE,
+        }  # fmt: skip
+
+
+class GoogleContent(Wire):
+    """POST /v1beta/models/M:streamGenerateContent and :generateContent, as Gemini CLI speaks it."""
+
+    path = "enerateContent"
+
+    def turns_so_far(self, body: Mapping[str, Any]) -> int:
+        """Contents of the model, in a row, are one turn."""
+        own = [content.get("role") == "model" for content in body.get("contents", ())]
+        return sum(now and not before for before, now in zip([False, *own], own, strict=False))
+
+    def events(self, turn: ModelTurn, model: str, number: int) -> Iterator[Event]:
+        """A candidate in parts; the last of them says why it ends."""
+        parts: list[dict[str, Any]] = [{"text": turn.text}]
+        parts += [{"functionCall": {"name": tool.name, "args": tool.input}} for tool in turn.tools]
+        for part in parts:
+            yield "chunk", {**self._answer(model, number), "candidates": [_candidate([part])]}
+        ended = {**_candidate([{"text": ""}]), "finishReason": "STOP"}
+        yield "chunk", {**self._answer(model, number), "candidates": [ended], "usageMetadata": _GOOGLE_USAGE}
+
+    def framed(self, event: Event, number: int) -> bytes:
+        """Data alone."""
+        del number
+        return b"data: " + json.dumps(event[1]).encode() + b"\r\n\r\n"
+
+    def refusal(self, trouble: Trouble, status: int) -> Mapping[str, Any]:
+        """Its kind is a status in capitals, and what more is known is in its details."""
+        error = {"code": status, "message": trouble.message, "status": trouble.kind, **trouble.more}
+        return {"error": error}
+
+    def model_in(self, path: str, body: Mapping[str, Any]) -> str:
+        """Its path says which."""
+        del body
+        return path.rpartition("/")[2].partition(":")[0]
+
+    def is_streamed(self, path: str, body: Mapping[str, Any]) -> bool:
+        """Its path says so."""
+        del body
+        return path.endswith(":streamGenerateContent")
+
+    def whole(self, turn: ModelTurn, model: str, number: int) -> Mapping[str, Any]:
+        """One answer with all parts."""
+        said = [data["candidates"][0]["content"]["parts"][0] for _, data in self.events(turn, model, number)]
+        candidate = {**_candidate(said), "finishReason": "STOP"}
+        return {**self._answer(model, number), "candidates": [candidate], "usageMetadata": _GOOGLE_USAGE}
+
+    def _answer(self, model: str, number: int) -> dict[str, Any]:
+        return {"responseId": f"content_{number}", "modelVersion": model}
+
+
+WIRES: tuple[Wire, ...] = (AnthropicMessages(), OpenAIResponses(), OpenAIChat(), GoogleContent())
+_CHAT_USAGE = {
+    "prompt_tokens": _TOKENS_IN, "completion_tokens": _TOKENS_OUT, "total_tokens": _TOKENS_IN + _TOKENS_OUT,
+}  # fmt: skip
+_GOOGLE_USAGE = {
+    "promptTokenCount": _TOKENS_IN, "candidatesTokenCount": _TOKENS_OUT, "totalTokenCount": _TOKENS_IN + _TOKENS_OUT,
+}  # fmt: skip
+
+
+def wire_for(path: str) -> Wire | None:
+    """The format that a request to this path is asked in; None for what is no question to a model."""
+    return next((wire for wire in WIRES if path.endswith(wire.path)), None)
+
+
+def _as_chat(turn: ModelTurn, number: int) -> dict[str, Any]:
+    calls = [
+        {
+            "index": at,
+            "id": f"call_{number}_{at}",
+            "type": "function",
+            "function": {"name": tool.name, "arguments": json.dumps(tool.input)},
+        }
+        for at, tool in enumerate(turn.tools)
+    ]
+    return {"content": turn.text or None, **({"tool_calls": calls} if calls else {})}
+
+
+def _choice(delta: Mapping[str, Any], reason: str | None) -> dict[str, Any]:
+    return {"index": 0, "delta": delta, "finish_reason": reason}
+
+
+def _candidate(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    return {"index": 0, "content": {"role": "model", "parts": list(parts)}}

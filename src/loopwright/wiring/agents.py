@@ -10,6 +10,8 @@ from pathlib import Path
 from loopwright.agents.claude import ClaudeAgent
 from loopwright.agents.codex import CodexAgent
 from loopwright.agents.command import CommandAgent
+from loopwright.agents.gemini import GeminiAgent
+from loopwright.agents.opencode import OpencodeAgent
 from loopwright.agents.port import Agent
 from loopwright.agents.scripted import ScriptedAgent, WrittenTurn, read_turns
 from loopwright.agents.shell import ShellAgent
@@ -24,6 +26,8 @@ Factory = Callable[[str, AgentSettings, Mapping[str, str]], Agent]
 OURS: Mapping[str, Factory] = {
     "claude": lambda name, settings, _: ClaudeAgent(name, settings),
     "codex": CodexAgent,
+    "gemini": GeminiAgent,
+    "opencode": OpencodeAgent,
 }
 
 

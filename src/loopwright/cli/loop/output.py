@@ -18,6 +18,7 @@ from loopwright.loop.model import Budget, Completed, Decision, Held, Loop, Spent
 from loopwright.loop.projection import document_of, progress_of
 from loopwright.loop.rules import status_of
 from loopwright.loop.sentences import hold_in_words, validation_in_words
+from loopwright.loop.stand_in import takeover_in_words
 from loopwright.verbs.context import Context
 from loopwright.verbs.loop.look import has_worker
 
@@ -77,6 +78,7 @@ def _say_work(loop: Loop) -> None:
     _say_section(
         told(f"Tasks, {done} of {len(loop.tasks)} done"), [line for task in loop.tasks for line in _of_task(loop, task)]
     )
+    _say_section(words("Agents"), [told(takeover_in_words(one)) for one in loop.takeovers])
     if loop.validation.last_run_at:
         found = loop.validation
         _say_section(

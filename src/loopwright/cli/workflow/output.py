@@ -5,6 +5,7 @@ from __future__ import annotations
 from loopwright.cli.language import told, words
 from loopwright.cli.plain import put, say, say_json
 from loopwright.cli.prices import price_note
+from loopwright.loop.stand_in import takeover_in_words
 from loopwright.verbs.context import Context
 from loopwright.verbs.workflow.look import FlightShown, Shown, show
 from loopwright.workflow.advice import wanted_transition
@@ -80,6 +81,8 @@ def _say_details(found: Shown) -> None:
         say(f"  taken over from {origin.tool} ({origin.path}), which said: {said or 'nothing'}; that opens no gate")
     if found.flight is not None:
         _say_flight(found.flight)
+    for takeover in found.takeovers:
+        put(f"  {told(takeover_in_words(takeover))}")
     for link in found.chain:
         put(f"  {told(link.claim)}? {told(link.basis)}; {told(link.implication)}")
     for one in found.workflow.decisions:

@@ -21,8 +21,9 @@ from loopwright.loop import commands as c
 from loopwright.loop.actions import letters
 from loopwright.loop.budget import hold_after, hold_before_call, left_for_a_turn
 from loopwright.loop.desk import Desk
-from loopwright.loop.model import Action, ErrorLine, Held, Hold, Holder, Loop, OpenTurn, Spent
+from loopwright.loop.model import Action, ErrorLine, Held, Hold, Holder, Loop, OpenTurn, Spent, Takeover
 from loopwright.loop.paying import SHELL, spent_on
+from loopwright.loop.stand_in import next_back, stands_in, who_works
 from loopwright.runner.booth import Booth
 from loopwright.runner.meter import Allowance, Meter
 from loopwright.runner.turn import Asked, meter_for, take_turn
@@ -54,6 +55,14 @@ class HeldBack(Exception):
         self.session = session
 
 
+class HandedOver(Exception):
+    """The agent can't go on with the action; another one begins it anew."""
+
+    def __init__(self, takeover: Takeover) -> None:
+        super().__init__(takeover.message)
+        self.takeover = takeover
+
+
 class TurnStopped(Stopped):
     """An agent's turn was stopped; its next one may go on with the same session."""
 
@@ -73,16 +82,20 @@ def ask(
     *,
     taken: int = 0,
 ) -> Answer | NoAnswer:
-    """One turn; `HeldBack` when there is no budget for it, or the agent can't be had at all."""
+    """One turn; `HeldBack` when there is no budget for it, or no agent can be had; `HandedOver` to the next one."""
     now = stamp(desk.clock())
     loop = desk.store.load(loop.loop_id)  # somebody may have given it more since the action began
     if (hold := hold_before_call(loop, now)) is not None:
         raise HeldBack(hold)
-    agent = _open(desk, agent_name, now)
+    called = _who_works(loop, desk, agent_name, now)
+    try:
+        agent = _open(desk, called, now)
+    except HeldBack as missing:
+        raise _next(loop, desk, agent_name, called, role, missing) from missing
     asked = replace(_asked(loop, desk, agent, role, prompt, taken), schema=schema)
     meter = meter_for(agent, asked, booth)
     letters.tell(loop, desk, booth, role)
-    answer = _paid_for(loop, desk, booth, agent, agent_name, asked, meter)
+    answer = _paid_for(loop, desk, booth, agent, called, asked, meter)
     letters.collect(loop, desk, booth, role, asked.record)
     answer, waiting = _put_to_people(loop, desk, booth, answer)
     if meter.over is not None:
@@ -91,7 +104,9 @@ def ask(
         message = f"the agent {agent.name}: {answer.reason}: {booth.redactor.clean(answer.detail).text}"
         until = None if answer.reset_at is None else stamp(answer.reset_at + timedelta(milliseconds=999))
         hold = Hold(holder=_HOLDERS[answer.reason], code=answer.reason, message=message, since=now, until=until)
-        raise HeldBack(hold, turn_taken=True, goes_on=answer.reason is Reason.RATE_LIMITED, session=meter.session)
+        limited = answer.reason is Reason.RATE_LIMITED
+        back = HeldBack(hold, turn_taken=True, goes_on=limited, session=meter.session)
+        raise _next(desk.store.load(loop.loop_id), desk, agent_name, called, role, back)
     if waiting is not None:
         raise HeldBack(waiting, turn_taken=True, goes_on=True, session=meter.session)
     return answer
@@ -113,6 +128,35 @@ def ask_for(
         return ask(loop, desk, booth, agent_name, role, text, structured.schema_of(kind))
 
     return structured.ask(take, prompt, kind, lambda text: booth.redactor.clean(text).text)
+
+
+def _who_works(loop: Loop, desk: Desk, agent_name: str, now: str) -> str:
+    """The agent that was named, or who stands in for it where the user allows that."""
+    if loop.under_way is None or agent_name == SHELL or not desk.order:
+        return agent_name
+    return who_works(loop, agent_name, desk.order, now)
+
+
+def _next(loop: Loop, desk: Desk, agent_name: str, called: str, role: Role, back: HeldBack) -> HeldBack | HandedOver:
+    """At a limit the next agent takes over, where the user allows it; a stand-in may fail by more than a limit."""
+    limited = back.hold.holder is Holder.QUOTA
+    stands_for_another = called != agent_name and back.hold.holder is Holder.BLOCKER
+    if loop.under_way is None or not desk.order or not (limited or stands_for_another):
+        return back
+    by = stands_in(loop, called, desk.order, back.hold.since)
+    if by is not None:
+        hold = back.hold
+        return HandedOver(
+            Takeover(
+                agent=called, by=by, role=role.value, code=hold.code, message=hold.message, at=hold.since,
+                action_id=loop.under_way.id, until=hold.until,
+            )
+        )  # fmt: skip
+    until = next_back(loop, agent_name, desk.order, back.hold.since)
+    ends = [one for one in (until, back.hold.until) if one is not None]
+    message = f"{back.hold.message}; nobody else can take over"
+    hold = replace(back.hold, holder=Holder.QUOTA, message=message, until=min(ends, default=None))
+    return HeldBack(hold, turn_taken=back.turn_taken, goes_on=True, session=back.session)
 
 
 def _put_to_people(

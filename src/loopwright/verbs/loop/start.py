@@ -125,6 +125,7 @@ def desk_for(
         settings=values.loop,
         max_retries=values.run.max_retries,
         waits_for_quota=values.agents.quota == "wait",
+        order=tuple(values.agents.order) if values.agents.failover else (),
         clock=context.clock,
         cancellation=cancellation,
         freezer=freezer,

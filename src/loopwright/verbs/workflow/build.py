@@ -293,7 +293,7 @@ def _record(context: Context, workflow: Workflow, loop: Loop) -> bytes:
         "workflow_id": workflow.slug,
         "run_id": loop.validation.run_id or (runs[-1] if runs else ""),
         "stage": "build",
-        "actor_id": loop.agent or "nobody",
+        "actor_id": record.actors_in(loop.agent, *loop.builders),
         "actor_role": "builder",
         "plan_digest": plan,
         "started_at": loop.created_at,

@@ -10,7 +10,7 @@ import msgspec
 
 from loopwright.errors import LoopwrightError
 from loopwright.kernel.locks import is_held
-from loopwright.loop.model import Loop, Spent
+from loopwright.loop.model import Loop, Spent, Takeover
 from loopwright.verbs.context import Context
 from loopwright.verbs.workflow.deliver import finish
 from loopwright.verbs.workflow.names import store_of
@@ -64,6 +64,8 @@ class Shown(msgspec.Struct, frozen=True):
     verified: int
     roles: dict[str, Spent]
     flight: FlightShown | None
+    # Where an agent could not go on with the build, and another one did.
+    takeovers: tuple[Takeover, ...]
 
     @property
     def usd_per_requirement(self) -> float | None:
@@ -90,6 +92,7 @@ class Shown(msgspec.Struct, frozen=True):
                 "verified_requirements": self.verified,
                 "usd_per_verified_requirement": self.usd_per_requirement,
             },
+            "takeovers": [msgspec.to_builtins(one) for one in self.takeovers],
             "origin": msgspec.to_builtins(workflow.origin),
             "autopilot": self.flight.document() if self.flight is not None else None,
             "recommended_next_action": self.next,
@@ -116,6 +119,7 @@ def show(context: Context, slug: str) -> Shown:
         verified=_verified(workflow, facts),
         roles=_roles(workflow, loops),
         flight=_flight(context, workflow, spent),
+        takeovers=tuple(one for loop in loops for one in loop.takeovers),
     )
 
 

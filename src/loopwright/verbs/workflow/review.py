@@ -115,7 +115,7 @@ def _mechanical(
         yield Objection(Stage.PLAN, f"the execution record is not whole: {lacks}")
     elif not record.frontmatter.get("evidence_manifest"):
         yield Objection(Stage.PLAN, "the execution record names no evidence")
-    elif record.actor == reviewer:
+    elif reviewer in record.actors:
         yield Objection(Stage.PLAN, f"{reviewer} built it and can't review it")
     for one in scope_blockers(workflow.slug, record.frontmatter if isinstance(record, Record) else {}):
         yield Objection(Stage.BUILD, one.message)

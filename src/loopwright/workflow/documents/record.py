@@ -14,6 +14,7 @@ KEYS = (
     "schema_version", "workflow_id", "run_id", "stage", "actor_id", "actor_role", "plan_digest", "started_at",
     "completed_at", "checkpoint_count", "evidence_manifest",
 )  # fmt: skip
+_AND = ", "
 SECTIONS = ("Changes", "Checkpoint Log", "Execution Evidence", "Verification Evidence", "Limitations")
 
 
@@ -29,10 +30,15 @@ class Record(msgspec.Struct, frozen=True):
         return self.page.frontmatter
 
     @property
-    def actor(self) -> str:
-        """Who did the work."""
+    def actors(self) -> tuple[str, ...]:
+        """Who did any part of the work."""
         found = self.page.frontmatter.get("actor_id", "")
-        return found if isinstance(found, str) else ""
+        return (found, *found.split(_AND)) if isinstance(found, str) else ()
+
+
+def actors_in(*names: str) -> str:
+    """All of them who did any part of the work."""
+    return _AND.join(dict.fromkeys(name for name in names if name)) or "nobody"
 
 
 def write_record(

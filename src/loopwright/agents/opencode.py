@@ -1,0 +1,166 @@
+"""opencode as an agent: `opencode run` with its events on standard output, and its settings in a private home."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from loopwright.agents import opencode_stream
+from loopwright.agents.needs import Credential, Needs
+from loopwright.agents.opencode_settings import PROVIDERS, UserSettings, permission, read_user_settings
+from loopwright.agents.opencode_stream import Stream
+from loopwright.agents.port import Answer, NoAnswer, Ran, Reason, Role, Starter, Turn, Used
+from loopwright.agents.prices import Tokens, cost_of
+from loopwright.agents.shelling import folder_in, hand_over, with_prompt
+from loopwright.agents.structured import in_words
+from loopwright.agents.usage import FILE, add_usage, forget_usage, is_session, read_usage
+from loopwright.workspace.settings_model import AgentSettings
+
+NAME = "opencode"
+_AUTH = f"{NAME}/auth.json"
+NEEDS = Needs(
+    program=NAME,
+    oldest=(1, 18, 33),
+    install="npm install -g opencode-ai@latest",
+    login="run `opencode auth login`, or set the variable of your model's provider, as OPENAI_API_KEY",
+    variables=tuple(name for one in PROVIDERS.values() for name in one.variables),
+    keys=tuple(name for one in PROVIDERS.values() for name in one.variables),
+    credentials=(Credential(".local/share", _AUTH, "XDG_DATA_HOME"),),
+    hosts=tuple(host for one in PROVIDERS.values() for host in one.hosts),
+    # Without one it asks a model of its own choice, or nobody.
+    says_no_login=False,
+)
+# Nothing but the work: no update, no list of models, no language servers from elsewhere.
+_QUIET = {
+    "OPENCODE_DISABLE_AUTOUPDATE": "1",
+    "OPENCODE_DISABLE_MODELS_FETCH": "1",
+    "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
+    "OPENCODE_DISABLE_SHARE": "1",
+}
+# It wants a package beside its settings, and fetches it at every start; what says that it is there is enough.
+_LOCK = {"packages": {"": {"dependencies": {"@opencode-ai/plugin": "*"}}}}
+_WATCH = "opencode_watch.js"
+_NOT_FOUND = 127
+_BY_STATUS = {401: Reason.NOT_LOGGED_IN, 403: Reason.NOT_LOGGED_IN, 429: Reason.RATE_LIMITED}
+_BY_ERROR = {"ProviderAuthError": Reason.NOT_LOGGED_IN}
+_WELL = ("stop", "length")
+
+
+class OpencodeAgent:
+    """`opencode run`. A builder may do all, since the sandbox confines it; everybody else has no tool to write."""
+
+    def __init__(self, name: str, settings: AgentSettings, environment: Mapping[str, str]) -> None:
+        self.name = name
+        self._settings = settings
+        self._user: UserSettings = read_user_settings(environment)
+        self._model = settings.model or self._user.model
+        self.needs = _needs(self._user, self._model, environment)
+
+    def take(self, turn: Turn, start: Starter) -> Answer | NoAnswer:
+        """One turn; a session that it turns out not to know is begun anew."""
+        forget_usage(turn.mailbox)
+        home = turn.home or turn.mailbox
+        self._set_up(turn, home)
+        answer, has_begun = self._taken(turn, start, turn.session, home)
+        if turn.session is not None and not has_begun and isinstance(answer, NoAnswer):
+            answer, _ = self._taken(turn, start, None, home)
+        return answer
+
+    def used(self, mailbox: Path, *, is_over: bool) -> Used:
+        """What its stream said so far."""
+        return read_usage(mailbox / FILE, is_over=is_over)
+
+    def knows(self, home: Path, folder: Path, session: str) -> bool:
+        """Its sessions are in a database, which nobody but itself reads; one that is not in there is begun anew."""
+        del folder
+        return is_session(session) and session.startswith("ses_") and (home / NAME / "opencode.db").is_file()
+
+    def shown(self, line: bytes) -> str | None:
+        """One line of its stream as a person reads it."""
+        return opencode_stream.shown(line)
+
+    def _set_up(self, turn: Turn, home: Path) -> None:
+        may = permission(
+            writes=turn.role is Role.BUILDER,
+            may_use_web=turn.may_use_web,
+            is_confined=turn.is_confined,
+            mailbox=turn.mailbox,
+        )
+        folder = folder_in(home, "config", NAME)
+        folder_in(folder, "node_modules")
+        hand_over(folder / "opencode.json", json.dumps(self._user.document(self._model, may)).encode())
+        hand_over(folder / "package-lock.json", json.dumps(_LOCK).encode())
+        hand_over(folder_in(folder, "plugin") / _WATCH, Path(__file__).with_name(_WATCH).read_bytes())
+
+    def _taken(self, turn: Turn, start: Starter, session: str | None, home: Path) -> tuple[Answer | NoAnswer, bool]:
+        stream = Stream(partial(add_usage, turn.mailbox), self._price, session)
+        if session is not None:
+            add_usage(turn.mailbox, Used(session=session))
+        asked = turn if turn.schema is None else replace(turn, prompt=in_words(turn.prompt, turn.schema))
+        argv = with_prompt(asked, (str(turn.program or NAME), *self._arguments(session)))
+        ran = start(argv, env={**_QUIET, **self._folders(home)}, timeout_s=turn.timeout_s, on_line=stream.read)
+        return outcome(turn, stream, ran, datetime.now(UTC)), stream.has_begun
+
+    def _folders(self, home: Path) -> dict[str, str]:
+        names = {"XDG_CONFIG_HOME": "config", "XDG_STATE_HOME": "state", "XDG_CACHE_HOME": "cache"}
+        return {"XDG_DATA_HOME": str(home), **{name: str(home / folder) for name, folder in names.items()}}
+
+    def _arguments(self, session: str | None) -> tuple[str, ...]:
+        return (
+            # Without a title it would have its model think of one.
+            "run", "--format", "json", "--title", "loopwright",
+            *(("--session", session) if session is not None else ()),
+            *(("--model", self._model) if self._model else ()),
+            *self._settings.args,
+        )  # fmt: skip
+
+    def _price(self, tokens: Tokens) -> float | None:
+        return cost_of(self._model.rpartition("/")[2], tokens, self._settings.prices)
+
+
+def outcome(turn: Turn, stream: Stream, ran: Ran, now: datetime) -> Answer | NoAnswer:
+    """What a turn came to, by what the program said in codes; that it exited with 0 proves nothing."""
+    is_limited = stream.status == 429
+    if ran.timed_out and not is_limited:
+        return NoAnswer(Reason.HUNG, f"no answer within {turn.timeout_s:g} s", None, stream.session)
+    if stream.error or stream.reason not in _WELL or ran.exit_code != 0:
+        reason = _failure(stream, ran)
+        reset_at = stream.reset_after(now) if reason is Reason.RATE_LIMITED else None
+        said = stream.failure or f"opencode exited with {ran.exit_code}: {ran.last_words}"
+        return NoAnswer(reason, said, reset_at, stream.session)
+    return Answer(
+        text=stream.text,
+        duration_s=ran.duration_s,
+        tokens=stream.tokens.total,
+        cost_usd=stream.usd,
+        session=stream.session,
+        cost_source="unknown" if stream.usd is None else "computed",
+        denials=tuple(stream.denials),
+        stop_reason=stream.reason,
+        files=tuple(stream.files),
+    )
+
+
+def _failure(stream: Stream, ran: Ran) -> Reason:
+    if stream.reason == "content-filter":
+        return Reason.REFUSED
+    by_code = _BY_STATUS.get(stream.status or 0) or _BY_ERROR.get(stream.error)
+    return by_code or (Reason.AGENT_MISSING if ran.exit_code == _NOT_FOUND else Reason.CRASHED)
+
+
+def _needs(user: UserSettings, model: str, environment: Mapping[str, str]) -> Needs:
+    """What the provider of the model wants; where no model is named, whatever one of those that we know does."""
+    provider = user.provider(model) if model else None
+    if provider is None:
+        return NEEDS
+    has_login = NEEDS.credentials[0].source(environment)
+    is_described = model.partition("/")[0] in user.providers
+    lent = NEEDS.credentials if not is_described or (has_login is not None and has_login.is_file()) else ()
+    keys = provider.variables
+    login = f"set {keys[0]}, or run `opencode auth login`" if keys else NEEDS.login
+    return replace(NEEDS, login=login, variables=keys, keys=keys, credentials=lent, hosts=provider.hosts)

@@ -1,0 +1,132 @@
+"""The settings of opencode's private home: what keeps it quiet, what a role may do, and the user's model. No more."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from loopwright.agents.needs import Address, address_in
+from loopwright.kernel.files import read_plainly
+
+_MOST_BYTES = 1 << 20
+_FILES = ("config.json", "opencode.json", "opencode.jsonc")
+# A string, a comment, or a comma that nothing follows.
+_JSONC = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/|,(?=\s*[}\]])', re.DOTALL)
+_FROM_VARIABLE = re.compile(r"\{env:(\w+)\}")
+# The last one is what it calls a tool that is not there, and how it tells its model so.
+_READS = ("read", "glob", "grep", "list", "todowrite", "todoread", "skill", "invalid")
+_WEB = ("webfetch", "websearch", "codesearch")
+
+
+class Provider(msgspec.Struct, frozen=True):
+    """Who has a model: by which variable one logs in, and where it is."""
+
+    variables: tuple[str, ...] = ()
+    hosts: tuple[Address, ...] = ()
+
+
+# Those that most people have; another one is described in the user's own settings, with its address.
+PROVIDERS: Mapping[str, Provider] = {
+    "anthropic": Provider(("ANTHROPIC_API_KEY",), (Address("api.anthropic.com"), Address("console.anthropic.com"))),
+    "deepseek": Provider(("DEEPSEEK_API_KEY",), (Address("api.deepseek.com"),)),
+    "github-copilot": Provider((), (Address("api.githubcopilot.com"), Address("api.github.com"))),
+    "google": Provider(
+        ("GOOGLE_GENERATIVE_AI_API_KEY", "GEMINI_API_KEY"), (Address("generativelanguage.googleapis.com"),)
+    ),
+    "groq": Provider(("GROQ_API_KEY",), (Address("api.groq.com"),)),
+    "mistral": Provider(("MISTRAL_API_KEY",), (Address("api.mistral.ai"),)),
+    "openai": Provider(
+        ("OPENAI_API_KEY",), (Address("api.openai.com"), Address("chatgpt.com"), Address("auth.openai.com"))
+    ),
+    "opencode": Provider(("OPENCODE_API_KEY",), (Address("opencode.ai"),)),
+    "openrouter": Provider(("OPENROUTER_API_KEY",), (Address("openrouter.ai"),)),
+    "xai": Provider(("XAI_API_KEY",), (Address("api.x.ai"),)),
+}
+
+
+class UserSettings(msgspec.Struct, frozen=True):
+    """What was taken from the user's file: a model, and the providers that they describe themselves."""
+
+    model: str = ""
+    providers: Mapping[str, Any] = {}
+
+    def provider(self, model: str) -> Provider | None:
+        """Who has this model; None where nobody said."""
+        name = model.partition("/")[0]
+        described = self.providers.get(name)
+        known = PROVIDERS.get(name, Provider()) if described is not None or name in PROVIDERS else None
+        options = described.get("options") if isinstance(described, dict) else None
+        if known is None or not isinstance(options, dict):
+            return known
+        variables = tuple(_FROM_VARIABLE.findall(json.dumps(options)))
+        address = options.get("baseURL")
+        found = address_in(address) if isinstance(address, str) else None
+        return Provider(variables or known.variables, (found,) if found is not None else known.hosts)
+
+    def document(self, model: str, permission: Mapping[str, Any]) -> dict[str, Any]:
+        """The settings for a private home."""
+        chosen = {"model": model, "small_model": model} if model else {}
+        return {
+            **chosen,
+            "provider": self.providers,
+            "share": "disabled",
+            "autoupdate": False,
+            # The work is kept by us, and a copy of it for each step would take as long as the step.
+            "snapshot": False,
+            "permission": permission,
+            # Else it ends at the first denial, without a word.
+            "experimental": {"continue_loop_on_deny": True},
+        }
+
+
+def permission(*, writes: bool, may_use_web: bool, is_confined: bool, mailbox: Path) -> dict[str, Any]:
+    """What a role may do. Without an isolation of ours, its own is what there is: it stays in its folders."""
+    web = "allow" if may_use_web else "deny"
+    base = {"*": "allow"} if writes else {"*": "deny", **dict.fromkeys(_READS, "allow")}
+    outside = "allow" if is_confined and writes else "deny"
+    folders = {"*": outside, f"{mailbox}/*": "allow", f"{mailbox}/**": "allow"}
+    return {**base, **dict.fromkeys(_WEB, web), "question": "deny", "external_directory": folders}
+
+
+def read_user_settings(environment: Mapping[str, str]) -> UserSettings:
+    """From the user's own files, the last word last; a file that can't be read is one that is not there."""
+    home, chosen = environment.get("HOME"), environment.get("XDG_CONFIG_HOME")
+    folder = Path(chosen) if chosen else Path(home) / ".config" if home else None
+    paths = [folder / "opencode" / name for name in _FILES] if folder is not None else []
+    if own := environment.get("OPENCODE_CONFIG"):
+        paths.append(Path(own))
+    model, providers = "", dict[str, Any]()
+    for path in paths:
+        document = _read(path)
+        named, described = document.get("model"), document.get("provider")
+        model = named if isinstance(named, str) else model
+        for name, one in described.items() if isinstance(described, dict) else ():
+            providers[name] = _without_secrets(one)
+    return UserSettings(model, providers)
+
+
+def _read(path: Path) -> Mapping[str, Any]:
+    try:
+        text = read_plainly(path, most=_MOST_BYTES).decode()
+        document = json.loads(_JSONC.sub(lambda found: found[1] or "", text))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return document if isinstance(document, dict) else {}
+
+
+def _without_secrets(provider: Any) -> Any:
+    """A key that is written out stays where it is: only what a variable holds is let in, and masked."""
+    options = provider.get("options") if isinstance(provider, dict) else None
+    if not isinstance(options, dict):
+        return provider
+    kept = {name: value for name, value in options.items() if name not in ("apiKey", "headers") or _is_named(value)}
+    return {**provider, "options": kept}
+
+
+def _is_named(value: Any) -> bool:
+    return all(_FROM_VARIABLE.search(str(one)) for one in (value.values() if isinstance(value, dict) else [value]))

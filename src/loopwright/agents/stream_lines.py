@@ -1,0 +1,54 @@
+"""Lines of JSON that an agent's program prints or keeps, read as what an untrusted hand wrote."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from pathlib import Path
+from typing import Any
+
+_SHOWN = 200
+_MOST_AT_ONCE = 8 << 20
+
+
+def parsed(line: bytes) -> dict[str, Any] | None:
+    """One event; None for what is none."""
+    try:
+        event = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return event if isinstance(event, dict) else None
+
+
+def whole_lines(path: Path, start: int) -> bytes:
+    """What stands in a file from there on, up to the end of its last whole line; nothing for what is no plain file."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return b""
+    with os.fdopen(handle, "rb") as stream:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            return b""
+        stream.seek(start)
+        data = stream.read(_MOST_AT_ONCE)
+    return data[: data.rfind(b"\n") + 1]
+
+
+def short(value: object) -> str:
+    """The first line of something, as far as a person wants to see it."""
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    line = text.strip().partition("\n")[0]
+    return line if len(line) <= _SHOWN else f"{line[:_SHOWN]}…"
+
+
+def called(name: object, given: object, about: tuple[str, ...]) -> str:
+    """A tool's call as a person reads it: its name, and the first of these fields that it was given."""
+    fields = given if isinstance(given, dict) else {}
+    return f"{name} {short(next((fields[key] for key in about if key in fields), ''))}".strip()
+
+
+def count(record: object, name: str) -> int:
+    """A number of a record; 0 for what is none."""
+    number = record.get(name) if isinstance(record, dict) else None
+    return number if isinstance(number, int) and not isinstance(number, bool) and number >= 0 else 0

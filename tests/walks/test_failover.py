@@ -1,0 +1,120 @@
+"""At a rate limit the next agent in the user's order takes over: who, why and until when is on record."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import yaml
+from tests.walks.workflow_kit import BUILT, ok, plan, planner, prepare, status
+
+from loopwright.loop import events as e
+
+LIMITED = {"role": "builder", "fail": "rate_limited", "reset_in_s": 100000}
+SOON = {"role": "builder", "fail": "rate_limited", "reset_in_s": 2}
+UNTOLD = {"role": "builder", "fail": "rate_limited"}
+WORKS = {"role": "builder", "run": "echo done > done"}
+NEVER = {"role": "builder", "fail": "crashed"}
+
+
+def with_agents(loops, order=("first", "second"), failover=True, **agents):
+    """Agents by name, each with its written turns; a turn's place is counted for the loop, whoever takes it."""
+    loops.configure()
+    tables = "".join(f'[agents.{name}]\nkind = "scripted"\nturns = ".loopwright/{name}.yaml"\n' for name in agents)
+    loops.project.write(
+        ".loopwright/config.toml",
+        f'[loop]\ntest_command = "test -e done"\n[agents]\ndefault = "first"\norder = {json.dumps(list(order))}\n'
+        f"failover = {str(failover).lower()}\n{tables}",
+    )
+    for name, turns in agents.items():
+        loops.project.write(f".loopwright/{name}.yaml", yaml.safe_dump({"turns": list(turns)}))
+    return loops.new("--task", "one")
+
+
+def changes(loops, loop_id):
+    return [(one.takeover.agent, one.takeover.by, one.takeover.code) for one in loops.events(loop_id, e.AgentChanged)]
+
+
+def test_the_next_agent_takes_the_action_over_in_a_clean_sandbox_and_is_asked_first_while_the_limit_lasts(loops):
+    half = {"role": "builder", "run": "echo half > half; exit 1"}
+    limited = {**LIMITED, "session": "of-the-first"}
+    second = [NEVER, {**WORKS, "run": 'test -z "$LOOPWRIGHT_SESSION" && test ! -e half && echo x > x'}, WORKS]
+    loop_id = with_agents(loops, first=[limited, half, half], second=second)
+    loops.run("task", "add", loop_id, "two")
+    loops.run("start", loop_id)
+    document = loops.shown(loop_id)
+    assert document["status"] == "completed"
+    assert changes(loops, loop_id) == [("first", "second", "rate_limited")], "the second task asks it at once"
+    assert loops.events(loop_id, e.HoldPlaced) == [], "nobody waits"
+    asked = [one.turn.agent for one in loops.events(loop_id, e.TurnBegun)]
+    assert asked == ["first", "second", "second"]
+    own = document["loopwright"]
+    (takeover,) = own["takeovers"]
+    assert (takeover["role"], takeover["until"] > takeover["at"]) == ("builder", True)
+    assert own["builders"] == ["first", "second"]
+    shown = loops.run("show", loop_id).stdout
+    assert "first could not go on (rate_limited until 2" in shown
+    assert "second took over as builder" in shown
+    assert "second took over" in loops.run("logs", loop_id).stdout
+
+
+def test_when_all_are_at_their_limit_the_loop_waits_for_the_first_that_is_back(loops):
+    loop_id = with_agents(loops, first=[SOON, NEVER, WORKS], second=[NEVER, LIMITED, NEVER])
+    done = loops.run("start", loop_id)
+    assert "nobody else can take over" in done.stdout
+    (placed,) = loops.events(loop_id, e.HoldPlaced)
+    (lifted,) = loops.events(loop_id, e.HoldLifted)
+    assert (placed.hold.holder, lifted.holder) == ("quota", "quota")
+    (change,) = loops.events(loop_id, e.AgentChanged)
+    assert placed.hold.until == change.takeover.until, "the first is back long before the second"
+    assert [one.turn.agent for one in loops.events(loop_id, e.TurnBegun)] == ["first", "second", "first"]
+    assert loops.shown(loop_id)["status"] == "completed"
+
+
+def test_a_stand_in_that_cant_be_had_is_passed_over_and_nobody_is_asked_in_circles(loops):
+    loop_id = with_agents(
+        loops, ("first", "second", "third", "nobody"), first=[UNTOLD, NEVER, NEVER, NEVER, WORKS],
+        second=[NEVER, {"role": "builder", "fail": "not_logged_in"}], third=[NEVER, NEVER, UNTOLD],
+    )  # fmt: skip
+    loops.run("start", loop_id, code=11)
+    assert changes(loops, loop_id) == [
+        ("first", "second", "rate_limited"),
+        ("second", "third", "not_logged_in"),
+        ("third", "nobody", "rate_limited"),
+    ]
+    assert loops.holds(loop_id) == [("quota", "agent_missing")]
+    assert "there is no agent 'nobody'" in loops.run("show", loop_id).stdout
+    loops.run("resume", loop_id)
+    assert loops.shown(loop_id)["status"] == "completed", "who resumes it has the first one tried again"
+
+
+@pytest.mark.parametrize("why", ["it is not allowed", "it is no limit"])
+def test_nobody_takes_over_where(loops, why):
+    fails = LIMITED if why == "it is not allowed" else {"role": "builder", "fail": "not_logged_in"}
+    allowed = why != "it is not allowed"
+    loop_id = with_agents(loops, failover=allowed, first=[fails, WORKS], second=[NEVER, WORKS])
+    loops.project.environment["LOOPWRIGHT_AGENTS_QUOTA"] = "stop"
+    loops.run("start", loop_id, code=11)
+    assert changes(loops, loop_id) == []
+    assert loops.holds(loop_id)[0][0] == ("blocker" if allowed else "quota")
+
+
+def test_an_agent_that_built_any_part_cant_review_it(project):
+    settings = (
+        '[agents]\norder = ["scripted", "other"]\nfailover = true\n[risk]\nthreshold = 0.0\n'
+        '[agents.other]\nkind = "scripted"\nturns = ".loopwright/other.yaml"\n'
+    )
+    prepare(project, [planner(), LIMITED], settings=settings)
+    review = {"role": "reviewer", "answer": json.dumps({"verdict": "approve", "summary": "fine"})}
+    other = {"turns": [NEVER, {"role": "builder", "run": BUILT}, review]}
+    project.write(".loopwright/other.yaml", yaml.safe_dump(other))
+    plan(project)
+    ok(project, "approve", "greet", "--from", "plan", "--to", "build")
+    ok(project, "build", "greet", "--agent", "scripted")
+    (takeover,) = status(project)["takeovers"]
+    assert (takeover["agent"], takeover["by"]) == ("scripted", "other")
+    assert "scripted could not go on" in ok(project, "status", "greet").stdout
+    ok(project, "approve", "greet", "--from", "build", "--to", "review")
+    project.run("review", "greet", "--reviewer", "other")
+    report = (project.own / "workflows" / "greet" / "review-report.md").read_text()
+    assert "other built it and can't review it" in report
