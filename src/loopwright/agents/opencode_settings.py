@@ -20,6 +20,8 @@ _JSONC = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/|,(?=\s*[}\]])', re.
 _FROM_VARIABLE = re.compile(r"\{env:(\w+)\}")
 # The last one is what it calls a tool that is not there, and how it tells its model so.
 _READS = ("read", "glob", "grep", "list", "todowrite", "todoread", "skill", "invalid")
+# Our own MCP server, where the project has it: none of its tools decides anything.
+_OURS = "loopwright_*"
 _WEB = ("webfetch", "websearch", "codesearch")
 
 
@@ -87,7 +89,7 @@ class UserSettings(msgspec.Struct, frozen=True):
 def permission(*, writes: bool, may_use_web: bool, is_confined: bool, mailbox: Path) -> dict[str, Any]:
     """What a role may do. Without an isolation of ours, its own is what there is: it stays in its folders."""
     web = "allow" if may_use_web else "deny"
-    base = {"*": "allow"} if writes else {"*": "deny", **dict.fromkeys(_READS, "allow")}
+    base = {"*": "allow"} if writes else {"*": "deny", **dict.fromkeys((*_READS, _OURS), "allow")}
     outside = "allow" if is_confined and writes else "deny"
     folders = {"*": outside, f"{mailbox}/*": "allow", f"{mailbox}/**": "allow"}
     return {**base, **dict.fromkeys(_WEB, web), "question": "deny", "external_directory": folders}
