@@ -202,20 +202,25 @@ def test_codex_uses_the_tools_in_the_sandbox_of_a_build(project, home):
         assert_built_with_tools(project, "codex", model)
 
 
+# What each one's model calls our server's tools.
+TOOLS = {"claude": "mcp__loopwright__", "gemini": "mcp_loopwright_", "opencode": "loopwright_"}
+
+
 @pytest.mark.needs("bwrap")
-def test_the_adapter_of_claude_code_uses_the_tools_in_a_confined_build(project):
+@pytest.mark.parametrize("agent", TOOLS)
+def test_the_adapter_uses_the_tools_in_a_confined_build(project, agent):
     turns = (
-        ModelTurn(tools=(shell("claude", BUILT),)),
-        ModelTurn(tools=(ToolUse(f"{NAMESPACE}__progress", {"text": "it greets"}),)),
-        ModelTurn(tools=(ToolUse(f"{NAMESPACE}__run_checks", {}),)),
+        ModelTurn(tools=(shell(agent, BUILT),)),
+        ModelTurn(tools=(ToolUse(f"{TOOLS[agent]}progress", {"text": "it greets"}),)),
+        ModelTurn(tools=(ToolUse(f"{TOOLS[agent]}run_checks", {}),)),
         ModelTurn("built"),
     )
-    ok(project, "install", "--agent", "claude", "--what", "mcp")
-    plans = {"Plan this change. The project ": (says("claude", json.dumps(REPLY)),)}
+    ok(project, "install", "--agent", agent, "--what", "mcp")
+    plans = {"Plan this change. The project ": (says(agent, json.dumps(REPLY)),)}
     with model_server(*turns, scripts=plans) as model:
         prepare(project)
-        log_in(project, "claude", model)
+        log_in(project, agent, model)
         project.environment["LOOPWRIGHT_SANDBOX_ISOLATION"] = "auto"
-        plan(project, agent="claude")
+        plan(project, agent=agent)
         ok(project, "approve", "greet", "--from", "plan", "--to", "build")
-        assert_built_with_tools(project, "claude", model)
+        assert_built_with_tools(project, agent, model)

@@ -224,3 +224,17 @@ def test_a_credential_is_lent_refreshed_and_left_nowhere(project, agent):
     assert token.encode() not in kept
     assert not list(project.sandboxes.rglob(name))
     assert own.stat().st_mode & 0o777 == 0o644
+
+
+def test_what_its_program_writes_unasked_is_no_work(project, agent):
+    if agent != "opencode":
+        pytest.skip("only opencode writes into a project's own settings")
+    project.write("opencode.json", '{"instructions": ["NOTES.md"]}\n')
+    project.write("opencode.jsonc", '{\n  // mine\n  "username": "ann"\n}\n')
+    project.commit("settings of the project's own")
+    with model_server(ModelTurn(tools=(shell(agent, "echo '{}' > opencode.jsonc"),)), ModelTurn("done")) as model:
+        log_in(project, agent, model)
+        with turns(project, agent) as booth:
+            assert isinstance(booth.take().answer, Answer)
+            assert (booth.sandbox / "opencode.json").read_text() == '{"instructions": ["NOTES.md"]}\n'
+            assert (booth.sandbox / "opencode.jsonc").read_text() == "{}\n", "what it was asked for stays"

@@ -66,6 +66,8 @@ _QUIET = {
     "GEMINI_TELEMETRY_ENABLED": "false",
     "NO_COLOR": "1",
 }
+# Our own MCP server, where the project has it: none of its tools decides anything, so readers may call them, too.
+_POLICY = '[[rule]]\nmcpName = "loopwright"\ntoolName = "*"\ndecision = "allow"\npriority = 100\n'
 _NOT_FOUND = 127
 _NO_LOGIN = 41
 # It exits with the status of its model's last answer, of which a process can tell no more than eight bits.
@@ -97,6 +99,7 @@ class GeminiAgent:
         home = turn.home or turn.mailbox
         text = json.dumps(self._user.document(may_use_web=turn.may_use_web))
         hand_over(folder_in(home, FOLDER) / "settings.json", text.encode())
+        hand_over(folder_in(home, FOLDER, "policies") / "loopwright.toml", _POLICY.encode())
         answer, has_begun = self._taken(turn, start, turn.session, home)
         if turn.session is not None and not has_begun and isinstance(answer, NoAnswer):
             answer, _ = self._taken(turn, start, None, home)

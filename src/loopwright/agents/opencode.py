@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from loopwright.agents import opencode_stream
 from loopwright.agents.needs import Credential, Needs
-from loopwright.agents.opencode_settings import PROVIDERS, UserSettings, permission, read_user_settings
+from loopwright.agents.opencode_settings import PROVIDERS, UserSettings, permission, read_user_settings, unmarked
 from loopwright.agents.opencode_stream import Stream
 from loopwright.agents.port import Answer, NoAnswer, Ran, Reason, Role, Starter, Turn, Used
 from loopwright.agents.prices import Tokens, cost_of
@@ -66,9 +66,10 @@ class OpencodeAgent:
         forget_usage(turn.mailbox)
         home = turn.home or turn.mailbox
         self._set_up(turn, home)
-        answer, has_begun = self._taken(turn, start, turn.session, home)
-        if turn.session is not None and not has_begun and isinstance(answer, NoAnswer):
-            answer, _ = self._taken(turn, start, None, home)
+        with unmarked(turn.folder):
+            answer, has_begun = self._taken(turn, start, turn.session, home)
+            if turn.session is not None and not has_begun and isinstance(answer, NoAnswer):
+                answer, _ = self._taken(turn, start, None, home)
         return answer
 
     def used(self, mailbox: Path, *, is_over: bool) -> Used:

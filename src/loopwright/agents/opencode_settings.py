@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +19,13 @@ _MOST_BYTES = 1 << 20
 _FILES = ("config.json", "opencode.json", "opencode.jsonc")
 # A string, a comment, or a comma that nothing follows.
 _JSONC = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/|,(?=\s*[}\]])', re.DOTALL)
+_OPENING = re.compile(rb"\A\s*\{")
+_MARKED = b'{\n  "$schema": "https://opencode.ai/config.json",'
 _FROM_VARIABLE = re.compile(r"\{env:(\w+)\}")
 # The last one is what it calls a tool that is not there, and how it tells its model so.
 _READS = ("read", "glob", "grep", "list", "todowrite", "todoread", "skill", "invalid")
+# Our own MCP server, where the project has it: none of its tools decides anything.
+_OURS = "loopwright_*"
 _WEB = ("webfetch", "websearch", "codesearch")
 
 
@@ -87,7 +93,7 @@ class UserSettings(msgspec.Struct, frozen=True):
 def permission(*, writes: bool, may_use_web: bool, is_confined: bool, mailbox: Path) -> dict[str, Any]:
     """What a role may do. Without an isolation of ours, its own is what there is: it stays in its folders."""
     web = "allow" if may_use_web else "deny"
-    base = {"*": "allow"} if writes else {"*": "deny", **dict.fromkeys(_READS, "allow")}
+    base = {"*": "allow"} if writes else {"*": "deny", **dict.fromkeys((*_READS, _OURS), "allow")}
     outside = "allow" if is_confined and writes else "deny"
     folders = {"*": outside, f"{mailbox}/*": "allow", f"{mailbox}/**": "allow"}
     return {**base, **dict.fromkeys(_WEB, web), "question": "deny", "external_directory": folders}
@@ -108,6 +114,32 @@ def read_user_settings(environment: Mapping[str, str]) -> UserSettings:
         for name, one in described.items() if isinstance(described, dict) else ():
             providers[name] = _without_secrets(one)
     return UserSettings(model, providers)
+
+
+@contextmanager
+def unmarked(folder: Path) -> Iterator[None]:
+    """Take back what opencode writes into a project's own settings, unasked; whatever else is in them stays.
+
+    It puts the address of their schema into those that have none: nobody's work, and nothing to be reviewed.
+    """
+    found = {name: data for name in _FILES[1:] if (data := _bytes(folder / name)) is not None}
+    try:
+        yield
+    finally:
+        for name, before in found.items():
+            marked = _OPENING.sub(_MARKED, before, count=1)
+            if marked != before and _bytes(folder / name) == marked:
+                with suppress(OSError):
+                    handle = os.open(folder / name, os.O_WRONLY | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC)
+                    with os.fdopen(handle, "wb") as stream:
+                        stream.write(before)
+
+
+def _bytes(path: Path) -> bytes | None:
+    try:
+        return read_plainly(path, most=_MOST_BYTES)
+    except OSError:
+        return None
 
 
 def _read(path: Path) -> Mapping[str, Any]:
