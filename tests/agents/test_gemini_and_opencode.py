@@ -138,6 +138,7 @@ def test_opencodes_own_price_wins_over_the_table():
     step = {"reason": "stop", "tokens": {"input": 10, "output": 2, "reasoning": 3, "cache": {"read": 4, "write": 1}}}
     for cost in (0.5, 0):
         stream.read(json.dumps({"type": "step_finish", "sessionID": "ses_1", "part": {**step, "cost": cost}}).encode())
+        assert stream.price == ("reported" if cost else "computed")
     assert stream.usd == 7.5
     assert stream.tokens.total == 40
     assert [used.tokens for used in told if used.tokens] == [20, 20]
