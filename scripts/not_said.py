@@ -121,6 +121,7 @@ LOGS = frozenset(
         "failed: {done}",
         "{text}\n  failed: {done}",
         "gemini, model {event}",
+        '[[rule]]\nmcpName = "loopwright"\ntoolName = "*"\ndecision = "allow"\npriority = 100\n',
         "ended: {event}",
         "ended: {part}",
         "its model: {event}",

@@ -140,7 +140,7 @@ def outcome(turn: Turn, stream: Stream, ran: Ran, now: datetime) -> Answer | NoA
         tokens=stream.tokens.total,
         cost_usd=stream.usd,
         session=stream.session,
-        cost_source="unknown" if stream.usd is None else "computed",
+        cost_source=stream.price,
         denials=tuple(stream.denials),
         stop_reason=stream.reason,
         files=tuple(stream.files),

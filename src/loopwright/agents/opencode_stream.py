@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from loopwright.agents.port import Used
+from loopwright.agents.port import CostSource, Used
 from loopwright.agents.prices import Tokens
 from loopwright.agents.stream_lines import called, count, parsed, short
 from loopwright.agents.usage import is_session
@@ -52,8 +52,9 @@ class Stream:
         self.session = session
         self.has_begun = False
         self.tokens = Tokens()
-        # What opencode's own list of prices says; None where that does not know the model.
+        # By opencode's own list of prices, where that knows the model; else by ours.
         self.usd: float | None = None
+        self._is_reported = True
         self.text = ""
         # Why its last answer ended; empty while one is on its way.
         self.reason = ""
@@ -70,6 +71,13 @@ class Stream:
         if event is not None:
             self._take(event)
         return shown(line)
+
+    @property
+    def price(self) -> CostSource:
+        """Who says what it cost."""
+        if self.usd is None:
+            return "unknown"
+        return "reported" if self._is_reported else "computed"
 
     def reset_after(self, now: datetime) -> datetime | None:
         """When the limit ends, where the model's answer said that."""
@@ -114,7 +122,9 @@ class Stream:
         output = count(used, "output") + count(used, "reasoning")
         tokens = Tokens(count(used, "input"), count(cache, "read"), count(cache, "write"), output)
         self.tokens += tokens
-        usd = float(cost) if isinstance(cost, int | float) and cost > 0 else self._price(tokens)
+        said = float(cost) if isinstance(cost, int | float) and cost > 0 else None
+        self._is_reported = self._is_reported and said is not None
+        usd = self._price(tokens) if said is None else said
         self.usd = self.usd if usd is None else (self.usd or 0.0) + usd
         self._tell(Used(usd, tokens.total))
 

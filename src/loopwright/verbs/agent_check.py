@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from typing import Literal
 
@@ -34,8 +35,9 @@ def check_agents(context: Context) -> Iterator[AgentState]:
 def _state(context: Context, name: str, needs: Needs) -> AgentState:
     program = find_program(needs, context.environment)
     if isinstance(program, NoAnswer):
-        said, _, fix = program.detail.rpartition("; ")
-        return AgentState(name, "note", said, fix)
+        is_there = shutil.which(needs.program, path=context.environment.get("PATH")) is not None
+        said = program.detail if is_there else f"its program {needs.program} is not on PATH"
+        return AgentState(name, "note", said, needs.install)
     login = needs.is_logged_in(context.environment)
     found = f"{shown(program.path)} {program.shown_version or '(version not told)'}"
     if needs.has_login and login is None:

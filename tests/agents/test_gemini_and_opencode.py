@@ -1,0 +1,145 @@
+"""What is taken from users' settings of Gemini CLI and opencode, and what their streams are read as."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from loopwright.agents import gemini_settings, gemini_stream, opencode_settings, opencode_stream
+from loopwright.agents.gemini import GeminiAgent, outcome
+from loopwright.agents.needs import Address
+from loopwright.agents.opencode import OpencodeAgent
+from loopwright.agents.port import NoAnswer, Ran, Reason
+from loopwright.testing.contracts import turn_for
+from loopwright.workspace.settings_model import AgentSettings
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def user(tmp_path, name, text, **more):
+    file = tmp_path / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text if isinstance(text, str) else json.dumps(text))
+    return {"HOME": str(tmp_path), **more}
+
+
+@pytest.mark.parametrize(
+    ("document", "more", "login", "let_in"),
+    [
+        ({}, {"GEMINI_API_KEY": "k"}, "gemini-api-key", "generativelanguage.googleapis.com"),
+        ({"security": {"auth": {"selectedType": "oauth-personal"}}}, {}, "oauth-personal", "oauth2.googleapis.com"),
+        ({}, {"GOOGLE_GENAI_USE_VERTEXAI": "true"}, "vertex-ai", "aiplatform.googleapis.com"),
+        ("{ not json", {}, "gemini-api-key", "generativelanguage.googleapis.com"),
+        (
+            {"security": "x", "general": {"maxAttempts": True}},
+            {},
+            "gemini-api-key",
+            "generativelanguage.googleapis.com",
+        ),
+    ],
+)
+def test_of_geminis_settings_the_way_of_logging_in_is_taken(tmp_path, document, more, login, let_in):
+    environment = user(tmp_path, ".gemini/settings.json", document, **more)
+    found = gemini_settings.read_user_settings(environment)
+    assert (found.login, found.tries) == (login, 4)
+    assert Address(let_in) in GeminiAgent("gemini", AgentSettings(), environment).needs.hosts
+    made = found.document(may_use_web=False)
+    assert made["privacy"]["usageStatisticsEnabled"] is made["general"]["enableAutoUpdate"] is False
+    assert "google_web_search" in made["tools"]["exclude"]
+
+
+@pytest.mark.parametrize(
+    ("message", "seconds"),
+    [
+        ("m\nSuggested retry after 3600s.", 3600),
+        ("Please retry in 34.5s", 34.5),
+        ("Your quota will reset after 1h2m3s.", 3723),
+        ('[API Error: {"error": {"code": 429, "details": [{"retryDelay": "7s"}]}}]', 7),
+        ("You have exhausted your daily quota on this model.", None),
+        ("nested " + "[" * 100_000, None),
+    ],
+)
+def test_when_geminis_limit_ends(tmp_path, message, seconds):
+    stream = gemini_stream.Stream(tmp_path, "s", lambda used: None, lambda model, tokens: None)
+    stream.read(json.dumps({"type": "result", "status": "error", "error": {"message": message}}).encode())
+    assert stream.reset_after(NOW) == (None if seconds is None else NOW + timedelta(seconds=seconds))
+
+
+@pytest.mark.parametrize(
+    ("events", "exit_code", "reason"),
+    [
+        ([], 41, Reason.NOT_LOGGED_IN),
+        ([], 127, Reason.AGENT_MISSING),
+        ([], 137, Reason.CRASHED),
+        ([{"type": "result", "status": "error"}], 0, Reason.CRASHED),
+        ([{"type": "result", "status": "error", "error": {"message": "m"}}], 403 - 256, Reason.NOT_LOGGED_IN),
+        ([{"type": "result", "status": "error", "error": {"message": "m"}}], 429 - 256, Reason.RATE_LIMITED),
+        (
+            [{"type": "result", "status": "error",
+              "error": {"message": '{"error": {"details": [{"reason": "API_KEY_INVALID"}]}}'}}],
+            400 - 256, Reason.NOT_LOGGED_IN,
+        ),
+        (
+            [{"type": "error", "severity": "error",
+              "message": "The model response was blocked due to safety settings."},
+             {"type": "result", "status": "error"}],
+            0, Reason.REFUSED,
+        ),
+    ],
+)  # fmt: skip
+def test_geminis_failures_by_its_codes(tmp_path, events, exit_code, reason):
+    stream = gemini_stream.Stream(tmp_path, "s", lambda used: None, lambda model, tokens: None)
+    for event in events:
+        stream.read(json.dumps(event).encode())
+    failed = outcome(turn_for(tmp_path), stream, Ran(exit_code, False, 1.0), None, NOW)
+    assert isinstance(failed, NoAnswer)
+    assert failed.reason is reason
+
+
+MINE = """{
+  // a provider of my own, with "quotes" in a comment
+  "model": "mine/big", /* and
+  another */
+  "provider": {"mine": {"options": {"baseURL": "http://localhost:1234/v1", "apiKey": "%s"}, "models": {"big": {}},},},
+}
+"""
+
+
+def test_of_opencodes_settings_the_provider_is_taken_and_a_written_key_is_not(tmp_path):
+    name = ".config/opencode/opencode.jsonc"
+    environment = user(tmp_path, name, MINE % "{env:MY_KEY}")
+    needs = OpencodeAgent("opencode", AgentSettings(), environment).needs
+    assert (needs.keys, needs.hosts, needs.credentials) == (("MY_KEY",), (Address("127.0.0.1", 1234),), ())
+    assert "MY_KEY" in needs.login
+    user(tmp_path, name, MINE % "sk-written-out")
+    found = opencode_settings.read_user_settings(environment)
+    assert "sk-written-out" not in json.dumps(found.document("mine/big", {}))
+    assert OpencodeAgent("opencode", AgentSettings(), environment).needs.keys == ()
+    other = OpencodeAgent("opencode", AgentSettings(model="anthropic/claude-sonnet-4-5"), environment).needs
+    assert other.keys == ("ANTHROPIC_API_KEY",)
+    assert Address("api.openai.com") not in other.hosts
+    assert other.credentials
+
+
+def test_a_reader_of_opencode_writes_nothing_and_a_builder_stays_inside_where_nobody_confines_it(tmp_path):
+    reader = opencode_settings.permission(writes=False, may_use_web=False, is_confined=True, mailbox=tmp_path)
+    assert (reader["*"], reader["read"], reader["webfetch"]) == ("deny", "allow", "deny")
+    assert "bash" not in reader
+    builder = opencode_settings.permission(writes=True, may_use_web=True, is_confined=False, mailbox=tmp_path)
+    assert (builder["*"], builder["webfetch"], builder["external_directory"]["*"]) == ("allow", "allow", "deny")
+    assert builder["external_directory"][f"{tmp_path}/*"] == "allow"
+
+
+def test_opencodes_own_price_wins_over_the_table():
+    told = []
+    stream = opencode_stream.Stream(told.append, lambda tokens: 7.0)
+    step = {"reason": "stop", "tokens": {"input": 10, "output": 2, "reasoning": 3, "cache": {"read": 4, "write": 1}}}
+    for cost in (0.5, 0):
+        stream.read(json.dumps({"type": "step_finish", "sessionID": "ses_1", "part": {**step, "cost": cost}}).encode())
+        assert stream.price == ("reported" if cost else "computed")
+    assert stream.usd == 7.5
+    assert stream.tokens.total == 40
+    assert [used.tokens for used in told if used.tokens] == [20, 20]
+    assert told[0].session == "ses_1"
