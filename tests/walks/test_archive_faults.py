@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
 import shutil
 import signal
 import subprocess
@@ -14,6 +15,8 @@ from tests.walks.workflow_kit import DELTA, SLICE, build_it, built, bytes_of, fi
 
 CALLS = ("write", "fsync", "rename", "mkdir")
 SHARED = ("specs", "changes", "decisions")
+# FAULTS_EVERY=1 kills at each of these calls.
+STEP = 1 if os.environ.get("FAULTS_EVERY") else 3
 
 
 @pytest.fixture
@@ -58,7 +61,7 @@ def test_killed_at_any_write_it_is_as_before_or_archived(done, record_property, 
     ok(done, "archive", "greet")
     after = kept(done)
     seen = {"old": 0, "new": 0}
-    for number in itertools.count(1):
+    for number in itertools.count(1, STEP):
         shutil.rmtree(done.own)
         shutil.copytree(spare, done.own)
         if not archive_killed_at(done, call, number):

@@ -22,6 +22,8 @@ _PEAK = (
     "import resource, subprocess, sys; code = subprocess.call(sys.argv[1:], stdout=subprocess.DEVNULL);"
     "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024); sys.exit(code)"
 )
+# More than the memory that is allowed below; `make faults` takes a gigabyte, and so does the bench.
+MUCH = 1 << 30 if os.environ.get("FAULTS_EVERY") else 320 << 20
 
 
 @pytest.fixture
@@ -281,15 +283,17 @@ def test_a_step_that_reads_its_input_gets_none(project, isolation):
 
 
 @pytest.mark.parametrize(
-    "command", ["head -c 1G /dev/zero | tr '\\0' x", "yes 'a line of output' | head -c 1G"], ids=["one-line", "lines"]
+    "command",
+    [f"head -c {MUCH} /dev/zero | tr '\\0' x", f"yes 'a line of output' | head -c {MUCH}"],
+    ids=["one-line", "lines"],
 )
-def test_a_gigabyte_of_output_is_kept_whole_in_little_memory(project, command):
+def test_much_output_is_kept_whole_in_little_memory(project, command):
     project.plan({"id": "A", "commands": [command]}, run_id="r")
     argv = (sys.executable, "-c", _PEAK, *project.command("run", "--isolation", "none"))
     done = process.capture(argv, cwd=project.root, env=project.environment)
     assert done.exit_code == 0, done.stderr
-    assert log_of(project).stat().st_size == 1 << 30
-    assert project.evidence("r")["steps"][0]["commands"][0]["log_bytes"] == 1 << 30
+    assert log_of(project).stat().st_size == MUCH
+    assert project.evidence("r")["steps"][0]["commands"][0]["log_bytes"] == MUCH
     log_of(project).unlink()
     assert int(done.stdout) < 300
 
