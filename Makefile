@@ -17,9 +17,10 @@ test: ## all tests; what this machine lacks is skipped by name
 	@if command -v npm >/dev/null 2>&1; then scripts/agents; else echo "agents: no npm, so the real agents are skipped"; fi
 	@$(BIN)/python -m pytest -n $(JOBS)
 
-faults: ## the fault tests of loops at every write, not at some of them; prints what it did (half an hour)
+faults: ## the fault tests at every write, not at some of them; prints what it did (half an hour)
 	@scripts/setup dev
-	@FAULTS_EVERY=1 $(BIN)/python -m pytest -n $(JOBS) -q --timeout 3600 tests/walks/loop_faults
+	@FAULTS_EVERY=1 $(BIN)/python -m pytest -n $(JOBS) -q --timeout 3600 tests/walks/loop_faults \
+		tests/walks/test_archive_faults.py tests/walks/test_workflow_faults.py tests/walks/test_processes.py
 
 check: ## format, lint, types, import layers, docs
 	@scripts/setup dev
