@@ -130,7 +130,10 @@ def test_a_change_that_is_not_whole_is_not_archived(project):
     page = project.own / "workflows" / "greet" / "spec.md"
     page.write_text(page.read_text().replace("- greeting", "- greeting\n- parting"))
     found = blockers(project, "archive")
-    assert found["missing_spec_delta_path"]["message"] == "there is no change/specs/parting/spec.md"
+    assert (
+        found["missing_spec_delta_path"]["message"]
+        == "there is no .loopwright/changes/active/chg-greet/specs/parting/spec.md"
+    )
     assert "spec_delta_missing_domains" in found
     assert refusal(project, "archive", "greet")["error"] == "archive_blocked"
     assert not spec(project).exists()

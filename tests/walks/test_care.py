@@ -168,7 +168,8 @@ def test_mixed_layouts_foreign_folders_branches_and_agents(project):
     assert health(found, "foreign_workspace") == ["note", "note"]
     assert health(found, "branch_left_over") == ["note"]
     assert [said for _, said in found["agent_missing"]] == [
-        "there is no agent 'nobody' (configured: gone, scripted)", "its program no-such-agent is not on PATH",
+        "there is no agent 'nobody' (known: claude, codex, gemini, gone, opencode, scripted)",
+        "its program no-such-agent is not on PATH",
     ]  # fmt: skip
     told = project.run("doctor").stdout
     assert "`loopwright import loopx --dry-run`" in told

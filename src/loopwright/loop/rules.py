@@ -427,11 +427,8 @@ def _error(action: Action, message: str | None, loop: Loop) -> tuple[e.Event, ..
 
 def _illegal(loop: Loop, move: str) -> Refused:
     status, legal = status_of(loop.phase), ", ".join(_MOVES[type(loop.phase)])
-    return refused(
-        "illegal_move",
-        f"the loop {loop.loop_id} is {status}, and can't {move}",
-        f"from {status} it can: {legal}",
-    )
+    said = f"the loop {loop.loop_id} is {status}, and can't {move}"
+    return refused("illegal_move", said, f"from {status} it can: {legal}")
 
 
 def _still_held(loop: Loop, holds: tuple[Hold, ...]) -> Refused:

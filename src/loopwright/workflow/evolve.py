@@ -169,7 +169,8 @@ def is_given_again(workflow: Workflow, transition: Transition) -> bool:
     before = workflow.approval(transition.key)
     later = (Stage.BUILD,) if transition is Transition.CLARIFY_PLAN else ()
     is_same = isinstance(before, Used) and before.transition is transition
-    return is_same and workflow.stage in (transition.target, *later)
+    # What is handed over is handed over: nothing goes on there.
+    return is_same and workflow.stage in (transition.target, *later) and workflow.stage is not Stage.DONE
 
 
 def _given(workflow: Workflow, event: e.ApprovalGiven, at: str) -> Workflow:
