@@ -1,0 +1,61 @@
+"""Turns of the real agents that not all of them can take."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from tests.real_agents.agent_kit import log_in, shell, turns
+
+from loopwright.agents.port import (
+    Answer,
+)
+from loopwright.testing.model_server import model_server
+from loopwright.testing.wire import ModelTurn
+
+
+@pytest.mark.parametrize("agent", ["claude", "codex", "opencode"])
+def test_a_credential_is_lent_refreshed_and_left_nowhere(project, agent):
+    # Gemini's login asks Google: tests/agents/test_credentials.py has its file.
+    # Where the user's is, and where the copy is inside.
+    places = {
+        "claude": (".claude/.credentials.json", "$CLAUDE_CONFIG_DIR/.credentials.json"),
+        "codex": (".codex/auth.json", "$CODEX_HOME/auth.json"),
+        "opencode": (".local/share/opencode/auth.json", "$XDG_DATA_HOME/opencode/auth.json"),
+    }
+    place, where = places[agent]
+    own = project.home / place
+    name = own.name
+    token = "a-token-that-nobody-may-ever-see"
+    own.parent.mkdir(parents=True, exist_ok=True)
+    own.write_text(json.dumps({"login": {"access": token, "expires": 1}}))
+    refresh = f"cat {where}; sed -i s/ever/EVER/ {where}"
+    with model_server(ModelTurn(tools=(shell(agent, refresh),)), ModelTurn("done")) as model:
+        log_in(project, agent, model)
+        if agent == "codex":
+            config = own.parent / "config.toml"
+            text = config.read_text().replace('env_key = "OUR_KEY"', 'env_key = "OUR_KEY"\nrequires_openai_auth = true')
+            config.write_text(text)
+            own.write_text(json.dumps({"OPENAI_API_KEY": token}))
+        with turns(project, agent) as booth:
+            booth.take()
+    assert "EVER" in own.read_text(), "the user is not logged out by a refresh"
+    kept = project.everything_kept() + b"".join(
+        path.read_bytes() for path in project.sandboxes.rglob("*") if path.is_file() and path.name == name
+    )
+    assert token.encode() not in kept
+    assert not list(project.sandboxes.rglob(name))
+    assert own.stat().st_mode & 0o777 == 0o644
+
+
+@pytest.mark.parametrize("agent", ["opencode"])
+def test_what_its_program_writes_unasked_is_no_work(project, agent):
+    project.write("opencode.json", '{"instructions": ["NOTES.md"]}\n')
+    project.write("opencode.jsonc", '{\n  // mine\n  "username": "ann"\n}\n')
+    project.commit("settings of the project's own")
+    with model_server(ModelTurn(tools=(shell(agent, "echo '{}' > opencode.jsonc"),)), ModelTurn("done")) as model:
+        log_in(project, agent, model)
+        with turns(project, agent) as booth:
+            assert isinstance(booth.take().answer, Answer)
+            assert (booth.sandbox / "opencode.json").read_text() == '{"instructions": ["NOTES.md"]}\n'
+            assert (booth.sandbox / "opencode.jsonc").read_text() == "{}\n", "what it was asked for stays"
