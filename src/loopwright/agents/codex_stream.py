@@ -15,7 +15,7 @@ from typing import Any
 
 from loopwright.agents.port import Used
 from loopwright.agents.prices import Tokens
-from loopwright.agents.stream_lines import parsed, short, whole_lines
+from loopwright.agents.stream_lines import Followed, parsed, short
 from loopwright.agents.usage import is_session
 
 _MOST_LISTED = 100
@@ -60,10 +60,8 @@ class Stream:
         self._home = home
         self._tell = tell
         self._price = price
-        self._file = session_file(home, session) if home is not None and session is not None else None
-        # What the session said in earlier turns is no news.
-        self._read_to = self._file.stat().st_size if self._file is not None else 0
         self.session: str | None = session
+        self._kept = Followed(self._session_file())
         self.tokens = Tokens()
         self.is_counted = False
         self.text = ""
@@ -85,20 +83,12 @@ class Stream:
     def look(self) -> None:
         """What the session's file has that was not seen yet; the meter looks, too, from its own thread."""
         with self._lock:
-            self._look()
+            for record in self._kept.news(self._session_file):
+                if isinstance(payload := record.get("payload"), dict):
+                    self._note(payload)
 
-    def _look(self) -> None:
-        if self._file is None and self._home is not None and self.session is not None:
-            self._file = session_file(self._home, self.session)
-        if self._file is None:
-            return
-        data = whole_lines(self._file, self._read_to)
-        self._read_to += len(data)
-        for line in data.splitlines():
-            record = parsed(line)
-            payload = record.get("payload") if record is not None else None
-            if isinstance(payload, dict):
-                self._note(payload)
+    def _session_file(self) -> Path | None:
+        return session_file(self._home, self.session) if self._home is not None and self.session is not None else None
 
     def _take(self, event: Mapping[str, Any]) -> None:
         match event.get("type"):

@@ -16,7 +16,7 @@ from typing import Any
 
 from loopwright.agents.port import Used
 from loopwright.agents.prices import Tokens
-from loopwright.agents.stream_lines import called, count, parsed, short, whole_lines
+from loopwright.agents.stream_lines import Followed, called, count, parsed, short, whole_lines
 from loopwright.agents.usage import is_session
 
 _MOST_LISTED = 100
@@ -77,9 +77,7 @@ class Stream:
         self._home = home
         self._tell = tell
         self._price = price
-        self._file = session_file(home, session)
-        # What the session said in earlier turns is no news.
-        self._read_to = self._file.stat().st_size if self._file is not None else 0
+        self._kept = Followed(session_file(home, session))
         self._counted: set[str] = set()
         self._called: dict[str, tuple[str, object]] = {}
         self.session = session
@@ -117,19 +115,9 @@ class Stream:
     def look(self) -> None:
         """What the session's file has that was not seen yet; the meter looks, too, from its own thread."""
         with self._lock:
-            self._look()
-
-    def _look(self) -> None:
-        if self._file is None:
-            self._file = session_file(self._home, self.session)
-        if self._file is None:
-            return
-        data = whole_lines(self._file, self._read_to)
-        self._read_to += len(data)
-        for line in data.splitlines():
-            record = parsed(line)
-            if record is not None and record.get("type") == "gemini":
-                self._answered(record)
+            for record in self._kept.news(lambda: session_file(self._home, self.session)):
+                if record.get("type") == "gemini":
+                    self._answered(record)
 
     def reset_after(self, now: datetime) -> datetime | None:
         """When the limit ends that the failure speaks of."""

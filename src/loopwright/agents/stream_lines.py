@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import stat
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,24 @@ def whole_lines(path: Path, start: int) -> bytes:
         stream.seek(start)
         data = stream.read(_MOST_AT_ONCE)
     return data[: data.rfind(b"\n") + 1]
+
+
+class Followed:
+    """A file of lines that a program adds to while it works; what it held before is no news."""
+
+    def __init__(self, path: Path | None) -> None:
+        self._path = path
+        self._read_to = path.stat().st_size if path is not None else 0
+
+    def news(self, find: Callable[[], Path | None]) -> Iterator[dict[str, Any]]:
+        """The records that came since; a file that was not there yet is looked for."""
+        if self._path is None:
+            self._path = find()
+        if self._path is None:
+            return
+        data = whole_lines(self._path, self._read_to)
+        self._read_to += len(data)
+        yield from (record for line in data.splitlines() if (record := parsed(line)) is not None)
 
 
 def short(value: object) -> str:
