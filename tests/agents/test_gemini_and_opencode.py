@@ -143,3 +143,23 @@ def test_opencodes_own_price_wins_over_the_table():
     assert stream.tokens.total == 40
     assert [used.tokens for used in told if used.tokens] == [20, 20]
     assert told[0].session == "ses_1"
+
+
+MARK = b'{\n  "$schema": "https://opencode.ai/config.json",'
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "meant"),
+    [
+        (b'{"a": 1}\n', MARK + b'"a": 1}\n', b'{"a": 1}\n'),
+        (b'  {\n "a": 1}', MARK + b'\n "a": 1}', b'  {\n "a": 1}'),
+        (b'{"a": 1}', b'{"b": 2}', b'{"b": 2}'),
+        (b'{"a": 1}', MARK + b"}\n", b"{}\n"),
+        (b'{"a": 1}', MARK + b'"b": 2}', b'{"b": 2}'),
+        # Written as a person would: it may have been asked for.
+        (b'{"a": 1}', MARK + b'\n  "b": 2\n}', MARK + b'\n  "b": 2\n}'),
+        (MARK + b'"a": 1}', MARK + b"}", MARK + b"}"),
+    ],
+)
+def test_opencode_s_mark_is_told_from_work(before, after, meant):
+    assert opencode_settings.without_mark(before, after) == meant

@@ -120,19 +120,32 @@ def read_user_settings(environment: Mapping[str, str]) -> UserSettings:
 def unmarked(folder: Path) -> Iterator[None]:
     """Take back what opencode writes into a project's own settings, unasked; whatever else is in them stays.
 
-    It puts the address of their schema into those that have none: nobody's work, and nothing to be reviewed.
+    It puts the address of their schema into those that have none, whenever it reads them: nobody's work, and
+    nothing to be reviewed. In a file that was worked on meanwhile its mark is known by where it stands: it breaks
+    the line behind the opening brace, and never behind itself.
     """
     found = {name: data for name in _FILES[1:] if (data := _bytes(folder / name)) is not None}
     try:
         yield
     finally:
         for name, before in found.items():
-            marked = _OPENING.sub(_MARKED, before, count=1)
-            if marked != before and _bytes(folder / name) == marked:
+            after = _bytes(folder / name)
+            meant = after if after is None else without_mark(before, after)
+            if meant is not None and meant != after:
                 with suppress(OSError):
                     handle = os.open(folder / name, os.O_WRONLY | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC)
                     with os.fdopen(handle, "wb") as stream:
-                        stream.write(before)
+                        stream.write(meant)
+
+
+def without_mark(before: bytes, after: bytes) -> bytes:
+    """A settings file as it was meant, by what it was before and after."""
+    if before.startswith(_MARKED):
+        return after
+    if after == _OPENING.sub(_MARKED, before, count=1):
+        return before
+    rest = after.removeprefix(_MARKED)
+    return b"{" + rest if rest != after and not rest.startswith((b"\n", b"\r")) else after
 
 
 def _bytes(path: Path) -> bytes | None:
