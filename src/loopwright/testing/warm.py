@@ -1,0 +1,212 @@
+"""`loopwright` in a process of its own, from an interpreter that is warm: all is imported, and each call is a fork.
+
+A walk through the command line is dozens of processes, and half of the time of each went into imports. What a call
+can see is what a started one sees: its arguments, folder, variables, session and pipes. What only a start decides (how
+the interpreter is set, which libraries are loaded before it) is not for a fork: such a call is started.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import os
+import pkgutil
+import selectors
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Never
+
+import msgspec
+
+from loopwright.kernel import process, process_tree
+
+# Read by the interpreter or by the loader, before any line of ours runs.
+_AT_START = ("PYTHON", "LD_", "LC_", "LANG", "TZ", "MALLOC", "FAKETIME", "GCONV", "GLIBC")
+_WARM = {"LANG": "C.UTF-8"}
+_ALWAYS_COLD = "COLD_STARTS"
+_CHUNK = 1 << 16
+_ENDS = 5
+
+
+class _Call(msgspec.Struct, frozen=True):
+    arguments: tuple[str, ...]
+    cwd: str
+    env: dict[str, str]
+
+
+def can_be_warm(env: Mapping[str, str]) -> bool:
+    """Whether a fork sees what a start with these variables would; `COLD_STARTS=1` says no to all."""
+    at_start = {name: value for name, value in env.items() if name.startswith(_AT_START)}
+    return at_start == _WARM and not os.environ.get(_ALWAYS_COLD) and hasattr(os, "pidfd_open")
+
+
+def run_warm(
+    arguments: tuple[str, ...], *, cwd: Path, env: Mapping[str, str], stdin: bytes, timeout_s: float
+) -> process.Captured:
+    """Run `loopwright` with these arguments to its end, and return all that it printed."""
+    theirs: list[int] = []
+    ours: list[int] = []
+    for is_read_by_us in (False, True, True, True):
+        reads, writes = os.pipe()
+        ours.append(reads if is_read_by_us else writes)
+        theirs.append(writes if is_read_by_us else reads)
+    request = os.memfd_create("call")
+    theirs.insert(0, request)
+    try:
+        os.write(request, msgspec.json.encode(_Call(arguments, str(cwd), dict(env))))
+        _the_warm_one().ask(theirs)
+    finally:
+        for end in theirs:
+            os.close(end)
+    return _communicate(ours, stdin, time.monotonic() + timeout_s)
+
+
+def _communicate(ours: list[int], stdin: bytes, deadline: float) -> process.Captured:
+    """Feed it and read it until all its ends are closed; the last of them says who it is, and how it ended."""
+    to_feed, *to_read = ours
+    got = {end: bytearray() for end in to_read}
+    open_ends = set(ours)
+    rest = memoryview(stdin)
+    with selectors.DefaultSelector() as waiting:
+        for end in ours:
+            os.set_blocking(end, False)
+            waiting.register(end, selectors.EVENT_WRITE if end == to_feed else selectors.EVENT_READ)
+        try:
+            while open_ends:
+                left = deadline - time.monotonic()
+                if left <= 0:
+                    raise TimeoutError("loopwright did not end in time")
+                for key, _ in waiting.select(left):
+                    end = key.fd
+                    if end == to_feed:
+                        rest = _fed(end, rest)
+                        is_over = not rest
+                    else:
+                        data = os.read(end, _CHUNK)
+                        got[end] += data
+                        is_over = not data
+                    if is_over:
+                        waiting.unregister(end)
+                        os.close(end)
+                        open_ends.discard(end)
+        except BaseException:
+            if pid := bytes(got[to_read[2]]).split(b"\n")[0]:
+                process_tree.kill_all([int(pid), *process_tree.descendants(int(pid))], signal.SIGKILL)
+            raise
+        finally:
+            for end in open_ends:
+                os.close(end)
+    said = bytes(got[to_read[2]]).split()
+    if len(said) < 2:
+        raise AssertionError("the warm interpreter died")
+    code = os.waitstatus_to_exitcode(int(said[1]))
+    exit_code = 128 - code if code < 0 else code
+    return process.Captured(exit_code, bytes(got[to_read[0]]), bytes(got[to_read[1]]))
+
+
+def _fed(end: int, rest: memoryview) -> memoryview:
+    try:
+        return rest[os.write(end, rest[:_CHUNK]) :] if rest else rest
+    except BrokenPipeError:
+        return rest[:0]
+
+
+class _Warm:
+    """The interpreter that is forked: one for each process that asks."""
+
+    def __init__(self) -> None:
+        self.owner = os.getpid()
+        self._socket, theirs = socket.socketpair()
+        with theirs:
+            self._process = subprocess.Popen(  # closes with us: it reads the end of its socket
+                (sys.executable, "-P", "-m", __name__, str(theirs.fileno())),
+                env={"PATH": os.environ["PATH"], **_WARM},
+                # Pipes, as its calls will have: what its standard files can do is asked once.
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                pass_fds=(theirs.fileno(),),
+                start_new_session=True,
+            )
+
+    def ask(self, ends: list[int]) -> None:
+        """Have a call made; one message is one call, so that threads need no lock."""
+        socket.send_fds(self._socket, [b"."], ends)
+
+
+_found: list[_Warm] = []
+
+
+def _the_warm_one() -> _Warm:
+    if not _found or _found[0].owner != os.getpid():
+        _found[:] = [_Warm()]
+    return _found[0]
+
+
+def _serve(asked: socket.socket) -> None:
+    """Fork for each call, and say how each ended; until nobody asks any more."""
+    running: dict[int, tuple[int, int]] = {}
+    with selectors.DefaultSelector() as waiting:
+        waiting.register(asked, selectors.EVENT_READ)
+        while True:
+            for key, _ in waiting.select():
+                if key.fileobj is asked:
+                    data, ends, _, _ = socket.recv_fds(asked, 1, _ENDS)
+                    if not data:
+                        return
+                    pid = os.fork()  # noqa: TID251 -- the whole point: no imports
+                    if pid == 0:
+                        _become(ends)
+                    handle = os.pidfd_open(pid)
+                    running[handle] = (pid, ends[-1])
+                    waiting.register(handle, selectors.EVENT_READ)
+                    os.write(ends[-1], b"%d\n" % pid)
+                    for end in ends[:-1]:
+                        os.close(end)
+                else:
+                    pid, told = running.pop(key.fd)
+                    _, status = os.waitpid(pid, 0)
+                    waiting.unregister(key.fd)
+                    os.close(key.fd)
+                    os.write(told, b"%d\n" % status)
+                    os.close(told)
+
+
+def _become(ends: list[int]) -> Never:
+    """The process of one call: nothing of the one that was forked is left but what it had imported."""
+    request, *standard, _ = ends
+    size = os.fstat(request).st_size
+    call = msgspec.json.decode(os.pread(request, size, 0), type=_Call)
+    os.setsid()
+    for number, end in enumerate(standard):
+        os.dup2(end, number)
+    os.closerange(3, 1 << 16)
+    os.chdir(call.cwd)
+    os.environ.clear()
+    os.environ.update(call.env)
+    sys.argv = ["loopwright", *call.arguments]
+    # By name: this module is loaded by every test, and the command line only here.
+    importlib.import_module("loopwright.cli.main").main()
+    raise AssertionError("main ends the process")
+
+
+def _import_all() -> None:
+    """Everything that a command could load when it is called."""
+    import loopwright
+
+    for found in pkgutil.walk_packages(loopwright.__path__, "loopwright."):
+        if not found.name.startswith(("loopwright.testing", "loopwright.__main__", "loopwright.hooks")):
+            importlib.import_module(found.name)
+
+
+if __name__ == "__main__":
+    _import_all()
+    # What is there now is there for good: no fork need look through it, and copy its pages by that.
+    gc.collect()
+    gc.freeze()
+    _serve(socket.socket(fileno=int(sys.argv[1])))
