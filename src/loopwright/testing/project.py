@@ -107,7 +107,7 @@ class Project:
     def run(
         self, *arguments: str, env: Mapping[str, str] | None = None, cwd: Path | None = None, stdin: bytes = b""
     ) -> Outcome:
-        """Run `loopwright` and wait for it: in a process of its own, by a fork of a warm interpreter where one can be."""
+        """Run `loopwright` in a process of its own and wait for it; a warm interpreter is forked where that can be."""
         env, cwd = {**self.environment, **(env or {})}, cwd or self.root
         if can_be_warm(env):
             done = run_warm(arguments, cwd=cwd, env=env, stdin=stdin, timeout_s=_PATIENCE_S)

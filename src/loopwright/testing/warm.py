@@ -16,14 +16,16 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Never
 
 import msgspec
 
-from loopwright.kernel import process, process_tree
+from loopwright.kernel import family, process, process_tree
 
 # Read by the interpreter or by the loader, before any line of ours runs.
 _AT_START = ("PYTHON", "LD_", "LC_", "LANG", "TZ", "MALLOC", "FAKETIME", "GCONV", "GLIBC")
@@ -31,6 +33,8 @@ _WARM = {"LANG": "C.UTF-8"}
 _ALWAYS_COLD = "COLD_STARTS"
 _CHUNK = 1 << 16
 _ENDS = 5
+# So many bytes say who it is, before those that say how it ended.
+_WHO = 20
 
 
 class _Call(msgspec.Struct, frozen=True):
@@ -63,11 +67,14 @@ def run_warm(
     finally:
         for end in theirs:
             os.close(end)
-    return _communicate(ours, stdin, time.monotonic() + timeout_s)
+    who = os.read(ours[-1], _WHO)
+    if not who:
+        raise AssertionError(_the_warm_one().last_words())
+    return _communicate(int(who), ours, stdin, time.monotonic() + timeout_s)
 
 
-def _communicate(ours: list[int], stdin: bytes, deadline: float) -> process.Captured:
-    """Feed it and read it until all its ends are closed; the last of them says who it is, and how it ended."""
+def _communicate(pid: int, ours: list[int], stdin: bytes, deadline: float) -> process.Captured:
+    """Feed it and read it until all its ends are closed; the last of them says how it ended."""
     to_feed, *to_read = ours
     got = {end: bytearray() for end in to_read}
     open_ends = set(ours)
@@ -95,18 +102,16 @@ def _communicate(ours: list[int], stdin: bytes, deadline: float) -> process.Capt
                         os.close(end)
                         open_ends.discard(end)
         except BaseException:
-            if pid := bytes(got[to_read[2]]).split(b"\n")[0]:
-                process_tree.kill_all([int(pid), *process_tree.descendants(int(pid))], signal.SIGKILL)
+            process_tree.kill_all([pid, *process_tree.descendants(pid)], signal.SIGKILL)
+            os.set_blocking(to_read[-1], True)
+            os.read(to_read[-1], _CHUNK)  # it is over when this is said
             raise
         finally:
             for end in open_ends:
                 os.close(end)
-    said = bytes(got[to_read[2]]).split()
-    if len(said) < 2:
-        raise AssertionError("the warm interpreter died")
-    code = os.waitstatus_to_exitcode(int(said[1]))
-    exit_code = 128 - code if code < 0 else code
-    return process.Captured(exit_code, bytes(got[to_read[0]]), bytes(got[to_read[1]]))
+    stdout, stderr, status = (bytes(got[end]) for end in to_read)
+    code = os.waitstatus_to_exitcode(int(status))
+    return process.Captured(128 - code if code < 0 else code, stdout, stderr)
 
 
 def _fed(end: int, rest: memoryview) -> memoryview:
@@ -123,29 +128,40 @@ class _Warm:
         self.owner = os.getpid()
         self._socket, theirs = socket.socketpair()
         with theirs:
-            self._process = subprocess.Popen(  # closes with us: it reads the end of its socket
-                (sys.executable, "-P", "-m", __name__, str(theirs.fileno())),
-                env={"PATH": os.environ["PATH"], **_WARM},
-                # Pipes, as its calls will have: what its standard files can do is asked once.
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                pass_fds=(theirs.fileno(),),
-                start_new_session=True,
-            )
+            # Noted as ours, so that no sweep for orphans takes it; it ends with us, by the end of its socket.
+            self._process = family.note_start(lambda: self._start(theirs.fileno()), "")
+
+    def _start(self, end: int) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
+            (sys.executable, "-P", "-m", __name__, str(end)),
+            env={"PATH": os.environ["PATH"], **_WARM},
+            # Pipes, as its calls will have: what its standard files can do is asked once.
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            pass_fds=(end,),
+            start_new_session=True,
+        )
 
     def ask(self, ends: list[int]) -> None:
         """Have a call made; one message is one call, so that threads need no lock."""
         socket.send_fds(self._socket, [b"."], ends)
 
+    def last_words(self) -> str:
+        """Why it does not answer."""
+        _, stderr = self._process.communicate()
+        return f"the warm interpreter ended with {self._process.returncode}: {stderr.decode('utf-8', 'replace')}"
+
 
 _found: list[_Warm] = []
+_one_starts = threading.Lock()
 
 
 def _the_warm_one() -> _Warm:
-    if not _found or _found[0].owner != os.getpid():
-        _found[:] = [_Warm()]
-    return _found[0]
+    with _one_starts:
+        if not _found or _found[0].owner != os.getpid():
+            _found[:] = [_Warm()]
+        return _found[0]
 
 
 def _serve(asked: socket.socket) -> None:
@@ -165,7 +181,7 @@ def _serve(asked: socket.socket) -> None:
                     handle = os.pidfd_open(pid)
                     running[handle] = (pid, ends[-1])
                     waiting.register(handle, selectors.EVENT_READ)
-                    os.write(ends[-1], b"%d\n" % pid)
+                    os.write(ends[-1], str(pid).ljust(_WHO).encode())
                     for end in ends[:-1]:
                         os.close(end)
                 else:
@@ -173,7 +189,8 @@ def _serve(asked: socket.socket) -> None:
                     _, status = os.waitpid(pid, 0)
                     waiting.unregister(key.fd)
                     os.close(key.fd)
-                    os.write(told, b"%d\n" % status)
+                    with suppress(BrokenPipeError):  # who asked has gone
+                        os.write(told, b"%d\n" % status)
                     os.close(told)
 
 

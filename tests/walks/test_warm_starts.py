@@ -1,0 +1,80 @@
+"""A call by fork shows what a call by start shows: the other tests stand on that."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from loopwright.kernel import process_tree
+from loopwright.testing import warm
+
+CALLS = {
+    "a page of help": ("--help",),
+    "a page of a group": ("loop", "new", "--help"),
+    "a wrong option": ("status", "--nonsense"),
+    "an answer in JSON": ("status", "--json"),
+    "an error in JSON": ("verify", "run-nowhere", "--json"),
+    "settings": ("settings", "--json"),
+    "explained": ("explain", "exit-codes"),
+}
+
+
+@pytest.fixture
+def cold(monkeypatch):
+    return lambda project, *arguments, **more: _coldly(monkeypatch, project, arguments, more)
+
+
+def _coldly(monkeypatch, project, arguments, more):
+    with monkeypatch.context() as patch:
+        patch.setenv("COLD_STARTS", "1")
+        return project.run(*arguments, **more)
+
+
+@pytest.mark.parametrize("arguments", CALLS.values(), ids=CALLS)
+def test_both_say_the_same(project, cold, arguments):
+    assert warm.can_be_warm(project.environment)
+    assert project.run(*arguments) == cold(project, *arguments)
+
+
+def test_a_call_sees_its_own_variables_and_leaves_none(project, cold):
+    env = {"LOOPWRIGHT_SANDBOX_ISOLATION": "none"}
+    before = project.run("settings", "--json")
+    assert project.run("settings", "--json", env=env) == cold(project, "settings", "--json", env=env) != before
+    assert project.run("settings", "--json") == before
+
+
+def test_a_call_reads_its_input_and_works_in_its_folder(project, cold):
+    below = project.write("src/a.py", "x = 1\n").parent
+    for stdin in (b"a.py\n", b"", b"a.py\n" * 30_000):
+        asked = ("risk", "--files", "-", "--json")
+        assert project.run(*asked, cwd=below, stdin=stdin) == cold(project, *asked, cwd=below, stdin=stdin)
+
+
+def test_what_does_not_end_in_time_is_ended(project):
+    project.plan({"id": "P-1", "action": "wait", "commands": ["sleep 600"]})
+    with pytest.raises(TimeoutError):
+        warm.run_warm(("run",), cwd=project.root, env=project.environment, stdin=b"", timeout_s=0)
+    assert not [pid for pid in process_tree.all_processes() if process_tree.works_in(pid, str(project.root))]
+
+
+@pytest.mark.parametrize("name", ["PYTHONHASHSEED", "LD_PRELOAD", "LC_ALL", "TZ", "LANGUAGE"])
+def test_what_only_a_start_decides_is_started(project, name):
+    assert not warm.can_be_warm({**project.environment, name: "x"})
+    assert not warm.can_be_warm({**project.environment, "LANG": "zh_CN.UTF-8"})
+
+
+def test_calls_at_once_are_answered_each(project):
+    answers = {}
+
+    def call(number):
+        answers[number] = project.run("explain", "exit-codes" if number % 2 else "nothing-of-the-kind").exit_code
+
+    threads = [threading.Thread(target=call, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert {answers[number] for number in range(1, 8, 2)} == {0}
+    assert len({answers[number] for number in range(0, 8, 2)}) == 1
+    assert 0 not in {answers[number] for number in range(0, 8, 2)}
