@@ -40,6 +40,12 @@ def make_project(tmp_path):
     return make
 
 
+@pytest.fixture
+def cold_starts(monkeypatch):
+    """Every `loopwright` of the test is started, as a user does it; the others are forks of a warm interpreter."""
+    monkeypatch.setenv("COLD_STARTS", "1")
+
+
 def pytest_runtest_setup(item):
     for mark in item.iter_markers("needs"):
         tool = mark.args[0]

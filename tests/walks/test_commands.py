@@ -11,6 +11,8 @@ import yaml
 
 from loopwright.cli.main import COMMANDS
 
+pytestmark = pytest.mark.usefixtures("cold_starts")
+
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_has_help_with_examples(project, name):

@@ -7,7 +7,10 @@ import re
 import shlex
 from pathlib import Path
 
+import pytest
 from tests.walks.workflow_kit import BUILT, REPLY, ok
+
+pytestmark = pytest.mark.usefixtures("cold_starts")
 
 README = Path(__file__).parent.parent.parent / "README.md"
 # A stand-in for somebody's agent: it reads the prompt and does what a role is asked for, by the words of the prompt.

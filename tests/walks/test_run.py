@@ -6,6 +6,7 @@ import hashlib
 
 import pytest
 
+pytestmark = pytest.mark.usefixtures("cold_starts")
 WRITE = {"id": "P-1", "action": "write", "commands": ["echo made > made.txt", "cat made.txt"]}
 
 

@@ -22,13 +22,12 @@ CALLS = {
 
 @pytest.fixture
 def cold(monkeypatch):
-    return lambda project, *arguments, **more: _coldly(monkeypatch, project, arguments, more)
+    def run(project, *arguments, **more):
+        with monkeypatch.context() as patch:
+            patch.setenv("COLD_STARTS", "1")
+            return project.run(*arguments, **more)
 
-
-def _coldly(monkeypatch, project, arguments, more):
-    with monkeypatch.context() as patch:
-        patch.setenv("COLD_STARTS", "1")
-        return project.run(*arguments, **more)
+    return run
 
 
 @pytest.mark.parametrize("arguments", CALLS.values(), ids=CALLS)

@@ -20,18 +20,19 @@ AS_PATCH = (
 
 def load_base(judge: PrivateRepository, base: BaseRecord, base_patch: Path) -> bool:
     """Make the index the recorded base; False when the base was never kept, or is gone."""
-    # Tried rather than asked about first: each question is a process.
-    if judge.succeeds("read-tree", base.tree):
+    # Tried rather than asked about first: each question is a process. What has a patch is in nobody's commit.
+    has_patch = base_patch.is_file()
+    if not has_patch and judge.succeeds("read-tree", base.tree):
         return True
-    if base.commit is None and not base_patch.is_file():
+    if base.commit is None and not has_patch:
         return False
     if base.commit is None:
         judge.run("read-tree", "--empty")
     elif judge.succeeds("read-tree", base.commit):
         drop_secrets(judge)
     else:
-        return False
-    if base_patch.is_file():
+        return has_patch and judge.succeeds("read-tree", base.tree)
+    if has_patch:
         apply_patch(judge, base_patch)
     return write_tree(judge) == base.tree
 

@@ -31,6 +31,8 @@ class GitRecorder:
         self._base = base
         self._aside = aside
         self._tree = base.tree
+        self._compared: tuple[str, str] | None = None
+        self._rows: tuple[tuple[bytes, bool], ...] = ()
 
     def base(self) -> Base:
         """What the sandbox started from."""
@@ -63,10 +65,7 @@ class GitRecorder:
 
     def changed_files(self) -> tuple[str, ...]:
         """Every path that differs, both sides of a rename included."""
-        if self._tree == self._base.tree:
-            return ()
-        listed = self._git.run("diff-tree", "-r", "-z", "--name-only", "--no-renames", self._base.tree, self._tree)
-        return tuple(shown(path) for path in listed.split(b"\0") if path)
+        return tuple(shown(path) for path, _ in self._counted())
 
     def changes_by_path(self) -> dict[str, bool]:
         """Every path that differs, and whether it is new."""
@@ -85,11 +84,7 @@ class GitRecorder:
 
     def binary_files(self) -> tuple[bytes, ...]:
         """New content that the patch holds in a coded form, where no rule could read it."""
-        if self._tree == self._base.tree:
-            return ()
-        listed = self._git.run("diff-tree", "-r", "-z", "--numstat", "--no-renames", self._base.tree, self._tree)
-        rows = (row.split(b"\t", 2) for row in listed.split(b"\0") if row)
-        return tuple(row[2] for row in rows if len(row) == 3 and row[0] == b"-")
+        return tuple(path for path, has_lines in self._counted() if not has_lines)
 
     def content(self, path: bytes) -> bytes:
         """A file's bytes as they are in the recorded tree."""
@@ -161,6 +156,17 @@ class GitRecorder:
         sizes = self._git.run("cat-file", "--batch-check=%(objectsize)", stdin=asked).splitlines() if rows else []
         for (meta, path), size in zip(rows, sizes, strict=True):
             yield meta[0].lstrip(b":"), meta[2], path, int(size) if size.isdigit() else 0
+
+    def _counted(self) -> tuple[tuple[bytes, bool], ...]:
+        """Every path that differs, and whether git counts lines in it; asked once for the two trees."""
+        pair = (self._base.tree, self._tree)
+        if pair != self._compared:
+            rows: list[list[bytes]] = []
+            if self._tree != self._base.tree:
+                listed = self._git.run("diff-tree", "-r", "-z", "--numstat", "--no-renames", *pair)
+                rows = [row.split(b"\t", 2) for row in listed.split(b"\0") if row]
+            self._compared, self._rows = pair, tuple((row[2], row[0] != b"-") for row in rows)
+        return self._rows
 
     def _diff(self, old: str, new: str, write: Callable[[bytes], None], *paths: str) -> None:
         argv = self._git.argv(*AS_PATCH, old, new, *paths)
