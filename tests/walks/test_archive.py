@@ -134,7 +134,9 @@ def test_a_change_that_is_not_whole_is_not_archived(project):
         found["missing_spec_delta_path"]["message"]
         == "there is no .loopwright/changes/active/chg-greet/specs/parting/spec.md"
     )
-    assert "spec_delta_missing_domains" in found
+    assert found["spec_delta_missing_domains"]["next"].endswith('then loopwright archive greet --fitted "…"')
+    # From here nothing is planned again, so nothing says so.
+    assert not [one["next"] for one in found.values() if "loopwright plan" in one["next"]]
     assert refusal(project, "archive", "greet")["error"] == "archive_blocked"
     assert not spec(project).exists()
 

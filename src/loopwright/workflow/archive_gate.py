@@ -13,7 +13,7 @@ from loopwright.workflow.documents.spec import Spec
 from loopwright.workflow.facts import DELTA_PART, Facts
 from loopwright.workflow.model import Archived, Done, Key, Used, Workflow
 from loopwright.workflow.package import delta_of
-from loopwright.workflow.plan_gate import change_blockers, spec_conflicts
+from loopwright.workflow.plan_gate import change_blockers, lacking, spec_conflicts
 from loopwright.workflow.slices import Slices
 
 # From here no stage is entered again: a person changes the delta and stands for it.
@@ -28,7 +28,7 @@ def before_archive(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
     if not isinstance(workflow.at, Done):
         yield blocker("workflow_not_done", slug=slug, stage=workflow.stage.value)
     yield from (replace(one, next=f"loopwright undo {slug}") for one in scope_of(workflow, facts))
-    yield from change_blockers(workflow, facts)
+    yield from (_from_here(workflow, facts, one) for one in change_blockers(workflow, facts))
     for domain in facts.spec.domains if isinstance(facts.spec, Spec) else ():
         if domain not in facts.deltas:
             yield blocker("missing_spec_delta_path", path=facts.place(delta_of(domain)), spec=facts.spec_path)
@@ -45,6 +45,16 @@ def before_archive(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
             why = f"{other} is active and touches {names} too"
             way = f"loopwright archive {slug} --before {other}"
             yield blocker("spec_conflict_", domain, domain=domain, why=why, way=way)
+
+
+def _from_here(workflow: Workflow, facts: Facts, one: Blocker) -> Blocker:
+    """What is done is not planned again: its documents are put right by hand, or the change is taken back."""
+    if not isinstance(workflow.at, Done):
+        return one
+    if one.code.startswith("spec_delta_"):
+        file = facts.place(delta_of(lacking(facts)))
+        return replace(one, next=f"write it into {file}, then {_FIT.format(slug=workflow.slug)}")
+    return replace(one, next=f"put it back as it was, or loopwright undo {workflow.slug}")
 
 
 def _unapproved(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:

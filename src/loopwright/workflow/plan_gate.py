@@ -100,11 +100,11 @@ def change_blockers(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
         )
         yield blocker(
             "spec_delta_", status, slug=slug, why=broken or _WHY_DELTA.get(status, status),
-            file=facts.place(delta_of(_lacking(facts))),
+            file=facts.place(delta_of(lacking(facts))),
         )  # fmt: skip
 
 
-def _lacking(facts: Facts) -> str:
+def lacking(facts: Facts) -> str:
     """The domain whose delta has to be written first."""
     wanted = facts.spec.domains if isinstance(facts.spec, Spec) else ()
     broken = [name for name, one in facts.deltas.items() if one.problems or not one.requirements]
