@@ -185,6 +185,27 @@ def test_in_the_full_profile_architect_and_critic_must_agree(project):
     assert status(project)["cost"]["turns"] == 6
 
 
+def test_in_the_full_profile_a_yes_is_for_the_plan_that_was_shown(project):
+    yes = '{"verdict": "approve"}'
+    prepare(
+        project,
+        [planner(), *({"role": role, "answer": yes} for role in ("architect", "critic") * 2)],
+        settings='[workflow]\nprofile = "full"\n',
+    )
+    plan(project)
+    assert blockers(project, "build") == {}
+    page = project.own / "workflows" / "greet" / "plan.md"
+    page.write_text(page.read_text() + "\nAnd by their first name.\n")
+    assert list(blockers(project, "build")) == ["architect_review_incomplete", "critic_verdict_missing"]
+    done = ok(project, "plan", "greet", "--agent", "scripted")
+    assert "nobody has looked at it as it is" in done.stdout + done.stderr
+    assert blockers(project, "build") == {}
+    assert "And by their first name." in page.read_text(), "what a person wrote is looked at, not planned anew"
+    turns = sorted(path.name for path in (project.own / "turns").iterdir())
+    assert "And by their first name." in (project.own / "turns" / "greet-critic-2" / "prompt.md").read_text()
+    assert "greet-planner-2" not in turns
+
+
 def test_an_answer_that_is_wrong_is_asked_for_once_more_with_every_reason(project):
     bad = planner(slices=[{**SLICE, "type": "X"}], deltas={"other": "nothing"})
     prepare(project, [bad, planner()])

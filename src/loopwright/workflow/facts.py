@@ -12,6 +12,7 @@ from loopwright.workflow.documents.page import Problem
 from loopwright.workflow.documents.record import Record
 from loopwright.workflow.documents.spec import Spec
 from loopwright.workflow.ledger import Ledger
+from loopwright.workflow.package import CHANGE_DOCUMENTS, PLAN_DOCUMENTS, SLICES
 from loopwright.workflow.slices import Slices
 
 DELTA_PART = "delta "
@@ -94,6 +95,16 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     def delta_parts(self) -> dict[str, str]:
         """Digests of what the delta says, by name: a part of what the plan's approval is about."""
         return {name: digest for name, digest in self.plan_parts.items() if name.startswith(DELTA_PART)}
+
+    @property
+    def planned_parts(self) -> dict[str, str]:
+        """Digests of what a planner writes; what the tool composes of it says nothing of its own."""
+        pages = {PLAN_DOCUMENTS["plan"], PLAN_DOCUMENTS["architecture"], CHANGE_DOCUMENTS["design"]}
+        return {
+            name: digest
+            for name, digest in self.plan_parts.items()
+            if name in pages or name.startswith((DELTA_PART, SLICES))
+        }
 
     @property
     def record_status(self) -> str:

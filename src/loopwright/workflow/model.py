@@ -166,11 +166,12 @@ class Round(_Value, frozen=True, kw_only=True):
 
 
 class PlanRound(_Value, frozen=True, kw_only=True):
-    """One round of planning. None is who was not asked."""
+    """One round of planning. None is who was not asked; `seen` is what they were shown, piece by piece."""
 
     number: int
     architect: str | None = None
     critic: str | None = None
+    seen: dict[str, str] = {}
 
 
 class Control(_Value, frozen=True, kw_only=True):

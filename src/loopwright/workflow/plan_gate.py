@@ -8,7 +8,7 @@ from loopwright.workflow.blockers import Blocker, blocker
 from loopwright.workflow.documents import spec as s
 from loopwright.workflow.documents.spec import Spec
 from loopwright.workflow.facts import Damaged, Facts, Missing
-from loopwright.workflow.model import Workflow
+from loopwright.workflow.model import Planning, Workflow
 from loopwright.workflow.package import CHANGE_DOCUMENTS, PLAN_DOCUMENTS, SLICES, delta_of, prd_of, test_spec_of
 from loopwright.workflow.slices import Slices
 
@@ -37,10 +37,15 @@ def before_build(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
 
 
 def _reviews(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
-    """In the profile `full` the last round needs an architect's look and a critic's yes."""
+    """In the profile `full` the last round needs an architect's look and a critic's yes.
+
+    Theirs is the plan that they were shown. Whoever changes it while it is built is asked to stand for that.
+    """
     if not facts.gates.full:
         return
     last = workflow.plan_rounds[-1] if workflow.plan_rounds else None
+    if last is not None and isinstance(workflow.at, Planning) and last.seen and last.seen != facts.planned_parts:
+        last = None
     if last is None or last.architect is None:
         yield blocker("architect_review_incomplete", slug=workflow.slug)
     verdict = last.critic if last is not None and last.critic is not None else "missing"

@@ -52,6 +52,7 @@ from loopwright.workflow.store import Opened
 # Characters of a document of another tool that a planner gets to read.
 _MOST_TAKEN = 4_000
 # Reasons for which an agent that is there by default plans once more.
+_FOR_THE_REVIEWERS = ("architect_review_incomplete", "critic_verdict_missing")
 _FOR_A_PLANNER = ("plan_package_", "critic_verdict_", "architect_review_", "vertical_slices_missing", "spec_delta_")
 Tell = Callable[[str], None]
 
@@ -134,6 +135,13 @@ def _is_planned(context: Context, slug: str) -> bool:
         return bool(opened.workflow.plan_rounds) and not any(code.startswith(_FOR_A_PLANNER) for code in codes)
 
 
+def _lacks_only_reviews(context: Context, slug: str) -> bool:
+    """Whether somebody wrote or corrected a plan that is whole: those who look at it are asked, and no planner."""
+    with store_of(context).changing(slug) as opened:
+        codes = {one.code for one in opened.standing().readiness.build if one.code.startswith(_FOR_A_PLANNER)}
+        return bool(opened.workflow.plan_rounds) and codes <= set(_FOR_THE_REVIEWERS)
+
+
 def _changed(context: Context, slug: str, tell: Tell, cancellation: Cancellation) -> Workflow:
     """Compose and control what somebody wrote; the build goes on when a person stands for it."""
     tell(f"{slug} is being built: nobody plans it anew, what you changed is composed and run on the base")
@@ -164,11 +172,15 @@ def _rounds(context: Context, slug: str, wish: PlanWish, tell: Tell, cancellatio
     """Planner, and in the profile `full` architect and critic, until they agree or the rounds are used."""
     reviewed = wish.deliberate or context.settings.values.workflow.profile == "full"
     notes = _taken_over(context, slug)
+    is_there = reviewed and _lacks_only_reviews(context, slug)
     for number in range(1, wish.max_rounds + 1):
-        tell(f"round {number}: the planner works")
         with store_of(context).changing(slug) as opened:
             workflow, spec = opened.workflow, _spec(opened)
-        _planned(context, workflow, spec, wish, notes, cancellation)
+        if is_there and number == 1:
+            tell(f"round {number}: the plan is there, and nobody has looked at it as it is")
+        else:
+            tell(f"round {number}: the planner works")
+            _planned(context, workflow, spec, wish, notes, cancellation)
         taken = PlanRound(number=len(workflow.plan_rounds) + 1)
         notes = ""
         if reviewed:
@@ -190,12 +202,12 @@ def _reviewed(
     context: Context, slug: str, wish: PlanWish, at: int, tell: Tell, cancellation: Cancellation
 ) -> tuple[PlanRound, str]:
     """What architect and critic say of the plan, on record; and what the planner is told of it."""
-    architect, critic = _opinions(context, slug, wish, tell, cancellation)
+    architect, critic, seen = _opinions(context, slug, wish, tell, cancellation)
     pages = {
         f"plan-reviews/round-{at}-{who}.md": f"# {who}: {said.verdict}\n\n{said.notes}\n".encode()
         for who, said in (("architect", architect), ("critic", critic))
     }
-    taken = PlanRound(number=at, architect=architect.verdict, critic=critic.verdict)
+    taken = PlanRound(number=at, architect=architect.verdict, critic=critic.verdict, seen=seen)
     _record(context, slug, taken, pages)
     return taken, f"The architect: {architect.notes}\nThe critic: {critic.notes}"
 
@@ -233,9 +245,9 @@ def _planned(
 
 def _opinions(
     context: Context, slug: str, wish: PlanWish, tell: Tell, cancellation: Cancellation
-) -> tuple[_Opinion, _Opinion]:
+) -> tuple[_Opinion, _Opinion, dict[str, str]]:
     with store_of(context).changing(slug) as opened:
-        workflow = opened.workflow
+        workflow, seen = opened.workflow, opened.facts().planned_parts
         names = (*PLAN_DOCUMENTS.values(), CHANGE_DOCUMENTS["design"], "change/slices.json")
         text = "\n\n".join((opened.read(name) or b"").decode("utf-8", "replace") for name in names)
     tell("the architect looks at it")
@@ -244,7 +256,7 @@ def _opinions(
     tell("the critic looks at it")
     prompt = prompt_for(Role.CRITIC, about="plan", plan=text, architect=architect.notes or architect.verdict)
     critic = ask_agent(context, _wanted(workflow, wish, Role.CRITIC, prompt), _Opinion, cancellation)
-    return architect, critic
+    return architect, critic, seen
 
 
 def _wanted(workflow: Workflow, wish: PlanWish, role: Role, prompt: str) -> Wanted:
