@@ -7,8 +7,10 @@ the interpreter is set, which libraries are loaded before it) is not for a fork:
 
 from __future__ import annotations
 
+import atexit
 import gc
 import importlib
+import json
 import os
 import pkgutil
 import selectors
@@ -23,8 +25,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Never
 
-import msgspec
-
+import loopwright
 from loopwright.kernel import family, process, process_tree
 
 # Read by the interpreter or by the loader, before any line of ours runs.
@@ -35,12 +36,6 @@ _CHUNK = 1 << 16
 _ENDS = 5
 # So many bytes say who it is, before those that say how it ended.
 _WHO = 20
-
-
-class _Call(msgspec.Struct, frozen=True):
-    arguments: tuple[str, ...]
-    cwd: str
-    env: dict[str, str]
 
 
 def can_be_warm(env: Mapping[str, str]) -> bool:
@@ -62,7 +57,8 @@ def run_warm(
     request = os.memfd_create("call")
     theirs.insert(0, request)
     try:
-        os.write(request, msgspec.json.encode(_Call(arguments, str(cwd), dict(env))))
+        # Escaped to ASCII: a path may have bytes in it that are no text.
+        os.write(request, json.dumps([list(arguments), str(cwd), dict(env)]).encode())
         _the_warm_one().ask(theirs)
     finally:
         for end in theirs:
@@ -147,6 +143,12 @@ class _Warm:
         """Have a call made; one message is one call, so that threads need no lock."""
         socket.send_fds(self._socket, [b"."], ends)
 
+    def end(self) -> None:
+        """Nobody asks any more; what was forked of us has nothing to end."""
+        if self.owner == os.getpid():
+            self._socket.close()
+            self._process.communicate()
+
     def last_words(self) -> str:
         """Why it does not answer."""
         _, stderr = self._process.communicate()
@@ -161,6 +163,7 @@ def _the_warm_one() -> _Warm:
     with _one_starts:
         if not _found or _found[0].owner != os.getpid():
             _found[:] = [_Warm()]
+            atexit.register(_found[0].end)
         return _found[0]
 
 
@@ -197,16 +200,15 @@ def _serve(asked: socket.socket) -> None:
 def _become(ends: list[int]) -> Never:
     """The process of one call: nothing of the one that was forked is left but what it had imported."""
     request, *standard, _ = ends
-    size = os.fstat(request).st_size
-    call = msgspec.json.decode(os.pread(request, size, 0), type=_Call)
+    arguments, cwd, env = json.loads(os.pread(request, os.fstat(request).st_size, 0))
     os.setsid()
     for number, end in enumerate(standard):
         os.dup2(end, number)
     os.closerange(3, 1 << 16)
-    os.chdir(call.cwd)
+    os.chdir(cwd)
     os.environ.clear()
-    os.environ.update(call.env)
-    sys.argv = ["loopwright", *call.arguments]
+    os.environ.update(env)
+    sys.argv = ["loopwright", *arguments]
     # By name: this module is loaded by every test, and the command line only here.
     importlib.import_module("loopwright.cli.main").main()
     raise AssertionError("main ends the process")
@@ -214,8 +216,6 @@ def _become(ends: list[int]) -> Never:
 
 def _import_all() -> None:
     """Everything that a command could load when it is called."""
-    import loopwright
-
     for found in pkgutil.walk_packages(loopwright.__path__, "loopwright."):
         if not found.name.startswith(("loopwright.testing", "loopwright.__main__", "loopwright.hooks")):
             importlib.import_module(found.name)
