@@ -10,6 +10,7 @@ import ast
 import inspect
 import re
 from collections.abc import Iterator
+from functools import cache
 from itertools import product
 from pathlib import Path
 
@@ -88,6 +89,7 @@ _DATA = re.compile(
 _CODE = re.compile(r"`[^`]*`|\{[^}]*\}|--[a-z-]+")
 
 
+@cache
 def sentences() -> dict[str, list[str]]:
     """Every template with the places that say it, in the order of the source."""
     found: dict[str, list[str]] = {}
