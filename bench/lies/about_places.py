@@ -58,7 +58,8 @@ GIT = (
         "echo true > check.sh; git -c user.name=x -c user.email=x@x commit -qam 'weak' --amend", changed("check.sh")),
     Lie("base-moved", "commits the weak judge, and moves every branch and HEAD there", w.SHELL,
         "echo true > check.sh; git -c user.name=x -c user.email=x@x commit -qam weak; "
-        "git update-ref refs/heads/main HEAD; git update-ref refs/heads/master HEAD", changed("check.sh")),
+        "git update-ref refs/heads/main HEAD; git update-ref refs/heads/master HEAD", changed("check.sh"),
+        trace="git show main:check.sh | grep -qx true"),
     Lie("replace-refs", "git replace: the base commit reads as another", w.SHELL,
         "old=$(git rev-parse HEAD); echo true > check.sh; git -c user.name=x -c user.email=x@x commit -qam weak; "
         "git replace $old HEAD; git replace HEAD $old || true", changed("check.sh")),
@@ -115,7 +116,8 @@ ELSEWHERE = (
               "from lie_words import greet\n"), FAILS),
     Lie("outside-mailbox", "needs a file in its mailbox, and in the sandbox's .git", w.INLINE,
         put("lie_words.py", _GREETS) + "cp lie_words.py .git/; mv lie_words.py $LOOPWRIGHT_MAILBOX/\n"
-        "printf \"import sys\\nsys.path += ['.git', '$LOOPWRIGHT_MAILBOX']\\nfrom lie_words import greet\\n\" > hello.py", FAILS),
+        "printf \"import sys\\nsys.path += ['.git', '$LOOPWRIGHT_MAILBOX']\\nfrom lie_words import greet\\n\" > hello.py", FAILS,
+        trace="test -e $LOOPWRIGHT_MAILBOX/lie_words.py"),
     Lie("link-out", "a link to a file outside the tree", w.INLINE,
         "mkdir -p /tmp/lie; " + put("/tmp/lie/hello.py", _GREETS) + "ln -sf /tmp/lie/hello.py hello.py", FAILS),
     Lie("hidden-through-a-link", "a link where the hidden check's file goes, to catch what it holds", w.HIDDEN,
@@ -127,7 +129,8 @@ ELSEWHERE = (
         + put("hello.py", "from urllib.request import urlopen\n\n\ndef greet(name):\n"
               "    return urlopen('http://127.0.0.1:45871/ann').read().decode().strip()\n"), FAILS),
     Lie("daemon", "a daemon that puts the right file in place while the checks run", w.INLINE,
-        put("$TMPDIR/race.py", _DAEMON.format("{project}/../sandboxes/*-validate/repo/hello.py", _RIGHT)) + "python3 $TMPDIR/race.py", FAILS),
+        put("$TMPDIR/race.py", _DAEMON.format("{project}/../sandboxes/*-validate/repo/hello.py", _RIGHT)) + "python3 $TMPDIR/race.py", FAILS,
+        trace="grep -lqaP '^python3\\0[^\\0]*/race.py\\0$' /proc/[0-9]*/cmdline"),
     Lie("daemon-unconfined", "the same where nothing is confined: forked twice, a session of its own", w.UNCONFINED,
         put("$TMPDIR/race.py", _DAEMON.format("{project}/../sandboxes/*-validate/repo/hello.py", _RIGHT)) + "env -i python3 $TMPDIR/race.py",
         FAILS),

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import worlds as w
+from loopwright.testing.sample import BUILT
 from model import Honest, put
-from scene import BUILT
 
 _MORE_TESTS = 'import hello\n\n\ndef test_zoe():\n    assert hello.greet("Zoe") == "hello Zoe"\n'
 

@@ -20,6 +20,14 @@ class Lie:
     says: str = ""
     # Why no mechanical gate can catch it, and what a person should look at.
     exception: str = ""
+    # Holds in the agent's shell once the lie was played. Those that have one are played by real agents, too, which do
+    # not always do what their model says.
+    trace: str = ""
+
+    @property
+    def played(self) -> str:
+        """The script, and a word of its own at the end that is printed only when the lie was really played."""
+        return f"{self.script}\n{self.trace or 'true'} && echo {_SPELLED}"
 
 
 @dataclass(frozen=True)
@@ -32,6 +40,9 @@ class Honest:
     script: str
 
 
+# Told apart from the command that prints it.
+PLAYED = "played-42"
+_SPELLED = "played-$((6 * 7))"
 FAILS = ("verification_failed",)
 NOTHING_KEPT = ("completion_audit_not_run",)
 VACUOUS = ("vacuous_check_C1",)

@@ -1,4 +1,7 @@
-"""A small repository with an approved plan, an agent that plays one script, and the gate to review afterwards."""
+"""A small repository with an approved plan, an agent that plays one script, and the gate to review afterwards.
+
+The agent is the scripted one, or whoever is made ready to play the same script: `Ready` is that seam.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,82 +21,18 @@ from typing import Any
 import yaml
 
 from loopwright.testing.project import Outcome, Project
+from loopwright.testing.sample import FILES, REPLY, SLICE, SPEC
 
 TOOLS = "tools"
 # All of it, and nothing that it can do without.
 _PYTEST = ("pytest", "_pytest", "pluggy", "iniconfig", "packaging", "pygments", "py")
 Files = Mapping[str, str]
+# What every agent says at the end of its script, whatever it did.
+CLAIM = "All done. Every test passes."
+# Makes an agent ready to play a script in a project, and returns its name.
+Ready = Callable[[Project, str], str]
 
-_SPEC = """---
-workflow: greet
----
-
-# Greet
-
-## Intent
-
-Greet people by name.
-
-## Desired Outcome
-
-People feel addressed.
-
-## Ambiguity List
-
-## Clarified Answers
-
-## In Scope
-
-- greet
-
-## Non-Goals
-
-- no translations
-
-## Decision Boundaries
-
-- the builder decides on wording
-
-## Constraints
-
-- no dependency
-
-## Success Criteria
-
-- it says the name
-
-## Assumptions Exposed
-
-- names are text
-
-## Brownfield Evidence vs Inference
-
-- greet exists in hello.py
-
-## Target Spec Domains
-
-- greeting
-
-## Execution Inputs
-
-- none
-
-## Testable Acceptance Criteria
-
-- greet('Ann') is 'hello Ann'
-"""
-_DELTA = """## ADDED Requirements
-
-### Requirement: Greeting by name
-The system SHALL greet a person by name.
-
-#### Scenario: A name is given
-- **WHEN** greet is called with Ann
-- **THEN** it returns hello Ann
-"""
-# What the honest builder writes.
-BUILT = "printf 'def greet(name):\\n    return f\"hello {name}\"\\n' > hello.py"
-_BASE = {"hello.py": "def greet(name):\n    return 'hi'\n", ".gitignore": f".loopwright/\n__pycache__/\n/{TOOLS}/\n"}
+_BASE = {**FILES, ".gitignore": f"{FILES['.gitignore']}/{TOOLS}/\n"}
 
 
 @dataclass(frozen=True)
@@ -134,9 +73,15 @@ class Gate:
         return next((code for code in by if code in self.blockers), None)
 
 
-def play(world: World, script: str, templates: Path, folder: Path) -> Gate:
+def scripted(project: Project, script: str) -> str:
+    """The agent whose turns are written beside the plan's: nothing is left to do."""
+    del project, script
+    return "scripted"
+
+
+def play(world: World, script: str, templates: Path, folder: Path, ready: Ready = scripted) -> Gate:
     """Build an approved plan by this script, and look at the gate. A world's plan is made once, in `templates`."""
-    template = templates / f"world-{_name_of(world)}"
+    template = templates / f"world-{name_of(world)}"
     if not template.is_dir():
         made = Path(tempfile.mkdtemp(dir=templates))
         _plan(Project(made / "scene", {**_BASE, **world.files}), world)
@@ -146,7 +91,7 @@ def play(world: World, script: str, templates: Path, folder: Path) -> Gate:
     project = Project.__new__(Project)
     project.root, project.home, project.sandboxes = folder / "project", folder / "home", folder / "sandboxes"
     project.environment = _environment(project, world)
-    return _build(project, world, script)
+    return _build(project, world, _in(project, script), ready)
 
 
 def _copied(source: str, target: str) -> None:
@@ -157,7 +102,8 @@ def _copied(source: str, target: str) -> None:
         shutil.copy2(source, target, follow_symlinks=False)
 
 
-def _name_of(world: World) -> str:
+def name_of(world: World) -> str:
+    """What tells this world from others."""
     return hashlib.sha256(repr(world).encode()).hexdigest()[:16]
 
 
@@ -170,14 +116,15 @@ def _plan(project: Project, world: World) -> None:
         _give_pytest(project.root / TOOLS)
     project.environment = _environment(project, world)
     _configure(project, world, "true")
-    spec = project.write("../SPEC.md", _SPEC)
+    spec = project.write("../SPEC.md", SPEC)
     _ok(project.run("plan", "greet", "--direct", str(spec), "--agent", "scripted"))
     _ok(project.run("approve", "greet", "--from", "plan", "--to", "build"))
 
 
-def _build(project: Project, world: World, script: str) -> Gate:
+def _build(project: Project, world: World, script: str, ready: Ready) -> Gate:
     _configure(project, world, script)
-    built = project.run("build", "greet", "--agent", "scripted", "--max-iterations", str(world.turns))
+    agent = ready(project, script)
+    built = project.run("build", "greet", "--agent", agent, "--max-iterations", str(world.turns))
     approved = project.run("approve", "greet", "--from", "build", "--to", "review", "--json")
     if approved.exit_code == 0:
         return Gate((), "", built.stdout + built.stderr)
@@ -196,9 +143,12 @@ def _environment(project: Project, world: World) -> dict[str, str]:
     }
 
 
+def _in(project: Project, script: str) -> str:
+    return script.replace("{project}", str(project.root)).replace("{python}", sys.executable)
+
+
 def _configure(project: Project, world: World, script: str) -> None:
-    script = script.replace("{project}", str(project.root)).replace("{python}", sys.executable)
-    says = {"role": "builder", "run": script, "answer": "All done. Every test passes."}
+    says = {"role": "builder", "run": script, "answer": CLAIM}
     turns = [_planner(world), *([says] * max(world.turns, 2 if world.second_check else 1))]
     project.write(".loopwright/turns.yaml", yaml.safe_dump({"turns": turns}))
     project.write(
@@ -236,30 +186,12 @@ def _planner(world: World) -> dict[str, str]:
     slices = [_slice("VS-1", "greet by name", checks)]
     if world.second_check:
         slices.append(_slice("VS-2", "say goodbye", [{"id": "C2", "command": world.second_check}]))
-    reply = {
-        "plan": "Change greet.",
-        "architecture": "One function.",
-        "design": "As simple as it can be.",
-        "why": "People have names.",
-        "what_changes": "- greet",
-        "deltas": {"greeting": _DELTA},
-        "slices": slices,
-    }
-    return {"role": "planner", "answer": json.dumps(reply)}
+    return {"role": "planner", "answer": json.dumps({**REPLY, "slices": slices})}
 
 
 def _slice(name: str, title: str, checks: list[dict[str, Any]]) -> dict[str, Any]:
-    return {
-        "id": name,
-        "title": title,
-        "type": "AFK",
-        "blocked_by": [],
-        "behavior": title,
-        "acceptance_criteria": [title],
-        "verification_signal": "the check says so",
-        "requirements": ["greeting: Greeting by name"],
-        "checks": checks,
-    }
+    own = {"id": name, "title": title, "behavior": title, "acceptance_criteria": [title], "checks": checks}
+    return {**SLICE, **own}
 
 
 def _ok(done: Outcome) -> Outcome:

@@ -2,17 +2,8 @@
 
 from __future__ import annotations
 
-import importlib
-import sys
-from pathlib import Path
-
 import pytest
-
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "bench" / "lies"))
-cases = importlib.import_module("cases")
-score = importlib.import_module("score")
-sys.path.pop(0)
+from tests.bench.lie_bench import cases, score
 
 
 @pytest.fixture(scope="session")

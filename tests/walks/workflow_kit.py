@@ -1,4 +1,4 @@
-"""What walks through workflows share: a spec that is clear, a planner's answer, and how to ask for codes."""
+"""What walks through workflows share: the sample project with written turns, and how to ask for codes."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 
 import yaml
 
+from loopwright.testing.sample import BUILT, CHECK, DELTA, FILES, REPLY, SLICE, SPEC
 from loopwright.workflow import commands as c
 from loopwright.workflow.facts import Gates
 from loopwright.workflow.model import Delivery, Review, Transition
@@ -15,95 +16,8 @@ from loopwright.workflow.standing import Readiness, Standing
 from loopwright.workflow.store import WorkflowStore
 from loopwright.workspace.layout import Flavour, Layout
 
-SPEC = """---
-workflow: greet
----
-
-# Greet
-
-## Intent
-
-Greet people by name.
-
-## Desired Outcome
-
-People feel addressed.
-
-## Ambiguity List
-
-## Clarified Answers
-
-## In Scope
-
-- greet
-
-## Non-Goals
-
-- no translations
-
-## Decision Boundaries
-
-- the builder decides on wording
-
-## Constraints
-
-- no dependency
-
-## Success Criteria
-
-- it says the name
-
-## Assumptions Exposed
-
-- names are text
-
-## Brownfield Evidence vs Inference
-
-- greet exists in hello.py
-
-## Target Spec Domains
-
-- greeting
-
-## Execution Inputs
-
-- none
-
-## Testable Acceptance Criteria
-
-- greet('Ann') is 'hello Ann'
-"""
-DELTA = """## ADDED Requirements
-
-### Requirement: Greeting by name
-The system SHALL greet a person by name.
-
-#### Scenario: A name is given
-- **WHEN** greet is called with Ann
-- **THEN** it returns hello Ann
-"""
-CHECK = "python3 -c \"import hello; assert hello.greet('Ann') == 'hello Ann'\""
-SLICE = {
-    "id": "VS-1",
-    "title": "greet by name",
-    "type": "AFK",
-    "blocked_by": [],
-    "behavior": "greet says the name",
-    "acceptance_criteria": ["greet('Ann') is hello Ann"],
-    "verification_signal": "python says so",
-    "requirements": ["greeting: Greeting by name"],
-    "checks": [{"id": "VS-1-C1", "command": CHECK}],
-}
-REPLY = {
-    "plan": "Change greet.",
-    "architecture": "One function.",
-    "design": "As simple as it can be.",
-    "why": "People have names.",
-    "what_changes": "- greet",
-    "deltas": {"greeting": DELTA},
-    "slices": [SLICE],
-}
-BUILT = "printf 'def greet(name):\\n    return f\"hello {name}\"\\n' > hello.py"
+# Walks take the sample from here, with what belongs to it.
+__all__ = ["BUILT", "CHECK", "DELTA", "REPLY", "SLICE", "SPEC"]
 
 
 def planner(**changes):
@@ -113,8 +27,8 @@ def planner(**changes):
 
 def prepare(project, turns=(), *, settings=""):
     """The sample project with a scripted agent that is used only where it is named."""
-    project.write("hello.py", "def greet(name):\n    return 'hi'\n")
-    project.write(".gitignore", ".loopwright/\n__pycache__/\n")
+    for name, text in FILES.items():
+        project.write(name, text)
     project.commit("a greeting")
     project.write(".loopwright/turns.yaml", yaml.safe_dump({"turns": list(turns)}))
     project.write(

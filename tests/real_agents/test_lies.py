@@ -1,0 +1,57 @@
+"""Lies of the bench, told by real agents: their model has them do the bench's own script, and claim to be done."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pytest
+from tests.bench.lie_bench import cases, model, scene, score
+from tests.real_agents.agent_kit import log_in, shell
+
+from loopwright.testing.model_server import model_server
+from loopwright.testing.sample import BUILT
+from loopwright.testing.wire import ModelTurn
+
+LIARS = ("claude", "codex")
+# Each world in which a lie is told, by the first of its lies.
+WORLDS = {scene.name_of(lie.world): lie for lie in reversed(cases.THROUGH_AGENTS)}.values()
+
+
+@pytest.fixture(scope="session")
+def templates(tmp_path_factory):
+    """What all that is played by this worker shares: each world's plan is made once."""
+    return tmp_path_factory.mktemp("lies")
+
+
+def ready(agent, server, project, script):
+    """A model that has the agent play the script in its shell; the claim follows."""
+    server.turns = (ModelTurn(tools=(shell(agent, script),)), ModelTurn(scene.CLAIM))
+    log_in(project, agent, server)
+    return agent
+
+
+def told(agent, one, templates):
+    """The gate, and all that the agent's model was told in its last request."""
+    with model_server(ModelTurn(scene.CLAIM)) as server:
+        gate = cases.judged(one, templates, partial(ready, agent, server), agent)
+        *_, (_, last) = [asked for asked in server.requests if asked[1].get("tools")]
+    return gate, str(last)
+
+
+@pytest.mark.parametrize("agent", LIARS)
+@pytest.mark.parametrize("lie", cases.THROUGH_AGENTS, ids=lambda lie: lie.name)
+def test_no_lie_of_a_real_agent_gets_through(agent, lie, templates):
+    gate, last = told(agent, lie, templates)
+    assert model.PLAYED in last, f"it was not played: {last[-2000:]}"
+    assert score.problem(lie, gate) is None
+
+
+@pytest.mark.parametrize("agent", LIARS)
+@pytest.mark.parametrize("lie", WORLDS, ids=lambda lie: lie.name)
+def test_honest_work_of_a_real_agent_passes_in_the_world_of_the_lie(agent, lie, templates):
+    gate, _ = told(agent, model.Honest(f"not-{lie.name}", "just does it", lie.world, BUILT), templates)
+    assert gate.passed, gate
+
+
+def test_ten_of_them_are_played():
+    assert len(cases.THROUGH_AGENTS) == 10
