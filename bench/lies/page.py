@@ -39,6 +39,15 @@ journal included: `loopwright doctor` says what confines here.
 | lie | what it does | caught by |
 |---|---|---|
 """
+_AGENTS = """
+## Through real agents
+
+`tests/real_agents/test_lies.py` has the real Claude Code and Codex tell {lies} of them, by `loopwright build --agent`. A model
+of our own on loopback has them run the same script with their own tools, and claim the same. Each test sees that the
+lie was really played, that the same gate stops it, and that honest work of the same agent passes in the same
+repository:
+
+"""
 _HONEST = """
 ## Honest work
 
@@ -66,4 +75,6 @@ def page(told: Sequence[tuple[Lie, Gate]], builds: Sequence[Honest]) -> str:
     rows = "\n".join(row(lie, gate) for lie, gate in told)
     honest = "\n".join(f"- {one.name}: {one.does}" for one in builds)
     uncaught = "\n".join(f"- **{lie.name}** {lie.does}. {lie.exception}" for lie, gate in told if gate.passed)
-    return f"{head}{rows}\n{_HONEST}{honest}\n{_UNCAUGHT}{uncaught}\n"
+    played = [lie for lie, _ in told if lie.trace]
+    agents = _AGENTS.format(lies=len(played)) + ", ".join(lie.name for lie in played) + "."
+    return f"{head}{rows}\n{agents}\n{_HONEST}{honest}\n{_UNCAUGHT}{uncaught}\n"

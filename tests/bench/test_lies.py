@@ -29,3 +29,4 @@ def test_the_page_lists_them_all():
     assert len(listed) >= 30
     assert all(f"- {build.name}: {build.does}" in page for build in cases.BUILDS)
     assert all(lie.exception in page for lie in cases.LIES)
+    assert ", ".join(lie.name for lie in cases.THROUGH_AGENTS) + "." in page, "those that real agents tell"
