@@ -42,9 +42,9 @@ journal included: `loopwright doctor` says what confines here.
 _AGENTS = """
 ## Through real agents
 
-`tests/real_agents/test_lies.py` has the real Claude Code and Codex tell {lies} of them, by `loopwright build --agent`. A model
-of our own on loopback has them run the same script with their own tools, and claim the same. Each test sees that the
-lie was really played, that the same gate stops it, and that honest work of the same agent passes in the same
+`tests/real_agents/test_lies.py` has the real Claude Code and Codex tell {lies} of them, by `loopwright build --agent`.
+A model of our own on loopback has them run the same script with their own tools, and claim the same. Each test sees
+that the lie was really played, that the same gate stops it, and that honest work of the same agent passes in the same
 repository:
 
 """

@@ -23,6 +23,8 @@ from loopwright.workspace.settings_model import AgentSettings
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = ROOT / ".cache" / "agents" / "node_modules" / ".bin"
 AGENTS = ("claude", "codex", "gemini", "opencode")
+# opencode has plugins, and nothing that asks a program whether a turn may end.
+HOOKED = ("claude", "codex", "gemini")
 # What its shell is called by the model of each, and the field of the command.
 SHELLS = {
     "claude": ("Bash", "command"),
@@ -32,6 +34,8 @@ SHELLS = {
 }
 # Variables and settings that are a login, in these tests.
 KEYS = ("ANTHROPIC_API_KEY", "OUR_KEY", "GEMINI_API_KEY")
+# opencode asks again, and waits for seconds unless it is told how long.
+SOON = {"retry-after-ms": "20"}
 NUMBERS = itertools.count(1)
 
 
@@ -50,9 +54,9 @@ def log_in(project, agent, model):
         env |= {"ANTHROPIC_BASE_URL": model.url, "ANTHROPIC_API_KEY": "not-a-key", "CLAUDE_CODE_MAX_RETRIES": "0"}
     elif agent == "gemini":
         env |= {"GOOGLE_GEMINI_BASE_URL": model.url, "GEMINI_API_KEY": "not-a-key"}
-        _settings(
-            project, ".gemini/settings.json", {"general": {"maxAttempts": 1}, "model": {"name": "gemini-2.5-flash"}}
-        )
+        auth = {"auth": {"selectedType": "gemini-api-key"}}
+        own = {"general": {"maxAttempts": 1}, "model": {"name": "gemini-2.5-flash"}, "security": auth}
+        _settings(project, ".gemini/settings.json", own)
     elif agent == "opencode":
         env["OUR_KEY"] = "not-a-key"
         options = {"baseURL": f"{model.url}/v1", "apiKey": "{env:OUR_KEY}"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 import pytest
-from tests.real_agents.agent_kit import PROGRAMS, log_in
+from tests.real_agents.agent_kit import PROGRAMS, SOON, log_in
 
 from loopwright.agents.claude import ClaudeAgent
 from loopwright.agents.codex import CodexAgent
@@ -34,7 +34,7 @@ class _Real(AgentContract):
         return start_plainly(argv, env=own, timeout_s=timeout_s, on_line=on_line)
 
     def failing(self, tmp_path):
-        self.model.turns = (ModelTurn(trouble=Trouble(500)),)
+        self.model.turns = (ModelTurn(trouble=Trouble(500, SOON)),)
         return self.answering(tmp_path)
 
 

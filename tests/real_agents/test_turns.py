@@ -7,7 +7,7 @@ import time
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from tests.real_agents.agent_kit import AGENTS, KEYS, log_in, says, shell, turns
+from tests.real_agents.agent_kit import AGENTS, KEYS, SOON, log_in, says, shell, turns
 
 from loopwright.agents.port import (
     Answer,
@@ -91,8 +91,8 @@ def test_a_session_is_gone_on_with_in_a_new_sandbox_and_paid_for_once(project, a
     ("trouble", "reason"),
     [
         (Trouble(401, kind="authentication_error"), Reason.NOT_LOGGED_IN),
-        (Trouble(429, kind="rate_limit_error"), Reason.RATE_LIMITED),
-        (Trouble(500), Reason.CRASHED),
+        (Trouble(429, SOON, kind="rate_limit_error"), Reason.RATE_LIMITED),
+        (Trouble(500, SOON), Reason.CRASHED),
         (Trouble(is_cut=True), Reason.CRASHED),
         (Trouble(is_still=True), Reason.HUNG),
     ],

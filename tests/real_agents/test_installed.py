@@ -1,0 +1,73 @@
+"""What `install` gives to a person's own agent in a fresh project: skills, instructions, tools and hooks."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from tests.real_agents.agent_kit import AGENTS, HOOKED, shell
+from tests.real_agents.session_kit import asked, our_tool, reflections, session
+from tests.walks.workflow_kit import ok
+
+from loopwright.agents.plugin import PLUGIN, skill_names
+from loopwright.testing.model_server import model_server
+from loopwright.testing.wire import ModelTurn, ToolUse
+
+BLOCK = "are the person's commands. Show them; never run them."
+WORK = (
+    "mkdir -p src && echo x > src/login.py && git add -A && "
+    "git -c user.name=a -c user.email=a@localhost commit -qam work"
+)
+# Claude's model has a tool for it. opencode's has one, too, which wants a ripgrep that it would fetch from elsewhere.
+SKILL = {"claude": ToolUse("Skill", {"skill": "loopwright-verify"})}
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.shows("skills", "MCP tool", "hook")
+def test_an_agent_in_a_fresh_project_has_skills_and_tools_and_fires_the_hooks(project, agent):
+    ok(project, "install", "--agent", agent)
+    commit = project.commit("installed")
+    turns = (
+        ModelTurn(tools=(our_tool(agent, "status"),)),
+        ModelTurn(tools=(our_tool(agent, "self_report", {"confidence": 0.3}),)),
+        ModelTurn(tools=(SKILL.get(agent, shell(agent, "cat .*/skills/loopwright-verify/SKILL.md")),)),
+        ModelTurn(tools=(shell(agent, WORK),)),
+        ModelTurn("done"),
+    )
+    with model_server(*turns) as model:
+        session(project, agent, model, "how does it stand?")
+        first, second, *_, last = asked(model)
+    assert all(f"loopwright-{name}" in first for name in skill_names())
+    assert BLOCK in first
+    assert "loopwright__run_checks" in first or "loopwright_run_checks" in first or '"run_checks"' in first
+    assert "_approve" not in first
+    assert '"approve"' not in first
+    assert "archived" in second, "what the tool said"
+    assert "# Verify before you claim" in last, "a skill was read"
+    assert project.git("rev-parse", "HEAD").strip() != commit
+    found = reflections(project)
+    assert len(found) == (agent in HOOKED)
+    for reflection in found:
+        assert reflection.confidence == 0.3
+        assert "src/login.py" in reflection.files_changed, "also what the agent committed"
+        assert reflection.risk.surface == "auth"
+        assert len(reflection.session_id) == 36
+        assert list((project.own / "reflections").glob("*.base")), "the start of the session was noted"
+
+
+def test_claude_code_takes_the_folder_as_a_plugin(project):
+    tool = ToolUse("mcp__plugin_loopwright_loopwright__next", {})
+    with model_server(ModelTurn(tools=(tool,)), ModelTurn("done")) as model:
+        session(project, "claude", model, "what is next?", more=("--plugin-dir", str(PLUGIN)))
+        first, last = asked(model)
+    assert all(f"loopwright:{name}: " in first for name in skill_names())
+    assert "workflows" in last.rpartition("tool_result")[2]
+    assert len(reflections(project)) == 1
+
+
+def test_with_the_mode_off_a_session_leaves_nothing(project):
+    ok(project, "install", "--agent", "claude")
+    with model_server(ModelTurn("done")) as model:
+        done = session(project, "claude", model, "say done", mode="off")
+    assert json.loads(done.stdout)["permission_denials"] == []
+    assert not (project.own / "reflections").exists()

@@ -1,0 +1,59 @@
+"""What `install` gave to the project, in a confined build by the adapters: the gate's nudge, and our tools."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from tests.real_agents.agent_kit import AGENTS, HOOKED, log_in, says, shell
+from tests.real_agents.session_kit import WAITS, asked, our_tool
+from tests.walks.workflow_kit import BUILT, REPLY, blockers, ok, plan, prepare
+
+from loopwright.testing.model_server import model_server
+from loopwright.testing.wire import ModelTurn
+
+pytestmark = pytest.mark.needs("bwrap")
+
+
+def built(project, agent, turns, *, what, scripts=None):
+    """Planned, approved and built, with one part installed; what the builder's model was asked."""
+    ok(project, "install", "--agent", agent, "--what", what)
+    plans = {"Plan this change. The project ": (says(agent, json.dumps(REPLY)),)}
+    with model_server(*turns, scripts={**plans, **(scripts or {})}) as model:
+        prepare(project, settings=f"[agents.codex]\nargs = {json.dumps(WAITS)}\n" if what == "mcp" else "")
+        log_in(project, agent, model)
+        project.environment["LOOPWRIGHT_SANDBOX_ISOLATION"] = "auto"
+        plan(project, agent=agent)
+        ok(project, "approve", "greet", "--from", "plan", "--to", "build")
+        planned = len(asked(model))
+        ok(project, "build", "greet", "--agent", agent)
+        return asked(model)[planned:]
+
+
+@pytest.mark.parametrize("agent", HOOKED)
+@pytest.mark.shows("gate")
+def test_it_is_kept_going_once_and_then_let_go_whatever_it_does(project, agent):
+    # Gemini never says that a hook kept it going: the gate counts itself.
+    does = (ModelTurn(tools=(shell(agent, BUILT),)), ModelTurn("now it is"))
+    asked = built(project, agent, (ModelTurn("all done"),), what="hooks", scripts={"Make these checks pass": does})
+    said = [("Make these checks pass" in one, "Before you end" in one) for one in asked]
+    claims, fixes = ([nudged for fixing, nudged in said if fixing is which] for which in (False, True))
+    assert claims == [False, True], "once, also where nothing is done"
+    assert fixes == [False, False, True]
+    assert blockers(project, "review") == {}
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.shows("MCP tool")
+def test_it_uses_our_tools(project, agent):
+    turns = (
+        ModelTurn(tools=(shell(agent, BUILT),)),
+        ModelTurn(tools=(our_tool(agent, "progress", {"text": "it greets"}),)),
+        ModelTurn(tools=(our_tool(agent, "run_checks"),)),
+        ModelTurn("built"),
+    )
+    *_, last = built(project, agent, turns, what="mcp")
+    (loop_id,) = [one["loop_id"] for one in ok(project, "loop", "list", "--json").json()["loops"]]
+    assert "builder says: it greets" in ok(project, "loop", "logs", loop_id).stdout
+    assert "the tool judges the work itself" in last, "a preview"
+    assert blockers(project, "review") == {}
