@@ -16,6 +16,7 @@ from loopwright.agents.harness import HARNESSES
 from loopwright.agents.needs import Address, Credential, Needs
 from loopwright.agents.port import Answer, CostSource, NoAnswer, Ran, Reason, Role, Starter, Turn, Used
 from loopwright.agents.prices import Tokens, cost_of
+from loopwright.agents.sessions import in_its_session
 from loopwright.agents.shelling import with_prompt
 from loopwright.agents.usage import FILE, add_usage, forget_usage, read_usage
 from loopwright.workspace.settings_model import AgentSettings
@@ -78,10 +79,7 @@ class ClaudeAgent:
     def take(self, turn: Turn, start: Starter) -> Answer | NoAnswer:
         """One turn; a session that it turns out not to know is begun anew."""
         forget_usage(turn.mailbox)
-        answer, has_begun = self._taken(turn, start, turn.session)
-        if turn.session is not None and not has_begun and isinstance(answer, NoAnswer):
-            answer, _ = self._taken(turn, start, None)
-        return answer
+        return in_its_session(turn, lambda session: self._taken(turn, start, session))
 
     def used(self, mailbox: Path, *, is_over: bool) -> Used:
         """What its stream said so far."""

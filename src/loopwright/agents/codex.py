@@ -16,9 +16,10 @@ from loopwright.agents.harness import HARNESSES
 from loopwright.agents.needs import Address, Credential, Needs
 from loopwright.agents.port import Answer, NoAnswer, Ran, Reason, Role, Starter, Turn, Used
 from loopwright.agents.prices import Tokens, cost_of
+from loopwright.agents.sessions import UnderWay, in_its_session
 from loopwright.agents.shelling import hand_over, with_prompt
 from loopwright.agents.structured import in_words, strict_form
-from loopwright.agents.usage import FILE, add_usage, forget_usage, read_usage
+from loopwright.agents.usage import add_usage, forget_usage
 from loopwright.workspace.settings_model import AgentSettings
 
 _AUTH = "auth.json"
@@ -53,24 +54,18 @@ class CodexAgent:
         self._settings = settings
         self._user: UserSettings = read_user_settings(environment)
         self.needs = _needs(self._user)
-        self._streams: dict[Path, Stream] = {}
+        self._under_way = UnderWay()
 
     def take(self, turn: Turn, start: Starter) -> Answer | NoAnswer:
         """One turn; a session that it turns out not to know is begun anew."""
         forget_usage(turn.mailbox)
         home = turn.home or turn.mailbox
         hand_over(home / "config.toml", self._user.text_for(turn.folder).encode())
-        answer, has_begun = self._taken(turn, start, turn.session, home)
-        if turn.session is not None and not has_begun and isinstance(answer, NoAnswer):
-            answer, _ = self._taken(turn, start, None, home)
-        return answer
+        return in_its_session(turn, lambda session: self._taken(turn, start, session, home))
 
     def used(self, mailbox: Path, *, is_over: bool) -> Used:
         """What its session's file said so far; it says more than events tell of."""
-        stream = self._streams.get(mailbox)
-        if stream is not None:
-            stream.look()
-        return read_usage(mailbox / FILE, is_over=is_over)
+        return self._under_way.used(mailbox, is_over=is_over)
 
     def knows(self, home: Path, folder: Path, session: str) -> bool:
         """Its sessions are files, whatever the folder."""
@@ -91,12 +86,8 @@ class CodexAgent:
             asked = replace(turn, prompt=in_words(turn.prompt, turn.schema))
         argv = with_prompt(asked, (str(turn.program or "codex"), *self._arguments(turn, strict, session)))
         command, env = ("sh", "-c", _START, "codex", *argv), {"CODEX_HOME": str(home)}
-        self._streams[turn.mailbox] = stream
-        try:
+        with self._under_way.of(turn.mailbox, stream):
             ran = start(command, env=env, timeout_s=turn.timeout_s, on_line=stream.read)
-        finally:
-            del self._streams[turn.mailbox]
-        stream.look()
         began = stream.is_completed or stream.failure is not None or bool(stream.text)
         return outcome(turn, stream, ran, self._price(stream.tokens)), began
 

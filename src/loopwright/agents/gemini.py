@@ -18,9 +18,10 @@ from loopwright.agents.harness import HARNESSES
 from loopwright.agents.needs import Address, Credential, Needs
 from loopwright.agents.port import Answer, NoAnswer, Ran, Reason, Role, Starter, Turn, Used
 from loopwright.agents.prices import Tokens, cost_of
+from loopwright.agents.sessions import UnderWay, in_its_session
 from loopwright.agents.shelling import folder_in, hand_over, with_prompt
 from loopwright.agents.structured import in_words
-from loopwright.agents.usage import FILE, add_usage, forget_usage, read_usage
+from loopwright.agents.usage import add_usage, forget_usage
 from loopwright.workspace.settings_model import AgentSettings
 
 FOLDER = ".gemini"
@@ -91,7 +92,7 @@ class GeminiAgent:
         self._settings = settings
         self._user: UserSettings = read_user_settings(environment)
         self.needs = _BY_LOGIN.get(self._user.login, NEEDS)
-        self._streams: dict[Path, Stream] = {}
+        self._under_way = UnderWay()
 
     def take(self, turn: Turn, start: Starter) -> Answer | NoAnswer:
         """One turn; a session that it turns out not to know is begun anew."""
@@ -100,17 +101,11 @@ class GeminiAgent:
         text = json.dumps(self._user.document(may_use_web=turn.may_use_web))
         hand_over(folder_in(home, FOLDER) / "settings.json", text.encode())
         hand_over(folder_in(home, FOLDER, "policies") / "loopwright.toml", _POLICY.encode())
-        answer, has_begun = self._taken(turn, start, turn.session, home)
-        if turn.session is not None and not has_begun and isinstance(answer, NoAnswer):
-            answer, _ = self._taken(turn, start, None, home)
-        return answer
+        return in_its_session(turn, lambda session: self._taken(turn, start, session, home))
 
     def used(self, mailbox: Path, *, is_over: bool) -> Used:
         """What its session's file said so far; it says more than events tell of."""
-        stream = self._streams.get(mailbox)
-        if stream is not None:
-            stream.look()
-        return read_usage(mailbox / FILE, is_over=is_over)
+        return self._under_way.used(mailbox, is_over=is_over)
 
     def knows(self, home: Path, folder: Path, session: str) -> bool:
         """Its sessions are files, in a folder for each one that it works in: ours is always the same."""
@@ -130,12 +125,8 @@ class GeminiAgent:
         asked = turn if turn.schema is None else replace(turn, prompt=in_words(turn.prompt, turn.schema))
         argv = with_prompt(asked, (str(turn.program or "gemini"), *self._arguments(turn), *going))
         env = {**_QUIET, "GEMINI_CLI_HOME": str(home)}
-        self._streams[turn.mailbox] = stream
-        try:
+        with self._under_way.of(turn.mailbox, stream):
             ran = start(argv, env=env, timeout_s=turn.timeout_s, on_line=stream.read)
-        finally:
-            del self._streams[turn.mailbox]
-        stream.look()
         return outcome(turn, stream, ran, self._cost(stream), datetime.now(UTC)), stream.has_begun
 
     def _arguments(self, turn: Turn) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from loopwright.agents.opencode_settings import PROVIDERS, UserSettings, permiss
 from loopwright.agents.opencode_stream import Stream
 from loopwright.agents.port import Answer, NoAnswer, Ran, Reason, Role, Starter, Turn, Used
 from loopwright.agents.prices import Tokens, cost_of
+from loopwright.agents.sessions import in_its_session
 from loopwright.agents.shelling import folder_in, hand_over, with_prompt
 from loopwright.agents.structured import in_words
 from loopwright.agents.usage import FILE, add_usage, forget_usage, is_session, read_usage
@@ -67,10 +68,7 @@ class OpencodeAgent:
         home = turn.home or turn.mailbox
         self._set_up(turn, home)
         with unmarked(turn.folder):
-            answer, has_begun = self._taken(turn, start, turn.session, home)
-            if turn.session is not None and not has_begun and isinstance(answer, NoAnswer):
-                answer, _ = self._taken(turn, start, None, home)
-        return answer
+            return in_its_session(turn, lambda session: self._taken(turn, start, session, home))
 
     def used(self, mailbox: Path, *, is_over: bool) -> Used:
         """What its stream said so far."""

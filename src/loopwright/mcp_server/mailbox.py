@@ -28,8 +28,8 @@ from loopwright.errors import LoopRefused, LoopwrightError, WorkflowRefused
 from loopwright.kernel import codec, process
 from loopwright.kernel.files import create_exclusively, storage, write_durably
 from loopwright.kernel.process import Cancellation, Stopped
-from loopwright.mcp_server.model import Arguments, Offer, Resource, Template, Text, Tool
-from loopwright.mcp_server.said import Confidence, Known, Option, Question, ReadPath, Said, Surface, report_of
+from loopwright.mcp_server.model import Arguments, Offer, Resource, Template, Text
+from loopwright.mcp_server.tools import Nothing, Progress, ReadContext, RequestDecision, SelfReport, Way, tools
 from loopwright.redaction.redactor import Redactor
 from loopwright.verbs.workflow.reading import read_row, rows_in
 from loopwright.workflow.manifest import Row
@@ -46,38 +46,6 @@ _MOST_SAID = 4000
 _PREVIEW = "nothing: this ran in your own sandbox; the tool judges the work itself when your turn is over"
 
 
-class Nothing(Arguments, frozen=True, kw_only=True):
-    """Nothing."""
-
-
-class ReadContext(Arguments, frozen=True, kw_only=True):
-    """Which file; without one the list of them."""
-
-    path: ReadPath | None = None
-
-
-class Progress(Arguments, frozen=True, kw_only=True):
-    """What to say."""
-
-    text: Said
-
-
-class RequestDecision(Arguments, frozen=True, kw_only=True):
-    """What to ask."""
-
-    question: Question
-    options: Annotated[tuple[Option, ...], Meta(description="What could be answered.", max_length=10)] = ()
-
-
-class SelfReport(Arguments, frozen=True, kw_only=True):
-    """What the doer thinks of its own work."""
-
-    confidence: Confidence | None = None
-    most_likely_wrong: Annotated[str, Meta(description="What is most likely wrong.", max_length=4000)] | None = None
-    surface: Annotated[Surface, Meta(description="Where that would be.")] = "none"
-    known_not_in_diff: Known | None = None
-
-
 class RunChecks(Arguments, frozen=True, kw_only=True):
     """Which of them; without a name all that may be known."""
 
@@ -86,39 +54,35 @@ class RunChecks(Arguments, frozen=True, kw_only=True):
 
 def offer_of(mailbox: Path, environment: Mapping[str, str], redactor: Redactor) -> Offer:
     """Everything that an agent can ask for in its turn."""
-    tools = _Tools(mailbox, environment)
+    here = _Tools(mailbox, environment)
     return Offer(
-        tools=(
-            Tool(
-                name="status", takes=Nothing, does=tools.status, is_reading=True,
-                description="Which turn this is: the task, who judges it, what to read.",
+        tools=tools(
+            status=Way(
+                Nothing, here.status,
+                "Which turn this is: the task, who judges it, what to read.",
             ),
-            Tool(
-                name="next", takes=Nothing, does=tools.next, is_reading=True,
-                description="What is wanted of you now.",
+            next=Way(
+                Nothing, here.next,
+                "What is wanted of you now.",
             ),
-            Tool(
-                name="context", takes=ReadContext, does=tools.context, is_reading=True,
-                description="What to read before you build: the rows of the manifest. With a path: that file's text.",
+            context=Way(
+                ReadContext, here.context,
+                "What to read before you build: the rows of the manifest. With a path: that file's text.",
             ),
-            Tool(
-                name="progress", takes=Progress, does=tools.progress,
-                description="Say in a sentence how far you are. People read it when your turn is over; it moves "
+            progress=Way(
+                Progress, here.progress,
+                "Say in a sentence how far you are. People read it when your turn is over; it moves "
                 "nothing.",
             ),
-            Tool(
-                name="request_decision", takes=RequestDecision, does=tools.request_decision,
-                description="Ask a person what only a person can decide. Change nothing more after this call, and end "
+            request_decision=Way(
+                RequestDecision, here.request_decision,
+                "Ask a person what only a person can decide. Change nothing more after this call, and end "
                 "your turn: you are asked again with the answer. Do not guess.",
             ),
-            Tool(
-                name="self_report", takes=SelfReport, does=tools.self_report,
-                description="Leave what you think of your own work, before you end: how sure you are, what is most "
-                "likely wrong, what the diff does not show. It is recorded, and never lowers a review.",
-            ),
-            Tool(
-                name="run_checks", takes=RunChecks, does=tools.run_checks,
-                description="A preview: runs the checks that you may know of here, in your own sandbox. It counts for "
+            self_report=here.self_report,
+            run_checks=Way(
+                RunChecks, here.run_checks,
+                "A preview: runs the checks that you may know of here, in your own sandbox. It counts for "
                 "nothing; the tool runs them, and hidden ones, in a fresh sandbox when your turn is over.",
             ),
         ),
@@ -173,9 +137,8 @@ class _Tools:
         return {"status": "open", "next": "change nothing more and end your turn; you are asked again with the answer"}
 
     def self_report(self, wanted: SelfReport, _: Cancellation) -> dict[str, Any]:
-        report = report_of(wanted.confidence, wanted.most_likely_wrong, wanted.surface, wanted.known_not_in_diff)
         chosen = self._environment.get("REFLECTION_INPUT")
-        write_durably(Path(chosen) if chosen else self._mailbox / SELF_REPORT, codec.to_json(report))
+        write_durably(Path(chosen) if chosen else self._mailbox / SELF_REPORT, codec.to_json(wanted.report()))
         return {"ok": True}
 
     def run_checks(self, wanted: RunChecks, cancellation: Cancellation) -> dict[str, Any]:

@@ -9,9 +9,9 @@ from msgspec import Meta
 
 from loopwright.kernel.files import shown
 from loopwright.kernel.process import Cancellation
-from loopwright.mcp_server.model import Arguments, Offer, Tool
+from loopwright.mcp_server.model import Arguments, Offer
 from loopwright.mcp_server.resources import WorkspaceLibrary
-from loopwright.mcp_server.said import Confidence, Known, Option, Question, ReadPath, Said, Surface, report_of
+from loopwright.mcp_server.tools import Nothing, Progress, ReadContext, RequestDecision, SelfReport, Way, tools
 from loopwright.verbs.agent_says import Work, leave_self_report, note_progress, request_decision
 from loopwright.verbs.context import Context
 from loopwright.verbs.loop.glance import list_loops
@@ -43,41 +43,24 @@ class Status(Arguments, frozen=True, kw_only=True):
     slug: Slug | None = None
 
 
-class Next(Arguments, frozen=True, kw_only=True):
-    """Nothing."""
-
-
-class ReadContext(Arguments, frozen=True, kw_only=True):
+class ReadContextOf(ReadContext, frozen=True, kw_only=True):
     """Whose manifest, and which of its files."""
 
     slug: Slug
-    path: ReadPath | None = None
 
 
-class Progress(Arguments, frozen=True, kw_only=True):
+class ProgressOf(Progress, frozen=True, kw_only=True):
     """What to say, of which work."""
 
-    text: Said
     slug: Slug | None = None
     loop: LoopName | None = None
 
 
-class RequestDecision(Arguments, frozen=True, kw_only=True):
+class RequestDecisionOn(RequestDecision, frozen=True, kw_only=True):
     """What to ask, about which work."""
 
-    question: Question
-    options: Annotated[tuple[Option, ...], Meta(description="What could be answered.", max_length=10)] = ()
     slug: Slug | None = None
     loop: LoopName | None = None
-
-
-class SelfReport(Arguments, frozen=True, kw_only=True):
-    """What the doer thinks of its own work."""
-
-    confidence: Confidence | None = None
-    most_likely_wrong: Annotated[str, Meta(description="What is most likely wrong.", max_length=4000)] | None = None
-    surface: Annotated[Surface, Meta(description="Where that would be.")] = "none"
-    known_not_in_diff: Known | None = None
 
 
 class RunChecks(Arguments, frozen=True, kw_only=True):
@@ -89,43 +72,39 @@ class RunChecks(Arguments, frozen=True, kw_only=True):
 
 def offer_of(context: Context) -> Offer:
     """Everything that an agent can ask of a workspace."""
-    tools = _Tools(context)
+    here = _Tools(context)
     redactor = context.tools().redactor
     return Offer(
-        tools=(
-            Tool(
-                name="status", takes=Status, does=tools.status, is_reading=True,
-                description="How the work stands: stage, blockers, evidence, and the command that moves on. "
+        tools=tools(
+            status=Way(
+                Status, here.status,
+                "How the work stands: stage, blockers, evidence, and the command that moves on. "
                 "Without a slug: all workflows and loops.",
             ),
-            Tool(
-                name="next", takes=Next, does=tools.next, is_reading=True,
-                description="What should happen now, for everything that waits. Commands among it that approve, sign, "
+            next=Way(
+                Nothing, here.next,
+                "What should happen now, for everything that waits. Commands among it that approve, sign, "
                 "answer, unlatch or archive are for a person to type.",
             ),
-            Tool(
-                name="context", takes=ReadContext, does=tools.context, is_reading=True,
-                description="What to read before you build: the rows of the workflow's manifest and the project's "
+            context=Way(
+                ReadContextOf, here.context,
+                "What to read before you build: the rows of the workflow's manifest and the project's "
                 "notes. With a path: the text of that row's file.",
             ),
-            Tool(
-                name="progress", takes=Progress, does=tools.progress,
-                description="Say in a sentence how far you are. It stands in the loop's history for people to read, "
+            progress=Way(
+                ProgressOf, here.progress,
+                "Say in a sentence how far you are. It stands in the loop's history for people to read, "
                 "and moves nothing.",
             ),
-            Tool(
-                name="request_decision", takes=RequestDecision, does=tools.request_decision,
-                description="Ask a person what only a person can decide. The work is held until one answers: stop "
+            request_decision=Way(
+                RequestDecisionOn, here.request_decision,
+                "Ask a person what only a person can decide. The work is held until one answers: stop "
                 "after this call, change nothing more, do not guess.",
             ),
-            Tool(
-                name="self_report", takes=SelfReport, does=tools.self_report,
-                description="Leave what you think of your own work, before you end your turn: how sure you are, what "
-                "is most likely wrong, what the diff does not show. It is recorded, and never lowers a review.",
-            ),
-            Tool(
-                name="run_checks", takes=RunChecks, does=tools.run_checks,
-                description="Let the tool run the workflow's checks in a fresh sandbox of the project as it is now, "
+            self_report=here.self_report,
+            run_checks=Way(
+                RunChecks, here.run_checks,
+                "Let the tool run the workflow's checks in a fresh sandbox of the project as it is now, "
                 "with evidence. It opens no gate: `loopwright build` judges the work itself, hidden checks included.",
             ),
         ),
@@ -147,7 +126,7 @@ class _Tools:
             return overview(self._listed(), list_loops(layout))
         return show(self._context, slug_of(wanted.slug)).document()
 
-    def next(self, _: Next, __: Cancellation) -> dict[str, Any]:
+    def next(self, _: Nothing, __: Cancellation) -> dict[str, Any]:
         return what_waits(self._listed(), list_loops(self._context.layout)).document()
 
     def _listed(self) -> list[Listed]:
@@ -156,7 +135,7 @@ class _Tools:
         derive(self._context, stale(layout, active[:_MOST_DERIVED]))
         return list_workflows(layout)
 
-    def context(self, wanted: ReadContext, _: Cancellation) -> dict[str, Any]:
+    def context(self, wanted: ReadContextOf, _: Cancellation) -> dict[str, Any]:
         rows = context_rows(self._context, wanted.slug)
         if wanted.path is None:
             known = [{"name": note.name, "path": note.path} for note in notes(self._context)]
@@ -164,19 +143,18 @@ class _Tools:
         text, is_longer = read_row(rows, wanted.path, (self._context.project,))
         return {"path": wanted.path, "text": text, "is_cut": is_longer}
 
-    def progress(self, wanted: Progress, _: Cancellation) -> dict[str, Any]:
+    def progress(self, wanted: ProgressOf, _: Cancellation) -> dict[str, Any]:
         loop = note_progress(self._context, Work(wanted.slug, wanted.loop), wanted.text)
         return {"ok": True, "loop_id": loop.loop_id, "counts_for": "nothing; it is for people to read"}
 
-    def request_decision(self, wanted: RequestDecision, _: Cancellation) -> dict[str, Any]:
+    def request_decision(self, wanted: RequestDecisionOn, _: Cancellation) -> dict[str, Any]:
         asked = request_decision(self._context, Work(wanted.slug, wanted.loop), wanted.question, wanted.options)
         if asked.answer is not None:
             return {"id": asked.id, "status": "answered", "answer": asked.answer}
         return {"id": asked.id, "status": "open", "next": "stop here; a person answers, and you are asked again"}
 
     def self_report(self, wanted: SelfReport, _: Cancellation) -> dict[str, Any]:
-        report = report_of(wanted.confidence, wanted.most_likely_wrong, wanted.surface, wanted.known_not_in_diff)
-        return {"ok": True, "path": shown(leave_self_report(self._context, report))}
+        return {"ok": True, "path": shown(leave_self_report(self._context, wanted.report()))}
 
     def run_checks(self, wanted: RunChecks, cancellation: Cancellation) -> dict[str, Any]:
         tried = try_checks(self._context, wanted.slug, cancellation)
