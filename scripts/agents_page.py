@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import agents_matrix
+
 from loopwright.agents.port import CanResume, HasHooks, HasNeeds, ReportsCost, StreamsEvents
 from loopwright.agents.prices import shipped_prices
 from loopwright.wiring.agents import OURS
@@ -46,10 +48,16 @@ def page(head: str) -> str:
                 * bool(needs.address_variables)
             ),
         ]
+    tests = [
+        "\n## What is tested\n",
+        "How many tests show it with the real program, in the version above, against a model of our own. This table is",
+        "counted from them (`tests/real_agents`); CI runs them all, and skips none.\n",
+        *agents_matrix.table(tuple(OURS), agents_matrix.shown()),
+    ]
     prices = ["\n## Prices\n", f"US dollars for a million tokens, as of {shipped_prices().as_of}.\n"]
     prices += ["| model | input | cached | output |", "|---|---|---|---|"]
     prices += [
         f"| {name} | {one.input:g} | {one.cached or one.input:g} | {one.output:g} |"
         for name, one in shipped_prices().models.items()
     ]
-    return head + "\n".join(["# Agents", "", *table, *let_in, *prices]) + "\n"
+    return head + "\n".join(["# Agents", "", *table, *tests, *let_in, *prices]) + "\n"

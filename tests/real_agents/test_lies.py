@@ -40,6 +40,7 @@ def told(agent, one, templates):
 
 @pytest.mark.parametrize("agent", LIARS)
 @pytest.mark.parametrize("lie", cases.THROUGH_AGENTS, ids=lambda lie: lie.name)
+@pytest.mark.shows("lies")
 def test_no_lie_of_a_real_agent_gets_through(agent, lie, templates):
     gate, last = told(agent, lie, templates)
     assert model.PLAYED in last, f"it was not played: {last[-2000:]}"
@@ -51,7 +52,3 @@ def test_no_lie_of_a_real_agent_gets_through(agent, lie, templates):
 def test_honest_work_of_a_real_agent_passes_in_the_world_of_the_lie(agent, lie, templates):
     gate, _ = told(agent, model.Honest(f"not-{lie.name}", "just does it", lie.world, BUILT), templates)
     assert gate.passed, gate
-
-
-def test_ten_of_them_are_played():
-    assert len(cases.THROUGH_AGENTS) == 10

@@ -19,6 +19,7 @@ STILL = ModelTurn("never said", trouble=Trouble(is_still=True))
 
 
 @pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.shows("whole build", "cost")
 def test_a_whole_build_of_the_sample_project(project, agent):
     builds = (ModelTurn(tools=(shell(agent, BUILT),)), ModelTurn("built"))
     with model_server(*builds, scripts={"Plan this change. The project ": (says(agent, json.dumps(REPLY)),)}) as model:
@@ -53,7 +54,7 @@ def _wait_for_tokens(project, tokens):
 
 
 @pytest.mark.parametrize("agent", AGENTS)
-@pytest.mark.parametrize("how", ["kill", "pause"])
+@pytest.mark.parametrize("how", [pytest.param(how, marks=pytest.mark.shows(how)) for how in ("kill", "pause")])
 def test_a_turn_that_is_cut_off_is_gone_on_with_in_its_session(project, agent, how):
     write = ModelTurn(tools=(shell(agent, "echo hi > made.txt"),))
     with model_server(write, STILL) as model:

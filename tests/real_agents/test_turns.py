@@ -28,6 +28,7 @@ from loopwright.testing.wire import ModelTurn, ToolUse, Trouble
 pytestmark = pytest.mark.parametrize("agent", AGENTS)
 
 
+@pytest.mark.shows("file", "cost")
 def test_a_turn_writes_a_file_and_says_what_it_took(project, agent):
     with model_server(ModelTurn(tools=(shell(agent, "echo hi > made.txt"),)), ModelTurn("all done")) as model:
         log_in(project, agent, model)
@@ -52,6 +53,7 @@ def test_a_turn_writes_a_file_and_says_what_it_took(project, agent):
     assert not list(project.sandboxes.rglob("*.lent"))
 
 
+@pytest.mark.shows("structured answer")
 def test_an_answer_has_the_shape_that_was_asked_for(project, agent):
     answer = '{"tasks": [{"description": "one", "tool": "", "mode": "write"}]}'
     with model_server(says(agent, answer)) as model:
@@ -70,6 +72,7 @@ def test_an_answer_has_the_shape_that_was_asked_for(project, agent):
     assert "mode" in json.dumps(told), "by the program's own means, else in words"
 
 
+@pytest.mark.shows("session")
 def test_a_session_is_gone_on_with_in_a_new_sandbox_and_paid_for_once(project, agent):
     with model_server(ModelTurn("first"), ModelTurn("second")) as model:
         log_in(project, agent, model)
@@ -90,13 +93,15 @@ def test_a_session_is_gone_on_with_in_a_new_sandbox_and_paid_for_once(project, a
 @pytest.mark.parametrize(
     ("trouble", "reason"),
     [
-        (Trouble(401, kind="authentication_error"), Reason.NOT_LOGGED_IN),
-        (Trouble(429, SOON, kind="rate_limit_error"), Reason.RATE_LIMITED),
-        (Trouble(500, SOON), Reason.CRASHED),
-        (Trouble(is_cut=True), Reason.CRASHED),
-        (Trouble(is_still=True), Reason.HUNG),
+        pytest.param(trouble, reason, id=name, marks=pytest.mark.shows(name))
+        for name, trouble, reason in (
+            ("401", Trouble(401, kind="authentication_error"), Reason.NOT_LOGGED_IN),
+            ("429", Trouble(429, SOON, kind="rate_limit_error"), Reason.RATE_LIMITED),
+            ("500", Trouble(500, SOON), Reason.CRASHED),
+            ("cut", Trouble(is_cut=True), Reason.CRASHED),
+            ("hang", Trouble(is_still=True), Reason.HUNG),
+        )
     ],
-    ids=["401", "429", "500", "cut", "hang"],
 )
 def test_each_trouble_of_the_model_has_its_reason(project, agent, trouble, reason):
     with model_server(ModelTurn("never said", trouble=trouble)) as model:
@@ -112,6 +117,7 @@ def test_each_trouble_of_the_model_has_its_reason(project, agent, trouble, reaso
     assert reason is not Reason.NOT_LOGGED_IN or booth.agent.needs.login in failure
 
 
+@pytest.mark.shows("429")
 def test_a_used_up_subscription_says_when_it_can_be_used_again(project, agent):
     reset = int(time.time()) + 3600
     delay = {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "3600s"}
@@ -147,6 +153,7 @@ def test_nobody_logged_in_is_said_at_once(project, agent):
     assert answer.reason is Reason.NOT_LOGGED_IN
 
 
+@pytest.mark.shows("confinement")
 def test_it_reaches_its_model_and_nothing_else(project, agent, tmp_path):
     secret = project.home / "secret.txt"
     secret.write_text("do not read")

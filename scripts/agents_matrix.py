@@ -1,0 +1,86 @@
+"""What the tests with the real agents show, item by item: counted from the `shows` marks of the tests that there are.
+
+A plugin of pytest, too: it runs in the process that collects them, and writes down what it found.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+_OUT = "AGENTS_MATRIX"
+# What each agent has to show, in the words of the table.
+ITEMS = {
+    "file": "a turn writes a file by a tool call, and ends",
+    "structured answer": "an answer has the shape that was asked for",
+    "session": "a session is gone on with, and paid for once",
+    "cost": "what it used is counted, and priced",
+    "confinement": "it reaches its model, and nothing else of the user's",
+    "401": "status 401 is `not_logged_in`",
+    "429": "status 429 is `rate_limited`, with the time when that ends",
+    "500": "status 500 is `crashed`",
+    "cut": "a connection that is cut is `crashed`",
+    "hang": "a model that stands still is `hung`",
+    "pause": "a pause cuts a turn off, and it is gone on with",
+    "kill": "the same after `kill -9`",
+    "skills": "skills and instructions that `install` wrote are seen and read",
+    "hook": "hooks that `install` wrote fire, with the payload that it really gives",
+    "gate": "the gate keeps it going once in a build, and then lets it go",
+    "MCP tool": "it calls tools of our MCP server",
+    "whole build": "it plans and builds the sample project",
+    "lies": "it tells lies of the [bench](../lies.md), and none passes",
+}
+_NO_HOOKS = "has no hooks"
+# What can't be shown, and why; lies are a matter of the gates, which do not know who lies.
+NOT_SHOWN = {
+    ("opencode", "hook"): _NO_HOOKS,
+    ("opencode", "gate"): _NO_HOOKS,
+    ("gemini", "lies"): "not played",
+    ("opencode", "lies"): "not played",
+}
+
+
+def shown() -> dict[tuple[str, str], int]:
+    """How many tests show an item of an agent."""
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder) / "found.json"
+        done = subprocess.run(
+            [sys.executable, "-m", "pytest", "--collect-only", "-qq", "-p", "agents_matrix", "tests/real_agents"],
+            cwd=ROOT,
+            env={**os.environ, "PYTHONPATH": str(Path(__file__).parent), _OUT: str(out), "NO_SKIPS": ""},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if done.returncode != 0:
+            raise SystemExit(f"tests/real_agents can't be collected:\n{done.stdout}{done.stderr}")
+        found: list[list[str]] = json.loads(out.read_bytes())
+    return dict(Counter((agent, item) for agent, item in found))
+
+
+def pytest_collection_finish(session: Any) -> None:
+    """Writes down which agent each marked test is about."""
+    found = [
+        (one.callspec.params["agent"], item)
+        for one in session.items
+        for mark in one.iter_markers("shows")
+        for item in mark.args
+    ]
+    Path(os.environ[_OUT]).write_text(json.dumps(found), encoding="utf-8")
+
+
+def table(agents: tuple[str, ...], counted: Mapping[tuple[str, str], int]) -> list[str]:
+    """The table as Markdown: how many tests, or why there is none."""
+    lines = ["| | " + " | ".join(f"`{agent}`" for agent in agents) + " |", "|---" * (len(agents) + 1) + "|"]
+    for item, says in ITEMS.items():
+        cells = [str(counted.get((agent, item), NOT_SHOWN.get((agent, item), "**none**"))) for agent in agents]
+        lines.append(f"| {says} | " + " | ".join(cells) + " |")
+    return lines
