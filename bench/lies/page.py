@@ -21,7 +21,8 @@ What sees through them:
 - **Sealed judges.** Files that checks name, tests that runners find, and what steers them are hashed at approval:
   changed, deleted, linked or newly brought, a person must look (`sealed_file_changed_…`). Of `pyproject.toml`,
   `setup.cfg` and `package.json` only the part that steers tests counts. A module that python would import in place
-  of its library, compiled code, and a program on the project's PATH count as judges.
+  of its library, compiled code, and a program on the project's PATH count as judges; so do instructions, hooks and
+  servers of agents (`AGENTS.md`, `.claude/settings.json`, …), since a reviewer would follow them.
 - **Code that reaches for its judge** (ends the test process, patches the runner, asks for the judge's marks, is
   equal to everything) makes a file a judge, and so does a file that a check changed while it ran.
 - **Controls.** What passed is run again with python tests that must fail: a check that passes then, too, can't fail

@@ -14,7 +14,7 @@ import msgspec
 from loopwright.workflow.judging_parts import NODE_RUNNERS, part_of
 from loopwright.workflow.slices import Slices
 
-# What decides how tests run, whoever named them: changed, deleted or new, a person looks at it.
+# What decides how tests run and how a reviewer judges, whoever named it: changed, deleted or new, a person looks at it.
 ALWAYS = (
     "**/conftest.py", "**/pytest.ini", ".pytest.ini", "tox.ini", "noxfile.py", "setup.cfg", "**/pyproject.toml",
     "**/sitecustomize.py", "**/usercustomize.py", "**/*.pth", ".coveragerc", "**/jest.config.*", "**/vitest.config.*",
@@ -24,6 +24,10 @@ ALWAYS = (
     "**/*.pyc", "**/*.pyo", "**/*.pyd", "**/*.so",
     # Tools that shells and runners find before the machine's own.
     ".venv/**", "venv/**", "node_modules/**", ".bashrc", ".bash_profile", ".profile", ".zshenv",
+    # What an agent is told, or starts, before it looks at anything: the reviewer stands in the built tree.
+    "**/CLAUDE.md", "**/CLAUDE.local.md", "**/AGENTS.md", "**/AGENTS.override.md", "**/GEMINI.md", ".mcp.json",
+    ".claude/settings*.json", ".claude/hooks/**", ".claude/agents/**", ".claude/commands/**", ".claude/rules/**",
+    ".claude/skills/**", ".agents/**", ".codex/**", ".gemini/**", ".opencode/**", "opencode.json*",
 )  # fmt: skip
 # What a runner reads besides the files that it is told.
 _STEERS = {
