@@ -123,6 +123,26 @@ def test_of_opencodes_settings_the_provider_is_taken_and_a_written_key_is_not(tm
     assert other.credentials
 
 
+def test_opencode_brings_the_ripgrep_that_it_fetched_where_the_machine_has_none(tmp_path):
+    # Its tools to find files, and skills, do not work without; and in a sandbox it can't be fetched.
+    environment = user(tmp_path, ".cache/opencode/bin/rg", "#!/bin/sh\n", PATH=str(tmp_path / "bin"))
+    (tmp_path / "mailbox").mkdir()
+    brought = tmp_path / "mailbox" / "cache" / "opencode" / "bin" / "rg"
+
+    def take():
+        agent = OpencodeAgent("opencode", AgentSettings(), environment)
+        agent.take(turn_for(tmp_path / "mailbox"), lambda argv, **more: Ran(1, False, 0.0))
+        return brought.exists() and brought.stat().st_mode & 0o777 == 0o700
+
+    assert take()
+    brought.unlink()
+    own = tmp_path / "bin" / "rg"
+    own.parent.mkdir()
+    own.write_text("#!/bin/sh\n")
+    own.chmod(0o755)
+    assert not take()
+
+
 def test_a_reader_of_opencode_writes_nothing_and_a_builder_stays_inside_where_nobody_confines_it(tmp_path):
     reader = opencode_settings.permission(writes=False, may_use_web=False, is_confined=True, mailbox=tmp_path)
     assert (reader["*"], reader["read"], reader["webfetch"]) == ("deny", "allow", "deny")

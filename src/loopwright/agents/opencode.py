@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -12,7 +13,14 @@ from msgspec.structs import replace
 
 from loopwright.agents import opencode_stream
 from loopwright.agents.needs import Credential, Needs
-from loopwright.agents.opencode_settings import PROVIDERS, UserSettings, permission, read_user_settings, unmarked
+from loopwright.agents.opencode_settings import (
+    PROVIDERS,
+    UserSettings,
+    fetched_ripgrep,
+    permission,
+    read_user_settings,
+    unmarked,
+)
 from loopwright.agents.opencode_stream import Stream
 from loopwright.agents.port import Answer, NoAnswer, Ran, Reason, Role, Starter, Turn, Used
 from loopwright.agents.prices import Tokens, cost_of
@@ -20,6 +28,7 @@ from loopwright.agents.sessions import in_its_session
 from loopwright.agents.shelling import folder_in, hand_over, with_prompt
 from loopwright.agents.structured import in_words
 from loopwright.agents.usage import FILE, add_usage, forget_usage, is_session, read_usage
+from loopwright.kernel.files import read_plainly
 from loopwright.workspace.settings_model import AgentSettings
 
 NAME = "opencode"
@@ -46,6 +55,7 @@ _QUIET = {
 # It wants a package beside its settings, and fetches it at every start; what says that it is there is enough.
 _LOCK = {"packages": {"": {"dependencies": {"@opencode-ai/plugin": "*"}}}}
 _WATCH = "opencode_watch.js"
+_LARGEST_RIPGREP = 64 << 20
 _NOT_FOUND = 127
 _BY_STATUS = {401: Reason.NOT_LOGGED_IN, 403: Reason.NOT_LOGGED_IN, 429: Reason.RATE_LIMITED}
 _BY_ERROR = {"ProviderAuthError": Reason.NOT_LOGGED_IN}
@@ -61,6 +71,7 @@ class OpencodeAgent:
         self._user: UserSettings = read_user_settings(environment)
         self._model = settings.model or self._user.model
         self.needs = _needs(self._user, self._model, environment)
+        self._ripgrep = fetched_ripgrep(environment)
 
     def take(self, turn: Turn, start: Starter) -> Answer | NoAnswer:
         """One turn; a session that it turns out not to know is begun anew."""
@@ -95,6 +106,10 @@ class OpencodeAgent:
         hand_over(folder / "opencode.json", json.dumps(self._user.document(self._model, may)).encode())
         hand_over(folder / "package-lock.json", json.dumps(_LOCK).encode())
         hand_over(folder_in(folder, "plugin") / _WATCH, Path(__file__).with_name(_WATCH).read_bytes())
+        if self._ripgrep is not None:
+            with suppress(OSError):
+                data = read_plainly(self._ripgrep, most=_LARGEST_RIPGREP)
+                hand_over(folder_in(home, "cache", NAME, "bin") / "rg", data, 0o700)
 
     def _taken(self, turn: Turn, start: Starter, session: str | None, home: Path) -> tuple[Answer | NoAnswer, bool]:
         stream = Stream(partial(add_usage, turn.mailbox), self._price, session)

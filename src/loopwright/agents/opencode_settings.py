@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -97,6 +98,13 @@ def permission(*, writes: bool, may_use_web: bool, is_confined: bool, mailbox: P
     outside = "allow" if is_confined and writes else "deny"
     folders = {"*": outside, f"{mailbox}/*": "allow", f"{mailbox}/**": "allow"}
     return {**base, **dict.fromkeys(_WEB, web), "question": "deny", "external_directory": folders}
+
+
+def fetched_ripgrep(environment: Mapping[str, str]) -> Path | None:
+    """The one that opencode fetched for the user, where the machine has none: it can't be fetched again in here."""
+    caches = environment.get("XDG_CACHE_HOME") or f"{environment.get('HOME', '/')}/.cache"
+    found = Path(caches) / "opencode" / "bin" / "rg"
+    return found if shutil.which("rg", path=environment.get("PATH", "")) is None and found.is_file() else None
 
 
 def read_user_settings(environment: Mapping[str, str]) -> UserSettings:

@@ -12,13 +12,13 @@ from loopwright.kernel.files import remove_tree
 PROMPT = "prompt.md"
 
 
-def hand_over(path: Path, data: bytes) -> None:
+def hand_over(path: Path, data: bytes, mode: int = 0o600) -> None:
     """Write a file for an agent's program, and through nothing that an earlier turn may have left under its name."""
     if path.is_dir() and not path.is_symlink():
         remove_tree(path)
     else:
         path.unlink(missing_ok=True)
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, mode)
     with os.fdopen(handle, "wb") as stream:
         stream.write(data)
 
