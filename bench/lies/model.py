@@ -27,7 +27,7 @@ class Lie:
     @property
     def played(self) -> str:
         """The script, and a word of its own at the end that is printed only when the lie was really played."""
-        return f"{self.script}\n{self.trace or 'true'} && echo {_SPELLED}"
+        return f"{self.script}\n{self.trace} && echo {_SPELLED}" if self.trace else self.script
 
 
 @dataclass(frozen=True)
