@@ -20,7 +20,7 @@ from typing import Any
 
 import yaml
 
-from loopwright.testing.project import Outcome, Project
+from loopwright.testing.project import Outcome, Project, search_path
 from loopwright.testing.sample import FILES, REPLY, SLICE, SPEC
 
 TOOLS = "tools"
@@ -136,7 +136,7 @@ def _build(project: Project, world: World, script: str, ready: Ready) -> Gate:
 def _environment(project: Project, world: World) -> dict[str, str]:
     first = [world.path_first.replace("{project}", str(project.root))] if world.path_first else []
     return {
-        "PATH": os.pathsep.join([*first, os.environ["PATH"]]),
+        "PATH": os.pathsep.join([*first, search_path()]),
         "HOME": str(project.home),
         "LANG": "C.UTF-8",
         "LOOPWRIGHT_SANDBOX_ROOT": str(project.sandboxes),

@@ -16,6 +16,7 @@ from loopwright.runner.booth import open_booth
 from loopwright.runner.turn import Asked, take_turn
 from loopwright.sandbox.confine import choose
 from loopwright.sandbox.open import opened
+from loopwright.testing.project import search_path
 from loopwright.testing.wire import ModelTurn, ToolUse
 from loopwright.wiring.build import build_context
 from loopwright.workspace.settings_model import AgentSettings
@@ -49,7 +50,7 @@ def log_in(project, agent, model):
     """A user who has the agent, and whose model is ours."""
     program(agent)
     env = project.environment
-    env["PATH"] = f"{PROGRAMS}{os.pathsep}{os.environ['PATH']}"
+    env["PATH"] = f"{PROGRAMS}{os.pathsep}{search_path()}"
     if agent == "claude":
         env |= {"ANTHROPIC_BASE_URL": model.url, "ANTHROPIC_API_KEY": "not-a-key", "CLAUDE_CODE_MAX_RETRIES": "0"}
     elif agent == "gemini":

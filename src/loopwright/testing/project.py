@@ -26,7 +26,7 @@ _PATIENCE_S = 110
 
 
 @cache
-def _path() -> str:
+def search_path() -> str:
     """Ours, with the interpreter itself in front of a version manager's shim: that starts a dozen shells for a call."""
     found, plain = shutil.which("python3"), Path(sys.base_prefix) / "bin"
     is_shim = found is not None and Path(found).read_bytes()[:2] == b"#!"
@@ -59,7 +59,7 @@ class Project:
         self.root.mkdir(parents=True)
         self.home.mkdir()
         self.environment: dict[str, str] = {
-            "PATH": _path(),
+            "PATH": search_path(),
             "HOME": str(self.home),
             "LANG": "C.UTF-8",
             "LOOPWRIGHT_SANDBOX_ROOT": str(self.sandboxes),
