@@ -32,6 +32,8 @@ def our_tool(agent, name, arguments=None):
 def session(project, agent, model, prompt, *, mode="solo", more=()):
     """One whole session of a person who allows everything; what it printed."""
     log_in(project, agent, model)
+    if agent == "opencode":
+        _fetched_before(project)
     # Where `loopwright` and its hook are found by name.
     path = f"{Path(sys.executable).parent}{os.pathsep}{project.environment['PATH']}"
     env = {**project.environment, **_QUIET, "PATH": path, "REFLECTION_MODE": mode}
@@ -41,6 +43,13 @@ def session(project, agent, model, prompt, *, mode="solo", more=()):
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     return done
+
+
+def _fetched_before(project):
+    """opencode fetches a package to wherever it has settings; these tests know no other network than loopback."""
+    for folder in (project.home / ".config" / "opencode", project.root / ".opencode"):
+        (folder / "node_modules").mkdir(parents=True)
+        (folder / "package-lock.json").write_text('{"packages": {"": {"dependencies": {"@opencode-ai/plugin": "*"}}}}')
 
 
 def _headless(agent, folder):

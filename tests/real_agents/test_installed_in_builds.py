@@ -20,7 +20,7 @@ def built(project, agent, turns, *, what, scripts=None):
     ok(project, "install", "--agent", agent, "--what", what)
     plans = {"Plan this change. The project ": (says(agent, json.dumps(REPLY)),)}
     with model_server(*turns, scripts={**plans, **(scripts or {})}) as model:
-        prepare(project, settings=f"[agents.codex]\nargs = {json.dumps(WAITS)}\n" if what == "mcp" else "")
+        prepare(project, settings=f"[agents.codex]\nargs = {json.dumps(WAITS)}\n" if "mcp" in what else "")
         log_in(project, agent, model)
         project.environment["LOOPWRIGHT_SANDBOX_ISOLATION"] = "auto"
         plan(project, agent=agent)
@@ -52,7 +52,7 @@ def test_it_uses_our_tools(project, agent):
         ModelTurn(tools=(our_tool(agent, "run_checks"),)),
         ModelTurn("built"),
     )
-    *_, last = built(project, agent, turns, what="mcp")
+    *_, last = built(project, agent, turns, what="mcp,skills,instructions")
     (loop_id,) = [one["loop_id"] for one in ok(project, "loop", "list", "--json").json()["loops"]]
     assert "builder says: it greets" in ok(project, "loop", "logs", loop_id).stdout
     assert "the tool judges the work itself" in last, "a preview"
