@@ -6,6 +6,7 @@ from typing import get_args
 
 import pytest
 
+from loopwright.agents.failover import Takeover
 from loopwright.loop import events as e
 from loopwright.loop.model import (
     Action,
@@ -21,7 +22,6 @@ from loopwright.loop.model import (
     OpenTurn,
     Running,
     Spent,
-    Takeover,
     Task,
     Tree,
     Validation,

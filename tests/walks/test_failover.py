@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 
-import pytest
 import yaml
 from tests.walks.workflow_kit import BUILT, ok, plan, planner, prepare, status
 
@@ -14,7 +13,7 @@ LIMITED = {"role": "builder", "fail": "rate_limited", "reset_in_s": 100000}
 SOON = {"role": "builder", "fail": "rate_limited", "reset_in_s": 2}
 UNTOLD = {"role": "builder", "fail": "rate_limited"}
 WORKS = {"role": "builder", "run": "echo done > done"}
-NEVER = {"role": "builder", "fail": "crashed"}
+NEVER = {"role": "builder", "fail": "refused"}
 
 
 def with_agents(loops, order=("first", "second"), failover=True, **agents):
@@ -76,6 +75,7 @@ def test_a_stand_in_that_cant_be_had_is_passed_over_and_nobody_is_asked_in_circl
         loops, ("first", "second", "third", "nobody"), first=[UNTOLD, NEVER, NEVER, NEVER, WORKS],
         second=[NEVER, {"role": "builder", "fail": "not_logged_in"}], third=[NEVER, NEVER, UNTOLD],
     )  # fmt: skip
+    loops.project.environment["LOOPWRIGHT_AGENTS_QUOTA"] = "stop"
     loops.run("start", loop_id, code=11)
     assert changes(loops, loop_id) == [
         ("first", "second", "rate_limited"),
@@ -88,15 +88,33 @@ def test_a_stand_in_that_cant_be_had_is_passed_over_and_nobody_is_asked_in_circl
     assert loops.shown(loop_id)["status"] == "completed", "who resumes it has the first one tried again"
 
 
-@pytest.mark.parametrize("why", ["it is not allowed", "it is no limit"])
-def test_nobody_takes_over_where(loops, why):
-    fails = LIMITED if why == "it is not allowed" else {"role": "builder", "fail": "not_logged_in"}
-    allowed = why != "it is not allowed"
-    loop_id = with_agents(loops, failover=allowed, first=[fails, WORKS], second=[NEVER, WORKS])
+def test_nobody_takes_over_where_that_is_not_allowed(loops):
+    loop_id = with_agents(loops, failover=False, first=[LIMITED, WORKS], second=[NEVER, WORKS])
     loops.project.environment["LOOPWRIGHT_AGENTS_QUOTA"] = "stop"
     loops.run("start", loop_id, code=11)
     assert changes(loops, loop_id) == []
-    assert loops.holds(loop_id)[0][0] == ("blocker" if allowed else "quota")
+    assert loops.holds(loop_id)[0][0] == "quota"
+
+
+def test_an_agent_that_breaks_down_at_night_is_taken_over_from_and_where_all_do_a_person_has_to_look(loops):
+    crashed, hung = ({"role": "builder", "fail": fail} for fail in ("crashed", "hung"))
+    loop_id = with_agents(loops, first=[crashed, NEVER, WORKS], second=[NEVER, hung])
+    done = loops.run("start", loop_id, code=11)
+    assert changes(loops, loop_id) == [("first", "second", "crashed")]
+    assert loops.holds(loop_id) == [("blocker", "hung")]
+    assert "nobody else can take over" in done.stdout
+    loops.run("resume", loop_id)
+    assert loops.shown(loop_id)["status"] == "completed", "who resumes it has the first one tried again"
+
+
+def test_who_plans_the_tasks_is_taken_over_from_too(loops):
+    tasks = json.dumps({"tasks": [{"description": "write it"}]})
+    first = [{"role": "planner", "fail": "not_logged_in"}]
+    second = [{"role": "planner", "answer": "x"}, {"role": "planner", "answer": tasks}]
+    loop_id = with_agents(loops, first=first, second=second)
+    loops.run("task", "generate", loop_id)
+    assert changes(loops, loop_id) == [("first", "second", "not_logged_in")]
+    assert [one.task.description for one in loops.events(loop_id, e.TaskAdded)] == ["one", "write it"]
 
 
 def test_an_agent_that_built_any_part_cant_review_it(project):

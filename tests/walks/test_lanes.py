@@ -24,6 +24,8 @@ FULL = '[workflow]\nprofile = "full"\n'
 YES = {"role": "architect", "answer": '{"verdict": "approve", "notes": "fine"}', "usd": 0.25, "tokens": 10}
 NO = {"role": "architect", "answer": '{"verdict": "iterate", "notes": "say it politely"}', "usd": 0.25, "tokens": 10}
 CRITIC = {"role": "critic", "answer": '{"verdict": "approve"}'}
+PROSE = {"role": "architect", "answer": "Looks good to me!"}
+LGTM = {"role": "architect", "answer": '{"verdict": "lgtm"}'}
 BUILDS = {"role": "builder", "run": BUILT, "usd": 0.5, "tokens": 100}
 MENDS = {"role": "builder", "expect": "say it politely", "run": "echo polite > manners"}
 TIDIES = {"role": "builder", "expect": "Tidy up your work", "run": "echo '# tidy' >> hello.py"}
@@ -108,8 +110,7 @@ def test_nobody_tidies_up_where_nobody_should_and_that_is_on_record(project):
 @pytest.mark.parametrize(
     ("turns", "code", "words"),
     [
-        (({"role": "architect", "answer": "Looks good to me!"}, BUILDS), "architect_invalid_answer", "not the JSON"),
-        (({"role": "architect", "answer": '{"verdict": "lgtm"}'}, BUILDS), "architect_invalid_answer", "lgtm"),
+        ((PROSE, LGTM, BUILDS), "architect_invalid_answer", "lgtm"),
         (({"role": "architect", "fail": "crashed"}, BUILDS), "architect_crashed", "as written"),
         ((YES, BUILDS, {"role": "builder", "fail": "refused"}), "deslop_refused", "as written"),
     ],
@@ -129,17 +130,25 @@ def test_an_agent_that_fails_in_a_lane_has_approved_nothing(project, turns, code
     assert blockers(project, "review") == {}, "the same command again repeats the lane, and no more than that"
 
 
-def test_a_builder_that_only_crashes_is_not_paid_for_ever_and_one_that_hangs_is_not_asked_again(project):
-    approved(project, *[{"role": "builder", "fail": "crashed"}] * 40, settings="")
+def test_an_architect_who_forgets_the_shape_is_reminded_once(project):
+    approved(project, PROSE, YES, BUILDS, TIDIES)
+    build(project)
+    assert lanes(project)["architect"] == "approve"
+    assert blockers(project, "review") == {}
+    assert status(project)["cost"]["roles"]["architect"]["turns"] == 3, "one looked at the plan"
+
+
+def test_a_builder_that_only_refuses_is_not_paid_for_ever_and_one_that_hangs_is_not_asked_again(project):
+    approved(project, *[{"role": "builder", "fail": "refused"}] * 40, settings="")
     build(project, code=11)
     assert status(project)["cost"]["roles"]["builder"]["turns"] == 3
     turns = (project.own / "turns.yaml").read_text()
-    (project.own / "turns.yaml").write_text(turns.replace("fail: crashed", "fail: hung"))
+    (project.own / "turns.yaml").write_text(turns.replace("fail: refused", "fail: hung"))
     before = status(project)["cost"]["turns"]
     done = build(project, code=11)
-    assert "the lane execution is not through: hung" in done.stdout
+    assert "the lane execution is not through: the agent scripted: hung" in done.stdout
     assert status(project)["cost"]["turns"] == before + 1
-    (project.own / "turns.yaml").write_text(turns.replace("fail: crashed", f"run: {json.dumps(BUILT)}"))
+    (project.own / "turns.yaml").write_text(turns.replace("fail: refused", f"run: {json.dumps(BUILT)}"))
     build(project)
     assert blockers(project, "review") == {}, "what failed is tried again by who types it again"
 

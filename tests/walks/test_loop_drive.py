@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -190,20 +191,57 @@ def test_a_budget_that_is_used_holds_it_and_more_lets_it_go_on(ready, flag, amou
 
 
 @pytest.mark.parametrize(
-    ("fail", "holder"), [("rate_limited", "quota"), ("not_logged_in", "blocker"), ("agent_missing", "blocker")]
-)
-def test_an_agent_that_can_not_be_had_holds_it(ready, fail, holder):
+    ("fail", "holder"),
+    [
+        ("rate_limited", "quota"), ("not_logged_in", "blocker"), ("agent_missing", "blocker"),
+        ("agent_too_old", "blocker"), ("crashed", "blocker"), ("hung", "blocker"),
+    ],
+)  # fmt: skip
+def test_an_agent_that_can_not_work_stops_the_iterations_and_who_resumes_it_loses_nothing(ready, fail, holder):
     project = ready([{"role": "builder", "fail": fail}, {"role": "builder", "run": FIXED}])
+    project.environment["LOOPWRIGHT_AGENTS_QUOTA"] = "stop"
     loop_id = new(project, "--task", "t")
-    start(project, loop_id, code=11)
-    (hold,) = shown(project, loop_id)["loopwright"]["holds"]
-    assert (hold["holder"], hold["code"]) == (holder, fail)
+    done = start(project, loop_id, code=11)
+    assert f"loopwright loop resume {loop_id}" in done.stdout
+    document = shown(project, loop_id)
+    (hold,) = document["loopwright"]["holds"]
+    assert (hold["holder"], hold["code"], hold["until"]) == (holder, fail, None)
+    assert (document["loopwright"]["spent"]["turns"], document["skill_state"]["errors"]) == (1, []), "it is no try"
+    assert document["skill_state"]["develop"]["tasks"][0]["status"] in ("pending", "in_progress")
     assert project.run("loop", "resume", loop_id, "--no-start").exit_code == 0
     start(project, loop_id)
 
 
+def test_a_limit_without_an_end_is_tried_again_by_itself_later_each_time(ready):
+    untold = {"role": "builder", "fail": "rate_limited"}
+    project = ready([untold, untold, {"role": "builder", "run": FIXED}])
+    project.environment |= {"LOOPWRIGHT_AGENTS_QUOTA_WAIT_S": "1", "LOOPWRIGHT_AGENTS_QUOTA_LONGEST_S": "2"}
+    loop_id = new(project, "--task", "t")
+    done = start(project, loop_id)
+    assert "it was not told until when, so it is tried again (until 2" in done.stdout
+    lines = log.lines(project.own / "loops" / f"{loop_id}.events.ndjson")
+    placed = [event.hold for _, line in lines for event in line.events if isinstance(event, e.HoldPlaced)]
+    waits = [datetime.fromisoformat(one.until) - datetime.fromisoformat(one.since) for one in placed]
+    assert [round(wait.total_seconds()) for wait in waits] in ([1, 2], [2, 3], [1, 3], [2, 2]), "whole seconds"
+
+
+def test_an_answer_that_cant_be_used_is_asked_for_once_more_and_then_stops_the_iterations(ready):
+    project = ready([])
+    project.write(
+        ".loopwright/config.toml",
+        '[loop]\ntest_command = "true"\n[agents]\ndefault = "mute"\n[agents.mute]\nkind = "command"\n'
+        'command = "grep answer.could.not.be.used $LOOPWRIGHT_PROMPT > asked-again; echo x > work"\n',
+    )
+    loop_id = new(project, "--task", "t")
+    done = start(project, loop_id, code=11)
+    assert "without writing its answer file" in done.stdout
+    document = shown(project, loop_id)
+    assert [one["code"] for one in document["loopwright"]["holds"]] == ["invalid_answer"]
+    assert document["loopwright"]["spent"]["turns"] == 2
+
+
 def test_a_task_that_fails_is_tried_again_and_then_waits_for_a_person(ready):
-    project = ready([{"role": "builder", "fail": "crashed"}] * 3, no_progress=10)
+    project = ready([{"role": "builder", "fail": "refused"}] * 3, no_progress=10)
     loop_id = new(project, "--task", "t", "--max-iterations", "20")
     project.write("calc.py", "def double(n):\n    return 2 * n\n")
     project.commit("it was done by hand meanwhile")
@@ -211,7 +249,7 @@ def test_a_task_that_fails_is_tried_again_and_then_waits_for_a_person(ready):
     document = shown(project, loop_id)
     assert [hold["code"] for hold in document["loopwright"]["holds"]] == ["task_failed"]
     assert document["skill_state"]["develop"]["tasks"][0]["status"] == "failed"
-    assert sum("crashed" in error["message"] for error in document["skill_state"]["errors"]) == 3
+    assert sum("refused" in error["message"] for error in document["skill_state"]["errors"]) == 3
 
 
 def test_a_tool_that_nobody_has_loads_and_is_an_error_when_it_is_to_run(ready):

@@ -46,6 +46,19 @@ class Reason(StrEnum):
     INVALID_ANSWER = "invalid_answer"
 
 
+# Nothing about the task: whoever is asked the same again comes to the same. Work stops until somebody looked.
+INFRASTRUCTURE = frozenset(
+    {
+        Reason.AGENT_MISSING,
+        Reason.AGENT_TOO_OLD,
+        Reason.NOT_LOGGED_IN,
+        Reason.CRASHED,
+        Reason.HUNG,
+        Reason.INVALID_ANSWER,
+    }
+)
+
+
 # What a person is shown of one line that an agent's program printed; None is nothing.
 LineReader = Callable[[bytes], str | None]
 CostSource = Literal["reported", "computed", "unknown"]

@@ -13,6 +13,7 @@ from loopwright.agents.port import Answer, NoAnswer, Reason
 _T = TypeVar("_T")
 _PROMPT = "\n\nAnswer with JSON alone, which fits this JSON Schema:\n{schema}\n"
 _REPAIR = "\n\nYour last answer could not be used: {problem}. Answer again with the JSON alone."
+_REPAIR_TEXT = "\n\nWhat you did is still there, but your answer could not be used: {problem}. Answer again."
 
 
 class NotAnswered(ValueError):
@@ -88,7 +89,10 @@ def ask(
     for repair in (False, True):
         answer = take(prompt + _REPAIR.format(problem=problem) if repair else prompt)
         if isinstance(answer, NoAnswer):
-            return answer
+            if answer.reason is not Reason.INVALID_ANSWER:
+                return answer
+            problem = clean(answer.detail)
+            continue
         try:
             reply = read_answer(clean(answer.text), kind)
             problem = wrong_with(reply) or ""
@@ -97,3 +101,11 @@ def ask(
         if not problem:
             return reply
     return NoAnswer(Reason.INVALID_ANSWER, f"no usable answer, also when asked again: {problem}")
+
+
+def ask_for_text(take: Callable[[str], Answer | NoAnswer], prompt: str) -> Answer | NoAnswer:
+    """The same where any text will do: one that its program could not hand over is asked for once more."""
+    answer = take(prompt)
+    if isinstance(answer, NoAnswer) and answer.reason is Reason.INVALID_ANSWER:
+        return take(prompt + _REPAIR_TEXT.format(problem=answer.detail))
+    return answer

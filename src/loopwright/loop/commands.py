@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from loopwright.agents.decision_requests import DecisionRequest
+from loopwright.agents.failover import Takeover
 from loopwright.loop.events import LoopCreated
 from loopwright.loop.model import (
     Action,
@@ -20,7 +21,6 @@ from loopwright.loop.model import (
     Mode,
     OpenTurn,
     Spent,
-    Takeover,
     Task,
     TaskStatus,
     Tree,
@@ -268,6 +268,12 @@ class HandOver(_Command, frozen=True, kw_only=True):
     takeover: Takeover
 
 
+class NoteTakeover(_Command, frozen=True, kw_only=True):
+    """The same where no action is under way: a person had tasks planned."""
+
+    takeover: Takeover
+
+
 class BeginTurn(_Command, frozen=True, kw_only=True):
     """An agent is about to be asked."""
 
@@ -280,7 +286,8 @@ class Count(_Command, frozen=True, kw_only=True):
     spent: Spent
     task_id: str | None = None
     turn: str | None = None
-    turn_of: Action | None = None
+    # As what the turn is counted that is over now, where no action ends with it.
+    turn_of: str | None = None
     role: str | None = None
 
 
@@ -316,6 +323,6 @@ Command = (
     Create | Start | Pause | Resume | Stop | Fail | Finish | Retry | GiveIterations | SetBudget | SetTaskBudget
     | SetMode | AddTask | AddTasks | EditTask | RemoveTask | OrderTasks | MarkTaskDone | Advance | Choose | FinishInit
     | FinishDevelop | ProposeHypotheses | JudgeHypothesis | FinishDebug | FinishValidate | FinishComplete | PauseAction
-    | AbandonAction | HandOver | NoteError | NoteProgress | AskDecisions | AnswerDecision | BeginTurn | Count | Arrive
-    | Leave | TakeSkillState | TakeKeys | TakeIteration
+    | AbandonAction | HandOver | NoteTakeover | NoteError | NoteProgress | AskDecisions | AnswerDecision | BeginTurn
+    | Count | Arrive | Leave | TakeSkillState | TakeKeys | TakeIteration
 )  # fmt: skip

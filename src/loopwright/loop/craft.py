@@ -7,8 +7,8 @@ from typing import Protocol
 
 import msgspec
 
-from loopwright.agents.port import Answer, NoAnswer, Role
-from loopwright.loop.model import Loop, Task, Validation
+from loopwright.agents.port import NoAnswer, Role
+from loopwright.loop.model import Hold, Loop, Task, Validation
 from loopwright.loop.reports.model import TestResult
 from loopwright.runner.order import Observer
 from loopwright.runner.run_plan import Finished
@@ -26,6 +26,8 @@ class Look(msgspec.Struct, frozen=True):
 
     role: Role
     prompt: str
+    # The shape of the answer.
+    kind: type[msgspec.Struct]
     # How many turns in this role were taken for the same work outside of the loop.
     taken: int = 0
 
@@ -57,8 +59,12 @@ class Craft(Protocol):
         """Whether a task is a look at the work, whose answer counts and whose changes do not."""
         ...
 
-    def seen(self, loop: Loop, task: Task, answer: Answer | NoAnswer) -> tuple[Task, ...]:
+    def seen(self, loop: Loop, task: Task, answer: msgspec.Struct | NoAnswer) -> tuple[Task, ...]:
         """What is to be done because of what a look came to; `HeldBack` where a person has to see it first."""
+        ...
+
+    def stopped(self, task: Task, hold: Hold, failure: NoAnswer) -> Hold:
+        """The agent of a task can't work at all: the hold for that, as a person is to see it."""
         ...
 
     def tries(self, loop: Loop, task: Task, failure: NoAnswer | None) -> bool:
@@ -105,10 +111,15 @@ class Plain:
         del loop, task
         return None
 
-    def seen(self, loop: Loop, task: Task, answer: Answer | NoAnswer) -> tuple[Task, ...]:
+    def seen(self, loop: Loop, task: Task, answer: msgspec.Struct | NoAnswer) -> tuple[Task, ...]:
         """Nobody looks."""
         del loop, task, answer
         return ()
+
+    def stopped(self, task: Task, hold: Hold, failure: NoAnswer) -> Hold:
+        """As it is."""
+        del task, failure
+        return hold
 
     def tries(self, loop: Loop, task: Task, failure: NoAnswer | None) -> bool:
         """Work is work."""

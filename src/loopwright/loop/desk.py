@@ -40,6 +40,9 @@ class Desk(msgspec.Struct, frozen=True):
     settings: LoopSettings
     max_retries: int
     waits_for_quota: bool
+    # Where a limit does not say when it ends: how long the first wait is, and the longest.
+    quota_wait_s: float
+    quota_longest_s: float
     # Who may take over from an agent at its limit, in turn; nobody where that is not allowed.
     order: tuple[str, ...]
     clock: Clock

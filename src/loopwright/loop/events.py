@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from loopwright.agents.failover import Takeover
 from loopwright.loop.model import (
     Action,
     Budget,
@@ -20,7 +21,6 @@ from loopwright.loop.model import (
     Mode,
     OpenTurn,
     Spent,
-    Takeover,
     Task,
     TaskStatus,
     Tree,
@@ -248,8 +248,8 @@ class CostCounted(_Event, frozen=True, kw_only=True, tag="cost.counted"):
     spent: Spent
     task_id: str | None = None
     turn: str | None = None
-    # Where no action is under way: the one whose agent took this turn.
-    turn_of: Action | None = None
+    # As what the turn is counted that is over now, where no action ends with it.
+    turn_of: str | None = None
     role: str | None = None
 
 

@@ -70,7 +70,8 @@ def _life(loop: Loop, event: e.Event, at: str) -> Loop:  # noqa: C901, PLR0912 -
             return replace(loop, phase=Running())
         case e.HoldPlaced(hold=hold):
             holds = loop.phase.holds if isinstance(loop.phase, Held) else ()
-            return replace(loop, phase=Held(holds=(*(one for one in holds if one.holder != hold.holder), hold)))
+            held = Held(holds=(*(one for one in holds if one.holder != hold.holder), hold))
+            return replace(loop, phase=held, quota_holds=loop.quota_holds + (hold.holder is Holder.QUOTA))
         case e.HoldLifted(holder=holder):
             return _lifted(loop, holder)
         case e.LoopStopped(by=by):
@@ -106,7 +107,7 @@ def _life(loop: Loop, event: e.Event, at: str) -> Loop:  # noqa: C901, PLR0912 -
 
 
 def _lifted(loop: Loop, holder: Holder) -> Loop:
-    if holder is Holder.QUOTA:
+    if holder in (Holder.QUOTA, Holder.BLOCKER):
         loop = replace(loop, takeovers_before_resume=len(loop.takeovers))
     before = loop.phase.holds if isinstance(loop.phase, Held) else ()
     holds = tuple(one for one in before if one.holder != holder)
@@ -186,8 +187,9 @@ def _work(loop: Loop, event: e.Event, at: str) -> Loop:
             marks = (*loop.marks, mark)[-_MARKS_KEPT:] if mark is not None else loop.marks
             done = (*loop.completed_actions, action)
             return replace(
-                loop, under_way=None, last_action=action, completed_actions=done, marks=marks, turns=_turned(loop)
-            )
+                loop, under_way=None, last_action=action, completed_actions=done, marks=marks, turns=_turned(loop),
+                quota_holds=0,
+            )  # fmt: skip
         case e.LoopInitialised():
             return replace(loop, is_initialised=True)
         case e.WorkKept(tree=tree, is_tried=tried):
@@ -218,7 +220,7 @@ def _counted(loop: Loop, event: e.CostCounted) -> Loop:
     at, of = loop.open_turn, event.turn_of
     return replace(
         loop,
-        turns=loop.turns if of is None else {**loop.turns, of.value: loop.turns.get(of.value, 0) + 1},
+        turns=loop.turns if of is None else {**loop.turns, of: loop.turns.get(of, 0) + 1},
         open_turn=None if at is not None and at.name == event.turn else at,
         spent=_sum(loop.spent, spent),
         spent_on_task=_sum(loop.spent_on_task, spent),

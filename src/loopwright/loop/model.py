@@ -11,6 +11,7 @@ from typing import Any, Literal
 import msgspec
 from msgspec.structs import replace
 
+from loopwright.agents.failover import Takeover
 from loopwright.loop.reports.model import TestReport, TestResult
 
 Mode = Literal["interactive", "auto"]
@@ -225,19 +226,6 @@ class OpenTurn(_Value, frozen=True, kw_only=True):
     role: str | None = None
 
 
-class Takeover(_Value, frozen=True, kw_only=True):
-    """An agent could not go on, and another one took its place; `until` is when it is back, where that was told."""
-
-    agent: str
-    by: str
-    role: str
-    code: str
-    message: str
-    at: str
-    action_id: str
-    until: str | None = None
-
-
 class Decision(_Value, frozen=True, kw_only=True):
     """What an agent asked a person, and what that person said; nobody is asked the same again."""
 
@@ -335,8 +323,10 @@ class Loop(_Value, frozen=True, kw_only=True):
     open_turn: OpenTurn | None = None
     decisions: tuple[Decision, ...] = ()
     takeovers: tuple[Takeover, ...] = ()
-    # How many of them were there when the last hold for a limit was lifted.
+    # How many of them were there when somebody last had all agents tried again.
     takeovers_before_resume: int = 0
+    # How often in a row it was held at a limit, without an action that was done in between.
+    quota_holds: int = 0
     # Every agent that was asked to build, in the order in which it first was: none of them can review the work.
     builders: tuple[str, ...] = ()
     tree: Tree | None = None

@@ -176,7 +176,7 @@ def _settings(loop: Loop, command: c.Command) -> Verdict:
     match command:
         case c.NoteError(error=error):
             return Accepted((e.ErrorNoted(error=error),))
-        case c.NoteProgress() | c.BeginTurn():
+        case c.NoteProgress() | c.BeginTurn() | c.NoteTakeover():
             return of_a_turn(command)
         case c.AskDecisions():
             return ask_decisions(loop, command)

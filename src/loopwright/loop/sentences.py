@@ -5,9 +5,9 @@ They are made of many small pieces, so each is said by its template in the langu
 
 from __future__ import annotations
 
+from loopwright.agents.failover import takeover_in_words
 from loopwright.loop import events as e
 from loopwright.loop.model import Budget, Hold, Spent, Validation
-from loopwright.loop.stand_in import takeover_in_words
 from loopwright.wording.catalogue import ENGLISH, Catalogue
 
 _MOST_NAMES = 5

@@ -186,6 +186,14 @@ class AgentsSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     order: Annotated[list[str], Meta(description="agents to try in turn")] = []
     failover: Annotated[bool, Meta(description="let the next agent in order take over")] = False
     quota: Annotated[Literal["wait", "stop"], Meta(description="what to do at a rate limit")] = "wait"
+    quota_wait_s: Annotated[
+        int,
+        Meta(
+            ge=1,
+            description="seconds until a limit that does not say when it ends is tried again; twice as long each time",
+        ),
+    ] = 300
+    quota_longest_s: Annotated[int, Meta(ge=1, description="the longest of these waits")] = 3600
     named: Annotated[dict[str, AgentSettings], Meta(description="[agents.NAME] tables")] = {}
 
 

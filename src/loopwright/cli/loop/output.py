@@ -7,6 +7,7 @@ import shutil
 import sys
 from typing import Any
 
+from loopwright.agents.failover import takeover_in_words
 from loopwright.cli.language import spoken, told, words
 from loopwright.cli.loop.colors import COLORS
 from loopwright.cli.plain import put, say, say_json
@@ -18,7 +19,6 @@ from loopwright.loop.model import Budget, Completed, Decision, Held, Loop, Spent
 from loopwright.loop.projection import document_of, progress_of
 from loopwright.loop.rules import status_of
 from loopwright.loop.sentences import hold_in_words, validation_in_words
-from loopwright.loop.stand_in import takeover_in_words
 from loopwright.verbs.context import Context
 from loopwright.verbs.loop.look import has_worker
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
-from datetime import timedelta
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -19,48 +18,21 @@ from loopwright.kernel.clock import stamp
 from loopwright.kernel.process import Stopped
 from loopwright.loop import commands as c
 from loopwright.loop.actions import letters
+from loopwright.loop.actions.failing import HandedOver, HeldBack, consequence, is_a_try, seats
 from loopwright.loop.budget import hold_after, hold_before_call, left_for_a_turn
 from loopwright.loop.desk import Desk
-from loopwright.loop.model import Action, ErrorLine, Held, Hold, Holder, Loop, OpenTurn, Spent, Takeover
+from loopwright.loop.model import Action, ErrorLine, Held, Hold, Holder, Loop, OpenTurn, Spent
 from loopwright.loop.paying import SHELL, spent_on
-from loopwright.loop.stand_in import next_back, stands_in, who_works
 from loopwright.runner.booth import Booth
 from loopwright.runner.meter import Allowance, Meter
 from loopwright.runner.turn import Asked, meter_for, take_turn
+
+__all__ = ["WORKER", "HandedOver", "HeldBack", "TurnStopped", "ask", "ask_for"]
 
 WORKER = "worker"
 _T = TypeVar("_T")
 # Where no action is under way a person had tasks planned.
 _PLANNING = Action.INIT
-_HOLDERS = {
-    Reason.RATE_LIMITED: Holder.QUOTA,
-    Reason.BUDGET_USED: Holder.BUDGET,
-    Reason.AGENT_MISSING: Holder.BLOCKER,
-    Reason.AGENT_TOO_OLD: Holder.BLOCKER,
-    Reason.NOT_LOGGED_IN: Holder.BLOCKER,
-}
-
-
-class HeldBack(Exception):
-    """The action can't be done now; the loop waits."""
-
-    def __init__(
-        self, hold: Hold, *, turn_taken: bool = False, goes_on: bool = False, session: str | None = None
-    ) -> None:
-        super().__init__(hold.message)
-        self.hold = hold
-        self.turn_taken = turn_taken
-        # Whether the same action is gone on with when the hold is lifted; else it is begun anew.
-        self.goes_on = goes_on
-        self.session = session
-
-
-class HandedOver(Exception):
-    """The agent can't go on with the action; another one begins it anew."""
-
-    def __init__(self, takeover: Takeover) -> None:
-        super().__init__(takeover.message)
-        self.takeover = takeover
 
 
 class TurnStopped(Stopped):
@@ -72,91 +44,103 @@ class TurnStopped(Stopped):
 
 
 def ask(
+    loop: Loop, desk: Desk, booth: Booth, agent_name: str, role: Role, prompt: str, *, taken: int = 0
+) -> Answer | NoAnswer:
+    """Text, asked for once more where it can't be used; `HeldBack` or `HandedOver` when there is no agent for it."""
+    asking = _Asking(loop, desk, booth, agent_name, role, taken)
+    return asking.settled(structured.ask_for_text(asking.take, prompt))
+
+
+def ask_for(
     loop: Loop,
     desk: Desk,
     booth: Booth,
     agent_name: str,
     role: Role,
     prompt: str,
-    schema: Mapping[str, Any] | None = None,
+    kind: type[_T],
     *,
     taken: int = 0,
-) -> Answer | NoAnswer:
-    """One turn; `HeldBack` when there is no budget for it, or no agent can be had; `HandedOver` to the next one."""
-    now = stamp(desk.clock())
-    loop = desk.store.load(loop.loop_id)  # somebody may have given it more since the action began
-    if (hold := hold_before_call(loop, now)) is not None:
-        raise HeldBack(hold)
-    called = _who_works(loop, desk, agent_name, now)
-    try:
-        agent = _open(desk, called, now)
-    except HeldBack as missing:
-        raise _next(loop, desk, agent_name, called, role, missing) from missing
-    asked = replace(_asked(loop, desk, agent, role, prompt, taken), schema=schema)
-    meter = meter_for(agent, asked, booth)
-    letters.tell(loop, desk, booth, role)
-    answer = _paid_for(loop, desk, booth, agent, called, asked, meter)
-    letters.collect(loop, desk, booth, role, asked.record)
-    answer, waiting = _put_to_people(loop, desk, booth, answer)
-    if meter.over is not None:
-        raise HeldBack(hold_after(desk.store.load(loop.loop_id), meter.over, now), turn_taken=True)
-    if isinstance(answer, NoAnswer) and answer.reason in _HOLDERS:
-        message = f"the agent {agent.name}: {answer.reason}: {booth.redactor.clean(answer.detail).text}"
-        until = None if answer.reset_at is None else stamp(answer.reset_at + timedelta(milliseconds=999))
-        hold = Hold(holder=_HOLDERS[answer.reason], code=answer.reason, message=message, since=now, until=until)
-        limited = answer.reason is Reason.RATE_LIMITED
-        back = HeldBack(hold, turn_taken=True, goes_on=limited, session=meter.session)
-        raise _next(desk.store.load(loop.loop_id), desk, agent_name, called, role, back)
-    if waiting is not None:
-        raise HeldBack(waiting, turn_taken=True, goes_on=True, session=meter.session)
-    return answer
-
-
-def ask_for(
-    loop: Loop, desk: Desk, booth: Booth, agent_name: str, role: Role, prompt: str, kind: type[_T]
+    work: str = "",
 ) -> _T | NoAnswer:
-    """An answer of this kind; one that can't be used is asked for once more."""
-    asked = itertools.count()
-
-    def take(text: str) -> Answer | NoAnswer:
-        if next(asked):
-            # The turn that came to nothing was one, too.
-            of = loop.under_way.action if loop.under_way is not None else None
-            if of is not None:
-                with desk.store.changing(loop.loop_id) as opened:
-                    opened.apply(c.Count(spent=Spent(), turn_of=of), WORKER)
-        return ask(loop, desk, booth, agent_name, role, text, structured.schema_of(kind))
-
-    return structured.ask(take, prompt, kind, lambda text: booth.redactor.clean(text).text)
+    """The same for an answer of this kind. `work` names what is done where no action is under way."""
+    asking = _Asking(loop, desk, booth, agent_name, role, taken, work, structured.schema_of(kind))
+    return asking.settled(structured.ask(asking.take, prompt, kind, lambda text: booth.redactor.clean(text).text))
 
 
-def _who_works(loop: Loop, desk: Desk, agent_name: str, now: str) -> str:
-    """The agent that was named, or who stands in for it where the user allows that."""
-    if loop.under_way is None or agent_name == SHELL or not desk.order:
-        return agent_name
-    return who_works(loop, agent_name, desk.order, now)
+class _Asking:
+    """One question: a turn, another one to repair its answer, and what follows where there is none."""
 
+    def __init__(
+        self,
+        loop: Loop,
+        desk: Desk,
+        booth: Booth,
+        agent_name: str,
+        role: Role,
+        taken: int,
+        work: str = "",
+        schema: Mapping[str, Any] | None = None,
+    ) -> None:
+        self._loop = loop
+        self._desk = desk
+        self._booth = booth
+        self._named = agent_name
+        self._called = agent_name
+        self._role = role
+        self._taken = taken
+        self._work = loop.under_way.id if loop.under_way is not None else work
+        self._schema = schema
+        self._session: str | None = None
+        self._turns = 0
 
-def _next(loop: Loop, desk: Desk, agent_name: str, called: str, role: Role, back: HeldBack) -> HeldBack | HandedOver:
-    """At a limit the next agent takes over, where the user allows it; a stand-in may fail by more than a limit."""
-    limited = back.hold.holder is Holder.QUOTA
-    stands_for_another = called != agent_name and back.hold.holder is Holder.BLOCKER
-    if loop.under_way is None or not desk.order or not (limited or stands_for_another):
-        return back
-    by = stands_in(loop, called, desk.order, back.hold.since)
-    if by is not None:
-        hold = back.hold
-        return HandedOver(
-            Takeover(
-                agent=called, by=by, role=role.value, code=hold.code, message=hold.message, at=hold.since,
-                action_id=loop.under_way.id, until=hold.until,
-            )
+    def take(self, prompt: str) -> Answer | NoAnswer:
+        """One turn; `HeldBack` when there is no budget for it, or a person has to decide first."""
+        desk, booth, now = self._desk, self._booth, stamp(self._desk.clock())
+        self._count_the_last()
+        loop = desk.store.load(self._loop.loop_id)  # somebody may have given it more since the action began
+        if (hold := hold_before_call(loop, now)) is not None:
+            raise HeldBack(hold)
+        self._called = self._who_works(loop, now)
+        try:
+            agent = desk.open_agent(self._called)
+        except AgentFailed as problem:
+            return NoAnswer(Reason.AGENT_MISSING, f"{problem.message}; {problem.hint}")
+        asked = replace(_asked(loop, desk, agent, self._role, prompt, self._taken), schema=self._schema)
+        meter = meter_for(agent, asked, booth)
+        letters.tell(loop, desk, booth, self._role)
+        self._turns += 1
+        answer = _paid_for(loop, desk, booth, agent, self._called, asked, meter)
+        self._session = meter.session
+        letters.collect(loop, desk, booth, self._role, asked.record)
+        answer, waiting = _put_to_people(loop, desk, booth, answer)
+        if meter.over is not None:
+            raise HeldBack(hold_after(desk.store.load(loop.loop_id), meter.over, now), turn_taken=True)
+        if waiting is not None and (isinstance(answer, Answer) or is_a_try(self._named, answer)):
+            raise HeldBack(waiting, turn_taken=True, goes_on=True, session=meter.session)
+        return answer
+
+    def settled(self, reply: _T | NoAnswer) -> _T | NoAnswer:
+        """What came, as far as the action has to know of it."""
+        if not isinstance(reply, NoAnswer) or is_a_try(self._named, reply):
+            return reply
+        raise consequence(
+            self._desk.store.load(self._loop.loop_id), self._desk, self._work, (self._named, self._called, self._role),
+            reply, session=self._session, turn_taken=self._turns > 0,
         )  # fmt: skip
-    until = next_back(loop, agent_name, desk.order, back.hold.since)
-    ends = [one for one in (until, back.hold.until) if one is not None]
-    message = f"{back.hold.message}; nobody else can take over"
-    hold = replace(back.hold, holder=Holder.QUOTA, message=message, until=min(ends, default=None))
-    return HeldBack(hold, turn_taken=back.turn_taken, goes_on=True, session=back.session)
+
+    def _who_works(self, loop: Loop, now: str) -> str:
+        """The agent that was named, or who stands in for it where the user allows that."""
+        if not self._work or self._named == SHELL or not self._desk.order:
+            return self._named
+        return seats(loop, self._desk, self._work, now).who_works(self._named)
+
+    def _count_the_last(self) -> None:
+        """A turn that came to nothing was one, too: a repair is another."""
+        at = self._loop.under_way
+        if self._turns and at is not None:
+            with self._desk.store.changing(self._loop.loop_id) as opened:
+                opened.apply(c.Count(spent=Spent(), turn_of=at.turns_as), WORKER)
 
 
 def _put_to_people(
@@ -192,14 +176,6 @@ def _note(loop: Loop, desk: Desk, booth: Booth, problems: tuple[str, ...]) -> No
         error = ErrorLine(action=WORKER, message=booth.redactor.clean(problem).text, timestamp=stamp(desk.clock()))
         with desk.store.changing(loop.loop_id) as opened:
             opened.apply(c.NoteError(error=error), WORKER)
-
-
-def _open(desk: Desk, name: str, now: str) -> Agent:
-    try:
-        return desk.open_agent(name)
-    except AgentFailed as problem:
-        said = f"{problem.message}; {problem.hint}"
-        raise HeldBack(Hold(holder=Holder.BLOCKER, code=problem.reason, message=said, since=now)) from problem
 
 
 def _asked(loop: Loop, desk: Desk, agent: Agent, role: Role, prompt: str, taken: int) -> Asked:

@@ -6,7 +6,7 @@ from loopwright.agents.port import Answer, NoAnswer, Reason, Role
 from loopwright.agents.prompts import prompt_for
 from loopwright.kernel.clock import stamp
 from loopwright.loop import commands as c
-from loopwright.loop.actions.asking import ask
+from loopwright.loop.actions.asking import HeldBack, ask, ask_for
 from loopwright.loop.craft import Look
 from loopwright.loop.desk import Desk
 from loopwright.loop.marks import mark_of
@@ -17,8 +17,17 @@ from loopwright.loop.workshop import Workshop, workshop
 
 def perform(loop: Loop, desk: Desk, shop: Workshop, action_id: str, task: Task) -> c.Command:
     """Let the tool do the task, and keep what came of it; a look at the work changes nothing of it."""
-    if (look := desk.craft.look(loop, task)) is not None:
-        return _looked(loop, desk, action_id, task, look)
+    try:
+        if (look := desk.craft.look(loop, task)) is not None:
+            return _looked(loop, desk, action_id, task, look)
+        return _worked(loop, desk, shop, action_id, task)
+    except HeldBack as back:
+        if back.failure is not None:
+            back.hold = desk.craft.stopped(task, back.hold, back.failure)
+        raise
+
+
+def _worked(loop: Loop, desk: Desk, shop: Workshop, action_id: str, task: Task) -> c.Command:
     redactor = desk.tools().redactor
     with shop.booth(loop, redactor) as booth:
         desk.craft.brief(loop, booth.mailbox)
@@ -57,7 +66,7 @@ def _looked(loop: Loop, desk: Desk, action_id: str, task: Task, look: Look) -> c
     """In a sandbox of its own, which goes: what counts is the answer."""
     with workshop(loop, desk, desk.tools().redactor) as booth:
         desk.craft.brief(loop, booth.mailbox)
-        answer = ask(loop, desk, booth, task.tool, look.role, look.prompt, taken=look.taken)
+        answer = ask_for(loop, desk, booth, task.tool, look.role, look.prompt, look.kind, taken=look.taken)
     then = desk.craft.seen(loop, task, answer)
     _write_down(loop, desk, task, (), None)
     return c.FinishDevelop(

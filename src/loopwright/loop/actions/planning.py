@@ -15,11 +15,11 @@ from loopwright.loop.model import Hold, Holder, Loop, Task
 from loopwright.loop.workshop import workshop
 
 
-def plan_tasks(loop: Loop, desk: Desk, agent: str, most: int | None = None) -> tuple[Task, ...]:
-    """New tasks with ids of their own; `HeldBack` when none came."""
+def plan_tasks(loop: Loop, desk: Desk, agent: str, most: int | None = None, work: str = "") -> tuple[Task, ...]:
+    """New tasks with ids of their own; `HeldBack` when none came. `work` is its name where no action is under way."""
     redactor = desk.tools().redactor
     with workshop(loop, desk, redactor) as booth:
-        answer = ask_for(loop, desk, booth, agent, Role.PLANNER, _prompt(loop, most), ProposedTasks)
+        answer = ask_for(loop, desk, booth, agent, Role.PLANNER, _prompt(loop, most), ProposedTasks, work=work)
     if isinstance(answer, NoAnswer):
         raise _held(
             desk, answer.reason, f"no plan came from {agent}: {answer.reason}: {redactor.clean(answer.detail).text}"

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import secrets
+
 import msgspec
 
 from loopwright.errors import Interrupted, LoopRefused
 from loopwright.kernel.process import Cancellation, Freezer, Stopped
 from loopwright.loop import commands as c
-from loopwright.loop.actions.asking import HeldBack
+from loopwright.loop.actions.asking import HandedOver, HeldBack
 from loopwright.loop.actions.planning import plan_tasks
-from loopwright.loop.model import Loop, Task
+from loopwright.loop.desk import Desk
+from loopwright.loop.model import Hold, Holder, Loop, Task
+from loopwright.loop.store import LoopStore
 from loopwright.verbs.context import Context
 from loopwright.verbs.loop.control import actor, store_of
 from loopwright.verbs.loop.start import as_worker, desk_for, nobody
@@ -44,13 +48,32 @@ def generate_tasks(context: Context, loop_id: str, wish: GenerateWish, cancellat
     with as_worker(context, loop_id):
         desk = desk_for(context, cancellation, Freezer(), nobody)
         try:
-            tasks = plan_tasks(store.load(loop_id), desk, wish.agent or loop.agent, wish.most)
+            tasks = _planned(store, loop_id, desk, wish)
         except HeldBack as back:
-            hint = f"`loopwright loop show {loop_id}` says what it has cost; nothing was added"
-            raise LoopRefused(back.hold.code, back.hold.message, hint=hint) from back
+            raise LoopRefused(back.hold.code, back.hold.message, hint=_way_on(loop_id, back.hold)) from back
         except Stopped as stop:
             raise Interrupted(str(stop), hint="nothing was added; what the turn used is counted") from stop
         with store.changing(loop_id) as opened:
             if not wish.dry_run:
                 opened.apply(c.AddTasks(tasks=tasks), actor())
             return Generated(opened.loop, tasks, not wish.dry_run)
+
+
+def _planned(store: LoopStore, loop_id: str, desk: Desk, wish: GenerateWish) -> tuple[Task, ...]:
+    """By whoever can; each of them is out for this command at most once, so there is an end."""
+    work = f"g-{secrets.token_hex(4)}"
+    while True:
+        loop = store.load(loop_id)
+        try:
+            return plan_tasks(loop, desk, wish.agent or desk.agent_of(loop), wish.most, work)
+        except HandedOver as change:
+            with store.changing(loop_id) as opened:
+                opened.apply(c.NoteTakeover(takeover=change.takeover), actor())
+
+
+def _way_on(loop_id: str, hold: Hold) -> str:
+    if hold.holder is Holder.QUOTA and hold.until is not None:
+        return f"nothing was added; the same command again after {hold.until}, or with another agent: --agent NAME"
+    if hold.holder is Holder.QUOTA:
+        return "nothing was added; the same command again later, or with another agent: --agent NAME"
+    return f"`loopwright loop show {loop_id}` says what it has cost; nothing was added"

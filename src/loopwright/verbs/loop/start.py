@@ -125,6 +125,8 @@ def desk_for(
         settings=values.loop,
         max_retries=values.run.max_retries,
         waits_for_quota=values.agents.quota == "wait",
+        quota_wait_s=values.agents.quota_wait_s,
+        quota_longest_s=values.agents.quota_longest_s,
         order=tuple(values.agents.order) if values.agents.failover else (),
         clock=context.clock,
         cancellation=cancellation,

@@ -5,15 +5,17 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+import msgspec
+
 from loopwright.agents.mailbox import Checks, ShownCheck, leave_checks
-from loopwright.agents.port import Answer, NoAnswer, Role
+from loopwright.agents.port import NoAnswer, Role
 from loopwright.agents.prompts import prompt_for
 from loopwright.errors import Interrupted
 from loopwright.evidence.model import StepRecord
 from loopwright.kernel.files import make_folder
 from loopwright.kernel.process import Cancellation
 from loopwright.loop.craft import Judging, Look
-from loopwright.loop.model import LOOK, Loop, Task, Validation
+from loopwright.loop.model import LOOK, Hold, Loop, Task, Validation
 from loopwright.loop.own_work import own_work
 from loopwright.loop.reports.model import TestResult
 from loopwright.loop.work_files import patch_path
@@ -148,10 +150,14 @@ class SliceCraft:
         del loop
         return self._lanes.look(task)
 
-    def seen(self, loop: Loop, task: Task, answer: Answer | NoAnswer) -> tuple[Task, ...]:
+    def seen(self, loop: Loop, task: Task, answer: msgspec.Struct | NoAnswer) -> tuple[Task, ...]:
         """What the architect's verdict leads to."""
         del task
         return self._lanes.seen(loop, answer)
+
+    def stopped(self, task: Task, hold: Hold, failure: NoAnswer) -> Hold:
+        """The lane is not through."""
+        return self._lanes.stopped(task, hold, failure)
 
     def tries(self, loop: Loop, task: Task, failure: NoAnswer | None) -> bool:
         """Tidying up is."""

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import msgspec
 
-from loopwright.agents.port import Answer, NoAnswer, Reason, Role
+from loopwright.agents.port import NoAnswer, Reason, Role
 from loopwright.agents.prompts import prompt_for
-from loopwright.agents.structured import NotAnswered, read_answer
 from loopwright.kernel.clock import stamp
 from loopwright.loop import commands as loop_commands
 from loopwright.loop.actions.asking import HeldBack
@@ -33,8 +32,6 @@ PATCH = "work.patch"
 # A look, tidying up, the checks again; and once more after an objection.
 _MORE = 12
 _BOX = "$LOOPWRIGHT_MAILBOX/context"
-# To ask again can't help; a crash may be one of the network's, and is tried as often as any task.
-_IN_VAIN = (Reason.HUNG, Reason.INVALID_ANSWER, Reason.PERMISSION_DENIED)
 
 
 class Lanes:
@@ -87,16 +84,14 @@ class Lanes:
             return None
         prompt = prompt_for(Role.ARCHITECT, about="build", patch=f"{_BOX}/{PATCH}", manifest=f"{_BOX}/{MANIFEST}")
         with store_of(self._context).changing(self._slug) as opened:
-            return Look(Role.ARCHITECT, prompt, opened.workflow.turns_of(Role.ARCHITECT.value))
+            return Look(Role.ARCHITECT, prompt, Opinion, opened.workflow.turns_of(Role.ARCHITECT.value))
 
-    def seen(self, loop: Loop, answer: Answer | NoAnswer) -> tuple[Task, ...]:
+    def seen(self, loop: Loop, said: msgspec.Struct | NoAnswer) -> tuple[Task, ...]:
         """What the architect's verdict leads to; one that failed, or gave none, has not approved."""
-        if isinstance(answer, NoAnswer):
-            raise self._held("architect", answer.reason, answer.detail)
-        try:
-            said = read_answer(self._clean(answer.text), Opinion)
-        except NotAnswered as problem:
-            raise self._held("architect", Reason.INVALID_ANSWER, str(problem)) from problem
+        if isinstance(said, NoAnswer):
+            raise self._held("architect", said)
+        if not isinstance(said, Opinion):
+            raise TypeError(type(said))  # a look asks for nothing else
         with store_of(self._context).changing(self._slug) as opened:
             opened.apply(c.EndLane(lane="architect", status=said.verdict), "tool")
             at = opened.workflow.at
@@ -124,26 +119,36 @@ class Lanes:
         """
         if task.id.startswith(DESLOP):
             if failure is not None:
-                raise self._held("deslop", failure.reason, failure.detail)
+                raise self._held("deslop", failure)
             return True
         if failure is not None:
             tries = loop.spent_by_task.get(task.id, Spent()).retries
-            if failure.reason in _IN_VAIN or tries >= self._context.settings.values.run.max_retries:
-                raise self._held("execution", failure.reason, failure.detail)
+            in_vain = failure.reason is Reason.PERMISSION_DENIED
+            if in_vain or tries >= self._context.settings.values.run.max_retries:
+                raise self._held("execution", failure)
         return False
 
-    def _held(self, lane: str, reason: Reason, detail: str) -> HeldBack:
+    def stopped(self, task: Task, hold: Hold, failure: NoAnswer) -> Hold:
+        """Its agent can't work at all: the lane is not through."""
+        lane = "deslop" if task.id.startswith(DESLOP) else "architect" if task.id.startswith(LOOK) else "execution"
+        self._end(lane, failure)
+        message = f"the lane {lane} is not through: {hold.message}"
+        return msgspec.structs.replace(hold, code=f"{lane}_{failure.reason.value}", message=message)
+
+    def _held(self, lane: str, failure: NoAnswer) -> HeldBack:
         """An agent that fails is not asked again by itself: that can't help. A person looks first."""
-        said = self._clean(detail)
+        self._end(lane, failure)
+        reason = failure.reason.value
+        message = f"the lane {lane} is not through: {reason}: {self._clean(failure.detail)}"
+        hold = Hold(holder=Holder.BLOCKER, code=f"{lane}_{reason}", message=message, since=stamp(self._context.clock()))
+        return HeldBack(hold, turn_taken=True)
+
+    def _end(self, lane: str, failure: NoAnswer) -> None:
+        reason, said = failure.reason.value, self._clean(failure.detail)
         if lane != "execution":  # whose end begins an iteration, and this one never came to it
             with store_of(self._context).changing(self._slug) as opened:
-                opened.apply(c.EndLane(lane=lane, status=reason.value), "tool")
-                _write_notes(opened, {lane: f"{reason.value}: {said}"})
-        message = f"the lane {lane} is not through: {reason.value}: {said}"
-        hold = Hold(
-            holder=Holder.BLOCKER, code=f"{lane}_{reason.value}", message=message, since=stamp(self._context.clock())
-        )
-        return HeldBack(hold, turn_taken=True)
+                opened.apply(c.EndLane(lane=lane, status=reason), "tool")
+                _write_notes(opened, {lane: f"{reason}: {said}"})
 
     def _task(self, loop: Loop, prefix: str, description: str, mode: TaskMode) -> Task:
         number = sum(task.id.startswith(prefix) for task in loop.tasks) + 1

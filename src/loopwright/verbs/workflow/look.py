@@ -8,9 +8,10 @@ from typing import Any, Literal
 
 import msgspec
 
+from loopwright.agents.failover import Takeover
 from loopwright.errors import LoopwrightError
 from loopwright.kernel.locks import is_held
-from loopwright.loop.model import Loop, Spent, Takeover
+from loopwright.loop.model import Loop, Spent
 from loopwright.verbs.context import Context
 from loopwright.verbs.workflow.deliver import finish
 from loopwright.verbs.workflow.names import store_of

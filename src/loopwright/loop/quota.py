@@ -1,0 +1,13 @@
+"""How long a loop waits at a limit of which nobody told the end. Pure."""
+
+from __future__ import annotations
+
+
+def wait_s(held_before: int, first_s: float, longest_s: float) -> float:
+    """The first wait, twice as long after each that was in vain, and never longer than the longest."""
+    wait = first_s
+    for _ in range(held_before):
+        if wait >= longest_s:
+            break
+        wait *= 2
+    return min(wait, longest_s)

@@ -1,0 +1,77 @@
+"""Who works when an agent is at its limit: by the user's order, what was told, and for how long."""
+
+from __future__ import annotations
+
+import pytest
+
+from loopwright.agents.failover import Seats, Takeover, in_turn
+
+NOW, LATER, LATEST = (f"2026-01-01T00:00:0{number}Z" for number in (1, 2, 3))
+ORDER = ("a", "b", "c")
+
+
+def out(agent, by="x", until=None, action_id="now", code="rate_limited"):
+    return Takeover(
+        agent=agent, by=by, role="builder", code=code, message="m", at=NOW, action_id=action_id, until=until
+    )
+
+
+def seats(*takeovers, settled=0, order=ORDER, barred=()):
+    return Seats(order, takeovers, "now", NOW, settled, frozenset(barred))
+
+
+@pytest.mark.parametrize(
+    ("takeovers", "agent", "works"),
+    [
+        ((), "a", "a"),
+        ((), "elsewhere", "elsewhere"),
+        ((out("a", until=LATER),), "a", "b"),
+        ((out("a", until=NOW),), "a", "a"),
+        ((out("b", until=LATER),), "b", "c"),
+        ((out("c", until=LATER),), "c", "a"),
+        ((out("elsewhere", until=LATER),), "elsewhere", "a"),
+        ((out("a"),), "a", "b"),
+        ((out("a", action_id="earlier"),), "a", "a"),
+        ((out("a", until=LATER), out("b", until=LATER)), "a", "c"),
+        # Whoever resumed a loop whose agents are all out has the first of them tried.
+        ((out("a", until=LATER), out("b", until=LATER), out("c", until=LATER)), "a", "a"),
+    ],
+)
+def test_the_first_in_turn_that_is_not_out_works(takeovers, agent, works):
+    assert seats(*takeovers).who_works(agent) == works
+
+
+def test_what_has_no_end_is_over_when_somebody_has_all_tried_again_and_what_has_one_is_not():
+    takeovers = (out("a"), out("b", until=LATER))
+    assert seats(*takeovers, settled=2).who_works("a") == "a"
+    assert seats(*takeovers, settled=2).who_works("b") == "c"
+
+
+def test_nobody_takes_over_from_themselves_and_the_first_back_ends_the_wait():
+    limited = seats(out("a", until=LATEST), out("b", until=LATER), out("b", until=NOW))
+    assert limited.stands_in("a") == "c"
+    assert limited.stands_in("c") is None
+    assert seats(order=("a",)).stands_in("a") is None
+    assert limited.next_back("c") == LATER
+    assert seats(out("a")).next_back("a") is None
+    assert in_turn("b", ORDER) == ("b", "c", "a")
+
+
+def test_who_may_not_do_this_work_stands_in_for_nobody_and_is_waited_for_by_nobody():
+    limited = seats(out("a", until=LATEST), out("b", until=LATER), barred="bc")
+    assert limited.stands_in("a") is None
+    assert limited.next_back("a") == LATEST
+    assert seats(barred="b").stands_in("a") == "c"
+
+
+@pytest.mark.parametrize(
+    ("takeovers", "settled", "limited"),
+    [
+        ((out("a"),), 0, True),
+        ((out("a"),), 1, False),
+        ((out("a", action_id="earlier"),), 0, False),
+        ((out("a", code="crashed"),), 0, False),
+    ],
+)
+def test_a_limit_without_an_end_is_told_from_what_a_person_has_to_mend(takeovers, settled, limited):
+    assert seats(*takeovers, settled=settled).limited("b") is limited
