@@ -230,7 +230,7 @@ def test_an_answer_that_cant_be_used_is_asked_for_once_more_and_then_stops_the_i
     project.write(
         ".loopwright/config.toml",
         '[loop]\ntest_command = "true"\n[agents]\ndefault = "mute"\n[agents.mute]\nkind = "command"\n'
-        'command = "grep answer.could.not.be.used $LOOPWRIGHT_PROMPT > asked-again; echo x > work"\n',
+        'command = "grep could.not.be.used $LOOPWRIGHT_PROMPT > asked-again; echo x > work"\n',
     )
     loop_id = new(project, "--task", "t")
     done = start(project, loop_id, code=11)

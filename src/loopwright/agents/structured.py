@@ -9,11 +9,11 @@ from typing import Any, TypeVar
 import msgspec
 
 from loopwright.agents.port import Answer, NoAnswer, Reason
+from loopwright.agents.prompts import part
 
 _T = TypeVar("_T")
 _PROMPT = "\n\nAnswer with JSON alone, which fits this JSON Schema:\n{schema}\n"
 _REPAIR = "\n\nYour last answer could not be used: {problem}. Answer again with the JSON alone."
-_REPAIR_TEXT = "\n\nWhat you did is still there, but your answer could not be used: {problem}. Answer again."
 
 
 class NotAnswered(ValueError):
@@ -107,5 +107,5 @@ def ask_for_text(take: Callable[[str], Answer | NoAnswer], prompt: str) -> Answe
     """The same where any text will do: one that its program could not hand over is asked for once more."""
     answer = take(prompt)
     if isinstance(answer, NoAnswer) and answer.reason is Reason.INVALID_ANSWER:
-        return take(prompt + _REPAIR_TEXT.format(problem=answer.detail))
+        return take(f"{prompt}\n{part('again', problem=answer.detail)}")
     return answer
