@@ -20,6 +20,7 @@ def with_agents(loops, order=("first", "second"), failover=True, **agents):
     """Agents by name, each with its written turns; a turn's place is counted for the loop, whoever takes it."""
     loops.configure()
     tables = "".join(f'[agents.{name}]\nkind = "scripted"\nturns = ".loopwright/{name}.yaml"\n' for name in agents)
+    tables += '[agents.gone]\nkind = "command"\ncommand = "no-such-program-anywhere"\n'
     loops.project.write(
         ".loopwright/config.toml",
         f'[loop]\ntest_command = "test -e done"\n[agents]\ndefault = "first"\norder = {json.dumps(list(order))}\n'
@@ -72,7 +73,7 @@ def test_when_all_are_at_their_limit_the_loop_waits_for_the_first_that_is_back(l
 
 def test_a_stand_in_that_cant_be_had_is_passed_over_and_nobody_is_asked_in_circles(loops):
     loop_id = with_agents(
-        loops, ("first", "second", "third", "nobody"), first=[UNTOLD, NEVER, NEVER, NEVER, WORKS],
+        loops, ("first", "second", "third", "gone"), first=[UNTOLD, NEVER, NEVER, NEVER, WORKS],
         second=[NEVER, {"role": "builder", "fail": "not_logged_in"}], third=[NEVER, NEVER, UNTOLD],
     )  # fmt: skip
     loops.project.environment["LOOPWRIGHT_AGENTS_QUOTA"] = "stop"
@@ -80,10 +81,10 @@ def test_a_stand_in_that_cant_be_had_is_passed_over_and_nobody_is_asked_in_circl
     assert changes(loops, loop_id) == [
         ("first", "second", "rate_limited"),
         ("second", "third", "not_logged_in"),
-        ("third", "nobody", "rate_limited"),
+        ("third", "gone", "rate_limited"),
     ]
     assert loops.holds(loop_id) == [("quota", "agent_missing")]
-    assert "there is no agent 'nobody'" in loops.run("show", loop_id).stdout
+    assert "no-such-program-anywhere' was not found" in loops.run("show", loop_id).stdout
     loops.run("resume", loop_id)
     assert loops.shown(loop_id)["status"] == "completed", "who resumes it has the first one tried again"
 
@@ -117,12 +118,57 @@ def test_who_plans_the_tasks_is_taken_over_from_too(loops):
     assert [one.task.description for one in loops.events(loop_id, e.TaskAdded)] == ["one", "write it"]
 
 
+def test_a_name_in_the_order_that_is_nobodys_is_noticed_before_anything_begins(loops):
+    loop_id = with_agents(loops, ("first", "frist"), first=[WORKS])
+    for command in (("start", loop_id), ("task", "generate", loop_id)):
+        refused = loops.run(*command, code=1)
+        assert "agents.order names an agent that is not there: there is no agent 'frist'" in refused.stderr
+    assert loops.events(loop_id, e.TurnBegun) == []
+    assert "there is no agent 'frist'" in loops.project.run("doctor").stdout
+
+
+SETTINGS = (
+    '[agents]\norder = ["scripted", "other"]\nfailover = true\n[risk]\nthreshold = 0.0\n'
+    '[agents.other]\nkind = "scripted"\nturns = ".loopwright/other.yaml"\n'
+)
+
+
+def test_who_plans_and_who_reviews_are_taken_over_from_too_and_never_by_who_built_it(project):
+    told = {"fail": "rate_limited", "reset_in_s": 100000}
+    prepare(project, [{"role": "planner", **told}, {"role": "builder", "run": BUILT}], settings=SETTINGS)
+    review = {"role": "reviewer", "answer": json.dumps({"verdict": "approve", "summary": "fine"})}
+    smell = {"role": "smell reviewer", "answer": json.dumps({"verdict": "pass", "summary": "fine"})}
+    third = {"turns": [review, smell]}
+    limited = {"turns": [{"role": "planner", "fail": "crashed"}, planner(), {"role": "reviewer", **told}, review]}
+    project.write(".loopwright/other.yaml", yaml.safe_dump(limited))
+    done = plan(project)
+    assert "scripted could not go on (rate_limited until 2" in done.stdout
+    assert "other took over as planner" in done.stdout
+    (takeover,) = status(project)["takeovers"]
+    assert (takeover["agent"], takeover["by"], takeover["role"]) == ("scripted", "other", "planner")
+    assert "other took over as planner" in ok(project, "status", "greet").stdout
+    ok(project, "approve", "greet", "--from", "plan", "--to", "build")
+    # The limit of the plan's turn is the account's: it would keep the builder out too.
+    settings = (project.own / "config.toml").read_text()
+    project.write(".loopwright/config.toml", settings.replace("failover = true", "failover = false"))
+    ok(project, "build", "greet", "--agent", "scripted")
+    project.write(".loopwright/config.toml", settings)
+    ok(project, "approve", "greet", "--from", "build", "--to", "review")
+    refused = project.run("review", "greet", "--reviewer", "other")
+    assert (refused.exit_code, "rate_limited until 2" in refused.stderr) == (1, True)
+    assert "nothing is lost: the same command again after 2" in refused.stderr
+    assert status(project)["stage"] == "review", "nobody has looked at it, and nothing is sent back"
+    project.write(".loopwright/third.yaml", yaml.safe_dump(third))
+    more = settings.replace('"other"]', '"other", "third"]')
+    table = '[agents.third]\nkind = "scripted"\nturns = ".loopwright/third.yaml"\n'
+    project.write(".loopwright/config.toml", more + table)
+    done = ok(project, "review", "greet", "--reviewer", "other")
+    report = (project.own / "workflows" / "greet" / "review-report.md").read_text()
+    assert "third" in report
+
+
 def test_an_agent_that_built_any_part_cant_review_it(project):
-    settings = (
-        '[agents]\norder = ["scripted", "other"]\nfailover = true\n[risk]\nthreshold = 0.0\n'
-        '[agents.other]\nkind = "scripted"\nturns = ".loopwright/other.yaml"\n'
-    )
-    prepare(project, [planner(), LIMITED], settings=settings)
+    prepare(project, [planner(), LIMITED], settings=SETTINGS)
     review = {"role": "reviewer", "answer": json.dumps({"verdict": "approve", "summary": "fine"})}
     other = {"turns": [NEVER, {"role": "builder", "run": BUILT}, review]}
     project.write(".loopwright/other.yaml", yaml.safe_dump(other))

@@ -10,7 +10,7 @@ import msgspec
 
 from loopwright.agents.credentials import secret_texts
 from loopwright.agents.port import Agent, HasNeeds
-from loopwright.errors import GitFailed, LoopwrightError, ToolMissing
+from loopwright.errors import AgentFailed, GitFailed, LoopwrightError, SettingsInvalid, ToolMissing
 from loopwright.evidence.store import RunStore
 from loopwright.kernel import git
 from loopwright.kernel.clock import Clock
@@ -106,6 +106,22 @@ class Context(msgspec.Struct, frozen=True):
             clock=self.clock,
             relaxed_rules=relaxed_rules(secrets),
         )
+
+    def stand_ins(self) -> tuple[str, ...]:
+        """Who may take over from an agent that can't go on, in turn; nobody where the user does not allow it.
+
+        A name that is no agent's is noticed here, before anything begins: not at night, when it is its turn.
+        """
+        agents = self.settings.values.agents
+        if not agents.failover:
+            return ()
+        for name in agents.order:
+            try:
+                self.open_agent(name)
+            except AgentFailed as problem:
+                said = f"agents.order names an agent that is not there: {problem.message}"
+                raise SettingsInvalid(said, hint=problem.hint) from problem
+        return tuple(agents.order)
 
     def _credentials(self) -> dict[str, str]:
         """What is in the credential files of agents, by names that say so: no log may hold it."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from loopwright.agents.failover import Takeover
 from loopwright.workflow.model import (
     Amounts,
     Base,
@@ -177,6 +178,12 @@ class CountCost(_Command, frozen=True, kw_only=True):
     cost: Cost
 
 
+class NoteTakeover(_Command, frozen=True, kw_only=True):
+    """Another agent is asked in place of one that can't go on."""
+
+    takeover: Takeover
+
+
 class BeginFlight(_Command, frozen=True, kw_only=True):
     """The autopilot takes off, or goes on."""
 
@@ -253,6 +260,7 @@ Command = (
     | RecordVerification
     | RecordReview
     | CountCost
+    | NoteTakeover
     | BeginFlight
     | FlyAt
     | EndFlight

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from loopwright.agents.failover import Takeover
 from loopwright.workflow.model import (
     Amounts,
     Base,
@@ -175,6 +176,12 @@ class CostCounted(_Event, frozen=True, kw_only=True, tag="cost"):
     cost: Cost
 
 
+class AgentChanged(_Event, frozen=True, kw_only=True, tag="agent.changed"):
+    """An agent could not go on, and another one was asked in its place."""
+
+    takeover: Takeover
+
+
 class FlightBegun(_Event, frozen=True, kw_only=True, tag="autopilot.begun"):
     """A person put the autopilot in force, with what it may cost; `before` is what the change has cost already."""
 
@@ -250,6 +257,7 @@ Event = (
     | WorkVerified
     | WorkReviewed
     | CostCounted
+    | AgentChanged
     | FlightBegun
     | FlightAt
     | FlightEnded

@@ -115,6 +115,8 @@ def _built(workflow: Workflow, event: e.Event, at: str) -> Workflow:
             return replace(workflow, review=review)
         case e.CostCounted(cost=cost):
             return replace(workflow, costs=(*workflow.costs, cost))
+        case e.AgentChanged(takeover=takeover):
+            return replace(workflow, takeovers=(*workflow.takeovers, takeover))
         case e.FlightBegun() | e.FlightAt() | e.FlightEnded():
             return replace(workflow, flight=_flown(workflow, event, at))
         case e.SpecsNoted() | e.DeltaFitted() | e.PrecedenceGiven() | e.ChangeArchived() | e.ArchiveSettled():

@@ -11,6 +11,7 @@ from typing import Literal
 
 import msgspec
 
+from loopwright.agents.failover import Takeover
 from loopwright.kernel.digest import digest_of
 
 
@@ -404,6 +405,8 @@ class Workflow(_Value, frozen=True, kw_only=True):
     verification: Verification | None = None
     review: Review | None = None
     costs: tuple[Cost, ...] = ()
+    # Of agents that were asked outside of its builds; those are the loops'.
+    takeovers: tuple[Takeover, ...] = ()
     loops: tuple[str, ...] = ()
     base: Base | None = None
     # The delta's parts as a person fitted them to specs that another change had altered.

@@ -207,6 +207,8 @@ def _work(workflow: Workflow, command: c.Command) -> Decision:  # noqa: C901, PL
             return Accepted((e.DocumentsKept(documents=fresh),) if fresh else ())
         case _, c.CountCost(cost=cost):
             return Accepted((e.CostCounted(cost=cost),))
+        case _, c.NoteTakeover(takeover=takeover):
+            return Accepted((e.AgentChanged(takeover=takeover),))
         case Clarifying(), c.SetProfile(profile=profile):
             return Accepted(() if profile == workflow.profile else (e.ProfileSet(profile=profile),))
         case Clarifying(), c.GiveSpec(source=source, by=by):

@@ -127,7 +127,7 @@ def desk_for(
         waits_for_quota=values.agents.quota == "wait",
         quota_wait_s=values.agents.quota_wait_s,
         quota_longest_s=values.agents.quota_longest_s,
-        order=tuple(values.agents.order) if values.agents.failover else (),
+        order=context.stand_ins(),
         clock=context.clock,
         cancellation=cancellation,
         freezer=freezer,

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-import itertools
+import secrets
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from datetime import timedelta
+from typing import Any, Generic, TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
 from loopwright.agents import structured
+from loopwright.agents.failover import PASSED_ON, Seats, Takeover, takeover_in_words
 from loopwright.agents.port import Agent, Answer, NoAnswer, Reason, Role
 from loopwright.errors import AgentFailed, Interrupted, LoopwrightError
+from loopwright.kernel.clock import stamp
 from loopwright.kernel.files import make_folder
 from loopwright.kernel.process import Cancellation, Stopped
 from loopwright.runner.booth import Booth, open_booth
@@ -24,7 +28,7 @@ from loopwright.sandbox.open import opened
 from loopwright.verbs.context import Context
 from loopwright.verbs.workflow.document_language import demand_of
 from loopwright.verbs.workflow.names import store_of
-from loopwright.verbs.workflow.spending import Spending
+from loopwright.verbs.workflow.spending import Spending, loops_for, takeovers_of
 from loopwright.workflow import commands as c
 from loopwright.workflow.model import Cost, Stage
 from loopwright.workspace.settings_model import AgentSettings
@@ -48,6 +52,16 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     letters: dict[str, bytes] = {}
     # Who pays, where somebody set limits.
     spending: Spending | None = None
+    # Who may not be asked, also not in another one's place; and who hears that somebody was.
+    barred: frozenset[str] = frozenset()
+    tell: Callable[[str], None] = lambda _: None
+
+
+class Said(msgspec.Struct, Generic[_T], frozen=True):
+    """An answer, and whose it is: another agent may have stood in."""
+
+    reply: _T
+    by: str
 
 
 def ask_agent(
@@ -56,35 +70,104 @@ def ask_agent(
     kind: type[_T],
     cancellation: Cancellation,
     wrong_with: Callable[[_T], str | None] = lambda _: None,
-) -> _T:
+) -> Said[_T]:
     """One answer of this kind; `AgentFailed` when none is to be had, `Interrupted` when somebody stops it."""
-    agent = context.open_agent(wanted.agent)
+    work, asked = f"{wanted.name}-{secrets.token_hex(3)}", _Turns(wanted)
+    while True:
+        places = _seats(context, wanted, work)
+        called = places.who_works(wanted.agent)
+        reply = _asked_of(context, replace(wanted, agent=called), kind, cancellation, wrong_with, asked)
+        if not isinstance(reply, NoAnswer):
+            return Said(reply, called)
+        by = places.stands_in(called) if places.order and reply.reason in PASSED_ON else None
+        if by is None:
+            raise _failed(context, wanted, called, reply, places)
+        _hand_over(context, wanted, reply, called, by, work)
+        asked.next_agent()
+
+
+class _Turns:
+    """The turns of one question: their places in the record, and how many they are."""
+
+    def __init__(self, wanted: Wanted) -> None:
+        self._name = wanted.name
+        self._agents = 1
+        self._repairs = 0
+        self.taken = 0
+
+    def next_agent(self) -> None:
+        """Another one is asked."""
+        self._agents += 1
+        self._repairs = 0
+
+    def next_name(self) -> str:
+        """The record of the next turn."""
+        name = self._name if self._agents == 1 else f"{self._name}-{self._agents}"
+        name = f"{name}-repair" if self._repairs else name
+        self._repairs += 1
+        self.taken += 1
+        return name
+
+
+def _seats(context: Context, wanted: Wanted, work: str) -> Seats:
+    order, now = context.stand_ins(), stamp(context.clock())
+    if not order:
+        return Seats((), (), work, now)
+    with store_of(context).changing(wanted.slug) as opened:
+        workflow = opened.workflow
+    known = takeovers_of(workflow, loops_for(context, workflow))
+    return Seats(order, known, work, now, barred=wanted.barred)
+
+
+def _hand_over(context: Context, wanted: Wanted, failure: NoAnswer, called: str, by: str, work: str) -> None:
+    takeover = Takeover(
+        agent=called, by=by, role=wanted.role.value, code=failure.reason, at=stamp(context.clock()), action_id=work,
+        message=context.tools().redactor.clean(failure.detail).text, until=_until(failure),
+    )  # fmt: skip
+    with store_of(context).changing(wanted.slug) as opened:
+        opened.apply(c.NoteTakeover(takeover=takeover), "tool")
+    wanted.tell(takeover_in_words(takeover))
+
+
+def _until(failure: NoAnswer) -> str | None:
+    return None if failure.reset_at is None else stamp(failure.reset_at + timedelta(milliseconds=999))
+
+
+def _asked_of(
+    context: Context,
+    wanted: Wanted,
+    kind: type[_T],
+    cancellation: Cancellation,
+    wrong_with: Callable[[_T], str | None],
+    turns: _Turns,
+) -> _T | NoAnswer:
+    try:
+        agent = context.open_agent(wanted.agent)
+    except AgentFailed as problem:
+        return NoAnswer(Reason.AGENT_MISSING, f"{problem.message}; {problem.hint}")
     redactor = context.tools().redactor
     try:
         with _booth(context, wanted, cancellation) as booth:
-            numbers = itertools.count()
 
             def take(prompt: str) -> Answer | NoAnswer:
-                asked = _asked(context, wanted, prompt, next(numbers), structured.schema_of(kind))
+                number = wanted.number + turns.taken
+                asked = _asked(context, wanted, prompt, turns.next_name(), number, structured.schema_of(kind))
                 return _taken(context, wanted, agent, asked, booth, cancellation)
 
-            reply = structured.ask(
+            return structured.ask(
                 take, wanted.prompt + demand_of(context), kind, lambda text: redactor.clean(text).text, wrong_with
             )
     except Stopped as stop:
         raise Interrupted(str(stop), hint="the same command again goes on") from stop
-    if isinstance(reply, NoAnswer):
-        raise _failed(context, wanted, agent, reply)
-    return reply
 
 
-def _asked(context: Context, wanted: Wanted, prompt: str, repairs: int, schema: Mapping[str, Any]) -> Asked:
+def _asked(context: Context, wanted: Wanted, prompt: str, name: str, number: int, schema: Mapping[str, Any]) -> Asked:
     return Asked(
         role=wanted.role,
         prompt=prompt,
-        record=context.layout.turn(f"{wanted.name}-repair" if repairs else wanted.name),
+        record=context.layout.turn(name),
         timeout_s=_settings(context, wanted.agent).timeout_s,
-        number=wanted.number + repairs,
+        number=number,
         schema=schema,
         allowance=wanted.spending.allowance() if wanted.spending is not None else Allowance(),
     )
@@ -103,16 +186,23 @@ def _taken(
     return answer
 
 
-def _failed(context: Context, wanted: Wanted, agent: Agent, answer: NoAnswer) -> LoopwrightError:
+def _failed(context: Context, wanted: Wanted, name: str, answer: NoAnswer, places: Seats) -> LoopwrightError:
     if answer.reason is Reason.BUDGET_USED and wanted.spending is not None:
         return wanted.spending.after_an_end("budget_used", answer.detail)
-    detail = context.tools().redactor.clean(answer.detail).text
-    if answer.reason is Reason.INVALID_ANSWER:
+    reason, detail = answer.reason, context.tools().redactor.clean(answer.detail).text
+    ends = [end for end in (places.next_back(wanted.agent), _until(answer)) if end is not None]
+    if ends:
+        until = min(ends)
+        message = f"the agent {name}: {reason} until {until}: {detail}" if _until(answer) else ""
+        hint = f"nothing is lost: the same command again after {until}, or with another agent"
+        return AgentFailed(reason, message or f"the agent {name}: {reason}: {detail}", hint=hint)
+    if reason is Reason.RATE_LIMITED:
+        hint = "nothing is lost: the same command again later, or with another agent"
+        return AgentFailed(reason, f"the agent {name}: {reason}, and nobody said until when: {detail}", hint=hint)
+    if reason is Reason.INVALID_ANSWER:
         hint = f"read what it said in {context.layout.turn(wanted.name)}, or use another agent"
-        return AgentFailed(answer.reason, f"the agent {agent.name} gave {detail}", hint=hint)
-    return AgentFailed(
-        answer.reason, f"the agent {agent.name}: {answer.reason}: {detail}", hint="`loopwright doctor` says more"
-    )
+        return AgentFailed(reason, f"the agent {name} gave {detail}", hint=hint)
+    return AgentFailed(reason, f"the agent {name}: {reason}: {detail}", hint="`loopwright doctor` says more")
 
 
 def _count(context: Context, wanted: Wanted, agent: Agent, meter: Meter, said: Answer | None) -> None:

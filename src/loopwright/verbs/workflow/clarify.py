@@ -141,7 +141,7 @@ def _by_agent(
         name=f"{workflow.slug}-clarify-{len(workflow.rounds) + 1}", number=workflow.turns_of(Role.CLARIFIER.value),
         spending=spending,
     )  # fmt: skip
-    return ask_agent(context, wanted, _Reply, cancellation)
+    return ask_agent(context, wanted, _Reply, cancellation).reply
 
 
 def _taken(context: Context, opened: Opened, reply: _Reply) -> Clarified:

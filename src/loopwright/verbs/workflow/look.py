@@ -15,7 +15,7 @@ from loopwright.loop.model import Loop, Spent
 from loopwright.verbs.context import Context
 from loopwright.verbs.workflow.deliver import finish
 from loopwright.verbs.workflow.names import store_of
-from loopwright.verbs.workflow.spending import loops_for, spent_on
+from loopwright.verbs.workflow.spending import loops_for, spent_on, takeovers_of
 from loopwright.workflow.advice import Link, authorizations, evidence_chain, next_command, what_blocks
 from loopwright.workflow.audit import audited
 from loopwright.workflow.blockers import Blocker
@@ -120,7 +120,7 @@ def show(context: Context, slug: str) -> Shown:
         verified=_verified(workflow, facts),
         roles=_roles(workflow, loops),
         flight=_flight(context, workflow, spent),
-        takeovers=tuple(one for loop in loops for one in loop.takeovers),
+        takeovers=takeovers_of(workflow, loops),
     )
 
 

@@ -180,7 +180,7 @@ def _rounds(context: Context, slug: str, wish: PlanWish, tell: Tell, cancellatio
             tell(f"round {number}: the plan is there, and nobody has looked at it as it is")
         else:
             tell(f"round {number}: the planner works")
-            _planned(context, workflow, spec, wish, notes, cancellation)
+            _planned(context, workflow, spec, wish, notes, tell, cancellation)
         taken = PlanRound(number=len(workflow.plan_rounds) + 1)
         notes = ""
         if reviewed:
@@ -225,7 +225,7 @@ def _taken_over(context: Context, slug: str) -> str:
 
 
 def _planned(
-    context: Context, workflow: Workflow, spec: Spec, wish: PlanWish, notes: str, cancellation: Cancellation
+    context: Context, workflow: Workflow, spec: Spec, wish: PlanWish, notes: str, tell: Tell, cancellation: Cancellation
 ) -> None:
     domains = spec.domains
     prompt = prompt_for(
@@ -236,11 +236,11 @@ def _planned(
         domains=", ".join(domains),
         blocker=notes,
     )
-    wanted = _wanted(workflow, wish, Role.PLANNER, prompt)
-    reply = ask_agent(context, wanted, PlanReply, cancellation, lambda reply: wrong_with(reply, domains))
+    wanted = _wanted(workflow, wish, Role.PLANNER, prompt, tell)
+    said = ask_agent(context, wanted, PlanReply, cancellation, lambda reply: wrong_with(reply, domains))
     with store_of(context).changing(workflow.slug) as opened:
-        pages = drafted(workflow.slug, reply, domains, f"spec.md, by {wish.agent}", documents_of(context))
-        opened.write(pages, wish.agent or "tool")
+        pages = drafted(workflow.slug, said.reply, domains, f"spec.md, by {said.by}", documents_of(context))
+        opened.write(pages, said.by or "tool")
 
 
 def _opinions(
@@ -252,18 +252,19 @@ def _opinions(
         text = "\n\n".join((opened.read(name) or b"").decode("utf-8", "replace") for name in names)
     tell("the architect looks at it")
     prompt = prompt_for(Role.ARCHITECT, about="plan", plan=text)
-    architect = ask_agent(context, _wanted(workflow, wish, Role.ARCHITECT, prompt), _Opinion, cancellation)
+    architect = ask_agent(context, _wanted(workflow, wish, Role.ARCHITECT, prompt, tell), _Opinion, cancellation).reply
     tell("the critic looks at it")
     prompt = prompt_for(Role.CRITIC, about="plan", plan=text, architect=architect.notes or architect.verdict)
-    critic = ask_agent(context, _wanted(workflow, wish, Role.CRITIC, prompt), _Opinion, cancellation)
+    critic = ask_agent(context, _wanted(workflow, wish, Role.CRITIC, prompt, tell), _Opinion, cancellation).reply
     return architect, critic, seen
 
 
-def _wanted(workflow: Workflow, wish: PlanWish, role: Role, prompt: str) -> Wanted:
+def _wanted(workflow: Workflow, wish: PlanWish, role: Role, prompt: str, tell: Tell) -> Wanted:
     taken = workflow.turns_of(role.value)
     return Wanted(
         slug=workflow.slug, stage=Stage.PLAN, agent=wish.agent or "", role=role, prompt=prompt,
         name=f"{workflow.slug}-{role.value}-{taken + 1}", number=taken, spending=wish.spending,
+        tell=tell,
     )  # fmt: skip
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 import msgspec
 
-from loopwright.agents.port import Role
+from loopwright.agents.port import Reason, Role
 from loopwright.agents.prompts import prompt_for
 from loopwright.errors import AgentFailed, LoopwrightError, WorkflowRefused
 from loopwright.kernel.files import make_folder, write_durably
@@ -64,6 +64,14 @@ class ReviewWish(msgspec.Struct, frozen=True, kw_only=True):
     spending: Spending | None = None
 
 
+class _Heard(msgspec.Struct, Generic[_T], frozen=True):
+    """What a reviewer said, and who that was; or why there is no verdict."""
+
+    given: _T | None = None
+    by: str = ""
+    failed: str = ""
+
+
 def review(context: Context, name: str, wish: ReviewWish, tell: Tell, cancellation: Cancellation) -> Workflow:
     """Enter → what a machine sees → reviewers by the risk floor → verdict, report, and what comes next."""
     slug = _slug(name)
@@ -77,8 +85,9 @@ def review(context: Context, name: str, wish: ReviewWish, tell: Tell, cancellati
     objections = [*_moved(workflow, standing), *_mechanical(context, workflow, facts, verified, wish.reviewer or _TOOL)]
     risk = _risk(context, verified, work.patch)
     code, smell, notes = _judged(context, workflow, work, risk, wish, objections, tell, cancellation)
-    outcome = concluded(objections, code, smell, (*notes, *_reflections(context, verified)))
-    return _settle(context, slug, wish, verified, work.patch, outcome, (code, smell))
+    outcome = concluded(objections, code.given, smell.given, (*notes, *_reflections(context, verified)))
+    who = code.by or wish.reviewer or (actor() if wish.verdict is not None else _TOOL)
+    return _settle(context, slug, who, verified, work.patch, outcome, (code.given, smell.given))
 
 
 def _slug(name: str) -> str:
@@ -144,30 +153,26 @@ def _judged(
     objections: list[Objection],
     tell: Tell,
     cancellation: Cancellation,
-) -> tuple[CodeReview | None, SmellReview | None, list[str]]:
+) -> tuple[_Heard[CodeReview], _Heard[SmellReview], list[str]]:
     """Routing is by the mechanical floor alone; a reviewer that fails is one that says no."""
     full = context.settings.values.workflow.profile == "full"
     floor = f"risk floor {risk.score:.2f} of {risk.threshold:.2f} ({risk.surface}): {risk.reason}"
     if wish.verdict is not None:
-        return _by_person(context, wish), None, [floor, f"reviewed by {wish.reviewer or actor()}"]
+        return _Heard(_by_person(context, wish)), _Heard(), [floor, f"reviewed by {wish.reviewer or actor()}"]
     if not risk.needs_review and not full:
-        return None, None, [f"code review was skipped: {floor}"]
+        return _Heard(), _Heard(), [f"code review was skipped: {floor}"]
     if objections:
-        return None, None, [f"nobody was asked, what a machine sees comes first; {floor}"]
+        return _Heard(), _Heard(), [f"nobody was asked, what a machine sees comes first; {floor}"]
     if not wish.reviewer:
         why = f"{floor}: this needs a reviewer who did not build it"
         objections.append(Objection(Stage.BUILD, why))
-        return None, None, [UNASKED]
+        return _Heard(), _Heard(), [UNASKED]
     code = _ask(context, workflow, work, wish, Role.REVIEWER, CodeReview, risk, tell, cancellation)
     smell = _ask(context, workflow, work, wish, Role.SMELL_REVIEWER, SmellReview, risk, tell, cancellation)
-    for role, answer in ((Role.REVIEWER, code), (Role.SMELL_REVIEWER, smell)):
-        if isinstance(answer, str):
-            objections.append(Objection(Stage.BUILD, f"the {role.value} gave no verdict: {answer}"))
-    return (
-        code if isinstance(code, CodeReview) else None,
-        smell if isinstance(smell, SmellReview) else None,
-        [floor],
-    )
+    for role, failed in ((Role.REVIEWER, code.failed), (Role.SMELL_REVIEWER, smell.failed)):
+        if failed:
+            objections.append(Objection(Stage.BUILD, f"the {role.value} gave no verdict: {failed}"))
+    return code, smell, [floor]
 
 
 def _by_person(context: Context, wish: ReviewWish) -> CodeReview:
@@ -190,7 +195,7 @@ def _ask(
     risk: RiskVerdict,
     tell: Tell,
     cancellation: Cancellation,
-) -> _T | str:
+) -> _Heard[_T]:
     tell(f"the {role.value} looks at it")
     values = {"patch": "$LOOPWRIGHT_MAILBOX/reviewed.patch"}
     if role is Role.REVIEWER:
@@ -206,11 +211,22 @@ def _ask(
         prompt=prompt_for(role, about="change", **values),
         name=f"{workflow.slug}-{role.value.replace(' ', '-')}-{taken + 1}", number=taken,
         sandbox=work.sandbox(context), letters=_letters(context, workflow, work), spending=wish.spending,
+        barred=_builders(context, workflow), tell=tell,
     )  # fmt: skip
     try:
-        return ask_agent(context, wanted, kind, cancellation)
+        said = ask_agent(context, wanted, kind, cancellation)
     except AgentFailed as problem:
-        return problem.message
+        if problem.reason == Reason.RATE_LIMITED:
+            raise  # that says nothing of the work: nobody has looked at it yet
+        return _Heard(failed=problem.message)
+    return _Heard(said.reply, said.by)
+
+
+def _builders(context: Context, workflow: Workflow) -> frozenset[str]:
+    """Whoever built any part of it can't stand in for who reviews it."""
+    with store_of(context).changing(workflow.slug) as opened:
+        record = opened.facts().record
+    return frozenset(record.actors) if isinstance(record, Record) else frozenset()
 
 
 def _letters(context: Context, workflow: Workflow, work: Built) -> dict[str, bytes]:
@@ -248,13 +264,12 @@ def _reflections(context: Context, verified: Verification) -> list[str]:
 def _settle(
     context: Context,
     slug: str,
-    wish: ReviewWish,
+    who: str,
     verified: Verification,
     patch: bytes,
     outcome: Outcome,
     answers: tuple[CodeReview | None, SmellReview | None],
 ) -> Workflow:
-    who = wish.reviewer or (actor() if wish.verdict is not None else _TOOL)
     clean = context.tools().redactor.clean
     found = Review(
         verdict=outcome.verdict,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from loopwright.agents.failover import Takeover
 from loopwright.errors import LoopwrightError, WorkflowRefused
 from loopwright.loop import commands as c
 from loopwright.loop.model import Budget, Loop
@@ -27,6 +28,12 @@ def loops_for(context: Context, workflow: Workflow) -> list[Loop]:
         except LoopwrightError:
             continue
     return found
+
+
+def takeovers_of(workflow: Workflow, loops: list[Loop]) -> tuple[Takeover, ...]:
+    """Who took over from whom, in its stages and in the loops that built it, in the order of time."""
+    found = (*workflow.takeovers, *(one for loop in loops for one in loop.takeovers))
+    return tuple(sorted(found, key=lambda one: one.at))
 
 
 def spent_on(workflow: Workflow, loops: list[Loop]) -> Amounts:
