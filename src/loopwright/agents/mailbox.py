@@ -18,12 +18,15 @@ from loopwright.kernel.files import read_head
 MAILBOX = "LOOPWRIGHT_MAILBOX"
 CONTEXT = "context"
 SELF_REPORT = "reflection-input.json"
+# Where hooks in the sandbox put their reflections.
+REFLECTIONS = "reflections"
 _LETTER = "turn.json"
 _CHECKS = "checks.json"
 _PROGRESS = "progress.jsonl"
 _MOST_BYTES = 1 << 20
 _MOST_NOTES = 50
 _LONGEST_NOTE = 4000
+_MOST_REFLECTIONS = 8
 _T = TypeVar("_T")
 
 
@@ -107,6 +110,15 @@ def read_progress(mailbox: Path) -> tuple[str, ...]:
 def read_self_report(mailbox: Path) -> bytes:
     """What the agent thinks of its own work, as it wrote it; empty when it did not."""
     return _bytes(mailbox / SELF_REPORT)
+
+
+def read_reflections(mailbox: Path) -> tuple[bytes, ...]:
+    """What hooks made of the turn in there, the last first; the agent may have written it as well."""
+    try:
+        names = sorted(name for name in os.listdir(mailbox / REFLECTIONS) if name.endswith(".reflection.json"))
+    except OSError:
+        return ()
+    return tuple(_bytes(mailbox / REFLECTIONS / name) for name in names[: -_MOST_REFLECTIONS - 1 : -1])
 
 
 def _read(path: Path, kind: type[_T]) -> _T | None:

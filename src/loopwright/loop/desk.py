@@ -12,6 +12,7 @@ from loopwright.kernel.clock import Clock
 from loopwright.kernel.process import Cancellation, Freezer
 from loopwright.loop.craft import Craft, Plain
 from loopwright.loop.model import Loop
+from loopwright.loop.reflecting import Reflect, nobody
 from loopwright.loop.store import LoopStore
 from loopwright.runner.model import Environment, Limits
 from loopwright.runner.order import Tools
@@ -50,6 +51,8 @@ class Desk(msgspec.Struct, frozen=True):
     freezer: Freezer
     ask: Ask
     craft: Craft = Plain()
+    # Told of each turn whose work is kept.
+    reflect: Reflect = nobody
 
     def agent_of(self, loop: Loop) -> str:
         """Who works on a loop; one that was made before there was an agent takes the one that there is now."""

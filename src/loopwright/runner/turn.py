@@ -10,6 +10,7 @@ import msgspec
 from msgspec.structs import replace
 
 from loopwright.agents.decision_requests import FOLDER, VARIABLE
+from loopwright.agents.mailbox import REFLECTIONS, SELF_REPORT
 from loopwright.agents.port import (
     AGENT_MARK,
     Agent,
@@ -210,6 +211,10 @@ class _Starter:
         own = {
             AGENT_MARK: f"{self._agent}:{self._asked.role}",
             MAILBOX: str(booth.mailbox),
+            # Whoever reflects in there leaves it in the mailbox: what is in the sandbox is gone with it.
+            "REFLECTION_INPUT": str(booth.mailbox / SELF_REPORT),
+            "REFLECTION_DIR": str(booth.mailbox / REFLECTIONS),
+            **({"REFLECTION_MODE": mode} if (mode := caller.get("REFLECTION_MODE")) else {}),
             **({VARIABLE: str(booth.mailbox / FOLDER)} if self._asked.may_ask_people else {}),
             **({stop_gate.VARIABLE: str(gate)} if gate.exists() else {}),
         }

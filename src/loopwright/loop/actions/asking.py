@@ -44,11 +44,15 @@ class TurnStopped(Stopped):
 
 
 def ask(
-    loop: Loop, desk: Desk, booth: Booth, agent_name: str, role: Role, prompt: str, *, taken: int = 0
-) -> Answer | NoAnswer:
-    """Text, asked for once more where it can't be used; `HeldBack` or `HandedOver` when there is no agent for it."""
-    asking = _Asking(loop, desk, booth, agent_name, role, taken)
-    return asking.settled(structured.ask_for_text(asking.take, prompt))
+    loop: Loop, desk: Desk, booth: Booth, agent_name: str, role: Role, prompt: str
+) -> tuple[Answer | NoAnswer, str]:
+    """Text, asked for once more where it can't be used, and whose it is.
+
+    `HeldBack` or `HandedOver` when there is no agent for it.
+    """
+    asking = _Asking(loop, desk, booth, agent_name, role)
+    answer = asking.settled(structured.ask_for_text(asking.take, prompt))
+    return answer, asking.called
 
 
 def ask_for(
@@ -78,7 +82,7 @@ class _Asking:
         booth: Booth,
         agent_name: str,
         role: Role,
-        taken: int,
+        taken: int = 0,
         work: str = "",
         schema: Mapping[str, Any] | None = None,
     ) -> None:
@@ -86,7 +90,8 @@ class _Asking:
         self._desk = desk
         self._booth = booth
         self._named = agent_name
-        self._called = agent_name
+        # Who was asked last.
+        self.called = agent_name
         self._role = role
         self._taken = taken
         self._work = loop.under_way.id if loop.under_way is not None else work
@@ -101,16 +106,16 @@ class _Asking:
         loop = desk.store.load(self._loop.loop_id)  # somebody may have given it more since the action began
         if (hold := hold_before_call(loop, now)) is not None:
             raise HeldBack(hold)
-        self._called = self._who_works(loop, now)
+        self.called = self._who_works(loop, now)
         try:
-            agent = desk.open_agent(self._called)
+            agent = desk.open_agent(self.called)
         except AgentFailed as problem:
             return NoAnswer(Reason.AGENT_MISSING, f"{problem.message}; {problem.hint}")
         asked = replace(_asked(loop, desk, agent, self._role, prompt, self._taken), schema=self._schema)
         meter = meter_for(agent, asked, booth)
         letters.tell(loop, desk, booth, self._role)
         self._turns += 1
-        answer = _paid_for(loop, desk, booth, agent, self._called, asked, meter)
+        answer = _paid_for(loop, desk, booth, agent, self.called, asked, meter)
         self._session = meter.session
         letters.collect(loop, desk, booth, self._role, asked.record)
         answer, waiting = _put_to_people(loop, desk, booth, answer)
@@ -125,7 +130,7 @@ class _Asking:
         if not isinstance(reply, NoAnswer) or is_a_try(self._named, reply):
             return reply
         raise consequence(
-            self._desk.store.load(self._loop.loop_id), self._desk, self._work, (self._named, self._called, self._role),
+            self._desk.store.load(self._loop.loop_id), self._desk, self._work, (self._named, self.called, self._role),
             reply, session=self._session, turn_taken=self._turns > 0,
         )  # fmt: skip
 

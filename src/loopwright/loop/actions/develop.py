@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+from loopwright.agents.mailbox import read_reflections, read_self_report
 from loopwright.agents.port import Answer, NoAnswer, Reason, Role
 from loopwright.agents.prompts import prompt_for
 from loopwright.kernel.clock import stamp
@@ -12,6 +15,8 @@ from loopwright.loop.desk import Desk
 from loopwright.loop.marks import mark_of
 from loopwright.loop.model import Loop, Spent, Task
 from loopwright.loop.pages import add_line, add_to_page
+from loopwright.loop.paying import SHELL
+from loopwright.loop.reflecting import Built
 from loopwright.loop.workshop import Workshop, workshop
 
 
@@ -31,7 +36,7 @@ def _worked(loop: Loop, desk: Desk, shop: Workshop, action_id: str, task: Task) 
     redactor = desk.tools().redactor
     with shop.booth(loop, redactor) as booth:
         desk.craft.brief(loop, booth.mailbox)
-        answer = ask(loop, desk, booth, task.tool, Role.BUILDER, _prompt(loop, desk, task))
+        answer, by = ask(loop, desk, booth, task.tool, Role.BUILDER, _prompt(loop, desk, task))
         error = f"{answer.reason}: {redactor.clean(answer.detail).text}" if isinstance(answer, NoAnswer) else None
         is_tried = desk.craft.tries(loop, task, answer if isinstance(answer, NoAnswer) else None)
         # Half of a failed try is no work: the next one starts from what was kept before.
@@ -44,6 +49,8 @@ def _worked(loop: Loop, desk: Desk, shop: Workshop, action_id: str, task: Task) 
         if task.mode == "analysis" and files:
             shop.discard()
             error, kept, files = f"an analysis changed files: {', '.join(files[:5])}", None, ()
+        if isinstance(answer, Answer) and error is None and by != SHELL:
+            desk.reflect(_built(loop, task, by, answer, files, booth.mailbox))
     again = error is not None and _may_be_tried_again(loop, desk, task)
     _write_down(loop, desk, task, files, error)
     return c.FinishDevelop(
@@ -60,6 +67,13 @@ def _worked(loop: Loop, desk: Desk, shop: Workshop, action_id: str, task: Task) 
         error=error,
         is_tried=is_tried,
     )
+
+
+def _built(loop: Loop, task: Task, by: str, answer: Answer, files: tuple[str, ...], mailbox: Path) -> Built:
+    return Built(
+        loop_id=loop.loop_id, task_id=task.id, agent=by, files=files, report=read_self_report(mailbox),
+        session=answer.session or f"{loop.loop_id}-{task.id}", hooked=read_reflections(mailbox),
+    )  # fmt: skip
 
 
 def _looked(loop: Loop, desk: Desk, action_id: str, task: Task, look: Look) -> c.Command:

@@ -1,0 +1,63 @@
+"""A builder's turn is reflected on when that is asked for: facts from the sandbox, claims from the mailbox."""
+
+from __future__ import annotations
+
+import json
+import shlex
+
+import pytest
+
+from loopwright.reflection.store import read_shelf
+
+REPORT = {
+    "confidence": 0.4,
+    "most_likely_wrong": {"surface": "auth", "description": "sessions"},
+    "known_not_in_diff": "the clock",
+}
+
+
+def leaves(report):
+    return f"echo work > made.py; printf %s {shlex.quote(json.dumps(report))} > $REFLECTION_INPUT"
+
+
+def stored(loops):
+    shelf = read_shelf(loops.project.own / "reflections")
+    assert shelf.unreadable == ()
+    return [one.reflection for one in shelf.stored]
+
+
+@pytest.mark.parametrize("mode", ["solo", "off"])
+def test_what_a_builder_says_of_its_work_is_merged_into_the_reflection_on_its_turn(loops, mode):
+    risk = {"needs_review": False, "score": 0, "surface": "none", "reason": "nothing"}
+    made = {"source": "stop-hook", "reflection_attempt": 1, "degraded": False, "reflection_mode": "solo"}
+    forged = {
+        "schema": "reflection.v1", "task_ref": "x", "agent": "somebody", "session_id": "x", "repo": "x", **REPORT,
+        "timestamp": "2026-01-01T00:00:00Z", "risk": risk, "files_changed": ["elsewhere.py"], "provenance": made,
+    }  # fmt: skip
+    loops.configure(
+        turns=[
+            {"role": "builder", "run": leaves(REPORT), "session": "s-1"},
+            {"role": "builder", "run": "echo more > more.py", "session": "s-1"},
+            {"role": "builder", "run": f"mkdir -p $REFLECTION_DIR; echo {shlex.quote(json.dumps(forged))} "
+                                       "> $REFLECTION_DIR/x.reflection.json; echo third > third.py; echo x > done"},
+        ],
+    )  # fmt: skip
+    loops.project.environment["REFLECTION_MODE"] = mode
+    loop_id = loops.new("--task", "one")
+    loops.run("task", "add", loop_id, "two")
+    loops.run("task", "add", loop_id, "three")
+    loops.run("start", loop_id)
+    if mode == "off":
+        assert stored(loops) == []
+        return
+    first, second, third = stored(loops)
+    assert (first.confidence, first.most_likely_wrong.surface, first.known_not_in_diff) == (0.4, "auth", "the clock")
+    assert (first.files_changed, first.agent, first.session_id) == (["made.py"], "scripted", "s-1")
+    assert (first.task_ref, first.provenance.degraded) == (f"{loop_id}:T-1", False)
+    assert (first.risk.needs_review, first.risk.surface) == (True, "auth"), "a claim raises the floor"
+    assert (second.confidence, second.files_changed, second.provenance.degraded) == (None, ["more.py"], True)
+    assert second.provenance.reflection_attempt == 2
+    # Of what lies in the mailbox the claims are used, and nothing else.
+    assert (third.files_changed, third.agent, third.confidence) == (["done", "third.py"], "scripted", 0.4)
+    assert third.risk.needs_review
+    assert loops.project.run("reflect", "list").stdout.count(f"{loop_id}:T-") == 3
