@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from loopwright.agents.port import Answer, NoAnswer, Reason, Used
-from loopwright.agents.prices import Tokens, cost_of, price_of
+from loopwright.agents.prices import Tokens, cost_of, price_of, shipped_prices
 from loopwright.agents.structured import ask, schema_of, strict_form
 from loopwright.agents.usage import add_usage, read_usage
 from loopwright.loop.answers import ProposedHypotheses
@@ -73,3 +73,11 @@ def test_use_is_added_through_no_link_and_names_the_session(tmp_path):
     (tmp_path / "usage.jsonl").symlink_to(tmp_path / "other")
     add_usage(tmp_path, Used(tokens=3))
     assert (tmp_path / "other").read_text() == "mine"
+
+
+@pytest.mark.parametrize("model", ["claude-opus-5-5", "gpt-6.1-sol", "gemini-3.1-pro-preview"])
+def test_what_the_programs_use_by_default_has_a_price_and_every_price_a_day_and_a_source(model):
+    (listed,) = [one for one in shipped_prices() if model in one.models]
+    assert listed.source.strip()
+    assert listed.as_of.year >= 2026
+    assert price_of(model, {}) is not None

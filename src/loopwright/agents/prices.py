@@ -39,24 +39,31 @@ class Tokens(msgspec.Struct, frozen=True):
         )
 
 
-class PriceList(msgspec.Struct, frozen=True):
-    """Prices and the day on which they were read."""
+class PriceList(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One provider's prices, the page that said them, and on which day."""
 
+    provider: str
+    source: str
     as_of: date
     models: Mapping[str, Price]
 
 
+class _Shipped(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    lists: tuple[PriceList, ...]
+
+
 @cache
-def shipped_prices() -> PriceList:
-    """The table that comes with this version."""
+def shipped_prices() -> tuple[PriceList, ...]:
+    """The tables that come with this version."""
     text = Path(__file__).with_name("prices.toml").read_bytes()
-    return msgspec.convert(tomllib.loads(text.decode()), PriceList)
+    return msgspec.convert(tomllib.loads(text.decode()), _Shipped).lists
 
 
 def price_of(model: str, own: Mapping[str, Price]) -> Price | None:
     """The user's price for a model, else the table's; a name stands for its dated versions, too."""
     undated = _DATE.sub("", model)
-    found = (prices.get(name) for prices in (own, shipped_prices().models) for name in (model, undated))
+    tables = (own, *(one.models for one in shipped_prices()))
+    found = (prices.get(name) for prices in tables for name in (model, undated))
     return next((price for price in found if price is not None), None)
 
 
