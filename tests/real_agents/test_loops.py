@@ -53,6 +53,18 @@ def _wait_for_tokens(project, tokens):
     pytest.fail("its use was never noted")
 
 
+def _is_shown(project, loop_id, text):
+    """While the turn runs, whoever follows it reads what its agent does."""
+    command = project.command("loop", "logs", loop_id, "--agent", "--follow")
+    with subprocess.Popen(
+        command, cwd=project.root, env=project.environment, stdout=subprocess.PIPE, text=True
+    ) as seen:
+        try:
+            assert any(text in line for line in seen.stdout)
+        finally:
+            seen.kill()
+
+
 @pytest.mark.parametrize("agent", AGENTS)
 @pytest.mark.parametrize("how", [pytest.param(how, marks=pytest.mark.shows(how)) for how in ("kill", "pause")])
 def test_a_turn_that_is_cut_off_is_gone_on_with_in_its_session(project, agent, how):
@@ -70,6 +82,8 @@ def test_a_turn_that_is_cut_off_is_gone_on_with_in_its_session(project, agent, h
         try:
             assert model.stands_still.wait(120)
             _wait_for_tokens(project, 120)
+            if how == "pause":
+                _is_shown(project, loop_id, "echo hi > made.txt")
             if how == "kill":
                 os.kill(worker.pid, signal.SIGKILL)
             else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import subprocess
 
 import pytest
 
@@ -61,3 +62,22 @@ def test_what_a_builder_says_of_its_work_is_merged_into_the_reflection_on_its_tu
     assert (third.files_changed, third.agent, third.confidence) == (["done", "third.py"], "scripted", 0.4)
     assert third.risk.needs_review
     assert loops.project.run("reflect", "list").stdout.count(f"{loop_id}:T-") == 3
+
+
+def test_what_an_agent_says_of_its_progress_is_heard_while_it_works(loops):
+    note = shlex.quote(json.dumps({"text": "half of it is there"}))
+    waits = (
+        f"echo {note} >> $LOOPWRIGHT_MAILBOX/progress.jsonl; until [ -e {loops.project.root}/go ]; do sleep 0.05; done"
+    )
+    loops.configure(turns=[{"role": "builder", "run": f"{waits}; echo x > done"}])
+    loop_id = loops.new("--task", "one")
+    with loops.started(loop_id) as worker:
+        command = loops.project.command("loop", "logs", loop_id, "--follow")
+        with subprocess.Popen(
+            command, cwd=loops.project.root, env=loops.project.environment, stdout=subprocess.PIPE, text=True
+        ) as seen:
+            assert any("builder says: half of it is there" in line for line in seen.stdout)
+            loops.project.write("go", "")
+            assert "completed" in seen.stdout.read()
+        assert worker.wait(60) == 0
+    assert loops.run("logs", loop_id).stdout.count("half of it is there") == 1

@@ -115,9 +115,10 @@ class _Asking:
         meter = meter_for(agent, asked, booth)
         letters.tell(loop, desk, booth, self._role)
         self._turns += 1
-        answer = _paid_for(loop, desk, booth, agent, self.called, asked, meter)
+        with letters.listening(loop, desk, booth, self._role):
+            answer = _paid_for(loop, desk, booth, agent, self.called, asked, meter)
         self._session = meter.session
-        letters.collect(loop, desk, booth, self._role, asked.record)
+        letters.collect(booth, asked.record)
         answer, waiting = _put_to_people(loop, desk, booth, answer)
         if meter.over is not None:
             raise HeldBack(hold_after(desk.store.load(loop.loop_id), meter.over, now), turn_taken=True)

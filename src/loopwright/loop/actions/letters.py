@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from loopwright.agents.mailbox import (
@@ -15,12 +18,15 @@ from loopwright.agents.mailbox import (
     read_self_report,
 )
 from loopwright.agents.port import Role
+from loopwright.errors import LoopwrightError
+from loopwright.kernel.process import Cancellation, wait_for_request
 from loopwright.loop import commands as c
 from loopwright.loop.desk import Desk
 from loopwright.loop.model import Loop
 from loopwright.runner.booth import Booth
 
 WORKER = "worker"
+_LISTEN_EVERY_S = 0.25
 
 
 def tell(loop: Loop, desk: Desk, booth: Booth, role: Role) -> None:
@@ -44,14 +50,51 @@ def tell(loop: Loop, desk: Desk, booth: Booth, role: Role) -> None:
         leave_checks(booth.mailbox, Checks(shown=(ShownCheck(id="tests", command=command),)))
 
 
-def collect(loop: Loop, desk: Desk, booth: Booth, role: Role, record: Path) -> None:
-    """After it: progress goes into the loop's history, the self-report to the turn's record. Both are claims."""
-    clean = booth.redactor.clean
+@contextmanager
+def listening(loop: Loop, desk: Desk, booth: Booth, role: Role) -> Iterator[None]:
+    """While the turn is taken: what the agent says of its progress is in the loop's history as it says it. A claim."""
+    ear, done = _Ear(loop.loop_id, desk, booth, role), Cancellation()
+    thread = threading.Thread(target=ear.listen, args=(done,), name="ear", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.request("over")
+        thread.join()
+        done.close()
+        ear.hear()
+
+
+class _Ear:
+    """Takes each note once; the mailbox is the agent's, so nothing of it is trusted to stay."""
+
+    def __init__(self, loop_id: str, desk: Desk, booth: Booth, role: Role) -> None:
+        self._loop_id = loop_id
+        self._desk = desk
+        self._booth = booth
+        self._role = role
+        # What an earlier turn in the same sandbox said was heard then.
+        self._heard = len(read_progress(booth.mailbox))
+
+    def listen(self, done: Cancellation) -> None:
+        """Until the turn is over."""
+        while not wait_for_request(done, _LISTEN_EVERY_S):
+            with suppress(LoopwrightError):  # what can't be written now is heard again at the end
+                self.hear()
+
+    def hear(self) -> None:
+        """What is new."""
+        notes = read_progress(self._booth.mailbox)[self._heard :]
+        if not notes:
+            return
+        clean = self._booth.redactor.clean
+        with self._desk.store.changing(self._loop_id) as opened:
+            for text in notes:
+                opened.apply(c.NoteProgress(text=clean(text).text, by=self._role.value), WORKER)
+        self._heard += len(notes)
+
+
+def collect(booth: Booth, record: Path) -> None:
+    """After it: the self-report goes to the turn's record. A claim, too."""
     if report := read_self_report(booth.mailbox):
-        (record / "self-report.json").write_bytes(clean(report).data)
-    notes = read_progress(booth.mailbox)
-    if not notes:
-        return
-    with desk.store.changing(loop.loop_id) as opened:
-        for text in notes:
-            opened.apply(c.NoteProgress(text=clean(text).text, by=role.value), WORKER)
+        (record / "self-report.json").write_bytes(booth.redactor.clean(report).data)
