@@ -117,6 +117,15 @@ def test_each_trouble_of_the_model_has_its_reason(project, agent, trouble, reaso
     assert reason is not Reason.NOT_LOGGED_IN or booth.agent.needs.login in failure
 
 
+def test_a_model_that_will_not_go_on_has_refused(project, agent):
+    with model_server(*[ModelTurn("", is_refused=True)] * 5) as model:
+        log_in(project, agent, model)
+        with turns(project, agent) as booth:
+            answer = booth.take().answer
+    assert isinstance(answer, NoAnswer)
+    assert answer.reason is Reason.REFUSED, answer
+
+
 @pytest.mark.shows("429")
 def test_a_used_up_subscription_says_when_it_can_be_used_again(project, agent):
     reset = int(time.time()) + 3600

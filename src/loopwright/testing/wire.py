@@ -43,6 +43,8 @@ class ModelTurn(msgspec.Struct, frozen=True):
     text: str = ""
     tools: tuple[ToolUse, ...] = ()
     trouble: Trouble | None = None
+    # The answer ends since the model, or a filter behind it, will not go on.
+    is_refused: bool = False
 
 
 class Wire:
@@ -113,7 +115,7 @@ class AnthropicMessages(Wire):
             yield "content_block_start", {"index": index, "content_block": opened}
             yield "content_block_delta", {"index": index, "delta": delta}
             yield "content_block_stop", {"index": index}
-        reason = "tool_use" if turn.tools else "end_turn"
+        reason = "refusal" if turn.is_refused else "tool_use" if turn.tools else "end_turn"
         yield "message_delta", {"delta": {"stop_reason": reason, "stop_sequence": None}, "usage": usage}
         yield "message_stop", {}
 
@@ -159,6 +161,10 @@ class OpenAIResponses(Wire):
             "input_tokens": _TOKENS_IN, "input_tokens_details": {"cached_tokens": 0}, "output_tokens": _TOKENS_OUT,
             "output_tokens_details": {"reasoning_tokens": 0}, "total_tokens": _TOKENS_IN + _TOKENS_OUT,
         }  # fmt: skip
+        if turn.is_refused:
+            error = {"code": "cyber_policy", "message": "as written"}
+            yield "response.failed", {"response": {**response, "status": "failed", "error": error, "usage": usage}}
+            return
         yield "response.completed", {"response": {**response, "status": "completed", "output": items, "usage": usage}}
 
 
@@ -177,7 +183,7 @@ class OpenAIChat(Wire):
         said = _as_chat(turn, number)
         yield "chunk", {**chunk, "choices": [_choice({"role": "assistant", "content": ""}, None)]}
         yield "chunk", {**chunk, "choices": [_choice(said, None)]}
-        yield "chunk", {**chunk, "choices": [_choice({}, "tool_calls" if turn.tools else "stop")]}
+        yield "chunk", {**chunk, "choices": [_choice({}, _chat_end(turn))]}
         yield "chunk", {**chunk, "choices": [], "usage": _CHAT_USAGE}
         yield "end", {}
 
@@ -195,7 +201,7 @@ class OpenAIChat(Wire):
     def whole(self, turn: ModelTurn, model: str, number: int) -> Mapping[str, Any]:
         """One completion."""
         message = {"role": "assistant", **_as_chat(turn, number)}
-        choice = {"index": 0, "message": message, "finish_reason": "tool_calls" if turn.tools else "stop"}
+        choice = {"index": 0, "message": message, "finish_reason": _chat_end(turn)}
         return {
             "id": f"chat_{number}", "object": "chat.completion", "created": 0, "model": model, "choices": [choice],
             "usage": _CHAT_USAGE,
@@ -218,7 +224,7 @@ class GoogleContent(Wire):
         parts += [{"functionCall": {"name": tool.name, "args": tool.input}} for tool in turn.tools]
         for part in parts:
             yield "chunk", {**self._answer(model, number), "candidates": [_candidate([part])]}
-        ended = {**_candidate([{"text": ""}]), "finishReason": "STOP"}
+        ended = {**_candidate([{"text": ""}]), "finishReason": "SAFETY" if turn.is_refused else "STOP"}
         yield "chunk", {**self._answer(model, number), "candidates": [ended], "usageMetadata": _GOOGLE_USAGE}
 
     def framed(self, event: Event, number: int) -> bytes:
@@ -276,6 +282,10 @@ def _as_chat(turn: ModelTurn, number: int) -> dict[str, Any]:
         for at, tool in enumerate(turn.tools)
     ]
     return {"content": turn.text or None, **({"tool_calls": calls} if calls else {})}
+
+
+def _chat_end(turn: ModelTurn) -> str:
+    return "content_filter" if turn.is_refused else "tool_calls" if turn.tools else "stop"
 
 
 def _choice(delta: Mapping[str, Any], reason: str | None) -> dict[str, Any]:
