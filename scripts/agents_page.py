@@ -54,10 +54,16 @@ def page(head: str) -> str:
         "counted from them (`tests/real_agents`); CI runs them all, and skips none.\n",
         *agents_matrix.table(tuple(OURS), agents_matrix.shown()),
     ]
-    prices = ["\n## Prices\n", f"US dollars for a million tokens, as of {shipped_prices().as_of}.\n"]
-    prices += ["| model | input | cached | output |", "|---|---|---|---|"]
-    prices += [
-        f"| {name} | {one.input:g} | {one.cached or one.input:g} | {one.output:g} |"
-        for name, one in shipped_prices().models.items()
-    ]
+    prices = ["\n## Prices\n", "US dollars for a million tokens; a dash is what nobody said, and costs as other input."]
+    for listed in shipped_prices():
+        prices += [f"\n**{listed.provider}**, as of {listed.as_of}: {listed.source}.\n"]
+        prices += ["| model | input | cached | written | output |", "|---|---|---|---|---|"]
+        prices += [
+            f"| {name} | {one.input:g} | {_or_dash(one.cached)} | {_or_dash(one.written)} | {one.output:g} |"
+            for name, one in listed.models.items()
+        ]
     return head + "\n".join(["# Agents", "", *table, *tests, *let_in, *prices]) + "\n"
+
+
+def _or_dash(price: float | None) -> str:
+    return "–" if price is None else f"{price:g}"

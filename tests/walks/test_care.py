@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from datetime import UTC, datetime
 
@@ -284,3 +285,33 @@ def test_a_domain_that_leaves_its_place_makes_no_skeleton(project, domain):
     assert "leaves its folder" in done.stdout or "absolute path" in done.stdout
     assert list(project.root.parent.rglob("up")) == []
     assert "spec_delta_empty" in blockers(project, "build")
+
+
+PROGRAMS = ("claude", "codex", "gemini", "opencode")
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_doctor_explains_each_agent_that_cant_be_used_in_one_line_with_its_fix(project, tmp_path, named):
+    """Missing, too old, broken and not logged in; a problem where the settings name it, else a note."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    scripts = {"codex": "echo 0.1.0", "gemini": "echo no node here >&2; exit 127", "opencode": "echo 99.0.0"}
+    for name, text in scripts.items():
+        (folder / name).write_text(f"#!/bin/sh\n{text}\n")
+        (folder / name).chmod(0o755)
+    if named:
+        project.write(".loopwright/config.toml", f"[agents]\norder = {json.dumps(PROGRAMS)}\n")
+    project.environment["PATH"] = f"{folder}{os.pathsep}/usr/bin{os.pathsep}/bin"
+    done = project.run("doctor", "--json")
+    told = {one["what"].removeprefix("agent "): one for one in done.json()["checks"] if one["what"][6:] in PROGRAMS}
+    assert told["claude"]["said"] == "its program claude is not on PATH"
+    assert "npm install -g @anthropic-ai/claude-code@latest" in told["claude"]["remedy"]
+    assert "is version 0.1.0, " in told["codex"]["said"]
+    assert "npm install -g @openai/codex" in told["codex"]["remedy"]
+    assert "can't be started: no node here" in told["gemini"]["said"]
+    assert "nobody seems to be logged in" in told["opencode"]["said"]
+    assert "opencode auth login" in told["opencode"]["remedy"]
+    assert all(one["remedy"] and "\n" not in one["said"] + one["remedy"] for one in told.values())
+    assert not any("npm install" in one["said"] for one in told.values()), "the fix is said once"
+    assert {told[name]["health"] for name in PROGRAMS[:3]} == {"problem" if named else "note"}
+    assert (done.exit_code != 0) is named

@@ -40,24 +40,37 @@ class Program(msgspec.Struct, frozen=True):
         return tuple(dict.fromkeys((self.path.parent, package or real)))
 
 
+class Unusable(msgspec.Struct, frozen=True):
+    """Why a program can't be used, and what mends that."""
+
+    reason: Reason
+    why: str
+    mend: str
+
+
 def find_program(needs: Needs, environment: Mapping[str, str]) -> Program | NoAnswer:
-    """The program, new enough; or why it can't be used."""
-    found = shutil.which(needs.program, path=environment.get("PATH"))
+    """The program, new enough; or why it can't be used, in one sentence with its fix."""
+    found = look_for_program(needs, environment)
+    return NoAnswer(found.reason, f"{found.why}; {found.mend}") if isinstance(found, Unusable) else found
+
+
+def look_for_program(needs: Needs, environment: Mapping[str, str]) -> Program | Unusable:
+    """The same, with the fix apart."""
+    search = environment.get("PATH")
+    has_npm = not needs.install.startswith("npm ") or shutil.which("npm", path=search) is not None
+    mend = needs.install if has_npm else f"install Node.js, which brings npm, then: {needs.install}"
+    found = shutil.which(needs.program, path=search)
     if found is None:
-        return NoAnswer(
-            Reason.AGENT_MISSING, f"the program '{needs.program}' is not on PATH; install it: {needs.install}"
-        )
+        return Unusable(Reason.AGENT_MISSING, f"its program {needs.program} is not on PATH", mend)
     path = Path(found)
     try:
         at = path.stat()
-        version = _version(path, at.st_mtime_ns, at.st_size, environment.get("PATH", ""))
+        version = _version(path, at.st_mtime_ns, at.st_size, search or "")
     except (OSError, ToolMissing, TimeoutError) as problem:
-        return NoAnswer(Reason.AGENT_MISSING, f"{shown(path)} can't be started: {problem}; install: {needs.install}")
+        return Unusable(Reason.AGENT_MISSING, f"{shown(path)} can't be started: {problem}", mend)
     if version and version < needs.oldest:
         wanted, got = (".".join(map(str, one)) for one in (needs.oldest, version))
-        return NoAnswer(
-            Reason.AGENT_TOO_OLD, f"{shown(path)} is version {got}, {wanted} is needed; update it: {needs.install}"
-        )
+        return Unusable(Reason.AGENT_TOO_OLD, f"{shown(path)} is version {got}, {wanted} is needed", mend)
     return Program(path, version)
 
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from typing import Literal
 
 import msgspec
 
 from loopwright.agents.needs import Needs
-from loopwright.agents.port import HasNeeds, NoAnswer
-from loopwright.agents.program import find_program
+from loopwright.agents.port import HasNeeds
+from loopwright.agents.program import Unusable, look_for_program
 from loopwright.kernel.files import shown
 from loopwright.verbs.context import Context
 from loopwright.workspace.settings_model import AgentSettings
@@ -20,28 +19,31 @@ class AgentState(msgspec.Struct, frozen=True):
     """One agent as it is here."""
 
     name: str
-    health: Literal["ok", "note"]
+    health: Literal["ok", "note", "problem"]
     said: str
     remedy: str = ""
 
 
 def check_agents(context: Context) -> Iterator[AgentState]:
-    """Every agent with a program of its own; one that nobody installed is no problem, until somebody wants it."""
+    """Every agent with a program of its own; one that nobody installed is no problem, unless the settings name it."""
     for agent in context.known_agents():
         if isinstance(agent, HasNeeds):
             yield _state(context, agent.name, agent.needs)
 
 
 def _state(context: Context, name: str, needs: Needs) -> AgentState:
-    program = find_program(needs, context.environment)
-    if isinstance(program, NoAnswer):
-        is_there = shutil.which(needs.program, path=context.environment.get("PATH")) is not None
-        said = program.detail if is_there else f"its program {needs.program} is not on PATH"
-        return AgentState(name, "note", said, needs.install)
+    agents = context.settings.values.agents
+    missed: Literal["note", "problem"] = "problem" if name in (agents.default, *agents.order) else "note"
+    program = look_for_program(needs, context.environment)
+    if isinstance(program, Unusable):
+        return AgentState(name, missed, program.why, program.mend)
     login = needs.is_logged_in(context.environment)
     found = f"{shown(program.path)} {program.shown_version or '(version not told)'}"
     if needs.has_login and login is None:
-        return AgentState(name, "note", f"{found}; nobody seems to be logged in", needs.login)
+        own = agents.named.get(name, AgentSettings())
+        # Where it could still be let in, by a variable of the user's or in a way that we do not know, it is tried.
+        unknown = needs.says_no_login or bool(own.env)
+        return AgentState(name, "note" if unknown else missed, f"{found}; nobody seems to be logged in", needs.login)
     who = shown(login) if login else "nobody, and none is needed"
     let_in = _let_in(context, name, needs)
     return AgentState(name, "ok", f"{found}; login by {who}; let in: {let_in}")
