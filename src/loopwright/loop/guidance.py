@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from typing import assert_never
 
+from loopwright.agents.port import Reason
 from loopwright.loop.choice import CHOICE_REQUIRED, legal_actions
 from loopwright.loop.model import Completed, Created, Failed, Held, Hold, Holder, Loop, Running
+
+# An agent that broke down at its work; a lane's name may stand before it.
+_BROKE_DOWN = (Reason.CRASHED.value, Reason.HUNG.value, Reason.INVALID_ANSWER.value)
 
 
 def lifted_by(hold: Hold, loop: Loop) -> str:
@@ -17,6 +21,10 @@ def lifted_by(hold: Hold, loop: Loop) -> str:
         case Holder.BUDGET:
             more = "`--tokens …`, `--wall …`, `--turns …`, `--retries …`, `--task-usd …`"
             return f"give it more: `loopwright loop resume {name} --usd …`, {more}"
+        case Holder.BLOCKER if hold.code.endswith(_BROKE_DOWN):
+            return (
+                f"`loopwright loop logs {name} --agent` shows what it printed; `loopwright loop resume {name}` goes on"
+            )
         case Holder.BLOCKER:
             return f"look at it, then `loopwright loop resume {name}`"
         case Holder.QUOTA:
