@@ -6,9 +6,12 @@ until somebody has it tried again.
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import msgspec
 
-from loopwright.agents.port import INFRASTRUCTURE, Reason
+from loopwright.agents.port import INFRASTRUCTURE, NoAnswer, Reason
+from loopwright.kernel.clock import stamp
 
 # For these another one may do better; whoever refuses a task, or has no permission, has tried it.
 PASSED_ON = INFRASTRUCTURE | {Reason.RATE_LIMITED}
@@ -81,6 +84,11 @@ class Seats(msgspec.Struct, frozen=True):
     def _back(self, agent: str) -> str | None:
         ends = (one.until for one in self.takeovers if one.agent == agent)
         return max((end for end in ends if end is not None and end > self.now), default=None)
+
+
+def told_end(failure: NoAnswer) -> str | None:
+    """Until when a limit lasts, where that was told; never a part of a second before it."""
+    return None if failure.reset_at is None else stamp(failure.reset_at + timedelta(milliseconds=999))
 
 
 def in_turn(agent: str, order: tuple[str, ...]) -> tuple[str, ...]:

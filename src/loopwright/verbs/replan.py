@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 import msgspec
 
+from loopwright.agents.failover import told_end
 from loopwright.agents.port import Agent, NoAnswer, Reason, Role
 from loopwright.agents.prompts import prompt_for
 from loopwright.errors import AgentFailed, Interrupted
@@ -88,9 +89,13 @@ def ask_for_plan(
         raise Interrupted(str(stop), hint="`loopwright unlatch` and `loopwright run` start again") from stop
     if isinstance(answer, NoAnswer):
         if answer.reason in _STOPS:
+            name, reason, detail = agent.name, answer.reason, redactor.clean(answer.detail).text
+            until = told_end(answer)
             raise AgentFailed(
-                answer.reason,
-                f"the agent {agent.name} gave no plan: {answer.reason}: {redactor.clean(answer.detail).text}",
+                reason,
+                f"the agent {name} gave no plan: {reason}: {detail}"
+                if until is None
+                else f"the agent {name} gave no plan: {reason} until {until}: {detail}",
                 hint=f"see {asked.record}; correct the agent, then `loopwright unlatch` and `loopwright run`",
             )
         return None

@@ -10,7 +10,7 @@ from datetime import timedelta
 
 from msgspec.structs import replace
 
-from loopwright.agents.failover import PASSED_ON, Seats, Takeover
+from loopwright.agents.failover import PASSED_ON, Seats, Takeover, told_end
 from loopwright.agents.port import INFRASTRUCTURE, NoAnswer, Reason, Role
 from loopwright.kernel.clock import stamp
 from loopwright.loop.desk import Desk
@@ -78,7 +78,7 @@ def consequence(
     """What follows from a failure that is no try. `asked` are who was named, who was asked, and in which role."""
     named, called, role = asked
     now = stamp(desk.clock())
-    until = None if failure.reset_at is None else stamp(failure.reset_at + timedelta(milliseconds=999))
+    until = told_end(failure)
     name, reason, detail = called, failure.reason, desk.tools().redactor.clean(failure.detail).text
     message = f"the agent {name}: {reason}: {detail}"
     hold = Hold(holder=_HOLDERS[reason], code=reason, message=message, since=now, until=until)

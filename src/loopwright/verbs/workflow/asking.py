@@ -5,14 +5,13 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from datetime import timedelta
 from typing import Any, Generic, TypeVar
 
 import msgspec
 from msgspec.structs import replace
 
 from loopwright.agents import structured
-from loopwright.agents.failover import PASSED_ON, Seats, Takeover, takeover_in_words
+from loopwright.agents.failover import PASSED_ON, Seats, Takeover, takeover_in_words, told_end
 from loopwright.agents.port import Agent, Answer, NoAnswer, Reason, Role
 from loopwright.errors import AgentFailed, Interrupted, LoopwrightError
 from loopwright.kernel.clock import stamp
@@ -122,15 +121,11 @@ def _seats(context: Context, wanted: Wanted, work: str) -> Seats:
 def _hand_over(context: Context, wanted: Wanted, failure: NoAnswer, called: str, by: str, work: str) -> None:
     takeover = Takeover(
         agent=called, by=by, role=wanted.role.value, code=failure.reason, at=stamp(context.clock()), action_id=work,
-        message=context.tools().redactor.clean(failure.detail).text, until=_until(failure),
+        message=context.tools().redactor.clean(failure.detail).text, until=told_end(failure),
     )  # fmt: skip
     with store_of(context).changing(wanted.slug) as opened:
         opened.apply(c.NoteTakeover(takeover=takeover), "tool")
     wanted.tell(takeover_in_words(takeover))
-
-
-def _until(failure: NoAnswer) -> str | None:
-    return None if failure.reset_at is None else stamp(failure.reset_at + timedelta(milliseconds=999))
 
 
 def _asked_of(
@@ -190,10 +185,10 @@ def _failed(context: Context, wanted: Wanted, name: str, answer: NoAnswer, place
     if answer.reason is Reason.BUDGET_USED and wanted.spending is not None:
         return wanted.spending.after_an_end("budget_used", answer.detail)
     reason, detail = answer.reason, context.tools().redactor.clean(answer.detail).text
-    ends = [end for end in (places.next_back(wanted.agent), _until(answer)) if end is not None]
+    ends = [end for end in (places.next_back(wanted.agent), told_end(answer)) if end is not None]
     if ends:
         until = min(ends)
-        message = f"the agent {name}: {reason} until {until}: {detail}" if _until(answer) else ""
+        message = f"the agent {name}: {reason} until {until}: {detail}" if told_end(answer) else ""
         hint = f"nothing is lost: the same command again after {until}, or with another agent"
         return AgentFailed(reason, message or f"the agent {name}: {reason}: {detail}", hint=hint)
     if reason is Reason.RATE_LIMITED:
