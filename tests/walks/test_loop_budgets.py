@@ -8,7 +8,7 @@ import time
 import pytest
 
 DONE = "echo done > done"
-FAILING = {"role": "builder", "run": "exit 1"}
+FAILING = {"role": "builder", "fail": "refused"}
 WORKS = {"role": "builder", "run": DONE, "usd": 0.5, "tokens": 100}
 
 

@@ -185,12 +185,10 @@ def test_a_worker_that_waited_and_is_gone_is_followed_by_one_that_waits_on(loops
     assert loops.shown(loop_id)["status"] == "completed"
 
 
-@pytest.mark.parametrize("why", ["no time was told", "settings"])
-def test_without_a_time_or_without_wanting_to_wait_a_rate_limit_is_a_persons(loops, why):
-    limited = {"role": "builder", "fail": "rate_limited", **({} if why != "settings" else {"reset_in_s": 60})}
-    loops.configure([limited, WORKS])
-    if why == "settings":
-        loops.project.environment["LOOPWRIGHT_AGENTS_QUOTA"] = "stop"
+@pytest.mark.parametrize("told", [{}, {"reset_in_s": 60}])
+def test_without_wanting_to_wait_a_rate_limit_is_a_persons(loops, told):
+    loops.configure([{"role": "builder", "fail": "rate_limited", **told}, WORKS])
+    loops.project.environment["LOOPWRIGHT_AGENTS_QUOTA"] = "stop"
     loop_id = loops.new("--task", "one")
     loops.run("start", loop_id, code=11)
     assert loops.holds(loop_id) == [("quota", "rate_limited")]

@@ -405,7 +405,6 @@ class Workflow(_Value, frozen=True, kw_only=True):
     verification: Verification | None = None
     review: Review | None = None
     costs: tuple[Cost, ...] = ()
-    # Of agents that were asked outside of its builds; those are the loops'.
     takeovers: tuple[Takeover, ...] = ()
     loops: tuple[str, ...] = ()
     base: Base | None = None
