@@ -12,7 +12,7 @@ from tests.walks.workflow_kit import BUILT, SLICE, blockers, built, finish, ok, 
 TOOLS = {"status", "next", "context", "progress", "request_decision", "self_report", "run_checks"}
 OF_PEOPLE = ("approve", "reject", "sign", "answer", "unlatch", "archive", "undo", "loop_answer", "autopilot")
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
-HELD = {"role": "builder", "fail": "rate_limited"}
+HELD = {"role": "builder", "fail": "not_logged_in"}
 
 
 def held_build(project, *, slices=(SLICE,)):
