@@ -55,7 +55,7 @@ TURNS = [
     {"role": "clarifier", "answer": json.dumps({"sections": IN_CHINESE, "question": "名字可以为空吗？"})},
     {"role": "clarifier", "answer": json.dumps({"question": "全是空格的名字呢？", "presses_on": "A-1"})},
     {"role": "clarifier", "answer": json.dumps({"question": None})},
-    {**planner(**PLAN), "expect": "Write every text in simplified Chinese"},
+    {**planner(**PLAN), "expect": "所有文字都用简体中文书写"},
     {"role": "builder", "run": "true", "answer": "done"},
     {"role": "builder", "run": BUILT},
 ]

@@ -81,9 +81,7 @@ class CodexAgent:
         if session is not None:
             add_usage(turn.mailbox, Used(session=session))
         strict = strict_form(turn.schema) if turn.schema is not None else None
-        asked = turn
-        if turn.schema is not None and strict is None:
-            asked = replace(turn, prompt=in_words(turn.prompt, turn.schema))
+        asked = in_words(turn) if strict is None else turn
         argv = with_prompt(asked, (str(turn.program or "codex"), *self._arguments(turn, strict, session)))
         command, env = ("sh", "-c", _START, "codex", *argv), {"CODEX_HOME": str(home)}
         with self._under_way.of(turn.mailbox, stream):

@@ -122,7 +122,7 @@ class GeminiAgent:
         # Before it begins: whoever comes after a crash goes on with it, if it got that far.
         add_usage(turn.mailbox, Used(session=own))
         going = ("--resume", own) if session is not None else ("--session-id", own)
-        asked = turn if turn.schema is None else replace(turn, prompt=in_words(turn.prompt, turn.schema))
+        asked = in_words(turn)
         argv = with_prompt(asked, (str(turn.program or "gemini"), *self._arguments(turn), *going))
         env = {**_QUIET, "GEMINI_CLI_HOME": str(home)}
         with self._under_way.of(turn.mailbox, stream):

@@ -115,7 +115,7 @@ class OpencodeAgent:
         stream = Stream(partial(add_usage, turn.mailbox), self._price, session)
         if session is not None:
             add_usage(turn.mailbox, Used(session=session))
-        asked = turn if turn.schema is None else replace(turn, prompt=in_words(turn.prompt, turn.schema))
+        asked = in_words(turn)
         argv = with_prompt(asked, (str(turn.program or NAME), *self._arguments(session)))
         ran = start(argv, env={**_QUIET, **self._folders(home)}, timeout_s=turn.timeout_s, on_line=stream.read)
         return outcome(turn, stream, ran, datetime.now(UTC)), stream.has_begun

@@ -70,6 +70,8 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True):
     program: Path | None = None
     # The JSON Schema of the answer; None where text is wanted.
     schema: Mapping[str, Any] | None = None
+    # The same in words and in the prompt's language, for an agent whose program can't be handed a schema.
+    schema_in_words: str = ""
     session: str | None = None
     # How many turns in this role were taken before for the same work; None where nobody counts.
     number: int | None = None

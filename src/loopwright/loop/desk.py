@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 
 from loopwright.agents.port import Agent
+from loopwright.agents.prompts.book import Book
 from loopwright.kernel.clock import Clock
 from loopwright.kernel.process import Cancellation, Freezer
 from loopwright.loop.craft import Craft, Plain
@@ -46,6 +47,7 @@ class Desk(msgspec.Struct, frozen=True):
     cancellation: Cancellation
     freezer: Freezer
     ask: Ask
+    book: Book
     craft: Craft = Plain()
 
     def agent_of(self, loop: Loop) -> str:

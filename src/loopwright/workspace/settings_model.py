@@ -186,6 +186,10 @@ class AgentsSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     order: Annotated[list[str], Meta(description="agents to try in turn")] = []
     failover: Annotated[bool, Meta(description="let the next agent in order take over")] = False
     quota: Annotated[Literal["wait", "stop"], Meta(description="what to do at a rate limit")] = "wait"
+    language: Annotated[
+        Literal["auto", "en", "zh"],
+        Meta(description="language that agents are asked in; auto: that of workspace.document_language, else English"),
+    ] = "auto"
     named: Annotated[dict[str, AgentSettings], Meta(description="[agents.NAME] tables")] = {}
 
 

@@ -13,7 +13,6 @@ from msgspec.structs import replace
 from loopwright.agents import structured
 from loopwright.agents.decision_requests import read_requests
 from loopwright.agents.port import Agent, Answer, NoAnswer, Reason, Role
-from loopwright.agents.prompts import part
 from loopwright.errors import AgentFailed
 from loopwright.kernel.clock import stamp
 from loopwright.kernel.process import Stopped
@@ -127,7 +126,7 @@ def ask_for(
                     opened.apply(c.Count(spent=Spent(), turn_of=of), WORKER)
         return ask(loop, desk, booth, agent_name, role, text, structured.schema_of(kind))
 
-    return structured.ask(take, prompt, kind, lambda text: booth.redactor.clean(text).text)
+    return structured.ask(take, prompt, kind, lambda text: booth.redactor.clean(text).text, book=desk.book)
 
 
 def _who_works(loop: Loop, desk: Desk, agent_name: str, now: str) -> str:
@@ -206,20 +205,24 @@ def _asked(loop: Loop, desk: Desk, agent: Agent, role: Role, prompt: str, taken:
     under_way = loop.under_way
     return Asked(
         role=role,
-        prompt=prompt if agent.name == SHELL else f"{prompt}\n{part('decisions')}{_decided(loop)}",
+        prompt=prompt if agent.name == SHELL else f"{prompt}\n\n{desk.book.part('decisions')}\n{_decided(loop, desk)}",
         record=_record(desk.progress(loop) / "turns", f"{under_way.id if under_way else 'none'}-{role.value}"),
         timeout_s=desk.agent_settings(agent.name).timeout_s,
         session=under_way.session if under_way else None,
         number=taken + loop.turns.get(under_way.turns_as if under_way else _PLANNING, 0),
         may_ask_people=under_way is not None,
+        book=desk.book,
         allowance=Allowance(*(left_for_a_turn(loop, name) for name in Allowance.__struct_fields__)),
     )
 
 
-def _decided(loop: Loop) -> str:
-    answered = [one for one in loop.decisions if one.answer is not None]
-    lines = "".join(f"- {one.id}: {one.question}\n  Answer: {one.answer}\n" for one in answered)
-    return f"\nThis is decided; do not ask it again:\n{lines}" if lines else ""
+def _decided(loop: Loop, desk: Desk) -> str:
+    lines = "\n".join(
+        desk.book.part("decided_one", id=one.id, question=one.question, answer=one.answer)
+        for one in loop.decisions
+        if one.answer is not None
+    )
+    return f"\n{desk.book.part('decided', lines=lines)}\n" if lines else ""
 
 
 def _record(turns: Path, name: str) -> Path:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from loopwright.agents.port import Answer, NoAnswer, Reason, Role
-from loopwright.agents.prompts import prompt_for
 from loopwright.kernel.clock import stamp
 from loopwright.loop import commands as c
 from loopwright.loop.actions.asking import ask
@@ -77,14 +76,14 @@ def _prompt(loop: Loop, desk: Desk, task: Task) -> str:
     if (special := desk.craft.prompt(loop, task)) is not None:
         return special
     last = next((error for error in reversed(loop.errors)), None)
-    return prompt_for(
-        Role.BUILDER,
+    return desk.book.prompt(
+        "builder",
         task_id=task.id,
         task=task.description,
         title=loop.title,
         description=loop.description,
-        blocker=f"What went wrong last: {last.message}\n" if last is not None else "",
-        test_command=desk.settings.test_command or "(none is configured)",
+        blocker=f"{desk.book.part('last_failure', message=last.message)}\n" if last is not None else "",
+        test_command=desk.settings.test_command or desk.book.part("no_test_command"),
     )
 
 

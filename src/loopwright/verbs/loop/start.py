@@ -37,6 +37,7 @@ def start(
     """
     store = store_of(context)
     with as_worker(context, loop_id):
+        context.prompts()
         with store.changing(loop_id) as opened:
             # A running loop without a worker is one whose worker died: it goes on where that one was.
             if is_held_for_choice(opened.loop):
@@ -130,5 +131,6 @@ def desk_for(
         cancellation=cancellation,
         freezer=freezer,
         ask=ask,
+        book=context.prompts(),
         craft=craft or Plain(),
     )

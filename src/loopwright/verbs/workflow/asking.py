@@ -69,7 +69,12 @@ def ask_agent(
                 return _taken(context, wanted, agent, asked, booth, cancellation)
 
             reply = structured.ask(
-                take, wanted.prompt + demand_of(context), kind, lambda text: redactor.clean(text).text, wrong_with
+                take,
+                wanted.prompt + demand_of(context),
+                kind,
+                lambda text: redactor.clean(text).text,
+                wrong_with,
+                context.prompts(),
             )
     except Stopped as stop:
         raise Interrupted(str(stop), hint="the same command again goes on") from stop
@@ -86,6 +91,7 @@ def _asked(context: Context, wanted: Wanted, prompt: str, repairs: int, schema: 
         timeout_s=_settings(context, wanted.agent).timeout_s,
         number=wanted.number + repairs,
         schema=schema,
+        book=context.prompts(),
         allowance=wanted.spending.allowance() if wanted.spending is not None else Allowance(),
     )
 
