@@ -108,7 +108,7 @@ def list_command(project_root: Path, as_json: bool) -> int:
     return 0
 
 
-@command.command("show")
+@command.command("show", short_help="Show one reflection.")
 @click.argument("name", required=False)
 @in_workspace
 def show_command(name: str | None, project_root: Path, as_json: bool) -> int:
@@ -117,7 +117,7 @@ def show_command(name: str | None, project_root: Path, as_json: bool) -> int:
     return 0
 
 
-@command.command("export")
+@command.command("export", short_help="Print all reflections.")
 @click.option("--form", type=click.Choice(["jsonl", "csv"]), default="jsonl", show_default=True, help="Which form.")
 @in_workspace
 def export_command(form: Literal["jsonl", "csv"], project_root: Path, as_json: bool) -> int:

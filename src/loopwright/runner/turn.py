@@ -161,7 +161,7 @@ def _written_down(asked: Asked, prompt: str, booth: Booth) -> dict[str, Any]:
     return {
         "prompt_sha256": sha256(data),
         "prompt_language": asked.book.language,
-        "own_prompts": tuple(f"{one.name} of the {one.origin}, sha256 {one.sha256}" for one in own),
+        "own_prompts": tuple(f"{one.origin} {one.name} sha256 {one.sha256}" for one in own),
     }
 
 

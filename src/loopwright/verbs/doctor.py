@@ -23,7 +23,7 @@ from loopwright.verbs.context import Context
 from loopwright.verbs.hook_check import check_hooks
 from loopwright.verbs.install_check import check_installed
 from loopwright.verbs.loop.check import check_loops
-from loopwright.verbs.prompts import chosen_language, own_prompts
+from loopwright.verbs.prompts import REMEDY, chosen_language, own_prompts
 from loopwright.verbs.recover import recover
 from loopwright.verbs.workflow.check import check_workflows
 from loopwright.verbs.workflow.check_places import check_places
@@ -145,13 +145,13 @@ def _hooks(context: Context) -> Iterator[Symptom]:
 def _prompts(context: Context) -> Iterator[Symptom]:
     """Whose words agents are given: what a cloned repository brings should be seen."""
     own, unusable = own_prompts(context)
+    language = chosen_language(context.settings.values)
     for one in unusable:
-        remedy = "correct or remove it; `loopwright prompts show NAME --ours` prints ours"
-        yield Symptom("prompts", "problem", f"{shown(one.path)}: {one.why}", remedy, "prompt_invalid")
+        yield Symptom("prompts", "problem", f"{shown(one.path)}: {one.why}", REMEDY, "prompt_invalid")
     if own:
         yield Symptom("prompts", "note", f"not ours: {', '.join(own)}", "`loopwright prompts list`", "prompts_own")
     elif not unusable:
-        yield Symptom("prompts", "ok", f"ours, in {chosen_language(context.settings.values)}")
+        yield Symptom("prompts", "ok", f"ours, in the language {language}")
 
 
 def _loops(context: Context, fix: bool) -> Iterator[Symptom]:

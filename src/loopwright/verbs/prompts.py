@@ -7,7 +7,7 @@ types: two people who work on one workflow have its agents told the same.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -23,6 +23,8 @@ from loopwright.verbs.person import require_person
 from loopwright.workspace.layout import Layout, record_choice, user_prompts
 from loopwright.workspace.settings_model import Values
 
+REMEDY = "correct or remove it; `loopwright prompts show NAME --ours` prints ours"
+
 
 class Listed(msgspec.Struct, frozen=True):
     """Every text in force in one language, and the files that can't be used."""
@@ -36,10 +38,7 @@ def open_book(layout: Layout, values: Values) -> Book:
     """What agents of this workspace are told; `PromptInvalid` names all that is wrong with somebody's own texts."""
     own, unusable = find_own(_places(layout))
     if unusable:
-        raise PromptInvalid(
-            f"not usable as a prompt: {told(unusable)}",
-            hint="correct or remove it; `loopwright prompts show NAME --ours` prints the text that it stands for",
-        )
+        raise _invalid(unusable)
     language = chosen_language(values)
     return Book(language, in_force(own, language))
 
@@ -66,9 +65,8 @@ def show_prompt(context: Context, name: str, language: PromptLanguage | None, *,
     if ours:
         return Book(spoken).text(name)
     own, unusable = find_own(_places(context.layout))
-    bad = [one for one in unusable if one.path.stem == name]
-    if bad:
-        raise PromptInvalid(f"not usable as a prompt: {told(bad)}", hint=f"`loopwright prompts show {name} --ours`")
+    if bad := [one for one in unusable if one.path.stem == name]:
+        raise _invalid(bad)
     return Book(spoken, in_force(own, spoken)).text(name)
 
 
@@ -96,6 +94,10 @@ def own_prompts(context: Context) -> tuple[list[str], tuple[Unusable, ...]]:
 def shapes() -> Iterator[tuple[str, Shape]]:
     """Every text by its name, in order."""
     yield from SHAPES.items()
+
+
+def _invalid(unusable: Sequence[Unusable]) -> PromptInvalid:
+    return PromptInvalid(f"not usable as a prompt: {told(unusable)}", hint=REMEDY)
 
 
 def _shape_of(name: str) -> Shape:

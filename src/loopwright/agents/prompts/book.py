@@ -55,8 +55,9 @@ class Book(msgspec.Struct, frozen=True):
         return Text(name, self.language, own.text, own.origin, str(own.path))
 
     def _filled(self, name: str, values: dict[str, str]) -> str:
-        if SHAPES[name].known != values.keys():
-            raise TypeError(f"{name} takes {sorted(SHAPES[name].known)}")
+        fields = sorted(SHAPES[name].known)
+        if fields != sorted(values):
+            raise TypeError(f"{name} takes {fields}")
         return Template(self.text(name).text).substitute(values)
 
 
