@@ -14,7 +14,7 @@ from loopwright.agents.codex_settings import UserSettings, read_user_settings
 from loopwright.agents.codex_stream import Stream, session_file
 from loopwright.agents.harness import HARNESSES
 from loopwright.agents.needs import Address, Credential, Needs
-from loopwright.agents.port import Answer, NoAnswer, Ran, Reason, Role, Starter, Turn, Used
+from loopwright.agents.port import Answer, NoAnswer, Ran, Reason, Starter, Turn, Used
 from loopwright.agents.prices import Tokens, cost_of
 from loopwright.agents.sessions import UnderWay, in_its_session
 from loopwright.agents.shelling import hand_over, with_prompt
@@ -93,7 +93,7 @@ class CodexAgent:
         schema = turn.mailbox / "schema.json"
         if strict is not None:
             hand_over(schema, json.dumps(strict).encode())
-        confinement = "danger-full-access" if turn.is_confined else _own_confinement(turn.role)
+        confinement = "danger-full-access" if turn.is_confined else _own_confinement(turn)
         return (
             "exec", *(("resume",) if session is not None else ()),
             "--json", "--disable", "plugins", "--skip-git-repo-check",
@@ -142,8 +142,8 @@ def outcome(turn: Turn, stream: Stream, ran: Ran, usd: float | None) -> Answer |
     )
 
 
-def _own_confinement(role: Role) -> str:
-    return "workspace-write" if role is Role.BUILDER else "read-only"
+def _own_confinement(turn: Turn) -> str:
+    return "workspace-write" if turn.may_write else "read-only"
 
 
 def _needs(user: UserSettings) -> Needs:

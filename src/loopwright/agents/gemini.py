@@ -16,7 +16,7 @@ from loopwright.agents.gemini_settings import UserSettings, read_user_settings
 from loopwright.agents.gemini_stream import Stream, session_file
 from loopwright.agents.harness import HARNESSES
 from loopwright.agents.needs import Address, Credential, Needs
-from loopwright.agents.port import Answer, NoAnswer, Ran, Reason, Role, Starter, Turn, Used
+from loopwright.agents.port import Answer, NoAnswer, Ran, Reason, Starter, Turn, Used
 from loopwright.agents.prices import Tokens, cost_of
 from loopwright.agents.sessions import UnderWay, in_its_session
 from loopwright.agents.shelling import folder_in, hand_over, with_prompt
@@ -132,7 +132,7 @@ class GeminiAgent:
     def _arguments(self, turn: Turn) -> tuple[str, ...]:
         return (
             "--output-format", "stream-json",
-            "--approval-mode", "yolo" if turn.role is Role.BUILDER else "default",
+            "--approval-mode", "yolo" if turn.may_write else "default",
             "--include-directories", str(turn.mailbox),
             *(("--model", self._settings.model) if self._settings.model else ()),
             *self._settings.args,

@@ -22,7 +22,7 @@ from loopwright.agents.opencode_settings import (
     unmarked,
 )
 from loopwright.agents.opencode_stream import Stream
-from loopwright.agents.port import Answer, NoAnswer, Ran, Reason, Role, Starter, Turn, Used
+from loopwright.agents.port import Answer, NoAnswer, Ran, Reason, Starter, Turn, Used
 from loopwright.agents.prices import Tokens, cost_of
 from loopwright.agents.sessions import in_its_session
 from loopwright.agents.shelling import folder_in, hand_over, with_prompt
@@ -96,7 +96,7 @@ class OpencodeAgent:
 
     def _set_up(self, turn: Turn, home: Path) -> None:
         may = permission(
-            writes=turn.role is Role.BUILDER,
+            writes=turn.may_write,
             may_use_web=turn.may_use_web,
             is_confined=turn.is_confined,
             mailbox=turn.mailbox,

@@ -77,6 +77,13 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True):
     number: int | None = None
     # Whether the turn is taken behind an isolation of ours; where it is not, the agent's own is all there is.
     is_confined: bool = True
+    # Whether only an answer is wanted, also of a builder.
+    is_question: bool = False
+
+    @property
+    def may_write(self) -> bool:
+        """Whether it is there to change files; everybody else reads."""
+        return self.role is Role.BUILDER and not self.is_question
 
 
 class Answer(msgspec.Struct, frozen=True):

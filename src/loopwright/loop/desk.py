@@ -14,6 +14,7 @@ from loopwright.kernel.process import Cancellation, Freezer
 from loopwright.loop.craft import Craft, Plain
 from loopwright.loop.model import Loop
 from loopwright.loop.store import LoopStore
+from loopwright.reflection.model import CaptureMode
 from loopwright.runner.model import Environment, Limits
 from loopwright.runner.order import Tools
 from loopwright.sandbox.model import Request
@@ -48,6 +49,8 @@ class Desk(msgspec.Struct, frozen=True):
     freezer: Freezer
     ask: Ask
     book: Book
+    # Whether builders are asked how sure they are.
+    reflection: CaptureMode = "off"
     craft: Craft = Plain()
 
     def agent_of(self, loop: Loop) -> str:

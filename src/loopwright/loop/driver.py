@@ -89,7 +89,10 @@ def advance(loop_id: str, desk: Desk, shop: Workshop) -> Loop:
     except Stopped as stop:
         session = stop.session if isinstance(stop, TurnStopped) else None
         return _interrupted(desk, loop, under_way, session)
-    return _record(desk, loop, outcome)
+    after = _record(desk, loop, outcome)
+    if isinstance(outcome, c.FinishDevelop) and after.under_way is None:
+        return develop.ask_back(loop, desk, shop, outcome)
+    return after
 
 
 def _perform(loop: Loop, desk: Desk, shop: Workshop, under_way: UnderWay) -> c.Command:

@@ -59,6 +59,8 @@ class Asked(msgspec.Struct, frozen=True):
     schema: Mapping[str, Any] | None = None
     # By what it is put together, whatever the runner adds.
     book: Book = Book()
+    # Whether only an answer is wanted: nothing is to be written, and what a turn before it did is still there.
+    is_question: bool = False
 
 
 class TurnRecord(msgspec.Struct, frozen=True):
@@ -171,7 +173,8 @@ def _turn(agent: Agent, asked: Asked, admission: Admission) -> Turn:
     if isinstance(agent, CanResume):
         known = session is not None and admission.home is not None
         if known and agent.knows(admission.home or Path(), sandbox.place.repo, session or ""):
-            prompt = f"{asked.book.part('resumed')}\n\n{prompt}"
+            # Whoever goes on was interrupted, and finds its last turn undone.
+            prompt = prompt if asked.is_question else f"{asked.book.part('resumed')}\n\n{prompt}"
         else:
             session = None
     return Turn(
@@ -187,6 +190,7 @@ def _turn(agent: Agent, asked: Asked, admission: Admission) -> Turn:
         schema_in_words=said_in_words(asked.schema, asked.book) if asked.schema is not None else "",
         session=session,
         number=asked.number,
+        is_question=asked.is_question,
         is_confined=sandbox.confinement.used != "none",
     )
 

@@ -12,6 +12,7 @@ from typing import Any
 from loopwright.agents.structured import schema_of
 from loopwright.loop.answers import ProposedHypotheses, ProposedTasks
 from loopwright.plan.document import PlanForm
+from loopwright.reflection.points import SelfRating
 from loopwright.verbs.workflow.clarify import Clarification
 from loopwright.verbs.workflow.plan import PlanOpinion
 from loopwright.workflow.drafting import PlanReply
@@ -28,6 +29,9 @@ _ANSWERS: Mapping[str, type[Any]] = {
     "builder": str,
     "builder_slice": str,
     "builder_deslop": str,
+    "builder_before": SelfRating,
+    "builder_after": SelfRating,
+    "builder_adversarial": SelfRating,
     "debugger": ProposedHypotheses,
     "reviewer_change": CodeReview,
     "smell_reviewer_change": SmellReview,

@@ -94,7 +94,7 @@ def ask(
     asked = replace(_asked(loop, desk, agent, role, prompt, taken), schema=schema)
     meter = meter_for(agent, asked, booth)
     letters.tell(loop, desk, booth, role)
-    answer = _paid_for(loop, desk, booth, agent, called, asked, meter)
+    answer = paid_for(loop, desk, booth, agent, called, asked, meter)
     letters.collect(loop, desk, booth, role, asked.record)
     answer, waiting = _put_to_people(loop, desk, booth, answer)
     if meter.over is not None:
@@ -127,6 +127,11 @@ def ask_for(
         return ask(loop, desk, booth, agent_name, role, text, structured.schema_of(kind))
 
     return structured.ask(take, prompt, kind, lambda text: booth.redactor.clean(text).text, book=desk.book)
+
+
+def called_for(loop: Loop, desk: Desk, agent_name: str) -> str:
+    """Who is asked now when this agent is named."""
+    return _who_works(loop, desk, agent_name, stamp(desk.clock()))
 
 
 def _who_works(loop: Loop, desk: Desk, agent_name: str, now: str) -> str:
@@ -206,7 +211,7 @@ def _asked(loop: Loop, desk: Desk, agent: Agent, role: Role, prompt: str, taken:
     return Asked(
         role=role,
         prompt=prompt if agent.name == SHELL else f"{prompt}\n\n{desk.book.part('decisions')}\n{_decided(loop, desk)}",
-        record=_record(desk.progress(loop) / "turns", f"{under_way.id if under_way else 'none'}-{role.value}"),
+        record=record_folder(desk.progress(loop) / "turns", f"{under_way.id if under_way else 'none'}-{role.value}"),
         timeout_s=desk.agent_settings(agent.name).timeout_s,
         session=under_way.session if under_way else None,
         number=taken + loop.turns.get(under_way.turns_as if under_way else _PLANNING, 0),
@@ -225,7 +230,7 @@ def _decided(loop: Loop, desk: Desk) -> str:
     return f"\n{desk.book.part('decided', lines=lines)}\n" if lines else ""
 
 
-def _record(turns: Path, name: str) -> Path:
+def record_folder(turns: Path, name: str) -> Path:
     """A folder of its own for every try: what a worker that died left of the same turn stays as it is."""
     tries = itertools.count(2)
     record = turns / name
@@ -234,10 +239,20 @@ def _record(turns: Path, name: str) -> Path:
     return record
 
 
-def _paid_for(
-    loop: Loop, desk: Desk, booth: Booth, agent: Agent, called: str, asked: Asked, meter: Meter
+def paid_for(
+    loop: Loop,
+    desk: Desk,
+    booth: Booth,
+    agent: Agent,
+    called: str,
+    asked: Asked,
+    meter: Meter,
+    counts_at_once: Action | None = None,
 ) -> Answer | NoAnswer:
-    """Take the turn; what it used is counted also when it is stopped, and by the next worker when we die."""
+    """Take the turn; what it used is counted also when it is stopped, and by the next worker when we die.
+
+    The turn itself is counted when its action ends, but for one that does nothing for the action.
+    """
     task_id = loop.under_way.task_id if loop.under_way is not None else None
     # A shell has no capacity in which it is asked.
     role = None if agent.name == SHELL else asked.role.value
@@ -253,7 +268,7 @@ def _paid_for(
     finally:
         spent = spent_on(agent.name, meter.used, meter.worked_s, answer if isinstance(answer, Answer) else None)
         with desk.store.changing(loop.loop_id) as opened:
-            of = None if loop.under_way is not None else _PLANNING
+            of = counts_at_once or (None if loop.under_way is not None else _PLANNING)
             opened.apply(c.Count(spent=spent, task_id=task_id, turn=turn.name, turn_of=of, role=role), WORKER)
         _note(loop, desk, booth, meter.used.problems)
     return answer

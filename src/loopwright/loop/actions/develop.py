@@ -5,6 +5,7 @@ from __future__ import annotations
 from loopwright.agents.port import Answer, NoAnswer, Reason, Role
 from loopwright.kernel.clock import stamp
 from loopwright.loop import commands as c
+from loopwright.loop.actions import confidence
 from loopwright.loop.actions.asking import ask
 from loopwright.loop.craft import Look
 from loopwright.loop.desk import Desk
@@ -19,9 +20,11 @@ def perform(loop: Loop, desk: Desk, shop: Workshop, action_id: str, task: Task) 
     if (look := desk.craft.look(loop, task)) is not None:
         return _looked(loop, desk, action_id, task, look)
     redactor = desk.tools().redactor
+    prompt = _prompt(loop, desk, task)
+    confidence.ask_before(loop, desk, task, prompt)
     with shop.booth(loop, redactor) as booth:
         desk.craft.brief(loop, booth.mailbox)
-        answer = ask(loop, desk, booth, task.tool, Role.BUILDER, _prompt(loop, desk, task))
+        answer = ask(loop, desk, booth, task.tool, Role.BUILDER, prompt)
         error = f"{answer.reason}: {redactor.clean(answer.detail).text}" if isinstance(answer, NoAnswer) else None
         is_tried = desk.craft.tries(loop, task, answer if isinstance(answer, NoAnswer) else None)
         # Half of a failed try is no work: the next one starts from what was kept before.
@@ -50,6 +53,14 @@ def perform(loop: Loop, desk: Desk, shop: Workshop, action_id: str, task: Task) 
         error=error,
         is_tried=is_tried,
     )
+
+
+def ask_back(loop: Loop, desk: Desk, shop: Workshop, outcome: c.FinishDevelop) -> Loop:
+    """What was done is on record; the loop as it is after whoever did it was asked how sure they are."""
+    task = loop.task(loop.under_way.task_id or "") if loop.under_way is not None else None
+    if task is None or outcome.outcome != "completed" or desk.reflection == "off":
+        return desk.store.load(loop.loop_id)
+    return confidence.ask_after(loop, desk, shop, task, _prompt(loop, desk, task), outcome.files_changed)
 
 
 def _looked(loop: Loop, desk: Desk, action_id: str, task: Task, look: Look) -> c.Command:
