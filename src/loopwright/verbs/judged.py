@@ -16,6 +16,7 @@ from loopwright.loop import log
 from loopwright.loop.actions.confidence import session_of
 from loopwright.loop.model import Action, Validation
 from loopwright.reflection.model import Point
+from loopwright.reflection.risk import evaluate_risk_floor
 from loopwright.reflection.store import Stored
 from loopwright.verbs.context import Context
 from loopwright.verbs.reflect import shelf
@@ -51,10 +52,10 @@ def _verdict(one: Stored, verdicts: dict[str, bool]) -> bool | None:
 
 
 def _surface(one: Stored, captures: list[Stored]) -> str:
-    """That of the work; what was said before it knows no files yet, and takes it from what was said after."""
+    """That of the files, which owes nothing to claims; what was said before the work takes those of what came after."""
     same = [other for other in captures if other.reflection.session_id == one.reflection.session_id]
-    known = [other.reflection.risk.surface for other in same if other.reflection.files_changed]
-    return known[0] if known else "none"
+    files = next((other.reflection.files_changed for other in same if other.reflection.files_changed), [])
+    return evaluate_risk_floor(files).surface
 
 
 def _verdicts(context: Context) -> Iterator[tuple[str, bool]]:
