@@ -142,3 +142,27 @@ def test_a_build_asks_by_slice_and_its_own_checks_judge(project):
     assert [(one["point"], one["task_ref"], one["correct"]) for one in corpus(project)] == [
         (point, "greet/VS-1", True) for point in ("before", "after", "adversarial")
     ]
+
+
+def test_who_stops_a_question_loses_answers_and_no_work(loops, wait_until):
+    project = loops.project
+    loops.configure([rates(0.9), {"role": "builder", "run": "touch made"}, rates(0.8, run="sleep 600"), rates(0.7)])
+    project.environment |= ON
+    loop_id = loops.new("--task", "one")
+    with loops.started(loop_id) as worker:
+        wait_until(lambda: "after" in turn_names(project, loop_id))
+        loops.run("stop", loop_id)
+        worker.wait(60)
+    assert [one["reflection"]["confidence"] for one in captures(project)] == [0.9, None, None]
+    (task,) = loops.shown(loop_id)["skill_state"]["develop"]["tasks"]
+    assert (task["status"], task["files_changed"]) == ("completed", ["made"])
+
+
+def test_where_no_reflection_can_be_written_the_work_goes_on(loops):
+    project = loops.project
+    project.write(".loopwright/reflections", "in the way\n")
+    loops.configure([rates(0.9), {"role": "builder", "run": "touch done"}, rates(0.8), rates(0.7)])
+    loop_id = loops.new("--task", "one")
+    loops.run("start", loop_id, env=ON)
+    told = [event.text for event in loops.events(loop_id, e.ProgressNoted)]
+    assert [text.partition(";")[2][:29] for text in told] == [" not kept as a reflection: Fi"] * 3

@@ -90,9 +90,8 @@ def advance(loop_id: str, desk: Desk, shop: Workshop) -> Loop:
         session = stop.session if isinstance(stop, TurnStopped) else None
         return _interrupted(desk, loop, under_way, session)
     after = _record(desk, loop, outcome)
-    if isinstance(outcome, c.FinishDevelop) and after.under_way is None:
-        return develop.ask_back(loop, desk, shop, outcome)
-    return after
+    is_done = len(after.completed_actions) > len(loop.completed_actions)
+    return develop.ask_back(loop, desk, shop, outcome) if is_done and isinstance(outcome, c.FinishDevelop) else after
 
 
 def _perform(loop: Loop, desk: Desk, shop: Workshop, under_way: UnderWay) -> c.Command:

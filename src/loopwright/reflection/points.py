@@ -70,10 +70,12 @@ def keep_point(work: Work, point: Point, said: SelfRating | None, moment_ms: int
 def has_point(work: Work, point: Point) -> bool:
     """Whether this session was asked at this point already."""
     found = _wanted(work)
-    start, end = f"{sessions.safe_name(work.session)}-", f".{point}{sessions.CAPTURE_SUFFIX}"
+    name_of = sessions.safe_name(work.session)
+    # Another session's name may begin like this one: only what is as long is of this one.
+    start, end, length = f"{name_of}-", f".{point}{sessions.CAPTURE_SUFFIX}", len(sessions.file_name(name_of, 0, point))
     folder = Path(found.folder or found.own_folder)
     names = os.listdir(folder) if folder.is_dir() else []
-    return any(name.startswith(start) and name.endswith(end) for name in names)
+    return any(len(name) == length and name.startswith(start) and name.endswith(end) for name in names)
 
 
 def _wanted(work: Work) -> Wanted:
