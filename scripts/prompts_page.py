@@ -8,8 +8,8 @@ from loopwright.verbs.answers import answer_schema
 _INTRO = """# Prompts
 
 Every text that agents are given, by the name that `loopwright prompts` takes. A text of your own must hold what is
-under *needs*, and may hold what is under *may*. `loopwright prompts show NAME --schema` prints the answer's JSON Schema.
-What they are for: [prompts.md](../prompts.md).
+under *needs*, and may hold what is under *may*. `loopwright prompts show NAME --schema` prints the JSON Schema of an
+answer. What they are for: [prompts.md](../prompts.md).
 
 | name | role | needs | may | the answer's fields |
 |---|---|---|---|---|
