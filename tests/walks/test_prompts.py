@@ -33,7 +33,7 @@ def test_ones_own_words_reach_the_agent_and_the_record_says_so(loops):
     path = prompts(project, "copy", "builder", "--json").json()["path"]
     assert path.endswith(".loopwright/prompts/en/builder.md")
     assert (project.root / path).read_text() == prompts(project, "show", "builder", "--ours").stdout
-    assert "is there already" in prompts(project, "copy", "builder", code=1).stderr
+    assert "is there already" in prompts(project, "copy", "builder", code=2).stderr
     (project.root / path).write_text(MINE)
     shown = prompts(project, "show", "builder", "--json").json()
     assert (shown["text"], shown["origin"], shown["answer_schema"]) == (MINE, "workspace", {"type": "string"})
@@ -71,6 +71,7 @@ def test_what_cant_be_used_is_said_before_anybody_works(loops):
     assert "do $tsak" not in prompts(project, "show", "builder", "--ours").stdout
     found = project.run("doctor", "--json").json()
     assert [one["health"] for one in found["checks"] if one["code"] == "prompt_invalid"] == ["problem"]
+    assert "asks nothing by itself" in prompts(project, "show", "part_web", "--schema", code=2).stderr
     assert "did you mean builder?" in prompts(project, "show", "bulder", code=2).stderr
     bad.unlink()
     loops.run("start", loop_id)

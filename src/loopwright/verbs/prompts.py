@@ -16,7 +16,7 @@ import msgspec
 from loopwright.agents.prompts.book import Book, Text
 from loopwright.agents.prompts.names import SHAPES, PromptLanguage, Shape
 from loopwright.agents.prompts.own import Place, Unusable, find_own, in_force, told
-from loopwright.errors import PromptInvalid, StorageFailed, WrongUsage
+from loopwright.errors import PromptInvalid, WrongUsage
 from loopwright.kernel.files import create_exclusively, shown
 from loopwright.verbs.context import Context
 from loopwright.verbs.person import require_person
@@ -81,7 +81,7 @@ def copy_prompt(
     if to == "workspace":
         record_choice(context.layout)
     if not create_exclusively(path, text.text.strip("\n").encode() + b"\n"):
-        raise StorageFailed(f"{shown(path)} is there already", hint="edit it, or move it away first")
+        raise WrongUsage(f"{shown(path)} is there already", hint="edit it, or move it away first")
     return path
 
 

@@ -31,5 +31,5 @@ def command(name: str, language: PromptLanguage | None, user: bool, project_root
     if as_json:
         say_json({"path": shown(path), "name": name})
         return 0
-    say(f"edit {shown(path)}; it is what agents are told from the next turn on")
+    say(f"edit {shown(path)}; it is what agents are told from the next command on")
     return 0

@@ -10,6 +10,7 @@ import click
 from loopwright.agents.prompts.names import SHAPES, PromptLanguage
 from loopwright.cli.options import context_of, in_workspace, put, say_json
 from loopwright.cli.prompts.output import row, with_language
+from loopwright.errors import WrongUsage
 from loopwright.verbs.answers import answer_schema
 from loopwright.verbs.prompts import show_prompt
 
@@ -37,6 +38,8 @@ def command(
         more = {"text": text.text, "needs": shape.needs, "may": shape.may, "answer_schema": answer_schema(name)}
         say_json({**row(text), **more})
     elif schema:
+        if SHAPES[name].role is None:
+            raise WrongUsage(f"{name} is a part of prompts, and asks nothing by itself", hint="leave out --schema")
         put(json.dumps(answer_schema(name), indent=2, ensure_ascii=False))
     else:
         put(text.text.rstrip("\n"))
