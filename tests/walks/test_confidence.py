@@ -166,3 +166,25 @@ def test_where_no_reflection_can_be_written_the_work_goes_on(loops):
     loops.run("start", loop_id, env=ON)
     told = [event.text for event in loops.events(loop_id, e.ProgressNoted)]
     assert [text.partition(";")[2][:29] for text in told] == [" not kept as a reflection: Fi"] * 3
+
+
+def test_an_agent_that_is_spelled_out_goes_by_its_kind(loops):
+    """And any command can be asked: it is handed the schema in the prompt's folder, and answers by its file."""
+    loops.configure()
+    loops.project.write("agent.sh", AGENT)
+    loops.project.commit("an agent")
+    loop_id = loops.new("--task", "one", "--agent", "command:sh agent.sh")
+    loops.run("start", loop_id, env=ON)
+    found = [one["reflection"] for one in captures(loops.project)]
+    assert {(one["agent"], one["confidence"]) for one in found} == {("command", 0.5)}
+    assert all(one["session_id"].endswith("-command") for one in found)
+    assert [one["correct"] for one in corpus(loops.project)] == [True, True, True]
+
+
+AGENT = """
+if grep -q '<work>' "$LOOPWRIGHT_PROMPT"; then
+    echo '{"confidence": 0.5, "most_likely_wrong": null, "known_not_in_diff": null}' > "$LOOPWRIGHT_ANSWER"
+else
+    touch done; echo built > "$LOOPWRIGHT_ANSWER"
+fi
+"""

@@ -7,7 +7,7 @@ types: two people who work on one workflow have its agents told the same.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -80,6 +80,8 @@ def copy_prompt(
     path = folder / text.language / f"{name}.md"
     if to == "workspace":
         record_choice(context.layout)
+        if links := [one for one in (folder, path.parent) if one.is_symlink()]:
+            raise PromptInvalid(f"{shown(links[0])} is a link, and would not be read", hint="remove it")
     if not create_exclusively(path, text.text.strip("\n").encode() + b"\n"):
         raise WrongUsage(f"{shown(path)} is there already", hint="edit it, or move it away first")
     return path
@@ -89,11 +91,6 @@ def own_prompts(context: Context) -> tuple[list[str], tuple[Unusable, ...]]:
     """For `doctor`: whose texts stand in the place of ours, and what can't be used."""
     own, unusable = find_own(_places(context.layout))
     return [f"{one.name} ({one.origin}{', ' + one.language if one.language else ''})" for one in own], unusable
-
-
-def shapes() -> Iterator[tuple[str, Shape]]:
-    """Every text by its name, in order."""
-    yield from SHAPES.items()
 
 
 def _invalid(unusable: Sequence[Unusable]) -> PromptInvalid:

@@ -100,7 +100,10 @@ class ReflectionSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True
 
     mode: Annotated[
         Literal["off", "solo", "orchestrated"],
-        Meta(description="mode of `loopwright reflect`; the hook obeys REFLECTION_MODE alone"),
+        Meta(
+            description="not off: builders are asked how sure they are; the mode of `loopwright reflect`, too; "
+            "REFLECTION_MODE wins, and the hook obeys that alone"
+        ),
     ] = "off"
     dir: Annotated[str, Meta(description="folder of reflections; empty: the layout's")] = ""
     input: Annotated[str, Meta(description="file of the self-report; empty: the layout's")] = ""

@@ -169,13 +169,15 @@ def _keep(
 
 
 def _work(loop: Loop, desk: Desk, task: Task, action_id: str, agent: str, files: tuple[str, ...] = ()) -> Work:
+    # An agent that is spelled out (`command:…`) goes by its kind, as in every record.
+    name = agent.partition(":")[0]
     return Work(
         root=desk.request().project,
         environment=desk.environment.caller,
         mode=desk.reflection,
         task_ref=f"{loop.workflow or loop.loop_id}/{task.id}",
-        session=session_of(loop.loop_id, action_id, agent),
-        agent=agent,
+        session=session_of(loop.loop_id, action_id, name),
+        agent=name,
         files=files,
     )
 
