@@ -99,7 +99,7 @@ def test_agents_are_asked_in_the_language_that_is_set_and_not_in_that_of_who_typ
         assert ("有疑问就问。".encode() in prompt) == bool(own)
         assert len(record["own_prompts"]) == own
     (project.own / "prompts").symlink_to(project.home)
-    assert "is a link" in prompts(project, "copy", "builder", code=1).stderr
+    assert "是一个链接" in prompts(project, "copy", "builder", code=1).stderr
     assert "a workspace's are not followed" in prompts(project, "list", "--json", code=1).stdout
     inside = project.run("prompts", "copy", "builder", "--json", env={"LOOPWRIGHT_AGENT_TURN": "x:builder"})
     assert json.loads(inside.stderr)["error"] == "INSIDE_AGENT"
