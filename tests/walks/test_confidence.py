@@ -53,7 +53,7 @@ def test_three_answers_are_reflections_that_the_checks_judge_and_cost_what_they_
             rates(0.9, **spoils),
             {"role": "builder", "expect": "one", "run": "test ! -e spoiled && touch auth.py", "tokens": 10},
             rates(0.8, "auth", expect="auth.py", **spoils),
-            rates(0.3, "auth", "nobody tried it", **spoils),
+            rates(0.3, "auth", "nobody tried it", run="test ! -e spoiled && test -e auth.py", tokens=1),
             {"role": "debugger", "answer": json.dumps({"hypotheses": [CAUSE]})},
             rates(0.6),
             {"role": "builder", "run": "test ! -e spoiled && touch done", "tokens": 10},

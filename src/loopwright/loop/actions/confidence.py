@@ -86,19 +86,17 @@ def ask_after(loop: Loop, desk: Desk, shop: Workshop, task: Task, prompt: str, f
         ("adversarial", desk.book.prompt("builder_adversarial", work=prompt, files=named)),
     )
     session = _session_of_the_turn(desk.progress(loop) / "turns", action_id)
-    waiting = list(asked)
-    try:
-        # Nothing is kept in this block: the sandbox goes, with whatever somebody who is only asked did in it.
-        with shop.booth(now, desk.tools().redactor) as booth:
-            while waiting:
-                question = Question(waiting[0][0], action_id, agent, waiting[0][1], session)
+    for point, words in asked:
+        question = Question(point, action_id, agent, words, session)
+        said: SelfRating | NoAnswer
+        try:
+            # Nothing is kept in this block: the sandbox goes, with whatever somebody who is only asked did in it.
+            with shop.booth(now, desk.tools().redactor) as booth:
+                desk.cancellation.raise_if_requested()
                 said, session = _answered(loop, desk, booth, question)
-                _keep(loop, desk, task, question, files, said)
-                waiting.pop(0)
-    except (LoopwrightError, Stopped) as problem:
-        for point, words in waiting:
-            question = Question(point, action_id, agent, words)
-            _keep(loop, desk, task, question, files, NoAnswer(Reason.CRASHED, str(problem)))
+        except (LoopwrightError, Stopped) as problem:
+            said = NoAnswer(Reason.CRASHED, str(problem))
+        _keep(loop, desk, task, question, files, said)
     return desk.store.load(loop.loop_id)
 
 
