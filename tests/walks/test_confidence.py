@@ -188,3 +188,19 @@ else
     touch done; echo built > "$LOOPWRIGHT_ANSWER"
 fi
 """
+
+
+def test_a_worker_that_dies_at_a_question_has_its_work_on_record(loops, wait_until):
+    project = loops.project
+    asked = rates(0.8, run="echo '{\"tokens\": 5}' >> $LOOPWRIGHT_USAGE; sleep 600")
+    loops.configure([rates(0.9), {"role": "builder", "run": "touch done"}, asked])
+    project.environment |= ON
+    loop_id = loops.new("--task", "one")
+    with loops.started(loop_id) as worker:
+        wait_until(lambda: list(project.own.rglob("*-after/usage.json")))
+        worker.kill()
+        worker.wait(60)
+    loops.run("start", loop_id)
+    assert turn_names(project, loop_id) == ["before", "", "after"], "nobody builds again, and nobody is asked again"
+    assert loops.shown(loop_id)["status"] == "completed"
+    assert (loops.spent(loop_id)["turns"], loops.spent(loop_id)["tokens"]) == (3, 5)
