@@ -77,7 +77,10 @@ def test_three_answers_are_reflections_that_the_checks_judge_and_cost_what_they_
     spent = loops.spent(loop_id)
     assert (spent["turns"], spent["tokens"]) == (9, 23)
     told = [event.text for event in loops.events(loop_id, e.ProgressNoted)]
-    assert told[0] == "asked before the work how sure it is: 0.9"
+    assert told[0] == "the builder, asked before the work how sure it is: 0.9"
+
+    logs = loops.run("logs", loop_id, env={"LANG": "zh_CN.UTF-8"}).stdout
+    assert "构建者在工作之前被问到有多大把握：0.9" in logs
 
     judged = corpus(project)
     assert [(one["confidence"], one["correct"], one["point"]) for one in judged] == [
@@ -119,8 +122,8 @@ def test_a_question_that_fails_is_unknown_and_fails_nothing(loops):
     assert [one["reflection"]["provenance"]["degraded"] for one in found] == [True, False, True]
     assert {one["reflection"]["provenance"]["reflection_mode"] for one in found} == {"orchestrated"}
     told = [event.text for event in loops.events(loop_id, e.ProgressNoted)]
-    assert told[0] == "asked before the work how sure it is: unknown, crashed: as written"
-    assert told[2].startswith("asked as its own opponent how sure it is: unknown, invalid_answer")
+    assert told[0] == "the builder, asked before the work how sure it is: unknown, crashed: as written"
+    assert told[2].startswith("the builder, asked as its own opponent how sure it is: unknown, invalid_answer")
     assert [one["point"] for one in corpus(loops.project)] == ["after"]
 
 

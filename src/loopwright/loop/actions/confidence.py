@@ -35,9 +35,9 @@ from loopwright.runner.turn import RECORD, Asked, TurnRecord, meter_for
 
 _MOST_FILES = 20
 _ASKED: Mapping[Point, str] = {
-    "before": "asked before the work how sure it is",
-    "after": "asked after the work how sure it is",
-    "adversarial": "asked as its own opponent how sure it is",
+    "before": "the builder, asked before the work how sure it is",
+    "after": "the builder, asked after the work how sure it is",
+    "adversarial": "the builder, asked as its own opponent how sure it is",
 }
 
 
@@ -163,7 +163,7 @@ def _keep(
     except OSError as problem:
         told += f"; not kept as a reflection: {problem.strerror}"
     with desk.store.changing(loop.loop_id) as opened:
-        opened.apply(c.NoteProgress(text=told, by=Role.BUILDER.value), WORKER)
+        opened.apply(c.NoteProgress(text=told, by=WORKER), WORKER)
 
 
 def _work(loop: Loop, desk: Desk, task: Task, action_id: str, agent: str, files: tuple[str, ...] = ()) -> Work:
