@@ -98,7 +98,7 @@ class CodexAgent:
             "exec", *(("resume",) if session is not None else ()),
             "--json", "--disable", "plugins", "--skip-git-repo-check",
             # It runs a project's hooks only when somebody trusts them. In here a builder's can do no more than it can.
-            *(("--dangerously-bypass-hook-trust",) if turn.is_confined and turn.role is Role.BUILDER else ()),
+            *(("--dangerously-bypass-hook-trust",) if turn.is_confined and turn.may_write else ()),
             "-c", f'sandbox_mode="{confinement}"',
             "-c", f"tools.web_search={'true' if turn.may_use_web else 'false'}",
             *(("--output-schema", str(schema)) if strict is not None else ()),
