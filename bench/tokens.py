@@ -18,6 +18,7 @@ from pathlib import Path
 
 import yaml
 
+from loopwright.agents.prompts.book import Book
 from loopwright.testing.project import Project
 from loopwright.verbs.workflow.gate import reason
 from loopwright.workspace.stop_gate import answer
@@ -101,7 +102,7 @@ def missing() -> str | None:
 def counted(folder: Path) -> list[Turn]:
     """Each kind of turn with its tokens."""
     prompts = _prompts(Project(folder))
-    hook = _without(answer(reason([_CHECK])), _NOT_OURS)
+    hook = _without(answer(reason([_CHECK], Book())), _NOT_OURS)
     numbers = _tokens([*prompts.values(), hook])
     hook_tokens = numbers.pop()
     return [

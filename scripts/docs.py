@@ -12,6 +12,7 @@ import agents_page
 import catalogue
 import click
 import loop_states
+import prompts_page
 import workflow_states
 
 from loopwright.cli.main import loopwright
@@ -74,6 +75,7 @@ def pages() -> dict[Path, str]:
     found[SCHEMA_FILE] = schema_bytes().decode()
     found[REFERENCE / "agents.md"] = agents_page.page(_HEAD)
     found[REFERENCE / "loop-states.md"] = loop_states.page(_HEAD)
+    found[REFERENCE / "prompts.md"] = prompts_page.page(_HEAD)
     found[REFERENCE / "workflow-states.md"] = workflow_states.page(_HEAD)
     return found
 

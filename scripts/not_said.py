@@ -2,30 +2,14 @@
 
 from __future__ import annotations
 
-# What agents are told is English, whatever people read: prompts are measured in English.
+# What agents are told and a loop keeps as facts of its own: those are English, like all that is stored.
 PROMPTS = frozenset(
     {
-        "\nThis is decided; do not ask it again:\n{lines}",
-        "What went wrong last: {message}\n",
-        "What went wrong last: {last}\n",
-        "(none is configured)",
-        "{prompt}\nGive {most} tasks at most.\n",
-        "run/evidence.json and run/logs/ beside this prompt",
-        "You may look things up on the web.",
-        "Do not use the web: everything that you need is here.",
-        "At least one earlier answer must be put to the test: none was yet, so press on one of them.",
         "The review says: {rationale}",
         "What the plan asks for now",
-        "{tool} had a plan for this. Take from it what holds; its claims of work done do not.",
         "Make these checks pass:\n{said}",
         "a check that you are not shown fails: {behavior}",
-        "{hidden} that you are not shown",
-        "Your last plan was sent back.",
-        "The architect: {notes}\nThe critic: {notes_2}",
-        "A person says: {remark}",
         "The architect asks: {notes}",
-        "Before you end: does {said}{more} pass here? If not, go on. If it does, or you can do no more, end again.",
-        " and {commands_count} more",
     }
 )
 # Pages that a loop keeps for its agents, below its progress folder.
@@ -90,6 +74,8 @@ FORMATS = frozenset(
         "spec.md: {name}",
         "{origin}: [agents.{key}]",
         "{name} takes {fields}",
+        "{origin} {name} sha256 {sha256}",
+        "prompts copy",
     }
 )
 # Names of roles, keys and colours; parts of a sentence that is here as a whole; what only a developer can meet.

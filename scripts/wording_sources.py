@@ -123,11 +123,17 @@ def _of_help() -> Iterator[tuple[str, str]]:
     waiting: list[tuple[click.Command, click.Context]] = [(loopwright, context)]
     for command, inner in waiting:
         where = f"--help of {inner.command_path}"
-        texts = [command.help, command.epilog, *(getattr(one, "help", None) for one in command.get_params(inner))]
+        texts = [
+            command.help,
+            command.short_help,
+            command.epilog,
+            *(getattr(one, "help", None) for one in command.get_params(inner)),
+        ]
         for text in filter(None, texts):
             yield from ((where, piece) for piece in _pieces(text) if _WORD.search(piece) and not _COMMAND.search(piece))
         if isinstance(command, LazyCommands):
             yield from ((where, text) for _, text in command.table.values())
+        if isinstance(command, click.Group):
             for name in command.list_commands(inner):
                 below = command.get_command(inner, name)
                 assert below is not None

@@ -3,6 +3,7 @@
 LoopwrightError
 ├── WrongUsage             the call itself makes no sense
 ├── SettingsInvalid        a settings file, variable or flag
+├── PromptInvalid          a text for agents that can't take the place of ours
 ├── StorageFailed          a disk that is full, read-only or gone
 │   └── DamagedFile        a file of ours that can't be trusted any more
 ├── ToolMissing            git or a shell is not there
@@ -64,6 +65,12 @@ class SettingsInvalid(LoopwrightError):
     """A settings file, an environment variable or a flag says what we do not know."""
 
     code = "SETTINGS_INVALID"
+
+
+class PromptInvalid(LoopwrightError):
+    """A text of the user's for agents can't be used as it is."""
+
+    code = "PROMPT_INVALID"
 
 
 class StorageFailed(LoopwrightError):

@@ -55,7 +55,7 @@ TURNS = [
     {"role": "clarifier", "answer": json.dumps({"sections": IN_CHINESE, "question": "名字可以为空吗？"})},
     {"role": "clarifier", "answer": json.dumps({"question": "全是空格的名字呢？", "presses_on": "A-1"})},
     {"role": "clarifier", "answer": json.dumps({"question": None})},
-    {**planner(**PLAN), "expect": "Write every text in simplified Chinese"},
+    {**planner(**PLAN), "expect": "所有文字都用简体中文书写"},
     {"role": "builder", "run": "true", "answer": "done"},
     {"role": "builder", "run": BUILT},
 ]
@@ -189,7 +189,11 @@ def test_without_a_demand_documents_are_in_the_readers_language(project):
 
 
 def test_help_is_in_chinese_and_keeps_commands(project):
-    for arguments in ([], ["build"], ["loop"], ["loop", "start"], ["specs", "verify"], ["analyze", "gate"]):
+    pages = (
+        [], ["build"], ["loop"], ["loop", "start"], ["loop", "task"], ["specs", "verify"], ["analyze", "gate"],
+        ["prompts"], ["prompts", "copy"], ["reflect"], ["reflect", "export"], ["context"],
+    )  # fmt: skip
+    for arguments in pages:
         page = project.run(*arguments, "--help", env=CHINESE).stdout
         assert left_in_english(page) == [], arguments
         assert page.startswith(f"用法： loopwright {' '.join(arguments)}".rstrip())

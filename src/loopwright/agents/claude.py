@@ -14,7 +14,7 @@ from loopwright.agents import claude_stream
 from loopwright.agents.claude_stream import Stream, denials_in, tokens_in
 from loopwright.agents.harness import HARNESSES
 from loopwright.agents.needs import Address, Credential, Needs
-from loopwright.agents.port import Answer, CostSource, NoAnswer, Ran, Reason, Role, Starter, Turn, Used
+from loopwright.agents.port import Answer, CostSource, NoAnswer, Ran, Reason, Starter, Turn, Used
 from loopwright.agents.prices import Tokens, cost_of
 from loopwright.agents.sessions import in_its_session
 from loopwright.agents.shelling import with_prompt
@@ -107,7 +107,7 @@ class ClaudeAgent:
         return outcome(turn, stream, ran, own, session is not None, price), stream.has_spoken or bool(stream.error)
 
     def _arguments(self, turn: Turn) -> tuple[str, ...]:
-        writes = turn.role is Role.BUILDER
+        writes = turn.may_write
         allowed = (*_READS, *(_RUNS if writes else ()), *(_WEB if turn.may_use_web else ()))
         tools = (*allowed, *(_EDITS if writes else ()))
         return (

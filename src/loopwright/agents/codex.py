@@ -14,7 +14,7 @@ from loopwright.agents.codex_settings import UserSettings, read_user_settings
 from loopwright.agents.codex_stream import Stream, session_file
 from loopwright.agents.harness import HARNESSES
 from loopwright.agents.needs import Address, Credential, Needs
-from loopwright.agents.port import Answer, NoAnswer, Ran, Reason, Role, Starter, Turn, Used
+from loopwright.agents.port import Answer, NoAnswer, Ran, Reason, Starter, Turn, Used
 from loopwright.agents.prices import Tokens, cost_of
 from loopwright.agents.sessions import UnderWay, in_its_session
 from loopwright.agents.shelling import hand_over, with_prompt
@@ -81,9 +81,7 @@ class CodexAgent:
         if session is not None:
             add_usage(turn.mailbox, Used(session=session))
         strict = strict_form(turn.schema) if turn.schema is not None else None
-        asked = turn
-        if turn.schema is not None and strict is None:
-            asked = replace(turn, prompt=in_words(turn.prompt, turn.schema))
+        asked = in_words(turn) if strict is None else turn
         argv = with_prompt(asked, (str(turn.program or "codex"), *self._arguments(turn, strict, session)))
         command, env = ("sh", "-c", _START, "codex", *argv), {"CODEX_HOME": str(home)}
         with self._under_way.of(turn.mailbox, stream):
@@ -95,12 +93,12 @@ class CodexAgent:
         schema = turn.mailbox / "schema.json"
         if strict is not None:
             hand_over(schema, json.dumps(strict).encode())
-        confinement = "danger-full-access" if turn.is_confined else _own_confinement(turn.role)
+        confinement = "danger-full-access" if turn.is_confined else _own_confinement(turn)
         return (
             "exec", *(("resume",) if session is not None else ()),
             "--json", "--disable", "plugins", "--skip-git-repo-check",
             # It runs a project's hooks only when somebody trusts them. In here a builder's can do no more than it can.
-            *(("--dangerously-bypass-hook-trust",) if turn.is_confined and turn.role is Role.BUILDER else ()),
+            *(("--dangerously-bypass-hook-trust",) if turn.is_confined and turn.may_write else ()),
             "-c", f'sandbox_mode="{confinement}"',
             "-c", f"tools.web_search={'true' if turn.may_use_web else 'false'}",
             *(("--output-schema", str(schema)) if strict is not None else ()),
@@ -144,8 +142,8 @@ def outcome(turn: Turn, stream: Stream, ran: Ran, usd: float | None) -> Answer |
     )
 
 
-def _own_confinement(role: Role) -> str:
-    return "workspace-write" if role is Role.BUILDER else "read-only"
+def _own_confinement(turn: Turn) -> str:
+    return "workspace-write" if turn.may_write else "read-only"
 
 
 def _needs(user: UserSettings) -> Needs:

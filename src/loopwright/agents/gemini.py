@@ -16,7 +16,7 @@ from loopwright.agents.gemini_settings import UserSettings, read_user_settings
 from loopwright.agents.gemini_stream import Stream, session_file
 from loopwright.agents.harness import HARNESSES
 from loopwright.agents.needs import Address, Credential, Needs
-from loopwright.agents.port import Answer, NoAnswer, Ran, Reason, Role, Starter, Turn, Used
+from loopwright.agents.port import Answer, NoAnswer, Ran, Reason, Starter, Turn, Used
 from loopwright.agents.prices import Tokens, cost_of
 from loopwright.agents.sessions import UnderWay, in_its_session
 from loopwright.agents.shelling import folder_in, hand_over, with_prompt
@@ -122,7 +122,7 @@ class GeminiAgent:
         # Before it begins: whoever comes after a crash goes on with it, if it got that far.
         add_usage(turn.mailbox, Used(session=own))
         going = ("--resume", own) if session is not None else ("--session-id", own)
-        asked = turn if turn.schema is None else replace(turn, prompt=in_words(turn.prompt, turn.schema))
+        asked = in_words(turn)
         argv = with_prompt(asked, (str(turn.program or "gemini"), *self._arguments(turn), *going))
         env = {**_QUIET, "GEMINI_CLI_HOME": str(home)}
         with self._under_way.of(turn.mailbox, stream):
@@ -132,7 +132,7 @@ class GeminiAgent:
     def _arguments(self, turn: Turn) -> tuple[str, ...]:
         return (
             "--output-format", "stream-json",
-            "--approval-mode", "yolo" if turn.role is Role.BUILDER else "default",
+            "--approval-mode", "yolo" if turn.may_write else "default",
             "--include-directories", str(turn.mailbox),
             *(("--model", self._settings.model) if self._settings.model else ()),
             *self._settings.args,

@@ -22,7 +22,7 @@ from loopwright.agents.opencode_settings import (
     unmarked,
 )
 from loopwright.agents.opencode_stream import Stream
-from loopwright.agents.port import Answer, NoAnswer, Ran, Reason, Role, Starter, Turn, Used
+from loopwright.agents.port import Answer, NoAnswer, Ran, Reason, Starter, Turn, Used
 from loopwright.agents.prices import Tokens, cost_of
 from loopwright.agents.sessions import in_its_session
 from loopwright.agents.shelling import folder_in, hand_over, with_prompt
@@ -96,7 +96,7 @@ class OpencodeAgent:
 
     def _set_up(self, turn: Turn, home: Path) -> None:
         may = permission(
-            writes=turn.role is Role.BUILDER,
+            writes=turn.may_write,
             may_use_web=turn.may_use_web,
             is_confined=turn.is_confined,
             mailbox=turn.mailbox,
@@ -115,7 +115,7 @@ class OpencodeAgent:
         stream = Stream(partial(add_usage, turn.mailbox), self._price, session)
         if session is not None:
             add_usage(turn.mailbox, Used(session=session))
-        asked = turn if turn.schema is None else replace(turn, prompt=in_words(turn.prompt, turn.schema))
+        asked = in_words(turn)
         argv = with_prompt(asked, (str(turn.program or NAME), *self._arguments(session)))
         ran = start(argv, env={**_QUIET, **self._folders(home)}, timeout_s=turn.timeout_s, on_line=stream.read)
         return outcome(turn, stream, ran, datetime.now(UTC)), stream.has_begun

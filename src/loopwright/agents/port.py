@@ -83,11 +83,20 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True):
     program: Path | None = None
     # The JSON Schema of the answer; None where text is wanted.
     schema: Mapping[str, Any] | None = None
+    # The same in words and in the prompt's language, for an agent whose program can't be handed a schema.
+    schema_in_words: str = ""
     session: str | None = None
     # How many turns in this role were taken before for the same work; None where nobody counts.
     number: int | None = None
     # Whether the turn is taken behind an isolation of ours; where it is not, the agent's own is all there is.
     is_confined: bool = True
+    # Whether only an answer is wanted, also of a builder.
+    is_question: bool = False
+
+    @property
+    def may_write(self) -> bool:
+        """Whether it is there to change files; everybody else reads."""
+        return self.role is Role.BUILDER and not self.is_question
 
 
 class Answer(msgspec.Struct, frozen=True):

@@ -7,13 +7,13 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
-from loopwright.agents.port import Answer, NoAnswer, Reason
-from loopwright.agents.prompts import part
+from loopwright.agents.port import Answer, NoAnswer, Reason, Turn
+from loopwright.agents.prompts.book import Book
 
 _T = TypeVar("_T")
-_PROMPT = "\n\nAnswer with JSON alone, which fits this JSON Schema:\n{schema}\n"
-_REPAIR = "\n\nYour last answer could not be used: {problem}. Answer again with the JSON alone."
+_ENGLISH = Book()
 
 
 class NotAnswered(ValueError):
@@ -32,9 +32,16 @@ def schema_of(kind: type[Any]) -> Mapping[str, Any]:
     return {**whole, "$defs": definitions} if definitions else whole
 
 
-def in_words(prompt: str, schema: Mapping[str, Any]) -> str:
-    """The prompt of an agent whose program has no means of its own to ask for a shape."""
-    return prompt + _PROMPT.format(schema=json.dumps(schema, ensure_ascii=False))
+def said_in_words(schema: Mapping[str, Any], book: Book) -> str:
+    """What asks for a shape in a prompt."""
+    return book.part("schema", schema=json.dumps(schema, ensure_ascii=False))
+
+
+def in_words(turn: Turn) -> Turn:
+    """The turn of an agent whose program has no means of its own to ask for a shape."""
+    if turn.schema is None:
+        return turn
+    return replace(turn, prompt=f"{turn.prompt}\n\n{turn.schema_in_words or said_in_words(turn.schema, _ENGLISH)}\n")
 
 
 def strict_form(schema: Mapping[str, Any]) -> Mapping[str, Any] | None:
@@ -83,11 +90,12 @@ def ask(
     kind: type[_T],
     clean: Callable[[str], str],
     wrong_with: Callable[[_T], str | None] = lambda _: None,
+    book: Book = _ENGLISH,
 ) -> _T | NoAnswer:
     """One answer of this kind, asked for twice at most; `take` takes a turn with the prompt that it is given."""
     problem = ""
     for repair in (False, True):
-        answer = take(prompt + _REPAIR.format(problem=problem) if repair else prompt)
+        answer = take(f"{prompt}\n\n{book.part('repair', problem=problem)}" if repair else prompt)
         if isinstance(answer, NoAnswer):
             if answer.reason is not Reason.INVALID_ANSWER:
                 return answer
@@ -103,9 +111,9 @@ def ask(
     return NoAnswer(Reason.INVALID_ANSWER, f"no usable answer, also when asked again: {problem}")
 
 
-def ask_for_text(take: Callable[[str], Answer | NoAnswer], prompt: str) -> Answer | NoAnswer:
+def ask_for_text(take: Callable[[str], Answer | NoAnswer], prompt: str, book: Book = _ENGLISH) -> Answer | NoAnswer:
     """The same where any text will do: one that its program could not hand over is asked for once more."""
     answer = take(prompt)
     if isinstance(answer, NoAnswer) and answer.reason is Reason.INVALID_ANSWER:
-        return take(f"{prompt}\n{part('again', problem=answer.detail)}")
+        return take(f"{prompt}\n\n{book.part('again', problem=answer.detail)}")
     return answer

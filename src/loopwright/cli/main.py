@@ -43,6 +43,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "unlatch": ("unlatch", "Show why the workspace is latched, and unlatch it."),
     "analyze": ("analyze.group", "Experiments: do self-reports deserve trust? And the gate on them."),
     "explain": ("explain", "Explain error codes, needs, secrets, settings and more."),
+    "prompts": ("prompts.group", "What agents are told: list, show, and copy a text to make it yours."),
     "settings": ("settings", "Show every setting and where its value comes from."),
     "doctor": ("doctor", "Check this machine and this workspace; --fix repairs."),
     "selftest": ("selftest", "Run a tiny plan and check this machine against the contract."),

@@ -16,6 +16,7 @@ from loopwright.kernel import codec
 from loopwright.kernel.files import shown
 from loopwright.reflection.model import MostLikelyWrong, Point, SurfaceName
 from loopwright.reflection.store import Stored
+from loopwright.verbs.judged import judged
 from loopwright.verbs.reflect import ByHand, Report, export, find, reflect, shelf
 
 _SURFACES: tuple[SurfaceName, ...] = ("auth", "data", "infra", "build", "ui", "test", "docs", "none")
@@ -36,6 +37,7 @@ Examples:
   loopwright reflect list
   loopwright reflect show                                      the last one
   loopwright reflect export --form csv > reflections.csv
+  loopwright reflect export --form corpus > corpus.jsonl       for `loopwright analyze calibration corpus.jsonl`
 """
 
 
@@ -108,7 +110,7 @@ def list_command(project_root: Path, as_json: bool) -> int:
     return 0
 
 
-@command.command("show")
+@command.command("show", short_help="Show one reflection.")
 @click.argument("name", required=False)
 @in_workspace
 def show_command(name: str | None, project_root: Path, as_json: bool) -> int:
@@ -117,12 +119,23 @@ def show_command(name: str | None, project_root: Path, as_json: bool) -> int:
     return 0
 
 
-@command.command("export")
-@click.option("--form", type=click.Choice(["jsonl", "csv"]), default="jsonl", show_default=True, help="Which form.")
+@command.command("export", short_help="Print all reflections.")
+@click.option(
+    "--form",
+    type=click.Choice(["jsonl", "csv", "corpus"]),
+    default="jsonl",
+    show_default=True,
+    help="Which form; corpus: for `analyze calibration`, what checks said beside what builders said.",
+)
 @in_workspace
-def export_command(form: Literal["jsonl", "csv"], project_root: Path, as_json: bool) -> int:
+def export_command(form: Literal["jsonl", "csv", "corpus"], project_root: Path, as_json: bool) -> int:
     """Print all reflections, for other programs; --json is --form jsonl. What is none is named on standard error."""
-    found = shelf(context_of(project_root))
+    context = context_of(project_root)
+    if form == "corpus":
+        for one in judged(context):
+            sys.stdout.buffer.write(codec.to_json_line(one))
+        return 0
+    found = shelf(context)
     for text in export(found.stored, "jsonl" if as_json else form):
         sys.stdout.buffer.write(text.encode())
     for bad in found.unreadable:

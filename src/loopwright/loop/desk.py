@@ -8,12 +8,14 @@ from pathlib import Path
 import msgspec
 
 from loopwright.agents.port import Agent
+from loopwright.agents.prompts.book import Book
 from loopwright.kernel.clock import Clock
 from loopwright.kernel.process import Cancellation, Freezer
 from loopwright.loop.craft import Craft, Plain
 from loopwright.loop.model import Loop
 from loopwright.loop.reflecting import Reflect, nobody
 from loopwright.loop.store import LoopStore
+from loopwright.reflection.model import CaptureMode
 from loopwright.runner.model import Environment, Limits
 from loopwright.runner.order import Tools
 from loopwright.sandbox.model import Request
@@ -50,6 +52,9 @@ class Desk(msgspec.Struct, frozen=True):
     cancellation: Cancellation
     freezer: Freezer
     ask: Ask
+    book: Book
+    # Whether builders are asked how sure they are.
+    reflection: CaptureMode = "off"
     craft: Craft = Plain()
     # Told of each turn whose work is kept.
     reflect: Reflect = nobody

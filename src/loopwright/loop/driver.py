@@ -89,7 +89,9 @@ def advance(loop_id: str, desk: Desk, shop: Workshop) -> Loop:
     except Stopped as stop:
         session = stop.session if isinstance(stop, TurnStopped) else None
         return _interrupted(desk, loop, under_way, session)
-    return _record(desk, loop, outcome)
+    after = _record(desk, loop, outcome)
+    is_done = len(after.completed_actions) > len(loop.completed_actions)
+    return develop.ask_back(loop, desk, shop, outcome) if is_done and isinstance(outcome, c.FinishDevelop) else after
 
 
 def _perform(loop: Loop, desk: Desk, shop: Workshop, under_way: UnderWay) -> c.Command:

@@ -124,6 +124,8 @@ def _of_turns(event: e.Event, say: Catalogue) -> str:
             return say.told(takeover_in_words(one))
         case e.CostCounted(spent=spent):
             return say.words("it cost {spent}", spent=_spent_in_words(spent, say))
+        case e.ProgressNoted(text=text, by="worker"):
+            return say.told(text)  # our own words, where all others are an agent's
         case e.ProgressNoted(text=text, by=by):
             return say.words("{by} says: {text}", by=by, text=text)
         case e.DecisionAsked(decision=decision):

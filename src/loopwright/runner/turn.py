@@ -25,8 +25,10 @@ from loopwright.agents.port import (
     Turn,
     Used,
 )
-from loopwright.agents.prompts import part
+from loopwright.agents.prompts.book import Book
+from loopwright.agents.structured import said_in_words
 from loopwright.kernel import codec
+from loopwright.kernel.digest import sha256
 from loopwright.kernel.files import make_folder
 from loopwright.kernel.process import Cancellation
 from loopwright.runner.admission import Admission, admitted, forwarded, way_out
@@ -56,6 +58,10 @@ class Asked(msgspec.Struct, frozen=True):
     may_ask_people: bool = False
     # The JSON Schema of the answer; None where text is wanted.
     schema: Mapping[str, Any] | None = None
+    # By what it is put together, whatever the runner adds.
+    book: Book = Book()
+    # Whether only an answer is wanted: nothing is to be written, and what a turn before it did is still there.
+    is_question: bool = False
 
 
 class TurnRecord(msgspec.Struct, frozen=True):
@@ -78,6 +84,10 @@ class TurnRecord(msgspec.Struct, frozen=True):
     tokens: int | None = None
     usd: float | None = None
     price: str = "unknown"
+    # What it was asked: the digest of prompt.md, its language, and which texts were not ours, each with its digest.
+    prompt_sha256: str = ""
+    prompt_language: str = ""
+    own_prompts: tuple[str, ...] = ()
 
     def with_outcome(self, answer: Answer | NoAnswer) -> TurnRecord:
         """The same with its end."""
@@ -120,13 +130,13 @@ def take_turn(
     meter = meter or meter_for(agent, asked, booth)
     make_folder(asked.record)
     clean = booth.redactor.clean
-    (asked.record / "prompt.md").write_bytes(clean(asked.prompt).data)
-    record = TurnRecord(agent.name, asked.role.value)
+    record = replace(TurnRecord(agent.name, asked.role.value), **_written_down(asked, asked.prompt, booth))
     with admitted(agent, booth, settings) as admission:
         if isinstance(admission, NoAnswer):
             answer: Answer | NoAnswer = admission
         else:
             turn = _turn(agent, asked, admission)
+            words = _written_down(asked, turn.prompt, booth)
             start = _Starter(agent.name, admission, asked, settings, cancellation, meter)
             try:
                 answer = _with_way_on(agent, agent.take(turn, start))
@@ -134,7 +144,7 @@ def take_turn(
             finally:
                 meter.read_to_the_end()
                 meter.session = meter.session or meter.used.session
-            record = start.record(turn)
+            record = replace(start.record(turn), **words)
     cancellation.raise_if_requested()
     if meter.over is not None:
         answer = NoAnswer(Reason.BUDGET_USED, f"the turn was ended: its budget of {meter.over} is used")
@@ -146,13 +156,26 @@ def take_turn(
     return Taken(answer, meter.worked_s, meter.used)
 
 
+def _written_down(asked: Asked, prompt: str, booth: Booth) -> dict[str, Any]:
+    """Keep what is asked beside the record, and say in the record what that was made of."""
+    data = booth.redactor.clean(prompt).data
+    (asked.record / "prompt.md").write_bytes(data)
+    own = sorted(asked.book.own.values(), key=lambda one: one.name)
+    return {
+        "prompt_sha256": sha256(data),
+        "prompt_language": asked.book.language,
+        "own_prompts": tuple(f"{one.origin} {one.name} sha256 {one.sha256}" for one in own),
+    }
+
+
 def _turn(agent: Agent, asked: Asked, admission: Admission) -> Turn:
     sandbox, session = admission.booth.sandbox, asked.session
     prompt = asked.prompt
     if isinstance(agent, CanResume):
         known = session is not None and admission.home is not None
         if known and agent.knows(admission.home or Path(), sandbox.place.repo, session or ""):
-            prompt = f"{part('resumed')}\n{prompt}"
+            # Whoever goes on was interrupted, and finds its last turn undone.
+            prompt = prompt if asked.is_question else f"{asked.book.part('resumed')}\n\n{prompt}"
         else:
             session = None
     return Turn(
@@ -165,8 +188,10 @@ def _turn(agent: Agent, asked: Asked, admission: Admission) -> Turn:
         home=admission.home,
         program=admission.program.path if admission.program is not None else None,
         schema=asked.schema,
+        schema_in_words=said_in_words(asked.schema, asked.book) if asked.schema is not None else "",
         session=session,
         number=asked.number,
+        is_question=asked.is_question,
         is_confined=sandbox.confinement.used != "none",
     )
 

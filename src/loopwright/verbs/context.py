@@ -10,6 +10,7 @@ import msgspec
 
 from loopwright.agents.credentials import secret_texts
 from loopwright.agents.port import Agent, HasNeeds
+from loopwright.agents.prompts.book import Book
 from loopwright.errors import AgentFailed, GitFailed, LoopwrightError, SettingsInvalid, ToolMissing
 from loopwright.evidence.store import RunStore
 from loopwright.kernel import git
@@ -35,6 +36,8 @@ class Context(msgspec.Struct, frozen=True):
     isolations: tuple[Isolation, ...]
     open_agent: Callable[[str], Agent]
     known_agents: Callable[[], tuple[Agent, ...]]
+    # What agents are told, read once; `PromptInvalid` where somebody's own text can't be used.
+    prompts: Callable[[], Book]
 
     @property
     def project(self) -> Path:

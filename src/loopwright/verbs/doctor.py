@@ -23,6 +23,7 @@ from loopwright.verbs.context import Context
 from loopwright.verbs.hook_check import check_hooks
 from loopwright.verbs.install_check import check_installed
 from loopwright.verbs.loop.check import check_loops
+from loopwright.verbs.prompts import REMEDY, chosen_language, own_prompts
 from loopwright.verbs.recover import recover
 from loopwright.verbs.workflow.check import check_workflows
 from loopwright.verbs.workflow.check_places import check_places
@@ -104,6 +105,7 @@ def _workspace(context: Context, fix: bool) -> Iterator[Symptom]:
     yield Symptom("workspace", "ok", f"{shown(layout.root)}, layout {layout.flavour}")
     yield from _mixed_layouts(layout)
     yield from _hooks(context)
+    yield from _prompts(context)
     yield from _journal(context, fix)
     yield from _loops(context, fix)
     for one in (*check_workflows(context, fix=fix), *check_places(context)):
@@ -138,6 +140,18 @@ def _hooks(context: Context) -> Iterator[Symptom]:
         yield Symptom(part.where, part.health, part.said, part.remedy, part.code)
     if not found:
         yield Symptom("reflection hook", "ok", "no agent has it (`loopwright install` registers it)")
+
+
+def _prompts(context: Context) -> Iterator[Symptom]:
+    """Whose words agents are given: what a cloned repository brings should be seen."""
+    own, unusable = own_prompts(context)
+    language = chosen_language(context.settings.values)
+    for one in unusable:
+        yield Symptom("prompts", "problem", f"{shown(one.path)}: {one.why}", REMEDY, "prompt_invalid")
+    if own:
+        yield Symptom("prompts", "note", f"not ours: {', '.join(own)}", "`loopwright prompts list`", "prompts_own")
+    elif not unusable:
+        yield Symptom("prompts", "ok", f"ours, in the language {language}")
 
 
 def _loops(context: Context, fix: bool) -> Iterator[Symptom]:

@@ -31,6 +31,7 @@ _ERRORS = (
     ("STORAGE_FAILED", "1", "the disk is full or read-only", "free space; loopwright gc"),
     ("DAMAGED_FILE", "1", "a file of ours is not what was written", "loopwright doctor --fix"),
     ("SETTINGS_INVALID", "1", "an unknown key or a wrong value", "correct it"),
+    ("PROMPT_INVALID", "1", "a prompt of your own can't be used", "correct it; loopwright prompts list"),
     ("TOOL_MISSING", "1", "a program is not installed", "install it"),
     ("GIT_FAILED", "1", "git ran and refused", "loopwright doctor"),
     ("UNKNOWN_RUN", "1", "no run of that name, or nothing to repeat", "name another"),

@@ -10,7 +10,7 @@ import msgspec
 
 from loopwright.agents.failover import told_end
 from loopwright.agents.port import Agent, NoAnswer, Reason, Role
-from loopwright.agents.prompts import prompt_for
+from loopwright.agents.prompts.book import Book
 from loopwright.errors import AgentFailed, Interrupted
 from loopwright.kernel.digest import sha256
 from loopwright.kernel.process import Cancellation, Stopped
@@ -70,10 +70,11 @@ def ask_for_plan(
     settings = context.settings.values.agents.named.get(agent.name, AgentSettings())
     asked = Asked(
         role=Role.REPLANNER,
-        prompt=_prompt(blocker, redactor.clean(failed.plan).text),
+        prompt=_prompt(context.prompts(), blocker, redactor.clean(failed.plan).text),
         record=context.layout.turn(f"{failed.last.evidence.run_id}-replan-{failed.number}"),
         timeout_s=settings.timeout_s,
         may_use_web=_may_use_web(blocker),
+        book=context.prompts(),
     )
     try:
         with _sandbox_for_turn(context, failed.last, cancellation) as sandbox:
@@ -107,16 +108,16 @@ def _may_use_web(blocker: Blocker) -> bool:
     return blocker.needs == "RESEARCH"
 
 
-def _prompt(blocker: Blocker, plan: str) -> str:
+def _prompt(book: Book, blocker: Blocker, plan: str) -> str:
     may = _may_use_web(blocker)
-    return prompt_for(
-        Role.REPLANNER,
+    return book.prompt(
+        "replanner",
         needs=blocker.needs,
         needs_reason=blocker.needs_reason,
-        web="You may look things up on the web." if may else "Do not use the web: everything that you need is here.",
+        web=book.part("web") if may else book.part("no_web"),
         blocker=blocker_text(blocker),
         plan=plan,
-        evidence="run/evidence.json and run/logs/ beside this prompt",
+        evidence=book.part("evidence"),
     )
 
 

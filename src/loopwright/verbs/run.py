@@ -51,6 +51,8 @@ def run(context: Context, request: RunRequest, listener: Listener, cancellation:
     emitter = Emitter(listener)
     # Before the run: a name that does not exist should not come to light after an hour of work.
     agent = context.open_agent(request.replan_with) if request.replan_with is not None else None
+    if agent is not None:
+        context.prompts()
     path = request.plan or context.layout.plan
     first = _once(context, path, lambda: read_plan_file(path), emitter, cancellation)
     if agent is None or first.failure is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 
 from loopwright.kernel.clock import Clock, utc_now
@@ -13,6 +14,7 @@ from loopwright.sandbox.landlock import Landlock
 from loopwright.sandbox.port import Isolation
 from loopwright.sandbox.unconfined import Unconfined
 from loopwright.verbs.context import Context
+from loopwright.verbs.prompts import open_book
 from loopwright.wiring.agents import known_agents, open_agent
 from loopwright.wiring.place import find_place
 from loopwright.workspace.settings import Flags
@@ -36,4 +38,5 @@ def build_context(
         isolations=ISOLATIONS,
         open_agent=lambda name: open_agent(name, place.settings, place.layout.root, environment),
         known_agents=lambda: tuple(known_agents(place.settings, place.layout.root, environment)),
+        prompts=cache(lambda: open_book(place.layout, place.settings.values)),
     )

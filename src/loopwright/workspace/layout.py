@@ -171,6 +171,11 @@ class Layout(msgspec.Struct, frozen=True):
         return self.own / "plans"
 
     @property
+    def prompts(self) -> Path:
+        """Texts for agents in the place of ours."""
+        return self.own / names.PROMPTS
+
+    @property
     def snapshots(self) -> Path:
         """What specs were like when a round of clarifying ended."""
         return self.own / "specs"
@@ -315,6 +320,11 @@ def user_config() -> Path:
     """The user's own settings, for every workspace."""
     base = os.environ.get("XDG_CONFIG_HOME")
     return (Path(base) if base else user_home() / ".config") / "loopwright" / "config.toml"
+
+
+def user_prompts() -> Path:
+    """The user's own texts for agents, for every workspace."""
+    return user_config().with_name(names.PROMPTS)
 
 
 def user_receipt(settings_file: Path) -> Path:

@@ -17,6 +17,7 @@ INTEROP_LATCH = ".claude/latch.lock"
 INTEROP_LOOPS = ".loop"
 INTEROP_REFLECTIONS = ".mosaic"
 OPENSPEC = "openspec"
+PROMPTS = "prompts"
 # Other tools' workspaces, which `import` takes over.
 FOREIGN = {"loopx": ".loopx", "ccw": ".workflow", "openspec": OPENSPEC}
 STATE_FOLDERS = (OWN_FOLDER, ".claude/state", INTEROP_LOOPS, INTEROP_REFLECTIONS)

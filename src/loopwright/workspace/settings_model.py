@@ -100,7 +100,10 @@ class ReflectionSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True
 
     mode: Annotated[
         Literal["off", "solo", "orchestrated"],
-        Meta(description="mode of `loopwright reflect`; the hook obeys REFLECTION_MODE alone"),
+        Meta(
+            description="not off: builders are asked how sure they are; the mode of `loopwright reflect`, too; "
+            "REFLECTION_MODE wins, and the hook obeys that alone"
+        ),
     ] = "off"
     dir: Annotated[str, Meta(description="folder of reflections; empty: the layout's")] = ""
     input: Annotated[str, Meta(description="file of the self-report; empty: the layout's")] = ""
@@ -194,6 +197,10 @@ class AgentsSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         ),
     ] = 300
     quota_longest_s: Annotated[int, Meta(ge=1, description="the longest of these waits")] = 3600
+    language: Annotated[
+        Literal["auto", "en", "zh"],
+        Meta(description="language that agents are asked in; auto: that of workspace.document_language, else English"),
+    ] = "auto"
     named: Annotated[dict[str, AgentSettings], Meta(description="[agents.NAME] tables")] = {}
 
 

@@ -62,7 +62,7 @@ def add(
     return 0
 
 
-@command.command("edit")
+@command.command("edit", short_help="Change a task that nobody is at.")
 @click.argument("loop")
 @click.argument("task")
 @click.option("--description", help="What is to be done.")
@@ -104,7 +104,7 @@ def remove(loop: str, task: str, project_root: Path, as_json: bool) -> int:
     return 0
 
 
-@command.command("order")
+@command.command("order", short_help="Put these tasks first, in this order.")
 @click.argument("loop")
 @click.argument("tasks", nargs=-1, required=True)
 @in_workspace
@@ -115,7 +115,7 @@ def order(loop: str, tasks: tuple[str, ...], project_root: Path, as_json: bool) 
     return 0
 
 
-@command.command("import")
+@command.command("import", short_help="Add the tasks of a file, all or none.")
 @click.argument("loop")
 @click.argument("file", type=click.Path(path_type=Path))
 @in_workspace
@@ -126,7 +126,7 @@ def import_command(loop: str, file: Path, project_root: Path, as_json: bool) -> 
     return 0
 
 
-@command.command("generate")
+@command.command("generate", short_help="Ask an agent for tasks.")
 @click.argument("loop")
 @click.option("--agent", default="", help="Who plans; default: the loop's agent.")
 @click.option("--count", "most", type=click.IntRange(1), help="So many tasks at most.")

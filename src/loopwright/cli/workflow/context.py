@@ -55,7 +55,7 @@ def show_command(name: str, project_root: Path, as_json: bool) -> int:
     return 0
 
 
-@command.command("add")
+@command.command("add", short_help="Write a note.")
 @click.argument("name")
 @click.argument("text")
 @in_workspace

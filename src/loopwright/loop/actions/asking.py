@@ -12,7 +12,6 @@ from msgspec.structs import replace
 from loopwright.agents import structured
 from loopwright.agents.decision_requests import read_requests
 from loopwright.agents.port import Agent, Answer, NoAnswer, Reason, Role
-from loopwright.agents.prompts import part
 from loopwright.errors import AgentFailed
 from loopwright.kernel.clock import stamp
 from loopwright.kernel.process import Stopped
@@ -51,7 +50,7 @@ def ask(
     `HeldBack` or `HandedOver` when there is no agent for it.
     """
     asking = _Asking(loop, desk, booth, agent_name, role)
-    answer = asking.settled(structured.ask_for_text(asking.take, prompt))
+    answer = asking.settled(structured.ask_for_text(asking.take, prompt, desk.book))
     return answer, asking.called
 
 
@@ -69,7 +68,20 @@ def ask_for(
 ) -> _T | NoAnswer:
     """The same for an answer of this kind. `work` names what is done where no action is under way."""
     asking = _Asking(loop, desk, booth, agent_name, role, taken, work, structured.schema_of(kind))
-    return asking.settled(structured.ask(asking.take, prompt, kind, lambda text: booth.redactor.clean(text).text))
+    clean = booth.redactor.clean
+    return asking.settled(structured.ask(asking.take, prompt, kind, lambda text: clean(text).text, book=desk.book))
+
+
+def called_for(loop: Loop, desk: Desk, agent_name: str) -> str:
+    """Who is asked now when this agent is named, at the action under way: the agent, or who stands in for it."""
+    work = loop.under_way.id if loop.under_way is not None else ""
+    return _who_works(loop, desk, agent_name, work)
+
+
+def _who_works(loop: Loop, desk: Desk, agent_name: str, work: str) -> str:
+    if not work or agent_name == SHELL or not desk.order:
+        return agent_name
+    return seats(loop, desk, work, stamp(desk.clock())).who_works(agent_name)
 
 
 class _Asking:
@@ -106,7 +118,7 @@ class _Asking:
         loop = desk.store.load(self._loop.loop_id)  # somebody may have given it more since the action began
         if (hold := hold_before_call(loop, now)) is not None:
             raise HeldBack(hold)
-        self.called = self._who_works(loop, now)
+        self.called = _who_works(loop, desk, self._named, self._work)
         try:
             agent = desk.open_agent(self.called)
         except AgentFailed as problem:
@@ -116,7 +128,7 @@ class _Asking:
         letters.tell(loop, desk, booth, self._role)
         self._turns += 1
         with letters.listening(loop, desk, booth, self._role):
-            answer = _paid_for(loop, desk, booth, agent, self.called, asked, meter)
+            answer = paid_for(loop, desk, booth, agent, self.called, asked, meter)
         self._session = meter.session
         letters.collect(booth, asked.record)
         answer, waiting = _put_to_people(loop, desk, booth, answer)
@@ -134,12 +146,6 @@ class _Asking:
             self._desk.store.load(self._loop.loop_id), self._desk, self._work, (self._named, self.called, self._role),
             reply, session=self._session, turn_taken=self._turns > 0,
         )  # fmt: skip
-
-    def _who_works(self, loop: Loop, now: str) -> str:
-        """The agent that was named, or who stands in for it where the user allows that."""
-        if not self._work or self._named == SHELL or not self._desk.order:
-            return self._named
-        return seats(loop, self._desk, self._work, now).who_works(self._named)
 
     def _count_the_last(self) -> None:
         """A turn that came to nothing was one, too: a repair is another."""
@@ -188,23 +194,27 @@ def _asked(loop: Loop, desk: Desk, agent: Agent, role: Role, prompt: str, taken:
     under_way = loop.under_way
     return Asked(
         role=role,
-        prompt=prompt if agent.name == SHELL else f"{prompt}\n{part('decisions')}{_decided(loop)}",
-        record=_record(desk.progress(loop) / "turns", f"{under_way.id if under_way else 'none'}-{role.value}"),
+        prompt=prompt if agent.name == SHELL else f"{prompt}\n\n{desk.book.part('decisions')}\n{_decided(loop, desk)}",
+        record=record_folder(desk.progress(loop) / "turns", f"{under_way.id if under_way else 'none'}-{role.value}"),
         timeout_s=desk.agent_settings(agent.name).timeout_s,
         session=under_way.session if under_way else None,
         number=taken + loop.turns.get(under_way.turns_as if under_way else _PLANNING, 0),
         may_ask_people=under_way is not None,
+        book=desk.book,
         allowance=Allowance(*(left_for_a_turn(loop, name) for name in Allowance.__struct_fields__)),
     )
 
 
-def _decided(loop: Loop) -> str:
-    answered = [one for one in loop.decisions if one.answer is not None]
-    lines = "".join(f"- {one.id}: {one.question}\n  Answer: {one.answer}\n" for one in answered)
-    return f"\nThis is decided; do not ask it again:\n{lines}" if lines else ""
+def _decided(loop: Loop, desk: Desk) -> str:
+    lines = "\n".join(
+        desk.book.part("decided_one", id=one.id, question=one.question, answer=one.answer)
+        for one in loop.decisions
+        if one.answer is not None
+    )
+    return f"\n{desk.book.part('decided', lines=lines)}\n" if lines else ""
 
 
-def _record(turns: Path, name: str) -> Path:
+def record_folder(turns: Path, name: str) -> Path:
     """A folder of its own for every try: what a worker that died left of the same turn stays as it is."""
     tries = itertools.count(2)
     record = turns / name
@@ -213,10 +223,20 @@ def _record(turns: Path, name: str) -> Path:
     return record
 
 
-def _paid_for(
-    loop: Loop, desk: Desk, booth: Booth, agent: Agent, called: str, asked: Asked, meter: Meter
+def paid_for(
+    loop: Loop,
+    desk: Desk,
+    booth: Booth,
+    agent: Agent,
+    called: str,
+    asked: Asked,
+    meter: Meter,
+    counts_at_once: Action | None = None,
 ) -> Answer | NoAnswer:
-    """Take the turn; what it used is counted also when it is stopped, and by the next worker when we die."""
+    """Take the turn; what it used is counted also when it is stopped, and by the next worker when we die.
+
+    The turn itself is counted when its action ends, but for one that does nothing for the action.
+    """
     task_id = loop.under_way.task_id if loop.under_way is not None else None
     # A shell has no capacity in which it is asked.
     role = None if agent.name == SHELL else asked.role.value
@@ -232,7 +252,7 @@ def _paid_for(
     finally:
         spent = spent_on(agent.name, meter.used, meter.worked_s, answer if isinstance(answer, Answer) else None)
         with desk.store.changing(loop.loop_id) as opened:
-            of = None if loop.under_way is not None else _PLANNING
+            of = counts_at_once or (None if loop.under_way is not None else _PLANNING)
             opened.apply(c.Count(spent=spent, task_id=task_id, turn=turn.name, turn_of=of, role=role), WORKER)
         _note(loop, desk, booth, meter.used.problems)
     return answer

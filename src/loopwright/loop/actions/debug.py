@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from loopwright.agents.port import NoAnswer, Role
-from loopwright.agents.prompts import prompt_for
 from loopwright.agents.structured import read_answer
 from loopwright.kernel.clock import stamp
 from loopwright.loop import commands as c
@@ -33,7 +32,7 @@ def perform(loop: Loop, desk: Desk, action_id: str) -> c.Command:
         # What a worker that died had been told is on record: nobody is asked, or paid, for it again.
         found = loop.debug.hypotheses
         if not found:
-            answer = ask_for(loop, desk, booth, loop.agent, Role.DEBUGGER, _prompt(loop), ProposedHypotheses)
+            answer = ask_for(loop, desk, booth, loop.agent, Role.DEBUGGER, _prompt(loop, desk), ProposedHypotheses)
             if isinstance(answer, NoAnswer):
                 return _nothing(loop, action_id, f"{answer.reason}: {redactor.clean(answer.detail).text}")
             found = tuple(_hypotheses(_by_likelihood(answer)))
@@ -195,11 +194,11 @@ def _nothing(loop: Loop, action_id: str, error: str) -> c.Command:
     return c.FinishDebug(action_id=action_id, fix=None, mark=mark, error=error)
 
 
-def _prompt(loop: Loop) -> str:
+def _prompt(loop: Loop, desk: Desk) -> str:
     failed = [one for one in loop.validation.results if one.status == "failed"][:10]
     failing = "\n".join(f"- {one.suite}: {one.test_name}: {one.error_message[:500]}" for one in failed)
     history = "\n".join(f"- {task.id} ({task.status}): {task.description}" for task in loop.tasks)
-    return prompt_for(Role.DEBUGGER, failing=failing or "The test command fails.", history=history)
+    return desk.book.prompt("debugger", failing=failing or desk.book.part("tests_fail"), history=history)
 
 
 def _read(log: Path) -> str:

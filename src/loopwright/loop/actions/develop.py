@@ -6,9 +6,9 @@ from pathlib import Path
 
 from loopwright.agents.mailbox import read_reflections, read_self_report
 from loopwright.agents.port import Answer, NoAnswer, Reason, Role
-from loopwright.agents.prompts import prompt_for
 from loopwright.kernel.clock import stamp
 from loopwright.loop import commands as c
+from loopwright.loop.actions import confidence
 from loopwright.loop.actions.asking import HeldBack, ask, ask_for
 from loopwright.loop.craft import Look
 from loopwright.loop.desk import Desk
@@ -34,9 +34,11 @@ def perform(loop: Loop, desk: Desk, shop: Workshop, action_id: str, task: Task) 
 
 def _worked(loop: Loop, desk: Desk, shop: Workshop, action_id: str, task: Task) -> c.Command:
     redactor = desk.tools().redactor
+    prompt = _prompt(loop, desk, task)
+    confidence.ask_before(loop, desk, task, prompt)
     with shop.booth(loop, redactor) as booth:
         desk.craft.brief(loop, booth.mailbox)
-        answer, by = ask(loop, desk, booth, task.tool, Role.BUILDER, _prompt(loop, desk, task))
+        answer, by = ask(loop, desk, booth, task.tool, Role.BUILDER, prompt)
         error = f"{answer.reason}: {redactor.clean(answer.detail).text}" if isinstance(answer, NoAnswer) else None
         is_tried = desk.craft.tries(loop, task, answer if isinstance(answer, NoAnswer) else None)
         # Half of a failed try is no work: the next one starts from what was kept before.
@@ -76,6 +78,14 @@ def _built(loop: Loop, task: Task, by: str, answer: Answer, files: tuple[str, ..
     )  # fmt: skip
 
 
+def ask_back(loop: Loop, desk: Desk, shop: Workshop, outcome: c.FinishDevelop) -> Loop:
+    """What was done is on record; the loop as it is after whoever did it was asked how sure they are."""
+    task = loop.task(loop.under_way.task_id or "") if loop.under_way is not None else None
+    if task is None or outcome.outcome != "completed" or desk.reflection == "off":
+        return desk.store.load(loop.loop_id)
+    return confidence.ask_after(loop, desk, shop, task, _prompt(loop, desk, task), outcome.files_changed)
+
+
 def _looked(loop: Loop, desk: Desk, action_id: str, task: Task, look: Look) -> c.Command:
     """In a sandbox of its own, which goes: what counts is the answer."""
     with workshop(loop, desk, desk.tools().redactor) as booth:
@@ -100,14 +110,14 @@ def _prompt(loop: Loop, desk: Desk, task: Task) -> str:
     if (special := desk.craft.prompt(loop, task)) is not None:
         return special
     last = next((error for error in reversed(loop.errors)), None)
-    return prompt_for(
-        Role.BUILDER,
+    return desk.book.prompt(
+        "builder",
         task_id=task.id,
         task=task.description,
         title=loop.title,
         description=loop.description,
-        blocker=f"What went wrong last: {last.message}\n" if last is not None else "",
-        test_command=desk.settings.test_command or "(none is configured)",
+        blocker=f"{desk.book.part('last_failure', message=last.message)}\n" if last is not None else "",
+        test_command=desk.settings.test_command or desk.book.part("no_test_command"),
     )
 
 

@@ -6,7 +6,6 @@ import itertools
 from typing import Literal
 
 from loopwright.agents.port import NoAnswer, Role
-from loopwright.agents.prompts import part, prompt_for
 from loopwright.kernel.clock import stamp
 from loopwright.loop.actions.asking import HeldBack, ask_for
 from loopwright.loop.answers import ProposedTasks
@@ -19,7 +18,8 @@ def plan_tasks(loop: Loop, desk: Desk, agent: str, most: int | None = None, work
     """New tasks with ids of their own; `HeldBack` when none came. `work` is its name where no action is under way."""
     redactor = desk.tools().redactor
     with workshop(loop, desk, redactor) as booth:
-        answer = ask_for(loop, desk, booth, agent, Role.PLANNER, _prompt(loop, most), ProposedTasks, work=work)
+        prompt = _prompt(loop, desk, most)
+        answer = ask_for(loop, desk, booth, agent, Role.PLANNER, prompt, ProposedTasks, work=work)
     if isinstance(answer, NoAnswer):
         raise _held(
             desk, answer.reason, f"no plan came from {agent}: {answer.reason}: {redactor.clean(answer.detail).text}"
@@ -41,12 +41,12 @@ def plan_tasks(loop: Loop, desk: Desk, agent: str, most: int | None = None, work
     )
 
 
-def _prompt(loop: Loop, most: int | None) -> str:
-    prompt = prompt_for(Role.PLANNER, title=loop.title, description=loop.description)
+def _prompt(loop: Loop, desk: Desk, most: int | None) -> str:
+    prompt = desk.book.prompt("planner", title=loop.title, description=loop.description)
     if loop.tasks:
         known = "\n".join(f"- {task.id} ({task.status}): {task.description}" for task in loop.tasks)
-        prompt += part("known_tasks", known=known)
-    return prompt if most is None else f"{prompt}\nGive {most} tasks at most.\n"
+        prompt += f"\n{desk.book.part('known_tasks', known=known)}\n"
+    return prompt if most is None else f"{prompt}\n{desk.book.part('most_tasks', most=str(most))}\n"
 
 
 def _mode(text: str) -> Literal["analysis", "write"]:

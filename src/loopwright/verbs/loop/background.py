@@ -36,6 +36,7 @@ def start_detached(context: Context, loop_id: str) -> Detached:
     store = store_of(context)
     if has_worker(context, loop_id):
         raise driven_already(context, loop_id)
+    context.prompts()
     # Here and not in the worker: what the rules refuse, the person who asked should hear at once.
     with store.changing(loop_id) as opened:
         if not opened.loop.is_for_a_worker:

@@ -22,6 +22,7 @@ from loopwright.verbs.context import Context
 from loopwright.verbs.loop.control import actor, store_of
 from loopwright.verbs.loop.dead_worker import settle_after_a_dead_worker
 from loopwright.verbs.loop.reflections import reflector
+from loopwright.verbs.reflect import capture_mode
 from loopwright.workspace.settings_model import AgentSettings
 
 HAS_WORKER = "has_worker"
@@ -38,6 +39,7 @@ def start(
     """
     store = store_of(context)
     with as_worker(context, loop_id):
+        context.prompts()
         with store.changing(loop_id) as opened:
             # A running loop without a worker is one whose worker died: it goes on where that one was.
             if is_held_for_choice(opened.loop):
@@ -133,6 +135,8 @@ def desk_for(
         cancellation=cancellation,
         freezer=freezer,
         ask=ask,
+        book=context.prompts(),
+        reflection=capture_mode(context),
         craft=craft or Plain(),
         reflect=reflector(context),
     )

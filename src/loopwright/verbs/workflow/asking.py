@@ -150,7 +150,12 @@ def _asked_of(
                 return _taken(context, wanted, agent, asked, booth, cancellation)
 
             return structured.ask(
-                take, wanted.prompt + demand_of(context), kind, lambda text: redactor.clean(text).text, wrong_with
+                take,
+                wanted.prompt + demand_of(context),
+                kind,
+                lambda text: redactor.clean(text).text,
+                wrong_with,
+                context.prompts(),
             )
     except Stopped as stop:
         raise Interrupted(str(stop), hint="the same command again goes on") from stop
@@ -164,6 +169,7 @@ def _asked(context: Context, wanted: Wanted, prompt: str, name: str, number: int
         timeout_s=_settings(context, wanted.agent).timeout_s,
         number=number,
         schema=schema,
+        book=context.prompts(),
         allowance=wanted.spending.allowance() if wanted.spending is not None else Allowance(),
     )
 

@@ -68,6 +68,7 @@ def slug_from(name: str) -> str:
 
 def prepare_build(context: Context, name: str, wish: BuildWish, tell: Tell, cancellation: Cancellation) -> str:
     """Enter the stage where that is still to be done, and make the loop that builds; its id."""
+    context.prompts()  # what is wrong with a text comes to light before anything is entered
     slug = slug_from(name)
     base = _controlled(context, slug, tell, cancellation)
     with store_of(context).changing(slug) as opened:

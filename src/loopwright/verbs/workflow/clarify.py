@@ -5,7 +5,6 @@ from __future__ import annotations
 import msgspec
 
 from loopwright.agents.port import Role
-from loopwright.agents.prompts import prompt_for
 from loopwright.errors import WorkflowRefused
 from loopwright.kernel.clock import compact_stamp
 from loopwright.kernel.files import write_durably
@@ -27,8 +26,6 @@ from loopwright.workflow.readiness import standing_of
 from loopwright.workflow.store import Opened
 from loopwright.workspace.layout import record_choice
 
-_PRESS = "At least one earlier answer must be put to the test: none was yet, so press on one of them."
-
 
 class Clarified(msgspec.Struct, frozen=True):
     """How it stands after a round: the question that is open now, where there is one."""
@@ -38,7 +35,7 @@ class Clarified(msgspec.Struct, frozen=True):
     item: str | None = None
 
 
-class _Reply(msgspec.Struct, frozen=True, kw_only=True):
+class Clarification(msgspec.Struct, frozen=True, kw_only=True):
     """What a clarifier answers."""
 
     sections: dict[str, str] = {}
@@ -114,10 +111,10 @@ def profile_of(name: str) -> Profile:
     return PROFILES[name]
 
 
-def _by_rule(context: Context, workflow: Workflow, spec: Spec) -> _Reply:
+def _by_rule(context: Context, workflow: Workflow, spec: Spec) -> Clarification:
     pressed = frozenset(one.presses_on for one in workflow.rounds if one.presses_on)
     asked = next_question(spec, pressed, documents_of(context))
-    return _Reply() if asked is None else _Reply(question=asked.question, presses_on=asked.presses_on)
+    return Clarification() if asked is None else Clarification(question=asked.question, presses_on=asked.presses_on)
 
 
 def _by_agent(
@@ -127,13 +124,14 @@ def _by_agent(
     agent: str,
     cancellation: Cancellation,
     spending: Spending | None,
-) -> _Reply:
+) -> Clarification:
     pressed = any(one.presses_on for one in workflow.rounds)
-    prompt = prompt_for(
-        Role.CLARIFIER,
-        idea=workflow.idea or "(see Intent)",
+    book = context.prompts()
+    prompt = book.prompt(
+        "clarifier",
+        idea=workflow.idea or book.part("idea_in_spec"),
         spec=spec.page.render().decode(),
-        press="" if pressed or not spec.items else _PRESS,
+        press="" if pressed or not spec.items else book.part("press"),
         sections=", ".join(name for name in s.SECTIONS if name not in s.KEPT_BY_TOOL),
     )
     wanted = Wanted(
@@ -141,10 +139,10 @@ def _by_agent(
         name=f"{workflow.slug}-clarify-{len(workflow.rounds) + 1}", number=workflow.turns_of(Role.CLARIFIER.value),
         spending=spending,
     )  # fmt: skip
-    return ask_agent(context, wanted, _Reply, cancellation).reply
+    return ask_agent(context, wanted, Clarification, cancellation).reply
 
 
-def _taken(context: Context, opened: Opened, reply: _Reply) -> Clarified:
+def _taken(context: Context, opened: Opened, reply: Clarification) -> Clarified:
     """Put what came of the round on record; what a person wrote meanwhile stays."""
     _require_clarifying(opened.workflow)
     spec = _spec(opened)

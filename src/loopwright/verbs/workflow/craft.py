@@ -8,8 +8,7 @@ from pathlib import Path
 import msgspec
 
 from loopwright.agents.mailbox import Checks, ShownCheck, leave_checks
-from loopwright.agents.port import NoAnswer, Role
-from loopwright.agents.prompts import prompt_for
+from loopwright.agents.port import NoAnswer
 from loopwright.errors import Interrupted
 from loopwright.evidence.model import StepRecord
 from loopwright.kernel.files import make_folder
@@ -91,16 +90,17 @@ class SliceCraft:
         checks = one.checks if one is not None else slices.checks
         shown = [f"`{check.command}`" for check in checks if not check.hidden]
         hidden = sum(check.hidden for check in checks)
+        book = self._context.prompts()
         last = next((error.message for error in reversed(loop.errors)), "")
-        return prompt_for(
-            Role.BUILDER,
-            about="slice",
+        return book.prompt(
+            "builder_slice",
             task=f"{one.id} {one.title}: {one.behavior}" if one is not None else task.description,
-            criteria="; ".join(one.acceptance_criteria) if one is not None else "every check passes",
-            checks=", ".join(shown + ([f"{hidden} that you are not shown"] if hidden else [])) or "a person",
-            judges=", ".join(sorted(seals)[:10]) or "(none)",
+            criteria="; ".join(one.acceptance_criteria) if one is not None else book.part("every_check"),
+            checks=", ".join(shown + ([book.part("hidden_checks", count=str(hidden))] if hidden else []))
+            or book.part("a_person"),
+            judges=", ".join(sorted(seals)[:10]) or book.part("no_judges"),
             manifest=f"$LOOPWRIGHT_MAILBOX/context/{MANIFEST}",
-            blocker=f"What went wrong last: {last}\n" if last else "",
+            blocker=f"{book.part('last_failure', message=last)}\n" if last else "",
         )
 
     def brief(self, loop: Loop, mailbox: Path) -> None:

@@ -6,14 +6,6 @@ from loopwright.verbs.context import Context
 from loopwright.wording.catalogue import Catalogue, catalogue_of
 from loopwright.wording.language import language_of
 
-_DEMANDS = {
-    "en": "Write every text in English.",
-    "zh": (
-        "Write every text in simplified Chinese. Keys, ids, names of sections, headings of deltas, GIVEN, WHEN, THEN, "
-        "SHALL and MUST stay as they are."
-    ),
-}
-
 
 def documents_of(context: Context) -> Catalogue:
     """What our own documents are written with."""
@@ -24,5 +16,10 @@ def documents_of(context: Context) -> Catalogue:
 
 def demand_of(context: Context) -> str:
     """What an agent that writes documents is told; nothing where any language will do."""
-    demand = _DEMANDS.get(context.settings.values.workspace.document_language)
-    return f"\n\n{demand}" if demand is not None else ""
+    match context.settings.values.workspace.document_language:
+        case "en":
+            return f"\n\n{context.prompts().part('write_english')}"
+        case "zh":
+            return f"\n\n{context.prompts().part('write_chinese')}"
+        case _:
+            return ""

@@ -6,6 +6,7 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
+from loopwright.agents.prompts.book import Book
 from loopwright.errors import StorageFailed
 from loopwright.kernel import codec
 from loopwright.kernel.files import replace_quickly
@@ -50,7 +51,7 @@ class BuildGate:
             phase=self._phase,
             expires=self._context.clock().timestamp() + min(agent.timeout_s, MOST_LIVES_S),
             blocks=blocks,
-            reason=reason(shown),
+            reason=reason(shown, self._context.prompts()),
         )
         self._write()
 
@@ -69,8 +70,9 @@ class BuildGate:
                 replace_quickly(self._path, codec.to_json(self._gate.document()))
 
 
-def reason(commands: list[str]) -> str:
+def reason(commands: list[str], book: Book) -> str:
     """What an agent is told that wants to end."""
     said = ", ".join(f"`{command[:_LONGEST]}`" for command in commands[:_SHOWN])
-    more = f" and {len(commands) - _SHOWN} more" if len(commands) > _SHOWN else ""
-    return f"Before you end: does {said}{more} pass here? If not, go on. If it does, or you can do no more, end again."
+    if len(commands) > _SHOWN:
+        said = book.part("gate_more", commands=said, count=str(len(commands) - _SHOWN))
+    return book.part("gate", commands=said)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import msgspec
 
 from loopwright.agents.port import NoAnswer, Reason, Role
-from loopwright.agents.prompts import prompt_for
 from loopwright.kernel.clock import stamp
 from loopwright.loop import commands as loop_commands
 from loopwright.loop.actions.asking import HeldBack
@@ -82,7 +81,9 @@ class Lanes:
         """What the architect is asked."""
         if not task.id.startswith(LOOK):
             return None
-        prompt = prompt_for(Role.ARCHITECT, about="build", patch=f"{_BOX}/{PATCH}", manifest=f"{_BOX}/{MANIFEST}")
+        prompt = self._context.prompts().prompt(
+            "architect_build", patch=f"{_BOX}/{PATCH}", manifest=f"{_BOX}/{MANIFEST}"
+        )
         with store_of(self._context).changing(self._slug) as opened:
             return Look(Role.ARCHITECT, prompt, Opinion, opened.workflow.turns_of(Role.ARCHITECT.value))
 
@@ -109,7 +110,7 @@ class Lanes:
         """What the builder is told who tidies up."""
         if not task.id.startswith(DESLOP):
             return None
-        return prompt_for(Role.BUILDER, about="deslop", patch=f"{_BOX}/{PATCH}")
+        return self._context.prompts().prompt("builder_deslop", patch=f"{_BOX}/{PATCH}")
 
     def tries(self, loop: Loop, task: Task, failure: NoAnswer | None) -> bool:
         """Tidying up is only tried; and whoever can't work at all is not asked for ever.

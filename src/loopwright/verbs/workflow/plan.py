@@ -8,7 +8,6 @@ from pathlib import Path
 import msgspec
 
 from loopwright.agents.port import Role
-from loopwright.agents.prompts import prompt_for
 from loopwright.errors import WorkflowRefused, WrongUsage
 from loopwright.kernel.files import read_plainly, shown
 from loopwright.kernel.process import Cancellation
@@ -70,7 +69,7 @@ class PlanWish(msgspec.Struct, frozen=True, kw_only=True):
     spending: Spending | None = None
 
 
-class _Opinion(msgspec.Struct, frozen=True, kw_only=True):
+class PlanOpinion(msgspec.Struct, frozen=True, kw_only=True):
     """What an architect or a critic answers."""
 
     verdict: str
@@ -101,6 +100,8 @@ def plan(context: Context, name: str, wish: PlanWish, tell: Tell, cancellation: 
     slug = slug_of(name)
     if _is_changed_under_the_build(context, slug):
         return _changed(context, slug, tell, cancellation)
+    if wish.agent is not None:
+        context.prompts()  # what is wrong with a text comes to light before anybody plans
     _enter(context, slug)
     # Before anybody plans: what another change does to the specs while an agent thinks, the agent has not read.
     said = digests_of(context.layout)
@@ -191,11 +192,8 @@ def _rounds(context: Context, slug: str, wish: PlanWish, tell: Tell, cancellatio
         remark = wish.ask(taken) if wish.ask is not None and number < wish.max_rounds else None
         if remark is None and (wish.ask is not None or taken.critic in (None, "approve")):
             return
-        notes = "\n".join(part for part in ("Your last plan was sent back.", notes, _of_a_person(remark)) if part)
-
-
-def _of_a_person(remark: str | None) -> str:
-    return f"A person says: {remark}" if remark else ""
+        said = context.prompts().part("person_says", remark=remark) if remark else ""
+        notes = "\n".join(part for part in (context.prompts().part("sent_back"), notes, said) if part)
 
 
 def _reviewed(
@@ -209,7 +207,7 @@ def _reviewed(
     }
     taken = PlanRound(number=at, architect=architect.verdict, critic=critic.verdict, seen=seen)
     _record(context, slug, taken, pages)
-    return taken, f"The architect: {architect.notes}\nThe critic: {critic.notes}"
+    return taken, context.prompts().part("opinions", architect=architect.notes, critic=critic.notes)
 
 
 def _taken_over(context: Context, slug: str) -> str:
@@ -220,7 +218,7 @@ def _taken_over(context: Context, slug: str) -> str:
             return ""
         names = (PLAN_DOCUMENTS["plan"], SLICES, CHANGE_DOCUMENTS["tasks"])
         texts = [data.decode("utf-8", "replace")[:_MOST_TAKEN] for name in names if (data := opened.read(name))]
-    head = f"{workflow.origin.tool} had a plan for this. Take from it what holds; its claims of work done do not."
+    head = context.prompts().part("taken_over", tool=workflow.origin.tool)
     return "\n\n".join([head, *texts]) if texts else ""
 
 
@@ -228,9 +226,8 @@ def _planned(
     context: Context, workflow: Workflow, spec: Spec, wish: PlanWish, notes: str, tell: Tell, cancellation: Cancellation
 ) -> None:
     domains = spec.domains
-    prompt = prompt_for(
-        Role.PLANNER,
-        about="change",
+    prompt = context.prompts().prompt(
+        "planner_change",
         spec=spec.page.render().decode(),
         domain=domains[0],
         domains=", ".join(domains),
@@ -245,17 +242,19 @@ def _planned(
 
 def _opinions(
     context: Context, slug: str, wish: PlanWish, tell: Tell, cancellation: Cancellation
-) -> tuple[_Opinion, _Opinion, dict[str, str]]:
+) -> tuple[PlanOpinion, PlanOpinion, dict[str, str]]:
     with store_of(context).changing(slug) as opened:
         workflow, seen = opened.workflow, opened.facts().planned_parts
         names = (*PLAN_DOCUMENTS.values(), CHANGE_DOCUMENTS["design"], "change/slices.json")
         text = "\n\n".join((opened.read(name) or b"").decode("utf-8", "replace") for name in names)
     tell("the architect looks at it")
-    prompt = prompt_for(Role.ARCHITECT, about="plan", plan=text)
-    architect = ask_agent(context, _wanted(workflow, wish, Role.ARCHITECT, prompt, tell), _Opinion, cancellation).reply
+    prompt = context.prompts().prompt("architect_plan", plan=text)
+    wanted = _wanted(workflow, wish, Role.ARCHITECT, prompt, tell)
+    architect = ask_agent(context, wanted, PlanOpinion, cancellation).reply
     tell("the critic looks at it")
-    prompt = prompt_for(Role.CRITIC, about="plan", plan=text, architect=architect.notes or architect.verdict)
-    critic = ask_agent(context, _wanted(workflow, wish, Role.CRITIC, prompt, tell), _Opinion, cancellation).reply
+    said = architect.notes or architect.verdict
+    prompt = context.prompts().prompt("critic_plan", plan=text, architect=said)
+    critic = ask_agent(context, _wanted(workflow, wish, Role.CRITIC, prompt, tell), PlanOpinion, cancellation).reply
     return architect, critic, seen
 
 

@@ -10,7 +10,6 @@ from typing import Generic, TypeVar
 import msgspec
 
 from loopwright.agents.port import Reason, Role
-from loopwright.agents.prompts import prompt_for
 from loopwright.errors import AgentFailed, LoopwrightError, WorkflowRefused
 from loopwright.kernel.files import make_folder, write_durably
 from loopwright.kernel.process import Cancellation
@@ -197,18 +196,10 @@ def _ask(
     cancellation: Cancellation,
 ) -> _Heard[_T]:
     tell(f"the {role.value} looks at it")
-    values = {"patch": "$LOOPWRIGHT_MAILBOX/reviewed.patch"}
-    if role is Role.REVIEWER:
-        spec = context.layout.workflow(workflow.slug).document("spec.md")
-        values |= {
-            "manifest": "$LOOPWRIGHT_MAILBOX/context/review-context.jsonl",
-            "spec": spec.read_text(encoding="utf-8") if spec.is_file() else workflow.idea,
-            "risk": f"Riskiest: {risk.surface}.",
-        }
     taken = workflow.turns_of(role.value)
     wanted = Wanted(
         slug=workflow.slug, stage=Stage.REVIEW, agent=wish.reviewer, role=role,
-        prompt=prompt_for(role, about="change", **values),
+        prompt=_prompt(context, workflow, role, risk),
         name=f"{workflow.slug}-{role.value.replace(' ', '-')}-{taken + 1}", number=taken,
         sandbox=work.sandbox(context), letters=_letters(context, workflow, work), spending=wish.spending,
         barred=_builders(context, workflow), tell=tell,
@@ -227,6 +218,20 @@ def _builders(context: Context, workflow: Workflow) -> frozenset[str]:
     with store_of(context).changing(workflow.slug) as opened:
         record = opened.facts().record
     return frozenset(record.actors) if isinstance(record, Record) else frozenset()
+
+
+def _prompt(context: Context, workflow: Workflow, role: Role, risk: RiskVerdict) -> str:
+    book, patch = context.prompts(), "$LOOPWRIGHT_MAILBOX/reviewed.patch"
+    if role is Role.SMELL_REVIEWER:
+        return book.prompt("smell_reviewer_change", patch=patch)
+    spec = context.layout.workflow(workflow.slug).document("spec.md")
+    return book.prompt(
+        "reviewer_change",
+        patch=patch,
+        manifest="$LOOPWRIGHT_MAILBOX/context/review-context.jsonl",
+        spec=spec.read_text(encoding="utf-8") if spec.is_file() else workflow.idea,
+        risk=book.part("riskiest", surface=risk.surface),
+    )
 
 
 def _letters(context: Context, workflow: Workflow, work: Built) -> dict[str, bytes]:

@@ -1,0 +1,38 @@
+"""The page of what agents are told: every text, what is filled in, and what its answer must hold."""
+
+from __future__ import annotations
+
+from loopwright.agents.prompts.names import SHAPES, Shape
+from loopwright.verbs.answers import answer_schema
+
+_INTRO = """# Prompts
+
+Every text that agents are given, by the name that `loopwright prompts` takes. A text of your own must hold what is
+under *needs*, and may hold what is under *may*. `loopwright prompts show NAME --schema` prints the JSON Schema of an
+answer. What they are for: [prompts.md](../prompts.md).
+
+| name | role | needs | may | the answer's fields |
+|---|---|---|---|---|
+"""
+
+
+def page(head: str) -> str:
+    """The page."""
+    return f"{head}{_INTRO}" + "".join(f"{_row(name, shape)}\n" for name, shape in SHAPES.items())
+
+
+def _row(name: str, shape: Shape) -> str:
+    role = shape.role.value if shape.role is not None else "part"
+    cells = (name, role, _listed(shape.needs, "$"), _listed(shape.may, "$"), _answer(name))
+    return f"| {' | '.join(cells)} |"
+
+
+def _listed(names: tuple[str, ...], mark: str = "") -> str:
+    return ", ".join(f"`{mark}{name}`" for name in names)
+
+
+def _answer(name: str) -> str:
+    schema = answer_schema(name)
+    if schema is None:
+        return ""
+    return _listed(tuple(schema["properties"])) if "properties" in schema else "any text"

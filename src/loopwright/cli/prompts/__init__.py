@@ -1,0 +1,1 @@
+"""`loopwright prompts`: one module per subcommand."""

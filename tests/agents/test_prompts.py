@@ -1,0 +1,136 @@
+"""Texts for agents: whole in both languages, filled in by every caller; a user's own are judged before use."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+from string import Template
+
+import jsonschema
+import pytest
+
+from loopwright.agents.port import Role
+from loopwright.agents.prompts.book import Book, shipped
+from loopwright.agents.prompts.names import LANGUAGES, SHAPES, Shape, part_name
+from loopwright.agents.prompts.own import Place, find_own, in_force, wrong_with
+from loopwright.verbs.answers import answer_schema
+from loopwright.verbs.prompts import chosen_language
+from loopwright.workspace.settings_model import AgentsSettings, Values, WorkspaceSettings
+
+SOURCE = Path(__file__).resolve().parents[2] / "src" / "loopwright"
+PROMPTS = [name for name, shape in SHAPES.items() if shape.role is not None]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_language_has_every_text_with_the_same_places_for_facts(language):
+    texts = shipped(language)
+    assert texts.keys() == SHAPES.keys()
+    assert {name: frozenset(Template(text).get_identifiers()) for name, text in texts.items()} == {
+        name: shape.known for name, shape in SHAPES.items()
+    }
+    assert {name: wrong_with(text, SHAPES[name]) for name, text in texts.items()} == dict.fromkeys(SHAPES)
+    chinese = [name for name, text in texts.items() if any("一" <= letter <= "鿿" for letter in text)]
+    assert chinese == ([] if language == "en" else list(texts))
+
+
+def test_every_role_is_asked_and_every_answer_has_a_schema():
+    assert {SHAPES[name].role for name in PROMPTS} == set(Role)
+    for name, shape in SHAPES.items():
+        schema = answer_schema(name)
+        assert (schema is not None) == (shape.role is not None), name
+        if schema is not None:
+            jsonschema.Draft202012Validator.check_schema(schema)
+            # What is asked for in words is what is read.
+            asked = [key for language in LANGUAGES for key in schema.get("properties", ())]
+            assert [key for key in asked if not all(key in shipped(one)[name] for one in LANGUAGES)] == [], name
+
+
+def calls():
+    """Each call of `.prompt("…")` or `.part("…")` in the source: where, which text, and what it fills in."""
+    for path in sorted(SOURCE.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            match node:
+                case ast.Call(func=ast.Attribute(value=ast.Name("click"))):
+                    continue  # a person is asked
+                case ast.Call(func=ast.Attribute(attr="prompt" | "part" as kind), args=[ast.Constant(str(name))]):
+                    whole = part_name(name) if kind == "part" else name
+                    yield f"{path.relative_to(SOURCE)}:{node.lineno}", whole, {one.arg for one in node.keywords}
+
+
+def test_every_caller_fills_in_what_the_text_has_places_for_and_no_text_is_without_a_caller():
+    found = list(calls())
+    wrong = [where for where, name, given in found if name not in SHAPES or SHAPES[name].known != given]
+    assert wrong == []
+    assert {name for _, name, _ in found} == set(SHAPES)
+    with pytest.raises(TypeError, match="planner takes"):
+        Book().prompt("planner", title="t")
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        ("do $task, $blocker", None),
+        ("do ${task}$blocker for $$5, see $judges", None),
+        ("do $task", "$blocker is missing"),
+        ("do $tsak$blocker", "$tsak is not known here (known: $blocker, $judges, $task); $task is missing"),
+        ("$task\n$blocker costs $5", "a $ in line 2 begins no name: write $$ for the sign itself"),
+        (" \n", "it is empty; $task is missing; $blocker is missing"),
+    ],
+)
+def test_a_text_is_refused_that_could_not_be_filled_in_or_would_not_say_the_work(text, wrong):
+    assert wrong_with(text, Shape(Role.BUILDER, ("task", "blocker"), ("judges",))) == wrong
+
+
+def test_the_workspace_comes_before_the_user_and_a_language_before_all(tmp_path):
+    ours, theirs = tmp_path / "workspace", tmp_path / "user"
+    for path in (ours / "planner.md", ours / "zh" / "planner.md", theirs / "planner.md", theirs / "critic_plan.md"):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"{path.relative_to(tmp_path)} $title $description $plan".replace(*_other(path.stem)))
+    own, unusable = find_own((Place(ours, "workspace"), Place(theirs, "user")))
+    assert unusable == ()
+    held = {language: Book(language, in_force(own, language)) for language in LANGUAGES}
+    assert held["en"].text("planner").text.startswith("workspace/planner.md")
+    assert held["zh"].text("planner").text.startswith("workspace/zh/planner.md")
+    assert held["zh"].text("critic_plan").origin == "user"
+    assert held["en"].text("builder").origin == "loopwright"
+    own_only = in_force(find_own((Place(theirs, "user"),))[0], "en")
+    assert Book("en", own_only).prompt("planner", title="T", description="D").endswith("T D ")
+
+
+def _other(name):
+    return ("$plan", "") if name == "planner" else ("$title $description", "")
+
+
+def test_what_is_no_text_of_ours_is_named_and_a_workspaces_links_lead_nowhere(tmp_path):
+    secret = tmp_path / "secret"
+    secret.write_text("the key $title $description")
+    folder = tmp_path / "prompts"
+    (folder / "fr").mkdir(parents=True)
+    (folder / "plannr.md").write_text("x")
+    (folder / "planner.md").symlink_to(secret)
+    (folder / "critic_plan.md").write_bytes(b"\xff")
+    (folder / "debugger.md").write_text("$failing" + " " * (64 << 10))
+    (folder / "zh").symlink_to(tmp_path)
+    own, unusable = find_own((Place(folder, "workspace"),))
+    assert own == ()
+    assert {one.path.name: one.why for one in unusable} == {
+        "fr": "the only folders here are those of languages: en, zh",
+        "plannr.md": "no text has this name; did you mean planner.md?",
+        "planner.md": "a link, and a workspace's are not followed",
+        "critic_plan.md": "it is not UTF-8",
+        "debugger.md": "larger than 64 KiB",
+        "zh": "a link, and a workspace's are not followed",
+    }
+    (folder / "zh").unlink()
+    # What the user keeps elsewhere and links to is theirs.
+    own, _ = find_own((Place(folder, "user"),))
+    assert [one.text for one in own if one.name == "planner"] == ["the key $title $description"]
+
+
+@pytest.mark.parametrize(
+    ("agents", "document", "chosen"),
+    [("auto", "any", "en"), ("auto", "en", "en"), ("auto", "zh", "zh"), ("en", "zh", "en"), ("zh", "any", "zh")],
+)
+def test_agents_are_asked_in_the_language_that_somebody_chose(agents, document, chosen):
+    values = Values(agents=AgentsSettings(language=agents), workspace=WorkspaceSettings(document_language=document))
+    assert chosen_language(values) == chosen
