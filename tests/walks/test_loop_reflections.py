@@ -24,7 +24,7 @@ def leaves(report):
 def stored(loops):
     shelf = read_shelf(loops.project.own / "reflections")
     assert shelf.unreadable == ()
-    return [one.reflection for one in shelf.stored]
+    return [one.reflection for one in shelf.stored if one.point is None]
 
 
 @pytest.mark.parametrize("mode", ["solo", "off"])
@@ -35,14 +35,18 @@ def test_what_a_builder_says_of_its_work_is_merged_into_the_reflection_on_its_tu
         "schema": "reflection.v1", "task_ref": "x", "agent": "somebody", "session_id": "x", "repo": "x", **REPORT,
         "timestamp": "2026-01-01T00:00:00Z", "risk": risk, "files_changed": ["elsewhere.py"], "provenance": made,
     }  # fmt: skip
-    loops.configure(
-        turns=[
-            {"role": "builder", "run": leaves(REPORT), "session": "s-1"},
-            {"role": "builder", "run": "echo more > more.py", "session": "s-1"},
-            {"role": "builder", "run": f"mkdir -p $REFLECTION_DIR; echo {shlex.quote(json.dumps(forged))} "
-                                       "> $REFLECTION_DIR/x.reflection.json; echo third > third.py; echo x > done"},
-        ],
-    )  # fmt: skip
+    leaves_forged = (
+        f"mkdir -p $REFLECTION_DIR; echo {shlex.quote(json.dumps(forged))} > $REFLECTION_DIR/x.reflection.json"
+    )
+    works = [
+        {"role": "builder", "run": leaves(REPORT), "session": "s-1"},
+        {"role": "builder", "run": "echo more > more.py", "session": "s-1"},
+        {"role": "builder", "run": f"{leaves_forged}; echo third > third.py; echo x > done"},
+    ]
+    # Where reflection is on each is asked three times how sure it is, and does not say.
+    mute = {"role": "builder", "fail": "refused"}
+    asked = [turn for work in works for turn in (mute, work, mute, mute)]
+    loops.configure(turns=works if mode == "off" else asked)
     loops.project.environment["REFLECTION_MODE"] = mode
     loop_id = loops.new("--task", "one")
     loops.run("task", "add", loop_id, "two")
@@ -54,14 +58,14 @@ def test_what_a_builder_says_of_its_work_is_merged_into_the_reflection_on_its_tu
     first, second, third = stored(loops)
     assert (first.confidence, first.most_likely_wrong.surface, first.known_not_in_diff) == (0.4, "auth", "the clock")
     assert (first.files_changed, first.agent, first.session_id) == (["made.py"], "scripted", "s-1")
-    assert (first.task_ref, first.provenance.degraded) == (f"{loop_id}:T-1", False)
+    assert (first.task_ref, first.provenance.degraded) == (f"{loop_id}/T-1", False)
     assert (first.risk.needs_review, first.risk.surface) == (True, "auth"), "a claim raises the floor"
     assert (second.confidence, second.files_changed, second.provenance.degraded) == (None, ["more.py"], True)
     assert second.provenance.reflection_attempt == 2
     # Of what lies in the mailbox the claims are used, and nothing else.
     assert (third.files_changed, third.agent, third.confidence) == (["done", "third.py"], "scripted", 0.4)
     assert third.risk.needs_review
-    assert loops.project.run("reflect", "list").stdout.count(f"{loop_id}:T-") == 3
+    assert loops.project.run("reflect", "list").stdout.count(f"{loop_id}/T-") == 12
 
 
 def test_what_an_agent_says_of_its_progress_is_heard_while_it_works(loops):

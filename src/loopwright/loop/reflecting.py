@@ -10,8 +10,7 @@ import msgspec
 class Built(msgspec.Struct, frozen=True, kw_only=True):
     """One turn's work. `report` is what the agent says of it; `hooked` what a hook in its sandbox made of the same."""
 
-    loop_id: str
-    task_id: str
+    task_ref: str
     agent: str
     session: str
     files: tuple[str, ...]

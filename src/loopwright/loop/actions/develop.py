@@ -73,7 +73,7 @@ def _worked(loop: Loop, desk: Desk, shop: Workshop, action_id: str, task: Task) 
 
 def _built(loop: Loop, task: Task, by: str, answer: Answer, files: tuple[str, ...], mailbox: Path) -> Built:
     return Built(
-        loop_id=loop.loop_id, task_id=task.id, agent=by, files=files, report=read_self_report(mailbox),
+        task_ref=f"{loop.workflow or loop.loop_id}/{task.id}", agent=by, files=files, report=read_self_report(mailbox),
         session=answer.session or f"{loop.loop_id}-{task.id}", hooked=read_reflections(mailbox),
     )  # fmt: skip
 

@@ -10,6 +10,7 @@ from datetime import UTC
 
 import msgspec
 
+from loopwright.errors import LoopwrightError
 from loopwright.kernel import codec
 from loopwright.kernel.files import make_folder
 from loopwright.loop.reflecting import Built, Reflect, nobody
@@ -30,7 +31,7 @@ def reflector(context: Context) -> Reflect:
         return nobody
 
     def reflect(built: Built) -> None:
-        with suppress(OSError):  # a reflection never ends the work that it is about
+        with suppress(OSError, LoopwrightError):  # a reflection never ends the work that it is about
             _write(context, mode, built)
 
     return reflect
@@ -49,7 +50,7 @@ def _write(context: Context, mode: CaptureMode, built: Built) -> None:
     moment_ms = int(now.timestamp() * 1000)
     record = {
         "schema": SCHEMA,
-        "task_ref": context.environment.get("REFLECTION_TASK_REF") or f"{built.loop_id}:{built.task_id}",
+        "task_ref": context.environment.get("REFLECTION_TASK_REF") or built.task_ref,
         "agent": built.agent,
         "session_id": built.session or session.UNKNOWN,
         "timestamp": session.iso(moment_ms),
