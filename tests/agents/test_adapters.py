@@ -39,6 +39,7 @@ class TestScripted(AgentContract):
         ("true", 20, Reason.INVALID_ANSWER),
         ('ln -s /etc/passwd "$LOOPWRIGHT_ANSWER"', 20, Reason.INVALID_ANSWER),
         ('mkfifo "$LOOPWRIGHT_ANSWER"', 20, Reason.INVALID_ANSWER),
+        ('mkdir "$LOOPWRIGHT_ANSWER"', 20, Reason.INVALID_ANSWER),
         ('printf "\\377" > "$LOOPWRIGHT_ANSWER"', 20, Reason.INVALID_ANSWER),
         ('truncate -s 100M "$LOOPWRIGHT_ANSWER"', 20, Reason.INVALID_ANSWER),
     ],

@@ -88,3 +88,30 @@ def test_another_agent_can_plan(loops):
     loop_id = loops.new("--description", "d")
     assert "T-1 [bash] by mine" in loops.run("task", "generate", loop_id, "--agent", "mine").stdout
     assert "neither a description" in loops.run("task", "generate", loops.new(), code=1).stderr
+
+
+OBSTACLES = {
+    "link": "ln -s {victim} $name",
+    "pipe": "mkfifo $name",
+    "folder": "mkdir -p $name/x; echo > $name/x/y",
+}
+
+
+@pytest.mark.parametrize("kind", OBSTACLES)
+def test_what_a_turn_leaves_under_our_names_in_its_mailbox_gives_way_to_the_repair(loops, kind):
+    """In one sandbox, by a command that is asked once more: nothing is written through it, and nobody waits for it."""
+    victim = loops.project.root.parent / "victim"
+    victim.write_text("mine")
+    answer = json.dumps({"tasks": [{"description": "one"}]})
+    names = "turn.json checks.json prompt.md usage.jsonl answer network context"
+    script = (
+        f"if test -e been; then echo '{answer}' > $LOOPWRIGHT_ANSWER; cp $LOOPWRIGHT_MAILBOX/turn.json told; "
+        f"echo '{{\"tokens\": 7}}' >> $LOOPWRIGHT_USAGE; else echo > been; cd $LOOPWRIGHT_MAILBOX; "
+        f"for name in {names}; do rm -rf $name; {OBSTACLES[kind].format(victim=victim)}; done; fi"
+    )
+    loops.configure(more=f'[agents.own]\nkind = "command"\ncommand = {json.dumps(script)}\n')
+    loop_id = loops.new("--description", "d")
+    loops.run("task", "generate", loop_id, "--agent", "own")
+    assert victim.read_text() == "mine"
+    assert descriptions(loops, loop_id) == ["one"]
+    assert loops.spent(loop_id)["tokens"] == 7

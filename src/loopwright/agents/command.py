@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import stat
 from pathlib import Path
 
 from loopwright.agents.port import Answer, NoAnswer, Reason, Starter, Turn, Used
 from loopwright.agents.shelling import PROMPT, hand_over
 from loopwright.agents.usage import FILE, VARIABLE, forget_usage, read_usage
 from loopwright.errors import ToolMissing
+from loopwright.kernel.files import clear_name, read_head
 
 _MOST_BYTES = 8 << 20
 _NOT_FOUND = 127
@@ -29,6 +28,7 @@ class CommandAgent:
         """Hand over the prompt, run the command, read the answer."""
         prompt, answer = turn.mailbox / PROMPT, turn.mailbox / "answer"
         hand_over(prompt, turn.prompt.encode())
+        clear_name(answer)  # what an earlier turn left there answers nothing now
         forget_usage(turn.mailbox)
         env = {
             "LOOPWRIGHT_PROMPT": str(prompt),
@@ -48,23 +48,21 @@ class CommandAgent:
         if ran.exit_code != 0:
             said = f": {ran.last_words}" if ran.last_words else ""
             return NoAnswer(Reason.CRASHED, f"the command exited with {ran.exit_code}{said}")
-        return _read(str(answer), ran.duration_s)
+        return _read(answer, ran.duration_s)
 
     def used(self, mailbox: Path, *, is_over: bool) -> Used:
         """What its file of use says."""
         return read_usage(mailbox / FILE, is_over=is_over)
 
 
-def _read(path: str, duration_s: float) -> Answer | NoAnswer:
+def _read(path: Path, duration_s: float) -> Answer | NoAnswer:
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
+        data, is_longer = read_head(path, _MOST_BYTES)
+    except FileNotFoundError:
         return NoAnswer(Reason.INVALID_ANSWER, "the command ended without writing its answer file")
-    with os.fdopen(handle, "rb") as stream:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            return NoAnswer(Reason.INVALID_ANSWER, "the answer is not a regular file")
-        data = stream.read(_MOST_BYTES + 1)
-    if len(data) > _MOST_BYTES:
+    except OSError:
+        return NoAnswer(Reason.INVALID_ANSWER, "the answer is not a regular file")
+    if is_longer:
         return NoAnswer(Reason.INVALID_ANSWER, f"the answer has more than {_MOST_BYTES:,} bytes")
     try:
         return Answer(data.decode("utf-8"), duration_s)

@@ -11,8 +11,9 @@ from typing import TypeVar
 
 import msgspec
 
+from loopwright.agents.shelling import folder_in, hand_over
 from loopwright.kernel import codec
-from loopwright.kernel.files import read_head
+from loopwright.kernel.files import names_in, read_head
 
 # Names the folder, in the environment of every process of a turn.
 MAILBOX = "LOOPWRIGHT_MAILBOX"
@@ -64,14 +65,20 @@ class _Note(msgspec.Struct, frozen=True):
     text: str
 
 
+def leave(mailbox: Path, name: str, data: bytes) -> None:
+    """A file for whoever takes the turn; what another turn left under its name, or as its folder, is removed."""
+    *folders, last = Path(name).parts
+    hand_over(folder_in(mailbox, *folders) / last, data)
+
+
 def leave_letter(mailbox: Path, letter: Letter) -> None:
-    """For whoever takes the turn."""
-    (mailbox / _LETTER).write_bytes(codec.to_json(letter))
+    """Which turn it is."""
+    leave(mailbox, _LETTER, codec.to_json(letter))
 
 
 def leave_checks(mailbox: Path, checks: Checks) -> None:
     """The same, about who judges."""
-    (mailbox / _CHECKS).write_bytes(codec.to_json(checks))
+    leave(mailbox, _CHECKS, codec.to_json(checks))
 
 
 def read_letter(mailbox: Path) -> Letter:
@@ -115,7 +122,7 @@ def read_self_report(mailbox: Path) -> bytes:
 def read_reflections(mailbox: Path) -> tuple[bytes, ...]:
     """What hooks made of the turn in there, the last first; the agent may have written it as well."""
     try:
-        names = sorted(name for name in os.listdir(mailbox / REFLECTIONS) if name.endswith(".reflection.json"))
+        names = sorted(name for name in names_in(mailbox / REFLECTIONS) if name.endswith(".reflection.json"))
     except OSError:
         return ()
     return tuple(_bytes(mailbox / REFLECTIONS / name) for name in names[: -_MOST_REFLECTIONS - 1 : -1])

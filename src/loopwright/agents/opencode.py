@@ -28,6 +28,7 @@ from loopwright.agents.sessions import in_its_session
 from loopwright.agents.shelling import folder_in, hand_over, with_prompt
 from loopwright.agents.structured import in_words
 from loopwright.agents.usage import FILE, add_usage, forget_usage, is_session, read_usage
+from loopwright.errors import StorageFailed
 from loopwright.kernel.files import read_plainly
 from loopwright.workspace.settings_model import AgentSettings
 
@@ -107,7 +108,7 @@ class OpencodeAgent:
         hand_over(folder / "package-lock.json", json.dumps(_LOCK).encode())
         hand_over(folder_in(folder, "plugin") / _WATCH, Path(__file__).with_name(_WATCH).read_bytes())
         if self._ripgrep is not None:
-            with suppress(OSError):
+            with suppress(OSError, StorageFailed):
                 data = read_plainly(self._ripgrep, most=_LARGEST_RIPGREP)
                 hand_over(folder_in(home, "cache", NAME, "bin") / "rg", data, 0o700)
 

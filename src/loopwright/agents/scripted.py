@@ -15,6 +15,7 @@ from pathlib import Path
 import msgspec
 
 from loopwright.agents.port import Answer, NoAnswer, Reason, Role, Starter, Turn, Used
+from loopwright.agents.shelling import hand_over
 from loopwright.agents.usage import FILE, VARIABLE, forget_usage, read_usage
 from loopwright.errors import SettingsInvalid
 from loopwright.kernel.clock import Clock, utc_now
@@ -60,7 +61,7 @@ class ScriptedAgent:
         usage = turn.mailbox / FILE
         forget_usage(turn.mailbox)
         if written.usage:
-            usage.write_text(written.usage, encoding="utf-8")
+            hand_over(usage, written.usage.encode())
         if written.fail is not None:
             after = written.reset_in_s
             reset_at = None if after is None else self._clock() + timedelta(seconds=after)

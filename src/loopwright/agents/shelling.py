@@ -7,30 +7,30 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from loopwright.agents.port import Turn
-from loopwright.kernel.files import remove_tree
+from loopwright.kernel.files import clear_name, reopen, storage
 
 PROMPT = "prompt.md"
 
 
 def hand_over(path: Path, data: bytes, mode: int = 0o600) -> None:
     """Write a file for an agent's program, and through nothing that an earlier turn may have left under its name."""
-    if path.is_dir() and not path.is_symlink():
-        remove_tree(path)
-    else:
-        path.unlink(missing_ok=True)
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, mode)
-    with os.fdopen(handle, "wb") as stream:
-        stream.write(data)
+    clear_name(path)
+    with storage(path):
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, mode)
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(data)
 
 
 def folder_in(home: Path, *parts: str) -> Path:
-    """A folder below an agent's home, made if need be; a link in its place is not followed."""
+    """A folder below an agent's home or mailbox, made if need be; a link in its place is not followed."""
     folder = home
+    reopen(folder)
     for part in parts:
         folder = folder / part
-        if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
-            folder.unlink()
-        folder.mkdir(mode=0o700, exist_ok=True)
+        if folder.is_symlink() or not folder.is_dir():
+            clear_name(folder)
+            folder.mkdir(mode=0o700)
+        reopen(folder)
     return folder
 
 

@@ -28,11 +28,10 @@ def whole_lines(path: Path, start: int) -> bytes:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
         return b""
-    with os.fdopen(handle, "rb") as stream:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            return b""
-        stream.seek(start)
-        data = stream.read(_MOST_AT_ONCE)
+    try:
+        data = os.pread(handle, _MOST_AT_ONCE, start) if stat.S_ISREG(os.fstat(handle).st_mode) else b""
+    finally:
+        os.close(handle)
     return data[: data.rfind(b"\n") + 1]
 
 
@@ -41,7 +40,8 @@ class Followed:
 
     def __init__(self, path: Path | None) -> None:
         self._path = path
-        self._read_to = path.stat().st_size if path is not None else 0
+        # As it lies there: it may be a link that leads nowhere.
+        self._read_to = path.lstat().st_size if path is not None else 0
 
     def news(self, find: Callable[[], Path | None]) -> Iterator[dict[str, Any]]:
         """The records that came since; a file that was not there yet is looked for."""

@@ -16,7 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from loopwright.agents.port import Used
-from loopwright.kernel.files import read_head
+from loopwright.kernel.files import clear_name, read_head
 from loopwright.kernel.ids import is_identifier
 
 FILE = "usage.jsonl"
@@ -30,8 +30,7 @@ _LONGEST_SESSION = 100
 
 def forget_usage(mailbox: Path) -> None:
     """A turn that begins has used nothing, whoever used the mailbox before."""
-    with suppress(OSError):
-        (mailbox / FILE).unlink()
+    clear_name(mailbox / FILE)
 
 
 def add_usage(mailbox: Path, used: Used) -> None:

@@ -99,6 +99,15 @@ def read_head(path: Path, most: int) -> tuple[bytes, bool]:
     return data[:most], len(data) > most
 
 
+def names_in(folder: Path) -> list[str]:
+    """What lies in a folder; `OSError` for anything but a folder, links too."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        return os.listdir(handle)
+    finally:
+        os.close(handle)
+
+
 def write_durably(path: Path, data: bytes, *, mode: int | None = None) -> None:
     """Replace a file's content as one step: temporary file, fsync, rename, fsync of the folder.
 
@@ -243,6 +252,23 @@ def remove_tree(folder: Path) -> None:
                 shutil.rmtree(folder)
             except (OSError, RecursionError):
                 _flatten(folder)
+
+
+def reopen(folder: Path) -> None:
+    """A folder of ours that hostile processes may have closed against us."""
+    with storage(folder):
+        if not os.access(folder, os.R_OK | os.W_OK | os.X_OK):
+            folder.chmod(0o700)
+
+
+def clear_name(path: Path) -> None:
+    """Remove whatever hostile processes may have left under a name that we are to write to; nothing is followed."""
+    reopen(path.parent)
+    with storage(path):
+        if path.is_dir() and not path.is_symlink():
+            remove_tree(path)
+        else:
+            path.unlink(missing_ok=True)
 
 
 def _flatten(folder: Path) -> None:

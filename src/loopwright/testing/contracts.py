@@ -8,6 +8,9 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
+
+from msgspec.structs import replace
 
 from loopwright.agents.port import (
     Agent,
@@ -24,6 +27,7 @@ from loopwright.agents.port import (
     Turn,
     Used,
 )
+from loopwright.agents.usage import FILE
 from loopwright.kernel import process
 from loopwright.runner.booth import Lines
 from loopwright.sandbox.model import Place, View
@@ -120,6 +124,43 @@ class AgentContract:
         before = {path for path in tmp_path.rglob("*") if "mailbox" not in path.parts}
         self._take(agent, tmp_path)
         assert {path for path in tmp_path.rglob("*") if "mailbox" not in path.parts} == before
+
+    def test_what_an_earlier_turn_left_in_the_mailbox_is_removed_and_never_followed(self, tmp_path: Path) -> None:
+        """Repairs take place in the same one: a link, a pipe or a folder under a name that the adapter writes to."""
+        agent, names = self.answering(tmp_path), {FILE}
+        victim = tmp_path / "victim"
+        victim.write_text("mine")
+        for number, kind in enumerate(("nothing", *OBSTACLES)):
+            mailbox = tmp_path / f"mailbox {kind}"
+            mailbox.mkdir()
+
+            def start(argv: tuple[str, ...], mailbox: Path = mailbox, **more: Any) -> Ran:
+                # What lies there before its program does anything is the adapter's own.
+                names.update(str(path.relative_to(mailbox)) for path in mailbox.rglob("*") if path.is_file())
+                return self.start(argv, **more)
+
+            for name in names if number else ():
+                put_in_the_way(mailbox / name, kind, victim)
+            turn = replace(turn_for(mailbox, timeout_s=self.timeout_s), number=0)
+            answer = agent.take(turn, start)
+            assert isinstance(answer, Answer), (kind, answer)
+            assert victim.read_text() == "mine", kind
+
+
+OBSTACLES = ("link", "pipe", "folder")
+
+
+def put_in_the_way(path: Path, kind: str, victim: Path) -> None:
+    """What a hostile turn may leave under a name that we write to later."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    match kind:
+        case "link":
+            path.symlink_to(victim)
+        case "pipe":
+            os.mkfifo(path)
+        case _:
+            (path / "deeper").mkdir(parents=True)
+            (path / "deeper" / "file").write_text("x")
 
 
 class IsolationContract:

@@ -12,10 +12,10 @@ from msgspec.structs import replace
 
 from loopwright.agents import structured
 from loopwright.agents.failover import PASSED_ON, Seats, Takeover, takeover_in_words, told_end
+from loopwright.agents.mailbox import leave
 from loopwright.agents.port import Agent, Answer, NoAnswer, Reason, Role
 from loopwright.errors import AgentFailed, Interrupted, LoopwrightError
 from loopwright.kernel.clock import stamp
-from loopwright.kernel.files import make_folder
 from loopwright.kernel.process import Cancellation, Stopped
 from loopwright.runner.booth import Booth, open_booth
 from loopwright.runner.meter import Allowance, Meter
@@ -244,8 +244,7 @@ def _booth(context: Context, wanted: Wanted, cancellation: Cancellation) -> Iter
         work = sandbox.place.folder.name
         booth = open_booth(sandbox, environment, context.tools().redactor, context.limits().log_bytes, work)
         for name, data in wanted.letters.items():
-            make_folder((booth.mailbox / name).parent)
-            (booth.mailbox / name).write_bytes(data)
+            leave(booth.mailbox, name, data)
         try:
             yield booth
         finally:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import msgspec
 
-from loopwright.agents.mailbox import Checks, ShownCheck, leave_checks
+from loopwright.agents.mailbox import CONTEXT, Checks, ShownCheck, leave, leave_checks
 from loopwright.agents.port import NoAnswer
 from loopwright.errors import Interrupted
 from loopwright.evidence.model import StepRecord
-from loopwright.kernel.files import make_folder
 from loopwright.kernel.process import Cancellation
 from loopwright.loop.craft import Judging, Look
 from loopwright.loop.model import LOOK, Hold, Loop, Task, Validation
@@ -109,25 +107,22 @@ class SliceCraft:
         if not self._is_lane(task_id):
             self._gate.shut(loop, mailbox, self._judged_by(task_id))
         elif loop.tree is not None:
-            make_folder(mailbox / "context")
             progress = loops_of(self._context).paths(loop.loop_id).progress
             own = own_work(loop.tree, progress, self._context.project)
             whole = patch_path(progress, loop.tree.patch_sha256)
-            (mailbox / "context" / PATCH).write_bytes(own.patch if own is not None else whole.read_bytes())
+            leave(mailbox, f"{CONTEXT}/{PATCH}", own.patch if own is not None else whole.read_bytes())
         leave_checks(mailbox, self._told())
         paths = self._context.layout.workflow(self._slug)
         source = paths.folder / MANIFEST
         if not source.is_file():
             return
-        folder = mailbox / "context"
-        make_folder(folder)
-        shutil.copyfile(source, folder / MANIFEST)
+        listed = source.read_bytes()
+        leave(mailbox, f"{CONTEXT}/{MANIFEST}", listed)
         root = self._context.layout.root
-        for row in manifest.read_manifest(source.read_bytes(), lambda path: (root / path).exists()):
+        for row in manifest.read_manifest(listed, lambda path: (root / path).exists()):
             found = root / row.path
             if found.is_file() and row.path.startswith(".loopwright/"):
-                make_folder((folder / row.path).parent)
-                shutil.copyfile(found, folder / row.path)
+                leave(mailbox, f"{CONTEXT}/{row.path}", found.read_bytes())
 
     def _told(self) -> Checks:
         """Who judges, as far as a builder may know."""

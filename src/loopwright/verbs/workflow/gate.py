@@ -9,7 +9,7 @@ from pathlib import Path
 from loopwright.agents.prompts.book import Book
 from loopwright.errors import StorageFailed
 from loopwright.kernel import codec
-from loopwright.kernel.files import replace_quickly
+from loopwright.kernel.files import clear_name, replace_quickly
 from loopwright.loop.marks import FIX
 from loopwright.loop.model import Loop, Running
 from loopwright.verbs.context import Context
@@ -53,6 +53,8 @@ class BuildGate:
             blocks=blocks,
             reason=reason(shown, self._context.prompts()),
         )
+        with suppress(StorageFailed):
+            clear_name(self._path)
         self._write()
 
     def heed(self, loop: Loop) -> None:

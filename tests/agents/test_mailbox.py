@@ -1,0 +1,77 @@
+"""What we leave in a mailbox is written through nothing that an agent put there."""
+
+from __future__ import annotations
+
+import json
+import os
+
+import pytest
+
+from loopwright.agents import mailbox
+from loopwright.agents.decision_requests import read_requests
+from loopwright.agents.shelling import folder_in
+from loopwright.agents.stream_lines import Followed
+from loopwright.runner.model_proxy import ModelProxy
+from loopwright.testing.contracts import OBSTACLES, put_in_the_way
+
+NAMES = {
+    "turn.json": lambda box: mailbox.leave_letter(box, mailbox.Letter(role="builder")),
+    "checks.json": lambda box: mailbox.leave_checks(box, mailbox.Checks(hidden=3)),
+    "context": lambda box: mailbox.leave(box, "context/manifest.jsonl", b"{}"),
+    "context/manifest.jsonl": lambda box: mailbox.leave(box, "context/manifest.jsonl", b"{}"),
+    "network": lambda box: ModelProxy(box, ()).close(),
+}
+
+
+@pytest.mark.parametrize("kind", [*OBSTACLES, "link to a folder"])
+@pytest.mark.parametrize("name", NAMES)
+def test_whatever_lies_under_a_name_that_we_write_to_gives_way(tmp_path, name, kind):
+    box, elsewhere = tmp_path / "mailbox", tmp_path / "elsewhere"
+    victim = elsewhere / "manifest.jsonl"
+    for folder in (box, elsewhere):
+        folder.mkdir()
+    victim.write_text("mine")
+    put_in_the_way(box / name, kind.split()[0], elsewhere if "to a" in kind else victim)
+    NAMES[name](box)
+    assert victim.read_text() == "mine"
+    assert list(elsewhere.iterdir()) == [victim]
+    assert not (box / name).is_symlink()
+    assert (box / name).is_dir() == (name == "context")
+    assert mailbox.read_letter(box).role == ("builder" if name == "turn.json" else "")
+    assert mailbox.read_checks(box).hidden == (3 if name == "checks.json" else 0)
+
+
+def test_a_mailbox_that_the_agent_closed_is_opened_again(tmp_path):
+    box = tmp_path / "mailbox"
+    (box / "context").mkdir(parents=True)
+    for folder in (box / "context", box):
+        folder.chmod(0)
+    mailbox.leave(box, "context/a", b"x")
+    assert (folder_in(box, "context") / "a").read_bytes() == b"x"
+    # Root is let in anywhere; everybody else had it opened.
+    assert os.geteuid() == 0 or box.stat().st_mode & 0o700 == 0o700
+
+
+def test_folders_of_the_mailbox_that_lead_elsewhere_are_not_read(tmp_path):
+    box, elsewhere = tmp_path / "mailbox", tmp_path / "elsewhere"
+    box.mkdir()
+    elsewhere.mkdir()
+    (elsewhere / "a.json").write_text(json.dumps({"question": "whose?"}))
+    (elsewhere / "a.reflection.json").write_text("{}")
+    for name in ("decisions", mailbox.REFLECTIONS):
+        (box / name).symlink_to(elsewhere)
+    assert read_requests(box).asked == ()
+    assert mailbox.read_reflections(box) == ()
+    for name in ("decisions", mailbox.REFLECTIONS):
+        (box / name).unlink()
+        elsewhere.rename(box / name)
+        elsewhere = box / name
+        found = (read_requests(box).asked, mailbox.read_reflections(box))
+        assert [bool(one) for one in found] == [name == "decisions", name == mailbox.REFLECTIONS]
+
+
+@pytest.mark.parametrize("kind", OBSTACLES)
+def test_a_session_file_that_is_none_has_no_news(tmp_path, kind):
+    path = tmp_path / "session.jsonl"
+    put_in_the_way(path, kind, tmp_path / "nowhere")
+    assert list(Followed(path).news(lambda: None)) == []
