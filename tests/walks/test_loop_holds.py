@@ -101,6 +101,23 @@ def test_a_secret_in_a_questions_id_reaches_no_file(loops):
     assert token.encode() not in kept
 
 
+@pytest.mark.parametrize("by", ["script", "answer"])
+def test_a_secret_that_an_agent_calls_its_session_reaches_no_file(loops, by):
+    """Neither by the file of use nor by its answer: the loop waits for a person, and keeps a session to go on with."""
+    key = "pXq7Lm2Zt9Rb4Kc8Vn1"
+    loops.project.environment["FAKE_API_KEY"] = key
+    told = (
+        asking("one", question="which?") + f'printf \'{{"session": "%s%s"}}\' {key[:5]} {key[5:]} >> $LOOPWRIGHT_USAGE'
+    )
+    loops.configure([{"role": "builder", "run": told, **({"session": key} if by == "answer" else {})}])
+    turns = loops.project.root / ".loopwright" / "turns.yaml"
+    loop_id = loops.new("--task", "one")
+    loops.run("start", loop_id, code=11)
+    assert loops.holds(loop_id) == [("decision", "decision_required_D-1")]
+    kept = [path for path in loops.project.own.rglob("*") if path.is_file() and path != turns]
+    assert [path for path in kept if key.encode() in path.read_bytes()] == []
+
+
 def test_a_long_pause_ends_the_turn_and_keeps_the_agents_session(loops, wait_until):
     mark = loops.project.root / "reached"
     run = f'if [ "$LOOPWRIGHT_SESSION" = s-7 ]; then {DONE}; else touch {mark}; sleep 1000; fi'

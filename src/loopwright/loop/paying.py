@@ -9,7 +9,8 @@ from loopwright.kernel import codec
 from loopwright.loop import commands as c
 from loopwright.loop.model import OpenTurn, Spent
 from loopwright.loop.store import LoopStore
-from loopwright.runner.meter import LAST_LOOK
+from loopwright.redaction.redactor import Redactor
+from loopwright.runner.meter import LAST_LOOK, session_named
 
 SHELL = "bash"
 _MOST_BYTES = 1 << 16
@@ -33,7 +34,9 @@ def spent_on(agent: str, used: Used, worked_s: float, answer: Answer | None) -> 
     )
 
 
-def count_open_turn(store: LoopStore, loop_id: str, reporter: ReportsCost | None, actor: str) -> None:
+def count_open_turn(
+    store: LoopStore, loop_id: str, reporter: ReportsCost | None, actor: str, redactor: Redactor
+) -> None:
     """Count what a turn used whose worker died at it, once; the caller has ended what still ran of it."""
     with store.changing(loop_id) as opened:
         turn = opened.loop.open_turn
@@ -43,9 +46,10 @@ def count_open_turn(store: LoopStore, loop_id: str, reporter: ReportsCost | None
         spent = spent_on(turn.agent, used, 0.0, None)
         opened.apply(c.Count(spent=spent, task_id=turn.task_id, turn=turn.name, role=turn.role), actor)
         under_way = opened.loop.under_way
-        if used.session is not None and under_way is not None and turn.name.startswith(f"{under_way.id}-"):
+        session = session_named(used.session, redactor)
+        if session is not None and under_way is not None and turn.name.startswith(f"{under_way.id}-"):
             # Whoever goes on with the action goes on with what the agent had in mind.
-            opened.apply(c.PauseAction(action_id=under_way.id, session=used.session), actor)
+            opened.apply(c.PauseAction(action_id=under_way.id, session=session), actor)
 
 
 def _used(turn: OpenTurn, reporter: ReportsCost | None, last_look: Path) -> Used:

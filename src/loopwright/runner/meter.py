@@ -11,10 +11,12 @@ import msgspec
 from msgspec.structs import replace
 
 from loopwright.agents.port import Agent, Ran, ReportsCost, Used
+from loopwright.agents.usage import is_session
 from loopwright.errors import StorageFailed
 from loopwright.kernel import codec
 from loopwright.kernel.files import replace_quickly
 from loopwright.kernel.process import Cancellation, wait_for_request
+from loopwright.redaction.redactor import Redactor
 
 _LOOK_EVERY_S = 0.25
 _OVER = "budget"
@@ -30,15 +32,25 @@ class Allowance(msgspec.Struct, frozen=True):
     wall_s: float | None = None
 
 
+def session_named(text: str | None, redactor: Redactor) -> str | None:
+    """A session as an agent names it; None for what can't be a name, or holds a secret.
+
+    It gets into every file of the work, and on command lines, and whoever said it is not trusted.
+    """
+    return text if text is not None and is_session(text) and redactor.clean(text).text == text else None
+
+
 class Meter:
     """One turn's meter. `over` names the limit for which the turn was ended."""
 
-    def __init__(self, agent: Agent, mailbox: Path, record: Path, allowance: Allowance) -> None:
+    def __init__(self, agent: Agent, mailbox: Path, record: Path, allowance: Allowance, redactor: Redactor) -> None:
         self._reporter = agent if isinstance(agent, ReportsCost) else None
         self._mailbox = mailbox
         self._record = record
         self._allowance = allowance
+        self._redactor = redactor
         self._worked_s = 0.0
+        self._found = Used()
         self.used = Used()
         self.over: str | None = None
         # What the agent calls the session of this turn, also of one that was stopped.
@@ -94,8 +106,9 @@ class Meter:
         if self._reporter is None:
             return
         found = self._reporter.used(self._mailbox, is_over=is_over)
-        if found != self.used:
-            self.used = found
+        if found != self._found:
+            self._found = found
+            self.used = replace(found, session=session_named(found.session, self._redactor))
             # For whoever comes after a crash; that it can't be written must not end the watching.
             with suppress(StorageFailed):
-                replace_quickly(self._record / LAST_LOOK, codec.to_json(replace(found, problems=())))
+                replace_quickly(self._record / LAST_LOOK, codec.to_json(replace(self.used, problems=())))

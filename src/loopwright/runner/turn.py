@@ -33,7 +33,7 @@ from loopwright.kernel.files import make_folder
 from loopwright.kernel.process import Cancellation
 from loopwright.runner.admission import Admission, admitted, forwarded, way_out
 from loopwright.runner.booth import Booth, run_in_booth
-from loopwright.runner.meter import Allowance, Meter
+from loopwright.runner.meter import Allowance, Meter, session_named
 from loopwright.workspace import stop_gate
 from loopwright.workspace.layout import gate_file
 from loopwright.workspace.settings_model import AgentSettings
@@ -115,7 +115,7 @@ class Taken(msgspec.Struct, frozen=True):
 
 def meter_for(agent: Agent, asked: Asked, booth: Booth) -> Meter:
     """The meter of a turn that is to be taken; it can be read whatever comes of the turn."""
-    return Meter(agent, booth.mailbox, asked.record, asked.allowance)
+    return Meter(agent, booth.mailbox, asked.record, asked.allowance, booth.redactor)
 
 
 def take_turn(
@@ -140,6 +140,7 @@ def take_turn(
             start = _Starter(agent.name, admission, asked, settings, cancellation, meter)
             try:
                 answer = _with_way_on(agent, agent.take(turn, start))
+                answer = replace(answer, session=session_named(answer.session, booth.redactor))
                 meter.session = answer.session
             finally:
                 meter.read_to_the_end()

@@ -29,7 +29,7 @@ def _end_its_turn(context: Context, loop_id: str, actor: str) -> None:
     folder = Path(turn.mailbox).parent
     if folder in place.leftovers(context.wanted_sandbox_root().resolve()):
         process.end_family(str(folder))
-    count_open_turn(store, loop_id, _reporter(context, turn.agent), actor)
+    count_open_turn(store, loop_id, _reporter(context, turn.agent), actor, context.tools().redactor)
 
 
 def _reporter(context: Context, name: str) -> ReportsCost | None:
