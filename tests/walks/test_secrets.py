@@ -201,3 +201,30 @@ def test_ordinary_text_is_not_a_secret(project):
     project.commit("text")
     project.plan({"id": "L", "commands": ["cat out.txt"]}, run_id="l")
     assert project.run("run").exit_code == 0
+
+
+@pytest.mark.parametrize("declared", ["codex", "opencode", "env"])
+def test_what_an_agent_logs_in_with_is_a_secret_whatever_its_variable_is_called(project, declared):
+    """Its program's settings name it, or ours do; a place and a short word that are let in are none."""
+    home = project.root.parent / "home of a user"
+    environment = {"HOME": str(home), "MY_GATEWAY": MINE, "MY_PLACE": str(project.root), "MY_WORD": "plain"}
+    project.environment.update(environment)
+    project.write(".loopwright/config.toml", '[agents.codex]\nenv = ["MY_PLACE", "MY_WORD", "LANG"]\n')
+    match declared:
+        case "codex":
+            provider = '[model_providers.own]\nbase_url = "http://127.0.0.1:9/v1"\nenv_key = "MY_GATEWAY"\n'
+            project.write(f"{home}/.codex/config.toml", f'model_provider = "own"\n{provider}')
+        case "opencode":
+            options = {"apiKey": "{env:MY_GATEWAY}", "baseURL": "http://127.0.0.1:9/v1"}
+            document = {"model": "own/m", "provider": {"own": {"options": options}}}
+            project.write(f"{home}/.config/opencode/opencode.json", json.dumps(document))
+        case _:
+            project.write(
+                ".loopwright/config.toml", '[agents.any]\nkind = "command"\ncommand = "x"\nenv = ["MY_GATEWAY"]\n'
+            )
+    project.plan({"id": "A", "commands": [f"echo {project.root} plain"]})
+    assert project.run("run").exit_code == 0
+    project.write("printed.txt", MINE)
+    project.commit("a file that no rule reads before it is printed")
+    project.plan({"id": "A", "commands": ["cat printed.txt"]})
+    assert_leak(project, project.run("run"), MINE)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
 
 from loopwright.errors import SettingsInvalid
@@ -17,8 +17,10 @@ from loopwright.workspace.settings_model import SecretsSettings
 SHIPPED_RULES: tuple[Rule, ...] = SEED_RULES + PROVIDER_RULES
 
 
-def build_redactor(settings: SecretsSettings, environment: Mapping[str, str]) -> Redactor:
-    """The redactor for these settings and this environment."""
+def build_redactor(
+    settings: SecretsSettings, environment: Mapping[str, str], declared: Collection[str] = ()
+) -> Redactor:
+    """The redactor for these settings and this environment; `declared` variables are secret whatever their names."""
     extra = tuple(_extra_rules(settings.extra_rules))
     rules = SHIPPED_RULES + extra
     actions = {rule: Action(action) for rule, action in settings.rules.items()}
@@ -30,7 +32,7 @@ def build_redactor(settings: SecretsSettings, environment: Mapping[str, str]) ->
             hint="`loopwright explain secrets` lists every rule",
         )
     off = frozenset(rule for rule, action in actions.items() if action is Action.OFF)
-    values = {} if actions.get(ENVIRONMENT_RULE) is Action.OFF else secret_values(environment)
+    values = {} if actions.get(ENVIRONMENT_RULE) is Action.OFF else secret_values(environment, declared)
     return Redactor(_detector(extra, off, tuple(values.items())), actions, settings.allow)
 
 

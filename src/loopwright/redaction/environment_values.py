@@ -9,7 +9,7 @@ import base64
 import json
 import re
 import urllib.parse
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 ENVIRONMENT_RULE = "environment-value"
 _SHORTEST = 8
@@ -33,9 +33,13 @@ def looks_secret(name: str) -> bool:
     return _SECRET_NAME.search(name) is not None and _PLACE_NAME.search(name) is None
 
 
-def secret_values(environment: Mapping[str, str]) -> dict[str, str]:
-    """The variables that look secret and whose values are long enough to be recognised."""
-    return {name: value for name, value in environment.items() if looks_secret(name) and len(value) >= _SHORTEST}
+def secret_values(environment: Mapping[str, str], declared: Collection[str] = ()) -> dict[str, str]:
+    """The variables that look secret, or are said to be, and whose values are long enough to be recognised."""
+    return {
+        name: value
+        for name, value in environment.items()
+        if (name in declared or looks_secret(name)) and len(value) >= _SHORTEST
+    }
 
 
 def printed_forms(value: str) -> set[bytes]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -16,6 +17,7 @@ from loopwright.evidence.store import RunStore
 from loopwright.kernel import git
 from loopwright.kernel.clock import Clock
 from loopwright.redaction.build import build_redactor, relaxed_rules
+from loopwright.redaction.redactor import Redactor
 from loopwright.runner.model import Environment, Limits
 from loopwright.runner.order import Room, Tools
 from loopwright.sandbox.model import Request
@@ -24,6 +26,7 @@ from loopwright.sandbox.place import default_root, prepare_root
 from loopwright.sandbox.port import Isolation
 from loopwright.workspace.layout import Layout
 from loopwright.workspace.settings import Settings
+from loopwright.workspace.settings_model import DEFAULT_ENVIRONMENT
 
 
 class Context(msgspec.Struct, frozen=True):
@@ -104,7 +107,7 @@ class Context(msgspec.Struct, frozen=True):
         secrets = self.settings.values.secrets
         return Tools(
             store=self.store,
-            redactor=build_redactor(secrets, {**self.environment, **self._credentials()}),
+            redactor=self._redactor(),
             isolations=self.isolations,
             clock=self.clock,
             relaxed_rules=relaxed_rules(secrets),
@@ -126,11 +129,22 @@ class Context(msgspec.Struct, frozen=True):
                 raise SettingsInvalid(said, hint=problem.hint) from problem
         return tuple(agents.order)
 
-    def _credentials(self) -> dict[str, str]:
-        """What is in the credential files of agents, by names that say so: no log may hold it."""
+    def _redactor(self) -> Redactor:
+        """Knows by what agents log in: their credential files, and the variables of their keys whatever their names."""
+        values = self.settings.values
         needs = [agent.needs for agent in self.known_agents() if isinstance(agent, HasNeeds)]
         texts = dict.fromkeys(text for one in needs for text in secret_texts(one, self.environment))
-        return {f"AGENT_CREDENTIAL_{number}_TOKEN": text for number, text in enumerate(texts)}
+        lent = {f"AGENT_CREDENTIAL_{number}_TOKEN": text for number, text in enumerate(texts)}
+        let_in = {name for agent in values.agents.named.values() for name in agent.env}
+        keys = {name for one in needs for name in one.keys} | {name for name in let_in if self._may_be_a_key(name)}
+        return build_redactor(values.secrets, {**self.environment, **lent}, keys)
+
+    def _may_be_a_key(self, name: str) -> bool:
+        """A variable that only an agent is let see, unless it is seen to be a place: those are in every log."""
+        places = self.environment.get(name, "").split(os.pathsep)
+        return name not in DEFAULT_ENVIRONMENT and not all(
+            place[:1] == "/" and os.path.lexists(place) for place in places
+        )
 
     def repository(self) -> git.UserRepository | None:
         """The project's git repository, where there is one that git lets us read."""
