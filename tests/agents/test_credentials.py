@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from pathlib import Path
 
 import pytest
 
 from loopwright.agents import gemini, opencode
-from loopwright.agents.credentials import lend, secret_texts, take_back
+from loopwright.agents.credentials import has_shape_of, lend, secret_texts, take_back
 from loopwright.agents.needs import Address, Credential, Needs, address_in
 
 NEEDS = Needs(
@@ -80,6 +81,35 @@ def test_only_what_could_be_the_same_login_is_brought_back(place, after, brought
     assert own.stat().st_mode & 0o777 == 0o600
     assert list(home.iterdir()) == []
     assert [path.name for path in home.parent.iterdir()] == ["p"]
+
+
+def jwt(**claims):
+    return ".".join(
+        base64.urlsafe_b64encode(part).decode().rstrip("=") for part in (b"{}", json.dumps(claims).encode(), b"x")
+    )
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "is_same"),
+    [
+        ({"OPENAI_API_KEY": None}, {"OPENAI_API_KEY": None}, True),
+        ({"OPENAI_API_KEY": None}, {"OPENAI_API_KEY": "sk-of-somebody-else"}, False),
+        ({"OPENAI_API_KEY": "mine"}, {"OPENAI_API_KEY": None}, False),
+        ({"t": {"account_id": "a", "access_token": "1"}}, {"t": {"account_id": "a", "access_token": "2"}}, True),
+        ({"t": {"account_id": "a", "access_token": "1"}}, {"t": {"account_id": "b", "access_token": "2"}}, False),
+        ({"accountId": "a"}, {"accountId": "b"}, False),
+        ({"organizationUuid": "a"}, {"organizationUuid": "b"}, False),
+        ({"subscriptionType": "pro"}, {"subscriptionType": "max"}, True),
+        ({"openai": {"type": "oauth", "key": "x"}}, {"openai": {"type": "api", "key": "x"}}, False),
+        ({"id_token": jwt(sub="me", exp=1)}, {"id_token": jwt(sub="me", exp=2)}, True),
+        ({"id_token": jwt(sub="me", exp=1)}, {"id_token": jwt(sub="you", exp=2)}, False),
+        ({"id_token": jwt(sub="me", exp=1)}, {"id_token": "opaque"}, False),
+        ({"id_token": "not.a.token"}, {"id_token": "opaque"}, True),
+        ({"expires": 1, "valid": True}, {"expires": 2.5, "valid": 1}, False),
+    ],
+)
+def test_a_refreshed_login_is_the_same_persons_by_the_same_way(before, after, is_same):
+    assert has_shape_of(before, after) is is_same
 
 
 def test_what_the_user_refreshed_meanwhile_stays(place):

@@ -6,7 +6,9 @@ was lent, and never overwrites what the user's own program wrote meanwhile.
 
 from __future__ import annotations
 
+import base64
 import json
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -21,6 +23,7 @@ from loopwright.kernel.locks import locked
 
 _MOST_BYTES = 1 << 20
 _SHORTEST_SECRET = 20
+_JWT_PARTS = 3
 
 
 def lend(needs: Needs, environment: Mapping[str, str], home: Path) -> None:
@@ -70,10 +73,35 @@ def secret_texts(needs: Needs, environment: Mapping[str, str]) -> Iterator[str]:
 
 
 def has_shape_of(before: Any, after: Any) -> bool:
-    """Whether this could be the same login, refreshed: the same fields of the same kinds, maybe more deep down."""
+    """Whether this could be the same login, refreshed: the same fields of the same kinds, maybe more deep down.
+
+    What was empty stays empty, and whose login it is stays: a key where there was none, or another account, is another
+    login.
+    """
     if isinstance(before, dict) and isinstance(after, dict):
-        return before.keys() <= after.keys() and all(has_shape_of(before[key], after[key]) for key in before)
-    return before is None or type(before) is type(after) or (_is_number(before) and _is_number(after))
+        return before.keys() <= after.keys() and all(
+            before[key] == after[key] if _says_whose(key) else has_shape_of(before[key], after[key]) for key in before
+        )
+    if isinstance(before, str) and isinstance(after, str):
+        return _bearer(before) in (None, _bearer(after))
+    return type(before) is type(after) or (_is_number(before) and _is_number(after))
+
+
+def _says_whose(field: str) -> bool:
+    """Whether a field names an account, as `account_id`, `accountId` and `organizationUuid` do, or the way of a login."""
+    return field == "type" or re.split(r"_|-|(?<=[a-z])(?=[A-Z])", field)[-1].lower() in ("id", "uuid", "email")
+
+
+def _bearer(token: str) -> object:
+    """Whose token it is, where it is one that says so; nobody checks its signature here."""
+    parts = token.split(".")
+    if len(parts) != _JWT_PARTS:
+        return None
+    try:
+        claims = json.loads(base64.urlsafe_b64decode(parts[1] + "=" * (-len(parts[1]) % 4)))
+    except (ValueError, RecursionError):
+        return None
+    return claims.get("sub") if isinstance(claims, dict) else None
 
 
 def _bring_back(credential: Credential, source: Path, data: bytes, home: Path) -> None:
