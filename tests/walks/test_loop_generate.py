@@ -6,6 +6,9 @@ import json
 
 import pytest
 
+from loopwright.testing.model_server import model_server
+from loopwright.testing.wire import ModelTurn
+
 
 def planned(*descriptions, **more):
     return {"role": "planner", "answer": json.dumps({"tasks": [{"description": one} for one in descriptions]}), **more}
@@ -115,3 +118,25 @@ def test_what_a_turn_leaves_under_our_names_in_its_mailbox_gives_way_to_the_repa
     assert victim.read_text() == "mine"
     assert descriptions(loops, loop_id) == ["one"]
     assert loops.spent(loop_id)["tokens"] == 7
+
+
+@pytest.mark.needs("bwrap")
+def test_a_command_with_hosts_of_its_own_reaches_them_and_nobody_else(loops):
+    """It declares no needs, and the way to its hosts is a program of ours, which it has to see."""
+    answer = json.dumps({"tasks": [{"description": "one"}]})
+    with model_server(ModelTurn("x")) as model:
+        port = model.url.rpartition(":")[2]
+        asks = (
+            'exec 3<>/dev/tcp/127.0.0.1/$0; printf "GET /v1/models HTTP/1.0\\r\\n\\r\\n" >&3; '
+            "grep -q models <&3 && ! (exec 4<>/dev/tcp/127.0.0.1/9) 2>/dev/null"
+        )
+        script = f"bash -c '{asks}' {port} && echo '{answer}' > $LOOPWRIGHT_ANSWER"
+        loops.configure(
+            more=f'[agents.own]\nkind = "command"\ncommand = {json.dumps(script)}\nhosts = ["localhost:{port}"]\n'
+        )
+        loops.project.environment["LOOPWRIGHT_SANDBOX_ISOLATION"] = "strict"
+        loop_id = loops.new("--description", "d")
+        loops.run("task", "generate", loop_id, "--agent", "own")
+    assert descriptions(loops, loop_id) == ["one"]
+    (record,) = loops.project.own.glob("loops/*/turns/none-planner/turn.json")
+    assert json.loads(record.read_text())["network"] == f"only 127.0.0.1:{port}"

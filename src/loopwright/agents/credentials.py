@@ -88,7 +88,7 @@ def has_shape_of(before: Any, after: Any) -> bool:
 
 
 def _says_whose(field: str) -> bool:
-    """Whether a field names an account, as `account_id`, `accountId` and `organizationUuid` do, or the way of a login."""
+    """Whether a field names an account, as `account_id` and `organizationUuid` do, or the way of logging in."""
     return field == "type" or re.split(r"_|-|(?<=[a-z])(?=[A-Z])", field)[-1].lower() in ("id", "uuid", "email")
 
 

@@ -56,7 +56,8 @@ def admitted(agent: Agent, booth: Booth, settings: AgentSettings) -> Iterator[Ad
     named = tuple(settings.env)
     own = tuple(found for text in settings.hosts if (found := address_in(text)) is not None)
     if not isinstance(agent, HasNeeds):
-        yield Admission(booth, named, own)
+        # Who may reach somebody does so by the forwarder, which runs on our interpreter.
+        yield Admission(_showing(booth, _ourselves(booth.sandbox.view)) if own else booth, named, own)
         return
     needs, caller = agent.needs, booth.environment.caller
     program = find_program(needs, caller)
@@ -67,14 +68,19 @@ def admitted(agent: Agent, booth: Booth, settings: AgentSettings) -> Iterator[Ad
         yield NoAnswer(Reason.NOT_LOGGED_IN, f"nobody is logged in to {needs.program}; {needs.login}")
         return
     home = booth.open_home(agent.name)
-    view = replace(booth.sandbox.view, agent_home=home, programs=(*program.parts, *_ourselves(booth.sandbox.view)))
-    inside = replace(booth, sandbox=replace(booth.sandbox, view=view))
+    inside = _showing(booth, (*program.parts, *_ourselves(booth.sandbox.view)), home)
     lend(needs, caller, home)
     try:
         addresses = needs.addresses(caller, tuple(settings.hosts))
         yield Admission(inside, (*named, *needs.variables), addresses, program, home)
     finally:
         take_back(needs, caller, home)
+
+
+def _showing(booth: Booth, programs: tuple[Path, ...], home: Path | None = None) -> Booth:
+    """The same booth with these programs to be seen in it."""
+    view = replace(booth.sandbox.view, agent_home=home, programs=programs)
+    return replace(booth, sandbox=replace(booth.sandbox, view=view))
 
 
 def _ourselves(view: View) -> tuple[Path, ...]:
