@@ -140,3 +140,16 @@ def test_a_command_with_hosts_of_its_own_reaches_them_and_nobody_else(loops):
     assert descriptions(loops, loop_id) == ["one"]
     (record,) = loops.project.own.glob("loops/*/turns/none-planner/turn.json")
     assert json.loads(record.read_text())["network"] == f"only 127.0.0.1:{port}"
+
+
+def test_nobody_is_told_to_ask_where_nobody_would_answer_and_what_was_paid_for_counts(loops):
+    asks = (
+        'mkdir -p $LOOPWRIGHT_MAILBOX/decisions; echo \'{"question": "which?"}\' > $LOOPWRIGHT_MAILBOX/decisions/a.json'
+    )
+    loops.configure([planned("one", run=f'test -z "$LOOPWRIGHT_DECISIONS" && {asks}', usd=1)])
+    loop_id = loops.new("--description", "d")
+    loops.run("task", "generate", loop_id)
+    assert descriptions(loops, loop_id) == ["one"]
+    (prompt,) = loops.project.own.glob("loops/*/turns/none-planner/prompt.md")
+    assert "LOOPWRIGHT_DECISIONS" not in prompt.read_text()
+    assert loops.shown(loop_id)["loopwright"].get("decisions") is None

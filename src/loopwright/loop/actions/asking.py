@@ -131,7 +131,7 @@ class _Asking:
             answer = paid_for(loop, desk, booth, agent, self.called, asked, meter)
         self._session = meter.session
         letters.collect(booth, asked.record)
-        answer, waiting = _put_to_people(loop, desk, booth, answer)
+        answer, waiting = _put_to_people(loop, desk, booth, answer) if asked.may_ask_people else (answer, None)
         if meter.over is not None:
             raise HeldBack(hold_after(desk.store.load(loop.loop_id), meter.over, now), turn_taken=True)
         if waiting is not None and (isinstance(answer, Answer) or is_a_try(self._named, answer)):
@@ -192,9 +192,11 @@ def _note(loop: Loop, desk: Desk, booth: Booth, problems: tuple[str, ...]) -> No
 
 def _asked(loop: Loop, desk: Desk, agent: Agent, role: Role, prompt: str, taken: int) -> Asked:
     under_way = loop.under_way
+    # Where no action is under way nobody would hold the loop for it.
+    asking = f"\n\n{desk.book.part('decisions')}" if under_way is not None else ""
     return Asked(
         role=role,
-        prompt=prompt if agent.name == SHELL else f"{prompt}\n\n{desk.book.part('decisions')}\n{_decided(loop, desk)}",
+        prompt=prompt if agent.name == SHELL else f"{prompt}{asking}\n{_decided(loop, desk)}",
         record=record_folder(desk.progress(loop) / "turns", f"{under_way.id if under_way else 'none'}-{role.value}"),
         timeout_s=desk.agent_settings(agent.name).timeout_s,
         session=under_way.session if under_way else None,
