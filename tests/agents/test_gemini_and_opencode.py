@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from loopwright.agents import gemini_settings, gemini_stream, opencode_settings, opencode_stream
+from loopwright.agents import gemini_settings, gemini_stream, opencode, opencode_settings, opencode_stream
 from loopwright.agents.gemini import GeminiAgent, outcome
 from loopwright.agents.needs import Address
 from loopwright.agents.opencode import OpencodeAgent
@@ -121,6 +121,35 @@ def test_of_opencodes_settings_the_provider_is_taken_and_a_written_key_is_not(tm
     assert other.keys == ("ANTHROPIC_API_KEY",)
     assert Address("api.openai.com") not in other.hosts
     assert other.credentials
+
+
+@pytest.mark.parametrize(
+    ("logins", "variables", "hosts", "keys"),
+    [
+        ("{}", {"GROQ_API_KEY": "x"}, {"api.groq.com"}, ("GROQ_API_KEY",)),
+        (
+            '{"xai": {"type": "api"}}',
+            {"GROQ_API_KEY": "x"},
+            {"api.groq.com", "api.x.ai"},
+            ("GROQ_API_KEY", "XAI_API_KEY"),
+        ),
+        ('{"of a later version": {}}', {"GROQ_API_KEY": "x", "MY_OWN": ""}, {"api.groq.com"}, ("GROQ_API_KEY",)),
+        ("{}", {"MY_OWN": "x"}, {"own.example"}, ("MY_OWN",)),
+        ("no json", {}, {one.host for one in opencode.NEEDS.hosts}, opencode.NEEDS.keys),
+    ],
+)
+def test_without_a_model_opencode_reaches_those_that_the_user_is_logged_in_with(
+    tmp_path, logins, variables, hosts, keys
+):
+    options = {"apiKey": "{env:MY_OWN}", "baseURL": "https://own.example/v1"}
+    described = json.dumps({"provider": {"own": {"options": options}}})
+    user(tmp_path, ".config/opencode/opencode.json", described)
+    environment = user(tmp_path, ".local/share/opencode/auth.json", logins, **variables)
+    for model in ("", "nobody-knows/it"):
+        needs = OpencodeAgent("opencode", AgentSettings(model=model), environment).needs
+        assert {one.host for one in needs.hosts} == hosts
+        assert needs.keys == needs.variables == keys
+        assert needs.credentials == opencode.NEEDS.credentials
 
 
 def test_opencode_brings_the_ripgrep_that_it_fetched_where_the_machine_has_none(tmp_path):

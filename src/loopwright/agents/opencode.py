@@ -17,6 +17,7 @@ from loopwright.agents.opencode_settings import (
     PROVIDERS,
     UserSettings,
     fetched_ripgrep,
+    logged_in,
     permission,
     read_user_settings,
     unmarked,
@@ -169,13 +170,26 @@ def _failure(stream: Stream, ran: Ran) -> Reason:
 
 
 def _needs(user: UserSettings, model: str, environment: Mapping[str, str]) -> Needs:
-    """What the provider of the model wants; where no model is named, whatever one of those that we know does."""
+    """What the provider of the model wants; where none is known by the model, what those of the user's logins do."""
     provider = user.provider(model) if model else None
     if provider is None:
-        return NEEDS
+        return _by_logins(user, environment)
     has_login = NEEDS.credentials[0].source(environment)
     is_described = model.partition("/")[0] in user.providers
     lent = NEEDS.credentials if not is_described or (has_login is not None and has_login.is_file()) else ()
     keys = provider.variables
     login = f"set {keys[0]}, or run `opencode auth login`" if keys else NEEDS.login
     return replace(NEEDS, login=login, variables=keys, keys=keys, credentials=lent, hosts=provider.hosts)
+
+
+def _by_logins(user: UserSettings, environment: Mapping[str, str]) -> Needs:
+    """It takes a model of a provider that it finds a key or a login for: those are let in, and no other."""
+    found = logged_in(NEEDS.credentials[0].source(environment))
+    names = dict.fromkeys((*PROVIDERS, *user.providers))
+    known = [(name, one) for name in names if (one := user.provider(f"{name}/")) is not None]
+    chosen = [one for name, one in known if name in found or any(environment.get(key) for key in one.variables)]
+    if not chosen:
+        return NEEDS
+    keys = tuple(dict.fromkeys(key for one in chosen for key in one.variables))
+    hosts = tuple(host for one in chosen for host in one.hosts)
+    return replace(NEEDS, variables=keys, keys=keys, hosts=hosts or NEEDS.hosts)

@@ -124,6 +124,11 @@ def read_user_settings(environment: Mapping[str, str]) -> UserSettings:
     return UserSettings(model, providers)
 
 
+def logged_in(file: Path | None) -> frozenset[str]:
+    """The providers that the user's file of logins is for."""
+    return frozenset(_read(file)) if file is not None else frozenset()
+
+
 @contextmanager
 def unmarked(folder: Path) -> Iterator[None]:
     """Take back what opencode writes into a project's own settings, unasked; whatever else is in them stays.
