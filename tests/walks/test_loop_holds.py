@@ -118,6 +118,24 @@ def test_a_secret_that_an_agent_calls_its_session_reaches_no_file(loops, by):
     assert [path for path in kept if key.encode() in path.read_bytes()] == []
 
 
+def test_a_secret_that_a_dead_worker_s_agent_called_its_session_reaches_no_file(loops, wait_until):
+    """Whoever comes after it reads the mailbox that it left."""
+    key = "pXq7Lm2Zt9Rb4Kc8Vn1"
+    loops.project.environment["FAKE_API_KEY"] = key
+    mark = loops.project.root / "reached"
+    says = f'printf \'{{"session": "%s%s"}}\\n\' {key[:5]} {key[5:]} >> $LOOPWRIGHT_USAGE; touch {mark}; sleep 1000'
+    loops.configure([{"role": "builder", "run": f"if test -e {mark}; then {DONE}; else {says}; fi"}])
+    loop_id = loops.new("--task", "one")
+    with loops.started(loop_id) as child:
+        wait_until(mark.exists)
+        child.kill()
+        child.wait(60)
+    loops.run("start", loop_id)
+    assert loops.shown(loop_id)["status"] == "completed"
+    kept = [path for path in loops.project.own.rglob("*") if path.is_file()]
+    assert [path for path in kept if key.encode() in path.read_bytes()] == []
+
+
 def test_a_long_pause_ends_the_turn_and_keeps_the_agents_session(loops, wait_until):
     mark = loops.project.root / "reached"
     run = f'if [ "$LOOPWRIGHT_SESSION" = s-7 ]; then {DONE}; else touch {mark}; sleep 1000; fi'
