@@ -138,7 +138,7 @@ def test_who_plans_and_who_reviews_are_taken_over_from_too_and_never_by_who_buil
     prepare(project, [{"role": "planner", **told}, {"role": "builder", "run": BUILT}], settings=SETTINGS)
     review = {"role": "reviewer", "answer": json.dumps({"verdict": "approve", "summary": "fine"})}
     smell = {"role": "smell reviewer", "answer": json.dumps({"verdict": "pass", "summary": "fine"})}
-    third = {"turns": [review, smell]}
+    third = {"turns": [review, smell, smell]}
     limited = {"turns": [{"role": "planner", "fail": "crashed"}, planner(), {"role": "reviewer", **told}, review]}
     project.write(".loopwright/other.yaml", yaml.safe_dump(limited))
     done = plan(project)
