@@ -167,6 +167,15 @@ def test_who_plans_and_who_reviews_are_taken_over_from_too_and_never_by_who_buil
     assert "reviewer: third" in report
 
 
+def test_who_clarifies_is_taken_over_from_too_and_that_is_said(project):
+    prepare(project, [{"role": "clarifier", "fail": "rate_limited"}], settings=SETTINGS)
+    asks = {"role": "clarifier", "answer": json.dumps({"question": "For whom?"})}
+    project.write(".loopwright/other.yaml", yaml.safe_dump({"turns": [asks, asks]}))
+    done = ok(project, "clarify", "greet", "--idea", "greet by name", "--agent", "scripted")
+    assert "For whom?" in done.stdout
+    assert "scripted could not go on (rate_limited): other took over as clarifier" in done.stdout
+
+
 def test_an_agent_that_built_any_part_cant_review_it(project):
     prepare(project, [planner(), LIMITED], settings=SETTINGS)
     review = {"role": "reviewer", "answer": json.dumps({"verdict": "approve", "summary": "fine"})}
