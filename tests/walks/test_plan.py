@@ -198,7 +198,7 @@ def test_in_the_full_profile_a_yes_is_for_the_plan_that_was_shown(project):
     page.write_text(page.read_text() + "\nAnd by their first name.\n")
     assert list(blockers(project, "build")) == ["architect_review_incomplete", "critic_verdict_missing"]
     done = ok(project, "plan", "greet", "--agent", "scripted")
-    assert "nobody has looked at it as it is" in done.stdout + done.stderr
+    assert "not everybody has looked at it as it is" in done.stdout + done.stderr
     assert blockers(project, "build") == {}
     assert "And by their first name." in page.read_text(), "what a person wrote is looked at, not planned anew"
     turns = sorted(path.name for path in (project.own / "turns").iterdir())

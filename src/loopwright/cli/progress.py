@@ -78,7 +78,8 @@ def lines_for(event: events.Event) -> list[str]:  # noqa: C901, PLR0912 -- one c
             said = words("run {run_id}: {status} after {time} s", run_id=run_id, status=word, time=f"{duration:.2f}")
             return [said, f"  {words('evidence: {path}', path=neutralised(path))}"]
         case events.GaveUp(run_id, attempts, error_code):
-            return [click.style(told(f"{error_code} after {attempts} new plans; the last run is {run_id}"), fg="red")]
+            said = f"{error_code}: a new plan was asked for {attempts} times; the last run is {run_id}"
+            return [click.style(told(said), fg="red")]
         case events.OutputSeen():
             return []
 

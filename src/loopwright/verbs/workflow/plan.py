@@ -197,7 +197,7 @@ def _rounds(context: Context, slug: str, wish: PlanWish, said: Specs, tell: Tell
     is_there = reviewed and _lacks_only_reviews(context, slug)
     for number in range(1, wish.max_rounds + 1):
         if is_there and number == 1:
-            tell(f"round {number}: the plan is there, and nobody has looked at it as it is")
+            tell(f"round {number}: the plan is there, and not everybody has looked at it as it is")
         else:
             tell(f"round {number}: the planner works")
             _planned(context, slug, wish, notes, tell, cancellation)
@@ -224,7 +224,7 @@ def _reviewed(context: Context, slug: str, wish: PlanWish, tell: Tell, cancellat
         last = workflow.plan_rounds[-1]
         is_open = last.critic is None and (last.architect is None or last.seen == seen)
         number = last.number if is_open else last.number + 1
-        notes = _notes_of(opened, last, Role.ARCHITECT) if is_open and last.architect is not None else None
+        notes = _notes_of(opened, last, Role.ARCHITECT) if is_open else None
     if notes is None:
         tell("the architect looks at it")
         prompt = context.prompts().prompt("architect_plan", plan=text)
@@ -259,7 +259,9 @@ def _page_of(number: int, who: Role) -> str:
 
 
 def _notes_of(opened: Opened, taken: PlanRound, who: Role) -> str | None:
-    """What they said in that round; None where there is no page of it."""
+    """What they said in that round; None where they said nothing: a page may be of rounds before a review."""
+    if (taken.architect if who is Role.ARCHITECT else taken.critic) is None:
+        return None
     page = opened.read(_page_of(taken.number, who))
     return None if page is None else page.decode("utf-8", "replace").partition("\n\n")[2].removesuffix("\n")
 
