@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from msgspec.structs import replace
 
 from loopwright.agents.command import CommandAgent
 from loopwright.agents.port import Answer, NoAnswer, Ran, Reason, ReportsCost, Role, Used
@@ -49,6 +51,20 @@ def test_each_way_a_command_can_fail_has_its_reason(tmp_path, command, timeout_s
     answer = CommandAgent("any", command).take(turn, start_plainly)
     assert isinstance(answer, NoAnswer)
     assert answer.reason is reason
+
+
+def test_a_command_finds_the_schema_of_the_answer_in_a_file_and_in_the_prompt(tmp_path):
+    schema = {"type": "object", "properties": {"é": {"type": "string"}}}
+    script = 'cat "$LOOPWRIGHT_SCHEMA" > "$LOOPWRIGHT_ANSWER"; cp "$LOOPWRIGHT_PROMPT" "$LOOPWRIGHT_ANSWER.asked"'
+    turn = replace(turn_for(tmp_path, "a prompt", 20), schema=schema)
+    answer = CommandAgent("any", script).take(turn, start_plainly)
+    assert isinstance(answer, Answer)
+    assert json.loads(answer.text) == schema
+    assert json.dumps(schema, ensure_ascii=False) in (turn.mailbox / "answer.asked").read_text()
+    text = CommandAgent("any", 'echo "${LOOPWRIGHT_SCHEMA:-none}" > "$LOOPWRIGHT_ANSWER"')
+    answer = text.take(turn_for(tmp_path, "a prompt", 20), start_plainly)
+    assert isinstance(answer, Answer)
+    assert answer.text == "none\n"
 
 
 def test_written_turns_are_played_in_order_by_role(tmp_path):

@@ -225,6 +225,7 @@ def test_who_built_it_can_not_review_it(project):
     [
         (({"role": "reviewer", "answer": "looks good to me"},) * 2 + (SMELL,), "build", "the reviewer gave no verdict"),
         (({"role": "reviewer", "fail": "crashed"}, SMELL), "build", "the reviewer gave no verdict"),
+        (({"role": "reviewer", "fail": "refused"}, SMELL), "build", "the reviewer gave no verdict"),
         (
             ({"role": "reviewer", "answer": '{"verdict": "request-changes", "summary": "wrong"}'}, SMELL),
             "build",
@@ -244,6 +245,27 @@ def test_a_reviewer_that_fails_or_objects_sends_it_back(project, turns, target, 
     ok(project, "review", "greet", "--reviewer", "second")
     assert (state(project)["review_verdict"], state(project)["rollback_target"]) == ("request-changes", target)
     assert words in report(project)
+
+
+def test_a_reviewer_that_cant_work_sends_nothing_back_and_whoever_was_heard_is_not_asked_again(project):
+    built(project, settings=STRICT)
+    reviewer(
+        project,
+        {"role": "reviewer", "fail": "not_logged_in"}, CODE, {"role": "reviewer", "fail": "refused"},
+        {"role": "smell reviewer", "fail": "rate_limited"},
+        {"role": "smell reviewer", "fail": "agent_missing"}, SMELL, SMELL,
+    )  # fmt: skip
+    for words in ("not_logged_in", "nobody said until when", "agent_missing"):
+        refused = project.run("review", "greet", "--reviewer", "second")
+        assert refused.exit_code == 1
+        assert words in refused.stderr
+        assert words == "nobody said until when" or "`loopwright review greet --reviewer second`" in refused.stderr
+        assert (status(project)["stage"], state(project)["review_verdict"]) == ("review", None)
+    done = ok(project, "review", "greet", "--reviewer", "second")
+    assert "the reviewer second has looked at it as it is" in done.stdout + done.stderr
+    assert blockers(project, "done") == {}
+    ok(project, "review", "greet", "--reviewer", "second")
+    assert "the reviewer gave no verdict" in report(project), "a review that was held is held anew"
 
 
 def test_evidence_that_was_touched_is_no_evidence(project):

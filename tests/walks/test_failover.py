@@ -138,8 +138,8 @@ def test_who_plans_and_who_reviews_are_taken_over_from_too_and_never_by_who_buil
     prepare(project, [{"role": "planner", **told}, {"role": "builder", "run": BUILT}], settings=SETTINGS)
     review = {"role": "reviewer", "answer": json.dumps({"verdict": "approve", "summary": "fine"})}
     smell = {"role": "smell reviewer", "answer": json.dumps({"verdict": "pass", "summary": "fine"})}
-    third = {"turns": [review, smell]}
-    limited = {"turns": [{"role": "planner", "fail": "crashed"}, planner(), {"role": "reviewer", **told}, review]}
+    third = {"turns": [*[review] * 3, smell]}
+    limited = {"turns": [{"role": "planner", "fail": "crashed"}, planner(), *[{"role": "reviewer", **told}] * 2]}
     project.write(".loopwright/other.yaml", yaml.safe_dump(limited))
     done = plan(project)
     assert "scripted could not go on (rate_limited until 2" in done.stdout
@@ -164,7 +164,16 @@ def test_who_plans_and_who_reviews_are_taken_over_from_too_and_never_by_who_buil
     project.write(".loopwright/config.toml", more + table)
     done = ok(project, "review", "greet", "--reviewer", "other")
     report = (project.own / "workflows" / "greet" / "review-report.md").read_text()
-    assert "third" in report
+    assert "reviewer: third" in report
+
+
+def test_who_clarifies_is_taken_over_from_too_and_that_is_said(project):
+    prepare(project, [{"role": "clarifier", "fail": "rate_limited"}], settings=SETTINGS)
+    asks = {"role": "clarifier", "answer": json.dumps({"question": "For whom?"})}
+    project.write(".loopwright/other.yaml", yaml.safe_dump({"turns": [asks, asks]}))
+    done = ok(project, "clarify", "greet", "--idea", "greet by name", "--agent", "scripted")
+    assert "For whom?" in done.stdout
+    assert "scripted could not go on (rate_limited): other took over as clarifier" in done.stdout
 
 
 def test_an_agent_that_built_any_part_cant_review_it(project):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 
@@ -66,6 +67,39 @@ def test_installed_twice_it_is_there_once_and_uninstalled_nothing_is_left(projec
     left = {path: data for path, data in everything(project.root, home).items() if path not in before}
     assert {path for path, data in left.items() if data is not None} == set()
     assert not any(path.name in (harness.folder, ".loopwright") for path in left)
+
+
+def test_what_is_not_ours_keeps_its_bytes_while_we_are_in_and_needs_no_receipt_to_be_as_it_was(project, home):
+    text = '{\r\n  "permissions": {"allow": ["Bash(ls)","Read"]},\r\n  "n": 1e3, "e": "\\u00e9"\r\n}'
+    settings, page = project.root / ".claude" / "settings.json", project.root / "CLAUDE.md"
+    settings.parent.mkdir()
+    settings.write_bytes(text.encode())
+    page.write_bytes(b"# Mine")
+    assert project.run("install", "--agent", "claude").exit_code == 0
+    written = settings.read_bytes().decode()
+    assert written.startswith(text.removesuffix("\r\n}"))
+    assert "\n" not in written.replace("\r\n", "")
+    assert set(json.loads(written)["hooks"]) == {"Stop", "SessionStart"}
+    shutil.rmtree(home)
+    home.mkdir()
+    assert project.run("uninstall", "--agent", "claude").exit_code == 0
+    assert settings.read_bytes().decode() == text
+    assert page.read_bytes() == b"# Mine"
+
+
+def test_for_a_user_it_is_written_where_the_agents_program_looks(project, home, tmp_path):
+    for agent, variable, folder in (
+        ("gemini", "GEMINI_CLI_HOME", ".gemini"),
+        ("opencode", "XDG_CONFIG_HOME", "opencode"),
+    ):
+        chosen = tmp_path / agent
+        project.environment[variable] = str(chosen)
+        assert project.run("install", "--agent", agent, "--user").exit_code == 0
+        assert (chosen / folder / "skills").is_dir()
+        assert not (home / f".{agent}").exists()
+        assert not (home / ".config" / agent).exists()
+        assert project.run("uninstall", "--agent", agent, "--user").exit_code == 0
+        assert not (chosen / folder).exists()
 
 
 FORMS = [

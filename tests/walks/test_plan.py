@@ -168,7 +168,7 @@ def test_in_the_full_profile_architect_and_critic_must_agree(project):
     prepare(
         project,
         [
-            planner(), planner(plan="Better."),
+            planner(), {**planner(plan="Better."), "expect": "The architect: think\nThe critic: C1 is weak"},
             {"role": "architect", "answer": '{"verdict": "iterate", "notes": "think"}'},
             {"role": "architect", "answer": '{"verdict": "approve"}'},
             {"role": "critic", "answer": '{"verdict": "iterate", "notes": "C1 is weak"}'},
@@ -198,12 +198,37 @@ def test_in_the_full_profile_a_yes_is_for_the_plan_that_was_shown(project):
     page.write_text(page.read_text() + "\nAnd by their first name.\n")
     assert list(blockers(project, "build")) == ["architect_review_incomplete", "critic_verdict_missing"]
     done = ok(project, "plan", "greet", "--agent", "scripted")
-    assert "nobody has looked at it as it is" in done.stdout + done.stderr
+    assert "not everybody has looked at it as it is" in done.stdout + done.stderr
     assert blockers(project, "build") == {}
     assert "And by their first name." in page.read_text(), "what a person wrote is looked at, not planned anew"
     turns = sorted(path.name for path in (project.own / "turns").iterdir())
     assert "And by their first name." in (project.own / "turns" / "greet-critic-2" / "prompt.md").read_text()
     assert "greet-planner-2" not in turns
+
+
+@pytest.mark.parametrize(("profile", "wish"), [("full", ()), ("lean", ("--deliberate",))])
+def test_a_reviewer_at_its_limit_costs_no_other_turn_again(project, profile, wish):
+    yes = '{"verdict": "approve", "notes": "first the name"}'
+    prepare(
+        project,
+        [
+            planner(),
+            {"role": "architect", "fail": "rate_limited"}, {"role": "architect", "answer": yes},
+            {"role": "critic", "fail": "rate_limited"},
+            {"role": "critic", "expect": "first the name", "answer": '{"verdict": "approve"}'},
+        ],
+        settings=f'[workflow]\nprofile = "{profile}"\n',
+    )  # fmt: skip
+    direct = ("--direct", str(project.root.parent / "SPEC.md"))
+    for more in (direct, ()):
+        done = project.run("plan", "greet", *more, "--agent", "scripted", *wish)
+        assert "the same command again" in done.stderr, done.stderr
+    ok(project, "plan", "greet", "--agent", "scripted", *wish)
+    assert blockers(project, "build") == {}
+    turns = sorted(path.name for path in (project.own / "turns").iterdir())
+    assert turns == ["greet-architect-1", "greet-architect-2", "greet-critic-1", "greet-critic-2", "greet-planner-1"]
+    reviews = project.own / "workflows" / "greet" / "plan-reviews"
+    assert sorted(path.name for path in reviews.iterdir()) == ["round-1-architect.md", "round-1-critic.md"]
 
 
 def test_an_answer_that_is_wrong_is_asked_for_once_more_with_every_reason(project):

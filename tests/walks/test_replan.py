@@ -102,6 +102,39 @@ def test_an_agent_that_can_not_answer_ends_the_loop_with_its_reason(project):
         assert project.run("unlatch").exit_code == 0
 
 
+def test_an_answer_that_is_none_is_asked_for_once_more_and_is_no_try_and_each_turn_tells_its_cost(project):
+    project.plan(BAD, run_id="first")
+    invalid = {"fail": "invalid_answer", "usage": '{"usd": 0.25, "tokens": 1200}\n'}
+    turns(project, invalid, {"answer": " "}, {"answer": "", "usd": 0.5}, {"answer": plan_text("true")})
+    command = ("run", "--replan-with", "scripted:.loopwright/turns.yaml")
+    done = project.run(*command)
+    assert done.exit_code == 1
+    assert "gave no plan: invalid_answer: the answer is empty" in done.stderr
+    assert "first-replan-1-repair" in done.stderr
+    assert "scripted: the turn is over (invalid_answer): usd 0.2500, tokens 1,200" in done.stdout
+    again = (project.own / "turns" / "first-replan-1-repair" / "prompt.md").read_text()
+    assert "as written" in again
+    turns(project, {"answer": "", "usd": 0.5}, {"answer": plan_text("true"), "tokens": 7})
+    assert project.run("unlatch").exit_code == 0
+    done = project.run(*command, "--json", "--max-retries", "1")
+    assert done.exit_code == 0, done.stderr
+    events = [json.loads(line) for line in done.stdout.splitlines()]
+    told = [one for one in events if one["type"] == "replanned"]
+    assert [(one["usd"], one["tokens"]) for one in told] == [(0.5, None), (None, 7)]
+
+
+def test_a_replanner_at_its_limit_says_when_to_come_back_and_nothing_of_correcting_it(project):
+    for limit, words in (({}, "later, or with another agent"), ({"reset_in_s": 100000}, "after 2")):
+        project.plan(BAD)
+        turns(project, {"fail": "rate_limited", **limit})
+        done = project.run("run", "--replan-with", "scripted:.loopwright/turns.yaml")
+        assert done.exit_code == 1
+        assert words in done.stderr
+        assert "`loopwright unlatch` and the same command again" in done.stderr
+        assert "correct the agent" not in done.stderr
+        assert project.run("unlatch").exit_code == 0
+
+
 def test_an_agent_that_does_not_exist_is_named_before_anything_runs(project):
     project.plan({"id": "P-1", "commands": ["true"]})
     done = project.run("run", "--replan-with", "nobody")

@@ -1,22 +1,26 @@
-"""Any shell command as an agent: it reads a prompt file and writes an answer file, and may say what it uses."""
+"""Any shell command as an agent: it reads a prompt and a schema, writes an answer file, and may say what it uses."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from loopwright.agents.port import Answer, NoAnswer, Reason, Starter, Turn, Used
 from loopwright.agents.shelling import PROMPT, hand_over
+from loopwright.agents.structured import in_words
 from loopwright.agents.usage import FILE, VARIABLE, forget_usage, read_usage
 from loopwright.errors import ToolMissing
 from loopwright.kernel.files import clear_name, read_head
 
 _MOST_BYTES = 8 << 20
 _NOT_FOUND = 127
+_SCHEMA = "schema.json"
 
 
 class CommandAgent:
     """Runs `command` with $LOOPWRIGHT_PROMPT and $LOOPWRIGHT_ANSWER naming the two files, $LOOPWRIGHT_WEB the web.
 
+    $LOOPWRIGHT_SCHEMA names the JSON Schema of the answer where one is wanted; the prompt asks for it in words, too.
     To $LOOPWRIGHT_USAGE it may append what it uses, as lines of JSON: {"usd": 0.01, "tokens": 1200}.
     """
 
@@ -27,13 +31,18 @@ class CommandAgent:
     def take(self, turn: Turn, start: Starter) -> Answer | NoAnswer:
         """Hand over the prompt, run the command, read the answer."""
         prompt, answer = turn.mailbox / PROMPT, turn.mailbox / "answer"
-        hand_over(prompt, turn.prompt.encode())
+        # Not every program can be handed a schema: whoever passes the variable over reads it in the prompt.
+        hand_over(prompt, in_words(turn).prompt.encode())
+        schema = turn.mailbox / _SCHEMA
+        if turn.schema is not None:
+            hand_over(schema, json.dumps(turn.schema, ensure_ascii=False, indent=2).encode())
         clear_name(answer)  # what an earlier turn left there answers nothing now
         forget_usage(turn.mailbox)
         env = {
             "LOOPWRIGHT_PROMPT": str(prompt),
             "LOOPWRIGHT_ANSWER": str(answer),
             VARIABLE: str(turn.mailbox / FILE),
+            **({"LOOPWRIGHT_SCHEMA": str(schema)} if turn.schema is not None else {}),
             # For the command to hand on: many agents can switch their web tools off.
             "LOOPWRIGHT_WEB": "allowed" if turn.may_use_web else "denied",
         }

@@ -33,13 +33,15 @@ class Harness(msgspec.Struct, frozen=True):
     # A setting that turns all hooks off, and the project's file beside the usual one that may hold it, too.
     off_switch: str = ""
     local_file: str = ""
+    # Where its folder is below the one that the variable names.
+    below_variable: str = ""
 
     def path(self, scope: Scope, project: Path, environment: Mapping[str, str], home: Path) -> Path:
         """The settings file that holds this agent's hooks."""
         if scope is Scope.PROJECT:
             return project / self.folder / self.file
         chosen = environment.get(self.home_variable) if self.home_variable else None
-        return (Path(chosen) if chosen else home / self.folder) / self.file
+        return (Path(chosen) / self.below_variable if chosen else home / self.folder) / self.file
 
     def layers(self, project: Path, environment: Mapping[str, str], home: Path) -> tuple[Path, ...]:
         """Every file that this agent takes settings from; the one with the last word first."""
@@ -63,6 +65,9 @@ HARNESSES = {
             "codex runs hooks only when you trust them: accept them once in its terminal, or start `codex exec` with "
             "--dangerously-bypass-hook-trust",
         ),
-        Harness("gemini", ".gemini", "settings.json", "", "AfterAgent", "SessionStart"),
+        Harness(
+            "gemini", ".gemini", "settings.json", "GEMINI_CLI_HOME", "AfterAgent", "SessionStart",
+            below_variable=".gemini",
+        ),
     )
 }  # fmt: skip

@@ -30,6 +30,8 @@ class Kit(msgspec.Struct, frozen=True, kw_only=True):
     folder: str
     home_folder: str
     home_variable: str = ""
+    # Where it is below the folder that the variable names.
+    below_variable: str = ""
     instructions: str
     mcp_file: str
     user_mcp_file: str
@@ -43,7 +45,7 @@ class Kit(msgspec.Struct, frozen=True, kw_only=True):
         if scope is Scope.PROJECT:
             return project / self.folder
         chosen = environment.get(self.home_variable) if self.home_variable else None
-        return Path(chosen) if chosen else home / self.home_folder
+        return Path(chosen) / self.below_variable if chosen else home / self.home_folder
 
     def skills(self, scope: Scope, project: Path, environment: Mapping[str, str], home: Path) -> Path:
         """The folder of its skills."""
@@ -79,11 +81,13 @@ KITS = {
         ),
         Kit(
             agent="gemini", harness=HARNESSES["gemini"], folder=".gemini", home_folder=".gemini",
-            instructions="GEMINI.md", mcp_file=".gemini/settings.json", user_mcp_file="settings.json",
+            home_variable="GEMINI_CLI_HOME", below_variable=".gemini", instructions="GEMINI.md",
+            mcp_file=".gemini/settings.json", user_mcp_file="settings.json",
         ),
         Kit(
             agent="opencode", harness=None, folder=".opencode", home_folder=".config/opencode",
-            instructions="AGENTS.md", mcp_file="opencode.json", user_mcp_file="opencode.json", mcp_form=OPENCODE,
+            home_variable="XDG_CONFIG_HOME", below_variable="opencode", instructions="AGENTS.md",
+            mcp_file="opencode.json", user_mcp_file="opencode.json", mcp_form=OPENCODE,
         ),
     )
 }  # fmt: skip

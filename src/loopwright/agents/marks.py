@@ -143,10 +143,11 @@ def without_block(text: str | None, marks: Marks, agent: str) -> str | None:
         return _assembled(text, marks, others, _plain(block.text), block)
     head = block.head
     # The empty line that we put before it.
-    for blank in ("\r\n\r\n", "\n\n"):
-        if head.endswith(blank):
-            head = head[: -len(blank) // 2]
-            break
+    for line_end in ("\r\n", "\n"):
+        if head.endswith(line_end * 2):
+            return head.removesuffix(line_end) + block.tail
+    if head.strip() and not block.tail:
+        return head.removesuffix("\n").removesuffix("\r")
     return head + block.tail
 
 
@@ -155,10 +156,10 @@ def _assembled(text: str | None, marks: Marks, agents: tuple[str, ...], ours: st
     inner = f"{marks.begin(agents, digest_of(ours))}\n{ours}{marks.end}\n".replace("\n", line_end)
     if block is not None:
         return block.head + inner + block.tail
+    # An empty line before it; only a line end after a text that has none: whoever takes it out sees which it was.
     head = text or ""
-    if head and not head.endswith("\n"):
-        head += line_end
-    return head + (line_end if head.strip() else "") + inner
+    needs_one = head.strip() or (head and not head.endswith("\n"))
+    return head + (line_end if needs_one else "") + inner
 
 
 def _plain(text: str) -> str:

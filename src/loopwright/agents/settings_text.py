@@ -6,6 +6,8 @@ import json
 import math
 from typing import Any
 
+from loopwright.agents.settings_edit import edited
+
 Document = dict[str, Any]
 # Far more than settings need, and far less than would exhaust the stack of whoever walks through them.
 _DEEPEST = 100
@@ -36,10 +38,12 @@ def parse(text: str | None) -> Document:
 
 
 def render(document: Document, before: str | None) -> str:
-    """In the indentation that the file has."""
+    """In the indentation that the file has; what stood in it and stays keeps its bytes."""
     indented = [line for line in (before or "").splitlines() if line[:1] in (" ", "\t")]
     first = indented[0] if indented else "  "
     indent = first[: len(first) - len(first.lstrip())]
+    if before is not None and before.strip():
+        return edited(before, parse(before), document, indent)
     end = "\n" if before is None or before.endswith("\n") else ""
     return json.dumps(document, indent=indent, ensure_ascii=False) + end
 

@@ -74,6 +74,7 @@ class LiveProgress:
                 | events.SandboxOpened()
                 | events.SecretSeen()
                 | events.Replanning()
+                | events.Replanned()
                 | events.GaveUp()
             ):
                 self._print(event)

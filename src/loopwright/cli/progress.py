@@ -69,15 +69,23 @@ def lines_for(event: events.Event) -> list[str]:  # noqa: C901, PLR0912 -- one c
             return [click.style(words("secret kept out: {finding}", finding=_clean(finding)), fg="red")]
         case events.Replanning(agent, attempt, attempts, needs):
             return [told(f"asking {agent} for a new plan ({attempt} of {attempts}; needs {needs})")]
+        case events.Replanned(agent, _, failure, usd, tokens):
+            cost = words("usd {usd}, tokens {tokens}", usd=_or_unknown(usd, ".4f"), tokens=_or_unknown(tokens, ","))
+            return [f"{agent}: {words('the turn is over')}" + (f" ({failure})" if failure else "") + f": {cost}"]
         case events.RunEnded(run_id, status, error_code, _, _, path, duration):
             color = "green" if status == "OK" else "red"
             word = click.style(status if error_code is None else f"{status} {error_code}", fg=color, bold=True)
             said = words("run {run_id}: {status} after {time} s", run_id=run_id, status=word, time=f"{duration:.2f}")
             return [said, f"  {words('evidence: {path}', path=neutralised(path))}"]
         case events.GaveUp(run_id, attempts, error_code):
-            return [click.style(told(f"{error_code} after {attempts} new plans; the last run is {run_id}"), fg="red")]
+            said = f"{error_code}: a new plan was asked for {attempts} times; the last run is {run_id}"
+            return [click.style(told(said), fg="red")]
         case events.OutputSeen():
             return []
+
+
+def _or_unknown(value: float | None, form: str) -> str:
+    return words("unknown") if value is None else format(value, form)
 
 
 def _clean(text: Redacted) -> str:

@@ -100,6 +100,18 @@ class Replanning(msgspec.Struct, frozen=True):
     needs: str
 
 
+class Replanned(msgspec.Struct, frozen=True):
+    """A turn of whoever was asked for a new plan is over, whatever came of it; None is what nobody said of its cost."""
+
+    agent: str
+    attempt: int
+    failure: str | None
+    usd: float | None
+    tokens: int | None
+    worked_s: float
+    path: str
+
+
 class RunEnded(msgspec.Struct, frozen=True):
     """A run is over and its evidence is published."""
 
@@ -124,7 +136,7 @@ class GaveUp(msgspec.Struct, frozen=True):
 
 Event = (
     RunStarted | PlanRead | SandboxOpened | StepStarted | CommandStarted | OutputSeen | CommandEnded
-    | CheckJudged | StepEnded | SecretSeen | Replanning | RunEnded | GaveUp
+    | CheckJudged | StepEnded | SecretSeen | Replanning | Replanned | RunEnded | GaveUp
 )  # fmt: skip
 Listener = Callable[[Event], None]
 

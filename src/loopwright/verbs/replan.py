@@ -5,31 +5,33 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
 from loopwright.agents.failover import told_end
-from loopwright.agents.port import Agent, NoAnswer, Reason, Role
+from loopwright.agents.port import INFRASTRUCTURE, Agent, Answer, NoAnswer, Reason, Role
 from loopwright.agents.prompts.book import Book
+from loopwright.agents.structured import ask_for_text
 from loopwright.errors import AgentFailed, Interrupted
 from loopwright.kernel.digest import sha256
 from loopwright.kernel.process import Cancellation, Stopped
-from loopwright.runner.booth import open_booth
-from loopwright.runner.events import Emitter, Replanning
+from loopwright.runner.booth import Booth, open_booth
+from loopwright.runner.events import Emitter, Replanned, Replanning
 from loopwright.runner.latest import Blocker, blocker_of, blocker_text, envelope_of
+from loopwright.runner.meter import Meter
 from loopwright.runner.model import Failure
 from loopwright.runner.run_plan import Finished
-from loopwright.runner.turn import Asked, take_turn
+from loopwright.runner.turn import Asked, meter_for, take_turn
 from loopwright.sandbox.confine import choose
 from loopwright.sandbox.homes import drop_homes
 from loopwright.sandbox.open import Sandbox, opened
 from loopwright.verbs.context import Context
 from loopwright.workspace.settings_model import AgentSettings
 
-_STOPS = {
-    Reason.AGENT_MISSING, Reason.AGENT_TOO_OLD, Reason.NOT_LOGGED_IN, Reason.CRASHED, Reason.HUNG,
-    Reason.RATE_LIMITED, Reason.BUDGET_USED,
-}  # fmt: skip
+# No plan came, and asked again at once there would be none either; whoever refuses has used up a try.
+_STOPS = INFRASTRUCTURE | {Reason.RATE_LIMITED, Reason.BUDGET_USED}
 
 
 class Failed(msgspec.Struct, frozen=True):
@@ -63,7 +65,7 @@ def can_be_replanned(failure: Failure) -> bool:
 def ask_for_plan(
     context: Context, agent: Agent, failed: Failed, emitter: Emitter, cancellation: Cancellation
 ) -> NewPlan | None:
-    """One turn of the replanner; None when it used up a try without a usable plan."""
+    """One turn of the replanner, and one repair; None when it used up a try without a usable plan."""
     blocker = failed.blocker()
     emitter.emit(Replanning(agent.name, failed.number, failed.tries, blocker.needs))
     redactor = context.tools().redactor
@@ -83,25 +85,73 @@ def ask_for_plan(
             )
             shutil.copytree(failed.last.folder, booth.mailbox / "run")
             try:
-                answer = take_turn(agent, asked, booth, settings, cancellation).answer
+                turns = _Turns(agent, asked, failed.number, emitter)
+                answer = ask_for_text(
+                    lambda prompt: turns.take(prompt, booth, settings, cancellation), asked.prompt, asked.book
+                )
             finally:
                 drop_homes(sandbox.view.sandbox_root, context.project, booth.work)
     except Stopped as stop:
         raise Interrupted(str(stop), hint="`loopwright unlatch` and `loopwright run` start again") from stop
     if isinstance(answer, NoAnswer):
         if answer.reason in _STOPS:
-            name, reason, detail = agent.name, answer.reason, redactor.clean(answer.detail).text
-            until = told_end(answer)
-            raise AgentFailed(
-                reason,
-                f"the agent {name} gave no plan: {reason}: {detail}"
-                if until is None
-                else f"the agent {name} gave no plan: {reason} until {until}: {detail}",
-                hint=f"see {asked.record}; correct the agent, then `loopwright unlatch` and `loopwright run`",
-            )
+            raise _no_plan(agent.name, answer, redactor.clean(answer.detail).text, turns.last_record)
         return None
     data = answer.text.encode()
-    return NewPlan(data, sha256(data)) if data.strip() else None
+    return NewPlan(data, sha256(data))
+
+
+class _Turns:
+    """The turns of one question; what each cost is told, whatever came of it."""
+
+    def __init__(self, agent: Agent, asked: Asked, attempt: int, emitter: Emitter) -> None:
+        self._agent = agent
+        self._asked = asked
+        self._attempt = attempt
+        self._emitter = emitter
+        self._is_repair = False
+        self.last_record = asked.record
+
+    def take(self, prompt: str, booth: Booth, settings: AgentSettings, cancellation: Cancellation) -> Answer | NoAnswer:
+        """The first one, or its repair; nothing is no plan."""
+        if self._is_repair:
+            self.last_record = self._asked.record.with_name(f"{self._asked.record.name}-repair")
+        self._is_repair = True
+        asked = replace(self._asked, prompt=prompt, record=self.last_record)
+        meter = meter_for(self._agent, asked, booth)
+        answer: Answer | NoAnswer | None = None
+        try:
+            answer = take_turn(self._agent, asked, booth, settings, cancellation, meter).answer
+        finally:
+            # Also of a turn that somebody stopped.
+            self._emitter.emit(self._told(meter, answer))
+        if isinstance(answer, Answer) and not answer.text.strip():
+            return NoAnswer(Reason.INVALID_ANSWER, "the answer is empty")
+        return answer
+
+    def _told(self, meter: Meter, answer: Answer | NoAnswer | None) -> Replanned:
+        said = answer if isinstance(answer, Answer) else None
+        failure = answer.reason.value if isinstance(answer, NoAnswer) else None
+        return Replanned(
+            self._agent.name, self._attempt, failure,
+            usd=meter.used.usd if said is None or said.cost_usd is None else said.cost_usd,
+            tokens=meter.used.tokens if said is None or said.tokens is None else said.tokens,
+            worked_s=round(meter.worked_s, 3), path=str(self.last_record),
+        )  # fmt: skip
+
+
+def _no_plan(name: str, answer: NoAnswer, detail: str, record: Path) -> AgentFailed:
+    reason, until = answer.reason, told_end(answer)
+    if until is not None:
+        message = f"the agent {name} gave no plan: {reason} until {until}: {detail}"
+        hint = f"after {until}, or with another agent: `loopwright unlatch` and the same command again"
+        return AgentFailed(reason, message, hint=hint)
+    message = f"the agent {name} gave no plan: {reason}: {detail}"
+    if reason is Reason.RATE_LIMITED:
+        hint = "later, or with another agent: `loopwright unlatch` and the same command again"
+        return AgentFailed(reason, message, hint=hint)
+    hint = f"see {record}; correct the agent, then `loopwright unlatch` and `loopwright run`"
+    return AgentFailed(reason, message, hint=hint)
 
 
 def _may_use_web(blocker: Blocker) -> bool:

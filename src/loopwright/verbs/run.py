@@ -134,7 +134,7 @@ def _first_line(failure: Failure) -> str:
 def _give_up(context: Context, path: Path, last: Finished, why_last: Failure, tries: int) -> Failure:
     why = why_last.message.text.splitlines()[0]
     problem = MaxRetries(
-        f"{tries} new plans were tried; the last run still fails: {why}",
+        f"a new plan was asked for {tries} times; the last run still fails: {why}",
         hint="read the blocker card, decide yourself, then `loopwright unlatch` and `loopwright run`",
     )
     clean = context.tools().redactor.clean

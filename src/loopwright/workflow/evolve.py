@@ -72,7 +72,9 @@ def _worked(workflow: Workflow, event: e.Event, at: str) -> Workflow:
         case e.ItemAnswered():
             return workflow
         case e.PlanRoundTaken(round=taken):
-            return replace(workflow, plan_rounds=(*workflow.plan_rounds, taken))
+            # Each opinion is told when it is there: the round then is what was told of it last.
+            others = (one for one in workflow.plan_rounds if one.number != taken.number)
+            return replace(workflow, plan_rounds=(*others, taken))
         case e.ChecksControlled(controls=controls):
             return replace(workflow, controls={**workflow.controls, **controls})
         case e.Signed(signature=signature):

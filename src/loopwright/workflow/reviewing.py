@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from typing import Literal
+from typing import Literal, TypeVar
 
 import msgspec
 
@@ -17,6 +17,10 @@ Severity = Literal["info", "minor", "major", "critical"]
 REVIEWED = "review-support/reviewed.patch"
 _WORDLESS = "code review: changes are asked for, without a word why"
 _BACK = {Stage.BUILD: 1, Stage.PLAN: 2, Stage.CLARIFY: 3}
+
+
+_T = TypeVar("_T")
+_HEARD = "heard"
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
@@ -118,3 +122,19 @@ def support(document: msgspec.Struct | None, why_not: str) -> bytes:
     """A reviewer's answer as it was given; or why nobody was asked."""
     record = msgspec.to_builtins(document) if document is not None else {"verdict": "skipped", "why": why_not}
     return (json.dumps(record, ensure_ascii=False, indent=2) + "\n").encode()
+
+
+def heard(document: msgspec.Struct, by: str, shown: str) -> bytes:
+    """The same while another reviewer is still to be heard, with who gave it and the digest of what they were shown."""
+    record = {**msgspec.to_builtins(document), _HEARD: {"by": by, "shown": shown}}
+    return (json.dumps(record, ensure_ascii=False, indent=2) + "\n").encode()
+
+
+def heard_before(data: bytes, kind: type[_T], shown: str) -> tuple[_T, str] | None:
+    """An answer of a review that was not held to its end, and who gave it; None where it is about anything else."""
+    try:
+        record = json.loads(data)
+        told = record[_HEARD]
+        return (msgspec.convert(record, kind), str(told["by"])) if told["shown"] == shown else None
+    except (ValueError, KeyError, TypeError, msgspec.ValidationError):
+        return None

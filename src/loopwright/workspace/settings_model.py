@@ -160,7 +160,11 @@ class AgentSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     args: Annotated[list[str], Meta(description="more arguments")] = []
     env: Annotated[list[str], Meta(description="names of environment variables that the agent may see")] = []
     command: Annotated[
-        str, Meta(description="kind command: the shell command; reads $LOOPWRIGHT_PROMPT, writes $LOOPWRIGHT_ANSWER")
+        str,
+        Meta(
+            description="kind command: the shell command; reads $LOOPWRIGHT_PROMPT and the JSON Schema in "
+            "$LOOPWRIGHT_SCHEMA where there is one, writes $LOOPWRIGHT_ANSWER"
+        ),
     ] = ""
     turns: Annotated[str, Meta(description="kind scripted: file of the written turns")] = ""
     network: Annotated[

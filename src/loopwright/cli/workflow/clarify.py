@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import click
@@ -42,12 +43,13 @@ def command(
         raise WrongUsage("a new workflow needs an idea", hint=f'loopwright clarify {slug_of(slug)} --idea "…"')
     workflow = begin(context, slug, text, profile)
     who = context.settings.values.agents.default if agent is None else agent
+    tell: Callable[[str], None] = (lambda _: None) if as_json else say
     with stopping_on_signals() as cancellation:
-        found = take_round(context, workflow.slug, who or None, cancellation)
+        found = take_round(context, workflow.slug, who or None, cancellation, tell=tell)
         while interactive and not as_json and found.item is not None:
             said = click.prompt(click.style(f"{found.item} {found.question}", bold=True), prompt_suffix="\n> ")
             answer(context, workflow.slug, found.item, said)
-            found = take_round(context, workflow.slug, who or None, cancellation)
+            found = take_round(context, workflow.slug, who or None, cancellation, tell=tell)
     _say(context, found, as_json=as_json)
     return 0
 

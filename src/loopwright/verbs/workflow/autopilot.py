@@ -113,7 +113,7 @@ def _fly(context: Context, slug: str, flight: FlightPlan, tell: Tell, cancellati
 
 def _clarify(context: Context, slug: str, flight: FlightPlan, tell: Tell, cancellation: Cancellation) -> Shown:
     """One round; what it asks only a person can answer."""
-    found = take_round(context, slug, flight.agent or None, cancellation, spending=Spending(context, slug))
+    found = take_round(context, slug, flight.agent or None, cancellation, tell=tell, spending=Spending(context, slug))
     tell(f"asked: {found.question}" if found.question else "nothing is open any more")
     shown = show(context, slug)
     if shown.blockers:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import msgspec
 
 from loopwright.agents.port import Role
@@ -80,7 +82,13 @@ def _go_back(opened: Opened) -> None:
 
 
 def take_round(
-    context: Context, slug: str, agent: str | None, cancellation: Cancellation, *, spending: Spending | None = None
+    context: Context,
+    slug: str,
+    agent: str | None,
+    cancellation: Cancellation,
+    *,
+    tell: Callable[[str], None],
+    spending: Spending | None = None,
 ) -> Clarified:
     """One round: unless a question is open already, the next one is asked, or it is said that there is none."""
     store = store_of(context)
@@ -93,7 +101,7 @@ def take_round(
         _require_rounds_left(opened)
         workflow = opened.workflow
     if agent:
-        reply = _by_agent(context, workflow, spec, agent, cancellation, spending)
+        reply = _by_agent(context, workflow, spec, agent, cancellation, spending, tell)
     else:
         reply = _by_rule(context, workflow, spec)
     with store.changing(slug) as opened:
@@ -124,6 +132,7 @@ def _by_agent(
     agent: str,
     cancellation: Cancellation,
     spending: Spending | None,
+    tell: Callable[[str], None],
 ) -> Clarification:
     pressed = any(one.presses_on for one in workflow.rounds)
     book = context.prompts()
@@ -137,7 +146,7 @@ def _by_agent(
     wanted = Wanted(
         slug=workflow.slug, stage=Stage.CLARIFY, agent=agent, role=Role.CLARIFIER, prompt=prompt,
         name=f"{workflow.slug}-clarify-{len(workflow.rounds) + 1}", number=workflow.turns_of(Role.CLARIFIER.value),
-        spending=spending,
+        spending=spending, tell=tell,
     )  # fmt: skip
     return ask_agent(context, wanted, Clarification, cancellation).reply
 

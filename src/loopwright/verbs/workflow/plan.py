@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
 from loopwright.agents.port import Role
 from loopwright.errors import WorkflowRefused, WrongUsage
@@ -54,6 +55,8 @@ _MOST_TAKEN = 4_000
 _FOR_THE_REVIEWERS = ("architect_review_incomplete", "critic_verdict_missing")
 _FOR_A_PLANNER = ("plan_package_", "critic_verdict_", "architect_review_", "vertical_slices_missing", "spec_delta_")
 Tell = Callable[[str], None]
+# What the living specs said, by domain and requirement.
+Specs = dict[str, dict[str, str]]
 
 
 class PlanWish(msgspec.Struct, frozen=True, kw_only=True):
@@ -105,13 +108,13 @@ def plan(context: Context, name: str, wish: PlanWish, tell: Tell, cancellation: 
     _enter(context, slug)
     # Before anybody plans: what another change does to the specs while an agent thinks, the agent has not read.
     said = digests_of(context.layout)
-    if wish.agent is not None and not wish.anew and _is_planned(context, slug):
+    if wish.agent is not None and not wish.anew and _is_planned(context, slug, wish):
         tell(f"{slug} has a plan, which is composed and run on the base; to have it planned anew, name who: --agent")
     elif wish.agent is not None:
-        _rounds(context, slug, wish, tell, cancellation)
+        _rounds(context, slug, wish, said, tell, cancellation)
     else:
         _write_skeletons(context, slug, tell)
-    _compose(context, slug, said, tell)
+    _tell_rivals(context, slug, _compose(context, slug, said), tell)
     control_on_base(context, slug, tell, cancellation)
     with store_of(context).changing(slug) as opened:
         opened.apply(c.RequestApproval(transition=Transition.PLAN_BUILD, standing=opened.standing()), "tool")
@@ -126,27 +129,45 @@ def _is_changed_under_the_build(context: Context, slug: str) -> bool:
         return isinstance(opened.workflow.at, Building) and bool(changed)
 
 
-def _is_planned(context: Context, slug: str) -> bool:
+def _is_reviewed(context: Context, wish: PlanWish) -> bool:
+    return wish.deliberate or context.settings.values.workflow.profile == "full"
+
+
+def _is_planned(context: Context, slug: str, wish: PlanWish) -> bool:
     """Whether there is a plan that somebody may have corrected: another one would throw that away.
 
     What an agent left incomplete, or a critic sent back, it goes on with.
     """
     with store_of(context).changing(slug) as opened:
         codes = [one.code for one in opened.standing().readiness.build]
-        return bool(opened.workflow.plan_rounds) and not any(code.startswith(_FOR_A_PLANNER) for code in codes)
+        if any(code.startswith(_FOR_A_PLANNER) for code in codes):
+            return False
+        return bool(opened.workflow.plan_rounds) and not (_is_reviewed(context, wish) and _unseen(opened))
 
 
 def _lacks_only_reviews(context: Context, slug: str) -> bool:
-    """Whether somebody wrote or corrected a plan that is whole: those who look at it are asked, and no planner."""
+    """Whether there is a whole plan that nobody has looked at as it is: reviewers are asked, and no planner."""
     with store_of(context).changing(slug) as opened:
         codes = {one.code for one in opened.standing().readiness.build if one.code.startswith(_FOR_A_PLANNER)}
-        return bool(opened.workflow.plan_rounds) and codes <= set(_FOR_THE_REVIEWERS)
+        return codes <= set(_FOR_THE_REVIEWERS) and _unseen(opened)
+
+
+def _unseen(opened: Opened) -> bool:
+    """Whether there is a plan of which a critic said nothing, or nothing as it is now."""
+    last = _last_round(opened)
+    if last is None:
+        return False
+    return last.critic is None or bool(last.seen and last.seen != opened.facts().planned_parts)
+
+
+def _last_round(opened: Opened) -> PlanRound | None:
+    return opened.workflow.plan_rounds[-1] if opened.workflow.plan_rounds else None
 
 
 def _changed(context: Context, slug: str, tell: Tell, cancellation: Cancellation) -> Workflow:
     """Compose and control what somebody wrote; the build goes on when a person stands for it."""
     tell(f"{slug} is being built: nobody plans it anew, what you changed is composed and run on the base")
-    _compose(context, slug, digests_of(context.layout), tell)
+    _tell_rivals(context, slug, _compose(context, slug, digests_of(context.layout)), tell)
     control_on_base(context, slug, tell, cancellation)
     with store_of(context).changing(slug) as opened:
         return opened.workflow
@@ -169,45 +190,80 @@ def _enter(context: Context, slug: str) -> None:
                 )
 
 
-def _rounds(context: Context, slug: str, wish: PlanWish, tell: Tell, cancellation: Cancellation) -> None:
+def _rounds(context: Context, slug: str, wish: PlanWish, said: Specs, tell: Tell, cancellation: Cancellation) -> None:
     """Planner, and in the profile `full` architect and critic, until they agree or the rounds are used."""
-    reviewed = wish.deliberate or context.settings.values.workflow.profile == "full"
-    notes = _taken_over(context, slug)
+    reviewed = _is_reviewed(context, wish)
+    notes = _taken_over(context, slug) or _sent_back(context, slug)
     is_there = reviewed and _lacks_only_reviews(context, slug)
     for number in range(1, wish.max_rounds + 1):
-        with store_of(context).changing(slug) as opened:
-            workflow, spec = opened.workflow, _spec(opened)
         if is_there and number == 1:
-            tell(f"round {number}: the plan is there, and nobody has looked at it as it is")
+            tell(f"round {number}: the plan is there, and not everybody has looked at it as it is")
         else:
             tell(f"round {number}: the planner works")
-            _planned(context, workflow, spec, wish, notes, tell, cancellation)
-        taken = PlanRound(number=len(workflow.plan_rounds) + 1)
-        notes = ""
+            _planned(context, slug, wish, notes, tell, cancellation)
+            # A plan is whole with what follows from it: whoever is asked next, or comes back later, finds all of it.
+            _compose(context, slug, said)
         if reviewed:
-            taken, notes = _reviewed(context, slug, wish, taken.number, tell, cancellation)
-        else:
-            _record(context, slug, taken, {})
+            _reviewed(context, slug, wish, tell, cancellation)
+        with store_of(context).changing(slug) as opened:
+            taken = opened.workflow.plan_rounds[-1]
         # A person may ask for more where nobody objects, and for an end where somebody does.
         remark = wish.ask(taken) if wish.ask is not None and number < wish.max_rounds else None
         if remark is None and (wish.ask is not None or taken.critic in (None, "approve")):
             return
-        said = context.prompts().part("person_says", remark=remark) if remark else ""
-        notes = "\n".join(part for part in (context.prompts().part("sent_back"), notes, said) if part)
+        heard = context.prompts().part("person_says", remark=remark) if remark else ""
+        notes = "\n".join(part for part in (_sent_back(context, slug, anyway=True), heard) if part)
 
 
-def _reviewed(
-    context: Context, slug: str, wish: PlanWish, at: int, tell: Tell, cancellation: Cancellation
-) -> tuple[PlanRound, str]:
-    """What architect and critic say of the plan, on record; and what the planner is told of it."""
-    architect, critic, seen = _opinions(context, slug, wish, tell, cancellation)
-    pages = {
-        f"plan-reviews/round-{at}-{who}.md": f"# {who}: {said.verdict}\n\n{said.notes}\n".encode()
-        for who, said in (("architect", architect), ("critic", critic))
-    }
-    taken = PlanRound(number=at, architect=architect.verdict, critic=critic.verdict, seen=seen)
-    _record(context, slug, taken, pages)
-    return taken, context.prompts().part("opinions", architect=architect.notes, critic=critic.notes)
+def _reviewed(context: Context, slug: str, wish: PlanWish, tell: Tell, cancellation: Cancellation) -> None:
+    """What architect and critic say of the plan, each on record at once: who comes later finds it."""
+    with store_of(context).changing(slug) as opened:
+        workflow, seen = opened.workflow, opened.facts().planned_parts
+        names = (*PLAN_DOCUMENTS.values(), CHANGE_DOCUMENTS["design"], "change/slices.json")
+        text = "\n\n".join((opened.read(name) or b"").decode("utf-8", "replace") for name in names)
+        last = workflow.plan_rounds[-1]
+        is_open = last.critic is None and (last.architect is None or last.seen == seen)
+        number = last.number if is_open else last.number + 1
+        notes = _notes_of(opened, last, Role.ARCHITECT) if is_open else None
+    if notes is None:
+        tell("the architect looks at it")
+        prompt = context.prompts().prompt("architect_plan", plan=text)
+        wanted = _wanted(workflow, wish, Role.ARCHITECT, prompt, tell)
+        architect = ask_agent(context, wanted, PlanOpinion, cancellation).reply
+        taken = PlanRound(number=number, architect=architect.verdict, seen=seen)
+        _record(context, slug, taken, Role.ARCHITECT, architect)
+    else:
+        tell("the architect has looked at it as it is")
+        taken, architect = last, PlanOpinion(verdict=last.architect or "", notes=notes)
+    tell("the critic looks at it")
+    prompt = context.prompts().prompt("critic_plan", plan=text, architect=architect.notes or architect.verdict)
+    critic = ask_agent(context, _wanted(workflow, wish, Role.CRITIC, prompt, tell), PlanOpinion, cancellation).reply
+    _record(context, slug, replace(taken, critic=critic.verdict), Role.CRITIC, critic)
+
+
+def _sent_back(context: Context, slug: str, *, anyway: bool = False) -> str:
+    """What the planner is told of a plan that a critic did not approve, in this run or in one before."""
+    with store_of(context).changing(slug) as opened:
+        last = _last_round(opened)
+        if not anyway and (last is None or last.critic in (None, "approve")):
+            return ""
+        said = {who: _notes_of(opened, last, who) if last else None for who in (Role.ARCHITECT, Role.CRITIC)}
+    book = context.prompts()
+    architect, critic = said[Role.ARCHITECT], said[Role.CRITIC]
+    heard = "" if critic is None else book.part("opinions", architect=architect or "", critic=critic)
+    return "\n".join(part for part in (book.part("sent_back"), heard) if part)
+
+
+def _page_of(number: int, who: Role) -> str:
+    return f"plan-reviews/round-{number}-{who.value}.md"
+
+
+def _notes_of(opened: Opened, taken: PlanRound, who: Role) -> str | None:
+    """What they said in that round; None where they said nothing: a page may be of rounds before a review."""
+    if (taken.architect if who is Role.ARCHITECT else taken.critic) is None:
+        return None
+    page = opened.read(_page_of(taken.number, who))
+    return None if page is None else page.decode("utf-8", "replace").partition("\n\n")[2].removesuffix("\n")
 
 
 def _taken_over(context: Context, slug: str) -> str:
@@ -222,9 +278,10 @@ def _taken_over(context: Context, slug: str) -> str:
     return "\n\n".join([head, *texts]) if texts else ""
 
 
-def _planned(
-    context: Context, workflow: Workflow, spec: Spec, wish: PlanWish, notes: str, tell: Tell, cancellation: Cancellation
-) -> None:
+def _planned(context: Context, slug: str, wish: PlanWish, notes: str, tell: Tell, cancellation: Cancellation) -> None:
+    """What the planner writes, on record at once: a turn that was paid for is never asked for again."""
+    with store_of(context).changing(slug) as opened:
+        workflow, spec = opened.workflow, _spec(opened)
     domains = spec.domains
     prompt = context.prompts().prompt(
         "planner_change",
@@ -238,24 +295,8 @@ def _planned(
     with store_of(context).changing(workflow.slug) as opened:
         pages = drafted(workflow.slug, said.reply, domains, f"spec.md, by {said.by}", documents_of(context))
         opened.write(pages, said.by or "tool")
-
-
-def _opinions(
-    context: Context, slug: str, wish: PlanWish, tell: Tell, cancellation: Cancellation
-) -> tuple[PlanOpinion, PlanOpinion, dict[str, str]]:
-    with store_of(context).changing(slug) as opened:
-        workflow, seen = opened.workflow, opened.facts().planned_parts
-        names = (*PLAN_DOCUMENTS.values(), CHANGE_DOCUMENTS["design"], "change/slices.json")
-        text = "\n\n".join((opened.read(name) or b"").decode("utf-8", "replace") for name in names)
-    tell("the architect looks at it")
-    prompt = context.prompts().prompt("architect_plan", plan=text)
-    wanted = _wanted(workflow, wish, Role.ARCHITECT, prompt, tell)
-    architect = ask_agent(context, wanted, PlanOpinion, cancellation).reply
-    tell("the critic looks at it")
-    said = architect.notes or architect.verdict
-    prompt = context.prompts().prompt("critic_plan", plan=text, architect=said)
-    critic = ask_agent(context, _wanted(workflow, wish, Role.CRITIC, prompt, tell), PlanOpinion, cancellation).reply
-    return architect, critic, seen
+        last = _last_round(opened)
+        opened.apply(c.TakePlanRound(round=PlanRound(number=last.number + 1 if last is not None else 1)), "tool")
 
 
 def _wanted(workflow: Workflow, wish: PlanWish, role: Role, prompt: str, tell: Tell) -> Wanted:
@@ -267,10 +308,10 @@ def _wanted(workflow: Workflow, wish: PlanWish, role: Role, prompt: str, tell: T
     )  # fmt: skip
 
 
-def _record(context: Context, slug: str, taken: PlanRound, pages: dict[str, bytes]) -> None:
+def _record(context: Context, slug: str, taken: PlanRound, who: Role, said: PlanOpinion) -> None:
+    page = f"# {who.value}: {said.verdict}\n\n{said.notes}\n".encode()
     with store_of(context).changing(slug) as opened:
-        if pages:
-            opened.write(pages, "tool")
+        opened.write({_page_of(taken.number, who): page}, "tool")
         opened.apply(c.TakePlanRound(round=taken), "tool")
 
 
@@ -289,7 +330,7 @@ def _write_skeletons(context: Context, slug: str, tell: Tell) -> None:
             opened.apply(c.TakePlanRound(round=PlanRound(number=1)), "tool")
 
 
-def _compose(context: Context, slug: str, said: dict[str, dict[str, str]], tell: Tell) -> None:
+def _compose(context: Context, slug: str, said: Specs) -> list[Delta]:
     """What follows from spec, slices and deltas; a file that somebody made theirs is left alone."""
     with store_of(context).changing(slug) as opened:
         facts, spec, say = opened.facts(), _spec(opened), documents_of(context)
@@ -311,12 +352,13 @@ def _compose(context: Context, slug: str, said: dict[str, dict[str, str]], tell:
         base = base_for(said, facts.delta_parts, facts.deltas, opened.workflow.base)
         if isinstance(opened.workflow.at, Planning):
             opened.apply(c.NoteSpecs(base=base), "tool")
-        change_id = opened.workflow.change_id
-    _tell_rivals(context, change_id, deltas, tell)
+    return deltas
 
 
-def _tell_rivals(context: Context, change_id: str, deltas: list[Delta], tell: Tell) -> None:
+def _tell_rivals(context: Context, slug: str, deltas: list[Delta], tell: Tell) -> None:
     """Other active changes that touch the same are no reason to stop yet; who plans should know."""
+    with store_of(context).changing(slug) as opened:
+        change_id = opened.workflow.change_id
     for other, conflicts in rivals_of(context.layout, change_id, {one.domain: one for one in deltas}).items():
         names = ", ".join(f"'{one.requirement}'" for one in conflicts[:3])
         tell(f"note: {other} is active and touches {names} too; who is archived second must fit the first")

@@ -11,6 +11,7 @@ import msgspec
 
 from loopwright.agents.port import Reason, Role
 from loopwright.errors import AgentFailed, LoopwrightError, WorkflowRefused
+from loopwright.kernel.digest import digest_of, sha256
 from loopwright.kernel.files import make_folder, write_durably
 from loopwright.kernel.process import Cancellation
 from loopwright.reflection.risk import RiskVerdict, evaluate_risk_floor
@@ -40,6 +41,8 @@ from loopwright.workflow.reviewing import (
     Outcome,
     SmellReview,
     concluded,
+    heard,
+    heard_before,
     report,
     support,
 )
@@ -48,8 +51,17 @@ from loopwright.workflow.standing import Standing, broken_promises
 from loopwright.workflow.store import Opened
 
 Tell = Callable[[str], None]
-_T = TypeVar("_T")
+_T = TypeVar("_T", bound=msgspec.Struct)
 _TOOL = "loopwright"
+# These say nothing of the work: nobody began to look at it. Whoever began and fails, or gives no verdict, says no.
+_CANT_LOOK = frozenset(
+    {Reason.AGENT_MISSING, Reason.AGENT_TOO_OLD, Reason.NOT_LOGGED_IN, Reason.RATE_LIMITED, Reason.BUDGET_USED}
+)
+# Where each one's answer is kept; one that was heard before a review was cut short is not asked again.
+_SUPPORT = {
+    Role.REVIEWER: "review-support/code-review.json",
+    Role.SMELL_REVIEWER: "review-support/architecture-smell.json",
+}
 UNASKED = "nobody was named who could look at it"
 
 
@@ -195,22 +207,42 @@ def _ask(
     tell: Tell,
     cancellation: Cancellation,
 ) -> _Heard[_T]:
+    prompt, letters = _prompt(context, workflow, role, risk), _letters(context, workflow, work)
+    said = {"prompt": prompt, "patch": sha256(work.since_commit)}
+    shown = digest_of(said | {name: sha256(data) for name, data in letters.items()})
+    with store_of(context).changing(workflow.slug) as opened:
+        before = heard_before(opened.read(_SUPPORT[role]) or b"", kind, shown)
+    if before is not None:
+        tell(f"the {role.value} {before[1]} has looked at it as it is")
+        return _Heard(*before)
     tell(f"the {role.value} looks at it")
     taken = workflow.turns_of(role.value)
     wanted = Wanted(
         slug=workflow.slug, stage=Stage.REVIEW, agent=wish.reviewer, role=role,
-        prompt=_prompt(context, workflow, role, risk),
+        prompt=prompt,
         name=f"{workflow.slug}-{role.value.replace(' ', '-')}-{taken + 1}", number=taken,
-        sandbox=work.sandbox(context), letters=_letters(context, workflow, work), spending=wish.spending,
+        sandbox=work.sandbox(context), letters=letters, spending=wish.spending,
         barred=_builders(context, workflow), tell=tell,
     )  # fmt: skip
     try:
-        said = ask_agent(context, wanted, kind, cancellation)
+        found = ask_agent(context, wanted, kind, cancellation)
     except AgentFailed as problem:
-        if problem.reason == Reason.RATE_LIMITED:
-            raise  # that says nothing of the work: nobody has looked at it yet
-        return _Heard(failed=problem.message)
-    return _Heard(said.reply, said.by)
+        if problem.reason not in _CANT_LOOK:
+            return _Heard(failed=problem.message)
+        raise _nobody_looked(workflow.slug, wish.reviewer, problem) from problem
+    with store_of(context).changing(workflow.slug) as opened:
+        opened.write({_SUPPORT[role]: heard(found.reply, found.by, shown)}, found.by)
+    return _Heard(found.reply, found.by)
+
+
+def _nobody_looked(slug: str, reviewer: str, problem: AgentFailed) -> AgentFailed:
+    if problem.reason == Reason.RATE_LIMITED:
+        return problem
+    hint = (
+        f"the work is as it was, and nobody approved it: mend that (`loopwright doctor` says more), "
+        f"then `loopwright review {slug} --reviewer {reviewer}`, or name another reviewer"
+    )
+    return AgentFailed(problem.reason, problem.message, hint=hint)
 
 
 def _builders(context: Context, workflow: Workflow) -> frozenset[str]:
@@ -293,8 +325,8 @@ def _settle(
             "review-report.md": report(
                 slug, found, outcome, {"input": [RECORD], "evidence": runs}, opened.now, documents_of(context)
             ),
-            "review-support/code-review.json": support(answers[0], skipped),
-            "review-support/architecture-smell.json": support(answers[1], skipped),
+            _SUPPORT[Role.REVIEWER]: support(answers[0], skipped),
+            _SUPPORT[Role.SMELL_REVIEWER]: support(answers[1], skipped),
             "review-support/changed-files.json": changed.encode(),
         }
         opened.write({name: clean(data).data for name, data in pages.items()} | {REVIEWED: patch}, who)
