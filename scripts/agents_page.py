@@ -24,7 +24,7 @@ _ABILITIES = {
 def page(head: str) -> str:
     """The page as Markdown."""
     tested = json.loads(_TESTED.read_text(encoding="utf-8"))["dependencies"]
-    columns = ("agent", "tested with", "oldest", *_ABILITIES)
+    columns = ("agent", "tested with", "accepted from", *_ABILITIES)
     table = ["| " + " | ".join(columns) + " |", "|" + "---|" * len(columns)]
     let_in = []
     for name, factory in OURS.items():

@@ -9,12 +9,17 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from loopwright.testing.project import Project
 
 # Tests read English, whatever the language of the desk is; those of other languages say so themselves.
 os.environ["LC_ALL"] = "C.UTF-8"
 os.environ.pop("LANGUAGE", None)
+
+# How long an example takes to be made or to run says how busy the machine is, and nothing of the code.
+settings.register_profile("no clock", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("no clock")
 
 _HOW_TO_GET = {
     "bwrap": "apt install bubblewrap",

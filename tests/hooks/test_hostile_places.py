@@ -388,7 +388,9 @@ def test_what_killed_hooks_left_is_cleared_away_by_doctor(project, hook):
 REPORTS = st.binary(max_size=80) | st.floats().map(lambda value: json.dumps({"confidence": value}).encode())
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 @given(
     session=st.text(max_size=80),
     left=st.binary(max_size=80) | st.builds(lambda c: json.dumps({"confidence": c}).encode(), st.floats()),

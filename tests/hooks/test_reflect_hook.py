@@ -541,7 +541,9 @@ PAYLOADS = st.one_of(
 )
 
 
-@settings(max_examples=1000, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=1000, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 @given(payload=PAYLOADS, self_report=st.binary(max_size=60) | JSON.map(lambda value: json.dumps(value).encode()))
 def test_whatever_the_payload_and_the_report_a_valid_record_is_left(tmp_path_factory, payload, self_report):
     """A thousand of them, in this process's children: exit 0, no word, one valid sidecar, nothing else."""

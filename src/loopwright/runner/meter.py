@@ -52,6 +52,8 @@ class Meter:
         self._worked_s = 0.0
         self._found = Used()
         self.used = Used()
+        # What the turn wrote where it should not have.
+        self.outside: tuple[str, ...] = ()
         self.over: str | None = None
         # What the agent calls the session of this turn, also of one that was stopped.
         self.session: str | None = None

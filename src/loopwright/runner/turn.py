@@ -34,6 +34,7 @@ from loopwright.kernel.process import Cancellation
 from loopwright.runner.admission import Admission, admitted, forwarded, way_out
 from loopwright.runner.booth import Booth, run_in_booth
 from loopwright.runner.meter import Allowance, Meter, session_named
+from loopwright.runner.outside import Outside
 from loopwright.workspace import stop_gate
 from loopwright.workspace.layout import gate_file
 from loopwright.workspace.settings_model import AgentSettings
@@ -81,6 +82,8 @@ class TurnRecord(msgspec.Struct, frozen=True):
     stop_reason: str = ""
     denials: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
+    # What was written outside of the sandbox, as far as that can be seen: no change, and not kept.
+    outside: tuple[str, ...] = ()
     tokens: int | None = None
     usd: float | None = None
     price: str = "unknown"
@@ -137,6 +140,7 @@ def take_turn(
         else:
             turn = _turn(agent, asked, admission)
             words = _written_down(asked, turn.prompt, booth)
+            outside = Outside(booth.sandbox)
             start = _Starter(agent.name, admission, asked, settings, cancellation, meter)
             try:
                 answer = _with_way_on(agent, agent.take(turn, start))
@@ -145,7 +149,8 @@ def take_turn(
             finally:
                 meter.read_to_the_end()
                 meter.session = meter.session or meter.used.session
-            record = replace(start.record(turn), **words)
+                meter.outside = outside.written()
+            record = replace(start.record(turn), **words, outside=meter.outside)
     cancellation.raise_if_requested()
     if meter.over is not None:
         answer = NoAnswer(Reason.BUDGET_USED, f"the turn was ended: its budget of {meter.over} is used")

@@ -22,6 +22,7 @@ from loopwright.loop.budget import hold_after, hold_before_call, left_for_a_turn
 from loopwright.loop.desk import Desk
 from loopwright.loop.model import Action, ErrorLine, Held, Hold, Holder, Loop, OpenTurn, Spent
 from loopwright.loop.paying import SHELL, spent_on
+from loopwright.runner import outside
 from loopwright.runner.booth import Booth
 from loopwright.runner.meter import Allowance, Meter
 from loopwright.runner.turn import Asked, meter_for, take_turn
@@ -256,5 +257,5 @@ def paid_for(
         with desk.store.changing(loop.loop_id) as opened:
             of = counts_at_once or (None if loop.under_way is not None else _PLANNING)
             opened.apply(c.Count(spent=spent, task_id=task_id, turn=turn.name, turn_of=of, role=role), WORKER)
-        _note(loop, desk, booth, meter.used.problems)
+        _note(loop, desk, booth, (*meter.used.problems, *outside.in_words(meter.outside)))
     return answer

@@ -1,0 +1,54 @@
+"""What an agent writes outside of its sandbox is told as that, and is no change of the work."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+REACHES_OUT = {
+    "role": "builder",
+    "run": "touch done; mkdir -p ~/.cache/x; echo 1 > ~/.cache/x/y; echo mine > ~/.bashrc; {more}",
+}
+
+
+@pytest.fixture
+def reaching(loops):
+    def make(isolation, more="true"):
+        loops.configure([{**REACHES_OUT, "run": REACHES_OUT["run"].replace("{more}", more)}])
+        loops.project.environment["LOOPWRIGHT_SANDBOX_ISOLATION"] = isolation
+        loops.project.commit("settings")
+        loop_id = loops.new("--task", "t")
+        done = loops.run("start", loop_id)
+        (record,) = (loops.project.own / "loops").glob(f"{loop_id}.progress/turns/*-builder/turn.json")
+        return done, loops.run("show", loop_id), json.loads(record.read_text()), loop_id
+
+    return make
+
+
+@pytest.mark.needs("bwrap")
+def test_what_goes_into_the_hidden_home_is_named_and_gone(reaching, loops):
+    _, page, record, loop_id = reaching("auto")
+    assert record["outside"] == ["~/.bashrc"]
+    assert "the agent wrote outside of its sandbox: ~/.bashrc; none of that is kept" in page.stdout
+    assert not (loops.project.home / ".bashrc").exists()
+    patch = loops.project.own / "loops" / f"{loop_id}.progress" / "changes.patch"
+    assert ".bashrc" not in patch.read_text()
+
+
+def test_what_happens_to_the_checkout_of_an_unconfined_agent_is_named(reaching, loops):
+    checkout = loops.project.root
+    reach = f"echo x > {checkout}/planted.py; echo y >> {checkout}/README; echo z > {checkout}/.git/hooks/pre-commit"
+    _, page, record, _ = reaching("none", reach)
+    assert record["outside"] == [".git/hooks/pre-commit", "README", "planted.py"]
+    assert (
+        "your checkout changed while the agent worked unconfined, by it or by somebody else: .git/hooks/" in page.stdout
+    )
+
+
+def test_who_stays_inside_is_not_accused(loops):
+    loops.configure([{"role": "builder", "run": "touch done"}])
+    loop_id = loops.new("--task", "t")
+    loops.run("start", loop_id)
+    assert "outside" not in loops.run("show", loop_id).stdout
+    assert "your checkout" not in loops.run("show", loop_id).stdout
