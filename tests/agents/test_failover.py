@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
+
 import pytest
 
-from loopwright.agents.failover import Seats, Takeover, in_turn
+from loopwright.agents.failover import Seats, Takeover, in_turn, told_end
+from loopwright.agents.port import NoAnswer, Reason
 
 NOW, LATER, LATEST = (f"2026-01-01T00:00:0{number}Z" for number in (1, 2, 3))
 ORDER = ("a", "b", "c")
@@ -48,7 +51,7 @@ def test_what_has_no_end_is_over_when_somebody_has_all_tried_again_and_what_has_
 
 
 def test_nobody_takes_over_from_themselves_and_the_first_back_ends_the_wait():
-    limited = seats(out("a", until=LATEST), out("b", until=LATER), out("b", until=NOW))
+    limited = seats(out("a", until=LATEST, action_id="earlier"), out("b", until=LATER), out("b", until=NOW))
     assert limited.stands_in("a") == "c"
     assert limited.stands_in("c") is None
     assert seats(order=("a",)).stands_in("a") is None
@@ -57,8 +60,26 @@ def test_nobody_takes_over_from_themselves_and_the_first_back_ends_the_wait():
     assert in_turn("b", ORDER) == ("b", "c", "a")
 
 
+def test_an_agent_is_taken_over_from_once_at_a_piece_of_work_however_short_its_limits_are():
+    back = (out("a", until=NOW), out("b", until=NOW))
+    assert seats(*back).stands_in("a") is None
+    assert seats(*back).stands_in("c") == "a", "who was not asked yet may pass it on"
+    assert seats(*back, settled=2).stands_in("a") == "b", "after a wait all may be tried again"
+    assert seats(out("a", until=NOW, action_id="earlier")).stands_in("a") == "b"
+
+
+@pytest.mark.parametrize(
+    ("after_s", "told"), [(None, None), (-3600, None), (0, None), (0.4, "01Z"), (1.2, "02Z"), (30, "30Z")]
+)
+def test_an_end_that_is_over_is_not_told(after_s, told):
+    now = datetime(2026, 1, 1, tzinfo=UTC)
+    reset_at = None if after_s is None else now + timedelta(seconds=after_s)
+    end = told_end(NoAnswer(Reason.RATE_LIMITED, "m", reset_at), now)
+    assert end == (told and f"2026-01-01T00:00:{told}")
+
+
 def test_who_may_not_do_this_work_stands_in_for_nobody_and_is_waited_for_by_nobody():
-    limited = seats(out("a", until=LATEST), out("b", until=LATER), barred="bc")
+    limited = seats(out("a", until=LATEST, action_id="earlier"), out("b", until=LATER), barred="bc")
     assert limited.stands_in("a") is None
     assert limited.next_back("a") == LATEST
     assert seats(barred="b").stands_in("a") == "c"

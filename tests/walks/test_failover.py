@@ -11,6 +11,7 @@ from loopwright.loop import events as e
 
 LIMITED = {"role": "builder", "fail": "rate_limited", "reset_in_s": 100000}
 SOON = {"role": "builder", "fail": "rate_limited", "reset_in_s": 2}
+OVER = {**LIMITED, "reset_in_s": -3600}
 UNTOLD = {"role": "builder", "fail": "rate_limited"}
 WORKS = {"role": "builder", "run": "echo done > done"}
 NEVER = {"role": "builder", "fail": "refused"}
@@ -69,6 +70,25 @@ def test_when_all_are_at_their_limit_the_loop_waits_for_the_first_that_is_back(l
     assert placed.hold.until == change.takeover.until, "the first is back long before the second"
     assert [one.turn.agent for one in loops.events(loop_id, e.TurnBegun)] == ["first", "second", "first"]
     assert loops.shown(loop_id)["status"] == "completed"
+
+
+def test_an_agent_whose_limit_ended_before_it_was_met_is_taken_over_from_once_and_the_next_one_is_asked(loops):
+    loop_id = with_agents(loops, first=[OVER] * 5, second=[NEVER, WORKS])
+    loops.run("start", loop_id)
+    assert changes(loops, loop_id) == [("first", "second", "rate_limited")]
+    assert [one.turn.agent for one in loops.events(loop_id, e.TurnBegun)] == ["first", "second"]
+    assert loops.shown(loop_id)["loopwright"]["takeovers"][0].get("until") is None
+
+
+def test_limits_that_are_over_at_once_are_waited_for_and_never_passed_on_in_a_circle(loops):
+    soon = {**SOON, "reset_in_s": 0.01}
+    loop_id = with_agents(loops, first=[soon, NEVER, soon, NEVER, WORKS], second=[NEVER, soon, NEVER, soon, WORKS])
+    loops.run("start", loop_id)
+    assert loops.shown(loop_id)["status"] == "completed"
+    placed = loops.events(loop_id, e.HoldPlaced)
+    assert placed, "somebody waits"
+    assert all(one.hold.until > one.hold.since for one in placed)
+    assert len(changes(loops, loop_id)) <= 4, "each once before a wait"
 
 
 def test_a_stand_in_that_cant_be_had_is_passed_over_and_nobody_is_asked_in_circles(loops):
@@ -174,6 +194,16 @@ def test_who_clarifies_is_taken_over_from_too_and_that_is_said(project):
     done = ok(project, "clarify", "greet", "--idea", "greet by name", "--agent", "scripted")
     assert "For whom?" in done.stdout
     assert "scripted could not go on (rate_limited): other took over as clarifier" in done.stdout
+
+
+def test_a_planner_whose_limit_ended_before_it_was_met_is_asked_once(project):
+    over = {"role": "planner", "fail": "rate_limited", "reset_in_s": -3600}
+    prepare(project, [over] * 4, settings=SETTINGS)
+    project.write(".loopwright/other.yaml", yaml.safe_dump({"turns": [over] * 4}))
+    done = project.run("plan", "greet", "--direct", str(project.root.parent / "SPEC.md"), "--agent", "scripted")
+    assert done.exit_code == 1
+    assert "rate_limited, and nobody said until when" in done.stderr
+    assert [one["agent"] for one in status(project)["takeovers"]] == ["scripted"]
 
 
 def test_an_agent_that_built_any_part_cant_review_it(project):

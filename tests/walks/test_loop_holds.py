@@ -188,6 +188,17 @@ def test_at_a_rate_limit_the_worker_waits_for_its_end_and_goes_on_with_the_same_
     assert loops.spent(loop_id)["wall_s"] < 2, "no clock runs while nobody works"
 
 
+def test_an_end_that_is_over_is_none_and_the_loop_waits_as_at_any_limit_without_one(loops):
+    over = {**LIMITED, "reset_in_s": -3600}
+    loops.configure([over, over, WORKS])
+    loops.project.environment["LOOPWRIGHT_AGENTS_QUOTA_WAIT_S"] = "1"
+    loop_id = loops.new("--task", "one")
+    assert "it was not told until when, so it is tried again" in loops.run("start", loop_id).stdout
+    placed = loops.events(loop_id, e.HoldPlaced)
+    assert len(placed) == 2
+    assert all(one.hold.until > one.hold.since for one in placed)
+
+
 ENDLESS = {"role": "builder", "fail": "rate_limited", "reset_in_s": 100000}
 
 

@@ -6,7 +6,7 @@ until somebody has it tried again.
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import msgspec
 
@@ -52,7 +52,12 @@ class Seats(msgspec.Struct, frozen=True):
         return next((name for name in self._candidates(agent) if not self.is_out(name)), agent)
 
     def stands_in(self, agent: str) -> str | None:
-        """Who takes over from this agent, which was just found out; None where nobody can."""
+        """Who takes over from this agent, which was just found out; None where nobody can.
+
+        It is taken over from once at a piece of work: two whose limits are short would pass it on for ever.
+        """
+        if any(one.agent == agent and one.action_id == self.work for one in self.takeovers[self.settled :]):
+            return None
         return next((name for name in self._candidates(agent)[1:] if not self.is_out(name)), None)
 
     def is_out(self, agent: str) -> bool:
@@ -86,9 +91,14 @@ class Seats(msgspec.Struct, frozen=True):
         return max((end for end in ends if end is not None and end > self.now), default=None)
 
 
-def told_end(failure: NoAnswer) -> str | None:
-    """Until when a limit lasts, where that was told; never a part of a second before it."""
-    return None if failure.reset_at is None else stamp(failure.reset_at + timedelta(milliseconds=999))
+def told_end(failure: NoAnswer, now: datetime) -> str | None:
+    """Until when a limit lasts, where that was told; never a part of a second before it.
+
+    An end that is over says nothing: the limit was met after it.
+    """
+    if failure.reset_at is None or failure.reset_at <= now:
+        return None
+    return stamp(failure.reset_at + timedelta(milliseconds=999))
 
 
 def in_turn(agent: str, order: tuple[str, ...]) -> tuple[str, ...]:

@@ -1,6 +1,9 @@
-"""How long a loop waits at a limit of which nobody told the end. Pure."""
+"""How long a loop waits at a limit of which nobody told the end, or a wrong one. Pure."""
 
 from __future__ import annotations
+
+# The first wait at a limit whose end was told.
+LEAST_S = 1.0
 
 
 def wait_s(held_before: int, first_s: float, longest_s: float) -> float:

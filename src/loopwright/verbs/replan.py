@@ -95,7 +95,8 @@ def ask_for_plan(
         raise Interrupted(str(stop), hint="`loopwright unlatch` and `loopwright run` start again") from stop
     if isinstance(answer, NoAnswer):
         if answer.reason in _STOPS:
-            raise _no_plan(agent.name, answer, redactor.clean(answer.detail).text, turns.last_record)
+            until = told_end(answer, context.clock())
+            raise _no_plan(agent.name, answer, until, redactor.clean(answer.detail).text, turns.last_record)
         return None
     data = answer.text.encode()
     return NewPlan(data, sha256(data))
@@ -140,8 +141,8 @@ class _Turns:
         )  # fmt: skip
 
 
-def _no_plan(name: str, answer: NoAnswer, detail: str, record: Path) -> AgentFailed:
-    reason, until = answer.reason, told_end(answer)
+def _no_plan(name: str, answer: NoAnswer, until: str | None, detail: str, record: Path) -> AgentFailed:
+    reason = answer.reason
     if until is not None:
         message = f"the agent {name} gave no plan: {reason} until {until}: {detail}"
         hint = f"after {until}, or with another agent: `loopwright unlatch` and the same command again"

@@ -16,7 +16,7 @@ from loopwright.kernel.clock import stamp
 from loopwright.loop.desk import Desk
 from loopwright.loop.model import Hold, Holder, Loop
 from loopwright.loop.paying import SHELL
-from loopwright.loop.quota import wait_s
+from loopwright.loop.quota import LEAST_S, wait_s
 
 _HOLDERS = {
     Reason.RATE_LIMITED: Holder.QUOTA,
@@ -77,8 +77,8 @@ def consequence(
 ) -> HeldBack | HandedOver:
     """What follows from a failure that is no try. `asked` are who was named, who was asked, and in which role."""
     named, called, role = asked
-    now = stamp(desk.clock())
-    until = told_end(failure)
+    moment = desk.clock()
+    now, until = stamp(moment), told_end(failure, moment)
     name, reason, detail = called, failure.reason, desk.tools().redactor.clean(failure.detail).text
     message = f"the agent {name}: {reason}: {detail}"
     hold = Hold(holder=_HOLDERS[reason], code=reason, message=message, since=now, until=until)
@@ -109,8 +109,14 @@ def _for_all(places: Seats, named: str, hold: Hold) -> Hold:
 
 
 def _with_an_end(loop: Loop, desk: Desk, hold: Hold) -> Hold:
-    """A limit of which nobody told the end is tried again later, and each time later still."""
-    if hold.until is not None or not desk.waits_for_quota or loop.under_way is None:
+    """A limit of which nobody told the end is tried again later, and each time later still.
+
+    So is one whose end was told, and was not its end: whoever tells a moment from now each time is not asked in a circle.
+    """
+    if hold.until is not None:
+        least = wait_s(loop.quota_holds, LEAST_S, desk.quota_longest_s)
+        return replace(hold, until=max(hold.until, stamp(desk.clock() + timedelta(seconds=least))))
+    if not desk.waits_for_quota or loop.under_way is None:
         return hold
     wait = wait_s(loop.quota_holds, desk.quota_wait_s, desk.quota_longest_s)
     until = stamp(desk.clock() + timedelta(seconds=wait, milliseconds=999))

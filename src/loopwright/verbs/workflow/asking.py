@@ -119,9 +119,10 @@ def _seats(context: Context, wanted: Wanted, work: str) -> Seats:
 
 
 def _hand_over(context: Context, wanted: Wanted, failure: NoAnswer, called: str, by: str, work: str) -> None:
+    now = context.clock()
     takeover = Takeover(
-        agent=called, by=by, role=wanted.role.value, code=failure.reason, at=stamp(context.clock()), action_id=work,
-        message=context.tools().redactor.clean(failure.detail).text, until=told_end(failure),
+        agent=called, by=by, role=wanted.role.value, code=failure.reason, at=stamp(now), action_id=work,
+        message=context.tools().redactor.clean(failure.detail).text, until=told_end(failure, now),
     )  # fmt: skip
     with store_of(context).changing(wanted.slug) as opened:
         opened.apply(c.NoteTakeover(takeover=takeover), "tool")
@@ -191,10 +192,11 @@ def _failed(context: Context, wanted: Wanted, name: str, answer: NoAnswer, place
     if answer.reason is Reason.BUDGET_USED and wanted.spending is not None:
         return wanted.spending.after_an_end("budget_used", answer.detail)
     reason, detail = answer.reason, context.tools().redactor.clean(answer.detail).text
-    ends = [end for end in (places.next_back(wanted.agent), told_end(answer)) if end is not None]
+    told = told_end(answer, context.clock())
+    ends = [end for end in (places.next_back(wanted.agent), told) if end is not None]
     if ends:
         until = min(ends)
-        message = f"the agent {name}: {reason} until {until}: {detail}" if told_end(answer) else ""
+        message = f"the agent {name}: {reason} until {until}: {detail}" if told else ""
         hint = f"nothing is lost: the same command again after {until}, or with another agent"
         return AgentFailed(reason, message or f"the agent {name}: {reason}: {detail}", hint=hint)
     if reason is Reason.RATE_LIMITED:
