@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import pytest
 from tests.walks.workflow_kit import BUILT, build_it, planner, prepare
 
 from loopwright.loop import events as e
@@ -191,6 +192,33 @@ else
     touch done; echo built > "$LOOPWRIGHT_ANSWER"
 fi
 """
+
+
+@pytest.mark.parametrize(
+    ("point", "end"), [("before", "kill"), ("before", "terminate"), ("after", "kill"), ("adversarial", "kill")]
+)
+def test_nobody_builds_in_the_session_of_a_question_that_was_cut_off(loops, wait_until, point, end):
+    project = loops.project
+    reached, seen = project.root / "reached", project.root / "seen"
+    hangs = f'echo \'{{"session": "of-the-question"}}\' >> $LOOPWRIGHT_USAGE; touch {reached}; sleep 600'
+    questions = {name: rates(0.8, **({"run": hangs} if name == point else {})) for name in ("after", "adversarial")}
+    builds = {"role": "builder", "run": f'echo "[$LOOPWRIGHT_SESSION]" >> {seen}; touch done'}
+    first = [rates(0.9, run=hangs)] if point == "before" else [rates(0.9)]
+    project.environment |= ON
+    loops.configure([*first, builds, *questions.values()])
+    loop_id = loops.new("--task", "one")
+    with loops.started(loop_id) as worker:
+        wait_until(lambda: reached.exists() and list(project.own.rglob(f"*-builder-{point}/usage.json")))
+        getattr(worker, end)()
+        worker.wait(60)
+    # A turn that was stopped is counted; one whose worker died is asked for again.
+    again = [rates(0.9)] if end == "kill" or point != "before" else [rates(0.9), rates(0.9)]
+    loops.configure([*again, builds, rates(0.8), rates(0.8)])
+    loops.run("resume", loop_id)
+    assert loops.shown(loop_id)["status"] == "completed"
+    assert seen.read_text() == "[]\n"
+    records = [json.loads(one.read_text()) for one in project.own.rglob("*-builder/turn.json")]
+    assert [one["resumed"] for one in records] == [None]
 
 
 def test_a_worker_that_dies_at_a_question_has_its_work_on_record(loops, wait_until):

@@ -224,6 +224,8 @@ class OpenTurn(_Value, frozen=True, kw_only=True):
     mailbox: str
     task_id: str | None = None
     role: str | None = None
+    # Whether it only asks something beside the work, which does not go on with what was in mind at that.
+    is_question: bool = False
 
 
 class Decision(_Value, frozen=True, kw_only=True):

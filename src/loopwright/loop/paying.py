@@ -45,7 +45,7 @@ def count_open_turn(
         used = _used(turn, reporter, store.paths(loop_id).progress / "turns" / turn.name / LAST_LOOK)
         spent = spent_on(turn.agent, used, 0.0, None)
         opened.apply(c.Count(spent=spent, task_id=turn.task_id, turn=turn.name, role=turn.role), actor)
-        under_way = opened.loop.under_way
+        under_way = None if turn.is_question else opened.loop.under_way
         session = session_named(used.session, redactor)
         if session is not None and under_way is not None and turn.name.startswith(f"{under_way.id}-"):
             # Whoever goes on with the action goes on with what the agent had in mind.

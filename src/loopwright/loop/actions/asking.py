@@ -243,7 +243,10 @@ def paid_for(
     task_id = loop.under_way.task_id if loop.under_way is not None else None
     # A shell has no capacity in which it is asked.
     role = None if agent.name == SHELL else asked.role.value
-    turn = OpenTurn(name=asked.record.name, agent=called, mailbox=str(booth.mailbox), task_id=task_id, role=role)
+    turn = OpenTurn(
+        name=asked.record.name, agent=called, mailbox=str(booth.mailbox), task_id=task_id, role=role,
+        is_question=asked.is_question,
+    )  # fmt: skip
     if agent.name != SHELL:  # a shell's turn costs nothing that could be lost, and a write less is a write less
         with desk.store.changing(loop.loop_id) as opened:
             opened.apply(c.BeginTurn(turn=turn), WORKER)
@@ -251,7 +254,7 @@ def paid_for(
     try:
         answer = take_turn(agent, asked, booth, desk.agent_settings(agent.name), desk.cancellation, meter).answer
     except Stopped as stop:
-        raise TurnStopped(str(stop), meter.session) from stop
+        raise TurnStopped(str(stop), None if asked.is_question else meter.session) from stop
     finally:
         spent = spent_on(agent.name, meter.used, meter.worked_s, answer if isinstance(answer, Answer) else None)
         with desk.store.changing(loop.loop_id) as opened:
