@@ -12,6 +12,7 @@ from typing import Any
 
 from loopwright.agents import claude_stream
 from loopwright.agents.claude_stream import Stream, denials_in, tokens_in
+from loopwright.agents.endings import BY_STATUS, no_answer
 from loopwright.agents.harness import HARNESSES
 from loopwright.agents.needs import Address, Credential, Needs
 from loopwright.agents.port import Answer, CostSource, NoAnswer, Ran, Reason, Starter, Turn, Used
@@ -51,8 +52,6 @@ _EDITS = ("Edit", "Write", "NotebookEdit")
 _WEB = ("WebFetch", "WebSearch")
 # Our own MCP server, where the project has it: none of its tools decides anything.
 _OURS = "mcp__loopwright"
-_NOT_FOUND = 127
-_BY_STATUS = {401: Reason.NOT_LOGGED_IN, 403: Reason.NOT_LOGGED_IN, 429: Reason.RATE_LIMITED}
 _BY_ERROR = {
     "authentication_failed": Reason.NOT_LOGGED_IN,
     "oauth_org_not_allowed": Reason.NOT_LOGGED_IN,
@@ -61,7 +60,9 @@ _BY_ERROR = {
     "billing_error": Reason.RATE_LIMITED,
 }
 _BY_SUBTYPE = {
+    # Limits of its own, which nobody but the user's `args` sets.
     "error_max_budget_usd": Reason.BUDGET_USED,
+    "error_max_turns": Reason.BUDGET_USED,
     "error_max_structured_output_retries": Reason.INVALID_ANSWER,
 }
 
@@ -125,17 +126,10 @@ def outcome(
 ) -> Answer | NoAnswer:
     """What a turn came to, by what the program said in codes; that it exited with 0 proves nothing."""
     session = stream.session or session
-    result = stream.result
-    if ran.timed_out:
-        return NoAnswer(Reason.HUNG, f"no answer within {turn.timeout_s:g} s", None, session)
-    if result is None:
-        reason = Reason.AGENT_MISSING if ran.exit_code == _NOT_FOUND else Reason.CRASHED
-        return NoAnswer(reason, f"claude exited with {ran.exit_code}: {ran.last_words}", None, session)
-    failure = _failure(result, stream)
-    if failure is not None:
-        errors = result.get("errors")
-        said = result.get("result") or (errors[0] if isinstance(errors, list) and errors else result.get("subtype"))
-        return NoAnswer(failure, str(said), stream.reset_at, session)
+    result = stream.result or {}
+    is_well = result.get("subtype") == "success" and not result.get("is_error")
+    if ran.timed_out or not is_well or result.get("stop_reason") == "refusal":
+        return no_answer(turn, ran, "claude", _by_code(stream), _said(stream), session, stream.ends_at)
     tokens = tokens_in(result.get("usage"))
     usd, source = _cost(result, is_resumed, price(stream.model, tokens))
     structured = result.get("structured_output")
@@ -152,15 +146,28 @@ def outcome(
     )
 
 
-def _failure(result: Mapping[str, Any], stream: Stream) -> Reason | None:
+def _by_code(stream: Stream) -> Reason | None:
+    result = stream.result or {}
     subtype = str(result.get("subtype") or "")
     if result.get("stop_reason") == "refusal":
         return Reason.REFUSED
-    if subtype in _BY_SUBTYPE:
-        return _BY_SUBTYPE[subtype]
-    if not result.get("is_error") and subtype == "success":
-        return None
-    return _BY_STATUS.get(stream.status or 0) or _BY_ERROR.get(stream.error) or Reason.CRASHED
+    # A limit that it told of, and then no word more.
+    is_limited = stream.result is None and stream.status is None and stream.reset_at is not None
+    return (
+        _BY_SUBTYPE.get(subtype)
+        or BY_STATUS.get(stream.status or 0)
+        or _BY_ERROR.get(stream.error)
+        or (Reason.RATE_LIMITED if is_limited else None)
+    )
+
+
+def _said(stream: Stream) -> str:
+    result = stream.result
+    if result is None:
+        return f"its model answered with {stream.status}" if stream.status is not None else ""
+    errors = result.get("errors")
+    said = result.get("result") or (errors[0] if isinstance(errors, list) and errors else result.get("subtype"))
+    return str(said or "")
 
 
 def _cost(result: Mapping[str, Any], is_resumed: bool, computed: float | None) -> tuple[float | None, CostSource]:

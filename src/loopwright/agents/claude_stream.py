@@ -6,12 +6,13 @@ What the fields mean was measured with the version that the tests pin; what is n
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from loopwright.agents.port import Used
 from loopwright.agents.prices import Tokens
 from loopwright.agents.stream_lines import called, parsed, short
+from loopwright.kernel.clock import Clock, utc_now
 
 _EDITS = ("Write", "Edit", "MultiEdit", "NotebookEdit")
 _ABOUT = ("file_path", "command", "pattern", "url", "description")
@@ -26,6 +27,8 @@ def shown(line: bytes) -> str | None:
     match event.get("type"), event.get("subtype"):
         case "system", "init":
             return f"claude {event.get('claude_code_version')}, model {event.get('model')}"
+        case "system", "api_retry":
+            return f"its model: {event.get('error_status') or event.get('error')}, it tries again"
         case "system", "permission_denied":
             return f"denied: {event.get('tool_name')}"
         case "assistant", _:
@@ -44,7 +47,10 @@ def shown(line: bytes) -> str | None:
 class Stream:
     """The events of one turn."""
 
-    def __init__(self, tell: Callable[[Used], None], price: Callable[[str, Tokens], float | None]) -> None:
+    def __init__(
+        self, tell: Callable[[Used], None], price: Callable[[str, Tokens], float | None], clock: Clock = utc_now
+    ) -> None:
+        self._clock = clock
         self._tell = tell
         self._price = price
         self._counted: set[str] = set()
@@ -56,8 +62,15 @@ class Stream:
         self.error = ""
         self.status: int | None = None
         self.reset_at: datetime | None = None
+        # Until when it waits before it asks again: as long as a refusal told it to, where one did.
+        self._waits_until: datetime | None = None
         self.has_spoken = False
         self.files: dict[str, None] = {}
+
+    @property
+    def ends_at(self) -> datetime | None:
+        """When a limit ends, where that was told."""
+        return self.reset_at or self._waits_until
 
     def read(self, line: bytes) -> str | None:
         """Take one line in; returns what a person is shown of it."""
@@ -74,6 +87,8 @@ class Stream:
         match event.get("type"):
             case "system" if event.get("subtype") == "init":
                 self.model = str(event.get("model") or "")
+            case "system" if event.get("subtype") == "api_retry":
+                self._refused(event)
             case "assistant":
                 self._answered(event)
             case "user":
@@ -93,6 +108,7 @@ class Stream:
             self.status = _status(event)
             return
         self.has_spoken, self.error, self.status = True, "", None
+        self.reset_at = self._waits_until = None
         message = event.get("message")
         if not isinstance(message, dict):
             return
@@ -113,6 +129,15 @@ class Stream:
             path = self._asked.pop(str(block.get("tool_use_id")), None)
             if path is not None and not block.get("is_error") and len(self.files) < _MOST_LISTED:
                 self.files[path] = None
+
+    def _refused(self, event: Mapping[str, Any]) -> None:
+        status, wait_ms = event.get("error_status"), event.get("retry_delay_ms")
+        self.status, self.error = status if isinstance(status, int) else None, str(event.get("error") or "unknown")
+        try:
+            wait = timedelta(milliseconds=wait_ms) if isinstance(wait_ms, int | float) else None
+            self._waits_until = self._clock() + wait if wait is not None else None
+        except (ValueError, OverflowError):
+            self._waits_until = None
 
     def _limited(self, info: object) -> None:
         if isinstance(info, dict) and info.get("status") == "rejected":

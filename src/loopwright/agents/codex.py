@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from loopwright.agents import codex_stream
 from loopwright.agents.codex_settings import UserSettings, read_user_settings
 from loopwright.agents.codex_stream import Stream, session_file
+from loopwright.agents.endings import BY_STATUS, no_answer
 from loopwright.agents.harness import HARNESSES
 from loopwright.agents.needs import Address, Credential, Needs
 from loopwright.agents.port import Answer, NoAnswer, Ran, Reason, Starter, Turn, Used
@@ -35,8 +36,6 @@ NEEDS = Needs(
     # Without a login it tries for minutes to reach what would not have it.
     says_no_login=False,
 )
-_NOT_FOUND = 127
-_BY_STATUS = {401: Reason.NOT_LOGGED_IN, 403: Reason.NOT_LOGGED_IN, 429: Reason.RATE_LIMITED}
 _BY_CODE = {
     "usage_limit_exceeded": Reason.RATE_LIMITED,
     "unauthorized": Reason.NOT_LOGGED_IN,
@@ -122,14 +121,12 @@ _START = (
 
 def outcome(turn: Turn, stream: Stream, ran: Ran, usd: float | None) -> Answer | NoAnswer:
     """What a turn came to, by what the program said in codes; that it exited with 0 proves nothing."""
-    if ran.timed_out:
-        return NoAnswer(Reason.HUNG, f"no answer within {turn.timeout_s:g} s", None, stream.session)
-    if stream.failure is not None or not stream.is_completed:
-        by_code = _BY_STATUS.get(stream.status or 0) or _BY_CODE.get(stream.code)
-        reason = by_code or (Reason.AGENT_MISSING if ran.exit_code == _NOT_FOUND else Reason.CRASHED)
-        reset_at = stream.reset_at if reason is Reason.RATE_LIMITED else None
-        said = stream.failure or f"codex exited with {ran.exit_code}: {ran.last_words}"
-        return NoAnswer(reason, said, reset_at, stream.session)
+    if ran.timed_out or stream.failure is not None or not stream.is_completed:
+        # A used-up limit, and then no word more.
+        is_limited = stream.failure is None and not stream.is_completed and stream.reset_at is not None
+        by_code = BY_STATUS.get(stream.status or 0) or _BY_CODE.get(stream.code)
+        by_code = by_code or (Reason.RATE_LIMITED if is_limited else None)
+        return no_answer(turn, ran, "codex", by_code, stream.failure or "", stream.session, stream.reset_at)
     return Answer(
         text=stream.text,
         duration_s=ran.duration_s,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from loopwright.agents.endings import NOT_FOUND
 from loopwright.agents.port import Answer, NoAnswer, Reason, Starter, Turn, Used
 from loopwright.agents.shelling import PROMPT, hand_over
 from loopwright.agents.structured import in_words
@@ -13,7 +14,6 @@ from loopwright.errors import ToolMissing
 from loopwright.kernel.files import clear_name, read_head
 
 _MOST_BYTES = 8 << 20
-_NOT_FOUND = 127
 _SCHEMA = "schema.json"
 
 
@@ -52,7 +52,7 @@ class CommandAgent:
             return NoAnswer(Reason.AGENT_MISSING, problem.message)
         if ran.timed_out:
             return NoAnswer(Reason.HUNG, f"no answer within {turn.timeout_s:g} s")
-        if ran.exit_code == _NOT_FOUND:
+        if ran.exit_code == NOT_FOUND:
             return NoAnswer(Reason.AGENT_MISSING, f"the command '{self._command}' was not found")
         if ran.exit_code != 0:
             said = f": {ran.last_words}" if ran.last_words else ""

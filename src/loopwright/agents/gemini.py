@@ -12,6 +12,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from loopwright.agents import gemini_stream
+from loopwright.agents.endings import BY_STATUS, no_answer
 from loopwright.agents.gemini_settings import UserSettings, read_user_settings
 from loopwright.agents.gemini_stream import Stream, session_file
 from loopwright.agents.harness import HARNESSES
@@ -69,7 +70,6 @@ _QUIET = {
 }
 # Our own MCP server, where the project has it: none of its tools decides anything, so readers may call them, too.
 _POLICY = '[[rule]]\nmcpName = "loopwright"\ntoolName = "*"\ndecision = "allow"\npriority = 100\n'
-_NOT_FOUND = 127
 _NO_LOGIN = 41
 # It exits with the status of its model's last answer, of which a process can tell no more than eight bits.
 _BY_EXIT = {
@@ -150,13 +150,9 @@ class GeminiAgent:
 
 def outcome(turn: Turn, stream: Stream, ran: Ran, usd: float | None, now: datetime) -> Answer | NoAnswer:
     """What a turn came to, by what the program said in codes; that it exited with 0 proves nothing."""
-    if ran.timed_out:
-        return NoAnswer(Reason.HUNG, f"no answer within {turn.timeout_s:g} s", None, stream.session)
-    if stream.status != "success":
-        reason = _failure(stream, ran)
-        reset_at = stream.reset_after(now) if reason is Reason.RATE_LIMITED else None
-        said = stream.failure or f"gemini exited with {ran.exit_code}: {ran.last_words}"
-        return NoAnswer(reason, said, reset_at, stream.session)
+    if ran.timed_out or stream.status != "success":
+        by_code = _by_code(stream, ran)
+        return no_answer(turn, ran, "gemini", by_code, stream.failure, stream.session, stream.reset_after(now))
     return Answer(
         text=stream.text,
         duration_s=ran.duration_s,
@@ -170,10 +166,7 @@ def outcome(turn: Turn, stream: Stream, ran: Ran, usd: float | None, now: dateti
     )
 
 
-def _failure(stream: Stream, ran: Ran) -> Reason:
-    if stream.status is None:
-        by_exit = {_NOT_FOUND: Reason.AGENT_MISSING, _NO_LOGIN: Reason.NOT_LOGGED_IN}
-        return by_exit.get(ran.exit_code, Reason.CRASHED)
+def _by_code(stream: Stream, ran: Ran) -> Reason | None:
     if stream.is_blocked:
         return Reason.REFUSED
-    return _BY_REASON.get(stream.reason) or _BY_EXIT.get(ran.exit_code, Reason.CRASHED)
+    return _BY_REASON.get(stream.reason) or BY_STATUS.get(stream.code or 0) or _BY_EXIT.get(ran.exit_code)

@@ -89,7 +89,6 @@ class Stream:
         # "success" or "error"; None where it ended without a result.
         self.status: str | None = None
         self.failure = ""
-        self.reason = ""
         self.is_blocked = False
         self.denials: dict[str, None] = {}
         self.files: dict[str, None] = {}
@@ -98,6 +97,17 @@ class Stream:
     def text(self) -> str:
         """Its last words."""
         return self._said if self._answer is None else self._answer
+
+    @property
+    def reason(self) -> str:
+        """What the API's error calls it, where the program hands that on."""
+        return str(_detail(self.failure, "reason") or "")
+
+    @property
+    def code(self) -> int | None:
+        """The status in that error."""
+        code = _error(self.failure).get("code")
+        return code if isinstance(code, int) else None
 
     @property
     def tokens(self) -> Tokens:
@@ -123,8 +133,11 @@ class Stream:
         """When the limit ends that the failure speaks of."""
         told, found = _detail(self.failure, "retryDelay"), _DELAY.search(self.failure)
         text = told if isinstance(told, str) else found[1] if found is not None else ""
-        seconds = sum(float(number) * _SECONDS[unit] for number, unit in _PART.findall(text))
-        return now + timedelta(seconds=seconds) if seconds else None
+        try:
+            seconds = sum(float(number) * _SECONDS[unit] for number, unit in _PART.findall(text))
+            return now + timedelta(seconds=seconds) if seconds else None
+        except (ValueError, OverflowError):
+            return None
 
     def _take(self, event: Mapping[str, Any]) -> None:
         match event.get("type"):
@@ -170,7 +183,6 @@ class Stream:
     def _ended(self, event: Mapping[str, Any]) -> None:
         self.status = str(event.get("status") or "")
         self.failure = _message(event.get("error")) or self.failure
-        self.reason = str(_detail(self.failure, "reason") or "")
         stats = event.get("stats")
         models = stats.get("models") if isinstance(stats, dict) else None
         for model, used in models.items() if isinstance(models, dict) else ():
@@ -180,11 +192,15 @@ class Stream:
 
 def _detail(message: str, name: str) -> object:
     """A field of the details that the API's error has, where the program hands that on as it came."""
-    error = parsed(message[message.find("{") : message.rfind("}") + 1].encode())
-    whole = error.get("error") if error is not None else None
-    details = whole.get("details") if isinstance(whole, dict) else None
+    details = _error(message).get("details")
     listed = [one for one in details if isinstance(one, dict)] if isinstance(details, list) else []
     return next((one[name] for one in listed if name in one), None)
+
+
+def _error(message: str) -> Mapping[str, Any]:
+    document = parsed(message[message.find("{") : message.rfind("}") + 1].encode())
+    error = document.get("error") if document is not None else None
+    return error if isinstance(error, dict) else {}
 
 
 def _is_of(path: Path, session: str) -> bool:

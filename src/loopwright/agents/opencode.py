@@ -12,6 +12,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from loopwright.agents import opencode_stream
+from loopwright.agents.endings import BY_STATUS, no_answer
 from loopwright.agents.needs import Credential, Needs
 from loopwright.agents.opencode_settings import (
     PROVIDERS,
@@ -58,8 +59,6 @@ _QUIET = {
 _LOCK = {"packages": {"": {"dependencies": {"@opencode-ai/plugin": "*"}}}}
 _WATCH = "opencode_watch.js"
 _LARGEST_RIPGREP = 64 << 20
-_NOT_FOUND = 127
-_BY_STATUS = {401: Reason.NOT_LOGGED_IN, 403: Reason.NOT_LOGGED_IN, 429: Reason.RATE_LIMITED}
 _BY_ERROR = {"ProviderAuthError": Reason.NOT_LOGGED_IN}
 _WELL = ("stop", "length")
 
@@ -141,14 +140,9 @@ class OpencodeAgent:
 
 def outcome(turn: Turn, stream: Stream, ran: Ran, now: datetime) -> Answer | NoAnswer:
     """What a turn came to, by what the program said in codes; that it exited with 0 proves nothing."""
-    is_limited = stream.status == 429
-    if ran.timed_out and not is_limited:
-        return NoAnswer(Reason.HUNG, f"no answer within {turn.timeout_s:g} s", None, stream.session)
-    if stream.error or stream.reason not in _WELL or ran.exit_code != 0:
-        reason = _failure(stream, ran)
-        reset_at = stream.reset_after(now) if reason is Reason.RATE_LIMITED else None
-        said = stream.failure or f"opencode exited with {ran.exit_code}: {ran.last_words}"
-        return NoAnswer(reason, said, reset_at, stream.session)
+    if ran.timed_out or stream.error or stream.reason not in _WELL or ran.exit_code != 0:
+        by_code = _by_code(stream)
+        return no_answer(turn, ran, NAME, by_code, stream.failure, stream.session, stream.reset_after(now))
     return Answer(
         text=stream.text,
         duration_s=ran.duration_s,
@@ -162,11 +156,10 @@ def outcome(turn: Turn, stream: Stream, ran: Ran, now: datetime) -> Answer | NoA
     )
 
 
-def _failure(stream: Stream, ran: Ran) -> Reason:
+def _by_code(stream: Stream) -> Reason | None:
     if stream.reason == "content-filter":
         return Reason.REFUSED
-    by_code = _BY_STATUS.get(stream.status or 0) or _BY_ERROR.get(stream.error)
-    return by_code or (Reason.AGENT_MISSING if ran.exit_code == _NOT_FOUND else Reason.CRASHED)
+    return BY_STATUS.get(stream.status or 0) or _BY_ERROR.get(stream.error)
 
 
 def _needs(user: UserSettings, model: str, environment: Mapping[str, str]) -> Needs:

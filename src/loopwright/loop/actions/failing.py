@@ -111,7 +111,7 @@ def _for_all(places: Seats, named: str, hold: Hold) -> Hold:
 def _with_an_end(loop: Loop, desk: Desk, hold: Hold) -> Hold:
     """A limit of which nobody told the end is tried again later, and each time later still.
 
-    So is one whose end was told, and was not its end: whoever tells a moment from now each time is not asked in a circle.
+    So is one whose end was told, and was not its end: who tells a moment from now each time is not asked in a circle.
     """
     if hold.until is not None:
         least = wait_s(loop.quota_holds, LEAST_S, desk.quota_longest_s)
