@@ -43,21 +43,24 @@ def test_a_look_adds_nothing_and_is_paid_for(loops):
 
 
 @pytest.mark.parametrize(
-    ("turn", "said"),
+    ("turn", "said", "way_on"),
     [
-        ({"role": "planner", "answer": "no json"}, "not the JSON"),
-        ({"role": "planner", "answer": '{"tasks": [{"description": "one"}, {"description": 7}]}'}, "not the JSON"),
-        (planned(), "no task came"),
-        ({"role": "planner", "fail": "rate_limited"}, "rate_limited"),
-        ({"role": "planner", "fail": "crashed"}, "crashed"),
+        ({"role": "planner", "answer": "no json"}, "not the JSON", "--agent` shows what it printed"),
+        ({"role": "planner", "answer": '{"tasks": [{"description": "one"}, {"description": 7}]}'}, "not the JSON", ""),
+        (planned(), "no task came", ""),
+        ({"role": "planner", "fail": "rate_limited"}, "rate_limited", "the same command again later"),
+        ({"role": "planner", "fail": "crashed"}, "crashed", "the same command again, or with another agent"),
+        ({"role": "planner", "fail": "not_logged_in"}, "not_logged_in", "`loopwright doctor` says what it needs"),
+        ({"role": "planner", "fail": "budget_used"}, "budget_used", "raise the agent's own limit"),
     ],
 )
-def test_what_is_no_list_of_tasks_adds_nothing(loops, turn, said):
+def test_what_is_no_list_of_tasks_adds_nothing(loops, turn, said, way_on):
     loops.configure([turn, turn])
     loop_id = loops.new("--description", "d")
     refused = loops.run("task", "generate", loop_id, code=1)
     assert refused.stderr.startswith("LOOP_REFUSED: ")
     assert said in refused.stderr
+    assert way_on in refused.stderr
     assert descriptions(loops, loop_id) == []
     assert loops.spent(loop_id)["turns"] == (2 if said == "not the JSON" else 1), "it is asked for once more"
     assert loops.shown(loop_id)["status"] == "created"
@@ -70,9 +73,15 @@ def test_it_stays_within_the_budget_before_and_during_the_turn(loops):
     assert "the loop has used" in loops.run("task", "generate", loop_id, code=1).stderr
     spent = loops.spent(loop_id)["usd"]
     assert spent > 1
-    assert "the loop has used" in loops.run("task", "generate", loop_id, code=1).stderr
+    refused = loops.run("task", "generate", loop_id, code=1).stderr
+    assert "the loop has used" in refused
     assert loops.spent(loop_id)["usd"] == spent
     assert descriptions(loops, loop_id) == []
+    assert f"give it more: `loopwright loop resume {loop_id} --no-start --usd …`" in refused
+    loops.run("resume", loop_id, "--no-start", "--usd", "1000")
+    assert loops.shown(loop_id)["status"] == "created"
+    loops.run("task", "generate", loop_id)
+    assert descriptions(loops, loop_id) == ["one"]
 
 
 def test_not_while_a_worker_drives_the_loop(loops, wait_until):

@@ -12,16 +12,28 @@ from loopwright.loop.model import Completed, Created, Failed, Held, Hold, Holder
 _BROKE_DOWN = (Reason.CRASHED.value, Reason.HUNG.value, Reason.INVALID_ANSWER.value)
 
 
+def broke_down(hold: Hold) -> bool:
+    """Whether an agent broke down at its work: what it printed says how."""
+    return hold.holder is Holder.BLOCKER and hold.code.endswith(_BROKE_DOWN)
+
+
+def is_own_limit(hold: Hold) -> bool:
+    """Whether it is a limit that the agent's own program has, and none of ours."""
+    return hold.holder is Holder.BUDGET and hold.code.endswith(Reason.BUDGET_USED.value)
+
+
 def lifted_by(hold: Hold, loop: Loop) -> str:
     """The way past a hold, as a hint."""
     name = loop.loop_id
     match hold.holder:
         case Holder.OPERATOR:
             return f"`loopwright loop resume {name}` lifts it"
+        case Holder.BUDGET if is_own_limit(hold):
+            return f"raise the agent's own limit, as in `agents.NAME.args`, then `loopwright loop resume {name}`"
         case Holder.BUDGET:
             more = "`--tokens …`, `--wall …`, `--turns …`, `--retries …`, `--task-usd …`"
             return f"give it more: `loopwright loop resume {name} --usd …`, {more}"
-        case Holder.BLOCKER if hold.code.endswith(_BROKE_DOWN):
+        case Holder.BLOCKER if broke_down(hold):
             return (
                 f"`loopwright loop logs {name} --agent` shows what it printed; `loopwright loop resume {name}` goes on"
             )

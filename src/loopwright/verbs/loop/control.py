@@ -16,7 +16,7 @@ from loopwright.loop import commands as c
 from loopwright.loop.budget import still_over
 from loopwright.loop.choice import is_held_for_choice
 from loopwright.loop.events import LoopCreated
-from loopwright.loop.model import Budget, Held, Hold, Holder, Loop, Mode, Running, Task
+from loopwright.loop.model import Budget, Created, Held, Hold, Holder, Loop, Mode, Running, Task
 from loopwright.loop.store import LoopStore
 from loopwright.verbs.context import Context
 from loopwright.verbs.loop.dead_worker import settle_after_a_dead_worker
@@ -102,7 +102,9 @@ def resume(
         before = opened.loop
         after = replace(before, budget=before.budget.but(budget), task_budget=before.task_budget.but(task_budget))
         # A running loop's worker died, or it was never held: nothing to lift, and starting it is the caller's part.
-        if not isinstance(before.phase, Running):
+        # One that was not started can have used what it has by the planning of its tasks.
+        is_given_more = (after.budget, after.task_budget) != (before.budget, before.task_budget)
+        if not isinstance(before.phase, Running) and not (isinstance(before.phase, Created) and is_given_more):
             has_room = still_over(after, stamp(context.clock())) is None
             lifts = _LIFTED | ({Holder.BUDGET} if has_room else frozenset())
             if is_held_for_choice(before):

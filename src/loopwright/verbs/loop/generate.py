@@ -12,6 +12,7 @@ from loopwright.loop import commands as c
 from loopwright.loop.actions.asking import HandedOver, HeldBack
 from loopwright.loop.actions.planning import plan_tasks
 from loopwright.loop.desk import Desk
+from loopwright.loop.guidance import broke_down, is_own_limit, lifted_by
 from loopwright.loop.model import Hold, Holder, Loop, Task
 from loopwright.loop.store import LoopStore
 from loopwright.verbs.context import Context
@@ -50,7 +51,8 @@ def generate_tasks(context: Context, loop_id: str, wish: GenerateWish, cancellat
         try:
             tasks = _planned(store, loop_id, desk, wish)
         except HeldBack as back:
-            raise LoopRefused(back.hold.code, back.hold.message, hint=_way_on(loop_id, back.hold)) from back
+            hint = _way_on(store.load(loop_id), back.hold)
+            raise LoopRefused(back.hold.code, back.hold.message, hint=hint) from back
         except Stopped as stop:
             raise Interrupted(str(stop), hint="nothing was added; what the turn used is counted") from stop
         with store.changing(loop_id) as opened:
@@ -71,9 +73,22 @@ def _planned(store: LoopStore, loop_id: str, desk: Desk, wish: GenerateWish) -> 
                 opened.apply(c.NoteTakeover(takeover=change.takeover), actor())
 
 
-def _way_on(loop_id: str, hold: Hold) -> str:
+def _way_on(loop: Loop, hold: Hold) -> str:
+    """Nothing holds the loop: what moves on is the same command, once what was in its way is not."""
+    name = loop.loop_id
     if hold.holder is Holder.QUOTA and hold.until is not None:
         return f"nothing was added; the same command again after {hold.until}, or with another agent: --agent NAME"
     if hold.holder is Holder.QUOTA:
         return "nothing was added; the same command again later, or with another agent: --agent NAME"
-    return f"`loopwright loop show {loop_id}` says what it has cost; nothing was added"
+    if is_own_limit(hold):
+        return "nothing was added; raise the agent's own limit, or the same command with another agent: --agent NAME"
+    if hold.holder is Holder.BUDGET:
+        more = f"`loopwright loop resume {name} --no-start --usd …`, or `--tokens …`, `--wall …`, `--turns …`"
+        return f"nothing was added; give it more: {more}; then the same command again"
+    if broke_down(hold):
+        logs = f"`loopwright loop logs {name} --agent` shows what it printed"
+        return f"nothing was added; {logs}; the same command again, or with another agent: --agent NAME"
+    if hold.holder is Holder.BLOCKER:
+        doctor = "`loopwright doctor` says what it needs"
+        return f"nothing was added; {doctor}; then the same command again, or with another agent: --agent NAME"
+    return f"nothing was added; {lifted_by(hold, loop)}; then the same command again"
