@@ -104,3 +104,11 @@ def test_a_delay_that_is_no_time_is_not_told(tmp_path, delay):
     quota = {"error": {"code": 429, "details": [{"retryDelay": delay}]}}
     failed = of_gemini(tmp_path, DIED, {"type": "error", "severity": "error", "message": json.dumps(quota)})
     assert (failed.reason, failed.reset_at) == (Reason.RATE_LIMITED, None)
+
+
+def test_what_it_was_not_allowed_to_do_is_known_of_a_turn_without_an_answer_too(tmp_path):
+    denied = [{"tool_name": "Write", "tool_input": {"file_path": "/etc/x"}}]
+    result = {"type": "result", "subtype": "success", "permission_denials": denied, "stop_reason": "refusal"}
+    failed = of_claude(tmp_path, DIED, result)
+    assert (failed.reason, failed.stop_reason) == (Reason.REFUSED, "refusal")
+    assert "Write" in failed.denials[0]

@@ -157,12 +157,14 @@ def test_a_program_that_waits_for_a_limits_end_until_its_time_is_over_is_at_its_
     if agent not in ("claude", "opencode"):
         pytest.skip("it does not wait for as long as a refusal tells it to")
     began = datetime.now(UTC)
-    with model_server(*[ModelTurn(trouble=Trouble(429, {"retry-after": "600"}, kind="rate_limit_error"))] * 4) as model:
+    with model_server(*[ModelTurn(trouble=Trouble(429, {"retry-after": "50"}, kind="rate_limit_error"))] * 4) as model:
         log_in(project, agent, model)
+        if agent == "claude":
+            project.environment["CLAUDE_CODE_MAX_RETRIES"] = "2"
         with turns(project, agent) as booth:
-            answer = booth.take(timeout_s=15.0).answer
+            answer = booth.take(timeout_s=10.0).answer
     assert answer.reason is Reason.RATE_LIMITED, answer
-    assert timedelta(seconds=600) <= answer.reset_at - began < timedelta(seconds=660)
+    assert timedelta(seconds=50) <= answer.reset_at - began < timedelta(seconds=90)
 
 
 def test_nobody_logged_in_is_said_at_once(project, agent):

@@ -242,15 +242,31 @@ def test_without_wanting_to_wait_a_rate_limit_is_a_persons(loops, told):
     assert loops.shown(loop_id)["current_iteration"] == 2
 
 
+def turn_records(loops):
+    return [json.loads(one.read_text()) for one in sorted(loops.project.own.rglob("turn.json"))]
+
+
+def test_a_turn_without_an_answer_has_what_it_used_on_record(loops):
+    used = json.dumps({"usd": 0.5, "tokens": 7}) + "\n"
+    loops.configure([{"role": "builder", "fail": "crashed", "usage": used}])
+    loops.run("start", loops.new("--task", "one"), code=11)
+    (record,) = turn_records(loops)
+    assert (record["failure"], record["tokens"], record["usd"], record["price"]) == ("crashed", 7, 0.5, "metered")
+
+
 def test_a_pause_is_no_failure_and_a_stop_is_one(loops, wait_until):
     mark = loops.project.root / "reached"
-    loops.configure([{"role": "builder", "run": f"touch {mark}; sleep 1000"}] * 2, loop={"freeze_s": 0})
+    used = json.dumps({"tokens": 7, "session": "s1"}) + "\n"
+    writes = {"role": "builder", "run": f"touch {mark}; sleep 1000", "usage": used}
+    loops.configure([writes] * 2, loop={"freeze_s": 0})
     loop_id = loops.new("--task", "one")
     with loops.started(loop_id) as child:
         wait_until(mark.exists)
         loops.run("pause", loop_id)
         assert child.wait(timeout=30) == 0
     assert loops.holds(loop_id) == [("operator", "paused")]
+    assert [(one["failure"], one["tokens"], one["session"]) for one in turn_records(loops)] == [("stopped", 7, "s1")]
+    assert turn_records(loops)[0]["network"], "what it was given is known of it, too"
     mark.unlink()
     loops.run("resume", loop_id, "--no-start")
     with loops.started(loop_id) as child:

@@ -10,6 +10,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
+
 from loopwright.agents import claude_stream
 from loopwright.agents.claude_stream import Stream, denials_in, tokens_in
 from loopwright.agents.endings import BY_STATUS, no_answer
@@ -129,7 +131,8 @@ def outcome(
     result = stream.result or {}
     is_well = result.get("subtype") == "success" and not result.get("is_error")
     if ran.timed_out or not is_well or result.get("stop_reason") == "refusal":
-        return no_answer(turn, ran, "claude", _by_code(stream), _said(stream), session, stream.ends_at)
+        failed = no_answer(turn, ran, "claude", _by_code(stream), _said(stream), session, stream.ends_at)
+        return replace(failed, denials=denials_in(result), stop_reason=str(result.get("stop_reason") or ""))
     tokens = tokens_in(result.get("usage"))
     usd, source = _cost(result, is_resumed, price(stream.model, tokens))
     structured = result.get("structured_output")

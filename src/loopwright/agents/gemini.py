@@ -152,7 +152,8 @@ def outcome(turn: Turn, stream: Stream, ran: Ran, usd: float | None, now: dateti
     """What a turn came to, by what the program said in codes; that it exited with 0 proves nothing."""
     if ran.timed_out or stream.status != "success":
         by_code = _by_code(stream, ran)
-        return no_answer(turn, ran, "gemini", by_code, stream.failure, stream.session, stream.reset_after(now))
+        failed = no_answer(turn, ran, "gemini", by_code, stream.failure, stream.session, stream.reset_after(now))
+        return replace(failed, denials=tuple(stream.denials))
     return Answer(
         text=stream.text,
         duration_s=ran.duration_s,

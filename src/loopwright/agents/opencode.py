@@ -142,7 +142,8 @@ def outcome(turn: Turn, stream: Stream, ran: Ran, now: datetime) -> Answer | NoA
     """What a turn came to, by what the program said in codes; that it exited with 0 proves nothing."""
     if ran.timed_out or stream.error or stream.reason not in _WELL or ran.exit_code != 0:
         by_code = _by_code(stream)
-        return no_answer(turn, ran, NAME, by_code, stream.failure, stream.session, stream.reset_after(now))
+        failed = no_answer(turn, ran, NAME, by_code, stream.failure, stream.session, stream.reset_after(now))
+        return replace(failed, denials=tuple(stream.denials), stop_reason=stream.reason)
     return Answer(
         text=stream.text,
         duration_s=ran.duration_s,

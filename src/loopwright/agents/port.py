@@ -139,6 +139,9 @@ class NoAnswer(msgspec.Struct, frozen=True):
     reset_at: datetime | None = None
     # Where the next turn could go on with what this one had begun.
     session: str | None = None
+    # As of an answer: what it was not allowed to do, and why its model ended.
+    denials: tuple[str, ...] = ()
+    stop_reason: str = ""
 
 
 class Ran(msgspec.Struct, frozen=True):

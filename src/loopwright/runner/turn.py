@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,7 @@ from loopwright.agents.structured import said_in_words
 from loopwright.kernel import codec
 from loopwright.kernel.digest import sha256
 from loopwright.kernel.files import make_folder
-from loopwright.kernel.process import Cancellation
+from loopwright.kernel.process import Cancellation, Stopped
 from loopwright.runner.admission import Admission, admitted, forwarded, way_out
 from loopwright.runner.booth import Booth, run_in_booth
 from loopwright.runner.meter import Allowance, Meter, session_named
@@ -78,6 +79,7 @@ class TurnRecord(msgspec.Struct, frozen=True):
     refused: tuple[str, ...] = ()
     resumed: str | None = None
     session: str | None = None
+    # Why there is no answer; "stopped" where somebody ended the turn.
     failure: str | None = None
     stop_reason: str = ""
     denials: tuple[str, ...] = ()
@@ -86,16 +88,23 @@ class TurnRecord(msgspec.Struct, frozen=True):
     outside: tuple[str, ...] = ()
     tokens: int | None = None
     usd: float | None = None
+    # Who says so; "metered" is what was read while it ran, of a turn without an answer.
     price: str = "unknown"
     # What it was asked: the digest of prompt.md, its language, and which texts were not ours, each with its digest.
     prompt_sha256: str = ""
     prompt_language: str = ""
     own_prompts: tuple[str, ...] = ()
 
-    def with_outcome(self, answer: Answer | NoAnswer) -> TurnRecord:
+    def without_answer(self, failure: str, used: Used, session: str | None) -> TurnRecord:
+        """The same of a turn that came to nothing, with what it used all the same."""
+        price = "unknown" if used.usd is None else "metered"
+        return replace(self, failure=failure, session=session, tokens=used.tokens, usd=used.usd, price=price)
+
+    def with_outcome(self, answer: Answer | NoAnswer, used: Used, session: str | None) -> TurnRecord:
         """The same with its end."""
         if isinstance(answer, NoAnswer):
-            return replace(self, failure=answer.reason.value, session=answer.session)
+            failed = self.without_answer(answer.reason.value, used, answer.session or session)
+            return replace(failed, denials=answer.denials, stop_reason=answer.stop_reason)
         return replace(
             self,
             session=answer.session,
@@ -134,31 +143,40 @@ def take_turn(
     make_folder(asked.record)
     clean = booth.redactor.clean
     record = replace(TurnRecord(agent.name, asked.role.value), **_written_down(asked, asked.prompt, booth))
-    with admitted(agent, booth, settings) as admission:
-        if isinstance(admission, NoAnswer):
-            answer: Answer | NoAnswer = admission
-        else:
-            turn = _turn(agent, asked, admission)
-            words = _written_down(asked, turn.prompt, booth)
-            outside = Outside(booth.sandbox)
-            start = _Starter(agent.name, admission, asked, settings, cancellation, meter)
-            try:
-                answer = _with_way_on(agent, agent.take(turn, start))
-                answer = replace(answer, session=session_named(answer.session, booth.redactor))
-                meter.session = answer.session
-            finally:
-                meter.read_to_the_end()
-                meter.session = meter.session or meter.used.session
-                meter.outside = outside.written()
-            record = replace(start.record(turn), **words, outside=meter.outside)
-    cancellation.raise_if_requested()
+    try:
+        with admitted(agent, booth, settings) as admission:
+            if isinstance(admission, NoAnswer):
+                answer: Answer | NoAnswer = admission
+            else:
+                turn = _turn(agent, asked, admission)
+                words = _written_down(asked, turn.prompt, booth)
+                outside = Outside(booth.sandbox)
+                start = _Starter(agent.name, admission, asked, settings, cancellation, meter)
+                try:
+                    answer = _with_way_on(agent, agent.take(turn, start))
+                    answer = replace(answer, session=session_named(answer.session, booth.redactor))
+                    meter.session = answer.session
+                finally:
+                    meter.read_to_the_end()
+                    meter.session = meter.session or meter.used.session
+                    meter.outside = outside.written()
+                    record = replace(start.record(turn), **words, outside=meter.outside)
+        cancellation.raise_if_requested()
+    except BaseException as problem:
+        # What it was given and what it used is on record also of a turn that somebody ended.
+        failure = "stopped" if isinstance(problem, Stopped) else "broken_off"
+        ended = record.without_answer(failure, meter.used, meter.session)
+        with suppress(OSError):
+            (asked.record / RECORD).write_bytes(clean(codec.to_json(ended)).data)
+        raise
     if meter.over is not None:
         answer = NoAnswer(Reason.BUDGET_USED, f"the turn was ended: its budget of {meter.over} is used")
     if isinstance(answer, NoAnswer):
         (asked.record / "failure.txt").write_bytes(clean(f"{answer.reason}: {answer.detail}\n").data)
     else:
         (asked.record / "answer.yaml").write_bytes(clean(answer.text).data)
-    (asked.record / RECORD).write_bytes(clean(codec.to_json(record.with_outcome(answer))).data)
+    record = record.with_outcome(answer, meter.used, meter.session)
+    (asked.record / RECORD).write_bytes(clean(codec.to_json(record)).data)
     return Taken(answer, meter.worked_s, meter.used)
 
 
