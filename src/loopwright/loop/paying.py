@@ -10,27 +10,24 @@ from loopwright.loop import commands as c
 from loopwright.loop.model import OpenTurn, Spent
 from loopwright.loop.store import LoopStore
 from loopwright.redaction.redactor import Redactor
-from loopwright.runner.meter import LAST_LOOK, session_named
+from loopwright.runner.meter import LAST_LOOK, counted, session_named
 
 SHELL = "bash"
 _MOST_BYTES = 1 << 16
 
 
 def spent_on(agent: str, used: Used, worked_s: float, answer: Answer | None) -> Spent:
-    """What was said at the end, or while it ran: the larger, since neither is known to be all."""
-    usd = answer.cost_usd if answer is not None else None
-    tokens = answer.tokens if answer is not None else None
+    """What a turn takes from a loop's budget; a shell's turn is none of a model."""
+    cost = counted(used, answer)
+    usd = cost.usd or 0.0
     is_model = agent != SHELL
-    # A sum of the whole turn that its program reports wins over what was computed on the way.
-    is_final = answer is not None and answer.cost_source == "reported" and usd is not None
-    sum_usd = (usd or 0.0) if is_final else max(usd or 0.0, used.usd or 0.0)
     return Spent(
-        usd=sum_usd,
-        usd_computed=sum_usd if answer is not None and answer.cost_source == "computed" else 0.0,
-        tokens=max(tokens or 0, used.tokens or 0),
+        usd=usd,
+        usd_computed=usd if cost.is_computed else 0.0,
+        tokens=cost.tokens or 0,
         wall_s=round(max(0.0, worked_s), 3),
         turns=int(is_model),
-        usd_known=not is_model or usd is not None or used.usd is not None,
+        usd_known=not is_model or cost.usd is not None,
     )
 
 

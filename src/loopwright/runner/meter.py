@@ -6,11 +6,12 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 from msgspec.structs import replace
 
-from loopwright.agents.port import Agent, Ran, ReportsCost, Used
+from loopwright.agents.port import Agent, Answer, Ran, ReportsCost, Used
 from loopwright.agents.usage import is_session
 from loopwright.errors import StorageFailed
 from loopwright.kernel import codec
@@ -38,6 +39,35 @@ def session_named(text: str | None, redactor: Redactor) -> str | None:
     It gets into every file of the work, and on command lines, and whoever said it is not trusted.
     """
     return text if text is not None and is_session(text) and redactor.clean(text).text == text else None
+
+
+class Counted(msgspec.Struct, frozen=True):
+    """What a turn cost in all; None is what nobody said."""
+
+    usd: float | None
+    tokens: int | None
+    # Whether the sum is ours, from tokens and prices.
+    is_computed: bool
+
+
+def counted(used: Used, answer: Answer | None) -> Counted:
+    """What was said at the end, or while it ran: the larger, since neither is known to be all."""
+    usd = answer.cost_usd if answer is not None else None
+    source = answer.cost_source if answer is not None else None
+    # A sum of the whole turn that its program reports wins over what was computed on the way.
+    is_final = source == "reported" and usd is not None
+    return Counted(
+        usd=_larger(usd, None if is_final else used.usd),
+        tokens=_larger(answer.tokens if answer is not None else None, used.tokens),
+        is_computed=source == "computed",
+    )
+
+
+_N = TypeVar("_N", int, float)
+
+
+def _larger(one: _N | None, other: _N | None) -> _N | None:
+    return max((amount for amount in (one, other) if amount is not None), default=None)
 
 
 class Meter:

@@ -18,7 +18,7 @@ from loopwright.errors import AgentFailed, Interrupted, LoopwrightError
 from loopwright.kernel.clock import stamp
 from loopwright.kernel.process import Cancellation, Stopped
 from loopwright.runner.booth import Booth, open_booth
-from loopwright.runner.meter import Allowance, Meter
+from loopwright.runner.meter import Allowance, Meter, counted
 from loopwright.runner.turn import Asked, meter_for, take_turn
 from loopwright.sandbox.confine import choose
 from loopwright.sandbox.homes import drop_homes
@@ -209,22 +209,15 @@ def _failed(context: Context, wanted: Wanted, name: str, answer: NoAnswer, place
 
 
 def _count(context: Context, wanted: Wanted, agent: Agent, meter: Meter, said: Answer | None) -> None:
-    """What was said at the end, or while it ran: the larger, since neither is known to be all."""
-    is_final = said is not None and said.cost_source == "reported"
-    usd = [
-        one
-        for one in (None if is_final else meter.used.usd, said.cost_usd if said is not None else None)
-        if one is not None
-    ]
-    tokens = [one for one in (meter.used.tokens, said.tokens if said is not None else None) if one is not None]
+    total = counted(meter.used, said)
     cost = Cost(
         role=wanted.role.value,
         agent=agent.name,
         stage=wanted.stage,
         wall_s=round(meter.worked_s, 3),
-        usd=max(usd, default=None),
-        tokens=max(tokens, default=None),
-        is_computed=said is not None and said.cost_source == "computed",
+        usd=total.usd,
+        tokens=total.tokens,
+        is_computed=total.is_computed,
     )
     with store_of(context).changing(wanted.slug) as open_workflow:
         open_workflow.apply(c.CountCost(cost=cost), "tool")
