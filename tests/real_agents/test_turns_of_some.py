@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from tests.real_agents.agent_kit import log_in, shell, turns
 
-from loopwright.agents.port import (
-    Answer,
-)
+from loopwright.agents.port import Answer, Reason
 from loopwright.testing.model_server import model_server
-from loopwright.testing.wire import ModelTurn
+from loopwright.testing.wire import ModelTurn, Trouble
 
 
 @pytest.mark.parametrize("agent", ["claude", "codex", "opencode"])
@@ -59,3 +58,17 @@ def test_what_its_program_writes_unasked_is_no_work(project, agent):
             assert isinstance(booth.take().answer, Answer)
             assert (booth.sandbox / "opencode.json").read_text() == '{"instructions": ["NOTES.md"]}\n'
             assert (booth.sandbox / "opencode.jsonc").read_text() == "{}\n", "what it was asked for stays"
+
+
+@pytest.mark.parametrize("agent", ["claude", "opencode"])
+def test_a_program_that_waits_for_a_limits_end_until_its_time_is_over_is_at_its_limit(project, agent):
+    # The others give up, and tell nobody for how long they were told to wait.
+    began = datetime.now(UTC)
+    with model_server(*[ModelTurn(trouble=Trouble(429, {"retry-after": "50"}, kind="rate_limit_error"))] * 4) as model:
+        log_in(project, agent, model)
+        if agent == "claude":
+            project.environment["CLAUDE_CODE_MAX_RETRIES"] = "2"
+        with turns(project, agent) as booth:
+            answer = booth.take(timeout_s=10.0).answer
+    assert answer.reason is Reason.RATE_LIMITED, answer
+    assert timedelta(seconds=50) <= answer.reset_at - began < timedelta(seconds=90)

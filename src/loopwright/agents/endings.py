@@ -21,9 +21,9 @@ def no_answer(
     reset_at: datetime | None,
 ) -> NoAnswer:
     """A limit is one also where its program waited for its end until its time was over, or died of it."""
+    late = f"no answer within {turn.timeout_s:g} s"
     if by_code is None and ran.timed_out:
-        return NoAnswer(Reason.HUNG, f"no answer within {turn.timeout_s:g} s", None, session)
+        return NoAnswer(Reason.HUNG, late, None, session)
     reason = by_code or (Reason.AGENT_MISSING if ran.exit_code == NOT_FOUND else Reason.CRASHED)
-    how = f"no answer within {turn.timeout_s:g} s" if ran.timed_out else f"{program} exited with {ran.exit_code}"
-    detail = said or (f"{how}: {ran.last_words}" if ran.last_words else how)
-    return NoAnswer(reason, detail, reset_at if reason is Reason.RATE_LIMITED else None, session)
+    how = late if ran.timed_out else f"{program} exited with {ran.exit_code}: {ran.last_words}"
+    return NoAnswer(reason, said or how, reset_at if reason is Reason.RATE_LIMITED else None, session)

@@ -83,12 +83,18 @@ def _way_on(loop: Loop, hold: Hold) -> str:
     if is_own_limit(hold):
         return "nothing was added; raise the agent's own limit, or the same command with another agent: --agent NAME"
     if hold.holder is Holder.BUDGET:
-        more = f"`loopwright loop resume {name} --no-start --usd …`, or `--tokens …`, `--wall …`, `--turns …`"
-        return f"nothing was added; give it more: {more}; then the same command again"
+        return (
+            f"nothing was added; give it more: `loopwright loop resume {name} --no-start --usd …`, or `--tokens …`, "
+            "`--wall …`, `--turns …`; then the same command again"
+        )
     if broke_down(hold):
-        logs = f"`loopwright loop logs {name} --agent` shows what it printed"
-        return f"nothing was added; {logs}; the same command again, or with another agent: --agent NAME"
+        return (
+            f"nothing was added; `loopwright loop logs {name} --agent` shows what it printed; the same command again, "
+            "or with another agent: --agent NAME"
+        )
     if hold.holder is Holder.BLOCKER:
-        doctor = "`loopwright doctor` says what it needs"
-        return f"nothing was added; {doctor}; then the same command again, or with another agent: --agent NAME"
+        return (
+            "nothing was added; `loopwright doctor` says what it needs; then the same command again, "
+            "or with another agent: --agent NAME"
+        )
     return f"nothing was added; {lifted_by(hold, loop)}; then the same command again"
