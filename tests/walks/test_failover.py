@@ -206,6 +206,13 @@ def test_a_planner_whose_limit_ended_before_it_was_met_is_asked_once(project):
     assert [one["agent"] for one in status(project)["takeovers"]] == ["scripted"]
 
 
+def test_a_limit_of_the_agents_own_is_told_from_ours(project):
+    prepare(project, [{"role": "planner", "fail": "budget_used"}])
+    spec = str(project.root.parent / "SPEC.md")
+    done = project.run("plan", "greet", "--direct", spec, "--agent", "scripted")
+    assert "the limit is the agent's own: raise it, as in `agents.NAME.args`, then the same command" in done.stderr
+
+
 def test_an_agent_that_built_any_part_cant_review_it(project):
     prepare(project, [planner(), LIMITED], settings=SETTINGS)
     review = {"role": "reviewer", "answer": json.dumps({"verdict": "approve", "summary": "fine"})}

@@ -51,7 +51,7 @@ def test_a_look_adds_nothing_and_is_paid_for(loops):
         ({"role": "planner", "fail": "rate_limited"}, "rate_limited", "the same command again later"),
         ({"role": "planner", "fail": "crashed"}, "crashed", "the same command again, or with another agent"),
         ({"role": "planner", "fail": "not_logged_in"}, "not_logged_in", "`loopwright doctor` says what it needs"),
-        ({"role": "planner", "fail": "budget_used"}, "budget_used", "raise the agent's own limit"),
+        ({"role": "planner", "fail": "budget_used"}, "budget_used", "the limit is the agent's own"),
     ],
 )
 def test_what_is_no_list_of_tasks_adds_nothing(loops, turn, said, way_on):

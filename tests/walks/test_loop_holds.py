@@ -246,6 +246,18 @@ def turn_records(loops):
     return [json.loads(one.read_text()) for one in sorted(loops.project.own.rglob("turn.json"))]
 
 
+def test_a_limit_of_the_agents_own_is_no_budget_of_ours(loops):
+    loops.configure([{"role": "builder", "fail": "budget_used"}, WORKS])
+    loop_id = loops.new("--task", "one")
+    held = loops.run("start", loop_id, code=11).stdout
+    assert (
+        f"the limit is the agent's own: raise it, as in `agents.NAME.args`, then `loopwright loop resume {loop_id}`"
+        in (held + loops.run("show", loop_id).stdout)
+    )
+    loops.run("resume", loop_id)
+    assert loops.shown(loop_id)["status"] == "completed"
+
+
 def test_a_turn_without_an_answer_has_what_it_used_on_record(loops):
     used = json.dumps({"usd": 0.5, "tokens": 7}) + "\n"
     loops.configure([{"role": "builder", "fail": "crashed", "usage": used}])

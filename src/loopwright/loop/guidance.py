@@ -29,7 +29,10 @@ def lifted_by(hold: Hold, loop: Loop) -> str:
         case Holder.OPERATOR:
             return f"`loopwright loop resume {name}` lifts it"
         case Holder.BUDGET if is_own_limit(hold):
-            return f"raise the agent's own limit, as in `agents.NAME.args`, then `loopwright loop resume {name}`"
+            return (
+                "the limit is the agent's own: raise it, as in `agents.NAME.args`, "
+                f"then `loopwright loop resume {name}`"
+            )
         case Holder.BUDGET:
             more = "`--tokens …`, `--wall …`, `--turns …`, `--retries …`, `--task-usd …`"
             return f"give it more: `loopwright loop resume {name} --usd …`, {more}"

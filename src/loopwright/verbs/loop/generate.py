@@ -81,7 +81,10 @@ def _way_on(loop: Loop, hold: Hold) -> str:
     if hold.holder is Holder.QUOTA:
         return "nothing was added; the same command again later, or with another agent: --agent NAME"
     if is_own_limit(hold):
-        return "nothing was added; raise the agent's own limit, or the same command with another agent: --agent NAME"
+        return (
+            "nothing was added; the limit is the agent's own: raise it, "
+            "or the same command with another agent: --agent NAME"
+        )
     if hold.holder is Holder.BUDGET:
         return (
             f"nothing was added; give it more: `loopwright loop resume {name} --no-start --usd …`, or `--tokens …`, "

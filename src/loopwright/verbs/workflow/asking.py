@@ -205,7 +205,10 @@ def _failed(context: Context, wanted: Wanted, name: str, answer: NoAnswer, place
     if reason is Reason.INVALID_ANSWER:
         hint = f"read what it said in {context.layout.turn(wanted.name)}, or use another agent"
         return AgentFailed(reason, f"the agent {name} gave {detail}", hint=hint)
-    return AgentFailed(reason, f"the agent {name}: {reason}: {detail}", hint="`loopwright doctor` says more")
+    hint = "`loopwright doctor` says more"
+    if reason is Reason.BUDGET_USED:
+        hint = "the limit is the agent's own: raise it, as in `agents.NAME.args`, then the same command again"
+    return AgentFailed(reason, f"the agent {name}: {reason}: {detail}", hint=hint)
 
 
 def _count(context: Context, wanted: Wanted, agent: Agent, meter: Meter, said: Answer | None) -> None:

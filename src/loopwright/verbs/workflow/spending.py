@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from loopwright.agents.failover import Takeover
+from loopwright.agents.port import Reason
 from loopwright.errors import LoopwrightError, WorkflowRefused
 from loopwright.loop import commands as c
 from loopwright.loop.model import Budget, Loop
@@ -67,6 +68,8 @@ class Spending:
         """The autopilot stops: this limit is used up."""
         more = "--max-iterations …" if code == "budget_iterations" else "--usd …, --tokens …, --wall …, --turns …"
         way = f"give it more: loopwright autopilot {self._slug} {more}"
+        if code.endswith(Reason.BUDGET_USED.value):  # what an agent's own program says, and none of our limits
+            way = f"the limit is the agent's own: raise it, then `loopwright autopilot {self._slug}`"
         return WorkflowRefused("autopilot_phase_blocked", message, next_command=way, blockers=((code, message, way),))
 
     def after_an_end(self, code: str, message: str) -> WorkflowRefused:
