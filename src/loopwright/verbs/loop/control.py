@@ -101,11 +101,12 @@ def resume(
     with store_of(context).changing(loop_id, revision=revision) as opened:
         before = opened.loop
         after = replace(before, budget=before.budget.but(budget), task_budget=before.task_budget.but(task_budget))
+        now = stamp(context.clock())
+        has_room = still_over(after, now) is None
+        # One that was not started may have used all that it had by the planning of its tasks.
+        is_given_room = isinstance(before.phase, Created) and has_room and still_over(before, now) is not None
         # A running loop's worker died, or it was never held: nothing to lift, and starting it is the caller's part.
-        # One that was not started can have used what it has by the planning of its tasks.
-        is_given_more = (after.budget, after.task_budget) != (before.budget, before.task_budget)
-        if not isinstance(before.phase, Running) and not (isinstance(before.phase, Created) and is_given_more):
-            has_room = still_over(after, stamp(context.clock())) is None
+        if not isinstance(before.phase, Running) and not is_given_room:
             lifts = _LIFTED | ({Holder.BUDGET} if has_room else frozenset())
             if is_held_for_choice(before):
                 lifts |= {Holder.DECISION}  # whoever drives it asks again
