@@ -100,6 +100,8 @@ def jwt(**claims):
         ({"accountId": "a"}, {"accountId": "b"}, False),
         ({"organizationUuid": "a"}, {"organizationUuid": "b"}, False),
         ({"subscriptionType": "pro"}, {"subscriptionType": "max"}, True),
+        ({"subscriptionType": None, "last_refresh": None}, {"subscriptionType": "max", "last_refresh": "today"}, True),
+        ({"account": None}, {"account": {"id": "b"}}, False),
         ({"openai": {"type": "oauth", "key": "x"}}, {"openai": {"type": "api", "key": "x"}}, False),
         ({"id_token": jwt(sub="me", exp=1)}, {"id_token": jwt(sub="me", exp=2)}, True),
         ({"id_token": jwt(sub="me", exp=1)}, {"id_token": jwt(sub="you", exp=2)}, False),

@@ -96,3 +96,10 @@ def test_who_may_not_do_this_work_stands_in_for_nobody_and_is_waited_for_by_nobo
 )
 def test_a_limit_without_an_end_is_told_from_what_a_person_has_to_mend(takeovers, settled, limited):
     assert seats(*takeovers, settled=settled).limited("b") is limited
+
+
+@pytest.mark.parametrize("told", [datetime.max.replace(tzinfo=UTC), datetime(2026, 1, 1, 0, 0, 5)])  # noqa: DTZ001
+def test_an_end_of_somebody_elses_adapter_is_read_with_care(told):
+    now = datetime(2026, 1, 1, tzinfo=UTC)
+    end = told_end(NoAnswer(Reason.RATE_LIMITED, "m", told), now)
+    assert end == (None if told.year > 9000 else "2026-01-01T00:00:05Z")

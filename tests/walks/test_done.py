@@ -268,6 +268,18 @@ def test_a_reviewer_that_cant_work_sends_nothing_back_and_whoever_was_heard_is_n
     assert "the reviewer gave no verdict" in report(project), "a review that was held is held anew"
 
 
+def test_a_verdict_that_somebody_wrote_into_the_file_is_nobodys(project):
+    built(project, settings=STRICT)
+    no = {"role": "reviewer", "answer": '{"verdict": "request-changes", "summary": "wrong"}'}
+    reviewer(project, no, {"role": "smell reviewer", "fail": "rate_limited"}, no, SMELL)
+    assert project.run("review", "greet", "--reviewer", "second").exit_code == 1
+    kept = project.own / "workflows" / "greet" / "review-support" / "code-review.json"
+    assert '"request-changes"' in kept.read_text()
+    kept.write_text(kept.read_text().replace('"request-changes"', '"approve"'))
+    project.run("review", "greet", "--reviewer", "second")
+    assert state(project)["review_verdict"] == "request-changes"
+
+
 def test_evidence_that_was_touched_is_no_evidence(project):
     built(project)
     log = next(path for path in (project.own / "runs").glob("loop-*/logs/*.log"))

@@ -46,6 +46,15 @@ def test_what_happens_to_the_checkout_of_an_unconfined_agent_is_named(reaching, 
     )
 
 
+@pytest.mark.needs("bwrap")
+def test_however_deep_and_however_much_it_is_a_turn_like_any_other(reaching):
+    deep = "cd ~; i=0; while [ $i -lt 1100 ]; do mkdir d; cd d; i=$((i+1)); done; cd ~; seq 300 | xargs touch"
+    _, page, record, _ = reaching("auto", deep)
+    assert len(record["outside"]) == 100
+    assert "none of that is kept" in page.stdout
+    assert record["failure"] is None
+
+
 def test_who_stays_inside_is_not_accused(loops):
     loops.configure([{"role": "builder", "run": "touch done"}])
     loop_id = loops.new("--task", "t")

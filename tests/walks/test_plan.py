@@ -204,6 +204,7 @@ def test_in_the_full_profile_a_yes_is_for_the_plan_that_was_shown(project):
     turns = sorted(path.name for path in (project.own / "turns").iterdir())
     assert "And by their first name." in (project.own / "turns" / "greet-critic-2" / "prompt.md").read_text()
     assert "greet-planner-2" not in turns
+    assert "Testable Acceptance Criteria" in (project.own / "turns" / "greet-critic-2" / "prompt.md").read_text()
 
 
 @pytest.mark.parametrize(("profile", "wish"), [("full", ()), ("lean", ("--deliberate",))])

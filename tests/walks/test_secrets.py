@@ -205,11 +205,14 @@ def test_ordinary_text_is_not_a_secret(project):
 
 @pytest.mark.parametrize("declared", ["codex", "opencode", "env"])
 def test_what_an_agent_logs_in_with_is_a_secret_whatever_its_variable_is_called(project, declared):
-    """Its program's settings name it, or ours do; a place and a short word that are let in are none."""
+    """Its program's settings name it, or ours do; a place, a word, a model and an address that are let in are none."""
     home = project.root.parent / "home of a user"
-    environment = {"HOME": str(home), "MY_GATEWAY": MINE, "MY_PLACE": str(project.root), "MY_WORD": "plain"}
+    # What our own settings let in is known by how it looks: words are let in, too.
+    mine = "Gw4Kq9" * 4 if declared == "env" else MINE
+    environment = {"HOME": str(home), "MY_GATEWAY": mine, "MY_PLACE": str(project.root), "MY_WORD": "production"}
+    environment |= {"MY_MODEL": "claude-sonnet-4-5-20250929", "MY_URL": "https://gateway.example/v1/2026/Models"}
     project.environment.update(environment)
-    project.write(".loopwright/config.toml", '[agents.codex]\nenv = ["MY_PLACE", "MY_WORD", "LANG"]\n')
+    project.write(".loopwright/config.toml", '[agents.codex]\nenv = ["MY_PLACE", "MY_WORD", "MY_MODEL", "MY_URL"]\n')
     match declared:
         case "codex":
             provider = '[model_providers.own]\nbase_url = "http://127.0.0.1:9/v1"\nenv_key = "MY_GATEWAY"\n'
@@ -220,11 +223,12 @@ def test_what_an_agent_logs_in_with_is_a_secret_whatever_its_variable_is_called(
             project.write(f"{home}/.config/opencode/opencode.json", json.dumps(document))
         case _:
             project.write(
-                ".loopwright/config.toml", '[agents.any]\nkind = "command"\ncommand = "x"\nenv = ["MY_GATEWAY"]\n'
+                ".loopwright/config.toml",
+                '[agents.any]\nkind = "command"\ncommand = "x"\nenv = ["MY_GATEWAY", "MY_WORD"]\n',
             )
-    project.plan({"id": "A", "commands": [f"echo {project.root} plain"]})
+    project.plan({"id": "A", "commands": [f"echo {project.root} production claude-sonnet-4-5-20250929 $MY_URL"]})
     assert project.run("run").exit_code == 0
-    project.write("printed.txt", MINE)
+    project.write("printed.txt", mine)
     project.commit("a file that no rule reads before it is printed")
     project.plan({"id": "A", "commands": ["cat printed.txt"]})
-    assert_leak(project, project.run("run"), MINE)
+    assert_leak(project, project.run("run"), mine)

@@ -20,6 +20,7 @@ from loopwright.errors import StorageFailed
 from loopwright.kernel.digest import sha256
 from loopwright.kernel.files import read_head, read_plainly, write_durably
 from loopwright.kernel.locks import locked
+from loopwright.redaction.environment_values import looks_secret
 
 _MOST_BYTES = 1 << 20
 _SHORTEST_SECRET = 20
@@ -75,16 +76,21 @@ def secret_texts(needs: Needs, environment: Mapping[str, str]) -> Iterator[str]:
 def has_shape_of(before: Any, after: Any) -> bool:
     """Whether this could be the same login, refreshed: the same fields of the same kinds, maybe more deep down.
 
-    What was empty stays empty, and whose login it is stays: a key where there was none, or another account, is another
-    login.
+    Whose login it is stays, and a key where there was none is another login; what else was empty may be filled in.
     """
     if isinstance(before, dict) and isinstance(after, dict):
         return before.keys() <= after.keys() and all(
-            before[key] == after[key] if _says_whose(key) else has_shape_of(before[key], after[key]) for key in before
+            before[key] == after[key] if _says_whose(key) else _is_refreshed_field(key, before[key], after[key])
+            for key in before
         )
     if isinstance(before, str) and isinstance(after, str):
         return _bearer(before) in (None, _bearer(after))
     return type(before) is type(after) or (_is_number(before) and _is_number(after))
+
+
+def _is_refreshed_field(field: str, before: Any, after: Any) -> bool:
+    is_filled_in = before is None and not isinstance(after, dict | list) and not looks_secret(field)
+    return is_filled_in or has_shape_of(before, after)
 
 
 def _says_whose(field: str) -> bool:

@@ -6,7 +6,7 @@ until somebody has it tried again.
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 import msgspec
 
@@ -15,6 +15,8 @@ from loopwright.kernel.clock import stamp
 
 # For these another one may do better; whoever refuses a task, or has no permission, has tried it.
 PASSED_ON = INFRASTRUCTURE | {Reason.RATE_LIMITED}
+
+_NEVER = datetime(9999, 1, 1, tzinfo=UTC)
 
 
 class Takeover(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -96,9 +98,12 @@ def told_end(failure: NoAnswer, now: datetime) -> str | None:
 
     An end that is over says nothing: the limit was met after it.
     """
-    if failure.reset_at is None or failure.reset_at <= now:
+    end = failure.reset_at
+    if end is not None and end.tzinfo is None:
+        end = end.replace(tzinfo=UTC)  # an adapter of somebody else's that names no zone
+    if end is None or not now < end < _NEVER:
         return None
-    return stamp(failure.reset_at + timedelta(milliseconds=999))
+    return stamp(end + timedelta(milliseconds=999))
 
 
 def in_turn(agent: str, order: tuple[str, ...]) -> tuple[str, ...]:

@@ -18,12 +18,17 @@ from loopwright.workspace.names import STATE_FOLDERS
 # A checkout with more files than this is not looked at file by file for every turn.
 _MOST_FILES = 50_000
 _NAMED = 5
+_KEPT = 100
 # What programs keep for themselves, whoever started them.
-_CACHES = (".cache", ".npm", ".local/share", ".local/state", ".config/configstore", ".pnpm-store", ".yarn")
+_CACHES = (
+    ".cache", ".npm", ".local/share", ".local/state", ".config/configstore", ".pnpm-store", ".yarn", ".cargo",
+    ".rustup", "go", ".m2", ".gradle", ".ivy2", ".sbt", ".nuget", ".dotnet", ".bun", ".deno", ".gem", ".bundle",
+    ".bash_history", ".python_history", ".node_repl_history", ".wget-hsts", ".lesshst",
+)  # fmt: skip
 # Of git's own folder only what makes git run something: the rest moves with every `git status`.
-_OF_GIT = (".git/config", ".git/hooks")
+_GIT, _OF_GIT = ".git", (".git/config", ".git/hooks")
 
-_Seen = dict[str, tuple[int, int, int]]
+_Seen = dict[str, tuple[int, int, int, int, int]]
 
 
 class Outside:
@@ -36,22 +41,21 @@ class Outside:
         self._before = self._look()
 
     def written(self) -> tuple[str, ...]:
-        """The files that are new or others than before, or gone; none where nobody could say."""
-        after = self._look()
-        if self._before is None or after is None:
+        """The files that are new or others than before, or gone: the first of them; none where nobody could say."""
+        if not self._is_watched or len(self._before) > _MOST_FILES:
             return ()
-        before, prefix = self._before, "~/" if self._is_home else ""
-        changed = [name for name in before.keys() | after.keys() if before.get(name) != after.get(name)]
-        return tuple(prefix + shown(name) for name in sorted(changed))
+        after, before, prefix = self._look(), self._before, "~/" if self._is_home else ""
+        changed = (name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
+        return tuple(prefix + shown(name) for name in sorted(changed)[:_KEPT])
 
-    def _look(self) -> _Seen | None:
-        if not self._is_watched:
-            return None
+    def _look(self) -> _Seen:
+        """As many as are looked at, and one more where there are more. Git's own first: they run what is in them."""
         seen: _Seen = {}
-        for name, found in _files(self._top, "", _CACHES if self._is_home else STATE_FOLDERS):
-            seen[name] = (found.st_mtime_ns, found.st_size, found.st_ino)
-            if len(seen) > _MOST_FILES:
-                return None
+        if not self._is_watched:
+            return seen
+        left_out = _CACHES if self._is_home else (*STATE_FOLDERS, _GIT)
+        for name, found in (*_files(self._top, _OF_GIT), *_below(self._top, left_out)):
+            seen[name] = (found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino, found.st_mode)
         return seen
 
 
@@ -66,21 +70,37 @@ def in_words(written: tuple[str, ...]) -> tuple[str, ...]:
     return (f"your checkout changed while the agent worked unconfined, by it or by somebody else: {named}{more}",)
 
 
-def _files(top: Path, below: str, left_out: tuple[str, ...]) -> Iterator[tuple[str, os.stat_result]]:
-    """Regular files and links; what can't be read is not there."""
-    try:
-        entries = list(os.scandir(top / below))
-    except OSError:
-        return
-    for entry in entries:
-        name = f"{below}/{entry.name}" if below else entry.name
-        if name in left_out or (name.startswith(".git/") and not name.startswith(_OF_GIT)):
-            continue
+def _files(top: Path, names: tuple[str, ...]) -> Iterator[tuple[str, os.stat_result]]:
+    for name in names:
         try:
-            found = entry.stat(follow_symlinks=False)
+            found = (top / name).lstat()
         except OSError:
             continue
         if stat.S_ISDIR(found.st_mode):
-            yield from _files(top, name, left_out)
-        elif stat.S_ISREG(found.st_mode) or stat.S_ISLNK(found.st_mode):
+            yield from ((f"{name}/{below}", one) for below, one in _below(top / name, ()))
+        else:
             yield name, found
+
+
+def _below(top: Path, left_out: tuple[str, ...]) -> Iterator[tuple[str, os.stat_result]]:
+    """Regular files and links, however deep; what can't be read is not there."""
+    number, folders = 0, [""]
+    while folders and number <= _MOST_FILES:
+        below = folders.pop()
+        try:
+            entries = sorted(os.scandir(top / below), key=lambda entry: entry.name)
+        except OSError:
+            continue
+        for entry in entries:
+            name = f"{below}/{entry.name}" if below else entry.name
+            try:
+                found = entry.stat(follow_symlinks=False)
+            except OSError:
+                continue
+            if name in left_out:
+                continue
+            if stat.S_ISDIR(found.st_mode):
+                folders.append(name)
+            elif stat.S_ISREG(found.st_mode) or stat.S_ISLNK(found.st_mode):
+                number += 1
+                yield name, found

@@ -34,7 +34,7 @@ from loopwright.kernel.files import make_folder
 from loopwright.kernel.process import Cancellation, Stopped
 from loopwright.runner.admission import Admission, admitted, forwarded, way_out
 from loopwright.runner.booth import Booth, run_in_booth
-from loopwright.runner.meter import Allowance, Meter, session_named
+from loopwright.runner.meter import Allowance, Meter, counted, session_named
 from loopwright.runner.outside import Outside
 from loopwright.workspace import stop_gate
 from loopwright.workspace.layout import gate_file
@@ -105,15 +105,16 @@ class TurnRecord(msgspec.Struct, frozen=True):
         if isinstance(answer, NoAnswer):
             failed = self.without_answer(answer.reason.value, used, answer.session or session)
             return replace(failed, denials=answer.denials, stop_reason=answer.stop_reason)
+        spent = counted(used, answer)
         return replace(
             self,
             session=answer.session,
             stop_reason=answer.stop_reason,
             denials=answer.denials,
             files=answer.files,
-            tokens=answer.tokens,
-            usd=answer.cost_usd,
-            price=answer.priced_by,
+            tokens=spent.tokens,
+            usd=spent.usd,
+            price="metered" if answer.cost_usd is None and spent.usd is not None else answer.priced_by,
         )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -17,6 +16,7 @@ from loopwright.evidence.store import RunStore
 from loopwright.kernel import git
 from loopwright.kernel.clock import Clock
 from loopwright.redaction.build import build_redactor, relaxed_rules
+from loopwright.redaction.environment_values import looks_like_a_key
 from loopwright.redaction.redactor import Redactor
 from loopwright.runner.model import Environment, Limits
 from loopwright.runner.order import Room, Tools
@@ -140,11 +140,8 @@ class Context(msgspec.Struct, frozen=True):
         return build_redactor(values.secrets, {**self.environment, **lent}, keys)
 
     def _may_be_a_key(self, name: str) -> bool:
-        """A variable that only an agent is let see, unless it is seen to be a place: those are in every log."""
-        places = self.environment.get(name, "").split(os.pathsep)
-        return name not in DEFAULT_ENVIRONMENT and not all(
-            place[:1] == "/" and os.path.lexists(place) for place in places
-        )
+        """A variable that only an agent is let see, with a value like a key's: a region or a model is in every log."""
+        return name not in DEFAULT_ENVIRONMENT and looks_like_a_key(self.environment.get(name, ""))
 
     def repository(self) -> git.UserRepository | None:
         """The project's git repository, where there is one that git lets us read."""

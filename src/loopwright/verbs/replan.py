@@ -20,7 +20,7 @@ from loopwright.kernel.process import Cancellation, Stopped
 from loopwright.runner.booth import Booth, open_booth
 from loopwright.runner.events import Emitter, Replanned, Replanning
 from loopwright.runner.latest import Blocker, blocker_of, blocker_text, envelope_of
-from loopwright.runner.meter import Meter
+from loopwright.runner.meter import Meter, counted
 from loopwright.runner.model import Failure
 from loopwright.runner.run_plan import Finished
 from loopwright.runner.turn import Asked, meter_for, take_turn
@@ -131,12 +131,11 @@ class _Turns:
         return answer
 
     def _told(self, meter: Meter, answer: Answer | NoAnswer | None) -> Replanned:
-        said = answer if isinstance(answer, Answer) else None
+        spent = counted(meter.used, answer if isinstance(answer, Answer) else None)
         failure = answer.reason.value if isinstance(answer, NoAnswer) else None
         return Replanned(
             self._agent.name, self._attempt, failure,
-            usd=meter.used.usd if said is None or said.cost_usd is None else said.cost_usd,
-            tokens=meter.used.tokens if said is None or said.tokens is None else said.tokens,
+            usd=spent.usd, tokens=spent.tokens,
             worked_s=round(meter.worked_s, 3), path=str(self.last_record),
         )  # fmt: skip
 

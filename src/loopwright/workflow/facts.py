@@ -7,6 +7,7 @@ from typing import Literal
 
 import msgspec
 
+from loopwright.kernel.digest import sha256
 from loopwright.workflow.delta.model import Conflict
 from loopwright.workflow.documents.page import Problem
 from loopwright.workflow.documents.record import Record
@@ -98,13 +99,16 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def planned_parts(self) -> dict[str, str]:
-        """Digests of what a planner writes; what the tool composes of it says nothing of its own."""
+        """Digests of the spec and of what a planner writes; what the tool composes of it says nothing of its own."""
+        spec = self.spec.page.sections if isinstance(self.spec, Spec) else ()
+        said = "\0".join(f"{section.name}\0{section.text}" for section in spec if section.text)
         pages = {PLAN_DOCUMENTS["plan"], PLAN_DOCUMENTS["architecture"], CHANGE_DOCUMENTS["design"]}
-        return {
+        written = {
             name: digest
             for name, digest in self.plan_parts.items()
             if name in pages or name.startswith((DELTA_PART, SLICES))
         }
+        return {"spec.md": sha256(said.encode()), **written}
 
     @property
     def record_status(self) -> str:

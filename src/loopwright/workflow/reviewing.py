@@ -136,5 +136,5 @@ def heard_before(data: bytes, kind: type[_T], shown: str) -> tuple[_T, str] | No
         record = json.loads(data)
         told = record[_HEARD]
         return (msgspec.convert(record, kind), str(told["by"])) if told["shown"] == shown else None
-    except (ValueError, KeyError, TypeError, msgspec.ValidationError):
+    except (ValueError, KeyError, TypeError, RecursionError, msgspec.ValidationError):
         return None

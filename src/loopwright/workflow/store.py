@@ -30,7 +30,7 @@ from loopwright.kernel.ids import is_identifier
 from loopwright.kernel.locks import locked
 from loopwright.workflow import commands as c
 from loopwright.workflow.delta.model import Conflict
-from loopwright.workflow.events import Event, WorkflowBegun
+from loopwright.workflow.events import DocumentsKept, Event, WorkflowBegun
 from loopwright.workflow.evolve import evolve
 from loopwright.workflow.facts import Facts, Gates
 from loopwright.workflow.gather import gather
@@ -218,6 +218,15 @@ class Opened:
             return read_plainly(self.paths.document(name), most=_MOST_BYTES)
         except FileNotFoundError:
             return None
+
+    def is_as_written(self, name: str) -> bool:
+        """Whether one of ours wrote the document last; what was edited since is somebody else's word."""
+        last = None
+        for _, line in event_log.lines(LINE, self.paths.journal):
+            for event in line.events:
+                if isinstance(event, DocumentsKept) and name in event.documents:
+                    last = line.actor
+        return last not in (None, OUTSIDE)
 
     def finish_archive(self, layout: Layout) -> None:
         """What was decided and cut short is done now; a file that somebody changed meanwhile keeps it waiting."""

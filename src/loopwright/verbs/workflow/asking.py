@@ -17,6 +17,7 @@ from loopwright.agents.port import Agent, Answer, NoAnswer, Reason, Role
 from loopwright.errors import AgentFailed, Interrupted, LoopwrightError
 from loopwright.kernel.clock import stamp
 from loopwright.kernel.process import Cancellation, Stopped
+from loopwright.runner import outside
 from loopwright.runner.booth import Booth, open_booth
 from loopwright.runner.meter import Allowance, Meter, counted
 from loopwright.runner.turn import Asked, meter_for, take_turn
@@ -185,6 +186,8 @@ def _taken(
     finally:
         # Also of a turn that somebody stopped.
         _count(context, wanted, agent, meter, answer if isinstance(answer, Answer) else None)
+        for said in outside.in_words(meter.outside):
+            wanted.tell(said)
     return answer
 
 

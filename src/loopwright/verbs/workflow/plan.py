@@ -219,7 +219,7 @@ def _reviewed(context: Context, slug: str, wish: PlanWish, tell: Tell, cancellat
     """What architect and critic say of the plan, each on record at once: who comes later finds it."""
     with store_of(context).changing(slug) as opened:
         workflow, seen = opened.workflow, opened.facts().planned_parts
-        names = (*PLAN_DOCUMENTS.values(), CHANGE_DOCUMENTS["design"], "change/slices.json")
+        names = ("spec.md", *PLAN_DOCUMENTS.values(), CHANGE_DOCUMENTS["design"], "change/slices.json")
         text = "\n\n".join((opened.read(name) or b"").decode("utf-8", "replace") for name in names)
         last = workflow.plan_rounds[-1]
         is_open = last.critic is None and (last.architect is None or last.seen == seen)

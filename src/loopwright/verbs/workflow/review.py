@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Generic, TypeVar
@@ -208,10 +209,10 @@ def _ask(
     cancellation: Cancellation,
 ) -> _Heard[_T]:
     prompt, letters = _prompt(context, workflow, role, risk), _letters(context, workflow, work)
-    said = {"prompt": prompt, "patch": sha256(work.since_commit)}
+    said = {"prompt": prompt, "patch": sha256(work.since_commit), "reviewer": wish.reviewer}
     shown = digest_of(said | {name: sha256(data) for name, data in letters.items()})
     with store_of(context).changing(workflow.slug) as opened:
-        before = heard_before(opened.read(_SUPPORT[role]) or b"", kind, shown)
+        before = heard_before(_kept(opened, _SUPPORT[role]), kind, shown)
     if before is not None:
         tell(f"the {role.value} {before[1]} has looked at it as it is")
         return _Heard(*before)
@@ -235,12 +236,20 @@ def _ask(
     return _Heard(found.reply, found.by)
 
 
+def _kept(opened: Opened, name: str) -> bytes:
+    """An answer as it was given: nobody's verdict is taken from a file that somebody edited."""
+    try:
+        return (opened.read(name) or b"") if opened.is_as_written(name) else b""
+    except OSError:
+        return b""
+
+
 def _nobody_looked(slug: str, reviewer: str, problem: AgentFailed) -> AgentFailed:
-    if problem.reason == Reason.RATE_LIMITED:
-        return problem
+    if problem.reason in (Reason.RATE_LIMITED, Reason.BUDGET_USED):
+        return problem  # it says itself until when, or whose limit that is
     hint = (
         f"the work is as it was, and nobody approved it: mend that (`loopwright doctor` says more), "
-        f"then `loopwright review {slug} --reviewer {reviewer}`, or name another reviewer"
+        f"then `loopwright review {slug} --reviewer {shlex.quote(reviewer)}`, or name another reviewer"
     )
     return AgentFailed(problem.reason, problem.message, hint=hint)
 
