@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-# The first wait at a limit whose end was told.
+# The first wait at a limit whose end was told, and the longest: short limits that are real come often, and are short.
 LEAST_S = 1.0
+LONGEST_FOR_TOLD_S = 60.0
 
 
 def wait_s(held_before: int, first_s: float, longest_s: float) -> float:

@@ -16,7 +16,7 @@ from loopwright.kernel.clock import stamp
 from loopwright.loop.desk import Desk
 from loopwright.loop.model import Hold, Holder, Loop
 from loopwright.loop.paying import SHELL
-from loopwright.loop.quota import LEAST_S, wait_s
+from loopwright.loop.quota import LEAST_S, LONGEST_FOR_TOLD_S, wait_s
 
 _HOLDERS = {
     Reason.RATE_LIMITED: Holder.QUOTA,
@@ -114,7 +114,7 @@ def _with_an_end(loop: Loop, desk: Desk, hold: Hold) -> Hold:
     So is one whose end was told, and was not its end: who tells a moment from now each time is not asked in a circle.
     """
     if hold.until is not None:
-        least = wait_s(loop.quota_holds, LEAST_S, desk.quota_longest_s)
+        least = wait_s(loop.quota_holds, LEAST_S, LONGEST_FOR_TOLD_S)
         return replace(hold, until=max(hold.until, stamp(desk.clock() + timedelta(seconds=least))))
     if not desk.waits_for_quota or loop.under_way is None:
         return hold
