@@ -204,8 +204,13 @@ def _asked(loop: Loop, desk: Desk, agent: Agent, role: Role, prompt: str, taken:
         number=taken + loop.turns.get(under_way.turns_as if under_way else _PLANNING, 0),
         may_ask_people=under_way is not None,
         book=desk.book,
-        allowance=Allowance(*(left_for_a_turn(loop, name) for name in Allowance.__struct_fields__)),
+        allowance=allowance_of(loop),
     )
+
+
+def allowance_of(loop: Loop) -> Allowance:
+    """What the loop's budget leaves for one turn."""
+    return Allowance(*(left_for_a_turn(loop, name) for name in Allowance.__struct_fields__))
 
 
 def _decided(loop: Loop, desk: Desk) -> str:

@@ -21,7 +21,7 @@ from loopwright.kernel import codec
 from loopwright.kernel.clock import stamp
 from loopwright.kernel.process import Stopped
 from loopwright.loop import commands as c
-from loopwright.loop.actions.asking import WORKER, called_for, paid_for, record_folder
+from loopwright.loop.actions.asking import WORKER, allowance_of, called_for, paid_for, record_folder
 from loopwright.loop.budget import hold_before_call, left_for_a_turn
 from loopwright.loop.desk import Desk
 from loopwright.loop.model import LOOK, Action, Loop, Running, Task
@@ -30,7 +30,6 @@ from loopwright.loop.workshop import Workshop, workshop
 from loopwright.reflection.model import Point
 from loopwright.reflection.points import SelfRating, Work, has_point, keep_point
 from loopwright.runner.booth import Booth
-from loopwright.runner.meter import Allowance
 from loopwright.runner.turn import RECORD, Asked, TurnRecord, meter_for
 
 _MOST_FILES = 20
@@ -139,7 +138,7 @@ def _taken(
         may_use_web=False,
         session=session,
         number=now.turns.get(Action.DEVELOP.value, 0),
-        allowance=Allowance(*(left_for_a_turn(now, kind) for kind in Allowance.__struct_fields__)),
+        allowance=allowance_of(now),
         schema=structured.schema_of(SelfRating),
         book=desk.book,
         is_question=True,
