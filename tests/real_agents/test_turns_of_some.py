@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from tests.real_agents.agent_kit import log_in, shell, turns
 
-from loopwright.agents.port import Answer, Reason
+from loopwright.agents.port import Allowance, Answer, Reason
 from loopwright.testing.model_server import model_server
 from loopwright.testing.wire import ModelTurn, Trouble
 
@@ -72,3 +72,22 @@ def test_a_program_that_waits_for_a_limits_end_until_its_time_is_over_is_at_its_
             answer = booth.take(timeout_s=10.0).answer
     assert answer.reason is Reason.RATE_LIMITED, answer
     assert timedelta(seconds=50) <= answer.reset_at - began < timedelta(seconds=90)
+
+
+def test_claude_ends_by_itself_when_the_budget_of_the_turn_is_used(project):
+    """Told beforehand, it asks its model no more: it need not be killed for it. What it used is on record."""
+    agent = "claude"
+    with model_server(*[ModelTurn(tools=(shell(agent, "true"),))] * 9, ModelTurn("done")) as model:
+        log_in(project, agent, model)
+        with turns(project, agent) as booth:
+            first = booth.take(allowance=Allowance(usd=0.0001))
+            session = first.used.session
+            asked = len(model.requests)
+            again = booth.take(allowance=Allowance(usd=0.001), session=session)
+    assert (first.answer.reason, again.answer.reason) == (Reason.BUDGET_USED, Reason.BUDGET_USED)
+    assert "its budget of usd is used" in first.answer.detail
+    assert asked == 1
+    assert len(model.requests) == asked + 2, "what the session cost before is not counted again"
+    record = json.loads((booth.record / "turn.json").read_bytes())
+    assert (record["failure"], record["budget"]["usd"]) == ("budget_used", 0.001)
+    assert record["usd"] >= 0.001

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from loopwright.agents.port import Allowance
 from loopwright.agents.usage import FILE, read_usage
 from loopwright.redaction.build import build_redactor
 from loopwright.redaction.examples import expand
-from loopwright.runner.meter import LAST_LOOK, Allowance, Meter, session_named
+from loopwright.runner.meter import LAST_LOOK, Meter, session_named
 from loopwright.workspace.settings_model import SecretsSettings
 
 KEY = "pXq7Lm2Zt9Rb4Kc8Vn1"

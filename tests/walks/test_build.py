@@ -241,9 +241,10 @@ def test_a_delegation_that_is_open_and_a_manifest_that_is_none(project):
 
 
 def test_notes_on_the_project_reach_the_builder(project):
+    notes = "$LOOPWRIGHT_MAILBOX/context/.loopwright/context/*.md"
     prepare(
         project,
-        [planner(), {**BUILDS, "run": f"{BUILT}; cat $LOOPWRIGHT_MAILBOX/context/.loopwright/context/*.md > note"}],
+        [planner(), {**BUILDS, "run": f"{BUILT}; (cat $LOOPWRIGHT_CONTEXT; cat {notes}) > note"}],
     )
     ok(project, "context", "add", "names", "names are never shouted")
     assert [note["name"] for note in ok(project, "context", "list", "--json").json()["notes"]] == ["names"]
@@ -253,6 +254,9 @@ def test_notes_on_the_project_reach_the_builder(project):
     build(project)
     patch = next((project.own / "loops").glob("*.progress/changes.patch")).read_text()
     assert "+names are never shouted" in patch
+    assert '".loopwright/context/names.md"' in patch, "the manifest lists it"
+    record = json.loads(next((project.own / "loops").rglob("*-builder/turn.json")).read_bytes())
+    assert record["context"] == "context/build-context.jsonl"
     ok(project, "context", "remove", "names")
     assert project.run("context", "remove", "names").exit_code == 2
     assert project.run("context", "add", "../up", "x").exit_code == 2

@@ -83,6 +83,7 @@ def test_a_builder_reads_previews_and_reports(project, isolation):
     (which,) = said(project, loop_id, "status")
     assert (which["workflow"], which["task_id"], which["loop_id"]) == ("greet", "VS-1", loop_id)
     assert [one["id"] for one in which["checks"]] == ["VS-1-C1"]
+    assert which["budget"] == {"usd": None, "tokens": None, "wall_s": None}
     assert said(project, loop_id, "next")[0]["task_id"] == "VS-1"
     rows, prd, other = said(project, loop_id, "context")
     assert ".loopwright/plans/prd-greet.md" in {row["path"] for row in rows["rows"]}

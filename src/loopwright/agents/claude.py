@@ -47,6 +47,8 @@ _QUIET = {
 }
 # Its own default is ten, which makes a wrong key a matter of minutes.
 _DEFAULTS = {"CLAUDE_CODE_MAX_RETRIES": "4"}
+# It refuses a limit of nothing.
+_LEAST_USD = 0.000001
 _READS = ("Read", "Glob", "Grep")
 _RUNS = ("Bash", "Task", "TodoWrite", "Skill")
 # Not allowed by name: its permission mode allows them in the folder, and tells of those elsewhere.
@@ -62,7 +64,7 @@ _BY_ERROR = {
     "billing_error": Reason.RATE_LIMITED,
 }
 _BY_SUBTYPE = {
-    # Limits of its own, which nobody but the user's `args` sets.
+    # The turn's budget, or a limit that the user's `args` set.
     "error_max_budget_usd": Reason.BUDGET_USED,
     "error_max_turns": Reason.BUDGET_USED,
     "error_max_structured_output_retries": Reason.INVALID_ANSWER,
@@ -119,8 +121,15 @@ class ClaudeAgent:
             "--tools", ",".join(tools), "--allowedTools", ",".join((*allowed, _OURS)), "--add-dir", str(turn.mailbox),
             *(("--json-schema", json.dumps(turn.schema)) if turn.schema is not None else ()),
             *(("--model", self._settings.model) if self._settings.model else ()),
+            *_capped(turn),
             *self._settings.args,
         )  # fmt: skip
+
+
+def _capped(turn: Turn) -> tuple[str, ...]:
+    """It counts what this process uses, also where it goes on with a session, and asks its model no more when over."""
+    usd = turn.budget.usd
+    return ("--max-budget-usd", f"{usd:.6f}") if usd is not None and usd >= _LEAST_USD else ()
 
 
 def outcome(

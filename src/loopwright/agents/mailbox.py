@@ -6,11 +6,13 @@ The agent can write there: whoever reads takes nothing for granted, and nothing 
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
 import msgspec
 
+from loopwright.agents.port import Allowance
 from loopwright.agents.shelling import folder_in, hand_over
 from loopwright.kernel import codec
 from loopwright.kernel.files import names_in, read_head
@@ -18,6 +20,8 @@ from loopwright.kernel.files import names_in, read_head
 # Names the folder, in the environment of every process of a turn.
 MAILBOX = "LOOPWRIGHT_MAILBOX"
 CONTEXT = "context"
+# How the manifests end that list what to read.
+MANIFESTS = "-context.jsonl"
 SELF_REPORT = "reflection-input.json"
 # Where hooks in the sandbox put their reflections.
 REFLECTIONS = "reflections"
@@ -43,6 +47,8 @@ class Letter(msgspec.Struct, frozen=True, kw_only=True):
     task: str = ""
     iteration: int = 0
     max_iterations: int = 0
+    # What is left for it.
+    budget: Allowance = Allowance()
 
 
 class ShownCheck(msgspec.Struct, frozen=True, kw_only=True):
@@ -89,6 +95,15 @@ def read_letter(mailbox: Path) -> Letter:
 def read_checks(mailbox: Path) -> Checks:
     """Who judges, as far as that was told."""
     return _read(mailbox / _CHECKS, Checks) or Checks()
+
+
+def manifest_in(mailbox: Path) -> Path | None:
+    """The manifest of what to read, where one was left; there is one at most for a turn."""
+    folder = mailbox / CONTEXT
+    with suppress(OSError):
+        names = sorted(name for name in names_in(folder) if name.endswith(MANIFESTS))
+        return folder / names[0] if names else None
+    return None
 
 
 def add_progress(mailbox: Path, text: str) -> None:

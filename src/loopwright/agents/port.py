@@ -64,6 +64,14 @@ LineReader = Callable[[bytes], str | None]
 CostSource = Literal["reported", "computed", "unknown"]
 
 
+class Allowance(msgspec.Struct, frozen=True):
+    """What is left for one turn; None is no limit."""
+
+    usd: float | None = None
+    tokens: float | None = None
+    wall_s: float | None = None
+
+
 class Turn(msgspec.Struct, frozen=True, kw_only=True):
     """One request.
 
@@ -78,6 +86,10 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True):
     may_use_web: bool
     # Where it works.
     folder: Path
+    # What it may use. Whoever goes over it is ended from outside; a program that knows limits of its own is told.
+    budget: Allowance = Allowance()
+    # The manifest in the mailbox, which lists what it should read; None where nothing is listed.
+    context: Path | None = None
     home: Path | None = None
     # Its program, found and new enough, for an agent that says what it needs.
     program: Path | None = None

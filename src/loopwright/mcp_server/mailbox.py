@@ -18,6 +18,7 @@ from msgspec import Meta
 from loopwright.agents.decision_requests import VARIABLE, DecisionRequest
 from loopwright.agents.mailbox import (
     CONTEXT,
+    MANIFESTS,
     SELF_REPORT,
     ShownCheck,
     add_progress,
@@ -200,7 +201,7 @@ def _rows(mailbox: Path) -> tuple[Row, ...]:
     """What the manifests in the mailbox list; which of it is there is seen from the sandbox and from the mailbox."""
     folder = mailbox / CONTEXT
     found: list[Row] = []
-    for path in sorted(folder.glob("*-context.jsonl")) if folder.is_dir() else ():
+    for path in sorted(folder.glob(f"*{MANIFESTS}")) if folder.is_dir() else ():
         found += rows_in(path, Path.cwd(), folder)
     return tuple(found)
 

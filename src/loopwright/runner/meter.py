@@ -11,7 +11,7 @@ from typing import TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from loopwright.agents.port import Agent, Answer, Ran, ReportsCost, Used
+from loopwright.agents.port import Agent, Allowance, Answer, NoAnswer, Ran, Reason, ReportsCost, Used
 from loopwright.agents.usage import is_session
 from loopwright.errors import StorageFailed
 from loopwright.kernel import codec
@@ -23,14 +23,6 @@ _LOOK_EVERY_S = 0.25
 _OVER = "budget"
 # What a turn had used when we last looked, beside its record: whoever comes after a crash finds it there.
 LAST_LOOK = "usage.json"
-
-
-class Allowance(msgspec.Struct, frozen=True):
-    """What is left for one turn; None is no limit."""
-
-    usd: float | None = None
-    tokens: float | None = None
-    wall_s: float | None = None
 
 
 def session_named(text: str | None, redactor: Redactor) -> str | None:
@@ -124,6 +116,13 @@ class Meter:
     def read_to_the_end(self) -> None:
         """The turn is over: nobody adds anything any more."""
         self._look(is_over=True)
+
+    def settle(self, answer: Answer | NoAnswer) -> None:
+        """The turn's own program may have ended it for the limit that it was told, before we saw that it is reached."""
+        limit, used = self._allowance.usd, self.used.usd
+        by_itself = isinstance(answer, NoAnswer) and answer.reason is Reason.BUDGET_USED
+        if self.over is None and by_itself and limit is not None and used is not None and used >= limit:
+            self.over = "usd"
 
     def _watch(self, done: Cancellation, inner: Cancellation) -> None:
         while not wait_for_request(done, _LOOK_EVERY_S):

@@ -11,10 +11,11 @@ import msgspec
 from msgspec.structs import replace
 
 from loopwright.agents.decision_requests import FOLDER, VARIABLE
-from loopwright.agents.mailbox import REFLECTIONS, SELF_REPORT
+from loopwright.agents.mailbox import REFLECTIONS, SELF_REPORT, manifest_in
 from loopwright.agents.port import (
     AGENT_MARK,
     Agent,
+    Allowance,
     Answer,
     CanResume,
     HasNeeds,
@@ -34,7 +35,7 @@ from loopwright.kernel.files import make_folder
 from loopwright.kernel.process import Cancellation, Stopped
 from loopwright.runner.admission import Admission, admitted, forwarded, way_out
 from loopwright.runner.booth import Booth, run_in_booth
-from loopwright.runner.meter import Allowance, Meter, counted, session_named
+from loopwright.runner.meter import Meter, counted, session_named
 from loopwright.runner.outside import Outside
 from loopwright.workspace import stop_gate
 from loopwright.workspace.layout import gate_file
@@ -42,6 +43,10 @@ from loopwright.workspace.settings_model import AgentSettings
 
 # Names the folder beside the sandbox that an agent may write to, and in which it finds what it should read.
 MAILBOX = "LOOPWRIGHT_MAILBOX"
+# Names the manifest in it, where there is one.
+CONTEXT = "LOOPWRIGHT_CONTEXT"
+# With the name of a limit behind it: what is left for the turn. Seconds there are always some.
+_BUDGET = "LOOPWRIGHT_BUDGET_"
 RECORD = "turn.json"
 
 
@@ -77,6 +82,9 @@ class TurnRecord(msgspec.Struct, frozen=True):
     # "open", "closed", or the only addresses that could be reached; and who else was asked for.
     network: str = ""
     refused: tuple[str, ...] = ()
+    # What it might use, and the manifest of what it should read, in its mailbox.
+    budget: Allowance = Allowance()
+    context: str = ""
     resumed: str | None = None
     session: str | None = None
     # Why there is no answer; "stopped" where somebody ended the turn.
@@ -170,6 +178,7 @@ def take_turn(
         with suppress(OSError):
             (asked.record / RECORD).write_bytes(clean(codec.to_json(ended)).data)
         raise
+    meter.settle(answer)
     if meter.over is not None:
         answer = NoAnswer(Reason.BUDGET_USED, f"the turn was ended: its budget of {meter.over} is used")
     if isinstance(answer, NoAnswer):
@@ -210,6 +219,8 @@ def _turn(agent: Agent, asked: Asked, admission: Admission) -> Turn:
         timeout_s=asked.timeout_s,
         may_use_web=asked.may_use_web,
         folder=sandbox.place.repo,
+        budget=asked.allowance,
+        context=manifest_in(admission.booth.mailbox),
         home=admission.home,
         program=admission.program.path if admission.program is not None else None,
         schema=asked.schema,
@@ -226,6 +237,12 @@ def _with_way_on(agent: Agent, answer: Answer | NoAnswer) -> Answer | NoAnswer:
     if isinstance(answer, NoAnswer) and answer.reason is Reason.NOT_LOGGED_IN and isinstance(agent, HasNeeds):
         return replace(answer, detail=f"{answer.detail}; {agent.needs.login}")
     return answer
+
+
+def _left(allowance: Allowance) -> dict[str, str]:
+    """What is left, for programs that can keep to it by themselves."""
+    amounts = {name: getattr(allowance, name) for name in allowance.__struct_fields__}
+    return {f"{_BUDGET}{name.upper()}": f"{amount:.12g}" for name, amount in amounts.items() if amount is not None}
 
 
 class _Starter:
@@ -256,11 +273,14 @@ class _Starter:
         self._started += 1
         booth, caller = self._admission.booth, self._admission.booth.environment.caller
         log = self._asked.record / f"program-{self._started}.log"
-        gate = gate_file(booth.mailbox)
+        gate, context = gate_file(booth.mailbox), manifest_in(booth.mailbox)
+        given_s = self._meter.seconds_for(timeout_s)
         # The mark is on every process of an agent, whatever its adapter: what only a person may do refuses by it.
         own = {
             AGENT_MARK: f"{self._agent}:{self._asked.role}",
             MAILBOX: str(booth.mailbox),
+            **({CONTEXT: str(context)} if context is not None else {}),
+            **_left(replace(self._asked.allowance, wall_s=given_s)),
             # Whoever reflects in there leaves it in the mailbox: what is in the sandbox is gone with it.
             "REFLECTION_INPUT": str(booth.mailbox / SELF_REPORT),
             "REFLECTION_DIR": str(booth.mailbox / REFLECTIONS),
@@ -269,7 +289,6 @@ class _Starter:
             **({stop_gate.VARIABLE: str(gate)} if gate.exists() else {}),
         }
         env = {**booth.environment.for_step(self._admission.variables), **env, **own}
-        given_s = self._meter.seconds_for(timeout_s)
         with (
             self._meter.watching(self._cancellation) as cancellation,
             forwarded(self._way, booth.mailbox, argv, env, caller) as (command, inner, proxy),
@@ -298,5 +317,7 @@ class _Starter:
             isolation=self._admission.booth.sandbox.confinement.used,
             network=self._way.said,
             refused=self._refused,
+            budget=turn.budget,
+            context=str(turn.context.relative_to(turn.mailbox)) if turn.context is not None else "",
             resumed=turn.session or None,
         )

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from loopwright.agents import structured
 from loopwright.agents.decision_requests import read_requests
-from loopwright.agents.port import Agent, Answer, NoAnswer, Reason, Role
+from loopwright.agents.port import Agent, Allowance, Answer, NoAnswer, Reason, Role
 from loopwright.errors import AgentFailed
 from loopwright.kernel.clock import stamp
 from loopwright.kernel.process import Stopped
@@ -24,7 +24,7 @@ from loopwright.loop.model import Action, ErrorLine, Held, Hold, Holder, Loop, O
 from loopwright.loop.paying import SHELL, spent_on
 from loopwright.runner import outside
 from loopwright.runner.booth import Booth
-from loopwright.runner.meter import Allowance, Meter
+from loopwright.runner.meter import Meter
 from loopwright.runner.turn import Asked, meter_for, take_turn
 
 __all__ = ["WORKER", "HandedOver", "HeldBack", "TurnStopped", "ask", "ask_for"]
@@ -126,7 +126,7 @@ class _Asking:
             return NoAnswer(Reason.AGENT_MISSING, f"{problem.message}; {problem.hint}")
         asked = replace(_asked(loop, desk, agent, self._role, prompt, self._taken), schema=self._schema)
         meter = meter_for(agent, asked, booth)
-        letters.tell(loop, desk, booth, self._role)
+        letters.tell(loop, desk, booth, self._role, asked.allowance)
         self._turns += 1
         with letters.listening(loop, desk, booth, self._role):
             answer = paid_for(loop, desk, booth, agent, self.called, asked, meter)

@@ -17,7 +17,7 @@ from loopwright.agents.mailbox import (
     read_progress,
     read_self_report,
 )
-from loopwright.agents.port import Role
+from loopwright.agents.port import Allowance, Role
 from loopwright.errors import LoopwrightError
 from loopwright.kernel.process import Cancellation, wait_for_request
 from loopwright.loop import commands as c
@@ -29,7 +29,7 @@ WORKER = "worker"
 _LISTEN_EVERY_S = 0.25
 
 
-def tell(loop: Loop, desk: Desk, booth: Booth, role: Role) -> None:
+def tell(loop: Loop, desk: Desk, booth: Booth, role: Role, budget: Allowance) -> None:
     """Before the turn."""
     at = loop.under_way
     task = loop.task(at.task_id) if at is not None and at.task_id is not None else None
@@ -43,6 +43,7 @@ def tell(loop: Loop, desk: Desk, booth: Booth, role: Role) -> None:
         task=task.description if task is not None else "",
         iteration=loop.iteration,
         max_iterations=loop.max_iterations,
+        budget=budget,
     )
     leave_letter(booth.mailbox, letter)
     command = desk.settings.test_command

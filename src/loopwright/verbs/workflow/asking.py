@@ -13,13 +13,13 @@ from msgspec.structs import replace
 from loopwright.agents import structured
 from loopwright.agents.failover import PASSED_ON, Seats, Takeover, takeover_in_words, told_end
 from loopwright.agents.mailbox import leave
-from loopwright.agents.port import Agent, Answer, NoAnswer, Reason, Role
+from loopwright.agents.port import Agent, Allowance, Answer, NoAnswer, Reason, Role
 from loopwright.errors import AgentFailed, Interrupted, LoopwrightError
 from loopwright.kernel.clock import stamp
 from loopwright.kernel.process import Cancellation, Stopped
 from loopwright.runner import outside
 from loopwright.runner.booth import Booth, open_booth
-from loopwright.runner.meter import Allowance, Meter, counted
+from loopwright.runner.meter import Meter, counted
 from loopwright.runner.turn import Asked, meter_for, take_turn
 from loopwright.sandbox.confine import choose
 from loopwright.sandbox.homes import drop_homes

@@ -5,11 +5,10 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from loopwright.agents.failover import Takeover
-from loopwright.agents.port import Reason
+from loopwright.agents.port import Allowance, Reason
 from loopwright.errors import LoopwrightError, WorkflowRefused
 from loopwright.loop import commands as c
 from loopwright.loop.model import Budget, Loop
-from loopwright.runner.meter import Allowance
 from loopwright.verbs.context import Context
 from loopwright.verbs.loop.control import actor, limits_for
 from loopwright.verbs.loop.control import store_of as loops_of
