@@ -48,6 +48,8 @@ class Desk(msgspec.Struct, frozen=True):
     quota_longest_s: float
     # Who may take over from an agent at its limit, in turn; nobody where that is not allowed.
     order: tuple[str, ...]
+    # Who is asked in a role, when this one does the rest.
+    asked_as: Callable[[str, str], str]
     clock: Clock
     cancellation: Cancellation
     freezer: Freezer

@@ -119,15 +119,15 @@ class Context(msgspec.Struct, frozen=True):
         A name that is no agent's is noticed here, before anything begins: not at night, when it is its turn.
         """
         agents = self.settings.values.agents
-        if not agents.failover:
-            return ()
-        for name in agents.order:
-            try:
-                self.open_agent(name)
-            except AgentFailed as problem:
-                said = f"agents.order names an agent that is not there: {problem.message}"
-                raise SettingsInvalid(said, hint=problem.hint) from problem
-        return tuple(agents.order)
+        order = tuple(agents.order) if agents.failover else ()
+        for key, names in (("roles", tuple(agents.roles.values())), ("order", order)):
+            for name in names:
+                try:
+                    self.open_agent(name)
+                except AgentFailed as problem:
+                    said = f"agents.{key} names an agent that is not there: {problem.message}"
+                    raise SettingsInvalid(said, hint=problem.hint) from problem
+        return order
 
     def _redactor(self) -> Redactor:
         """Knows by what agents log in: their credential files, and the variables of their keys whatever their names."""

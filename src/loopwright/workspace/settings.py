@@ -11,13 +11,13 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any, get_args, get_type_hints
 
 import msgspec
 
 from loopwright.errors import SettingsInvalid
 from loopwright.kernel.files import shown
-from loopwright.workspace.settings_model import AgentSettings, Values
+from loopwright.workspace.settings_model import AgentSettings, RoleName, Values
 
 _PREFIX = "LOOPWRIGHT_"
 # Variables that we set for our own children; they are facts about a process, not settings.
@@ -123,7 +123,10 @@ class _Merge:
             self.put(section, key, _from_text(environment[name], _type_of(section, key)), name)
 
     def put(self, section: str, key: str, value: Any, origin: str) -> None:
-        if section == "agents" and isinstance(value, dict):
+        if (section, key) == ("agents", "roles") and isinstance(value, dict):
+            # Role by role, for the same reason.
+            self._put_roles(value, origin)
+        elif section == "agents" and isinstance(value, dict):
             # Key by key, as everywhere: a workspace that sets an agent's model keeps the user's command for it.
             others = self._raw.get((section, "named"), {})
             named = {**others, key: {**others.get(key, {}), **value}}
@@ -133,6 +136,14 @@ class _Merge:
             self._unknown(f"{origin}: {section}.{key}", key, _SECTIONS[section])
         else:
             self._check((section, key), value, f"{origin}: {section}.{key}", origin)
+
+    def _put_roles(self, value: Mapping[str, Any], origin: str) -> None:
+        strange = [role for role in value if role not in get_args(RoleName)]
+        for role in strange:
+            self._unknown(f"{origin}: [agents.roles] {role}", role, get_args(RoleName))
+        if not strange:
+            both = {**self._raw.get(("agents", "roles"), {}), **value}
+            self._check(("agents", "roles"), both, f"{origin}: [agents.roles]", origin)
 
     def _check(self, name: tuple[str, str], value: Any, where: str, origin: str) -> bool:
         if name == ("agents", "named") and not self._check_agents(value, where):

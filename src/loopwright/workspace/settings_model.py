@@ -186,6 +186,12 @@ class AgentSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ] = {}
 
 
+# Who can be asked beside whom a command names; a replanner is always named.
+RoleName = Literal[
+    "clarifier", "planner", "architect", "critic", "builder", "debugger", "reviewer", "smell_reviewer"
+]  # fmt: skip
+
+
 class AgentsSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Who does the work."""
 
@@ -205,7 +211,29 @@ class AgentsSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         Literal["auto", "en", "zh"],
         Meta(description="language that agents are asked in; auto: that of workspace.document_language, else English"),
     ] = "auto"
+    roles: Annotated[
+        dict[RoleName, str],
+        Meta(
+            description="who is asked in a role, where that is not who does the rest: clarifier, planner, architect, "
+            "critic, builder, debugger, reviewer, smell_reviewer"
+        ),
+    ] = {}
     named: Annotated[dict[str, AgentSettings], Meta(description="[agents.NAME] tables")] = {}
+
+    def asked_as(self, role: str, otherwise: str) -> str:
+        """Who is asked in this role: whom the settings name for it, else who does the rest of the work."""
+        wanted = role.replace(" ", "_")
+        return next((who for name, who in self.roles.items() if name == wanted and who), otherwise)
+
+    def begun_by(self, role: str) -> str:
+        """Who does the work that this role begins, where the command names nobody."""
+        return self.asked_as(role, self.default)
+
+    @property
+    def wanted(self) -> tuple[str, ...]:
+        """Every agent that is named to do something."""
+        names = (self.default, *self.order, *self.roles.values())
+        return tuple(dict.fromkeys(name for name in names if name))
 
 
 class WorkflowSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -24,7 +24,7 @@ Examples:
 @click.argument("title")
 @click.option("--description", default="", help="What it is about; an agent can split it into tasks.")
 @click.option("--task", "tasks", multiple=True, help="A task; can be given several times.")
-@click.option("--agent", default="", help="Who works on it; default: agents.default.")
+@click.option("--agent", default="", help="Who works on it; default: by agents.roles, else agents.default.")
 @click.option("--max-iterations", type=click.IntRange(1), help="Develop, debug and validate count one each.")
 @click.option(
     "--mode",

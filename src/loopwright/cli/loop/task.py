@@ -128,7 +128,7 @@ def import_command(loop: str, file: Path, project_root: Path, as_json: bool) -> 
 
 @command.command("generate", short_help="Ask an agent for tasks.")
 @click.argument("loop")
-@click.option("--agent", default="", help="Who plans; default: the loop's agent.")
+@click.option("--agent", default="", help="Who plans; default: by agents.roles, else the loop's agent.")
 @click.option("--count", "most", type=click.IntRange(1), help="So many tasks at most.")
 @click.option("--dry-run", is_flag=True, help="Show what the agent proposes, and add nothing; the turn is paid for.")
 @in_workspace

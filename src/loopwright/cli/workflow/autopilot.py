@@ -27,8 +27,8 @@ result.
 
 @click.command(epilog=_EPILOG)
 @click.argument("slug")
-@click.option("--agent", help="Who works; default: agents.default.")
-@click.option("--reviewer", default="", help="Who reviews where the risk floor asks for it.")
+@click.option("--agent", help="Who works; default: by agents.roles, else agents.default.")
+@click.option("--reviewer", default="", help="Who reviews where the risk floor asks for it; default: by agents.roles.")
 @click.option("--max-iterations", type=click.IntRange(1), default=10, show_default=True, help="Passes of the build.")
 @flight_budget_options
 @in_workspace
@@ -38,12 +38,11 @@ def command(
 ) -> int:  # fmt: skip
     """Go through all stages with the consents that the policy allows; stop, with a reason, where a person is needed."""
     context = context_of(project_root)
-    who = agent or context.settings.values.agents.default
-    if not who:
+    if not (agent or context.settings.values.agents.begun_by("builder")):
         raise WorkflowRefused(
             "agent_missing", "nobody is named who works", next_command=f"loopwright autopilot {slug} --agent NAME"
         )
-    flight = FlightPlan(agent=who, reviewer=reviewer, max_iterations=max_iterations, budget=budget_from(limits))
+    flight = FlightPlan(agent=agent or "", reviewer=reviewer, max_iterations=max_iterations, budget=budget_from(limits))
     with stopping_on_signals() as cancellation:
         autopilot(context, slug, flight, (lambda _: None) if as_json else say, cancellation)
     say_workflow(context, slug, as_json=as_json)

@@ -37,7 +37,7 @@ Examples:
 @click.option("--max-iterations", type=click.IntRange(1), default=10, show_default=True, help="Passes at most.")
 @click.option("--no-deslop", "deslop", is_flag=True, flag_value=False, default=True,
               help="In the profile full: do not tidy up what was built.")  # fmt: skip
-@click.option("--agent", help="Who builds; default: agents.default.")
+@click.option("--agent", help="Who builds; default: by agents.roles, else agents.default.")
 @click.option("--detach", is_flag=True, help="In the background; it outlives this terminal.")
 @in_workspace
 def command(
@@ -46,7 +46,7 @@ def command(
 ) -> int:  # fmt: skip
     """Build the slices of an approved plan in a sandbox; the tool runs their checks in a fresh one."""
     context = context_of(project_root)
-    who = agent or context.settings.values.agents.default
+    who = agent or context.settings.values.agents.begun_by("builder")
     if slug is None and from_review is None:
         raise WorkflowRefused(
             "build_from_review_artifact_required",

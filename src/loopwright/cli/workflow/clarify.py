@@ -30,7 +30,7 @@ Examples:
 @click.option("--idea", help="What is wanted; - reads it from standard input.")
 @click.option("--profile", help="standard or deep: how much ambiguity may be left.")
 @click.option("--interactive", is_flag=True, help="Ask here, one question after the other.")
-@click.option("--agent", help="Who asks; default: agents.default, else the tool's own questions.")
+@click.option("--agent", help="Who asks; default: by agents.roles, else agents.default, else the tool's own questions.")
 @in_workspace
 def command(
     slug: str, idea: str | None, profile: str | None, interactive: bool, agent: str | None, project_root: Path,
@@ -42,7 +42,7 @@ def command(
     if not store_of(context).exists(slug_of(slug)) and not text.strip():
         raise WrongUsage("a new workflow needs an idea", hint=f'loopwright clarify {slug_of(slug)} --idea "…"')
     workflow = begin(context, slug, text, profile)
-    who = context.settings.values.agents.default if agent is None else agent
+    who = context.settings.values.agents.begun_by("clarifier") if agent is None else agent
     tell: Callable[[str], None] = (lambda _: None) if as_json else say
     with stopping_on_signals() as cancellation:
         found = take_round(context, workflow.slug, who or None, cancellation, tell=tell)

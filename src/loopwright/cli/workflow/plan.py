@@ -37,7 +37,7 @@ Without an agent it writes skeletons that you fill in; typed again, it makes wha
 )
 @click.option("--deliberate", is_flag=True, help="Let an architect and a critic look at it, as in the profile full.")
 @click.option("--max-iterations", type=click.IntRange(1), default=5, show_default=True, help="Rounds at most.")
-@click.option("--agent", help="Who plans; default: agents.default, else you.")
+@click.option("--agent", help="Who plans; default: by agents.roles, else agents.default, else you.")
 @in_workspace
 def command(
     slug: str, direct: Path | None, interactive: bool, deliberate: bool, max_iterations: int, agent: str | None,
@@ -45,7 +45,7 @@ def command(
 ) -> int:  # fmt: skip
     """Make slices, checks and a spec delta of a spec; each check is run on the base, where it must fail."""
     context = context_of(project_root)
-    who = context.settings.values.agents.default if agent is None else agent
+    who = context.settings.values.agents.begun_by("planner") if agent is None else agent
     if direct is not None:
         take_direct(context, slug, direct)
     if interactive and (as_json or not who):

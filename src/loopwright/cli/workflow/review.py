@@ -21,7 +21,9 @@ Examples:
 
 @click.command(epilog=_EPILOG)
 @click.argument("slug", metavar="SLUG|execution-record.md")
-@click.option("--reviewer", default="", help="Who reviews: an agent's name; never who built it.")
+@click.option(
+    "--reviewer", default="", help="Who reviews: an agent's name, never who built it; default: by agents.roles."
+)
 @click.option("--verdict", type=click.Choice(["approve", "request-changes"]), help="Your own verdict, as a person.")
 @click.option("--target", type=click.Choice(["build", "plan", "clarify"]), help="Where it goes back to.")
 @click.option("--rationale", default="", help="Why; stays on record.")

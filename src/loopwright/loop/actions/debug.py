@@ -32,7 +32,8 @@ def perform(loop: Loop, desk: Desk, action_id: str) -> c.Command:
         # What a worker that died had been told is on record: nobody is asked, or paid, for it again.
         found = loop.debug.hypotheses
         if not found:
-            answer = ask_for(loop, desk, booth, loop.agent, Role.DEBUGGER, _prompt(loop, desk), ProposedHypotheses)
+            who = desk.asked_as(Role.DEBUGGER, loop.agent)
+            answer = ask_for(loop, desk, booth, who, Role.DEBUGGER, _prompt(loop, desk), ProposedHypotheses)
             if isinstance(answer, NoAnswer):
                 return _nothing(loop, action_id, f"{answer.reason}: {redactor.clean(answer.detail).text}")
             found = tuple(_hypotheses(_by_likelihood(answer)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from loopwright.agents.port import Role
 from loopwright.kernel.clock import stamp
 from loopwright.loop import commands as c
 from loopwright.loop.actions.asking import HeldBack
@@ -15,7 +16,9 @@ from loopwright.loop.task_list import tasks_in
 
 def perform(loop: Loop, desk: Desk, action_id: str) -> c.Command:
     """Tasks that are there, else those of the list beside the state file, else an agent's."""
-    tasks = () if loop.tasks else (_listed(loop, desk) or plan_tasks(loop, desk, loop.agent))
+    tasks = (
+        () if loop.tasks else (_listed(loop, desk) or plan_tasks(loop, desk, desk.asked_as(Role.PLANNER, loop.agent)))
+    )
     redactor = desk.tools().redactor
     lines = [f"# {loop.title}", "", loop.description, ""]
     lines += [f"- {task.id} [{task.tool}] {task.description}" for task in (*loop.tasks, *tasks)]

@@ -59,7 +59,7 @@ def new_loop(context: Context, wish: Wish) -> Loop:
         description=fit(context, "the description", wish.description),
         max_iterations=wish.max_iterations or settings.loop.max_iterations,
         mode=wish.mode,
-        agent=fit(context, "the agent", wish.agent) or settings.agents.default,
+        agent=fit(context, "the agent", wish.agent) or settings.agents.begun_by("builder"),
         tags=tuple(fit_words(context, "a tag", tag) for tag in wish.tags),
         priority=wish.priority,
         budget=limits_for(context, wish.budget),

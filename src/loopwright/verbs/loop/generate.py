@@ -6,7 +6,7 @@ import secrets
 
 import msgspec
 
-from loopwright.agents.port import Reason
+from loopwright.agents.port import Reason, Role
 from loopwright.errors import Interrupted, LoopRefused
 from loopwright.kernel.process import Cancellation, Freezer, Stopped
 from loopwright.loop import commands as c
@@ -68,7 +68,9 @@ def _planned(store: LoopStore, loop_id: str, desk: Desk, wish: GenerateWish) -> 
     while True:
         loop = store.load(loop_id)
         try:
-            return plan_tasks(loop, desk, wish.agent or desk.agent_of(loop), wish.most, work)
+            return plan_tasks(
+                loop, desk, wish.agent or desk.asked_as(Role.PLANNER, desk.agent_of(loop)), wish.most, work
+            )
         except HandedOver as change:
             with store.changing(loop_id) as opened:
                 opened.apply(c.NoteTakeover(takeover=change.takeover), actor())

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 import msgspec
 
+from loopwright.agents.port import Role
 from loopwright.errors import Interrupted, LoopRefused, LoopwrightError, WorkflowRefused
 from loopwright.kernel.locks import try_lock
 from loopwright.kernel.process import Cancellation
@@ -39,7 +40,8 @@ _FORWARD = {
 class FlightPlan(msgspec.Struct, frozen=True, kw_only=True):
     """Who works, who reviews, and what all of it may cost together: calls, money, time, passes of the build."""
 
-    agent: str
+    # Empty: by the settings, stage for stage.
+    agent: str = ""
     reviewer: str = ""
     max_iterations: int = 10
     budget: Budget = Budget()
@@ -113,7 +115,14 @@ def _fly(context: Context, slug: str, flight: FlightPlan, tell: Tell, cancellati
 
 def _clarify(context: Context, slug: str, flight: FlightPlan, tell: Tell, cancellation: Cancellation) -> Shown:
     """One round; what it asks only a person can answer."""
-    found = take_round(context, slug, flight.agent or None, cancellation, tell=tell, spending=Spending(context, slug))
+    found = take_round(
+        context,
+        slug,
+        _who(context, flight, Role.CLARIFIER) or None,
+        cancellation,
+        tell=tell,
+        spending=Spending(context, slug),
+    )
     tell(f"asked: {found.question}" if found.question else "nothing is open any more")
     shown = show(context, slug)
     if shown.blockers:
@@ -129,7 +138,8 @@ def _work(
     spending = Spending(context, slug)
     match stage:
         case Stage.PLAN:
-            plan(context, slug, PlanWish(agent=flight.agent, anew=True, spending=spending), tell, cancellation)
+            wanted = PlanWish(agent=_who(context, flight, Role.PLANNER), anew=True, spending=spending)
+            plan(context, slug, wanted, tell, cancellation)
         case Stage.BUILD:
             _require_that_it_is_through(context, slug, _build(context, slug, flight, spending, tell, cancellation))
         case Stage.REVIEW:
@@ -141,6 +151,10 @@ def _work(
             return
 
 
+def _who(context: Context, flight: FlightPlan, role: Role) -> str:
+    return flight.agent or context.settings.values.agents.begun_by(role)
+
+
 def _build(
     context: Context, slug: str, flight: FlightPlan, spending: Spending, tell: Tell, cancellation: Cancellation
 ) -> Loop:
@@ -149,7 +163,7 @@ def _build(
     at = show(context, slug).workflow.at
     if isinstance(at, Building) and at.loop_id is not None:
         spending.bind(at.loop_id)
-    wish = BuildWish(agent=flight.agent, max_iterations=flight.max_iterations, gives_more=False)
+    wish = BuildWish(agent=_who(context, flight, Role.BUILDER), max_iterations=flight.max_iterations, gives_more=False)
     try:
         loop_id = prepare_build(context, slug, wish, tell, cancellation)
         spending.bind(loop_id)

@@ -63,7 +63,9 @@ class Lanes:
         del validation
         if self._context.settings.values.workflow.profile != "full" or _is_after_deslop(loop):
             return ()
-        return (self._task(loop, LOOK, "an architect looks at what was built", "analysis"),)
+        task = self._task(loop, LOOK, "an architect looks at what was built", "analysis")
+        who = self._context.settings.values.agents.asked_as(Role.ARCHITECT, loop.agent)
+        return (msgspec.structs.replace(task, tool=who),)
 
     def take_up(self, loop: Loop) -> None:
         """A build that ended without lanes that are wanted now, since the profile is another one, goes on with them."""

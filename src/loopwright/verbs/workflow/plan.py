@@ -228,7 +228,7 @@ def _reviewed(context: Context, slug: str, wish: PlanWish, tell: Tell, cancellat
     if notes is None:
         tell("the architect looks at it")
         prompt = context.prompts().prompt("architect_plan", plan=text)
-        wanted = _wanted(workflow, wish, Role.ARCHITECT, prompt, tell)
+        wanted = _wanted(context, workflow, wish, Role.ARCHITECT, prompt, tell)
         architect = ask_agent(context, wanted, PlanOpinion, cancellation).reply
         taken = PlanRound(number=number, architect=architect.verdict, seen=seen)
         _record(context, slug, taken, Role.ARCHITECT, architect)
@@ -237,7 +237,9 @@ def _reviewed(context: Context, slug: str, wish: PlanWish, tell: Tell, cancellat
         taken, architect = last, PlanOpinion(verdict=last.architect or "", notes=notes)
     tell("the critic looks at it")
     prompt = context.prompts().prompt("critic_plan", plan=text, architect=architect.notes or architect.verdict)
-    critic = ask_agent(context, _wanted(workflow, wish, Role.CRITIC, prompt, tell), PlanOpinion, cancellation).reply
+    critic = ask_agent(
+        context, _wanted(context, workflow, wish, Role.CRITIC, prompt, tell), PlanOpinion, cancellation
+    ).reply
     _record(context, slug, replace(taken, critic=critic.verdict), Role.CRITIC, critic)
 
 
@@ -290,7 +292,7 @@ def _planned(context: Context, slug: str, wish: PlanWish, notes: str, tell: Tell
         domains=", ".join(domains),
         blocker=notes,
     )
-    wanted = _wanted(workflow, wish, Role.PLANNER, prompt, tell)
+    wanted = _wanted(context, workflow, wish, Role.PLANNER, prompt, tell)
     said = ask_agent(context, wanted, PlanReply, cancellation, lambda reply: wrong_with(reply, domains))
     with store_of(context).changing(workflow.slug) as opened:
         pages = drafted(workflow.slug, said.reply, domains, f"spec.md, by {said.by}", documents_of(context))
@@ -299,10 +301,13 @@ def _planned(context: Context, slug: str, wish: PlanWish, notes: str, tell: Tell
         opened.apply(c.TakePlanRound(round=PlanRound(number=last.number + 1 if last is not None else 1)), "tool")
 
 
-def _wanted(workflow: Workflow, wish: PlanWish, role: Role, prompt: str, tell: Tell) -> Wanted:
+def _wanted(context: Context, workflow: Workflow, wish: PlanWish, role: Role, prompt: str, tell: Tell) -> Wanted:
+    who = wish.agent or ""
+    if role is not Role.PLANNER:
+        who = context.settings.values.agents.asked_as(role, who)
     taken = workflow.turns_of(role.value)
     return Wanted(
-        slug=workflow.slug, stage=Stage.PLAN, agent=wish.agent or "", role=role, prompt=prompt,
+        slug=workflow.slug, stage=Stage.PLAN, agent=who, role=role, prompt=prompt,
         name=f"{workflow.slug}-{role.value}-{taken + 1}", number=taken, spending=wish.spending,
         tell=tell,
     )  # fmt: skip

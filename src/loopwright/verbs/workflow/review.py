@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
 from loopwright.agents.port import Reason, Role
 from loopwright.errors import AgentFailed, LoopwrightError, WorkflowRefused
@@ -94,12 +95,20 @@ def review(context: Context, name: str, wish: ReviewWish, tell: Tell, cancellati
     if verified is None:
         raise WorkflowRefused("review_gate_blocked", "nothing was verified", next_command=f"loopwright build {slug}")
     work = built(context, workflow, verified)
+    wish = _with_reviewer(context, wish, facts)
     objections = [*_moved(workflow, standing), *_mechanical(context, workflow, facts, verified, wish.reviewer or _TOOL)]
     risk = _risk(context, verified, work.patch)
     code, smell, notes = _judged(context, workflow, work, risk, wish, objections, tell, cancellation)
     outcome = concluded(objections, code.given, smell.given, (*notes, *_reflections(context, verified)))
     who = code.by or wish.reviewer or (actor() if wish.verdict is not None else _TOOL)
     return _settle(context, slug, who, verified, work.patch, outcome, (code.given, smell.given))
+
+
+def _with_reviewer(context: Context, wish: ReviewWish, facts: Facts) -> ReviewWish:
+    """Who reviews by the settings, where nobody is named; whom they name and who built it is nobody."""
+    who = context.settings.values.agents.asked_as(Role.REVIEWER, "")
+    built_it = isinstance(facts.record, Record) and who in facts.record.actors
+    return wish if wish.reviewer or wish.verdict is not None or built_it else replace(wish, reviewer=who)
 
 
 def _slug(name: str) -> str:
@@ -209,7 +218,10 @@ def _ask(
     cancellation: Cancellation,
 ) -> _Heard[_T]:
     prompt, letters = _prompt(context, workflow, role, risk), _letters(context, workflow, work)
-    said = {"prompt": prompt, "patch": sha256(work.since_commit), "reviewer": wish.reviewer}
+    builders = _builders(context, workflow)
+    who = context.settings.values.agents.asked_as(role, wish.reviewer) if role is Role.SMELL_REVIEWER else wish.reviewer
+    who = wish.reviewer if who in builders else who
+    said = {"prompt": prompt, "patch": sha256(work.since_commit), "reviewer": who}
     shown = digest_of(said | {name: sha256(data) for name, data in letters.items()})
     with store_of(context).changing(workflow.slug) as opened:
         before = heard_before(_kept(opened, _SUPPORT[role]), kind, shown)
@@ -219,18 +231,18 @@ def _ask(
     tell(f"the {role.value} looks at it")
     taken = workflow.turns_of(role.value)
     wanted = Wanted(
-        slug=workflow.slug, stage=Stage.REVIEW, agent=wish.reviewer, role=role,
+        slug=workflow.slug, stage=Stage.REVIEW, agent=who, role=role,
         prompt=prompt,
         name=f"{workflow.slug}-{role.value.replace(' ', '-')}-{taken + 1}", number=taken,
         sandbox=work.sandbox(context), letters=letters, spending=wish.spending,
-        barred=_builders(context, workflow), tell=tell,
+        barred=builders, tell=tell,
     )  # fmt: skip
     try:
         found = ask_agent(context, wanted, kind, cancellation)
     except AgentFailed as problem:
         if problem.reason not in _CANT_LOOK:
             return _Heard(failed=problem.message)
-        raise _nobody_looked(workflow.slug, wish.reviewer, problem) from problem
+        raise _nobody_looked(workflow.slug, who, problem) from problem
     with store_of(context).changing(workflow.slug) as opened:
         opened.write({_SUPPORT[role]: heard(found.reply, found.by, shown)}, found.by)
     return _Heard(found.reply, found.by)

@@ -1,0 +1,119 @@
+"""`agents.roles`: who is asked in which role, where that is not who does the rest."""
+
+from __future__ import annotations
+
+import json
+from typing import get_args
+
+import yaml
+from tests.walks.workflow_kit import BUILT, ok, planner, prepare, refusal, status
+
+from loopwright.agents.port import Role
+from loopwright.workspace.settings_model import RoleName
+
+SETTINGS = """[autopilot]
+may_approve = ["plan", "build", "review", "complete"]
+[workflow]
+profile = "full"
+[risk]
+threshold = 0.0
+"""
+APPROVES = json.dumps({"verdict": "approve", "notes": "fine"})
+REVIEWS = json.dumps({"verdict": "approve", "summary": "fine"})
+CLEAR = json.dumps({"verdict": "pass", "summary": "no smell"})
+TURNS = {
+    "planner": [planner()],
+    "architect": [{"role": "architect", "answer": APPROVES}] * 2,
+    "critic": [{"role": "critic", "answer": APPROVES}],
+    "builder": [{"role": "builder", "run": BUILT}, {"role": "builder", "run": "true"}],
+    "reviewer": [{"role": "reviewer", "answer": REVIEWS}],
+    "smell_reviewer": [{"role": "smell reviewer", "answer": CLEAR}],
+}
+
+
+def cast(project, **others):
+    """One agent for each role, which knows no other, and one that can plan and build; `others` are for roles, too."""
+    names = {f"the-{role}": turns for role, turns in TURNS.items()} | {"both": TURNS["planner"] + TURNS["builder"]}
+    chosen = {role: f"the-{role}" for role in TURNS} | others
+    lines = "".join(f"{role} = {json.dumps(name)}\n" for role, name in chosen.items())
+    agents = "".join(f'[agents.{name}]\nkind = "scripted"\nturns = ".loopwright/{name}.yaml"\n' for name in names)
+    prepare(project, settings=f"{SETTINGS}[agents.roles]\n{lines}{agents}")
+    for name, turns in names.items():
+        project.write(f".loopwright/{name}.yaml", yaml.safe_dump({"turns": turns}))
+    ok(project, "plan", "greet", "--direct", str(project.root.parent / "SPEC.md"), "--agent", "")
+
+
+def asked(project):
+    """Who took turns, in which role."""
+    records = [json.loads(path.read_bytes()) for path in project.own.rglob("turn.json")]
+    return {(record["role"], record["agent"]) for record in records}
+
+
+def test_each_role_has_its_own_agent_all_the_way(project):
+    """Nobody is named on the command line, and there is no default."""
+    cast(project)
+    ok(project, "autopilot", "greet")
+    found = status(project)
+    assert found["stage"] == "done"
+    assert asked(project) == {(role.replace("_", " "), f"the-{role}") for role in TURNS}
+
+
+def test_who_is_named_comes_before_the_role_and_the_other_roles_stay(project):
+    """`--agent` is who plans and builds; who looks at it is still another."""
+    cast(project, planner="the-critic", builder="the-critic")
+    ok(project, "autopilot", "greet", "--agent", "both")
+    assert asked(project) == {
+        (role.replace("_", " "), "both" if role in ("planner", "builder") else f"the-{role}") for role in TURNS
+    }
+
+
+def test_a_name_that_is_nobodys_is_noticed_before_anything_begins(project):
+    cast(project, critic="nobdy")
+    refused = project.run("autopilot", "greet", "--agent", "both")
+    assert refused.exit_code == 1
+    assert "agents.roles names an agent that is not there: there is no agent 'nobdy'" in refused.stderr
+    assert asked(project) == set()
+
+
+def test_a_reviewer_by_the_settings_who_built_it_is_none(project):
+    cast(project, reviewer="the-builder")
+    stopped = refusal(project, "autopilot", "greet")
+    assert stopped["error"] == "autopilot_review_failed"
+    assert "needs a reviewer who did not build it" in json.dumps(status(project))
+
+
+def test_a_role_that_there_is_not_is_named_with_the_nearest(project):
+    prepare(project, settings='[agents.roles]\nreviewr = "scripted"\n')
+    done = project.run("settings")
+    assert done.exit_code == 1
+    assert "[agents.roles] reviewr is unknown; did you mean 'reviewer'?" in done.stderr
+    project.write(".loopwright/config.toml", "[agents.roles]\nreviewer = 7\n")
+    assert "Expected `str`, got `int`" in project.run("settings").stderr
+
+
+def test_a_debugger_and_a_planner_of_a_loop_are_asked_by_role(loops):
+    plans = {
+        "role": "planner",
+        "answer": json.dumps({"tasks": [{"description": "do it", "tool": "", "mode": "write"}]}),
+    }
+    cause = {
+        "description": "it is missing",
+        "testable_condition": "echo YES",
+        "evidence_criteria": {"confirm": "YES", "reject": "NO"},
+    }
+    finds = {"role": "debugger", "answer": json.dumps({"hypotheses": [cause]})}
+    loops.configure([{"role": "builder", "run": "true"}, {"role": "builder", "run": "echo done > done"}])
+    config = loops.project.own / "config.toml"
+    loops.project.write(".loopwright/helper.yaml", yaml.safe_dump({"turns": [plans, finds]}))
+    config.write_text(
+        f'{config.read_text()}\n[agents.roles]\nplanner = "helper"\ndebugger = "helper"\n'
+        '[agents.helper]\nkind = "scripted"\nturns = ".loopwright/helper.yaml"\n'
+    )
+    loop_id = loops.new("--description", "all of it")
+    loops.run("start", loop_id)
+    assert asked(loops.project) == {("builder", "scripted"), ("debugger", "helper"), ("planner", "helper")}
+
+
+def test_every_role_but_the_replanner_can_be_given():
+    """A replanner is always named: `run --replan-with`."""
+    assert {role.value.replace(" ", "_") for role in Role} - {"replanner"} == set(get_args(RoleName))
