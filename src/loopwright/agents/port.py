@@ -15,6 +15,8 @@ from loopwright.agents.needs import Needs
 
 # In the environment of every process that is started for an agent.
 AGENT_MARK = "LOOPWRIGHT_AGENT_TURN"
+# Seconds that a turn of a program may take where the settings do not say.
+USUAL_TURN_S = 1800.0
 
 
 class Role(StrEnum):
@@ -237,3 +239,20 @@ class StreamsEvents(Protocol):
     def shown(self, line: bytes) -> str | None:
         """One line of it as a person reads it; None for what nobody needs to see."""
         ...
+
+
+@runtime_checkable
+class WorksOutside(Protocol):
+    """An agent whose work is done by hands that we did not start, and can't confine: a person's, or their session's."""
+
+    @property
+    def patience_s(self) -> float:
+        """Seconds that a turn may take where the settings do not say."""
+        ...
+
+
+def seconds_for_a_turn(agent: Agent, chosen_s: float | None) -> float:
+    """How long a turn may take; `chosen_s` is what the settings say."""
+    if chosen_s is not None:
+        return chosen_s
+    return agent.patience_s if isinstance(agent, WorksOutside) else USUAL_TURN_S

@@ -60,6 +60,8 @@ def way_on(loop: Loop, *, has_worker: bool) -> tuple[str, ...]:
     match loop.phase:
         case Created():
             return (f"loopwright loop start {name}",)
+        case Running() if has_worker and loop.open_turn is not None and loop.open_turn.is_by_hand:
+            return (f"loopwright loop turn {name}",)
         case Running() if has_worker:
             return (f"loopwright loop watch {name}",)
         case Running():

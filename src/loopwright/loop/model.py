@@ -226,6 +226,8 @@ class OpenTurn(_Value, frozen=True, kw_only=True):
     role: str | None = None
     # Whether it only asks something beside the work, which does not go on with what was in mind at that.
     is_question: bool = False
+    # Whether somebody takes it by hand: it waits for them, in its mailbox.
+    is_by_hand: bool = False
 
 
 class Decision(_Value, frozen=True, kw_only=True):

@@ -118,7 +118,11 @@ def _of_work(event: e.Event, say: Catalogue) -> str:
 def _of_turns(event: e.Event, say: Catalogue) -> str:
     match event:
         case e.TurnBegun(turn=turn):
-            asked = say.words("{agent} is asked", agent=turn.agent)
+            asked = (
+                say.words("a turn waits for {agent} (`loopwright loop turn` shows it)", agent=turn.agent)
+                if turn.is_by_hand
+                else say.words("{agent} is asked", agent=turn.agent)
+            )
             return asked + (say.words(" about task {task_id}", task_id=turn.task_id) if turn.task_id else "")
         case e.AgentChanged(takeover=one):
             return say.told(takeover_in_words(one))

@@ -22,6 +22,7 @@ class Watcher:
     """A thread that looks at a loop's files: freezes what runs while it is held, ends it when it is stopped.
 
     A hold that lasts longer than `freeze_s` ends the turn: an agent's connection to its model does not live longer.
+    One that is taken by hand has none, and stays open.
     """
 
     def __init__(
@@ -40,6 +41,7 @@ class Watcher:
         self._freeze_s = freeze_s
         self._also = heed
         self._held_since: float | None = None
+        self._is_by_hand = False
         self._over = Cancellation()
         self._thread = threading.Thread(target=self._watch, name=f"watcher of {loop_id}", daemon=True)
 
@@ -76,12 +78,17 @@ class Watcher:
                 if self._held_since is None:
                     self._held_since = time.monotonic()
                     self._freezer.freeze()
+                self._is_by_hand = loop.open_turn is not None and loop.open_turn.is_by_hand
             case _:
                 self._cancellation.request(STOPPED)
                 self._freezer.thaw()
 
     def _end_a_long_hold(self) -> None:
-        if self._held_since is not None and time.monotonic() - self._held_since >= self._freeze_s:
+        if (
+            self._held_since is not None
+            and not self._is_by_hand
+            and time.monotonic() - self._held_since >= self._freeze_s
+        ):
             self._cancellation.request(PAUSED)
 
     def _look(self) -> _Seen:

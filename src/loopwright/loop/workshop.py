@@ -26,6 +26,7 @@ from loopwright.sandbox.confine import choose
 from loopwright.sandbox.git_recorder import GitRecorder
 from loopwright.sandbox.model import Mode, RecordedRequest, Request
 from loopwright.sandbox.open import Sandbox, Wanted, opened
+from loopwright.sandbox.place import let_go
 
 
 class Kept(msgspec.Struct, frozen=True):
@@ -105,6 +106,7 @@ class Workshop:
             raise SandboxCreateFailed("there is no sandbox to keep the work of", hint="try again")
         kept = keep_work(loop, self._desk, self._sandbox, redactor)
         self._tree = kept.tree
+        let_go(self._sandbox.place.folder)
         return kept
 
     def discard(self) -> None:

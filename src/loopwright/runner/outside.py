@@ -34,10 +34,11 @@ _Seen = dict[str, tuple[int, int, int, int, int]]
 class Outside:
     """A look before the turn, to be compared with one after it."""
 
-    def __init__(self, sandbox: Sandbox) -> None:
-        self._is_home = sandbox.confinement.used == "bubblewrap"
+    def __init__(self, sandbox: Sandbox, *, is_confined: bool = True) -> None:
+        used = sandbox.confinement.used if is_confined else "none"
+        self._is_home = used == "bubblewrap"
         self._top = sandbox.place.home if self._is_home else sandbox.view.project
-        self._is_watched = self._is_home or sandbox.confinement.used == "none"
+        self._is_watched = self._is_home or used == "none"
         self._before = self._look()
 
     def written(self) -> tuple[str, ...]:

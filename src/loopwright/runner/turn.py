@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -24,8 +24,10 @@ from loopwright.agents.port import (
     Ran,
     Reason,
     Role,
+    Starter,
     Turn,
     Used,
+    WorksOutside,
 )
 from loopwright.agents.prompts.book import Book
 from loopwright.agents.structured import said_in_words
@@ -37,6 +39,7 @@ from loopwright.runner.admission import Admission, admitted, forwarded, way_out
 from loopwright.runner.booth import Booth, run_in_booth
 from loopwright.runner.meter import Meter, counted, session_named
 from loopwright.runner.outside import Outside
+from loopwright.sandbox import place
 from loopwright.workspace import stop_gate
 from loopwright.workspace.layout import gate_file
 from loopwright.workspace.settings_model import AgentSettings
@@ -48,6 +51,8 @@ CONTEXT = "LOOPWRIGHT_CONTEXT"
 # With the name of a limit behind it: what is left for the turn. Seconds there are always some.
 _BUDGET = "LOOPWRIGHT_BUDGET_"
 RECORD = "turn.json"
+# In place of an isolation, where the work is done by hands that we did not start.
+BY_HAND = "none: done by hand, outside of any isolation of ours"
 
 
 class Asked(msgspec.Struct, frozen=True):
@@ -159,17 +164,19 @@ def take_turn(
             else:
                 turn = _turn(agent, asked, admission)
                 words = _written_down(asked, turn.prompt, booth)
-                outside = Outside(booth.sandbox)
+                is_by_hand = isinstance(agent, WorksOutside)
+                outside = Outside(booth.sandbox, is_confined=not is_by_hand)
                 start = _Starter(agent.name, admission, asked, settings, cancellation, meter)
                 try:
-                    answer = _with_way_on(agent, agent.take(turn, start))
+                    take = _by_hand(agent, booth) if is_by_hand else agent.take
+                    answer = _with_way_on(agent, take(turn, start))
                     answer = replace(answer, session=session_named(answer.session, booth.redactor))
                     meter.session = answer.session
                 finally:
                     meter.read_to_the_end()
                     meter.session = meter.session or meter.used.session
                     meter.outside = outside.written()
-                    record = replace(start.record(turn), **words, outside=meter.outside)
+                    record = replace(start.record(turn, is_by_hand=is_by_hand), **words, outside=meter.outside)
         cancellation.raise_if_requested()
     except BaseException as problem:
         # What it was given and what it used is on record also of a turn that somebody ended.
@@ -230,6 +237,21 @@ def _turn(agent: Agent, asked: Asked, admission: Admission) -> Turn:
         is_question=asked.is_question,
         is_confined=sandbox.confinement.used != "none",
     )
+
+
+def _by_hand(agent: Agent, booth: Booth) -> Callable[[Turn, Starter], Answer | NoAnswer]:
+    """Hours of a person's work must not go with the sandbox: it stays until that is kept, or they gave it up."""
+    folder = booth.sandbox.place.folder
+
+    def take(turn: Turn, start: Starter) -> Answer | NoAnswer:
+        if turn.may_write:
+            place.keep_unfinished(folder, booth.work)
+        answer = agent.take(turn, start)
+        if isinstance(answer, NoAnswer) and answer.reason is Reason.REFUSED:
+            place.let_go(folder)
+        return answer
+
+    return take
 
 
 def _with_way_on(agent: Agent, answer: Answer | NoAnswer) -> Answer | NoAnswer:
@@ -306,7 +328,7 @@ class _Starter:
         self._meter.note(ran, wanted_s=timeout_s, given_s=given_s)
         return ran
 
-    def record(self, turn: Turn) -> TurnRecord:
+    def record(self, turn: Turn, *, is_by_hand: bool) -> TurnRecord:
         """What the turn was given."""
         program = self._admission.program
         return TurnRecord(
@@ -314,8 +336,8 @@ class _Starter:
             turn.role.value,
             program=str(program.path) if program is not None else "",
             version=program.shown_version if program is not None else "",
-            isolation=self._admission.booth.sandbox.confinement.used,
-            network=self._way.said,
+            isolation=BY_HAND if is_by_hand else self._admission.booth.sandbox.confinement.used,
+            network="open" if is_by_hand else self._way.said,
             refused=self._refused,
             budget=turn.budget,
             context=str(turn.context.relative_to(turn.mailbox)) if turn.context is not None else "",

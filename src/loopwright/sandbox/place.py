@@ -15,7 +15,7 @@ import msgspec
 
 from loopwright.errors import SandboxCreateFailed
 from loopwright.kernel import process
-from loopwright.kernel.files import make_folder, remove_tree, shown, storage
+from loopwright.kernel.files import make_folder, remove_tree, shown, storage, write_durably
 from loopwright.kernel.locks import HeldLock, is_held, try_lock
 from loopwright.sandbox.model import Place
 
@@ -33,10 +33,10 @@ class OwnedPlace(msgspec.Struct, frozen=True):
     lock: HeldLock
 
     def close(self, *, keep: bool) -> None:
-        """Remove it, or leave it for a person to look at."""
+        """Remove it, or leave it for a person to look at: whoever asked, before or now."""
         if keep:
             (self.place.folder / _KEPT).touch()
-        else:
+        elif not (self.place.folder / _KEPT).exists():
             _take_away(self.place.folder)
         _drop_lock(self.place.folder, self.lock)
 
@@ -146,10 +146,35 @@ def is_in_use(folder: Path) -> bool:
 
 
 def kept(root: Path) -> list[Path]:
-    """Sandboxes that somebody asked to keep."""
+    """Sandboxes that somebody asked to keep, and that nobody works with any more."""
     if not root.is_dir():
         return []
-    return [folder for folder in _folders(root) if (folder / _KEPT).exists()]
+    return [folder for folder in _folders(root) if (folder / _KEPT).exists() and not is_held(_lock_of(folder))]
+
+
+def keep_unfinished(folder: Path, work: str) -> None:
+    """Somebody works in it by hand: it stays, also when its owner dies, until what they did is kept elsewhere."""
+    write_durably(folder / _KEPT, work.encode())
+
+
+def let_go(folder: Path) -> None:
+    """What was done in it is kept, or not wanted: it goes with its owner, as any other."""
+    with storage(folder):
+        (folder / _KEPT).unlink(missing_ok=True)
+
+
+def is_unfinished(folder: Path) -> bool:
+    """Whether it holds what somebody did by hand, and what is nowhere else."""
+    try:
+        return bool((folder / _KEPT).read_bytes())
+    except FileNotFoundError:
+        return False
+
+
+def unfinished(root: Path) -> dict[Path, str]:
+    """Sandboxes with work that somebody did by hand and that is nowhere else, and whose work that is."""
+    found = {folder: (folder / _KEPT).read_text(encoding="utf-8") for folder in kept(root)}
+    return {folder: work for folder, work in found.items() if work}
 
 
 def remove_kept(folder: Path) -> None:

@@ -8,11 +8,13 @@ from typing import Literal
 import msgspec
 
 from loopwright.agents.needs import Needs
-from loopwright.agents.port import HasNeeds
+from loopwright.agents.port import HasNeeds, WorksOutside
 from loopwright.agents.program import Unusable, look_for_program
 from loopwright.kernel.files import shown
 from loopwright.verbs.context import Context
 from loopwright.workspace.settings_model import AgentSettings
+
+_BY_HAND = "you, or a session of yours, by `loopwright loop turn`; not confined by us, the checks are"
 
 
 class AgentState(msgspec.Struct, frozen=True):
@@ -29,6 +31,8 @@ def check_agents(context: Context) -> Iterator[AgentState]:
     for agent in context.known_agents():
         if isinstance(agent, HasNeeds):
             yield _state(context, agent.name, agent.needs)
+        elif isinstance(agent, WorksOutside):
+            yield AgentState(agent.name, "ok", _BY_HAND)
 
 
 def _state(context: Context, name: str, needs: Needs) -> AgentState:

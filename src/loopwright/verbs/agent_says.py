@@ -11,6 +11,7 @@ from pathlib import Path
 import msgspec
 
 from loopwright.agents.decision_requests import DecisionRequest
+from loopwright.agents.mailbox import SELF_REPORT, leave
 from loopwright.errors import LoopRefused, UnknownLoop, WrongUsage
 from loopwright.kernel import codec
 from loopwright.kernel.clock import stamp
@@ -21,6 +22,7 @@ from loopwright.loop.model import Decision, Held, Loop, Running
 from loopwright.verbs.context import Context
 from loopwright.verbs.loop.control import store_of
 from loopwright.verbs.loop.look import resolve
+from loopwright.verbs.loop.turn import only_open_mailbox
 from loopwright.verbs.reflect import Report
 from loopwright.verbs.workflow.build import settle
 from loopwright.verbs.workflow.names import slug_of
@@ -68,11 +70,18 @@ def request_decision(context: Context, work: Work, question: str, options: tuple
 
 
 def leave_self_report(context: Context, report: Report) -> Path:
-    """Where the hook finds it at the end of the turn; it is merged into that turn's reflection."""
+    """Where it is looked for at the end of the turn, and merged into that turn's reflection.
+
+    The hook looks; or a worker, where one waits for work that is done by hand.
+    """
+    data = context.tools().redactor.clean(codec.to_json(report)).data
+    if (mailbox := only_open_mailbox(context)) is not None:
+        leave(mailbox, SELF_REPORT, data)
+        return mailbox / SELF_REPORT
     chosen = context.environment.get("REFLECTION_INPUT") or context.settings.values.reflection.input
     path = context.project / Path(chosen).expanduser() if chosen else context.layout.reflection_input
     make_folder(path.parent)
-    write_durably(path, context.tools().redactor.clean(codec.to_json(report)).data)
+    write_durably(path, data)
     return path
 
 

@@ -23,6 +23,7 @@ from loopwright.verbs.context import Context
 from loopwright.verbs.hook_check import check_hooks
 from loopwright.verbs.install_check import check_installed
 from loopwright.verbs.loop.check import check_loops
+from loopwright.verbs.loop.unfinished import left_by_hand
 from loopwright.verbs.prompts import REMEDY, chosen_language, own_prompts
 from loopwright.verbs.recover import recover
 from loopwright.verbs.workflow.check import check_workflows
@@ -128,6 +129,10 @@ def _workspace(context: Context, fix: bool) -> Iterator[Symptom]:
             yield Symptom(what, "fixed" if fix else "problem", said, "" if fix else "`loopwright doctor --fix`")
         else:
             yield Symptom(what, "ok", "none")
+    for folder, loop_id in left_by_hand(context).items():
+        # Never removed by us while its loop goes on: it is somebody's work, and nowhere else.
+        said = f"{shown(folder)}: done by hand for {loop_id}, and never handed in"
+        yield Symptom("work not handed in", "note", said, f"take over what you need; `loopwright loop turn {loop_id}`")
     if fix:
         recover(context)
 

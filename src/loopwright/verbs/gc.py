@@ -11,6 +11,7 @@ from loopwright.kernel.files import remove_tree, shown
 from loopwright.sandbox import place
 from loopwright.verbs.agent_homes import drop_finished_homes
 from loopwright.verbs.context import Context
+from loopwright.verbs.loop.unfinished import still_wanted
 from loopwright.verbs.recover import recover
 from loopwright.verbs.workflow.needed import needed_runs, remove_unneeded, unneeded
 
@@ -26,7 +27,9 @@ class Collected(msgspec.Struct, frozen=True):
 
 def gc(context: Context, *, keep: int, dry_run: bool = False) -> Collected:
     """Keep the newest `keep` runs, and those that a workflow's gates read; remove the others and leftovers."""
-    sandboxes = [*place.kept(context.wanted_sandbox_root()), *place.leftovers(context.wanted_sandbox_root())]
+    wanted = still_wanted(context)
+    kept = [folder for folder in place.kept(context.wanted_sandbox_root()) if folder not in wanted]
+    sandboxes = [*kept, *place.leftovers(context.wanted_sandbox_root())]
     gone = context.store.collected()
     known = [entry.data["run_id"] for entry in context.store.recorded() if entry.data["run_id"] not in gone]
     needed = needed_runs(context)
@@ -41,7 +44,7 @@ def gc(context: Context, *, keep: int, dry_run: bool = False) -> Collected:
             remove_tree(context.store.folder(run_id))
             for turn in context.layout.turns_of(run_id):
                 remove_tree(turn)
-        for folder in place.kept(context.wanted_sandbox_root()):
+        for folder in kept:
             place.remove_kept(folder)
         drop_finished_homes(context)
         objects = remove_unneeded(context)

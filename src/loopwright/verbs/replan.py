@@ -11,7 +11,7 @@ import msgspec
 from msgspec.structs import replace
 
 from loopwright.agents.failover import told_end
-from loopwright.agents.port import INFRASTRUCTURE, Agent, Answer, NoAnswer, Reason, Role
+from loopwright.agents.port import INFRASTRUCTURE, USUAL_TURN_S, Agent, Answer, NoAnswer, Reason, Role
 from loopwright.agents.prompts.book import Book
 from loopwright.agents.structured import ask_for_text
 from loopwright.errors import AgentFailed, Interrupted
@@ -74,7 +74,7 @@ def ask_for_plan(
         role=Role.REPLANNER,
         prompt=_prompt(context.prompts(), blocker, redactor.clean(failed.plan).text),
         record=context.layout.turn(f"{failed.last.evidence.run_id}-replan-{failed.number}"),
-        timeout_s=settings.timeout_s,
+        timeout_s=settings.timeout_s or USUAL_TURN_S,
         may_use_web=_may_use_web(blocker),
         book=context.prompts(),
     )

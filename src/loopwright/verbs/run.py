@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
-from loopwright.agents.port import Agent
+from loopwright.agents.port import Agent, Role
 from loopwright.errors import Latched, LoopwrightError, MaxRetries
 from loopwright.evidence.model import Evidence
 from loopwright.evidence.store import EVIDENCE, PATCH, SUMMARY
@@ -22,6 +22,7 @@ from loopwright.runner.latest import envelope_of, write_blocker, write_result
 from loopwright.runner.model import Failure
 from loopwright.runner.order import Order
 from loopwright.runner.run_plan import Finished, announce_end, run_plan
+from loopwright.verbs.by_hand import require_a_program
 from loopwright.verbs.context import Context
 from loopwright.verbs.recover import latch, latches, recover
 from loopwright.verbs.replan import Failed, ask_for_plan, can_be_replanned
@@ -52,6 +53,7 @@ def run(context: Context, request: RunRequest, listener: Listener, cancellation:
     # Before the run: a name that does not exist should not come to light after an hour of work.
     agent = context.open_agent(request.replan_with) if request.replan_with is not None else None
     if agent is not None:
+        require_a_program(agent, Role.REPLANNER)
         context.prompts()
     path = request.plan or context.layout.plan
     first = _once(context, path, lambda: read_plan_file(path), emitter, cancellation)

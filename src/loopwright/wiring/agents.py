@@ -11,6 +11,8 @@ from loopwright.agents.claude import ClaudeAgent
 from loopwright.agents.codex import CodexAgent
 from loopwright.agents.command import CommandAgent
 from loopwright.agents.gemini import GeminiAgent
+from loopwright.agents.interactive import KIND as INTERACTIVE
+from loopwright.agents.interactive import InteractiveAgent
 from loopwright.agents.opencode import OpencodeAgent
 from loopwright.agents.port import Agent
 from loopwright.agents.scripted import ScriptedAgent, WrittenTurn, read_turns
@@ -23,6 +25,7 @@ from loopwright.workspace.settings_model import AgentSettings
 # A package registers a callable (name, settings, environment) -> Agent under this group, by the adapter's name.
 GROUP = "loopwright.agents"
 Factory = Callable[[str, AgentSettings, Mapping[str, str]], Agent]
+# Those with a program of their own.
 OURS: Mapping[str, Factory] = {
     "claude": lambda name, settings, _: ClaudeAgent(name, settings),
     "codex": CodexAgent,
@@ -46,6 +49,8 @@ def open_agent(name: str, settings: Settings, root: Path, environment: Mapping[s
             return CommandAgent(called, wanted.command)
         case "scripted" if wanted.turns:
             return ScriptedAgent(called, _turns(root / wanted.turns))
+        case _ if adapter == INTERACTIVE:
+            return InteractiveAgent(called)
         case _ if adapter in OURS:
             return OURS[adapter](called, wanted, environment)
         case _ if (found := _brought(adapter)) is not None:
@@ -56,7 +61,7 @@ def open_agent(name: str, settings: Settings, root: Path, environment: Mapping[s
 
 def known_agents(settings: Settings, root: Path, environment: Mapping[str, str]) -> Iterator[Agent]:
     """Every agent that can be named without spelling it out: ours, others' and those of the settings."""
-    names = (*OURS, *sorted(_points()), *settings.values.agents.named)
+    names = (*OURS, INTERACTIVE, *sorted(_points()), *settings.values.agents.named)
     for name in dict.fromkeys(names):
         try:
             yield open_agent(name, settings, root, environment)
@@ -87,7 +92,7 @@ def _factory(point: EntryPoint) -> Factory:
 
 
 def _missing(name: str, settings: Settings) -> AgentFailed:
-    known = ", ".join(sorted({*OURS, *settings.values.agents.named}))
+    known = ", ".join(sorted({*OURS, INTERACTIVE, *settings.values.agents.named}))
     return AgentFailed(
         "agent_missing",
         f"there is no agent '{shown(name)}' (known: {known})",

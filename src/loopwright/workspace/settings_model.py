@@ -177,7 +177,10 @@ class AgentSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     hosts: Annotated[
         list[str], Meta(description="more addresses that it may reach: host or host:port, for instance of a registry")
     ] = []
-    timeout_s: Annotated[int, Meta(ge=1, description="seconds that a turn may take")] = 1800
+    timeout_s: Annotated[
+        Annotated[int, Meta(ge=1)] | None,
+        Meta(description="seconds that a turn may take; without it 1800, and 86400 for kind interactive"),
+    ] = None
     prices: Annotated[
         dict[str, Price],
         Meta(

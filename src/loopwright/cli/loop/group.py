@@ -10,6 +10,7 @@ COMMANDS = {
     "new": ("new", "Make a loop."),
     "task": ("task", "Its tasks: add, edit, done, remove, order, import, generate."),
     "start": ("start", "Drive it until it is done, fails or is held."),
+    "turn": ("turn", "The turn that you take by hand: see it, hand it in, give it up."),
     "watch": ("watching", "Follow it live, from any terminal."),
     "choose": ("choose", "Say what it does next, in interactive mode."),
     "mode": ("mode", "Who chooses what is next: the rules, or a person."),

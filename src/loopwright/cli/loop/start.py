@@ -17,6 +17,7 @@ from loopwright.kernel.files import shown
 from loopwright.kernel.process import Cancellation
 from loopwright.loop.model import Loop, Mode, Running
 from loopwright.loop.projection import document_of
+from loopwright.verbs.by_hand import works_by_hand
 from loopwright.verbs.context import Context
 from loopwright.verbs.loop.background import start_detached
 from loopwright.verbs.loop.choice import set_mode
@@ -62,6 +63,8 @@ def in_background(context: Context, loop_id: str, as_json: bool) -> int:
         return 0
     say(f"{loop_id} is driven by process {found.pid} in the background")
     say(f"  log     {shlex.quote(shown(found.log))}")
+    if works_by_hand(context, show_loop(context, loop_id).agent):
+        say(f"  turn    loopwright loop turn {loop_id} --wait")
     for verb in ("watch", "pause", "resume", "stop"):
         say(f"  {verb:<7} loopwright loop {verb} {loop_id}")
     return 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -11,9 +12,19 @@ from msgspec.structs import replace
 
 from loopwright.agents import structured
 from loopwright.agents.decision_requests import read_requests
-from loopwright.agents.port import Agent, Allowance, Answer, NoAnswer, Reason, Role
-from loopwright.errors import AgentFailed
+from loopwright.agents.port import (
+    Agent,
+    Allowance,
+    Answer,
+    NoAnswer,
+    Reason,
+    Role,
+    WorksOutside,
+    seconds_for_a_turn,
+)
+from loopwright.errors import AgentFailed, LoopwrightError
 from loopwright.kernel.clock import stamp
+from loopwright.kernel.files import shown
 from loopwright.kernel.process import Stopped
 from loopwright.loop import commands as c
 from loopwright.loop.actions import letters
@@ -26,6 +37,7 @@ from loopwright.runner import outside
 from loopwright.runner.booth import Booth
 from loopwright.runner.meter import Meter
 from loopwright.runner.turn import Asked, meter_for, take_turn
+from loopwright.sandbox import place
 
 __all__ = ["WORKER", "HandedOver", "HeldBack", "TurnStopped", "ask", "ask_for"]
 
@@ -199,7 +211,7 @@ def _asked(loop: Loop, desk: Desk, agent: Agent, role: Role, prompt: str, taken:
         role=role,
         prompt=prompt if agent.name == SHELL else f"{prompt}{asking}\n{_decided(loop, desk)}",
         record=record_folder(desk.progress(loop) / "turns", f"{under_way.id if under_way else 'none'}-{role.value}"),
-        timeout_s=desk.agent_settings(agent.name).timeout_s,
+        timeout_s=seconds_for_a_turn(agent, desk.agent_settings(agent.name).timeout_s),
         session=under_way.session if under_way else None,
         number=taken + loop.turns.get(under_way.turns_as if under_way else _PLANNING, 0),
         may_ask_people=under_way is not None,
@@ -220,6 +232,18 @@ def _decided(loop: Loop, desk: Desk) -> str:
         if one.answer is not None
     )
     return f"\n{desk.book.part('decided', lines=lines)}\n" if lines else ""
+
+
+def _left_in(booth: Booth) -> tuple[str, ...]:
+    """Where the work lies that somebody did by hand in a turn that came to nothing; without any nothing is kept."""
+    sandbox, folder = booth.sandbox, booth.sandbox.place.folder
+    if not place.is_unfinished(folder):
+        return ()
+    with suppress(LoopwrightError):
+        if sandbox.recorder.record(lambda _: None).tree == sandbox.recorder.base().tree:
+            place.let_go(folder)
+            return ()
+    return (f"the turn ended before it was handed in; what was done in {shown(sandbox.place.repo)} is kept there",)
 
 
 def record_folder(turns: Path, name: str) -> Path:
@@ -250,7 +274,7 @@ def paid_for(
     role = None if agent.name == SHELL else asked.role.value
     turn = OpenTurn(
         name=asked.record.name, agent=called, mailbox=str(booth.mailbox), task_id=task_id, role=role,
-        is_question=asked.is_question,
+        is_question=asked.is_question, is_by_hand=isinstance(agent, WorksOutside),
     )  # fmt: skip
     if agent.name != SHELL:  # a shell's turn costs nothing that could be lost, and a write less is a write less
         with desk.store.changing(loop.loop_id) as opened:
@@ -265,5 +289,6 @@ def paid_for(
         with desk.store.changing(loop.loop_id) as opened:
             of = counts_at_once or (None if loop.under_way is not None else _PLANNING)
             opened.apply(c.Count(spent=spent, task_id=task_id, turn=turn.name, turn_of=of, role=role), WORKER)
-        _note(loop, desk, booth, (*meter.used.problems, *outside.in_words(meter.outside)))
+        left = () if isinstance(answer, Answer) else _left_in(booth)
+        _note(loop, desk, booth, (*meter.used.problems, *outside.in_words(meter.outside), *left))
     return answer

@@ -15,7 +15,7 @@ from pathlib import Path
 import msgspec
 
 from loopwright.agents import structured
-from loopwright.agents.port import Answer, NoAnswer, Reason, Role
+from loopwright.agents.port import Answer, NoAnswer, Reason, Role, seconds_for_a_turn
 from loopwright.errors import LoopwrightError
 from loopwright.kernel import codec
 from loopwright.kernel.clock import stamp
@@ -134,7 +134,7 @@ def _taken(
         role=Role.BUILDER,
         prompt=prompt,
         record=record_folder(desk.progress(loop) / "turns", name),
-        timeout_s=desk.agent_settings(agent.name).timeout_s,
+        timeout_s=seconds_for_a_turn(agent, desk.agent_settings(agent.name).timeout_s),
         may_use_web=False,
         session=session,
         number=now.turns.get(Action.DEVELOP.value, 0),

@@ -7,9 +7,14 @@ from pathlib import Path
 from loopwright.agents.port import ReportsCost
 from loopwright.errors import AgentFailed
 from loopwright.kernel import process
+from loopwright.kernel.clock import stamp
+from loopwright.kernel.files import shown
+from loopwright.loop import commands as c
+from loopwright.loop.model import ErrorLine
 from loopwright.loop.paying import count_open_turn
 from loopwright.loop.store import LoopStore
 from loopwright.sandbox import place
+from loopwright.sandbox.model import Place
 from loopwright.verbs.context import Context
 from loopwright.verbs.recover import recover
 
@@ -27,9 +32,20 @@ def _end_its_turn(context: Context, loop_id: str, actor: str) -> None:
     if turn is None:
         return
     folder = Path(turn.mailbox).parent
-    if folder in place.leftovers(context.wanted_sandbox_root().resolve()):
+    root = context.wanted_sandbox_root().resolve()
+    if folder in (*place.leftovers(root), *place.unfinished(root)):
         process.end_family(str(folder))
+    if turn.is_by_hand and place.is_unfinished(folder):
+        _say_what_is_kept(store, context, loop_id, folder, actor)
     count_open_turn(store, loop_id, _reporter(context, turn.agent), actor, context.tools().redactor)
+
+
+def _say_what_is_kept(store: LoopStore, context: Context, loop_id: str, folder: Path, actor: str) -> None:
+    repo = shown(Place(folder).repo)
+    said = f"the worker died before the turn was handed in; what was done in {repo} is kept there"
+    error = ErrorLine(action="worker", message=said, timestamp=stamp(context.clock()))
+    with store.changing(loop_id) as opened:
+        opened.apply(c.NoteError(error=error), actor)
 
 
 def _reporter(context: Context, name: str) -> ReportsCost | None:

@@ -99,12 +99,15 @@ def _worker_lock(context: Context, loop_id: str) -> HeldLock:
 
 def driven_already(context: Context, loop_id: str) -> LoopRefused:
     """The refusal for a second worker; it names the first."""
-    worker = store_of(context).load(loop_id).worker
+    loop = store_of(context).load(loop_id)
+    worker, turn = loop.worker, loop.open_turn
     who = f"process {worker.pid} on {worker.host} since {worker.since}" if worker is not None else "another process"
     return LoopRefused(
         HAS_WORKER,
         f"the loop {loop_id} is driven by {who} already",
-        hint=f"`loopwright loop watch {loop_id}` follows it; `pause` and `stop` reach it",
+        hint=f"`loopwright loop turn {loop_id}` shows the turn that waits to be taken by hand"
+        if turn is not None and turn.is_by_hand
+        else f"`loopwright loop watch {loop_id}` follows it; `pause` and `stop` reach it",
     )
 
 

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from loopwright.agents import structured
 from loopwright.agents.failover import PASSED_ON, Seats, Takeover, takeover_in_words, told_end
 from loopwright.agents.mailbox import leave
-from loopwright.agents.port import Agent, Allowance, Answer, NoAnswer, Reason, Role
+from loopwright.agents.port import USUAL_TURN_S, Agent, Allowance, Answer, NoAnswer, Reason, Role
 from loopwright.errors import AgentFailed, Interrupted, LoopwrightError
 from loopwright.kernel.clock import stamp
 from loopwright.kernel.process import Cancellation, Stopped
@@ -25,6 +25,7 @@ from loopwright.sandbox.confine import choose
 from loopwright.sandbox.homes import drop_homes
 from loopwright.sandbox.open import Wanted as Sandboxed
 from loopwright.sandbox.open import opened
+from loopwright.verbs.by_hand import require_a_program
 from loopwright.verbs.context import Context
 from loopwright.verbs.workflow.document_language import demand_of
 from loopwright.verbs.workflow.names import store_of
@@ -142,6 +143,7 @@ def _asked_of(
         agent = context.open_agent(wanted.agent)
     except AgentFailed as problem:
         return NoAnswer(Reason.AGENT_MISSING, f"{problem.message}; {problem.hint}")
+    require_a_program(agent, wanted.role)
     redactor = context.tools().redactor
     try:
         with _booth(context, wanted, cancellation) as booth:
@@ -168,7 +170,7 @@ def _asked(context: Context, wanted: Wanted, prompt: str, name: str, number: int
         role=wanted.role,
         prompt=prompt,
         record=context.layout.turn(name),
-        timeout_s=_settings(context, wanted.agent).timeout_s,
+        timeout_s=_settings(context, wanted.agent).timeout_s or USUAL_TURN_S,
         number=number,
         schema=schema,
         book=context.prompts(),

@@ -6,6 +6,7 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
+from loopwright.agents.port import USUAL_TURN_S
 from loopwright.agents.prompts.book import Book
 from loopwright.errors import StorageFailed
 from loopwright.kernel import codec
@@ -49,7 +50,7 @@ class BuildGate:
             started=started_at(os.getpid()),
             namespace=namespace(),
             phase=self._phase,
-            expires=self._context.clock().timestamp() + min(agent.timeout_s, MOST_LIVES_S),
+            expires=self._context.clock().timestamp() + min(agent.timeout_s or USUAL_TURN_S, MOST_LIVES_S),
             blocks=blocks,
             reason=reason(shown, self._context.prompts()),
         )

@@ -1,0 +1,25 @@
+"""Where somebody can work by hand: in loops and builds, whose turns can be found and handed in."""
+
+from __future__ import annotations
+
+from loopwright.agents.port import Agent, Reason, Role, WorksOutside
+from loopwright.errors import AgentFailed
+from loopwright.verbs.context import Context
+
+
+def works_by_hand(context: Context, name: str) -> bool:
+    """Whether the agent of this name is somebody who has to be shown their turn."""
+    try:
+        return isinstance(context.open_agent(name), WorksOutside)
+    except AgentFailed:
+        return False  # whoever asks them to work hears that
+
+
+def require_a_program(agent: Agent, role: Role) -> None:
+    """Raise when this agent's turn would wait for somebody who can't find it."""
+    if isinstance(agent, WorksOutside):
+        raise AgentFailed(
+            Reason.REFUSED,
+            f"{agent.name} works by hand, in loops and builds only: a turn as {role.value} needs another agent",
+            hint="name one with a program of its own, as claude or codex: `loopwright doctor` lists them",
+        )

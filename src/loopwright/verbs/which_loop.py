@@ -1,0 +1,25 @@
+"""Which loop is meant, by its own name or by that of the workflow that it builds."""
+
+from __future__ import annotations
+
+from loopwright.errors import LoopRefused
+from loopwright.verbs.context import Context
+from loopwright.verbs.loop.control import store_of
+from loopwright.verbs.loop.look import resolve
+from loopwright.verbs.workflow.names import slug_of
+from loopwright.verbs.workflow.names import store_of as workflows_of
+
+
+def loop_named(context: Context, name: str) -> str:
+    """An id, the start or the end of one, or the name of a workflow: then the loop that built it last."""
+    found = resolve(context, name)
+    if found in store_of(context).ids() or not (context.layout.workflows / slug_of(name)).is_dir():
+        return found
+    slug = slug_of(name)
+    with workflows_of(context).changing(slug) as opened:
+        loops = opened.workflow.loops
+    if not loops:
+        raise LoopRefused(
+            "not_built_yet", f"{slug} was not built yet", hint=f"`loopwright build {slug} --agent interactive --detach`"
+        )
+    return loops[-1]
