@@ -42,6 +42,7 @@ FORMATS = frozenset(
         "deleted file mode",
         "→ loopwright loop resume {loop_id}",
         "→ git apply {patch}",
+        "turn    loopwright loop turn {loop_id} --wait",
         "→ loopwright specs verify",
         "git diff {against}",
         "git status",
@@ -112,6 +113,8 @@ LOGS = frozenset(
         "ended: {part}",
         "its model: {event}",
         "given up",
+        'exec 3<> "$1" || exit 1; while [ ! -e "$0" ]; do read -r _ <&3 || exit 1; done',
+        "handed in",
         # What these programs say of a denial and of an answer that was held back: it is looked for, not said.
         "The model response was blocked due to ",
         "The user has specified a rule which prevents you",

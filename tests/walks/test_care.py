@@ -169,7 +169,7 @@ def test_mixed_layouts_foreign_folders_branches_and_agents(project):
     assert health(found, "foreign_workspace") == ["note", "note"]
     assert health(found, "branch_left_over") == ["note"]
     assert [said for _, said in found["agent_missing"]] == [
-        "there is no agent 'nobody' (known: claude, codex, gemini, gone, opencode, scripted)",
+        "there is no agent 'nobody' (known: claude, codex, gemini, gone, interactive, opencode, scripted)",
         "its program no-such-agent is not on PATH",
     ]  # fmt: skip
     told = project.run("doctor").stdout

@@ -1,0 +1,268 @@
+"""A build by hand: somebody works in the sandbox that they are shown, hands in, and is judged like any builder."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from tests.walks.mcp_talk import talking
+from tests.walks.workflow_kit import BUILT, CHECK, SLICE, blockers, ok, plan, planner, prepare, refusal
+
+PATIENCE_S = 60
+
+
+@pytest.fixture(autouse=True)
+def _nobody_stays(project):
+    """Whatever a test leaves running ends with it."""
+    yield
+    for one in project.run("loop", "list", "--json").json()["loops"]:
+        project.run("loop", "stop", one["loop_id"])
+
+
+def start(project):
+    """Planned, approved, and being built by whoever comes; the loop."""
+    plan(project)
+    ok(project, "approve", "greet", "--from", "plan", "--to", "build")
+    return ok(project, "build", "greet", "--agent", "interactive", "--detach", "--json").json()["loop_id"]
+
+
+@pytest.fixture
+def loop_id(project):
+    prepare(project, [planner()])
+    return start(project)
+
+
+def opened(project, name="greet"):
+    return ok(project, "loop", "turn", name, "--wait", "--json").json()
+
+
+def work(turn, script=BUILT):
+    subprocess.run(["sh", "-c", script], cwd=turn["folder"], check=True)
+
+
+def until(found):
+    """Await a condition; what it found."""
+    end = time.monotonic() + PATIENCE_S
+    while time.monotonic() < end:
+        if value := found():
+            return value
+        time.sleep(0.05)
+    raise AssertionError("it did not come to that")
+
+
+def shown(project, loop_id):
+    return ok(project, "loop", "show", loop_id, "--json").json()
+
+
+def standing(project, loop_id, wanted):
+    return until(lambda: (found := shown(project, loop_id))["status"] == wanted and found)
+
+
+def passes(project, loop_id):
+    """Whether it is done, and nothing stands between it and its review; the worker writes that down last."""
+    standing(project, loop_id, "completed")
+    return until(lambda: blockers(project, "review") == {})
+
+
+def turns_of(project, loop_id):
+    return project.own / "loops" / f"{loop_id}.progress" / "turns"
+
+
+@pytest.mark.parametrize("isolation", ["none", pytest.param("auto", marks=pytest.mark.needs("bwrap"))])
+def test_a_build_by_hand_is_judged_by_what_the_tool_ran(project, isolation):
+    prepare(project, [planner()])
+    project.environment["LOOPWRIGHT_SANDBOX_ISOLATION"] = isolation
+    loop_id = start(project)
+    turn = opened(project)
+    assert (turn["role"], turn["loop_id"], turn["workflow"], turn["task_id"]) == ("builder", loop_id, "greet", "VS-1")
+    assert turn["may_write"]
+    assert turn["schema"] is None
+    assert [check["id"] for check in turn["checks"]] == ["VS-1-C1"]
+    assert turn["opened_at"] < turn["until"]
+    assert turn["next"] == f"loopwright loop turn {loop_id} --done"
+    assert "$LOOPWRIGHT" not in turn["prompt_text"], "a shell that we did not start has none of our variables"
+    assert turn["context"][0] in turn["prompt_text"]
+    assert turn["context"][0].startswith(turn["mailbox"])
+    said = ok(project, "loop", "turn", loop_id).stdout
+    for fact in (turn["folder"], turn["prompt"], turn["self_report"], turn["decisions"], turn["until"], turn["next"]):
+        assert fact in said
+    assert f"loopwright loop turn {loop_id}" in ok(project, "loop", "show", loop_id).stdout
+    work(turn)
+    report = project.write("../report.json", '{"confidence": 0.7}')
+    done = ok(project, "loop", "turn", "greet", "--done", "--answer", "-", "--report", str(report), "--json").json()
+    assert done == {
+        "loop_id": loop_id, "state": "handed_in", "held": False, "next": f"loopwright loop turn {loop_id} --wait",
+    }  # fmt: skip
+    assert passes(project, loop_id)
+    (path,) = turns_of(project, loop_id).glob("*/turn.json")
+    kept = json.loads(path.read_bytes())
+    assert kept["agent"] == "interactive"
+    assert kept["isolation"].startswith("none: done by hand")
+    assert (kept["network"], kept["stop_reason"]) == ("open", "handed in")
+    assert json.loads(next(turns_of(project, loop_id).glob("*/self-report.json")).read_bytes())["confidence"] == 0.7
+    assert "handed in by " in ok(project, "loop", "logs", loop_id).stdout
+    assert not Path(turn["folder"]).exists()
+    over = refusal(project, "loop", "turn", "greet", "--wait")
+    assert "completed" in over["message"]
+
+
+def test_what_was_not_done_does_not_pass_and_what_judges_is_not_edited(project):
+    """Nothing done comes back as the next task; a check whose script was made to say yes waits for a person."""
+    check = {"id": "VS-1-C1", "command": "sh check.sh"}
+    prepare(project, [planner(slices=[{**SLICE, "checks": [check]}])])
+    project.write("check.sh", CHECK)
+    project.commit("its judge")
+    loop_id = start(project)
+    first = opened(project)
+    subprocess.run(["sh", "-c", BUILT], cwd=project.root, check=True)  # in the checkout, where it counts for nothing
+    ok(project, "loop", "turn", "greet", "--done", "--answer", str(project.write("../all.txt", "all is done")))
+    again = opened(project)
+    assert again["task_id"] != first["task_id"], "what the tool found is the next task"
+    assert "VS-1-C1" in again["prompt_text"]
+    said = [one["message"] for one in shown(project, loop_id)["skill_state"]["errors"]]
+    assert any("your checkout changed" in one and "hello.py" in one for one in said), said
+    work(again, "echo true > check.sh")
+    ok(project, "loop", "turn", "greet", "--done")
+    standing(project, loop_id, "completed")
+    assert "sealed_file_changed_check.sh" in blockers(project, "review")
+
+
+def test_who_gives_up_says_why_and_it_counts_as_a_try(project, loop_id):
+    turn = opened(project)
+    assert "needs a reason" in project.run("loop", "turn", "greet", "--give-up", " ").stderr
+    both = project.run("loop", "turn", "greet", "--give-up", "x", "--done")
+    assert (both.exit_code, "not both" in both.stderr) == (2, True)
+    assert "belong to --done" in project.run("loop", "turn", "greet", "--answer", "-").stderr
+    work(turn)
+    ok(project, "loop", "turn", "greet", "--give-up", "the API is not there")
+    again = opened(project)
+    assert again["folder"] == turn["folder"]
+    assert "hello" not in (Path(again["folder"]) / "hello.py").read_text(), "half of a failed try is no work"
+    assert again["kept"] == []
+    errors = shown(project, loop_id)["skill_state"]["errors"]
+    assert "refused: the API is not there" in errors[-1]["message"]
+
+
+def test_where_no_turn_is_open_one_is_told_why_and_what_moves_on(project):
+    prepare(project, [planner(), {"role": "builder", "run": BUILT}])
+    loop_id = ok(project, "loop", "new", "a goal", "--task", "x", "--agent", "interactive", "--json").json()["loop_id"]
+    found = refusal(project, "loop", "turn", loop_id, "--done")
+    assert "is created" in found["message"]
+    assert f"loopwright loop start {loop_id}" in found["next"]
+    plan(project)
+    found = refusal(project, "loop", "turn", "greet")
+    assert "was not built yet" in found["message"]
+    assert "loopwright build greet --agent interactive --detach" in found["next"]
+    assert project.run("loop", "turn", "nothing-like-it").exit_code == 1
+    # Who plans, reviews or replans can't be found by anybody who works by hand.
+    asked = project.run("plan", "other", "--direct", str(project.root.parent / "SPEC.md"), "--agent", "interactive")
+    assert asked.exit_code != 0
+    assert "in loops and builds only" in asked.stderr
+
+
+def test_what_a_session_says_by_mcp_reaches_the_turn_that_it_takes(project, loop_id):
+    """A question holds the loop, and the turn stays open until it is answered."""
+    turn = opened(project)
+    with talking(project) as talk:
+        said = talk.call("self_report", confidence=0.4, most_likely_wrong="empty names", surface="ui")
+        assert said["path"] == turn["self_report"]
+        talk.call("progress", text="half of it works")
+        assert talk.call("request_decision", slug="greet", question="formal?")["status"] == "open"
+        until(lambda: "held by decision" in ok(project, "loop", "turn", "greet").stdout)
+        work(turn)
+        # What is handed in while it is held is taken up when somebody lifted that.
+        assert "takes it up when" in ok(project, "loop", "turn", "greet", "--done").stdout
+        assert "is paused" in refusal(project, "loop", "turn", "greet", "--wait")["message"]
+        ok(project, "loop", "answer", loop_id, "D-1", "no")
+    ok(project, "loop", "resume", loop_id)
+    assert passes(project, loop_id)
+    assert json.loads(next(turns_of(project, loop_id).glob("*/self-report.json")).read_bytes())["confidence"] == 0.4
+    assert "half of it works" in ok(project, "loop", "logs", loop_id).stdout
+
+
+def test_an_answer_of_a_wanted_shape_is_asked_for_and_validated_as_everybodys(project):
+    prepare(project, [planner()])
+    project.environment["REFLECTION_MODE"] = "solo"
+    loop_id = start(project)
+    before = opened(project)
+    assert (before["role"], before["may_write"], before["task_id"]) == ("builder", False, "VS-1")
+    assert json.loads(Path(before["schema"]).read_bytes())["properties"]["confidence"]
+    assert before["next"].endswith("--done --answer FILE")
+    missing = project.run("loop", "turn", "greet", "--done")
+    assert (missing.exit_code, "is not JSON" in missing.stderr, before["schema"] in missing.stderr) == (2, True, True)
+    ok(project, "loop", "turn", "greet", "--done", "--answer", str(project.write("../no.json", '{"confidence": "?"}')))
+    again = opened(project)
+    assert "confidence" in again["prompt_text"].removeprefix(before["prompt_text"]), "what was wrong is said"
+    rating = {"confidence": 0.9, "most_likely_wrong": None, "known_not_in_diff": None}
+    ok(project, "loop", "turn", "greet", "--done", "--answer", str(project.write("../yes.json", json.dumps(rating))))
+    assert opened(project)["may_write"]
+    points = [json.loads(path.read_text()) for path in (project.own / "reflections").glob("*.capture.json")]
+    assert [(one["point"], one["reflection"]["confidence"]) for one in points] == [("before", 0.9)]
+    assert loop_id in ok(project, "loop", "turn", "greet").stdout
+
+
+def kept_work(project, turn):
+    """What was done there is still there, whoever cleans up; the folder."""
+    folder = Path(turn["folder"])
+    assert "hello {name}" in (folder / "hello.py").read_text()
+    project.run("doctor", "--fix")
+    ok(project, "gc")
+    assert "hello {name}" in (folder / "hello.py").read_text()
+    return str(folder)
+
+
+def test_a_worker_that_is_killed_takes_nobodys_work_along(project, loop_id):
+    turn = opened(project)
+    work(turn)
+    said = ok(project, "loop", "show", loop_id).stdout
+    os.kill(int(re.search(r"driven by process (\d+)", said)[1]), signal.SIGKILL)
+    until(lambda: "nobody drives" in project.run("loop", "turn", "greet").stderr)
+    found = refusal(project, "loop", "turn", "greet", "--done")
+    assert found["message"].endswith(f"what was done in {turn['folder']} is kept there")
+    assert found["next"] == f"`loopwright loop start {loop_id} --detach` opens the next turn"
+    assert turn["folder"] in ok(project, "doctor").stdout
+    ok(project, "build", "greet", "--agent", "interactive", "--detach")
+    again = opened(project)
+    assert again["folder"] != turn["folder"]
+    assert again["kept"] == [kept_work(project, turn)]
+    assert turn["folder"] in shown(project, loop_id)["skill_state"]["errors"][-1]["message"]
+    work(again, f"cp {turn['folder']}/hello.py hello.py")
+    ok(project, "loop", "turn", "greet", "--done")
+    assert passes(project, loop_id)
+    ok(project, "gc")
+    assert not Path(turn["folder"]).exists(), "its loop is over, and somebody asked to clean up"
+
+
+def test_a_pause_leaves_the_turn_open_and_a_stop_leaves_the_work(project):
+    prepare(project, [planner()], settings="[loop]\nfreeze_s = 0\n")
+    loop_id = start(project)
+    turn = opened(project)
+    work(turn)
+    ok(project, "loop", "pause", loop_id)
+    held = until(lambda: (found := ok(project, "loop", "turn", loop_id, "--json").json())["state"] == "held" and found)
+    assert held["folder"] == turn["folder"]
+    assert "held by operator" in held["holds"][0]
+    assert "held by operator" in ok(project, "loop", "turn", loop_id).stdout
+    ok(project, "loop", "resume", loop_id)
+    assert opened(project)["state"] == "open"
+    ok(project, "loop", "stop", loop_id)
+    found = until(lambda: turn["folder"] in (done := project.run("loop", "turn", "greet")).stderr and done)
+    assert "is failed" in found.stderr
+    assert (Path(turn["folder"]) / "hello.py").read_text().startswith("def greet")
+    assert turn["folder"] in shown(project, loop_id)["skill_state"]["errors"][-1]["message"]
+
+
+def test_a_turn_that_nobody_takes_ends_with_its_time_and_leaves_nothing(project):
+    prepare(project, [planner()], settings='[agents.me]\nkind = "interactive"\ntimeout_s = 1\n')
+    plan(project)
+    ok(project, "approve", "greet", "--from", "plan", "--to", "build")
+    held = project.run("build", "greet", "--agent", "me")
+    assert held.exit_code == 11, held.stdout + held.stderr
+    assert "nobody handed it in within 1 s" in held.stdout
+    assert [path for path in project.sandboxes.iterdir() if not path.name.startswith(".")] == []
