@@ -39,11 +39,14 @@ class OpenedTurn(msgspec.Struct, frozen=True, kw_only=True):
     role: str
     folder: str
     prompt: str
+    # The manifest of what to read; None where nothing is listed.
+    context: str | None = None
     # Where the JSON Schema of the answer is; None where words will do.
     schema: str | None = None
     # Whether files are to be changed; else only an answer is wanted.
     may_write: bool = False
-    timeout_s: float = 0.0
+    # How long it may take, by the settings and by the budget.
+    seconds: float = 0.0
     # Where a question for a person is left, and what one thinks of one's own work.
     decisions: str = ""
     self_report: str = ""
@@ -141,7 +144,8 @@ def _opened(turn: Turn) -> OpenedTurn:
         prompt=str(turn.mailbox / PROMPT),
         schema=str(turn.mailbox / _SCHEMA) if turn.schema is not None else None,
         may_write=turn.may_write,
-        timeout_s=turn.timeout_s,
+        context=str(turn.context) if turn.context is not None else None,
+        seconds=min(one for one in (turn.timeout_s, turn.budget.wall_s) if one is not None),
         decisions=str(turn.mailbox / FOLDER),
         self_report=str(turn.mailbox / SELF_REPORT),
     )

@@ -95,7 +95,7 @@ def _say_open(found: ByHand, *, as_json: bool) -> None:
         *((words("task"), f"{task.id} {task.description}") for task in (found.task,) if task is not None),
         (words("work in") if opened.may_write else words("look into"), shown(opened.folder)),
         (words("what is asked"), shown(opened.prompt)),
-        *((words("read first"), shown(path)) for path in found.manifests),
+        *((words("read first"), shown(path)) for path in (opened.context,) if path),
         *((words("JSON Schema of the answer"), shown(path)) for path in (opened.schema,) if path),
         *((words("check"), f"{check.id}: {check.command}") for check in found.checks.shown),
         *((words("check"), words("{number} hidden", number=number)) for number in (found.checks.hidden,) if number),

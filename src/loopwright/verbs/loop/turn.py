@@ -14,13 +14,12 @@ import msgspec
 
 from loopwright.agents import interactive
 from loopwright.agents.interactive import Done, GivenUp, HandedIn, OpenedTurn
-from loopwright.agents.mailbox import CONTEXT, SELF_REPORT, Checks, leave, read_checks
+from loopwright.agents.mailbox import SELF_REPORT, Checks, leave, read_checks
 from loopwright.errors import LoopRefused, WrongUsage
 from loopwright.kernel.clock import stamp
 from loopwright.kernel.files import read_head, shown
 from loopwright.kernel.process import Cancellation, wait_for_request
 from loopwright.loop import commands as c
-from loopwright.loop.budget import left_for_a_turn
 from loopwright.loop.guidance import way_on
 from loopwright.loop.model import Held, Loop, Running, Task
 from loopwright.loop.rules import status_of
@@ -48,7 +47,6 @@ class ByHand(msgspec.Struct, frozen=True, kw_only=True):
     task: Task | None
     checks: Checks
     prompt: str
-    manifests: tuple[Path, ...]
     opened_at: str
     until: str
     # Sandboxes of earlier turns of this loop that were not handed in.
@@ -79,7 +77,6 @@ class ByHand(msgspec.Struct, frozen=True, kw_only=True):
             "holds": list(self.holds),
             "mailbox": str(self.mailbox),
             "prompt_text": self.prompt,
-            "context": [str(path) for path in self.manifests],
             "checks": msgspec.to_builtins(self.checks.shown),
             "hidden_checks": self.checks.hidden,
             "opened_at": self.opened_at,
@@ -159,9 +156,6 @@ def _by_hand(context: Context, loop: Loop) -> ByHand | None:
     # The lock of its sandbox: of a worker that died the turn is over, whatever the log says.
     if opened is None or since is None or not place.is_in_use(mailbox.parent):
         return None
-    wall_s = left_for_a_turn(loop, "wall_s")
-    most_s = opened.timeout_s if wall_s is None else min(wall_s, opened.timeout_s)
-    folder = mailbox / CONTEXT
     return ByHand(
         loop=loop,
         mailbox=mailbox,
@@ -169,9 +163,8 @@ def _by_hand(context: Context, loop: Loop) -> ByHand | None:
         task=loop.task(turn.task_id) if turn.task_id is not None else None,
         checks=read_checks(mailbox),
         prompt=_text(Path(opened.prompt)),
-        manifests=tuple(sorted(folder.glob("*-context.jsonl"))) if folder.is_dir() else (),
         opened_at=stamp(datetime.fromtimestamp(since, UTC)),
-        until=stamp(datetime.fromtimestamp(since + max(0.0, most_s), UTC)),
+        until=stamp(datetime.fromtimestamp(since + max(0.0, opened.seconds), UTC)),
         kept=_kept(context, loop),
     )
 
