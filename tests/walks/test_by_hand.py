@@ -258,6 +258,17 @@ def test_a_pause_leaves_the_turn_open_and_a_stop_leaves_the_work(project):
     assert turn["folder"] in shown(project, loop_id)["skill_state"]["errors"][-1]["message"]
 
 
+def test_what_can_not_be_kept_for_a_secret_stays_where_it_is(project, loop_id):
+    turn = opened(project)
+    work(turn, f"{BUILT}; echo 'token = \"ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8\"' > settings.py")
+    ok(project, "loop", "turn", "greet", "--done")
+    held = standing(project, loop_id, "paused")
+    assert held["loopwright"]["holds"][0]["code"] == "secret_leak"
+    assert f"what was done in {kept_work(project, turn)} is kept" in until(
+        lambda: (said := project.run("loop", "turn", "greet").stderr) and "kept" in said and said
+    )
+
+
 def test_a_turn_that_nobody_takes_ends_with_its_time_and_leaves_nothing(project):
     prepare(project, [planner()], settings='[agents.me]\nkind = "interactive"\ntimeout_s = 1\n')
     plan(project)
