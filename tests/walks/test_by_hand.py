@@ -161,6 +161,8 @@ def test_where_no_turn_is_open_one_is_told_why_and_what_moves_on(project):
     assert "loopwright build greet --agent interactive --detach" in found["next"]
     assert project.run("loop", "turn", "nothing-like-it").exit_code == 1
     # Who plans, reviews or replans can't be found by anybody who works by hand.
+    said = project.run("loop", "turn", loop_id, env={"LANG": "zh_CN.UTF-8"}).stderr
+    assert "没有开放的回合；循环的状态是 created" in said
     asked = project.run("plan", "other", "--direct", str(project.root.parent / "SPEC.md"), "--agent", "interactive")
     assert asked.exit_code != 0
     assert "in loops and builds only" in asked.stderr

@@ -189,9 +189,8 @@ def _nothing_open(context: Context, loop: Loop) -> LoopRefused:
         why, hint = f"{turn.agent} takes the turn, by itself", f"`loopwright loop watch {name}` follows it"
     else:
         why, hint = "the tool is at work", f"`loopwright loop turn {name} --wait` waits for the next one"
-    kept = _kept(context, loop)
-    said = f"; what was done in {', '.join(map(shown, kept))} is kept there" if kept else ""
-    return LoopRefused(NOTHING_OPEN, f"no turn of {name} is open: {why}{said}", hint=hint)
+    kept = [f"what was done in {shown(folder)} is kept there" for folder in _kept(context, loop)]
+    return LoopRefused(NOTHING_OPEN, "; ".join((f"no turn of {name} is open", why, *kept)), hint=hint)
 
 
 def _require_json(what: str, text: str | bytes, hint: str) -> None:
