@@ -238,7 +238,7 @@ def test_a_worker_that_is_killed_takes_nobodys_work_along(project, loop_id):
     ok(project, "loop", "turn", "greet", "--done")
     assert passes(project, loop_id)
     ok(project, "gc")
-    assert not Path(turn["folder"]).exists(), "its loop is over, and somebody asked to clean up"
+    assert not Path(turn["folder"]).exists(), "its loop is done, and somebody asked to clean up"
 
 
 def test_a_pause_leaves_the_turn_open_and_a_stop_leaves_the_work(project):
@@ -256,7 +256,7 @@ def test_a_pause_leaves_the_turn_open_and_a_stop_leaves_the_work(project):
     ok(project, "loop", "stop", loop_id)
     found = until(lambda: turn["folder"] in (done := project.run("loop", "turn", "greet")).stderr and done)
     assert "is failed" in found.stderr
-    assert (Path(turn["folder"]) / "hello.py").read_text().startswith("def greet")
+    kept_work(project, turn)
     assert turn["folder"] in shown(project, loop_id)["skill_state"]["errors"][-1]["message"]
 
 

@@ -130,9 +130,9 @@ def _workspace(context: Context, fix: bool) -> Iterator[Symptom]:
         else:
             yield Symptom(what, "ok", "none")
     for folder, loop_id in left_by_hand(context).items():
-        # Never removed by us while its loop goes on: it is somebody's work, and nowhere else.
+        # Not removed by us before its loop is done: it is somebody's work, and nowhere else.
         said = f"{shown(folder)}: done by hand for {loop_id}, and never handed in"
-        yield Symptom("work not handed in", "note", said, f"take over what you need; `loopwright loop turn {loop_id}`")
+        yield Symptom("work not handed in", "note", said, "take over what is good of it, then remove it")
     if fix:
         recover(context)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from loopwright.errors import LoopwrightError
+from loopwright.loop.model import Completed
 from loopwright.loop.workshop import work_of
 from loopwright.sandbox import place
 from loopwright.sandbox.model import Place
@@ -20,14 +21,15 @@ def left_by_hand(context: Context) -> dict[Path, str]:
 
 
 def still_wanted(context: Context) -> frozenset[Path]:
-    """Sandboxes with work that is nowhere else, of loops that are not over, or not ours: only a person removes them."""
+    """Sandboxes with work that is nowhere else, of loops that are not done, or not ours: only a person removes them."""
     loops = {work_of(loop_id): loop_id for loop_id in store_of(context).ids()}
     found = place.unfinished(context.wanted_sandbox_root())
-    return frozenset(folder for folder, work in found.items() if work not in loops or _goes_on(context, loops[work]))
+    return frozenset(folder for folder, work in found.items() if work not in loops or _may_go_on(context, loops[work]))
 
 
-def _goes_on(context: Context, loop_id: str) -> bool:
+def _may_go_on(context: Context, loop_id: str) -> bool:
     try:
-        return not store_of(context).load(loop_id).is_over
+        # One that was stopped, or failed, can be tried again.
+        return not isinstance(store_of(context).load(loop_id).phase, Completed)
     except LoopwrightError:
         return True  # what can't be read may still go on
