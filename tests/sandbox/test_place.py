@@ -58,3 +58,29 @@ def test_a_strangers_folder_is_never_taken_for_a_leftover(tmp_path):
     (tmp_path / "mine").mkdir()
     (tmp_path / ".mine").mkdir()
     assert place.leftovers(tmp_path) == []
+
+
+def test_work_by_hand_stays_until_it_is_let_go(tmp_path):
+    owned = place.claim(tmp_path, "loop-1")
+    folder = owned.place.folder
+    place.keep_unfinished(folder, "loop-of-ann")
+    assert place.is_unfinished(folder)
+    assert place.unfinished(tmp_path) == {}, "somebody works there still"
+    assert place.kept(tmp_path) == []
+    owned.close(keep=False)
+    assert place.unfinished(tmp_path) == {folder: "loop-of-ann"}
+    assert place.leftovers(tmp_path) == []
+    again = place.claim(tmp_path, "loop-1")
+    assert again.place.folder != folder
+    place.keep_unfinished(again.place.folder, "loop-of-ann")
+    place.let_go(again.place.folder)
+    assert not place.is_unfinished(again.place.folder)
+    again.close(keep=False)
+    assert not again.place.folder.exists()
+
+
+def test_one_that_a_person_asked_to_keep_is_nobodys_unfinished_work(tmp_path):
+    owned = place.claim(tmp_path, "run-1")
+    owned.close(keep=True)
+    assert place.kept(tmp_path) == [owned.place.folder]
+    assert place.unfinished(tmp_path) == {}
