@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -164,19 +164,17 @@ def take_turn(
             else:
                 turn = _turn(agent, asked, admission)
                 words = _written_down(asked, turn.prompt, booth)
-                is_by_hand = isinstance(agent, WorksOutside)
-                outside = Outside(booth.sandbox, is_confined=not is_by_hand)
-                start = _Starter(agent.name, admission, asked, settings, cancellation, meter)
+                outside = Outside(booth.sandbox, is_confined=not isinstance(agent, WorksOutside))
+                start = _Starter(agent, admission, asked, settings, cancellation, meter)
                 try:
-                    take = _by_hand(agent, booth) if is_by_hand else agent.take
-                    answer = _with_way_on(agent, take(turn, start))
+                    answer = _with_way_on(agent, _taken(agent, turn, start, booth))
                     answer = replace(answer, session=session_named(answer.session, booth.redactor))
                     meter.session = answer.session
                 finally:
                     meter.read_to_the_end()
                     meter.session = meter.session or meter.used.session
                     meter.outside = outside.written()
-                    record = replace(start.record(turn, is_by_hand=is_by_hand), **words, outside=meter.outside)
+                    record = replace(start.record(turn), **words, outside=meter.outside)
         cancellation.raise_if_requested()
     except BaseException as problem:
         # What it was given and what it used is on record also of a turn that somebody ended.
@@ -239,19 +237,15 @@ def _turn(agent: Agent, asked: Asked, admission: Admission) -> Turn:
     )
 
 
-def _by_hand(agent: Agent, booth: Booth) -> Callable[[Turn, Starter], Answer | NoAnswer]:
+def _taken(agent: Agent, turn: Turn, start: Starter, booth: Booth) -> Answer | NoAnswer:
     """Hours of a person's work must not go with the sandbox: it stays until that is kept, or they gave it up."""
     folder = booth.sandbox.place.folder
-
-    def take(turn: Turn, start: Starter) -> Answer | NoAnswer:
-        if turn.may_write:
-            place.keep_unfinished(folder, booth.work)
-        answer = agent.take(turn, start)
-        if isinstance(answer, NoAnswer) and answer.reason is Reason.REFUSED:
-            place.let_go(folder)
-        return answer
-
-    return take
+    if isinstance(agent, WorksOutside) and turn.may_write:
+        place.keep_unfinished(folder, booth.work)
+    answer = agent.take(turn, start)
+    if isinstance(agent, WorksOutside) and isinstance(answer, NoAnswer) and answer.reason is Reason.REFUSED:
+        place.let_go(folder)
+    return answer
 
 
 def _with_way_on(agent: Agent, answer: Answer | NoAnswer) -> Answer | NoAnswer:
@@ -272,14 +266,15 @@ class _Starter:
 
     def __init__(
         self,
-        agent: str,
+        agent: Agent,
         admission: Admission,
         asked: Asked,
         settings: AgentSettings,
         cancellation: Cancellation,
         meter: Meter,
     ) -> None:
-        self._agent = agent
+        self._agent = agent.name
+        self._is_by_hand = isinstance(agent, WorksOutside)
         self._asked = asked
         self._admission = admission
         self._way = way_out(admission, settings, may_use_web=asked.may_use_web)
@@ -328,7 +323,7 @@ class _Starter:
         self._meter.note(ran, wanted_s=timeout_s, given_s=given_s)
         return ran
 
-    def record(self, turn: Turn, *, is_by_hand: bool) -> TurnRecord:
+    def record(self, turn: Turn) -> TurnRecord:
         """What the turn was given."""
         program = self._admission.program
         return TurnRecord(
@@ -336,8 +331,8 @@ class _Starter:
             turn.role.value,
             program=str(program.path) if program is not None else "",
             version=program.shown_version if program is not None else "",
-            isolation=BY_HAND if is_by_hand else self._admission.booth.sandbox.confinement.used,
-            network="open" if is_by_hand else self._way.said,
+            isolation=BY_HAND if self._is_by_hand else self._admission.booth.sandbox.confinement.used,
+            network="open" if self._is_by_hand else self._way.said,
             refused=self._refused,
             budget=turn.budget,
             context=str(turn.context.relative_to(turn.mailbox)) if turn.context is not None else "",
