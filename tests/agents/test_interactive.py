@@ -106,13 +106,11 @@ def test_what_nobody_hands_in_is_over_with_its_time(mailbox):
 
 @pytest.mark.parametrize("data", [b"", b"{", b'{"type": "elsewhere"}', b'{"type": "given_up"}', b"[" * 100_000])
 def test_what_somebody_put_there_otherwise_is_no_answer(mailbox, data):
-    outcome = taken(turn_for(mailbox))
-    (mailbox / "waiting").write_bytes(data)
-    (mailbox / "waiting").rename(mailbox / "handed-in.json")
-    bell = os.open(mailbox / "bell", os.O_WRONLY)
-    os.write(bell, b"\n")
-    os.close(bell)
-    answer = outcome()
+    def start(argv, **more):
+        (mailbox / "handed-in.json").write_bytes(data)
+        return start_plainly(argv, **more)
+
+    answer = InteractiveAgent("me").take(turn_for(mailbox), start)
     assert isinstance(answer, NoAnswer)
     assert answer.reason is Reason.INVALID_ANSWER
 

@@ -210,6 +210,9 @@ def _written_down(asked: Asked, prompt: str, booth: Booth) -> dict[str, Any]:
 def _turn(agent: Agent, asked: Asked, admission: Admission) -> Turn:
     sandbox, session = admission.booth.sandbox, asked.session
     prompt = asked.prompt
+    if isinstance(agent, WorksOutside):
+        # Whoever takes it sits elsewhere, mostly in the checkout.
+        prompt = f"{asked.book.part('by_hand', folder=str(sandbox.place.repo))}\n\n{prompt}"
     if isinstance(agent, CanResume):
         known = session is not None and admission.home is not None
         if known and agent.knows(admission.home or Path(), sandbox.place.repo, session or ""):

@@ -56,6 +56,7 @@ _PARTS: dict[str, tuple[str, ...]] = {
     "known_tasks": ("known",),
     "most_tasks": ("most",),
     "resumed": (),
+    "by_hand": ("folder",),
     "schema": ("schema",),
     "repair": ("problem",),
     "again": ("problem",),
