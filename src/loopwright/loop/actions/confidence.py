@@ -165,10 +165,9 @@ def _keep(
     try:
         report = said.as_report() if isinstance(said, SelfRating) else SelfReport()
         desk.reflections.keep(work, report, question.point)
-    except OSError as problem:
-        told += f"; not kept as a reflection: {problem.strerror}"
-    except LoopwrightError as problem:
-        told += f"; not kept as a reflection: {problem.message}"
+    except (OSError, LoopwrightError) as problem:
+        why = problem.message if isinstance(problem, LoopwrightError) else problem.strerror
+        told += f"; not kept as a reflection: {why}"
     with desk.store.changing(loop.loop_id) as opened:
         opened.apply(c.NoteProgress(text=told, by=WORKER), WORKER)
 
