@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from loopwright.agents.failover import takeover_in_words
 from loopwright.loop import events as e
-from loopwright.loop.model import Budget, Hold, Spent, Validation
+from loopwright.loop.model import Budget, Hold, Loop, OpenTurn, Spent, Validation
 from loopwright.wording.catalogue import ENGLISH, Catalogue
 
 _MOST_NAMES = 5
@@ -115,10 +115,21 @@ def _of_work(event: e.Event, say: Catalogue) -> str:
             return _of_turns(event, say)
 
 
+def beside_the_work(loop: Loop, say: Catalogue) -> str | None:
+    """What is going on where no action is under way: somebody is asked how sure they are, or plans tasks."""
+    return _asked(loop.open_turn, say) if loop.under_way is None and loop.open_turn is not None else None
+
+
+def _asked(turn: OpenTurn, say: Catalogue) -> str:
+    if turn.is_question:
+        return say.words("{agent} is asked how sure it is", agent=turn.agent)
+    return say.words("{agent} is asked", agent=turn.agent)
+
+
 def _of_turns(event: e.Event, say: Catalogue) -> str:
     match event:
         case e.TurnBegun(turn=turn):
-            asked = say.words("{agent} is asked", agent=turn.agent)
+            asked = _asked(turn, say)
             return asked + (say.words(" about task {task_id}", task_id=turn.task_id) if turn.task_id else "")
         case e.AgentChanged(takeover=one):
             return say.told(takeover_in_words(one))

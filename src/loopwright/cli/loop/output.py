@@ -18,7 +18,7 @@ from loopwright.loop.guidance import way_on
 from loopwright.loop.model import Budget, Completed, Decision, Held, Loop, Spent, Task
 from loopwright.loop.projection import document_of, progress_of
 from loopwright.loop.rules import status_of
-from loopwright.loop.sentences import hold_in_words, validation_in_words
+from loopwright.loop.sentences import beside_the_work, hold_in_words, validation_in_words
 from loopwright.verbs.context import Context
 from loopwright.verbs.loop.look import has_worker
 
@@ -74,6 +74,8 @@ def _say_work(loop: Loop) -> None:
         what = f" {task.id}: {task.description}" if task is not None else ""
         since = words("since {at}", at=loop.under_way.started_at)
         _say_section(words("Now"), [f"{loop.under_way.action}{what}, {since}"])
+    elif (beside := beside_the_work(loop, spoken())) is not None:
+        _say_section(words("Now"), [beside])
     done = sum(task.status == "completed" for task in loop.tasks)
     _say_section(
         told(f"Tasks, {done} of {len(loop.tasks)} done"), [line for task in loop.tasks for line in _of_task(loop, task)]

@@ -15,7 +15,7 @@ from loopwright.loop.guidance import way_on
 from loopwright.loop.model import Action, Completed, Created, Failed, Held, Loop, Running
 from loopwright.loop.projection import progress_of
 from loopwright.loop.rules import status_of
-from loopwright.loop.sentences import hold_in_words, validation_in_words
+from loopwright.loop.sentences import beside_the_work, hold_in_words, validation_in_words
 from loopwright.verbs.loop.follow import Seen
 
 _BAR, _WIDE = 20, 100
@@ -192,13 +192,19 @@ def _facts(seen: Seen) -> list[Row]:
         at = loop.under_way
         task = loop.task(at.task_id or "")
         what = f"{at.action} {one_line(task.id)}" if task is not None else str(at.action)
-        rows.append((Span(words("now    "), "dim"), Span(what, "bold cyan"), Span(f"  {_since(seen)}", "dim")))
+        rows.append(_now(seen, what))
+    elif (beside := beside_the_work(loop, spoken())) is not None:
+        rows.append(_now(seen, one_line(beside)))
     if loop.validation.last_run_at:
         stale = "" if loop.is_validated else words(" (stale)")
         style = "green" if loop.validation.passed else "red"
         said = one_line(validation_in_words(loop.validation, spoken()))
         rows.append((Span(words("tests  "), "dim"), Span(said, style), Span(stale, "dim")))
     return [*rows, (Span(words("cost   "), "dim"), Span(cost_of(loop.spent, loop.budget)))]
+
+
+def _now(seen: Seen, what: str) -> Row:
+    return (Span(words("now    "), "dim"), Span(what, "bold cyan"), Span(f"  {_since(seen)}", "dim"))
 
 
 def _since(seen: Seen) -> str:
