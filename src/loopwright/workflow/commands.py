@@ -12,6 +12,7 @@ from loopwright.workflow.model import (
     Cost,
     Delivery,
     Limits,
+    OpenTurn,
     Origin,
     PlanRound,
     Profile,
@@ -172,10 +173,17 @@ class RecordReview(_Command, frozen=True, kw_only=True):
     review: Review
 
 
+class BeginTurn(_Command, frozen=True, kw_only=True):
+    """A call of an agent begins."""
+
+    turn: OpenTurn
+
+
 class CountCost(_Command, frozen=True, kw_only=True):
-    """A call of an agent is over."""
+    """A call of an agent is over; `turn` is what it was called when it began."""
 
     cost: Cost
+    turn: str | None = None
 
 
 class NoteTakeover(_Command, frozen=True, kw_only=True):
@@ -259,6 +267,7 @@ Command = (
     | EndLane
     | RecordVerification
     | RecordReview
+    | BeginTurn
     | CountCost
     | NoteTakeover
     | BeginFlight

@@ -262,6 +262,18 @@ class Cost(_Value, frozen=True, kw_only=True):
     tokens: int | None = None
     # Whether the sum was reported by the agent, or computed from a list of prices.
     is_computed: bool = False
+    # Whether its process died at it: it is paid for, and nobody has the answer.
+    is_cut_off: bool = False
+
+
+class OpenTurn(_Value, frozen=True, kw_only=True):
+    """A call of an agent that is under way and not paid for; when its process died, whoever comes next counts it."""
+
+    name: str
+    agent: str
+    role: str
+    stage: Stage
+    mailbox: str
 
 
 class Amounts(_Value, frozen=True, kw_only=True):
@@ -405,6 +417,7 @@ class Workflow(_Value, frozen=True, kw_only=True):
     verification: Verification | None = None
     review: Review | None = None
     costs: tuple[Cost, ...] = ()
+    open_turns: tuple[OpenTurn, ...] = ()
     takeovers: tuple[Takeover, ...] = ()
     loops: tuple[str, ...] = ()
     base: Base | None = None
@@ -442,8 +455,8 @@ class Workflow(_Value, frozen=True, kw_only=True):
         return self.approvals.get(key, NotRequested())
 
     def turns_of(self, role: str) -> int:
-        """How many turns agents took in a role."""
-        return sum(cost.role == role for cost in self.costs)
+        """How many turns agents took in a role, to their end."""
+        return sum(cost.role == role and not cost.is_cut_off for cost in self.costs)
 
     def is_signed(self, what: str, digest: str) -> bool:
         """Whether a person stands for this content."""

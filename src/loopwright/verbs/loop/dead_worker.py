@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from loopwright.agents.port import ReportsCost
-from loopwright.errors import AgentFailed
-from loopwright.kernel import process
 from loopwright.loop.paying import count_open_turn
 from loopwright.loop.store import LoopStore
-from loopwright.sandbox import place
 from loopwright.verbs.context import Context
+from loopwright.verbs.dead_turn import end_what_runs, reporter_of
 from loopwright.verbs.recover import recover
 
 
@@ -26,15 +23,5 @@ def _end_its_turn(context: Context, loop_id: str, actor: str) -> None:
     turn = store.load(loop_id).open_turn
     if turn is None:
         return
-    folder = Path(turn.mailbox).parent
-    if folder in place.leftovers(context.wanted_sandbox_root().resolve()):
-        process.end_family(str(folder))
-    count_open_turn(store, loop_id, _reporter(context, turn.agent), actor, context.tools().redactor)
-
-
-def _reporter(context: Context, name: str) -> ReportsCost | None:
-    try:
-        agent = context.open_agent(name)
-    except AgentFailed:
-        return None
-    return agent if isinstance(agent, ReportsCost) else None
+    end_what_runs(context, Path(turn.mailbox))
+    count_open_turn(store, loop_id, reporter_of(context, turn.agent), actor, context.tools().redactor)
