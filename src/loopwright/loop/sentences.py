@@ -7,10 +7,13 @@ from __future__ import annotations
 
 from loopwright.agents.failover import takeover_in_words
 from loopwright.loop import events as e
-from loopwright.loop.model import Budget, Hold, Loop, OpenTurn, Spent, Validation
+from loopwright.loop.marks import FIX
+from loopwright.loop.model import DESLOP, LOOK, Budget, Hold, Loop, OpenTurn, Spent, Task, Validation
 from loopwright.wording.catalogue import ENGLISH, Catalogue
 
 _MOST_NAMES = 5
+# Tasks that the loop makes itself, by the start of their names.
+_OURS = (FIX, LOOK, DESLOP)
 
 
 def sentence(event: e.Event, say: Catalogue = ENGLISH) -> str:
@@ -57,10 +60,10 @@ def _of_settings(event: e.Event, say: Catalogue) -> str:
             return rules if mode == "auto" else say.words("a person chooses what is next")
         case e.TaskAdded(task=task, before=before):
             where = say.words(" before {before}", before=before) if before else ""
-            facts = {"id": task.id, "where": where, "description": task.description}
+            facts = {"id": task.id, "where": where, "description": task_in_words(task, say)}
             return say.words("task {id} is added{where}: {description}", **facts)
         case e.TaskEdited(task=task):
-            return say.words("task {id} reads now: {description}", id=task.id, description=task.description)
+            return say.words("task {id} reads now: {description}", id=task.id, description=task_in_words(task, say))
         case e.TaskRemoved(task_id=task_id):
             return say.words("task {task_id} is removed", task_id=task_id)
         case e.TasksOrdered(task_ids=ids):
@@ -113,6 +116,11 @@ def _of_work(event: e.Event, say: Catalogue) -> str:
             return say.words("{action} went wrong: {message}", action=error.action, message=say.told(error.message))
         case _:
             return _of_turns(event, say)
+
+
+def task_in_words(task: Task, say: Catalogue) -> str:
+    """What is to be done: a person's and an agent's words as they are, what the loop says itself in this language."""
+    return say.told(task.description) if task.id.startswith(_OURS) else task.description
 
 
 def beside_the_work(loop: Loop, say: Catalogue) -> str | None:
