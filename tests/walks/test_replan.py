@@ -120,7 +120,9 @@ def test_an_answer_that_is_none_is_asked_for_once_more_and_is_no_try_and_each_tu
     assert done.exit_code == 0, done.stderr
     events = [json.loads(line) for line in done.stdout.splitlines()]
     told = [one for one in events if one["type"] == "replanned"]
-    assert [(one["usd"], one["tokens"]) for one in told] == [(0.5, None), (None, 7)]
+    assert [(one["usd"], one["tokens"], one["failure"]) for one in told] == [
+        (0.5, None, "invalid_answer"), (None, 7, None),
+    ]  # fmt: skip
 
 
 def test_a_replanner_at_its_limit_says_when_to_come_back_and_nothing_of_correcting_it(project):
@@ -266,3 +268,20 @@ def test_what_came_to_no_plan_is_in_the_result_all_the_same(project):
     result = project.latest()
     assert [(one["failure"], one["usd"]) for one in result["replanning"]] == [("rate_limited", 0.25)]
     assert (result["run_id"], result["envelope"]["error_code"]) == ("first", "STEP_FAILED")
+
+
+def test_an_agent_that_is_spelled_out_goes_by_its_kind_and_a_limit_is_only_whose_it_is(project):
+    project.plan(BAD, run_id="first")
+    project.write(
+        ".loopwright/config.toml",
+        '[agents]\nfailover = true\norder = ["two"]\n'
+        '[agents.two]\nkind = "scripted"\nturns = ".loopwright/turns.yaml"\n',
+    )
+    turns(project, {"fail": "crashed"})
+    done = project.run("run", "--replan-with", "command:echo mine; exit 7", "--json")
+    assert done.exit_code == 1
+    (changed,) = [one for one in map(json.loads, done.stdout.splitlines()) if one["type"] == "agent.changed"]
+    assert (changed["agent"], changed["by"]) == ("command", "two")
+    assert changed["message"] == "command could not go on (crashed): two took over as replanner"
+    assert "the agent two gave no plan: crashed" in done.stderr
+    assert "echo mine" not in done.stdout + done.stderr

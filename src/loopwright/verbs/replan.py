@@ -142,16 +142,16 @@ class Replanner:
         answer: Answer | NoAnswer | None = None
         try:
             answer = take_turn(agent, asked, booth, settings, self._cancellation, meter).answer
-            if isinstance(answer, Answer) and not answer.text.strip():
-                return NoAnswer(Reason.INVALID_ANSWER, "the answer is empty")
         finally:
             # Also of a turn that somebody stopped.
             self._tell(agent.name, asked.record, attempt, meter, answer)
+        if isinstance(answer, Answer) and not answer.text.strip():
+            return NoAnswer(Reason.INVALID_ANSWER, "the answer is empty")
         return answer
 
     def _tell(self, name: str, record: Path, attempt: int, meter: Meter, answer: Answer | NoAnswer | None) -> None:
         spent = counted(meter.used, answer if isinstance(answer, Answer) else None)
-        failure = answer.reason.value if isinstance(answer, NoAnswer) else "stopped" if answer is None else None
+        failure = _failure_of(answer)
         worked_s = round(meter.worked_s, 3)
         self.turns.append(
             ReplanTurn(
@@ -170,22 +170,35 @@ class Replanner:
             message=clean(failure.detail).text, until=told_end(failure, now),
         )  # fmt: skip
         self._takeovers.append(takeover)
-        said = clean(takeover_in_words(takeover))
-        self._emitter.emit(AgentChanged(called, by, failure.reason.value, takeover.until, said))
+        # An agent that is spelled out goes by its kind: how it is called is nobody else's to read.
+        name = self._agents[called].name
+        said = clean(takeover_in_words(replace(takeover, agent=name)))
+        self._emitter.emit(AgentChanged(name, by, failure.reason.value, takeover.until, said))
 
-    def _no_plan(self, name: str, answer: NoAnswer, next_back: str | None) -> AgentFailed:
-        ends = [end for end in (told_end(answer, self._context.clock()), next_back) if end is not None]
+    def _no_plan(self, called: str, answer: NoAnswer, next_back: str | None) -> AgentFailed:
+        name, reason, until = self._agents[called].name, answer.reason, told_end(answer, self._context.clock())
         detail = self._context.tools().redactor.clean(answer.detail).text
-        return _no_plan(name, answer, min(ends, default=None), detail, self._context.layout.turn(self.turns[-1].turn))
+        message = f"the agent {name} gave no plan: {reason}: {detail}"
+        if until is not None:
+            message = f"the agent {name} gave no plan: {reason} until {until}: {detail}"
+        back = min((end for end in (until, next_back) if end is not None), default=None)
+        return _no_plan(reason, message, back, self._context.layout.turn(self.turns[-1].turn))
 
 
-def _no_plan(name: str, answer: NoAnswer, until: str | None, detail: str, record: Path) -> AgentFailed:
-    reason = answer.reason
+def _failure_of(answer: Answer | NoAnswer | None) -> str | None:
+    match answer:
+        case None:
+            return "stopped"
+        case NoAnswer(reason):
+            return reason.value
+        case Answer(text):
+            return None if text.strip() else Reason.INVALID_ANSWER.value
+
+
+def _no_plan(reason: Reason, message: str, until: str | None, record: Path) -> AgentFailed:
     if until is not None:
-        message = f"the agent {name} gave no plan: {reason} until {until}: {detail}"
         hint = f"after {until}, or with another agent: `loopwright unlatch` and the same command again"
         return AgentFailed(reason, message, hint=hint)
-    message = f"the agent {name} gave no plan: {reason}: {detail}"
     if reason is Reason.RATE_LIMITED:
         hint = "later, or with another agent: `loopwright unlatch` and the same command again"
         return AgentFailed(reason, message, hint=hint)
