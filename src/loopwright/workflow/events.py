@@ -5,14 +5,13 @@ from __future__ import annotations
 import msgspec
 
 from loopwright.agents.failover import Takeover
+from loopwright.workflow.amounts import Amounts, Limits
 from loopwright.workflow.model import (
-    Amounts,
     Base,
     Control,
     Cost,
     Decision,
     Delivery,
-    Limits,
     OpenTurn,
     Origin,
     PlanRound,

@@ -13,6 +13,7 @@ import msgspec
 
 from loopwright.agents.failover import Takeover
 from loopwright.kernel.digest import digest_of
+from loopwright.workflow.amounts import Amounts, Limits
 
 
 class Stage(StrEnum):
@@ -274,25 +275,6 @@ class OpenTurn(_Value, frozen=True, kw_only=True):
     role: str
     stage: Stage
     mailbox: str
-
-
-class Amounts(_Value, frozen=True, kw_only=True):
-    """What was spent, as far as agents said."""
-
-    usd: float = 0.0
-    tokens: int = 0
-    wall_s: float = 0.0
-    turns: int = 0
-
-
-class Limits(_Value, frozen=True, kw_only=True):
-    """What may be spent; None is no limit."""
-
-    usd: float | None = None
-    tokens: int | None = None
-    wall_s: float | None = None
-    turns: int | None = None
-    iterations: int | None = None
 
 
 class Flight(_Value, frozen=True, kw_only=True):

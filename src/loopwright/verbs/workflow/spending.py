@@ -14,8 +14,9 @@ from loopwright.verbs.loop.control import actor, limits_for
 from loopwright.verbs.loop.control import store_of as loops_of
 from loopwright.verbs.workflow.names import store_of
 from loopwright.verbs.workflow.open_turns import count_the_dead
+from loopwright.workflow.amounts import Amounts
 from loopwright.workflow.flight import left_of, used_up
-from loopwright.workflow.model import Amounts, Flight, Workflow
+from loopwright.workflow.model import Flight, Workflow
 
 _LIMITED = ("usd", "tokens", "wall_s", "turns")
 
