@@ -1,6 +1,7 @@
 """What the tests with the real agents show, item by item: counted from the `shows` marks of the tests that there are.
 
-A plugin of pytest, too: it runs in the process that collects them, and writes down what it found.
+A plugin of pytest, too: it runs in the process that collects them, and writes down what it found. As a program it
+compares that with what passed when the tests last ran, so that the table claims nothing that did not hold.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 _OUT = "AGENTS_MATRIX"
+# Written by tests/conftest.py at the end of the tests.
+PASSED = ROOT / ".cache" / "shown.json"
 # What each agent has to show, in the words of the table.
 ITEMS = {
     "file": "a turn writes a file by a tool call, and ends",
@@ -84,3 +87,23 @@ def table(agents: tuple[str, ...], counted: Mapping[tuple[str, str], int]) -> li
         cells = [str(counted.get((agent, item), NOT_SHOWN.get((agent, item), "**none**"))) for agent in agents]
         lines.append(f"| {says} | " + " | ".join(cells) + " |")
     return lines
+
+
+def not_passed(counted: Mapping[tuple[str, str], int], passed: Path) -> list[str]:
+    """What the table counts and the last run of the tests did not show."""
+    try:
+        found: list[list[str]] = json.loads(passed.read_bytes())
+    except OSError:
+        return ["no tests ran here yet: make test"]
+    held = Counter((agent, item) for agent, item in found)
+    return [
+        f"{agent}: {ITEMS.get(item, item)}: {held[agent, item]} of {number} tests passed"
+        for (agent, item), number in sorted(counted.items())
+        if held[agent, item] != number
+    ]
+
+
+if __name__ == "__main__":
+    problems = not_passed(shown(), PASSED)
+    print("\n".join(problems) or "agents: all that the table counts has passed")
+    sys.exit(1 if problems else 0)

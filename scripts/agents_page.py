@@ -49,9 +49,11 @@ def page(head: str) -> str:
             ),
         ]
     tests = [
+        "\n*Accepted from*: the oldest version with which these tests were tried; [how](../agents.md#versions).",
         "\n## What is tested\n",
         "How many tests show it with the real program, in the version above, against a model of our own. This table is",
-        "counted from them (`tests/real_agents`); CI runs them all, and skips none.\n",
+        "counted from them (`tests/real_agents`); CI runs them all, skips none, and fails where one that is counted",
+        "did not pass.\n",
         *agents_matrix.table(tuple(OURS), agents_matrix.shown()),
     ]
     prices = ["\n## Prices\n", "US dollars for a million tokens; a dash is what nobody said, and costs as other input."]

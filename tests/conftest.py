@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -52,6 +53,8 @@ def cold_starts(monkeypatch):
 
 
 def pytest_runtest_setup(item):
+    for mark in item.iter_markers("shows"):
+        item.user_properties.append(("shows", json.dumps([item.callspec.params["agent"], *mark.args])))
     for mark in item.iter_markers("needs"):
         tool = mark.args[0]
         if tool == "root" and os.geteuid() != 0:
@@ -83,8 +86,19 @@ def _say_faults(reporter):
         reporter.write_line(f"{number:>7,}  {what}")
 
 
+def _keep_what_was_shown(reporter, path):
+    """What the tests that passed show of the agents, for whoever compares it with the table of the docs."""
+    passed = [report for report in reporter.stats.get("passed", ()) if report.when == "call"]
+    shown = [json.loads(value) for report in passed for name, value in report.user_properties if name == "shows"]
+    with suppress(OSError):
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(json.dumps(sorted((agent, item) for agent, *items in shown for item in items)))
+
+
 def pytest_terminal_summary(terminalreporter, exitstatus, config):
     _say_faults(terminalreporter)
+    if not config.option.collectonly:
+        _keep_what_was_shown(terminalreporter, config.rootpath / ".cache" / "shown.json")
     if os.environ.get("NO_SKIPS") and terminalreporter.stats.get("skipped"):
         terminalreporter.write_line("NO_SKIPS: a skipped test is a failure here", red=True)
 

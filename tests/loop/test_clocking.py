@@ -7,7 +7,7 @@ from functools import reduce
 from loopwright.loop import events as e
 from loopwright.loop.clocking import Clocked, clocked, clocked_now
 from loopwright.loop.log import START, Line
-from loopwright.loop.model import Action, Hold, Holder, Worker
+from loopwright.loop.model import Action, Hold, Holder, OpenTurn, Worker
 
 WORKER = e.WorkerArrived(worker=Worker(pid=1, host="h", since=""))
 PAUSED = e.HoldPlaced(hold=Hold(holder=Holder.OPERATOR, code="paused", message="m", since=""))
@@ -51,3 +51,14 @@ def test_a_worker_that_died_did_not_work_until_the_next_one_came():
 
 def test_a_clock_that_is_set_back_takes_nothing_away():
     assert told((100, WORKER), (100, BEGUN), (130, PAUSED), (20, RESUMED), (10, DONE)).total_s == 30
+
+
+def test_a_question_after_the_work_is_work_and_has_a_time_of_its_own():
+    asked = e.TurnBegun(turn=OpenTurn(name="a-builder-after", agent="claude", mailbox="m", is_question=True))
+    paid = e.CostCounted(spent=e.Spent(), turn="a-builder-after")
+    clocks = told((0, WORKER), (0, BEGUN), (10, DONE), (12, asked))
+    assert clocked_now(clocks, at(15), has_worker=True).action_s == 3
+    clocks = told((0, WORKER), (0, BEGUN), (10, DONE), (12, asked), (20, paid), (50, PAUSED))
+    assert clocks.total_s == 18
+    amid = told((0, WORKER), (0, BEGUN), (5, asked), (7, paid))
+    assert clocked_now(amid, at(10), has_worker=True).action_s == 10, "a turn of the action is part of it"

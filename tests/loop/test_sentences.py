@@ -28,7 +28,8 @@ from loopwright.loop.model import (
     Worker,
 )
 from loopwright.loop.reports.model import TestResult
-from loopwright.loop.sentences import sentence
+from loopwright.loop.sentences import sentence, task_in_words
+from loopwright.wording.catalogue import catalogue_of
 
 NOW = "2026-01-01T00:00:00Z"
 TASK = Task(id="T-1", description="write it", tool="bash", mode="write", status="pending", created_at=NOW)
@@ -111,3 +112,20 @@ def test_an_event_in_words(event, text):
 
 def test_no_kind_of_event_is_without_a_sentence():
     assert {type(event) for event, _ in SENTENCES} == set(get_args(e.Event))
+
+
+@pytest.mark.parametrize(
+    ("task_id", "text", "said"),
+    [
+        ("F-1", "Fix what H1 found: a typo. mend it", "修复 H1 查明的问题：a typo. mend it"),
+        ("F-2", "The architect asks: look at it again", "架构师要求：再看一看"),
+        ("LOOK-1", "an architect looks at what was built", "架构师在看构建结果"),
+        ("DESLOP-1", "tidy up what was built", "整理构建结果"),
+        ("T-1", "tidy up what was built", "tidy up what was built"),
+    ],
+)
+def test_a_task_that_the_loop_made_is_said_in_the_readers_language_and_a_persons_words_stay(task_id, text, said):
+    task = Task(id=task_id, description=text, tool="claude", mode="write", status="pending", created_at="")
+    assert task_in_words(task, catalogue_of("zh")) == said
+    assert task_in_words(task, catalogue_of("en")) == text
+    assert said in sentence(e.TaskAdded(task=task), catalogue_of("zh"))

@@ -1,57 +1,55 @@
-"""What a doer said at a point of its work, kept in the form of the contract, by the rules of its workspace."""
+"""The reflection on a turn in a sandbox: what its doer said, in the form of the contract, with nothing secret in it."""
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
+from loopwright.reflection.capture.self_report import SelfReport
+from loopwright.reflection.capture.wanted import Floor
 from loopwright.reflection.model import MostLikelyWrong
-from loopwright.reflection.points import SelfRating, Work, has_point, keep_point
-from loopwright.reflection.store import read_one
+from loopwright.reflection.points import Moment, SelfRating, Work, has_point, reflection_on, without_secrets
 
 NOW_MS = 1_750_000_000_000
 
 
-def work(tmp_path, **more):
-    named = {"task_ref": "L/T-1", "session": "L-a-1-claude", "agent": "claude", "mode": "solo", "environment": {}}
-    return Work(**{"root": tmp_path / "project", **named, **more})
+def taken(said, files=(), earlier=0):
+    work = Work(task_ref="L/T-1", session="L-a-1-claude", agent="claude", files=files)
+    return reflection_on(work, said, Moment(repo="project", mode="solo", at_ms=NOW_MS, earlier=earlier), Floor())
 
 
-def test_a_capture_is_the_contracts_record_and_is_found_again(tmp_path):
-    about = work(tmp_path, files=("src/auth.py", "a.md"), environment={"MY_TOKEN": "s3cr3t-s3cr3t"})
-    said = SelfRating(
-        confidence=0.25,
-        most_likely_wrong=MostLikelyWrong(surface="data", description="it prints s3cr3t-s3cr3t " + "x" * 5000),
-    )
-    assert not has_point(about, "after")
-    stored = read_one(keep_point(about, "after", said, NOW_MS))
-    assert has_point(about, "after")
-    assert not has_point(about, "adversarial")
-    assert not has_point(work(tmp_path, session="L-a-1"), "after")
-    record = stored.reflection
-    assert stored.name == "L-a-1-claude-20250615T150640.000Z.after.capture.json"
+def test_a_record_is_the_contracts_and_a_claim_raises_its_risk():
+    wrong = MostLikelyWrong(surface="data", description="it prints")
+    said = SelfRating(confidence=0.25, most_likely_wrong=wrong).as_report()
+    record = taken(said, ("src/auth.py", "a.md"), earlier=1)
     assert (record.task_ref, record.session_id, record.repo) == ("L/T-1", "L-a-1-claude", "project")
+    assert (record.timestamp, record.confidence, record.most_likely_wrong) == ("2025-06-15T15:06:40.000Z", 0.25, wrong)
     assert record.files_changed == ["a.md", "src/auth.py"]
     assert record.risk.needs_review
-    assert record.most_likely_wrong.description.startswith("it prints [secret] xxx")
-    assert len(record.most_likely_wrong.description) < 4200
-    assert record.provenance.reflection_mode == "solo"
-    assert keep_point(about, "after", said, NOW_MS) != stored.path, "two of one moment are two"
+    assert (record.provenance.reflection_attempt, record.provenance.degraded) == (2, False)
+    assert not taken(SelfReport(is_whole=True), ("a.md",)).risk.needs_review
+    assert taken(said, ("a.md",)).risk.surface == "data"
 
 
-def test_an_answer_that_did_not_come_is_degraded_and_has_no_confidence(tmp_path):
-    record = read_one(keep_point(work(tmp_path), "before", None, NOW_MS)).reflection
+def test_an_answer_that_did_not_come_is_degraded_and_has_no_confidence():
+    record = taken(SelfReport())
     assert (record.confidence, record.provenance.degraded, record.risk.needs_review) == (None, True, False)
+    assert taken(SelfReport(is_whole=True), tuple(map(str, range(10_001)))).provenance.degraded
 
 
-@pytest.mark.parametrize(("by", "is_inside"), [("variable", False), ("workspace", True)])
-def test_the_folder_is_the_chosen_one_as_far_as_who_chose_is_trusted(tmp_path, by, is_inside):
-    elsewhere = tmp_path / "elsewhere"
-    environment = {"REFLECTION_DIR": str(elsewhere)} if by == "variable" else {}
-    config = tmp_path / "project" / ".loopwright" / "config.toml"
-    config.parent.mkdir(parents=True)
-    config.write_text(f"[reflection]\ndir = {json.dumps(str(elsewhere))}\n" if by == "workspace" else "")
-    path = keep_point(work(tmp_path, environment=environment), "before", SelfRating(confidence=1), NOW_MS)
-    assert path.is_relative_to(config.parent) is is_inside
-    assert path.is_relative_to(elsewhere) is not is_inside
+def test_a_secret_is_out_before_a_text_is_cut_and_the_names_of_fields_are_none():
+    about = "x" * 4090 + "s3cr3t-s3cr3t"
+    wrong = {"surface": "data", "description": about}
+    record = taken(SelfReport(0.5, wrong, about, is_whole=True), ("s3cr3t-s3cr3t.py",))
+    told = without_secrets(record, lambda text: text.replace("s3cr3t-s3cr3t", "***").replace("confidence", "***"))
+    assert told.most_likely_wrong.description == told.known_not_in_diff == "x" * 4090 + "***"
+    assert (told.files_changed, told.confidence) == (["***.py"], 0.5)
+    long = without_secrets(taken(SelfReport(0.5, wrong | {"description": "y" * 5000})), str)
+    assert len(long.most_likely_wrong.description) == 4096
+
+
+@pytest.mark.parametrize(("session", "is_there"), [("L-a-1-claude", True), ("L-a-1", False), ("L", False)])
+def test_a_point_is_found_again_by_its_whole_session(tmp_path, session, is_there):
+    (tmp_path / "L-a-1-claude-20250615T150640.000Z.after.capture.json").touch()
+    assert has_point(tmp_path, session, "after") is is_there
+    assert not has_point(tmp_path, session, "adversarial")
+    assert not has_point(tmp_path / "none", session, "after")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 
 import pytest
 from tests.walks.workflow_kit import BUILT, build_it, planner, prepare
@@ -126,6 +127,26 @@ def test_a_question_that_fails_is_unknown_and_fails_nothing(loops):
     assert told[0] == "the builder, asked before the work how sure it is: unknown, crashed: as written"
     assert told[2].startswith("the builder, asked as its own opponent how sure it is: unknown, invalid_answer")
     assert [one["point"] for one in corpus(loops.project)] == ["after"]
+
+
+def test_whoever_watches_sees_that_the_builder_is_asked_how_sure_it_is(loops):
+    waits = f"until [ -e {loops.project.root}/go ]; do sleep 0.05; done"
+    loops.configure([rates(0.9), {"role": "builder", "run": "touch done"}, rates(0.8, run=waits), rates(0.7)])
+    loop_id = loops.new("--task", "one")
+    loops.project.environment |= ON
+    with loops.started(loop_id) as worker:
+        command = loops.project.command("loop", "logs", loop_id, "--follow")
+        with subprocess.Popen(
+            command, cwd=loops.project.root, env=loops.project.environment, stdout=subprocess.PIPE, text=True
+        ) as seen:
+            assert any("develop is done" in line for line in seen.stdout)
+            assert any("scripted is asked how sure it is" in line for line in seen.stdout)
+            assert "Now\n  scripted is asked how sure it is" in loops.run("show", loop_id).stdout
+            chinese = loops.run("show", loop_id, env={"LANG": "zh_CN.UTF-8"}).stdout
+            assert "正在询问 scripted 有多大把握" in chinese
+            loops.project.write("go", "")
+            seen.stdout.read()
+        assert worker.wait(60) == 0
 
 
 def test_a_budget_has_room_for_the_work_first_and_a_question_without_room_is_unknown(loops):

@@ -68,6 +68,38 @@ def test_what_a_builder_says_of_its_work_is_merged_into_the_reflection_on_its_tu
     assert loops.project.run("reflect", "list").stdout.count(f"{loop_id}/T-") == 12
 
 
+@pytest.mark.parametrize("by", ["variable", "workspace"])
+def test_a_turn_and_its_points_are_kept_by_the_same_rules_masks_and_folder(loops, tmp_path, by):
+    elsewhere = tmp_path / "elsewhere"
+    key = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    said = {**REPORT, "most_likely_wrong": {"surface": "none", "description": f"it prints {key}"}}
+    asked = {"role": "builder", "answer": json.dumps({**said, "confidence": 0.9})}
+    rule = {"surface": "infra", "words": ["gadget"], "weight": 0.9, "because": "a gadget"}
+    section = f"[risk]\nrules = [{', '.join(_toml(rule) for rule in [rule])}]"
+    chosen = f"\n[reflection]\ndir = {json.dumps(str(elsewhere))}" if by == "workspace" else ""
+    work = leaves(said).replace("made.py", "gadget.py") + "; touch done"
+    loops.configure(turns=[asked, {"role": "builder", "run": work}, asked, asked], more=section + chosen)
+    loops.project.environment["REFLECTION_MODE"] = "solo"
+    if by == "variable":
+        loops.project.environment["REFLECTION_DIR"] = str(elsewhere)
+    loops.run("start", loops.new("--task", "one"))
+    shelf = read_shelf(elsewhere if by == "variable" else loops.project.own / "reflections")
+    # A workspace's own file may have come with a repository: it names no folder outside of it.
+    assert elsewhere.exists() is (by == "variable")
+    records = {one.point: one.reflection for one in shelf.stored}
+    assert set(records) == {None, "before", "after", "adversarial"}
+    assert len(loops.project.run("reflect", "list", "--json").json()["reflections"]) == 4
+    for point, one in records.items():
+        assert "it prints" in one.most_likely_wrong.description
+        assert key not in one.most_likely_wrong.description, point
+        assert one.risk.surface == ("none" if point == "before" else "infra"), point
+        assert (one.task_ref, one.repo) == (records[None].task_ref, records[None].repo)
+
+
+def _toml(rule):
+    return "{" + ", ".join(f"{name} = {json.dumps(value)}" for name, value in rule.items()) + "}"
+
+
 def test_what_an_agent_says_of_its_progress_is_heard_while_it_works(loops):
     note = shlex.quote(json.dumps({"text": "half of it is there"}))
     waits = (

@@ -120,7 +120,9 @@ def test_an_answer_that_is_none_is_asked_for_once_more_and_is_no_try_and_each_tu
     assert done.exit_code == 0, done.stderr
     events = [json.loads(line) for line in done.stdout.splitlines()]
     told = [one for one in events if one["type"] == "replanned"]
-    assert [(one["usd"], one["tokens"]) for one in told] == [(0.5, None), (None, 7)]
+    assert [(one["usd"], one["tokens"], one["failure"]) for one in told] == [
+        (0.5, None, "invalid_answer"), (None, 7, None),
+    ]  # fmt: skip
 
 
 def test_a_replanner_at_its_limit_says_when_to_come_back_and_nothing_of_correcting_it(project):
@@ -211,3 +213,75 @@ def test_a_secret_in_a_new_plan_stops_the_loop(project):
     done = project.run("run", "--replan-with", agent)
     assert done.exit_code == 99
     assert token.encode() not in project.everything_kept()
+
+
+def test_another_agent_takes_over_and_what_each_turn_cost_is_in_evidence_and_result(project):
+    project.plan(BAD, run_id="first")
+    config = (
+        'failover = true\norder = ["one", "two", "three"]\n'
+        '[agents.one]\nkind = "scripted"\nturns = ".loopwright/one.yaml"\n'
+        '[agents.two]\nkind = "command"\ncommand = "no-such-program-here"\n'
+        '[agents.three]\nkind = "scripted"\nturns = ".loopwright/three.yaml"\n'
+    )
+    project.write(".loopwright/config.toml", f"[agents]\n{config}")
+
+    def says(name, *answers):
+        items = [{"role": "replanner", **answer} for answer in answers]
+        project.write(f".loopwright/{name}.yaml", yaml.safe_dump({"turns": items}))
+
+    says("one", {"fail": "rate_limited", "reset_in_s": 100000, "usage": '{"usd": 0.25, "tokens": 1200}\n'})
+    says("three", {"answer": plan_text("exit 4"), "usd": 0.5}, {"answer": plan_text("echo ok > ok.txt"), "tokens": 7})
+    done = project.run("run", "--replan-with", "one", "--json")
+    assert done.exit_code == 0, done.stderr
+    events = [json.loads(line) for line in done.stdout.splitlines()]
+    changed = [(one["agent"], one["by"], one["code"]) for one in events if one["type"] == "agent.changed"]
+    # A limit lasts; what is missing is looked for again.
+    assert changed == [("one", "two", "rate_limited")] + [("two", "three", "agent_missing")] * 2
+    known = project.latest()["replanning"]
+    assert [(one["turn"], one["agent"], one["failure"], one["usd"], one["tokens"]) for one in known] == [
+        ("first-replan-1", "one", "rate_limited", 0.25, 1200),
+        ("first-replan-1-2", "two", "agent_missing", None, None),
+        ("first-replan-1-3", "three", None, 0.5, None),
+        (known[3]["turn"], "two", "agent_missing", None, None),
+        (known[4]["turn"], "three", None, None, 7),
+    ]  # fmt: skip
+    assert all((project.own / "turns" / one["turn"] / "turn.json").exists() for one in known)
+    runs = {one.name: json.loads((one / "evidence.json").read_text()) for one in (project.own / "runs").iterdir()}
+    last = project.latest()["run_id"]
+    assert "replanning" not in runs["first"]
+    assert runs[last]["replanning"] == known[3:]
+    (between,) = (one for name, one in runs.items() if name not in ("first", last))
+    assert between["replanning"] == known[:3]
+    summary = (project.own / "runs" / last / "summary.md").read_text()
+    assert f"three gave a plan: an untold sum, 7 tokens, 0.0 s; turns/{known[4]['turn']}" in summary
+    assert project.run("verify").exit_code == 0
+    text = (project.own / "runs" / last / "evidence.json").read_text()
+    (project.own / "runs" / last / "evidence.json").write_text(text.replace('"tokens": 7', '"tokens": 1'))
+    assert project.run("verify").exit_code == 13
+
+
+def test_what_came_to_no_plan_is_in_the_result_all_the_same(project):
+    project.plan(BAD, run_id="first")
+    turns(project, {"fail": "rate_limited", "usage": '{"usd": 0.25}\n'})
+    done = project.run("run", "--replan-with", "scripted:.loopwright/turns.yaml")
+    assert done.exit_code == 1
+    result = project.latest()
+    assert [(one["failure"], one["usd"]) for one in result["replanning"]] == [("rate_limited", 0.25)]
+    assert (result["run_id"], result["envelope"]["error_code"]) == ("first", "STEP_FAILED")
+
+
+def test_an_agent_that_is_spelled_out_goes_by_its_kind_and_a_limit_is_only_whose_it_is(project):
+    project.plan(BAD, run_id="first")
+    project.write(
+        ".loopwright/config.toml",
+        '[agents]\nfailover = true\norder = ["two"]\n'
+        '[agents.two]\nkind = "scripted"\nturns = ".loopwright/turns.yaml"\n',
+    )
+    turns(project, {"fail": "crashed"})
+    done = project.run("run", "--replan-with", "command:echo mine; exit 7", "--json")
+    assert done.exit_code == 1
+    (changed,) = [one for one in map(json.loads, done.stdout.splitlines()) if one["type"] == "agent.changed"]
+    assert (changed["agent"], changed["by"]) == ("command", "two")
+    assert changed["message"] == "command could not go on (crashed): two took over as replanner"
+    assert "the agent two gave no plan: crashed" in done.stderr
+    assert "echo mine" not in done.stdout + done.stderr

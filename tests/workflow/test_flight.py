@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from loopwright.workflow.amounts import Amounts, Limits
 from loopwright.workflow.flight import left_of, used_by, used_up
-from loopwright.workflow.model import Amounts, Flight, Limits, Stage
+from loopwright.workflow.model import Flight, Stage
 
 
 def flight(**limits):

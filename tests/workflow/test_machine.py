@@ -8,15 +8,14 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from loopwright.kernel.codec import from_json, to_json
 from loopwright.workflow import commands as c
 from loopwright.workflow import events as e
+from loopwright.workflow.amounts import Amounts, Limits
 from loopwright.workflow.blockers import Blocker
 from loopwright.workflow.model import (
     PROFILES,
-    Amounts,
     Archived,
     Base,
     Decision,
     Key,
-    Limits,
     Origin,
     Review,
     Round,

@@ -75,6 +75,7 @@ class LiveProgress:
                 | events.SecretSeen()
                 | events.Replanning()
                 | events.Replanned()
+                | events.AgentChanged()
                 | events.GaveUp()
             ):
                 self._print(event)

@@ -101,6 +101,21 @@ class Link(_Record, frozen=True, kw_only=True):
     evidence_sha256: str
 
 
+class ReplanTurn(_Record, frozen=True, kw_only=True):
+    """One turn of whoever was asked for a new plan, and what it cost; None is what nobody said.
+
+    `turn` is its folder among the workspace's turns, `attempt` the how-manieth new plan was asked for.
+    """
+
+    agent: str
+    attempt: int
+    turn: str
+    failure: str | None
+    usd: float | None
+    tokens: int | None
+    worked_s: float
+
+
 class Evidence(_Record, frozen=True, kw_only=True, omit_defaults=True):
     """A run's whole record."""
 
@@ -131,3 +146,5 @@ class Evidence(_Record, frozen=True, kw_only=True, omit_defaults=True):
     previous: Link | None
     loop_id: str | None = None
     workflow: str | None = None
+    # The turns since the run before this one that were paid for a new plan: this run's, where one gave it.
+    replanning: list[ReplanTurn] = []

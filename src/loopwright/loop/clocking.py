@@ -1,7 +1,7 @@
 """How long a loop was worked on, told from its event log. Pure.
 
-Work is an action under way with a worker at it: a pause is none, nor is waiting for a person's choice, nor the time
-between the last sign of a worker that died and the next one's arrival.
+Work is an action under way, or a question about one, with a worker at it: a pause is none, nor is waiting for a
+person's choice, nor the time between the last sign of a worker that died and the next one's arrival.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ class Clocked(msgspec.Struct, frozen=True, kw_only=True):
     action_s: float = 0.0
     at: str | None = None
     is_at_work: bool = False
+    # The turn that is all that is worked at: whoever did an action that is done is asked about it.
+    question: str | None = None
     has_worker: bool = False
     holds: frozenset[str] = frozenset()
 
@@ -61,7 +63,11 @@ def _after(clocks: Clocked, event: e.Event) -> Clocked:
         case e.WorkerLeft():
             return replace(clocks, has_worker=False)
         case e.ActionStarted():
-            return replace(clocks, is_at_work=True, action_s=0.0)
+            return replace(clocks, is_at_work=True, action_s=0.0, question=None)
+        case e.TurnBegun(turn=turn) if not clocks.is_at_work:
+            return replace(clocks, is_at_work=True, action_s=0.0, question=turn.name)
+        case e.CostCounted(turn=str(turn)) if clocks.question == turn:
+            return replace(clocks, is_at_work=False, question=None)
         case e.ActionDone() | e.ActionAbandoned():
             return replace(clocks, is_at_work=False)
         case _:

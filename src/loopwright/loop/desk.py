@@ -13,9 +13,8 @@ from loopwright.kernel.clock import Clock
 from loopwright.kernel.process import Cancellation, Freezer
 from loopwright.loop.craft import Craft, Plain
 from loopwright.loop.model import Loop
-from loopwright.loop.reflecting import Reflect, nobody
+from loopwright.loop.reflecting import Nobody, Reflections
 from loopwright.loop.store import LoopStore
-from loopwright.reflection.model import CaptureMode
 from loopwright.runner.model import Environment, Limits
 from loopwright.runner.order import Tools
 from loopwright.sandbox.model import Request
@@ -55,11 +54,9 @@ class Desk(msgspec.Struct, frozen=True):
     freezer: Freezer
     ask: Ask
     book: Book
-    # Whether builders are asked how sure they are.
-    reflection: CaptureMode = "off"
     craft: Craft = Plain()
-    # Told of each turn whose work is kept.
-    reflect: Reflect = nobody
+    # Who keeps what builders say of their work; where somebody does they are asked how sure they are, too.
+    reflections: Reflections = Nobody()
 
     def agent_of(self, loop: Loop) -> str:
         """Who works on a loop; one that was made before there was an agent takes the one that there is now."""

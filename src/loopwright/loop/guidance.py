@@ -54,6 +54,11 @@ def lifted_by(hold: Hold, loop: Loop) -> str:
             assert_never(hold.holder)
 
 
+def in_the_way(holds: tuple[Hold, ...]) -> tuple[Hold, ...]:
+    """What is to be lifted now: what is next can be chosen only when nothing else holds the loop."""
+    return tuple(hold for hold in holds if hold.code != CHOICE_REQUIRED) or holds
+
+
 def way_on(loop: Loop, *, has_worker: bool) -> tuple[str, ...]:
     """What to type next, the most likely first; each is a command, or a sentence with commands in it."""
     name = loop.loop_id
@@ -67,7 +72,7 @@ def way_on(loop: Loop, *, has_worker: bool) -> tuple[str, ...]:
         case Running():
             return (f"loopwright loop resume {name}",)
         case Held(holds=holds):
-            return tuple(lifted_by(hold, loop) for hold in holds)
+            return tuple(lifted_by(hold, loop) for hold in in_the_way(holds))
         case Completed() if loop.validation.run_id:
             return (f"loopwright verify {loop.validation.run_id}",)
         case Completed():

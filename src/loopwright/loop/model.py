@@ -32,6 +32,8 @@ class Action(StrEnum):
 
 # A task of this name looks at the work: what its agent answers counts, what it changes does not.
 LOOK = "LOOK-"
+# A task that tidies up.
+DESLOP = "DESLOP-"
 # The hold of a loop whose tests pass though a task came to nothing.
 TASK_FAILED = "task_failed"
 # Each of these is an iteration; the other two are bookkeeping.

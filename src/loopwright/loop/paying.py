@@ -5,15 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from loopwright.agents.port import Answer, ReportsCost, Used
-from loopwright.kernel import codec
 from loopwright.loop import commands as c
-from loopwright.loop.model import OpenTurn, Spent
+from loopwright.loop.model import Spent
 from loopwright.loop.store import LoopStore
 from loopwright.redaction.redactor import Redactor
-from loopwright.runner.meter import LAST_LOOK, counted, session_named
+from loopwright.runner.meter import counted, session_named, used_at_last
 
 SHELL = "bash"
-_MOST_BYTES = 1 << 16
 
 
 def spent_on(agent: str, used: Used, worked_s: float, answer: Answer | None) -> Spent:
@@ -39,7 +37,8 @@ def count_open_turn(
         turn = opened.loop.open_turn
         if turn is None:
             return
-        used = _used(turn, reporter, store.paths(loop_id).progress / "turns" / turn.name / LAST_LOOK)
+        record = store.paths(loop_id).progress / "turns" / turn.name
+        used = used_at_last(reporter, Path(turn.mailbox), record)
         spent = spent_on(turn.agent, used, 0.0, None)
         opened.apply(c.Count(spent=spent, task_id=turn.task_id, turn=turn.name, role=turn.role), actor)
         under_way = None if turn.is_question else opened.loop.under_way
@@ -47,14 +46,3 @@ def count_open_turn(
         if session is not None and under_way is not None and turn.name.startswith(f"{under_way.id}-"):
             # Whoever goes on with the action goes on with what the agent had in mind.
             opened.apply(c.PauseAction(action_id=under_way.id, session=session), actor)
-
-
-def _used(turn: OpenTurn, reporter: ReportsCost | None, last_look: Path) -> Used:
-    """From its mailbox where that is still there, else what was seen of it last."""
-    mailbox = Path(turn.mailbox)
-    if reporter is not None and mailbox.is_dir():
-        return reporter.used(mailbox, is_over=True)
-    try:
-        return codec.from_json(last_look.read_bytes()[:_MOST_BYTES], Used)
-    except (OSError, codec.Undecodable):
-        return Used()

@@ -1,26 +1,44 @@
-"""What is known of a builder's turn when its work is kept, for whoever makes a reflection of it."""
+"""Who keeps reflections on a builder's turns: what a loop asks of them. That nobody does is the rule."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import Protocol
 
 import msgspec
 
+from loopwright.reflection.capture.self_report import SelfReport
+from loopwright.reflection.model import Point
+from loopwright.reflection.points import Work
 
-class Built(msgspec.Struct, frozen=True, kw_only=True):
-    """One turn's work. `report` is what the agent says of it; `hooked` what a hook in its sandbox made of the same."""
 
-    task_ref: str
-    agent: str
-    session: str
-    files: tuple[str, ...]
+class Left(msgspec.Struct, frozen=True):
+    """What is in a mailbox: what the agent says of its work, and what a hook in its sandbox made of the same."""
+
     report: bytes
     hooked: tuple[bytes, ...]
 
 
-Reflect = Callable[[Built], None]
+class Reflections(Protocol):
+    """`is_on` tells whether anybody asked for them."""
+
+    is_on: bool
+
+    def keep(self, work: Work, said: SelfReport | Left, point: Point | None = None) -> None:
+        """Write one; `OSError` or an error of ours where that can't be done."""
+
+    def has(self, work: Work, point: Point) -> bool:
+        """Whether one is there of this session and point."""
 
 
-def nobody(built: Built) -> None:
+class Nobody:
     """Nobody asked for reflections."""
-    del built
+
+    is_on = False
+
+    def keep(self, work: Work, said: SelfReport | Left, point: Point | None = None) -> None:
+        """Nothing."""
+
+    def has(self, work: Work, point: Point) -> bool:
+        """None."""
+        del work, point
+        return False

@@ -21,7 +21,7 @@ from loopwright.loop.choice import (
 )
 from loopwright.loop.decisions import answer_decision, ask_decisions
 from loopwright.loop.evolve import evolve
-from loopwright.loop.guidance import lifted_by
+from loopwright.loop.guidance import in_the_way, lifted_by
 from loopwright.loop.model import (
     ITERATIONS,
     TASK_FAILED,
@@ -428,11 +428,13 @@ def _error(action: Action, message: str | None, loop: Loop) -> tuple[e.Event, ..
 def _illegal(loop: Loop, move: str) -> Refused:
     status, legal = status_of(loop.phase), ", ".join(_MOVES[type(loop.phase)])
     said = f"the loop {loop.loop_id} is {status}, and can't {move}"
+    if isinstance(loop.phase, Held):  # not everything that holds it is lifted by the same command
+        return refused("illegal_move", said, "; ".join(lifted_by(one, loop) for one in in_the_way(loop.phase.holds)))
     return refused("illegal_move", said, f"from {status} it can: {legal}")
 
 
 def _still_held(loop: Loop, holds: tuple[Hold, ...]) -> Refused:
-    return Refused(tuple(Blocker(f"held_{one.holder}", one.message, lifted_by(one, loop)) for one in holds))
+    return Refused(tuple(Blocker(f"held_{one.holder}", one.message, lifted_by(one, loop)) for one in in_the_way(holds)))
 
 
 def _too_few(loop: Loop, most: int) -> Refused:

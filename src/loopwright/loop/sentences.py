@@ -7,10 +7,13 @@ from __future__ import annotations
 
 from loopwright.agents.failover import takeover_in_words
 from loopwright.loop import events as e
-from loopwright.loop.model import Budget, Hold, Spent, Validation
+from loopwright.loop.marks import FIX
+from loopwright.loop.model import DESLOP, LOOK, Budget, Hold, Loop, OpenTurn, Spent, Task, Validation
 from loopwright.wording.catalogue import ENGLISH, Catalogue
 
 _MOST_NAMES = 5
+# Tasks that the loop makes itself, by the start of their names.
+_OURS = (FIX, LOOK, DESLOP)
 
 
 def sentence(event: e.Event, say: Catalogue = ENGLISH) -> str:
@@ -57,10 +60,10 @@ def _of_settings(event: e.Event, say: Catalogue) -> str:
             return rules if mode == "auto" else say.words("a person chooses what is next")
         case e.TaskAdded(task=task, before=before):
             where = say.words(" before {before}", before=before) if before else ""
-            facts = {"id": task.id, "where": where, "description": task.description}
+            facts = {"id": task.id, "where": where, "description": task_in_words(task, say)}
             return say.words("task {id} is added{where}: {description}", **facts)
         case e.TaskEdited(task=task):
-            return say.words("task {id} reads now: {description}", id=task.id, description=task.description)
+            return say.words("task {id} reads now: {description}", id=task.id, description=task_in_words(task, say))
         case e.TaskRemoved(task_id=task_id):
             return say.words("task {task_id} is removed", task_id=task_id)
         case e.TasksOrdered(task_ids=ids):
@@ -115,14 +118,28 @@ def _of_work(event: e.Event, say: Catalogue) -> str:
             return _of_turns(event, say)
 
 
+def task_in_words(task: Task, say: Catalogue) -> str:
+    """What is to be done: a person's and an agent's words as they are, what the loop says itself in this language."""
+    return say.told(task.description) if task.id.startswith(_OURS) else task.description
+
+
+def beside_the_work(loop: Loop, say: Catalogue) -> str | None:
+    """What is going on where no action is under way: somebody is asked how sure they are, or plans tasks."""
+    return _asked(loop.open_turn, say) if loop.under_way is None and loop.open_turn is not None else None
+
+
+def _asked(turn: OpenTurn, say: Catalogue) -> str:
+    if turn.is_by_hand:
+        return say.words("a turn waits for {agent} (`loopwright loop turn` shows it)", agent=turn.agent)
+    if turn.is_question:
+        return say.words("{agent} is asked how sure it is", agent=turn.agent)
+    return say.words("{agent} is asked", agent=turn.agent)
+
+
 def _of_turns(event: e.Event, say: Catalogue) -> str:
     match event:
         case e.TurnBegun(turn=turn):
-            asked = (
-                say.words("a turn waits for {agent} (`loopwright loop turn` shows it)", agent=turn.agent)
-                if turn.is_by_hand
-                else say.words("{agent} is asked", agent=turn.agent)
-            )
+            asked = _asked(turn, say)
             return asked + (say.words(" about task {task_id}", task_id=turn.task_id) if turn.task_id else "")
         case e.AgentChanged(takeover=one):
             return say.told(takeover_in_words(one))

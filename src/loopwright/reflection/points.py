@@ -1,13 +1,12 @@
-"""Keeps what a doer said at one of three points of its work, as `reflection.v1` of work that git does not see yet.
+"""The reflection on a turn in a sandbox, as `reflection.v1`: who asks knows its files, git does not see them yet.
 
-The hook asks git what changed; here the work is in a sandbox, and whoever asks knows its files. Rules, threshold and
-folder are found as the hook finds them: by variables, the user's file, and the workspace's as far as that is trusted.
+Of a turn's end, or of one of three points at which its doer was asked how sure it is: the same record in both cases.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -15,26 +14,16 @@ import msgspec
 from msgspec import Meta
 from msgspec.structs import replace
 
-from loopwright.reflection.capture import folder as records
 from loopwright.reflection.capture import session as sessions
-from loopwright.reflection.capture.secrets_out import without_secrets
-from loopwright.reflection.capture.wanted import Wanted
+from loopwright.reflection.capture.self_report import SelfReport
+from loopwright.reflection.capture.wanted import Floor
 from loopwright.reflection.change import Change
-from loopwright.reflection.model import (
-    SCHEMA,
-    Capture,
-    CaptureMode,
-    MostLikelyWrong,
-    Point,
-    Provenance,
-    Reflection,
-    Risk,
-)
+from loopwright.reflection.model import SCHEMA, CaptureMode, MostLikelyWrong, Point, Provenance, Reflection, Risk
 from loopwright.reflection.risk import Claim, evaluate_risk_floor, raised_by
-from loopwright.workspace.layout import user_home
 
 _MOST_FILES = 10_000
 _LONGEST_TEXT = 4096
+_TEXTS = ("task_ref", "agent", "session_id", "repo", "known_not_in_diff")
 
 
 class SelfRating(msgspec.Struct, frozen=True, kw_only=True):
@@ -44,75 +33,78 @@ class SelfRating(msgspec.Struct, frozen=True, kw_only=True):
     most_likely_wrong: MostLikelyWrong | None = None
     known_not_in_diff: str | None = None
 
+    def as_report(self) -> SelfReport:
+        """The same claims as of a report that was left."""
+        wrong = msgspec.to_builtins(self.most_likely_wrong)
+        return SelfReport(self.confidence, wrong, self.known_not_in_diff, is_whole=True)
+
 
 class Work(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked about: whose work, under which names it is found again, and the files of it so far."""
+    """What a reflection is on: whose work, under which names it is found again, and the files of it so far."""
 
-    root: Path
-    environment: Mapping[str, str]
-    mode: CaptureMode
     task_ref: str
     session: str
     agent: str
-    files: Sequence[str] = ()
+    files: tuple[str, ...] = ()
 
 
-def keep_point(work: Work, point: Point, said: SelfRating | None, moment_ms: int) -> Path:
-    """Write one capture; None is an answer that did not come: the record says `degraded`, and no confidence."""
-    wanted = _wanted(work)
-    folder = _folder(wanted)
-    name = records.free_name(folder, sessions.safe_name(work.session), moment_ms, point)
-    capture = Capture(point=point, reflection=_reflection(work, wanted, said, moment_ms))
-    records.write_record(folder, name, without_secrets(msgspec.to_builtins(capture), work.environment))
-    return Path(folder, name)
+class Moment(msgspec.Struct, frozen=True, kw_only=True):
+    """When and where it is taken, and how many there are of its session already."""
+
+    repo: str
+    mode: CaptureMode
+    at_ms: int
+    earlier: int
 
 
-def has_point(work: Work, point: Point) -> bool:
-    """Whether this session was asked at this point already."""
-    found = _wanted(work)
-    name_of = sessions.safe_name(work.session)
-    # Another session's name may begin like this one: only what is as long is of this one.
-    start, end, length = f"{name_of}-", f".{point}{sessions.CAPTURE_SUFFIX}", len(sessions.file_name(name_of, 0, point))
-    folder = Path(found.folder or found.own_folder)
-    names = os.listdir(folder) if folder.is_dir() else []
-    return any(len(name) == length and name.startswith(start) and name.endswith(end) for name in names)
-
-
-def _wanted(work: Work) -> Wanted:
-    return Wanted(str(work.root), work.environment.get("HOME") or str(user_home()), work.environment)
-
-
-def _folder(wanted: Wanted) -> str:
-    if wanted.folder is not None:
-        Path(wanted.folder).mkdir(parents=True, exist_ok=True)
-        return wanted.folder
-    records.make_workspace_folder(wanted.root, wanted.flavour)
-    return wanted.own_folder
-
-
-def _reflection(work: Work, wanted: Wanted, said: SelfRating | None, moment_ms: int) -> Reflection:
-    wrong, known = (said.most_likely_wrong, said.known_not_in_diff) if said is not None else (None, None)
-    if wrong is not None:
-        wrong = replace(wrong, description=wrong.description[:_LONGEST_TEXT])
+def reflection_on(work: Work, said: SelfReport, moment: Moment, floor: Floor) -> Reflection:
+    """The record, texts whole: what is secret in them is found only while it is in one piece."""
     files = tuple(sorted(set(work.files)))
-    floor = evaluate_risk_floor(files, None, None, wanted.floor.threshold, wanted.floor.rules)
-    claim = Claim(wrong.surface if wrong is not None else None, said.confidence if said is not None else None)
+    verdict = evaluate_risk_floor(files, threshold=floor.threshold, rules=floor.rules)
+    wrong = said.most_likely_wrong
+    claim = Claim(wrong["surface"] if wrong else None, said.confidence)
     return Reflection(
         schema=SCHEMA,
-        task_ref=work.task_ref[:_LONGEST_TEXT],
-        agent=work.agent[:_LONGEST_TEXT],
-        session_id=work.session[:_LONGEST_TEXT],
-        timestamp=sessions.iso(moment_ms),
-        repo=work.root.name or "root",
-        confidence=said.confidence if said is not None else None,
-        most_likely_wrong=wrong,
-        known_not_in_diff=known[:_LONGEST_TEXT] if known is not None else None,
-        risk=msgspec.convert(raised_by(floor, claim).record(), Risk),
+        task_ref=work.task_ref,
+        agent=work.agent,
+        session_id=work.session,
+        timestamp=sessions.iso(moment.at_ms),
+        repo=moment.repo or "root",
+        confidence=said.confidence,
+        most_likely_wrong=msgspec.convert(wrong, MostLikelyWrong | None),
+        known_not_in_diff=said.known_not_in_diff,
+        risk=msgspec.convert(raised_by(verdict, claim).record(), Risk),
         files_changed=Change(files).shown_files()[:_MOST_FILES],
         provenance=Provenance(
             source="stop-hook",
-            reflection_attempt=1,
-            degraded=said is None or not wanted.is_sound or len(files) > _MOST_FILES,
-            reflection_mode=work.mode,
+            reflection_attempt=moment.earlier + 1,
+            degraded=not said.is_whole or len(files) > _MOST_FILES,
+            reflection_mode=moment.mode,
         ),
     )
+
+
+def without_secrets(record: Reflection, clean: Callable[[str], str]) -> Reflection:
+    """Every text of it cleaned, and then no longer than a record holds."""
+
+    def told(text: str) -> str:
+        return clean(text)[:_LONGEST_TEXT]
+
+    wrong = record.most_likely_wrong
+    texts = {name: told(text) for name in _TEXTS if (text := getattr(record, name)) is not None}
+    return replace(
+        record,
+        most_likely_wrong=replace(wrong, description=told(wrong.description)) if wrong is not None else None,
+        risk=replace(record.risk, reason=told(record.risk.reason)),
+        files_changed=[told(path) for path in record.files_changed],
+        **texts,
+    )
+
+
+def has_point(folder: Path, session: str, point: Point) -> bool:
+    """Whether this session was asked at this point already."""
+    name_of = sessions.safe_name(session)
+    # Another session's name may begin like this one: only what is as long is of this one.
+    start, end, length = f"{name_of}-", f".{point}{sessions.CAPTURE_SUFFIX}", len(sessions.file_name(name_of, 0, point))
+    names = os.listdir(folder) if folder.is_dir() else []
+    return any(len(name) == length and name.startswith(start) and name.endswith(end) for name in names)

@@ -11,6 +11,7 @@ from loopwright.evidence.model import (
     Evidence,
     FindingRecord,
     IsolationRecord,
+    ReplanTurn,
     SandboxRecord,
     SetOrNot,
     StepRecord,
@@ -24,7 +25,7 @@ from loopwright.redaction.model import Finding, Redacted
 from loopwright.redaction.redactor import Redactor, Scanned
 from loopwright.runner.model import Environment, Failure
 from loopwright.runner.order import Order, Tools
-from loopwright.runner.summary import summary_of
+from loopwright.runner.summary import in_words, summary_of
 from loopwright.sandbox.open import Sandbox
 from loopwright.version import VERSION
 
@@ -106,10 +107,11 @@ class Draft:
                 )
             )
 
-    def write_summary(self, folder: RunFolder, redactor: Redactor) -> None:
+    def write_summary(self, folder: RunFolder, redactor: Redactor, replanning: tuple[ReplanTurn, ...]) -> None:
         """The page for people."""
         goal = self.plan.goal if self.plan else ""
-        text = summary_of(folder.run_id, goal, self.steps, self._isolation, self.changed, self.notes)
+        notes = (*self.notes, *map(in_words, replanning))
+        text = summary_of(folder.run_id, goal, self.steps, self._isolation, self.changed, notes)
         self.files[SUMMARY] = folder.write(SUMMARY, redactor.clean(text))
 
     def evidence(self, order: Order, tools: Tools, run_id: str, duration_s: float) -> Evidence:
@@ -144,6 +146,7 @@ class Draft:
             previous=None,
             loop_id=order.origin.loop_id,
             workflow=order.origin.workflow,
+            replanning=list(order.replanning),
         )
 
     def env_status(self) -> dict[str, SetOrNot]:

@@ -112,6 +112,16 @@ class Replanned(msgspec.Struct, frozen=True):
     path: str
 
 
+class AgentChanged(msgspec.Struct, frozen=True):
+    """Whoever was asked for a new plan could not go on, and another agent took over; in words, and by its facts."""
+
+    agent: str
+    by: str
+    code: str
+    until: str | None
+    message: Redacted
+
+
 class RunEnded(msgspec.Struct, frozen=True):
     """A run is over and its evidence is published."""
 
@@ -136,7 +146,7 @@ class GaveUp(msgspec.Struct, frozen=True):
 
 Event = (
     RunStarted | PlanRead | SandboxOpened | StepStarted | CommandStarted | OutputSeen | CommandEnded
-    | CheckJudged | StepEnded | SecretSeen | Replanning | Replanned | RunEnded | GaveUp
+    | CheckJudged | StepEnded | SecretSeen | Replanning | Replanned | AgentChanged | RunEnded | GaveUp
 )  # fmt: skip
 Listener = Callable[[Event], None]
 

@@ -5,11 +5,12 @@ Only `loopwright run` writes them. Each begins with its envelope.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
 
-from loopwright.evidence.model import Evidence
+from loopwright.evidence.model import Evidence, ReplanTurn
 from loopwright.evidence.store import EVIDENCE, PATCH, SUMMARY, redacted_to_text
 from loopwright.kernel import codec
 from loopwright.kernel.files import write_durably
@@ -72,6 +73,8 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     relaxed_rules: dict[str, str]
     findings: list[dict[str, str]]
     steps: list[StepLine]
+    # Every turn for a new plan that the command paid for, also those that no later run tells of.
+    replanning: list[ReplanTurn]
 
 
 class Blocker(msgspec.Struct, frozen=True, kw_only=True):
@@ -105,7 +108,14 @@ def envelope_of(
     )
 
 
-def write_result(path: Path, envelope: Envelope, evidence: Evidence, folder: Path, message: Redacted) -> None:
+def write_result(
+    path: Path,
+    envelope: Envelope,
+    evidence: Evidence,
+    folder: Path,
+    message: Redacted,
+    replanning: Sequence[ReplanTurn] = (),
+) -> None:
     """Replace the result file."""
     result = Result(
         envelope=envelope,
@@ -143,6 +153,7 @@ def write_result(path: Path, envelope: Envelope, evidence: Evidence, folder: Pat
             )
             for step in evidence.steps
         ],
+        replanning=list(replanning),
     )
     write_durably(path, codec.to_yaml(result, redacted_to_text))
 

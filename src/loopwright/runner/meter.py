@@ -21,6 +21,7 @@ from loopwright.redaction.redactor import Redactor
 
 _LOOK_EVERY_S = 0.25
 _OVER = "budget"
+_MOST_BYTES = 1 << 16
 # What a turn had used when we last looked, beside its record: whoever comes after a crash finds it there.
 LAST_LOOK = "usage.json"
 
@@ -60,6 +61,16 @@ _N = TypeVar("_N", int, float)
 
 def _larger(one: _N | None, other: _N | None) -> _N | None:
     return max((amount for amount in (one, other) if amount is not None), default=None)
+
+
+def used_at_last(reporter: ReportsCost | None, mailbox: Path, record: Path) -> Used:
+    """Of a turn that nobody is at any more: from its mailbox where that is there, else what was seen of it last."""
+    if reporter is not None and mailbox.is_dir():
+        return reporter.used(mailbox, is_over=True)
+    try:
+        return codec.from_json((record / LAST_LOOK).read_bytes()[:_MOST_BYTES], Used)
+    except (OSError, codec.Undecodable):
+        return Used()
 
 
 class Meter:

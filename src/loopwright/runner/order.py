@@ -7,6 +7,7 @@ from typing import Protocol
 import msgspec
 
 from loopwright.errors import LoopwrightError
+from loopwright.evidence.model import ReplanTurn
 from loopwright.evidence.store import Origin, RunStore
 from loopwright.kernel.clock import Clock
 from loopwright.kernel.process import Freezer
@@ -38,6 +39,8 @@ class Order(msgspec.Struct, frozen=True):
     origin: Origin = Origin()
     run_id: str | None = None
     observer: Observer | None = None
+    # What was paid for its plan.
+    replanning: tuple[ReplanTurn, ...] = ()
 
     @property
     def stop_at_failure(self) -> bool:

@@ -67,7 +67,7 @@ def run_plan(order: Order, tools: Tools, emitter: Emitter, cancellation: Cancell
         except Stopped:
             draft.fail(failure_of(_interrupted(cancellation), tools.redactor))
         if draft.failure is None:
-            draft.write_summary(folder, tools.redactor)
+            draft.write_summary(folder, tools.redactor, order.replanning)
         evidence = draft.evidence(order, tools, folder.run_id, time.monotonic() - began)
         evidence = tools.store.publish(folder, evidence)
     finally:

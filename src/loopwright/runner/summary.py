@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from loopwright.evidence.model import IsolationRecord, StepRecord
+from loopwright.evidence.model import IsolationRecord, ReplanTurn, StepRecord
 
 _MOST_FILES = 50
 
@@ -43,3 +43,12 @@ def summary_of(
     lines += [f"Note: {note}" for note in notes]
     lines += ["", f"Check it: `loopwright verify {run_id}`. Repeat it: `loopwright rerun {run_id}`.", ""]
     return "\n".join(lines)
+
+
+def in_words(turn: ReplanTurn) -> str:
+    """Who was asked for a new plan, what came of it and what it cost."""
+    usd = "an untold sum" if turn.usd is None else f"{turn.usd:.4f} USD"
+    tokens = "untold" if turn.tokens is None else f"{turn.tokens:,}"
+    said = "gave a plan" if turn.failure is None else f"gave none ({turn.failure})"
+    cost = f"{usd}, {tokens} tokens, {turn.worked_s:.1f} s"
+    return f"asked for a new plan ({turn.attempt}), {turn.agent} {said}: {cost}; turns/{turn.turn}"

@@ -16,9 +16,11 @@ from loopwright.kernel import codec
 from loopwright.kernel.files import shown
 from loopwright.reflection.capture.lock import SessionLock
 from loopwright.reflection.capture.take import Occasion, Taking
+from loopwright.reflection.capture.wanted import Wanted
 from loopwright.reflection.model import CaptureMode, MostLikelyWrong, Point
 from loopwright.reflection.store import Shelf, Stored, read_one, read_shelf
 from loopwright.verbs.context import Context
+from loopwright.workspace.layout import user_home
 
 _WITHIN_S = 60.0
 _COLUMNS = (
@@ -83,10 +85,16 @@ def capture_mode(context: Context) -> CaptureMode:
     return "solo" if mode == "solo" else "orchestrated" if mode == "orchestrated" else "off"
 
 
+def wanted_of(context: Context) -> Wanted:
+    """Where this workspace's reflections are kept, as the hook finds it: a workspace is trusted less than its user."""
+    home = context.environment.get("HOME") or str(user_home())
+    return Wanted(str(context.layout.root), home, context.environment)
+
+
 def folder_of(context: Context) -> Path:
     """Where this workspace's reflections are."""
-    chosen = context.environment.get("REFLECTION_DIR") or context.settings.values.reflection.dir
-    return context.project / Path(chosen).expanduser() if chosen else context.layout.reflections
+    wanted = wanted_of(context)
+    return Path(wanted.folder or wanted.own_folder)
 
 
 def shelf(context: Context) -> Shelf:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
 import msgspec
 from msgspec.structs import replace
 
-from loopwright.agents.port import Agent, Role
 from loopwright.errors import Latched, LoopwrightError, MaxRetries
-from loopwright.evidence.model import Evidence
+from loopwright.evidence.model import Evidence, ReplanTurn
 from loopwright.evidence.store import EVIDENCE, PATCH, SUMMARY
 from loopwright.kernel.files import shown, write_durably
 from loopwright.kernel.process import Cancellation
@@ -22,10 +21,9 @@ from loopwright.runner.latest import envelope_of, write_blocker, write_result
 from loopwright.runner.model import Failure
 from loopwright.runner.order import Order
 from loopwright.runner.run_plan import Finished, announce_end, run_plan
-from loopwright.verbs.by_hand import require_a_program
 from loopwright.verbs.context import Context
 from loopwright.verbs.recover import latch, latches, recover
-from loopwright.verbs.replan import Failed, ask_for_plan, can_be_replanned
+from loopwright.verbs.replan import Failed, Replanner, can_be_replanned
 from loopwright.workspace.layout import record_choice
 
 
@@ -50,21 +48,18 @@ def run(context: Context, request: RunRequest, listener: Listener, cancellation:
     record_choice(context.layout)
     recover(context)
     emitter = Emitter(listener)
-    # Before the run: a name that does not exist should not come to light after an hour of work.
-    agent = context.open_agent(request.replan_with) if request.replan_with is not None else None
-    if agent is not None:
-        require_a_program(agent, Role.REPLANNER)
-        context.prompts()
+    wanted = request.replan_with
+    replanner = Replanner(context, wanted, emitter, cancellation) if wanted is not None else None
     path = request.plan or context.layout.plan
     first = _once(context, path, lambda: read_plan_file(path), emitter, cancellation)
-    if agent is None or first.failure is None:
+    if replanner is None or first.failure is None:
         return RunReport(first.evidence, first.folder, first.failure, (first.evidence.run_id,))
-    return _reflect(context, agent, path, first, emitter, cancellation)
+    return _reflect(context, replanner, path, first, emitter, cancellation)
 
 
 def _reflect(
     context: Context,
-    agent: Agent,
+    replanner: Replanner,
     path: Path,
     first: Finished,
     emitter: Emitter,
@@ -74,45 +69,60 @@ def _reflect(
     tries = context.settings.values.run.max_retries
     seen = {first.evidence.plan_source_hash}
     attempts = [first.evidence.run_id]
-    last, plan = first, _bytes_or_nothing(path)
+    last, plan, told = first, _bytes_or_nothing(path), 0
     for number in range(1, tries + 1):
         if last.failure is None or not can_be_replanned(last.failure):
             break
         failed = Failed(last, last.failure, plan, number, tries)
-        answer = ask_for_plan(context, agent, failed, emitter, cancellation)
+        try:
+            answer = replanner.plan_for(failed)
+        except LoopwrightError:
+            # No run comes after it: what was paid for is in the result of the last one.
+            settle(context, path, last, last.failure, replanner.turns)
+            raise
         if answer is None or answer.digest in seen:
             continue
         seen.add(answer.digest)
         plan = answer.plan
         _clear_own_latch(context, attempts)
         _keep_plan(context, path, plan)
-        last = _once(context, path, partial(bytes, plan), emitter, cancellation)
+        last = _once(context, path, partial(bytes, plan), emitter, cancellation, replanner.turns, told)
+        told = len(replanner.turns)
         attempts.append(last.evidence.run_id)
     failure = last.failure
     if failure is not None and can_be_replanned(failure):
         _clear_own_latch(context, attempts)
-        failure = _give_up(context, path, last, failure, tries)
+        failure = _give_up(context, path, last, failure, tries, replanner.turns)
         emitter.emit(GaveUp(last.evidence.run_id, tries, failure.code, failure.message, failure.hint))
     return RunReport(last.evidence, last.folder, failure, tuple(attempts))
 
 
 def _once(
-    context: Context, path: Path, read: Callable[[], bytes], emitter: Emitter, cancellation: Cancellation
+    context: Context,
+    path: Path,
+    read: Callable[[], bytes],
+    emitter: Emitter,
+    cancellation: Cancellation,
+    replanning: Sequence[ReplanTurn] = (),
+    told: int = 0,
 ) -> Finished:
-    """One attempt, from the latch to the latch."""
+    """One attempt, from the latch to the latch; so many turns are in the evidence of an earlier one already."""
     plan: bytes | LoopwrightError
     try:
         plan = _latched(context) or read()
     except LoopwrightError as problem:
         plan = problem
-    order = Order(_name(context, path), plan, context.room(), context.step_environment())
+    paid = tuple(replanning[told:])
+    order = Order(_name(context, path), plan, context.room(), context.step_environment(), replanning=paid)
     finished = run_plan(order, context.tools(), emitter, cancellation)
-    settle(context, path, finished, finished.failure)
+    settle(context, path, finished, finished.failure, replanning)
     announce_end(finished, finished.failure, emitter)
     return finished
 
 
-def settle(context: Context, path: Path, finished: Finished, failure: Failure | None) -> None:
+def settle(
+    context: Context, path: Path, finished: Finished, failure: Failure | None, replanning: Sequence[ReplanTurn] = ()
+) -> None:
     """Write the latest files, the blocker card and the latch, as the outcome demands."""
     layout, evidence = context.layout, finished.evidence
     written = [str(layout.result), str(finished.folder / EVIDENCE)]
@@ -126,14 +136,17 @@ def settle(context: Context, path: Path, finished: Finished, failure: Failure | 
         latch(context, evidence.run_id, f"{failure.code}: {_first_line(failure)}")
     if failure is not None and failure.code != "LATCHED":
         write_blocker(layout.blocker, envelope, evidence, finished.folder, failure)
-    write_result(layout.result, envelope, evidence, finished.folder, failure.message if failure else evidence.message)
+    message = failure.message if failure else evidence.message
+    write_result(layout.result, envelope, evidence, finished.folder, message, replanning)
 
 
 def _first_line(failure: Failure) -> str:
     return " ".join(failure.message.text.splitlines()[:2])
 
 
-def _give_up(context: Context, path: Path, last: Finished, why_last: Failure, tries: int) -> Failure:
+def _give_up(
+    context: Context, path: Path, last: Finished, why_last: Failure, tries: int, replanning: Sequence[ReplanTurn]
+) -> Failure:
     why = why_last.message.text.splitlines()[0]
     problem = MaxRetries(
         f"a new plan was asked for {tries} times; the last run still fails: {why}",
@@ -141,7 +154,7 @@ def _give_up(context: Context, path: Path, last: Finished, why_last: Failure, tr
     )
     clean = context.tools().redactor.clean
     failure = replace(why_last, code=problem.code, message=clean(problem.message), hint=problem.hint)
-    settle(context, path, last, failure)
+    settle(context, path, last, failure, replanning)
     return failure
 
 

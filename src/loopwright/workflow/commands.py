@@ -5,13 +5,13 @@ from __future__ import annotations
 import msgspec
 
 from loopwright.agents.failover import Takeover
+from loopwright.workflow.amounts import Amounts, Limits
 from loopwright.workflow.model import (
-    Amounts,
     Base,
     Control,
     Cost,
     Delivery,
-    Limits,
+    OpenTurn,
     Origin,
     PlanRound,
     Profile,
@@ -172,10 +172,17 @@ class RecordReview(_Command, frozen=True, kw_only=True):
     review: Review
 
 
+class BeginTurn(_Command, frozen=True, kw_only=True):
+    """A call of an agent begins."""
+
+    turn: OpenTurn
+
+
 class CountCost(_Command, frozen=True, kw_only=True):
-    """A call of an agent is over."""
+    """A call of an agent is over; `turn` is what it was called when it began."""
 
     cost: Cost
+    turn: str | None = None
 
 
 class NoteTakeover(_Command, frozen=True, kw_only=True):
@@ -259,6 +266,7 @@ Command = (
     | EndLane
     | RecordVerification
     | RecordReview
+    | BeginTurn
     | CountCost
     | NoteTakeover
     | BeginFlight

@@ -5,14 +5,14 @@ from __future__ import annotations
 import msgspec
 
 from loopwright.agents.failover import Takeover
+from loopwright.workflow.amounts import Amounts, Limits
 from loopwright.workflow.model import (
-    Amounts,
     Base,
     Control,
     Cost,
     Decision,
     Delivery,
-    Limits,
+    OpenTurn,
     Origin,
     PlanRound,
     Profile,
@@ -170,10 +170,17 @@ class WorkReviewed(_Event, frozen=True, kw_only=True, tag="review.verdict"):
     review: Review
 
 
+class TurnBegun(_Event, frozen=True, kw_only=True, tag="turn.begun"):
+    """An agent is asked."""
+
+    turn: OpenTurn
+
+
 class CostCounted(_Event, frozen=True, kw_only=True, tag="cost"):
     """A call of an agent is over, and paid for."""
 
     cost: Cost
+    turn: str | None = None
 
 
 class AgentChanged(_Event, frozen=True, kw_only=True, tag="agent.changed"):
@@ -256,6 +263,7 @@ Event = (
     | LaneEnded
     | WorkVerified
     | WorkReviewed
+    | TurnBegun
     | CostCounted
     | AgentChanged
     | FlightBegun

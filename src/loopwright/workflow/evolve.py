@@ -115,10 +115,8 @@ def _built(workflow: Workflow, event: e.Event, at: str) -> Workflow:
             return replace(workflow, verification=verification)
         case e.WorkReviewed(review=review):
             return replace(workflow, review=review)
-        case e.CostCounted(cost=cost):
-            return replace(workflow, costs=(*workflow.costs, cost))
-        case e.AgentChanged(takeover=takeover):
-            return replace(workflow, takeovers=(*workflow.takeovers, takeover))
+        case e.TurnBegun() | e.CostCounted() | e.AgentChanged():
+            return _asked(workflow, event)
         case e.FlightBegun() | e.FlightAt() | e.FlightEnded():
             return replace(workflow, flight=_flown(workflow, event, at))
         case e.SpecsNoted() | e.DeltaFitted() | e.PrecedenceGiven() | e.ChangeArchived() | e.ArchiveSettled():
@@ -127,6 +125,19 @@ def _built(workflow: Workflow, event: e.Event, at: str) -> Workflow:
             return _taken_back(workflow)
         case _:
             raise ValueError(f"{type(event).__name__} does not follow on anything")
+
+
+def _asked(workflow: Workflow, event: e.TurnBegun | e.CostCounted | e.AgentChanged) -> Workflow:
+    match event:
+        case e.TurnBegun(turn=turn):
+            return replace(workflow, open_turns=(*workflow.open_turns, turn))
+        case e.CostCounted(cost=cost, turn=name):
+            others = tuple(one for one in workflow.open_turns if one.name != name)
+            return replace(workflow, costs=(*workflow.costs, cost), open_turns=others)
+        case e.AgentChanged(takeover=takeover):
+            return replace(workflow, takeovers=(*workflow.takeovers, takeover))
+        case _:
+            assert_never(event)
 
 
 def _taken_back(workflow: Workflow) -> Workflow:

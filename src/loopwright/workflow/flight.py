@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from loopwright.workflow.model import Amounts, Flight
+from loopwright.workflow.amounts import Amounts
+from loopwright.workflow.model import Flight
 
 LANDED = "done"
 _WORDS = {"usd": "US dollars", "tokens": "tokens", "wall_s": "seconds of work", "turns": "turns of agents"}

@@ -13,6 +13,7 @@ import msgspec
 
 from loopwright.agents.failover import Takeover
 from loopwright.kernel.digest import digest_of
+from loopwright.workflow.amounts import Amounts, Limits
 
 
 class Stage(StrEnum):
@@ -262,25 +263,18 @@ class Cost(_Value, frozen=True, kw_only=True):
     tokens: int | None = None
     # Whether the sum was reported by the agent, or computed from a list of prices.
     is_computed: bool = False
+    # Whether its process died at it: it is paid for, and nobody has the answer.
+    is_cut_off: bool = False
 
 
-class Amounts(_Value, frozen=True, kw_only=True):
-    """What was spent, as far as agents said."""
+class OpenTurn(_Value, frozen=True, kw_only=True):
+    """A call of an agent that is under way and not paid for; when its process died, whoever comes next counts it."""
 
-    usd: float = 0.0
-    tokens: int = 0
-    wall_s: float = 0.0
-    turns: int = 0
-
-
-class Limits(_Value, frozen=True, kw_only=True):
-    """What may be spent; None is no limit."""
-
-    usd: float | None = None
-    tokens: int | None = None
-    wall_s: float | None = None
-    turns: int | None = None
-    iterations: int | None = None
+    name: str
+    agent: str
+    role: str
+    stage: Stage
+    mailbox: str
 
 
 class Flight(_Value, frozen=True, kw_only=True):
@@ -405,6 +399,7 @@ class Workflow(_Value, frozen=True, kw_only=True):
     verification: Verification | None = None
     review: Review | None = None
     costs: tuple[Cost, ...] = ()
+    open_turns: tuple[OpenTurn, ...] = ()
     takeovers: tuple[Takeover, ...] = ()
     loops: tuple[str, ...] = ()
     base: Base | None = None
@@ -442,8 +437,8 @@ class Workflow(_Value, frozen=True, kw_only=True):
         return self.approvals.get(key, NotRequested())
 
     def turns_of(self, role: str) -> int:
-        """How many turns agents took in a role."""
-        return sum(cost.role == role for cost in self.costs)
+        """How many turns agents took in a role, to their end."""
+        return sum(cost.role == role and not cost.is_cut_off for cost in self.costs)
 
     def is_signed(self, what: str, digest: str) -> bool:
         """Whether a person stands for this content."""

@@ -205,8 +205,10 @@ def _work(workflow: Workflow, command: c.Command) -> Decision:  # noqa: C901, PL
         case _, c.KeepDocuments(documents=documents):
             fresh = {name: digest for name, digest in documents.items() if workflow.documents.get(name) != digest}
             return Accepted((e.DocumentsKept(documents=fresh),) if fresh else ())
-        case _, c.CountCost(cost=cost):
-            return Accepted((e.CostCounted(cost=cost),))
+        case _, c.BeginTurn(turn=turn):
+            return Accepted((e.TurnBegun(turn=turn),))
+        case _, c.CountCost(cost=cost, turn=turn):
+            return Accepted((e.CostCounted(cost=cost, turn=turn),))
         case _, c.NoteTakeover(takeover=takeover):
             return Accepted((e.AgentChanged(takeover=takeover),))
         case Clarifying(), c.SetProfile(profile=profile):

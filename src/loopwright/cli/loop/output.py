@@ -18,7 +18,7 @@ from loopwright.loop.guidance import way_on
 from loopwright.loop.model import Budget, Completed, Decision, Held, Loop, Spent, Task
 from loopwright.loop.projection import document_of, progress_of
 from loopwright.loop.rules import status_of
-from loopwright.loop.sentences import hold_in_words, validation_in_words
+from loopwright.loop.sentences import beside_the_work, hold_in_words, task_in_words, validation_in_words
 from loopwright.verbs.context import Context
 from loopwright.verbs.loop.look import has_worker
 
@@ -71,9 +71,11 @@ def _say_work(loop: Loop) -> None:
         _say_wrapped(told(reason))
     if loop.under_way is not None:
         task = loop.task(loop.under_way.task_id or "")
-        what = f" {task.id}: {task.description}" if task is not None else ""
+        what = f" {task.id}: {task_in_words(task, spoken())}" if task is not None else ""
         since = words("since {at}", at=loop.under_way.started_at)
         _say_section(words("Now"), [f"{loop.under_way.action}{what}, {since}"])
+    elif (beside := beside_the_work(loop, spoken())) is not None:
+        _say_section(words("Now"), [beside])
     done = sum(task.status == "completed" for task in loop.tasks)
     _say_section(
         told(f"Tasks, {done} of {len(loop.tasks)} done"), [line for task in loop.tasks for line in _of_task(loop, task)]
@@ -98,7 +100,7 @@ def _say_work(loop: Loop) -> None:
 
 def _of_task(loop: Loop, task: Task) -> list[str]:
     """A task, and what it has cost of what it may."""
-    lines = [f"{MARKS[task.status]} {task.id} [{task.tool}] {task.description}"]
+    lines = [f"{MARKS[task.status]} {task.id} [{task.tool}] {task_in_words(task, spoken())}"]
     if (limits := loop.budget_of(task.id)) != Budget():
         spent, tries = loop.spent_by_task.get(task.id, Spent()), loop.tries.get(task.id, 0)
         taken = words("taken up {tries}{most} times", tries=tries, most=_of(limits.iterations))

@@ -27,8 +27,9 @@ from loopwright.loop.desk import Desk
 from loopwright.loop.model import LOOK, Action, Loop, Running, Task
 from loopwright.loop.paying import SHELL
 from loopwright.loop.workshop import Workshop, workshop
+from loopwright.reflection.capture.self_report import SelfReport
 from loopwright.reflection.model import Point
-from loopwright.reflection.points import SelfRating, Work, has_point, keep_point
+from loopwright.reflection.points import SelfRating, Work
 from loopwright.runner.booth import Booth
 from loopwright.runner.turn import RECORD, Asked, TurnRecord, meter_for
 
@@ -55,13 +56,18 @@ def session_of(loop_id: str, action_id: str, agent: str) -> str:
     return f"{loop_id}-{action_id}-{agent}"
 
 
+def task_ref(loop: Loop, task: Task) -> str:
+    """What the work was for."""
+    return f"{loop.workflow or loop.loop_id}/{task.id}"
+
+
 def ask_before(loop: Loop, desk: Desk, task: Task, prompt: str) -> None:
     """In a sandbox of its own; once for an action and agent, however often that is taken up."""
     action_id = loop.under_way.id if loop.under_way is not None else ""
     if not _is_asked(desk, task) or not action_id:
         return
     agent = called_for(loop, desk, task.tool)
-    if has_point(_work(loop, desk, task, action_id, agent), "before"):
+    if desk.reflections.has(_work(loop, task, action_id, agent), "before"):
         return
     question = Question("before", action_id, agent, desk.book.prompt("builder_before", work=prompt))
     try:
@@ -100,7 +106,7 @@ def ask_after(loop: Loop, desk: Desk, shop: Workshop, task: Task, prompt: str, f
 
 
 def _is_asked(desk: Desk, task: Task) -> bool:
-    return desk.reflection != "off" and task.tool != SHELL and not task.id.startswith(LOOK)
+    return desk.reflections.is_on and task.tool != SHELL and not task.id.startswith(LOOK)
 
 
 def _answered(loop: Loop, desk: Desk, booth: Booth, question: Question) -> tuple[SelfRating | NoAnswer, str | None]:
@@ -150,32 +156,27 @@ def _keep(
     loop: Loop, desk: Desk, task: Task, question: Question, files: tuple[str, ...], said: SelfRating | NoAnswer
 ) -> None:
     """As a reflection, and in the loop's history; that it can't be written fails nothing."""
-    work = _work(loop, desk, task, question.action_id, question.agent, files)
+    work = _work(loop, task, question.action_id, question.agent, files)
     clean = desk.tools().redactor.clean
     if isinstance(said, SelfRating):
         told = f"{_ASKED[question.point]}: {said.confidence:g}"
     else:
         told = f"{_ASKED[question.point]}: unknown, {said.reason}: {clean(said.detail).text}"
     try:
-        rating = said if isinstance(said, SelfRating) else None
-        keep_point(work, question.point, rating, int(desk.clock().timestamp() * 1000))
-    except OSError as problem:
-        told += f"; not kept as a reflection: {problem.strerror}"
+        report = said.as_report() if isinstance(said, SelfRating) else SelfReport()
+        desk.reflections.keep(work, report, question.point)
+    except (OSError, LoopwrightError) as problem:
+        why = problem.message if isinstance(problem, LoopwrightError) else problem.strerror
+        told += f"; not kept as a reflection: {why}"
     with desk.store.changing(loop.loop_id) as opened:
         opened.apply(c.NoteProgress(text=told, by=WORKER), WORKER)
 
 
-def _work(loop: Loop, desk: Desk, task: Task, action_id: str, agent: str, files: tuple[str, ...] = ()) -> Work:
+def _work(loop: Loop, task: Task, action_id: str, agent: str, files: tuple[str, ...] = ()) -> Work:
     # An agent that is spelled out (`command:…`) goes by its kind, as in every record.
     name = agent.partition(":")[0]
     return Work(
-        root=desk.request().project,
-        environment=desk.environment.caller,
-        mode=desk.reflection,
-        task_ref=f"{loop.workflow or loop.loop_id}/{task.id}",
-        session=session_of(loop.loop_id, action_id, name),
-        agent=name,
-        files=files,
+        task_ref=task_ref(loop, task), session=session_of(loop.loop_id, action_id, name), agent=name, files=files
     )
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 from loopwright.agents.mailbox import read_reflections, read_self_report
 from loopwright.agents.port import Answer, NoAnswer, Reason, Role
+from loopwright.errors import LoopwrightError
 from loopwright.kernel.clock import stamp
 from loopwright.loop import commands as c
 from loopwright.loop.actions import confidence
@@ -16,8 +18,9 @@ from loopwright.loop.marks import mark_of
 from loopwright.loop.model import Loop, Spent, Task
 from loopwright.loop.pages import add_line, add_to_page
 from loopwright.loop.paying import SHELL
-from loopwright.loop.reflecting import Built
+from loopwright.loop.reflecting import Left
 from loopwright.loop.workshop import Workshop, workshop
+from loopwright.reflection.points import Work
 
 
 def perform(loop: Loop, desk: Desk, shop: Workshop, action_id: str, task: Task) -> c.Command:
@@ -52,7 +55,7 @@ def _worked(loop: Loop, desk: Desk, shop: Workshop, action_id: str, task: Task) 
             shop.discard()
             error, kept, files = f"an analysis changed files: {', '.join(files[:5])}", None, ()
         if isinstance(answer, Answer) and error is None and by != SHELL:
-            desk.reflect(_built(loop, task, by, answer, files, booth.mailbox))
+            _reflect(loop, desk, task, by, answer, files, booth.mailbox)
     again = error is not None and _may_be_tried_again(loop, desk, task)
     _write_down(loop, desk, task, files, error)
     return c.FinishDevelop(
@@ -71,17 +74,21 @@ def _worked(loop: Loop, desk: Desk, shop: Workshop, action_id: str, task: Task) 
     )
 
 
-def _built(loop: Loop, task: Task, by: str, answer: Answer, files: tuple[str, ...], mailbox: Path) -> Built:
-    return Built(
-        task_ref=f"{loop.workflow or loop.loop_id}/{task.id}", agent=by, files=files, report=read_self_report(mailbox),
-        session=answer.session or f"{loop.loop_id}-{task.id}", hooked=read_reflections(mailbox),
-    )  # fmt: skip
+def _reflect(
+    loop: Loop, desk: Desk, task: Task, by: str, answer: Answer, files: tuple[str, ...], mailbox: Path
+) -> None:
+    session = answer.session or f"{loop.loop_id}-{task.id}"
+    left = Left(read_self_report(mailbox), read_reflections(mailbox))
+    with suppress(OSError, LoopwrightError):  # a reflection never ends the work that it is about
+        desk.reflections.keep(
+            Work(task_ref=confidence.task_ref(loop, task), session=session, agent=by, files=files), left
+        )
 
 
 def ask_back(loop: Loop, desk: Desk, shop: Workshop, outcome: c.FinishDevelop) -> Loop:
     """What was done is on record; the loop as it is after whoever did it was asked how sure they are."""
     task = loop.task(loop.under_way.task_id or "") if loop.under_way is not None else None
-    if task is None or outcome.outcome != "completed" or desk.reflection == "off":
+    if task is None or outcome.outcome != "completed" or not desk.reflections.is_on:
         return desk.store.load(loop.loop_id)
     return confidence.ask_after(loop, desk, shop, task, _prompt(loop, desk, task), outcome.files_changed)
 

@@ -79,17 +79,7 @@ class Taking:
         self._now = change_now.NOTHING
         self._is_sound = occasion.is_sound and self._wanted.is_sound
         self.session = session.safe_name(occasion.session or session.UNKNOWN)
-        self.folder = self._make_folder()
-
-    def _make_folder(self) -> str:
-        chosen = self._wanted.folder if self._occasion.may_choose else None
-        if chosen is not None:
-            os.makedirs(chosen, exist_ok=True)
-            return chosen
-        if not self._wanted.root:
-            raise OSError("there is no folder to work from")
-        folder.make_workspace_folder(self._wanted.root, self._wanted.flavour)
-        return self._wanted.own_folder
+        self.folder = self._wanted.make_folder(may_choose=occasion.may_choose)
 
     @property
     def lock_path(self) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 
-from loopwright.reflection.capture.folder import read_bounded
+from loopwright.reflection.capture.folder import make_workspace_folder, read_bounded
 from loopwright.reflection.default_rules import DEFAULT
 from loopwright.workspace import names
 
@@ -59,6 +59,16 @@ class Wanted:
     def own_folder(self) -> str:
         """The layout's own folder of reflections."""
         return os.path.join(self.root, names.reflection_home(self.flavour), "reflections")
+
+    def make_folder(self, *, may_choose: bool = True) -> str:
+        """The folder of reflections, which is there then."""
+        if may_choose and self.folder is not None:
+            os.makedirs(self.folder, exist_ok=True)
+            return self.folder
+        if not self.root:
+            raise OSError("there is no folder to work from")
+        make_workspace_folder(self.root, self.flavour)
+        return self.own_folder
 
     @property
     def report(self) -> str:

@@ -10,13 +10,15 @@ import string
 import msgspec
 from msgspec.structs import replace
 
+from loopwright.errors import LoopRefused
 from loopwright.kernel.clock import stamp
 from loopwright.kernel.locks import try_lock
 from loopwright.loop import commands as c
-from loopwright.loop.budget import still_over
+from loopwright.loop.budget import hold_before_call, still_over
 from loopwright.loop.choice import is_held_for_choice
 from loopwright.loop.events import LoopCreated
-from loopwright.loop.model import Budget, Created, Held, Hold, Holder, Loop, Mode, Running, Task
+from loopwright.loop.guidance import is_own_limit
+from loopwright.loop.model import Budget, Held, Hold, Holder, Loop, Mode, Running, Task
 from loopwright.loop.store import LoopStore
 from loopwright.verbs.context import Context
 from loopwright.verbs.loop.dead_worker import settle_after_a_dead_worker
@@ -101,21 +103,31 @@ def resume(
     with store_of(context).changing(loop_id, revision=revision) as opened:
         before = opened.loop
         after = replace(before, budget=before.budget.but(budget), task_budget=before.task_budget.but(task_budget))
-        now = stamp(context.clock())
-        has_room = still_over(after, now) is None
-        # One that was not started may have used all that it had by the planning of its tasks.
-        is_given_room = isinstance(before.phase, Created) and has_room and still_over(before, now) is not None
+        lifts = _lifted(before, after, now := stamp(context.clock()))
+        is_lifted = isinstance(before.phase, Held) and any(hold.holder in lifts for hold in before.phase.holds)
         # A running loop's worker died, or it was never held: nothing to lift, and starting it is the caller's part.
-        if not isinstance(before.phase, Running) and not is_given_room:
-            lifts = _LIFTED | ({Holder.BUDGET} if has_room else frozenset())
-            if is_held_for_choice(before):
-                lifts |= {Holder.DECISION}  # whoever drives it asks again
+        if is_lifted or not (isinstance(before.phase, Running) or _is_given_room(before, after, now)):
+            if not isinstance(before.phase, Held) and after != before and (over := still_over(after, now)) is not None:
+                raise LoopRefused(over.code, over.message, hint="give it more than that")
             opened.apply(c.Resume(lifts=lifts), actor())
         if after.budget != before.budget:
             opened.apply(c.SetBudget(budget=after.budget), actor())
         if after.task_budget != before.task_budget:
             opened.apply(c.SetTaskBudget(budget=after.task_budget), actor())
         return opened.loop
+
+
+def _lifted(before: Loop, after: Loop, now: str) -> frozenset[Holder]:
+    """Of an agent's own limit only a try tells whether it was raised; what of ours is used up holds the loop again."""
+    holds = before.phase.holds if isinstance(before.phase, Held) else ()
+    has_room = still_over(after, now) is None or any(is_own_limit(hold) for hold in holds)
+    lifts = _LIFTED | ({Holder.BUDGET} if has_room else frozenset())
+    return lifts | {Holder.DECISION} if is_held_for_choice(before) else lifts  # whoever drives it asks again
+
+
+def _is_given_room(before: Loop, after: Loop, now: str) -> bool:
+    """Whether more is all that it needs: tasks are planned also for one that was not started, is over, or asks."""
+    return any(over(before, now) is not None and over(after, now) is None for over in (still_over, hold_before_call))
 
 
 def stop(context: Context, loop_id: str, *, revision: int | None = None) -> Loop:

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from loopwright.agents.port import ReportsCost
-from loopwright.errors import AgentFailed
-from loopwright.kernel import process
 from loopwright.kernel.clock import stamp
 from loopwright.kernel.files import shown
 from loopwright.loop import commands as c
@@ -16,6 +13,7 @@ from loopwright.loop.store import LoopStore
 from loopwright.sandbox import place
 from loopwright.sandbox.model import Place
 from loopwright.verbs.context import Context
+from loopwright.verbs.dead_turn import end_what_runs, reporter_of
 from loopwright.verbs.recover import recover
 
 
@@ -31,13 +29,11 @@ def _end_its_turn(context: Context, loop_id: str, actor: str) -> None:
     turn = store.load(loop_id).open_turn
     if turn is None:
         return
-    folder = Path(turn.mailbox).parent
-    root = context.wanted_sandbox_root().resolve()
-    if folder in (*place.leftovers(root), *place.unfinished(root)):
-        process.end_family(str(folder))
-    if turn.is_by_hand and place.is_unfinished(folder):
-        _say_what_is_kept(store, context, loop_id, folder, actor)
-    count_open_turn(store, loop_id, _reporter(context, turn.agent), actor, context.tools().redactor)
+    mailbox = Path(turn.mailbox)
+    end_what_runs(context, mailbox)
+    if turn.is_by_hand and place.is_unfinished(mailbox.parent):
+        _say_what_is_kept(store, context, loop_id, mailbox.parent, actor)
+    count_open_turn(store, loop_id, reporter_of(context, turn.agent), actor, context.tools().redactor)
 
 
 def _say_what_is_kept(store: LoopStore, context: Context, loop_id: str, folder: Path, actor: str) -> None:
@@ -46,11 +42,3 @@ def _say_what_is_kept(store: LoopStore, context: Context, loop_id: str, folder: 
     error = ErrorLine(action="worker", message=said, timestamp=stamp(context.clock()))
     with store.changing(loop_id) as opened:
         opened.apply(c.NoteError(error=error), actor)
-
-
-def _reporter(context: Context, name: str) -> ReportsCost | None:
-    try:
-        agent = context.open_agent(name)
-    except AgentFailed:
-        return None
-    return agent if isinstance(agent, ReportsCost) else None

@@ -1,83 +1,70 @@
-"""The reflection on a builder's turn: what changed is read from the sandbox, what the agent says is from its mailbox.
+"""Keeps the reflections on a builder's turns: what changed is read from the sandbox, what the agent says is a claim.
 
-Nothing that lies in a mailbox is taken for a fact: of what a hook wrote there only the claims are used. Never fails.
+Nothing that lies in a mailbox is taken for a fact: of what a hook wrote there only the claims are used.
 """
 
 from __future__ import annotations
 
-from contextlib import suppress
-from datetime import UTC
-
 import msgspec
+from msgspec.structs import replace
 
-from loopwright.errors import LoopwrightError
 from loopwright.kernel import codec
-from loopwright.kernel.files import make_folder
-from loopwright.loop.reflecting import Built, Reflect, nobody
-from loopwright.reflection.capture import folder, session
+from loopwright.loop.reflecting import Left, Nobody, Reflections
+from loopwright.reflection import points
+from loopwright.reflection.capture import folder as records
+from loopwright.reflection.capture import session as sessions
 from loopwright.reflection.capture.self_report import FIELDS, SelfReport, read_report
-from loopwright.reflection.model import SCHEMA, CaptureMode
-from loopwright.reflection.risk import Claim, evaluate_risk_floor, raised_by
+from loopwright.reflection.capture.wanted import Floor
+from loopwright.reflection.model import Capture, CaptureMode, Point
 from loopwright.reflection.store import decode_reflection
 from loopwright.verbs.context import Context
-from loopwright.verbs.reflect import capture_mode, folder_of
+from loopwright.verbs.reflect import capture_mode, folder_of, wanted_of
 from loopwright.verbs.risk import rules_of
 
 
-def reflector(context: Context) -> Reflect:
-    """Who makes reflections of a loop's work; nobody unless that is asked for."""
+def reflections_of(context: Context) -> Reflections:
+    """Who keeps reflections of a loop's work; nobody unless that is asked for."""
     mode = capture_mode(context)
-    if mode == "off":
-        return nobody
-
-    def reflect(built: Built) -> None:
-        with suppress(OSError, LoopwrightError):  # a reflection never ends the work that it is about
-            _write(context, mode, built)
-
-    return reflect
+    return Nobody() if mode == "off" else _Keeper(context, mode)
 
 
-def _write(context: Context, mode: CaptureMode, built: Built) -> None:
-    place, called = folder_of(context), session.safe_name(built.session or session.UNKNOWN)
-    make_folder(place)
-    report = _report(context, built)
-    verdict = evaluate_risk_floor(
-        built.files, threshold=context.settings.values.risk.threshold, rules=rules_of(context)
-    )
-    wrong = report.most_likely_wrong
-    claim = Claim(wrong["surface"] if wrong else None, report.confidence)
-    now = context.clock().astimezone(UTC)
-    moment_ms = int(now.timestamp() * 1000)
-    record = {
-        "schema": SCHEMA,
-        "task_ref": context.environment.get("REFLECTION_TASK_REF") or built.task_ref,
-        "agent": built.agent,
-        "session_id": built.session or session.UNKNOWN,
-        "timestamp": session.iso(moment_ms),
-        "repo": context.project.name or "root",
-        "confidence": report.confidence,
-        "most_likely_wrong": wrong,
-        "known_not_in_diff": report.known_not_in_diff,
-        "risk": raised_by(verdict, claim).record(),
-        "files_changed": list(built.files),
-        "provenance": {
-            "source": "stop-hook",
-            "reflection_attempt": session.attempts_so_far(str(place), called) + 1,
-            "degraded": not report.is_whole,
-            "reflection_mode": mode,
-        },
-    }
-    clean = context.tools().redactor.clean(codec.to_json(record)).data
-    name = folder.free_name(str(place), called, moment_ms, None)
-    folder.write_record(str(place), name, msgspec.to_builtins(decode_reflection(clean)))
+class _Keeper:
+    is_on = True
 
+    def __init__(self, context: Context, mode: CaptureMode) -> None:
+        self._context = context
+        self._mode: CaptureMode = mode
 
-def _report(context: Context, built: Built) -> SelfReport:
-    """The agent's own, else what a hook in its sandbox had merged: the same claims by another way."""
-    if built.report:
-        return read_report(context.tools().redactor.clean(built.report).data)
-    for data in built.hooked:
-        with suppress(codec.Undecodable, msgspec.ValidationError):
-            found = decode_reflection(context.tools().redactor.clean(data).data)
+    def has(self, work: points.Work, point: Point) -> bool:
+        return points.has_point(folder_of(self._context), work.session, point)
+
+    def keep(self, work: points.Work, said: SelfReport | Left, point: Point | None = None) -> None:
+        context, called = self._context, sessions.safe_name(work.session)
+        place = wanted_of(context).make_folder()
+        work = replace(work, task_ref=context.environment.get("REFLECTION_TASK_REF") or work.task_ref)
+        moment = points.Moment(
+            repo=context.project.name,
+            mode=self._mode,
+            at_ms=int(context.clock().timestamp() * 1000),
+            earlier=sessions.attempts_so_far(place, called),
+        )
+        floor = Floor(context.settings.values.risk.threshold, rules_of(context))
+        report = self._claims(said) if isinstance(said, Left) else said
+        clean = context.tools().redactor.clean
+        made = points.reflection_on(work, report, moment, floor)
+        record = points.without_secrets(made, lambda text: clean(text).text)
+        name = records.free_name(place, called, moment.at_ms, point)
+        whole = record if point is None else Capture(point=point, reflection=record)
+        records.write_record(place, name, msgspec.to_builtins(whole))
+
+    def _claims(self, left: Left) -> SelfReport:
+        """The agent's own, else what a hook in its sandbox had merged: the same claims by another way."""
+        if left.report:
+            return read_report(left.report)
+        for data in left.hooked:
+            try:
+                found = decode_reflection(data)
+            except codec.Undecodable:
+                continue
             return read_report(codec.to_json({name: getattr(found, name) for name in FIELDS}))
-    return SelfReport()
+        return SelfReport()

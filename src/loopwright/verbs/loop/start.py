@@ -21,8 +21,7 @@ from loopwright.sandbox.homes import drop_homes
 from loopwright.verbs.context import Context
 from loopwright.verbs.loop.control import actor, store_of
 from loopwright.verbs.loop.dead_worker import settle_after_a_dead_worker
-from loopwright.verbs.loop.reflections import reflector
-from loopwright.verbs.reflect import capture_mode
+from loopwright.verbs.loop.reflections import reflections_of
 from loopwright.workspace.settings_model import AgentSettings
 
 HAS_WORKER = "has_worker"
@@ -140,7 +139,6 @@ def desk_for(
         freezer=freezer,
         ask=ask,
         book=context.prompts(),
-        reflection=capture_mode(context),
         craft=craft or Plain(),
-        reflect=reflector(context),
+        reflections=reflections_of(context),
     )

@@ -29,9 +29,10 @@ from loopwright.verbs.by_hand import require_a_program
 from loopwright.verbs.context import Context
 from loopwright.verbs.workflow.document_language import demand_of
 from loopwright.verbs.workflow.names import store_of
+from loopwright.verbs.workflow.open_turns import count_the_dead, on_record
 from loopwright.verbs.workflow.spending import Spending, loops_for, takeovers_of
 from loopwright.workflow import commands as c
-from loopwright.workflow.model import Cost, Stage
+from loopwright.workflow.model import Cost, OpenTurn, Stage
 from loopwright.workspace.settings_model import AgentSettings
 
 _T = TypeVar("_T")
@@ -73,6 +74,7 @@ def ask_agent(
     wrong_with: Callable[[_T], str | None] = lambda _: None,
 ) -> Said[_T]:
     """One answer of this kind; `AgentFailed` when none is to be had, `Interrupted` when somebody stops it."""
+    count_the_dead(context, wanted.slug)
     work, asked = f"{wanted.name}-{secrets.token_hex(3)}", _Turns(wanted)
     while True:
         places = _seats(context, wanted, work)
@@ -183,13 +185,18 @@ def _taken(
 ) -> Answer | NoAnswer:
     meter = meter_for(agent, asked, booth)
     answer: Answer | NoAnswer | None = None
-    try:
-        answer = take_turn(agent, asked, booth, _settings(context, wanted.agent), cancellation, meter).answer
-    finally:
-        # Also of a turn that somebody stopped.
-        _count(context, wanted, agent, meter, answer if isinstance(answer, Answer) else None)
-        for said in outside.in_words(meter.outside):
-            wanted.tell(said)
+    turn = OpenTurn(
+        name=asked.record.name, agent=agent.name, role=wanted.role.value, stage=wanted.stage,
+        mailbox=str(booth.mailbox),
+    )  # fmt: skip
+    with on_record(context, wanted.slug, turn):
+        try:
+            answer = take_turn(agent, asked, booth, _settings(context, wanted.agent), cancellation, meter).answer
+        finally:
+            # Also of a turn that somebody stopped.
+            _count(context, wanted, agent, meter, answer if isinstance(answer, Answer) else None, turn.name)
+            for said in outside.in_words(meter.outside):
+                wanted.tell(said)
     return answer
 
 
@@ -216,7 +223,7 @@ def _failed(context: Context, wanted: Wanted, name: str, answer: NoAnswer, place
     return AgentFailed(reason, f"the agent {name}: {reason}: {detail}", hint=hint)
 
 
-def _count(context: Context, wanted: Wanted, agent: Agent, meter: Meter, said: Answer | None) -> None:
+def _count(context: Context, wanted: Wanted, agent: Agent, meter: Meter, said: Answer | None, turn: str) -> None:
     total = counted(meter.used, said)
     cost = Cost(
         role=wanted.role.value,
@@ -228,7 +235,7 @@ def _count(context: Context, wanted: Wanted, agent: Agent, meter: Meter, said: A
         is_computed=total.is_computed,
     )
     with store_of(context).changing(wanted.slug) as open_workflow:
-        open_workflow.apply(c.CountCost(cost=cost), "tool")
+        open_workflow.apply(c.CountCost(cost=cost, turn=turn), "tool")
 
 
 @contextmanager

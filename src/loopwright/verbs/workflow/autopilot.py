@@ -24,8 +24,9 @@ from loopwright.verbs.workflow.plan import PlanWish, plan
 from loopwright.verbs.workflow.review import ReviewWish, review
 from loopwright.verbs.workflow.spending import Spending, loops_for, spent_on
 from loopwright.workflow import commands as c
+from loopwright.workflow.amounts import Limits
 from loopwright.workflow.flight import LANDED
-from loopwright.workflow.model import Archived, Building, Done, Limits, Stage, Transition
+from loopwright.workflow.model import Archived, Building, Done, Stage, Transition
 
 BY = "autopilot"
 Tell = Callable[[str], None]

@@ -12,7 +12,7 @@ from loopwright.kernel.files import shown
 from loopwright.kernel.process import Cancellation
 from loopwright.loop.desk import Ask
 from loopwright.loop.marks import FIX
-from loopwright.loop.model import LOOK, Completed, Created, Failed, Held, Holder, Loop
+from loopwright.loop.model import DESLOP, LOOK, Completed, Created, Failed, Held, Holder, Loop
 from loopwright.verbs.context import Context
 from loopwright.verbs.loop import control
 from loopwright.verbs.loop.answer import answer as answer_loop
@@ -23,7 +23,7 @@ from loopwright.verbs.loop.tasks import TaskWish, add_task
 from loopwright.verbs.person import require_person
 from loopwright.verbs.workflow.craft import SliceCraft
 from loopwright.verbs.workflow.document_language import documents_of
-from loopwright.verbs.workflow.lanes import DESLOP, Lanes
+from loopwright.verbs.workflow.lanes import Lanes
 from loopwright.verbs.workflow.names import slug_of, store_of
 from loopwright.verbs.workflow.on_base import Tell, control_on_base
 from loopwright.workflow import audit, ledger, manifest

@@ -12,7 +12,7 @@ from loopwright.errors import Interrupted
 from loopwright.evidence.model import StepRecord
 from loopwright.kernel.process import Cancellation
 from loopwright.loop.craft import Judging, Look
-from loopwright.loop.model import LOOK, Hold, Loop, Task, Validation
+from loopwright.loop.model import DESLOP, LOOK, Hold, Loop, Task, Validation
 from loopwright.loop.own_work import own_work
 from loopwright.loop.reports.model import TestResult
 from loopwright.loop.work_files import patch_path
@@ -23,7 +23,7 @@ from loopwright.verbs.workflow.built_tree import BuiltTree
 from loopwright.verbs.workflow.checking import Hidden, check_runs, hidden_folder, steps_of
 from loopwright.verbs.workflow.controls import Controls, control, own_files, work_of
 from loopwright.verbs.workflow.gate import BuildGate
-from loopwright.verbs.workflow.lanes import DESLOP, PATCH, Lanes
+from loopwright.verbs.workflow.lanes import PATCH, Lanes
 from loopwright.verbs.workflow.names import store_of
 from loopwright.workflow import manifest
 from loopwright.workflow.facts import Facts

@@ -14,7 +14,7 @@ from loopwright.loop import commands as loop_commands
 from loopwright.loop.actions.asking import HeldBack
 from loopwright.loop.craft import Look
 from loopwright.loop.marks import FIX
-from loopwright.loop.model import LOOK, Hold, Holder, Loop, Spent, Task, TaskMode, Validation
+from loopwright.loop.model import DESLOP, LOOK, Hold, Holder, Loop, Spent, Task, TaskMode, Validation
 from loopwright.verbs.context import Context
 from loopwright.verbs.loop.control import actor
 from loopwright.verbs.loop.control import store_of as loops_of
@@ -26,7 +26,6 @@ from loopwright.workflow.lanes import Opinion
 from loopwright.workflow.model import Building, Verification
 from loopwright.workflow.store import Opened
 
-DESLOP = "DESLOP-"
 PATCH = "work.patch"
 # A look, tidying up, the checks again; and once more after an objection.
 _MORE = 12
@@ -104,7 +103,8 @@ class Lanes:
                     opened.apply(c.EndLane(lane=lane, status=lanes.SKIPPED), "tool")
             _write_notes(opened, {"architect": said.notes or said.verdict})
         if said.verdict != lanes.APPROVE:
-            return (self._task(loop, FIX, f"The architect asks: {said.notes or 'look at it again'}", "write"),)
+            asked = said.notes or "look at it again"
+            return (self._task(loop, FIX, f"The architect asks: {asked}", "write"),)
         # An objection is cheaper before the work is tidied up; what that changes the review still looks at.
         return () if skips else (self._task(loop, DESLOP, "tidy up what was built", "write"),)
 

@@ -17,11 +17,12 @@ from loopwright.verbs.workflow.deliver import finish
 from loopwright.verbs.workflow.names import store_of
 from loopwright.verbs.workflow.spending import loops_for, spent_on, takeovers_of
 from loopwright.workflow.advice import Link, authorizations, evidence_chain, next_command, what_blocks
+from loopwright.workflow.amounts import Amounts
 from loopwright.workflow.audit import audited
 from loopwright.workflow.blockers import Blocker
 from loopwright.workflow.facts import Facts
 from loopwright.workflow.flight import LANDED, used_by
-from loopwright.workflow.model import Amounts, Flight, Workflow
+from loopwright.workflow.model import Flight, Workflow
 from loopwright.workflow.projection import readiness_document, stage_status
 from loopwright.workflow.slices import Slices
 from loopwright.workflow.standing import Standing

@@ -13,8 +13,10 @@ from loopwright.verbs.context import Context
 from loopwright.verbs.loop.control import actor, limits_for
 from loopwright.verbs.loop.control import store_of as loops_of
 from loopwright.verbs.workflow.names import store_of
+from loopwright.verbs.workflow.open_turns import count_the_dead
+from loopwright.workflow.amounts import Amounts
 from loopwright.workflow.flight import left_of, used_up
-from loopwright.workflow.model import Amounts, Flight, Workflow
+from loopwright.workflow.model import Flight, Workflow
 
 _LIMITED = ("usd", "tokens", "wall_s", "turns")
 
@@ -95,6 +97,7 @@ class Spending:
                 opened.apply(c.SetBudget(budget=budget), actor())
 
     def _now(self) -> tuple[Flight | None, Amounts]:
+        count_the_dead(self._context, self._slug)
         with store_of(self._context).changing(self._slug) as opened:
             workflow = opened.workflow
         return workflow.flight, spent_on(workflow, loops_for(self._context, workflow))

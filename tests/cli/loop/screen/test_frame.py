@@ -31,6 +31,7 @@ from loopwright.loop.model import (
     Holder,
     Hypothesis,
     Loop,
+    OpenTurn,
     Running,
     Spent,
     Task,
@@ -220,3 +221,10 @@ def test_rows_are_dealt_out_by_weight_and_nobody_gets_more_than_they_have():
     assert shares([section(0), section(5)], 10) == [0, 5]
     assert shares([section(5), section(5)], 3) == [2, 0]
     assert shares([section(5)], 1) == [0]
+
+
+def test_a_question_after_the_work_is_shown_as_what_goes_on():
+    turn = OpenTurn(name="a1-builder-after", agent="claude", mailbox="m", is_question=True)
+    asked = "\n".join(drawn(of(replace(IDLE, open_turn=turn))))
+    assert "claude is asked how sure it is" in asked
+    assert "how sure" not in "\n".join(drawn(of(replace(LOOP, open_turn=turn)))), "the action is what goes on"

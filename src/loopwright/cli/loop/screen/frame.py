@@ -15,7 +15,7 @@ from loopwright.loop.guidance import way_on
 from loopwright.loop.model import Action, Completed, Created, Failed, Held, Loop, Running
 from loopwright.loop.projection import progress_of
 from loopwright.loop.rules import status_of
-from loopwright.loop.sentences import hold_in_words, validation_in_words
+from loopwright.loop.sentences import beside_the_work, hold_in_words, task_in_words, validation_in_words
 from loopwright.verbs.loop.follow import Seen
 
 _BAR, _WIDE = 20, 100
@@ -175,7 +175,8 @@ def _meaning(loop: Loop, action: Action) -> str:
         case Action.INIT:
             return "take the tasks, or let an agent split the description"
         case Action.DEVELOP:
-            return one_line(f"{loop.pending[0].id}: {loop.pending[0].description}") if loop.pending else "the next task"
+            task = loop.pending[0] if loop.pending else None
+            return one_line(f"{task.id}: {task_in_words(task, spoken())}") if task is not None else "the next task"
         case Action.DEBUG:
             return "look for the cause of what fails"
         case Action.VALIDATE:
@@ -192,13 +193,19 @@ def _facts(seen: Seen) -> list[Row]:
         at = loop.under_way
         task = loop.task(at.task_id or "")
         what = f"{at.action} {one_line(task.id)}" if task is not None else str(at.action)
-        rows.append((Span(words("now    "), "dim"), Span(what, "bold cyan"), Span(f"  {_since(seen)}", "dim")))
+        rows.append(_now(seen, what))
+    elif (beside := beside_the_work(loop, spoken())) is not None:
+        rows.append(_now(seen, one_line(beside)))
     if loop.validation.last_run_at:
         stale = "" if loop.is_validated else words(" (stale)")
         style = "green" if loop.validation.passed else "red"
         said = one_line(validation_in_words(loop.validation, spoken()))
         rows.append((Span(words("tests  "), "dim"), Span(said, style), Span(stale, "dim")))
     return [*rows, (Span(words("cost   "), "dim"), Span(cost_of(loop.spent, loop.budget)))]
+
+
+def _now(seen: Seen, what: str) -> Row:
+    return (Span(words("now    "), "dim"), Span(what, "bold cyan"), Span(f"  {_since(seen)}", "dim"))
 
 
 def _since(seen: Seen) -> str:
@@ -240,7 +247,7 @@ def _tasks(loop: Loop, count: int) -> list[Row]:
     for task in loop.tasks[start : start + count]:
         style = _TASK_COLORS[task.status]
         weight = "bold" if task.status == "in_progress" else "dim" if task.status == "completed" else ""
-        text = f" {one_line(task.id)} [{one_line(task.tool)}] {one_line(task.description)}"
+        text = f" {one_line(task.id)} [{one_line(task.tool)}] {one_line(task_in_words(task, spoken()))}"
         rows.append((Span(f"  {MARKS[task.status]}", style), Span(text, weight)))
     if count < _LEAST_FOR_ARROWS:
         return rows  # the task that it is about is worth more than to know how many there are

@@ -1,0 +1,117 @@
+"""Whatever command an error or a loop's own page names can be typed in that state: it is not refused once more."""
+
+from __future__ import annotations
+
+import re
+import shlex
+
+import pytest
+
+from loopwright.agents.decision_requests import DecisionRequest
+from loopwright.loop import commands as c
+from loopwright.loop.choice import choice_hold
+from loopwright.loop.model import Budget, Hold, Holder, Spent
+from loopwright.verbs.loop.control import Wish, new_loop, store_of
+from loopwright.wiring.build import build_context
+
+NOW = "2026-01-01T00:00:00Z"
+NAMED = re.compile(r"`(loopwright [^`]+)`|(?:→ |^)(loopwright [^`;,\n]+)", re.MULTILINE)
+# What stands in a named command where a person has to say something.
+SAID = {"--usd …": "--usd 99", "D-1 …": "D-1 'this one'", " …": " more"}
+
+
+def held(holder, code="x"):
+    return c.Pause(hold=Hold(holder=holder, code=code, message="because", since=NOW))
+
+
+def asks(loop):
+    del loop
+    return c.AskDecisions(requests=(DecisionRequest(question="which?"),), at=NOW)
+
+
+def awaits(loop):
+    return c.Pause(hold=choice_hold(loop))
+
+
+PAUSED, BUDGET = held(Holder.OPERATOR), held(Holder.BUDGET, "budget_usd")
+STATES = {
+    "created": (),
+    "running": (c.Start(),),
+    "paused": (c.Start(), PAUSED),
+    "blocked": (c.Start(), held(Holder.BLOCKER)),
+    "broken down": (c.Start(), held(Holder.BLOCKER, "execution_crashed")),
+    "at a limit": (c.Start(), held(Holder.QUOTA)),
+    "out of budget": (c.Start(), BUDGET),
+    "at its agent's own limit": (c.Start(), held(Holder.BUDGET, "budget_used")),
+    "asked": (c.Start(), asks),
+    "asked and paused": (c.Start(), asks, PAUSED),
+    "asked and out of budget": (c.Start(), asks, BUDGET),
+    "awaits a choice": (c.SetMode(mode="interactive"), c.Start(), awaits),
+    "awaits a choice and paused": (c.SetMode(mode="interactive"), c.Start(), awaits, PAUSED),
+    "done": (c.Start(), c.Finish(forced="enough")),
+    "stopped": (c.Start(), c.Stop(by="me")),
+    "stopped before": (c.Stop(by="me"),),
+    "out of iterations": (c.Start(), c.Fail(code="iterations_used", reason="all are used")),
+}
+VERBS = (
+    "start LOOP", "resume LOOP --no-start", "pause LOOP", "stop LOOP", "retry LOOP", "complete LOOP --reason enough",
+    "choose LOOP validate --no-start", "answer LOOP D-1 this", "task generate LOOP", "task done LOOP T-9",
+)  # fmt: skip
+
+
+class States:
+    """Loops in one of the states each, all of whose budget is used."""
+
+    def __init__(self, project):
+        self.project = project
+        self.context = build_context(project.root, {}, environment=project.environment)
+
+    def a_loop(self, state):
+        wish = Wish(title="a goal", description="do it", tasks=("one",), budget=Budget(usd=5.0))
+        store, loop_id = store_of(self.context), new_loop(self.context, wish).loop_id
+        for command in (*STATES[state], c.Count(spent=Spent(usd=6.0))):
+            with store.changing(loop_id) as opened:
+                opened.apply(command(opened.loop) if callable(command) else command, "tool")
+        return loop_id
+
+    def typed(self, state, line):
+        """A verb on a fresh loop of that state, `LOOP` being its name."""
+        loop_id = self.a_loop(state)
+        done = self.project.run(*shlex.split(line.replace("LOOP", loop_id)))
+        assert "Traceback" not in done.stderr
+        return re.sub(loop_id, "LOOP", done.stderr), re.sub(loop_id, "LOOP", done.stdout)
+
+
+def commands_in(text):
+    """What is named there, filled in; nothing is driven that need not be."""
+    for quoted, plain in NAMED.findall(text):
+        line = (quoted or plain).strip().removeprefix("loopwright ")
+        for words, said in SAID.items():
+            line = line.replace(words, said)
+        is_said_only = "--no-start" in line or line.split()[1] not in ("resume", "choose")
+        yield line if is_said_only else f"{line} --no-start"
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_a_named_command_is_not_refused(loops, state):
+    loops.configure(turns=[{"role": "builder", "run": "touch done"}] * 3)
+    states = States(loops.project)
+    _, page = states.typed(state, "loop show LOOP")
+    named = dict.fromkeys(commands_in(page), "show")
+    for verb in VERBS:
+        error, _ = states.typed(state, f"loop {verb}")
+        named |= dict.fromkeys(commands_in(error), verb)
+    assert named, "something is named in every state"
+    refused = {}
+    for line, by in named.items():
+        error, _ = states.typed(state, line)
+        if "REFUSED" in error or "Usage" in error:
+            refused[line] = (by, error)
+    assert refused == {}
+
+
+def test_more_that_is_not_enough_is_refused_with_what_is_used(loops):
+    loops.configure()
+    states = States(loops.project)
+    error, _ = states.typed("done", "loop resume LOOP --no-start --usd 5.5")
+    assert "LOOP_REFUSED: the loop has used 6 of 5.5 US dollars" in error
