@@ -75,3 +75,15 @@ def test_a_session_file_that_is_none_has_no_news(tmp_path, kind):
     path = tmp_path / "session.jsonl"
     put_in_the_way(path, kind, tmp_path / "nowhere")
     assert list(Followed(path).news(lambda: None)) == []
+
+
+def test_a_manifest_is_only_what_has_a_name_as_we_give_it(tmp_path):
+    """A name that is no text would end the worker when it writes the record of the turn."""
+    assert mailbox.manifest_in(tmp_path) is None
+    folder = tmp_path / "context"
+    folder.mkdir()
+    for name in (b"\xff-context.jsonl", b"-context.jsonl", b"a\nb-context.jsonl", b"notes.md"):
+        (folder / os.fsdecode(name)).write_text("{}")
+    assert mailbox.manifest_in(tmp_path) is None
+    mailbox.leave(tmp_path, "context/build-context.jsonl", b"{}")
+    assert mailbox.manifest_in(tmp_path) == folder / "build-context.jsonl"

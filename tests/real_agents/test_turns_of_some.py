@@ -91,3 +91,15 @@ def test_claude_ends_by_itself_when_the_budget_of_the_turn_is_used(project):
     record = json.loads((booth.record / "turn.json").read_bytes())
     assert (record["failure"], record["budget"]["usd"]) == ("budget_used", 0.001)
     assert record["usd"] >= 0.001
+
+
+def test_what_claude_reports_of_a_turn_that_it_ended_itself_counts(project):
+    """Also of a model that our table of prices does not know: else every new try would spend the whole budget again."""
+    agent = "claude"
+    with model_server(*[ModelTurn(tools=(shell(agent, "true"),))] * 9, ModelTurn("done")) as model:
+        log_in(project, agent, model)
+        project.environment["ANTHROPIC_MODEL"] = "my-gateway-model"
+        with turns(project, agent) as booth:
+            taken = booth.take(allowance=Allowance(usd=0.0001))
+    assert "its budget of usd is used" in taken.answer.detail
+    assert taken.used.usd >= 0.0001

@@ -294,7 +294,7 @@ def test_the_time_of_tests_that_were_interrupted_is_work(loops, wait_until):
 
 def test_a_turn_is_told_what_is_left_for_it(loops):
     """The second of two tasks gets what the first one left; a program may keep to it by itself."""
-    says = 'env | grep ^LOOPWRIGHT_BUDGET_ | sort; test -z "$LOOPWRIGHT_CONTEXT" && echo no manifest'
+    says = 'env | grep ^LOOPWRIGHT_TURN_ | sort; test -z "$LOOPWRIGHT_CONTEXT" && echo no manifest'
     loops.configure([WORKS, {**WORKS, "run": says}])
     loop_id = loops.new("--task", "one", "--task", "two", "--usd", "2", "--tokens", "1000", "--task-usd", "5")
     loops.run("start", loop_id)
@@ -304,7 +304,7 @@ def test_a_turn_is_told_what_is_left_for_it(loops):
         if json.loads(one.read_bytes())["budget"]["usd"] < 2
     ]
     told = (record.parent / "program-1.log").read_text().splitlines()
-    assert told[:2] == ["LOOPWRIGHT_BUDGET_TOKENS=900", "LOOPWRIGHT_BUDGET_USD=1.5"]
-    assert told[2].startswith("LOOPWRIGHT_BUDGET_WALL_S="), "how long a turn may take at most"
+    assert told[:2] == ["LOOPWRIGHT_TURN_TOKENS=900", "LOOPWRIGHT_TURN_USD=1.5"]
+    assert told[2] == "LOOPWRIGHT_TURN_WALL_S=1800", "how long a turn may take at most"
     assert told[3] == "no manifest"
-    assert json.loads(record.read_bytes())["budget"] == {"usd": 1.5, "tokens": 900.0, "wall_s": None}
+    assert json.loads(record.read_bytes())["budget"] == {"usd": 1.5, "tokens": 900.0, "wall_s": 1800.0}

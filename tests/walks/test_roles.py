@@ -21,6 +21,7 @@ threshold = 0.0
 APPROVES = json.dumps({"verdict": "approve", "notes": "fine"})
 REVIEWS = json.dumps({"verdict": "approve", "summary": "fine"})
 CLEAR = json.dumps({"verdict": "pass", "summary": "no smell"})
+PLANS = {"role": "planner", "answer": json.dumps({"tasks": [{"description": "do it", "tool": "", "mode": "write"}]})}
 TURNS = {
     "planner": [planner()],
     "architect": [{"role": "architect", "answer": APPROVES}] * 2,
@@ -69,10 +70,44 @@ def test_who_is_named_comes_before_the_role_and_the_other_roles_stay(project):
 
 def test_a_name_that_is_nobodys_is_noticed_before_anything_begins(project):
     cast(project, critic="nobdy")
-    refused = project.run("autopilot", "greet", "--agent", "both")
-    assert refused.exit_code == 1
-    assert "agents.roles names an agent that is not there: there is no agent 'nobdy'" in refused.stderr
+    loop_id = ok(project, "loop", "new", "a goal", "--task", "one", "--agent", "both", "--json").json()["loop_id"]
+    for command in (
+        ("autopilot", "greet", "--agent", "both"),
+        ("plan", "greet", "--agent", "both"),
+        ("clarify", "other", "--idea", "another", "--agent", "both"),
+        ("loop", "start", loop_id),
+    ):
+        refused = project.run(*command)
+        assert refused.exit_code == 1, command
+        assert "agents.roles names an agent that is not there: there is no agent 'nobdy'" in refused.stderr
     assert asked(project) == set()
+    assert ok(project, "loop", "show", loop_id, "--json").json()["status"] == "created"
+    assert not (project.own / "workflows" / "other").exists()
+
+
+def test_an_empty_name_takes_a_role_back(project):
+    """As a workspace does with one that the user's own file names."""
+    cast(project, architect="", critic="")
+    refused = project.run("plan", "greet", "--agent", "the-planner")
+    assert "no turn is left for the role architect" in refused.stderr, "who plans is asked"
+
+
+def test_whoever_was_named_and_not_asked_has_not_reviewed_it(project):
+    """Below the risk floor nobody has to look: neither a role nor a flag makes a reviewer of them."""
+    cast(project)
+    config = project.own / "config.toml"
+    config.write_text(config.read_text().replace("threshold = 0.0", "threshold = 1.0").replace('"full"', '"lean"'))
+    ok(project, "autopilot", "greet")
+    assert not any("reviewer" in role for role, _ in asked(project))
+    report = (project.own / "workflows" / "greet" / "review-report.md").read_text()
+    assert "the-reviewer" not in report
+    assert "the-reviewer" not in ok(project, "status", "greet", "--json").stdout
+
+
+def test_autopilot_without_somebody_who_plans_says_so_at_once(project):
+    prepare(project, settings='[agents.roles]\nbuilder = "scripted"\n')
+    ok(project, "plan", "greet", "--direct", str(project.root.parent / "SPEC.md"), "--agent", "")
+    assert refusal(project, "autopilot", "greet")["error"] == "agent_missing"
 
 
 def test_a_reviewer_by_the_settings_who_built_it_is_none(project):
@@ -92,10 +127,6 @@ def test_a_role_that_there_is_not_is_named_with_the_nearest(project):
 
 
 def test_a_debugger_and_a_planner_of_a_loop_are_asked_by_role(loops):
-    plans = {
-        "role": "planner",
-        "answer": json.dumps({"tasks": [{"description": "do it", "tool": "", "mode": "write"}]}),
-    }
     cause = {
         "description": "it is missing",
         "testable_condition": "echo YES",
@@ -104,7 +135,7 @@ def test_a_debugger_and_a_planner_of_a_loop_are_asked_by_role(loops):
     finds = {"role": "debugger", "answer": json.dumps({"hypotheses": [cause]})}
     loops.configure([{"role": "builder", "run": "true"}, {"role": "builder", "run": "echo done > done"}])
     config = loops.project.own / "config.toml"
-    loops.project.write(".loopwright/helper.yaml", yaml.safe_dump({"turns": [plans, finds]}))
+    loops.project.write(".loopwright/helper.yaml", yaml.safe_dump({"turns": [PLANS, finds]}))
     config.write_text(
         f'{config.read_text()}\n[agents.roles]\nplanner = "helper"\ndebugger = "helper"\n'
         '[agents.helper]\nkind = "scripted"\nturns = ".loopwright/helper.yaml"\n'
@@ -112,6 +143,21 @@ def test_a_debugger_and_a_planner_of_a_loop_are_asked_by_role(loops):
     loop_id = loops.new("--description", "all of it")
     loops.run("start", loop_id)
     assert asked(loops.project) == {("builder", "scripted"), ("debugger", "helper"), ("planner", "helper")}
+
+
+def test_tasks_are_planned_by_role_also_where_nobody_works_yet(loops):
+    """Whoever plans does the work only where nobody is named for that."""
+    loops.configure([PLANS, PLANS])
+    config = loops.project.own / "config.toml"
+    without = config.read_text().replace('default = "scripted"', "")
+    config.write_text(f'{without}\n[agents.roles]\nplanner = "scripted"\n')
+    loop_id = loops.new("--description", "all of it")
+    loops.run("task", "generate", loop_id)
+    config.write_text(f'{without}\n[agents.roles]\nplanner = "scripted"\nbuilder = "claude"\n')
+    loops.run("task", "generate", loop_id)
+    tasks = loops.run("show", loop_id).stdout
+    assert "T-1 [scripted]" in tasks
+    assert "T-2 [claude]" in tasks
 
 
 def test_every_role_but_the_replanner_can_be_given():

@@ -109,6 +109,10 @@ class ClaudeAgent:
         argv = with_prompt(turn, (str(turn.program or "claude"), *self._arguments(turn), *going), _DEFAULTS)
         env = {**_QUIET, "CLAUDE_CONFIG_DIR": str(turn.home or turn.mailbox)}
         ran = start(argv, env=env, timeout_s=turn.timeout_s, on_line=stream.read)
+        # Of a turn without an answer, too, what it reports wins: our table may not know its model.
+        reported, source = _cost(stream.result or {}, session is not None, None)
+        if source == "reported" and reported is not None and reported > stream.usd:
+            add_usage(turn.mailbox, Used(usd=reported - stream.usd))
         return outcome(turn, stream, ran, own, session is not None, price), stream.has_spoken or bool(stream.error)
 
     def _arguments(self, turn: Turn) -> tuple[str, ...]:

@@ -65,6 +65,8 @@ class Stream:
         # Until when it waits before it asks again: as long as a refusal told it to, where one did.
         self._waits_until: datetime | None = None
         self.has_spoken = False
+        # What was told of the cost so far.
+        self.usd = 0.0
         self.files: dict[str, None] = {}
 
     @property
@@ -117,7 +119,9 @@ class Stream:
         if isinstance(name, str) and name not in self._counted:
             self._counted.add(name)
             tokens = tokens_in(message.get("usage"))
-            self._tell(Used(self._price(str(message.get("model") or self.model), tokens), tokens.total))
+            usd = self._price(str(message.get("model") or self.model), tokens)
+            self.usd += usd or 0.0
+            self._tell(Used(usd, tokens.total))
         for block in _blocks(event):
             place = block.get("input")
             if block.get("type") == "tool_use" and block.get("name") in _EDITS and isinstance(place, dict):

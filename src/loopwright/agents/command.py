@@ -21,7 +21,7 @@ class CommandAgent:
     """Runs `command` with $LOOPWRIGHT_PROMPT and $LOOPWRIGHT_ANSWER naming the two files, $LOOPWRIGHT_WEB the web.
 
     $LOOPWRIGHT_SCHEMA names the JSON Schema of the answer where one is wanted; the prompt asks for it in words, too.
-    $LOOPWRIGHT_CONTEXT names the manifest of what to read, $LOOPWRIGHT_BUDGET_USD, _TOKENS and _WALL_S what is left.
+    $LOOPWRIGHT_CONTEXT names the manifest of what to read, $LOOPWRIGHT_TURN_USD, _TOKENS and _WALL_S what is left.
     To $LOOPWRIGHT_USAGE it may append what it uses, as lines of JSON: {"usd": 0.01, "tokens": 1200}.
     """
 

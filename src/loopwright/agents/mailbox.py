@@ -6,6 +6,7 @@ The agent can write there: whoever reads takes nothing for granted, and nothing 
 from __future__ import annotations
 
 import os
+import re
 from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
@@ -26,6 +27,8 @@ SELF_REPORT = "reflection-input.json"
 # Where hooks in the sandbox put their reflections.
 REFLECTIONS = "reflections"
 _LETTER = "turn.json"
+# As we name them: what else lies there is not ours, and its name may be no text.
+_MANIFEST = re.compile(rf"[a-z]+{re.escape(MANIFESTS)}")
 _CHECKS = "checks.json"
 _PROGRESS = "progress.jsonl"
 _MOST_BYTES = 1 << 20
@@ -101,7 +104,7 @@ def manifest_in(mailbox: Path) -> Path | None:
     """The manifest of what to read, where one was left; there is one at most for a turn."""
     folder = mailbox / CONTEXT
     with suppress(OSError):
-        names = sorted(name for name in names_in(folder) if name.endswith(MANIFESTS))
+        names = sorted(name for name in names_in(folder) if _MANIFEST.fullmatch(name))
         return folder / names[0] if names else None
     return None
 

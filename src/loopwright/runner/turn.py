@@ -49,7 +49,7 @@ MAILBOX = "LOOPWRIGHT_MAILBOX"
 # Names the manifest in it, where there is one.
 CONTEXT = "LOOPWRIGHT_CONTEXT"
 # With the name of a limit behind it: what is left for the turn. Seconds there are always some.
-_BUDGET = "LOOPWRIGHT_BUDGET_"
+_LEFT = "LOOPWRIGHT_TURN_"
 RECORD = "turn.json"
 # In place of an isolation, where the work is done by hands that we did not start.
 BY_HAND = "none: done by hand, outside of any isolation of ours"
@@ -162,7 +162,7 @@ def take_turn(
             if isinstance(admission, NoAnswer):
                 answer: Answer | NoAnswer = admission
             else:
-                turn = _turn(agent, asked, admission)
+                turn = _turn(agent, asked, admission, meter)
                 words = _written_down(asked, turn.prompt, booth)
                 outside = Outside(booth.sandbox, is_confined=not isinstance(agent, WorksOutside))
                 start = _Starter(agent, admission, asked, settings, cancellation, meter)
@@ -207,7 +207,7 @@ def _written_down(asked: Asked, prompt: str, booth: Booth) -> dict[str, Any]:
     }
 
 
-def _turn(agent: Agent, asked: Asked, admission: Admission) -> Turn:
+def _turn(agent: Agent, asked: Asked, admission: Admission, meter: Meter) -> Turn:
     sandbox, session = admission.booth.sandbox, asked.session
     prompt = asked.prompt
     if isinstance(agent, WorksOutside):
@@ -227,7 +227,7 @@ def _turn(agent: Agent, asked: Asked, admission: Admission) -> Turn:
         timeout_s=asked.timeout_s,
         may_use_web=asked.may_use_web,
         folder=sandbox.place.repo,
-        budget=asked.allowance,
+        budget=replace(asked.allowance, wall_s=meter.seconds_for(asked.timeout_s)),
         context=manifest_in(admission.booth.mailbox),
         home=admission.home,
         program=admission.program.path if admission.program is not None else None,
@@ -261,7 +261,7 @@ def _with_way_on(agent: Agent, answer: Answer | NoAnswer) -> Answer | NoAnswer:
 def _left(allowance: Allowance) -> dict[str, str]:
     """What is left, for programs that can keep to it by themselves."""
     amounts = {name: getattr(allowance, name) for name in allowance.__struct_fields__}
-    return {f"{_BUDGET}{name.upper()}": f"{amount:.12g}" for name, amount in amounts.items() if amount is not None}
+    return {f"{_LEFT}{name.upper()}": f"{amount:.12g}" for name, amount in amounts.items() if amount is not None}
 
 
 class _Starter:

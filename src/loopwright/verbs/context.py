@@ -121,7 +121,7 @@ class Context(msgspec.Struct, frozen=True):
         agents = self.settings.values.agents
         order = tuple(agents.order) if agents.failover else ()
         for key, names in (("roles", tuple(agents.roles.values())), ("order", order)):
-            for name in names:
+            for name in filter(None, names):
                 try:
                     self.open_agent(name)
                 except AgentFailed as problem:

@@ -38,7 +38,8 @@ def command(
 ) -> int:  # fmt: skip
     """Go through all stages with the consents that the policy allows; stop, with a reason, where a person is needed."""
     context = context_of(project_root)
-    if not (agent or context.settings.values.agents.begun_by("builder")):
+    begun_by = context.settings.values.agents.begun_by
+    if not agent and not all(map(begun_by, ("planner", "builder"))):
         raise WorkflowRefused(
             "agent_missing", "nobody is named who works", next_command=f"loopwright autopilot {slug} --agent NAME"
         )

@@ -41,8 +41,10 @@ def command(
     text = sys.stdin.read() if idea == "-" else idea or ""
     if not store_of(context).exists(slug_of(slug)) and not text.strip():
         raise WrongUsage("a new workflow needs an idea", hint=f'loopwright clarify {slug_of(slug)} --idea "…"')
-    workflow = begin(context, slug, text, profile)
     who = context.settings.values.agents.begun_by("clarifier") if agent is None else agent
+    if who:
+        context.stand_ins()  # a name that is no agent's comes to light before anything is written
+    workflow = begin(context, slug, text, profile)
     tell: Callable[[str], None] = (lambda _: None) if as_json else say
     with stopping_on_signals() as cancellation:
         found = take_round(context, workflow.slug, who or None, cancellation, tell=tell)

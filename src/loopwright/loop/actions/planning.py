@@ -6,6 +6,7 @@ import itertools
 from typing import Literal
 
 from loopwright.agents.port import NoAnswer, Role
+from loopwright.errors import AgentFailed
 from loopwright.kernel.clock import stamp
 from loopwright.loop.actions.asking import HeldBack, ask_for
 from loopwright.loop.answers import ProposedTasks
@@ -32,13 +33,21 @@ def plan_tasks(loop: Loop, desk: Desk, agent: str, most: int | None = None, work
         Task(
             id=name,
             description=redactor.clean(task.description).text,
-            tool=redactor.clean(task.tool).text or loop.agent or agent or desk.agent_of(loop),
+            tool=redactor.clean(task.tool).text or _doer(loop, desk, agent),
             mode=_mode(task.mode),
             status="pending",
             created_at=now,
         )
         for name, task in zip(names, (one for one in proposed if one.description.strip()), strict=False)
     )
+
+
+def _doer(loop: Loop, desk: Desk, planner: str) -> str:
+    """Who works on the loop; where nobody is named for that, whoever planned it."""
+    try:
+        return desk.agent_of(loop)
+    except AgentFailed:
+        return planner
 
 
 def _prompt(loop: Loop, desk: Desk, most: int | None) -> str:

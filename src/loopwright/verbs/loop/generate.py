@@ -69,7 +69,7 @@ def _planned(store: LoopStore, loop_id: str, desk: Desk, wish: GenerateWish) -> 
         loop = store.load(loop_id)
         try:
             return plan_tasks(
-                loop, desk, wish.agent or desk.asked_as(Role.PLANNER, desk.agent_of(loop)), wish.most, work
+                loop, desk, wish.agent or desk.asked_as(Role.PLANNER, "") or desk.agent_of(loop), wish.most, work
             )
         except HandedOver as change:
             with store.changing(loop_id) as opened:

@@ -68,7 +68,9 @@ def slug_from(name: str) -> str:
 
 def prepare_build(context: Context, name: str, wish: BuildWish, tell: Tell, cancellation: Cancellation) -> str:
     """Enter the stage where that is still to be done, and make the loop that builds; its id."""
-    context.prompts()  # what is wrong with a text comes to light before anything is entered
+    # What is wrong with a text, or with an agent's name, comes to light before anything is entered.
+    context.prompts()
+    context.stand_ins()
     slug = slug_from(name)
     base = _controlled(context, slug, tell, cancellation)
     with store_of(context).changing(slug) as opened:

@@ -104,7 +104,9 @@ def plan(context: Context, name: str, wish: PlanWish, tell: Tell, cancellation: 
     if _is_changed_under_the_build(context, slug):
         return _changed(context, slug, tell, cancellation)
     if wish.agent is not None:
-        context.prompts()  # what is wrong with a text comes to light before anybody plans
+        # What is wrong with a text, or with an agent's name, comes to light before anybody plans.
+        context.prompts()
+        context.stand_ins()
     _enter(context, slug)
     # Before anybody plans: what another change does to the specs while an agent thinks, the agent has not read.
     said = digests_of(context.layout)

@@ -100,7 +100,8 @@ def review(context: Context, name: str, wish: ReviewWish, tell: Tell, cancellati
     risk = _risk(context, verified, work.patch)
     code, smell, notes = _judged(context, workflow, work, risk, wish, objections, tell, cancellation)
     outcome = concluded(objections, code.given, smell.given, (*notes, *_reflections(context, verified)))
-    who = code.by or wish.reviewer or (actor() if wish.verdict is not None else _TOOL)
+    # Whoever was named and not asked has not reviewed it.
+    who = code.by or ((wish.reviewer or actor()) if wish.verdict is not None else _TOOL)
     return _settle(context, slug, who, verified, work.patch, outcome, (code.given, smell.given))
 
 
