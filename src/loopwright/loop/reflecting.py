@@ -4,18 +4,9 @@ from __future__ import annotations
 
 from typing import Protocol
 
-import msgspec
-
 from loopwright.reflection.capture.self_report import SelfReport
 from loopwright.reflection.model import Point
 from loopwright.reflection.points import Work
-
-
-class Left(msgspec.Struct, frozen=True):
-    """What is in a mailbox: what the agent says of its work, and what a hook in its sandbox made of the same."""
-
-    report: bytes
-    hooked: tuple[bytes, ...]
 
 
 class Reflections(Protocol):
@@ -23,7 +14,7 @@ class Reflections(Protocol):
 
     is_on: bool
 
-    def keep(self, work: Work, said: SelfReport | Left, point: Point | None = None) -> None:
+    def keep(self, work: Work, said: SelfReport, point: Point | None = None) -> None:
         """Write one; `OSError` or an error of ours where that can't be done."""
 
     def has(self, work: Work, point: Point) -> bool:
@@ -35,7 +26,7 @@ class Nobody:
 
     is_on = False
 
-    def keep(self, work: Work, said: SelfReport | Left, point: Point | None = None) -> None:
+    def keep(self, work: Work, said: SelfReport, point: Point | None = None) -> None:
         """Nothing."""
 
     def has(self, work: Work, point: Point) -> bool:

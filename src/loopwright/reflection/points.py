@@ -6,7 +6,8 @@ Of a turn's end, or of one of three points at which its doer was asked how sure 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -14,12 +15,14 @@ import msgspec
 from msgspec import Meta
 from msgspec.structs import replace
 
+from loopwright.kernel import codec
 from loopwright.reflection.capture import session as sessions
-from loopwright.reflection.capture.self_report import SelfReport
+from loopwright.reflection.capture.self_report import FIELDS, SelfReport, read_report
 from loopwright.reflection.capture.wanted import Floor
 from loopwright.reflection.change import Change
 from loopwright.reflection.model import SCHEMA, CaptureMode, MostLikelyWrong, Point, Provenance, Reflection, Risk
 from loopwright.reflection.risk import Claim, evaluate_risk_floor, raised_by
+from loopwright.reflection.store import decode_reflection
 
 _MOST_FILES = 10_000
 _LONGEST_TEXT = 4096
@@ -48,16 +51,18 @@ class Work(msgspec.Struct, frozen=True, kw_only=True):
     files: tuple[str, ...] = ()
 
 
-class Moment(msgspec.Struct, frozen=True, kw_only=True):
-    """When and where it is taken, and how many there are of its session already."""
+def claims_of(report: bytes, hooked: Sequence[bytes]) -> SelfReport:
+    """The agent's own, else what a hook in its sandbox had merged: the same claims by another way, and no facts."""
+    for data in () if report else hooked:
+        with suppress(codec.Undecodable):
+            found = decode_reflection(data)
+            return read_report(codec.to_json({name: getattr(found, name) for name in FIELDS}))
+    return read_report(report)
 
-    repo: str
-    mode: CaptureMode
-    at_ms: int
-    earlier: int
 
-
-def reflection_on(work: Work, said: SelfReport, moment: Moment, floor: Floor) -> Reflection:
+def reflection_on(
+    work: Work, said: SelfReport, floor: Floor, *, repo: str, mode: CaptureMode, at_ms: int, earlier: int
+) -> Reflection:
     """The record, texts whole: what is secret in them is found only while it is in one piece."""
     files = tuple(sorted(set(work.files)))
     verdict = evaluate_risk_floor(files, threshold=floor.threshold, rules=floor.rules)
@@ -68,8 +73,8 @@ def reflection_on(work: Work, said: SelfReport, moment: Moment, floor: Floor) ->
         task_ref=work.task_ref,
         agent=work.agent,
         session_id=work.session,
-        timestamp=sessions.iso(moment.at_ms),
-        repo=moment.repo or "root",
+        timestamp=sessions.iso(at_ms),
+        repo=repo or "root",
         confidence=said.confidence,
         most_likely_wrong=msgspec.convert(wrong, MostLikelyWrong | None),
         known_not_in_diff=said.known_not_in_diff,
@@ -77,9 +82,9 @@ def reflection_on(work: Work, said: SelfReport, moment: Moment, floor: Floor) ->
         files_changed=Change(files).shown_files()[:_MOST_FILES],
         provenance=Provenance(
             source="stop-hook",
-            reflection_attempt=moment.earlier + 1,
+            reflection_attempt=earlier + 1,
             degraded=not said.is_whole or len(files) > _MOST_FILES,
-            reflection_mode=moment.mode,
+            reflection_mode=mode,
         ),
     )
 

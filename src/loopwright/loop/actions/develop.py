@@ -18,9 +18,8 @@ from loopwright.loop.marks import mark_of
 from loopwright.loop.model import Loop, Spent, Task
 from loopwright.loop.pages import add_line, add_to_page
 from loopwright.loop.paying import SHELL
-from loopwright.loop.reflecting import Left
 from loopwright.loop.workshop import Workshop, workshop
-from loopwright.reflection.points import Work
+from loopwright.reflection.points import Work, claims_of
 
 
 def perform(loop: Loop, desk: Desk, shop: Workshop, action_id: str, task: Task) -> c.Command:
@@ -78,11 +77,10 @@ def _reflect(
     loop: Loop, desk: Desk, task: Task, by: str, answer: Answer, files: tuple[str, ...], mailbox: Path
 ) -> None:
     session = answer.session or f"{loop.loop_id}-{task.id}"
-    left = Left(read_self_report(mailbox), read_reflections(mailbox))
+    said = claims_of(read_self_report(mailbox), read_reflections(mailbox))
+    work = Work(task_ref=confidence.task_ref(loop, task), session=session, agent=by, files=files)
     with suppress(OSError, LoopwrightError):  # a reflection never ends the work that it is about
-        desk.reflections.keep(
-            Work(task_ref=confidence.task_ref(loop, task), session=session, agent=by, files=files), left
-        )
+        desk.reflections.keep(work, said)
 
 
 def ask_back(loop: Loop, desk: Desk, shop: Workshop, outcome: c.FinishDevelop) -> Loop:
