@@ -54,6 +54,7 @@ class CodexAgent:
         self.name = name
         self._settings = settings
         self._user: UserSettings = read_user_settings(environment)
+        self.model = chosen_model(settings) or self._user.model
         self.needs = _needs(self._user)
         self._under_way = UnderWay()
 
@@ -109,7 +110,7 @@ class CodexAgent:
         )  # fmt: skip
 
     def _price(self, tokens: Tokens) -> float | None:
-        return cost_of(chosen_model(self._settings) or self._user.model, tokens, self._settings.prices)
+        return cost_of(self.model, tokens, self._settings.prices)
 
 
 # It keeps no helper programs, and starts no command, when its home lies below the temporary folder; and a key in the

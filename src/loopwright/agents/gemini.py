@@ -16,6 +16,7 @@ from loopwright.agents.endings import BY_STATUS, no_answer
 from loopwright.agents.gemini_settings import UserSettings, read_user_settings
 from loopwright.agents.gemini_stream import Stream, session_file
 from loopwright.agents.harness import HARNESSES
+from loopwright.agents.model_choice import chosen_model
 from loopwright.agents.needs import Address, Credential, Needs
 from loopwright.agents.port import Answer, NoAnswer, Ran, Reason, Starter, Turn, Used
 from loopwright.agents.prices import Tokens, cost_of
@@ -91,6 +92,7 @@ class GeminiAgent:
         self.name = name
         self._settings = settings
         self._user: UserSettings = read_user_settings(environment)
+        self.model = chosen_model(settings) or environment.get("GEMINI_MODEL", "") or self._user.model
         self.needs = _BY_LOGIN.get(self._user.login, NEEDS)
         self._under_way = UnderWay()
 

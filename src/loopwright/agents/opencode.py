@@ -71,8 +71,8 @@ class OpencodeAgent:
         self.name = name
         self._settings = settings
         self._user: UserSettings = read_user_settings(environment)
-        self._model = chosen_model(settings) or self._user.model
-        self.needs = _needs(self._user, self._model, environment)
+        self.model = chosen_model(settings) or self._user.model
+        self.needs = _needs(self._user, self.model, environment)
         self._ripgrep = fetched_ripgrep(environment)
 
     def take(self, turn: Turn, start: Starter) -> Answer | NoAnswer:
@@ -105,7 +105,7 @@ class OpencodeAgent:
         )
         folder = folder_in(home, "config", NAME)
         folder_in(folder, "node_modules")
-        hand_over(folder / "opencode.json", json.dumps(self._user.document(self._model, may)).encode())
+        hand_over(folder / "opencode.json", json.dumps(self._user.document(self.model, may)).encode())
         hand_over(folder / "package-lock.json", json.dumps(_LOCK).encode())
         hand_over(folder_in(folder, "plugin") / _WATCH, Path(__file__).with_name(_WATCH).read_bytes())
         if self._ripgrep is not None:
@@ -131,12 +131,12 @@ class OpencodeAgent:
             # Without a title it would have its model think of one.
             "run", "--format", "json", "--title", "loopwright",
             *(("--session", session) if session is not None else ()),
-            *(("--model", self._model) if self._model and not model_in(self._settings.args) else ()),
+            *(("--model", self.model) if self.model and not model_in(self._settings.args) else ()),
             *self._settings.args,
         )  # fmt: skip
 
     def _price(self, tokens: Tokens) -> float | None:
-        return cost_of(self._model.rpartition("/")[2], tokens, self._settings.prices)
+        return cost_of(self.model.rpartition("/")[2], tokens, self._settings.prices)
 
 
 def outcome(turn: Turn, stream: Stream, ran: Ran, now: datetime) -> Answer | NoAnswer:
