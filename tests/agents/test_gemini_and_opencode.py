@@ -99,6 +99,32 @@ def test_geminis_failures_by_its_codes(tmp_path, events, exit_code, reason):
     assert failed.reason is reason
 
 
+def told(*reasons):
+    attributes = {"event.name": "gemini_cli.api_response", "model": "m", "finish_reasons": list(reasons)}
+    return json.dumps({"resource": {"a": {}}, "attributes": attributes, "_body": "x"}, indent=2)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_held_back"),
+    [
+        (told("stop", "content_filter"), True),
+        (told("content_filter") + told("stop"), False),
+        (told("stop") + told("content_filter"), True),
+        ('{"event.name": "gemini_cli.api_response", "finish_reasons": [' * 10_000, False),
+        ('"event.name": "gemini_cli.api_response"' * 30_000, False),
+        ("", False),
+        (None, False),
+    ],
+)
+def test_an_answer_that_was_held_back_after_words_is_told_by_geminis_own_telemetry(tmp_path, text, is_held_back):
+    file = tmp_path / "telemetry.log"
+    if text is not None:
+        file.write_text(text)
+    assert gemini_stream.was_held_back(file) is is_held_back
+    (tmp_path / "link").symlink_to(file)
+    assert not gemini_stream.was_held_back(tmp_path / "link")
+
+
 MINE = """{
   // a provider of my own, with "quotes" in a comment
   "model": "mine/big", /* and

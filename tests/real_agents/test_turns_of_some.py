@@ -27,8 +27,10 @@ def test_a_credential_is_lent_refreshed_and_left_nowhere(project, agent):
     name = own.name
     token = "a-token-that-nobody-may-ever-see"
     own.parent.mkdir(parents=True, exist_ok=True)
-    own.write_text(json.dumps({"login": {"access": token, "expires": 1}}))
-    refresh = f"cat {where}; sed -i s/ever/EVER/ {where}"
+    # opencode has those of all providers in one file.
+    login, others = {"access": token, "expires": 1}, {"access": f"not-lent-{token}", "expires": 1}
+    own.write_text(json.dumps({"ours": login, "others": others} if agent == "opencode" else {"login": login}))
+    refresh = f"cat {where}; grep not-lent {where} > seen.txt; sed -i s/ever/EVER/ {where}; cat {where}"
     with model_server(ModelTurn(tools=(shell(agent, refresh),)), ModelTurn("done")) as model:
         log_in(project, agent, model)
         if agent == "codex":
@@ -38,11 +40,13 @@ def test_a_credential_is_lent_refreshed_and_left_nowhere(project, agent):
             own.write_text(json.dumps({"OPENAI_API_KEY": token}))
         with turns(project, agent) as booth:
             booth.take()
-    assert "EVER" in own.read_text(), "the user is not logged out by a refresh"
+            assert (booth.sandbox / "seen.txt").read_text() == "", "a login of another provider"
+    assert own.read_text().count("EVER") == 1, "the user is not logged out by a refresh"
     kept = project.everything_kept() + b"".join(
         path.read_bytes() for path in project.sandboxes.rglob("*") if path.is_file() and path.name == name
     )
     assert token.encode() not in kept
+    assert token.replace("ever", "EVER").encode() not in kept
     assert not list(project.sandboxes.rglob(name))
     assert own.stat().st_mode & 0o777 == 0o644
 
@@ -91,3 +95,25 @@ def test_claude_ends_by_itself_when_the_budget_of_the_turn_is_used(project):
     record = json.loads((booth.record / "turn.json").read_bytes())
     assert (record["failure"], record["budget"]["usd"]) == ("budget_used", 0.001)
     assert record["usd"] >= 0.001
+
+
+@pytest.mark.parametrize("agent", ["gemini"])
+@pytest.mark.parametrize(
+    ("score", "model"), [(10, "gemini-3.8-flash"), (95, "gemini-3.1-pro-preview-customtools")], ids=["easy", "hard"]
+)
+@pytest.mark.shows("cost")
+def test_the_models_that_it_chooses_itself_have_prices(project, agent, score, model):
+    with model_server(ModelTurn("done")) as server:
+        server.aside = ModelTurn(json.dumps({"complexity_reasoning": "r", "complexity_score": score}))
+        log_in(project, agent, server)
+        settings = project.home / ".gemini" / "settings.json"
+        chosen = json.loads(settings.read_text())
+        del chosen["model"]
+        settings.write_text(json.dumps(chosen))
+        with turns(project, agent) as booth:
+            answer = booth.take().answer
+    asked = [path.rpartition("/")[2].partition(":")[0] for path, _ in server.requests]
+    assert asked == ["gemini-3.5-flash-lite", model]
+    assert isinstance(answer, Answer)
+    assert answer.cost_source == "computed"
+    assert answer.cost_usd > 0
