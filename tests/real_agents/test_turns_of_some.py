@@ -97,6 +97,21 @@ def test_claude_ends_by_itself_when_the_budget_of_the_turn_is_used(project):
     assert record["usd"] >= 0.001
 
 
+@pytest.mark.needs("bwrap")
+@pytest.mark.parametrize("agent", ["opencode"])
+def test_in_a_project_with_settings_of_its_own_it_asks_nobody_but_its_model(project, agent):
+    project.write(".opencode/agent/nice.md", "---\ndescription: nice\nmode: subagent\n---\nBe nice.\n")
+    project.commit("an agent of the project's own")
+    # Whoever installs something there is not kept from it by what keeps opencode from it.
+    look = 'echo "npm is told: $npm_config_offline." > told.txt'
+    with model_server(ModelTurn(tools=(shell(agent, look),)), ModelTurn("done")) as model:
+        log_in(project, agent, model)
+        with turns(project, agent) as booth:
+            assert isinstance(booth.take().answer, Answer)
+            assert (booth.sandbox / "told.txt").read_text() == "npm is told: .\n"
+    assert json.loads((booth.record / "turn.json").read_text())["refused"] == []
+
+
 @pytest.mark.parametrize("agent", ["gemini"])
 @pytest.mark.parametrize(
     ("score", "model"), [(10, "gemini-3.8-flash"), (95, "gemini-3.1-pro-preview-customtools")], ids=["easy", "hard"]

@@ -58,6 +58,9 @@ _QUIET = {
 }
 # It wants a package beside its settings, and fetches it at every start; what says that it is there is enough.
 _LOCK = {"packages": {"": {"dependencies": {"@opencode-ai/plugin": "*"}}}}
+# Nor is there a switch that keeps it from fetching that into a project's `.opencode`. Where only its model can be
+# reached that takes seconds for nothing: its npm is told not to try, and our part in it tells the shell otherwise.
+_OFFLINE = {"npm_config_offline": "${NODE_USE_ENV_PROXY:+true}"}
 _WATCH = "opencode_watch.js"
 _LARGEST_RIPGREP = 64 << 20
 _BY_ERROR = {"ProviderAuthError": Reason.NOT_LOGGED_IN}
@@ -118,7 +121,9 @@ class OpencodeAgent:
         if session is not None:
             add_usage(turn.mailbox, Used(session=session))
         asked = in_words(turn)
-        argv = with_prompt(asked, (str(turn.program or NAME), *self._arguments(session)))
+        # Who lets more in may have let in a registry.
+        offline = {} if self._settings.hosts else _OFFLINE
+        argv = with_prompt(asked, (str(turn.program or NAME), *self._arguments(session)), offline)
         ran = start(argv, env={**_QUIET, **self._folders(home)}, timeout_s=turn.timeout_s, on_line=stream.read)
         return outcome(turn, stream, ran, datetime.now(UTC)), stream.has_begun
 
