@@ -15,6 +15,7 @@ from loopwright.agents.written_keys import WrittenKey, written_keys
 from loopwright.kernel.files import read_plainly
 
 _FILE = "config.toml"
+_PROVIDERS = "model_providers"
 _TAKEN = ("model", "model_provider", "model_reasoning_effort", "openai_base_url", "chatgpt_base_url")
 _MOST_BYTES = 1 << 20
 # What stands in these are names of variables.
@@ -60,7 +61,7 @@ class UserSettings(msgspec.Struct, frozen=True):
         tables: dict[str, Any] = {"projects": {str(folder): {"trust_level": "trusted"}}}
         name = self.top.get("model_provider")
         if isinstance(name, str) and self.provider:
-            tables["model_providers"] = {name: self.provider}
+            tables[_PROVIDERS] = {name: self.provider}
         return "\n".join(_lines((), {**own, **tables})) + "\n"
 
 
@@ -75,7 +76,7 @@ def read_user_settings(environment: Mapping[str, str]) -> UserSettings:
     except (OSError, ValueError):
         return UserSettings()
     top = {name: document[name] for name in _TAKEN if isinstance(document.get(name), str)}
-    named = document.get("model_providers")
+    named = document.get(_PROVIDERS)
     providers = {name: one for name, one in named.items() if _is_table(one)} if _is_table(named) else {}
     used = top.get("model_provider", "")
     return UserSettings(top, providers.get(used, {}), tuple(_written_in(providers, used)))
@@ -84,7 +85,7 @@ def read_user_settings(environment: Mapping[str, str]) -> UserSettings:
 def _written_in(providers: Mapping[str, Mapping[str, Any]], used: str) -> Iterator[WrittenKey]:
     for name, provider in providers.items():
         table = {field: value for field, value in provider.items() if field not in _NAMING}
-        yield from written_keys(table, f"{_FILE}: model_providers.{name}", is_let_in=name == used)
+        yield from written_keys(table, f"{_FILE}: {_PROVIDERS}.{name}", is_let_in=name == used)
 
 
 def _is_table(value: object) -> TypeGuard[Mapping[str, Any]]:

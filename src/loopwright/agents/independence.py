@@ -31,7 +31,7 @@ class Doer(msgspec.Struct, frozen=True):
 
     def __str__(self) -> str:
         if self.has_model:
-            return f"{self.kind} with {f'the model {self.model}' if self.model else 'its usual model'}"
+            return f"{self.kind} with the model {self.model}" if self.model else f"{self.kind} with its usual model"
         return " ".join((self.kind, *filter(None, (self.model, *self.given))))
 
 

@@ -22,6 +22,7 @@ _MOST_BYTES = 1 << 20
 _FILES = ("config.json", "opencode.json", "opencode.jsonc")
 # A string, a comment, or a comma that nothing follows.
 _JSONC = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/|,(?=\s*[}\]])', re.DOTALL)
+_PROVIDER = "provider"
 _OPENING = re.compile(rb"\A\s*\{")
 _MARKED = b'{\n  "$schema": "https://opencode.ai/config.json",'
 _FROM_VARIABLE = re.compile(r"\{env:(\w+)\}")
@@ -63,7 +64,7 @@ class UserSettings(msgspec.Struct, frozen=True):
         own = model.partition("/")[0]
         return {
             **chosen,
-            "provider": {name: one for name, one in self.providers.items() if not model or name == own},
+            _PROVIDER: {name: one for name, one in self.providers.items() if not model or name == own},
             "share": "disabled",
             "autoupdate": False,
             # The work is kept by us, and a copy of it for each step would take as long as the step.
@@ -100,13 +101,13 @@ def read_user_settings(environment: Mapping[str, str]) -> UserSettings:
     model, providers, written = "", dict[str, Mapping[str, Any]](), list[WrittenKey]()
     for path in paths:
         document = _read(path)
-        named, described = document.get("model"), document.get("provider")
+        named, described = document.get("model"), document.get(_PROVIDER)
         model = named if isinstance(named, str) else model
         for name, one in described.items() if isinstance(described, dict) else ():
             if isinstance(one, dict):
                 # Only what a variable holds is let in.
                 providers[name] = without_written_keys(one)
-                written += written_keys(one, f"{path.name}: provider.{name}", is_let_in=False)
+                written += written_keys(one, f"{path.name}: {_PROVIDER}.{name}", is_let_in=False)
     return UserSettings(model, providers, tuple(written))
 
 

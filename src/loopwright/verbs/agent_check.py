@@ -69,8 +69,10 @@ def _lent(context: Context, name: str, credential: Credential) -> str:
     held = credential.held(context.environment)
     if held is None:
         return credential.file
-    narrower = f"; a model in agents.{name}.model lets in one" if len(held) > 1 else ""
-    return f"{credential.file} (of {', '.join(held)}{narrower})"
+    listed = ", ".join(held)
+    if len(held) == 1:
+        return f"{credential.file} (of {listed})"
+    return f"{credential.file} (of {listed}; a model in agents.{name}.model lets in one)"
 
 
 def _network(context: Context, name: str, needs: Needs) -> tuple[str, ...]:

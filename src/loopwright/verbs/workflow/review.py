@@ -166,13 +166,9 @@ def _not_independent(context: Context, record: Record, wish: ReviewWish) -> Iter
         yield Objection(Stage.PLAN, f"{reviewer} built it and can't review it")
     elif wish.reviewer and wish.verdict is None and (builder := builder_behind(context, record, reviewer)) is not None:
         doer = doer_behind(context, reviewer)
-        way = (
-            f"set agents.{reviewer}.model to another one, or name another agent"
-            if doer.has_model
-            else "name another one"
-        )
-        why = f"{reviewer} and {builder}, which built it, are both {doer}: nobody reviews their own work; {way}"
-        yield Objection(Stage.PLAN, why)
+        why = f"{reviewer} and {builder}, which built it, are both {doer}: nobody reviews their own work"
+        way = f"name another one, or set another agents.{reviewer}.model" if doer.has_model else "name another one"
+        yield Objection(Stage.PLAN, f"{why}; {way}")
 
 
 def _risk(context: Context, verified: Verification, patch: bytes) -> RiskVerdict:
