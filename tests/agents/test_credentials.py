@@ -261,3 +261,17 @@ def test_what_is_refreshed_while_a_turn_runs_is_known_at_once(place, tmp_path):
     assert lent.news() == ()
     copy.unlink()
     assert lent.news() == ()
+
+
+def test_what_a_dead_turn_was_lent_is_gone_when_the_next_one_logs_in_otherwise(several):
+    own, home, environment = several
+    other = home.with_name("p2")
+    other.mkdir()
+    for folder in (home, other):
+        lend(NEEDS, environment, folder)
+    lend(replace(NEEDS, credentials=()), environment, home)
+    assert list(home.iterdir()) == []
+    assert (other / "auth.json").exists(), "another agent's is its own"
+    take_back(NEEDS, environment, other)
+    assert sorted(path.name for path in home.parent.iterdir()) == ["p", "p2"]
+    assert json.loads(own.read_text()) == SEVERAL

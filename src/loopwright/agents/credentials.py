@@ -15,6 +15,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from loopwright.agents.needs import MOST_BYTES, Credential, Needs, document_in, logins_in
 from loopwright.agents.shelling import folder_in, hand_over
 from loopwright.errors import StorageFailed
@@ -60,6 +62,18 @@ def take_back(needs: Needs, environment: Mapping[str, str], home: Path) -> None:
         with suppress(OSError):
             copy.unlink()
         _record(home, credential).unlink(missing_ok=True)
+    _forget_others(needs, home)
+
+
+def _forget_others(needs: Needs, home: Path) -> None:
+    """A turn that died may have been lent what is not needed any more, by another way of logging in."""
+    now = {credential.file for credential in needs.credentials}
+    for record in home.parent.glob("*.lent"):
+        _, _, file = _noted(record)
+        if file and file not in now and record == _record(home, Credential("", file)):
+            with suppress(OSError):
+                _copy(home, Credential("", file)).unlink()
+            record.unlink(missing_ok=True)
 
 
 def secret_texts(needs: Needs, environment: Mapping[str, str]) -> Iterator[str]:
@@ -130,12 +144,8 @@ def _bearer(token: str) -> object:
 
 
 def _bring_back(credential: Credential, source: Path, data: bytes, home: Path) -> None:
-    try:
-        digest, _, names = _record(home, credential).read_text(encoding="ascii").partition("\n")
-        # Of a turn that died: which entries it had is written down, since the model may be another one now.
-        entries = tuple(json.loads(names)) if names else None
-    except (OSError, ValueError):
-        return
+    # Of a turn that died: which entries it had is written down, since the model may be another one now.
+    digest, entries, _ = _noted(_record(home, credential))
     if sha256(data) == digest:
         return
     with locked(home.parents[2] / f"{_plain(credential)}.lock"), suppress(ValueError, RecursionError):
@@ -201,8 +211,16 @@ def _mark(file: Path) -> tuple[int, ...]:
 
 
 def _note(home: Path, credential: Credential, data: bytes) -> None:
-    names = "" if credential.entries is None else "\n" + json.dumps(credential.entries)
-    _record(home, credential).write_text(sha256(data) + names, encoding="ascii")
+    noted = (sha256(data), credential.entries, credential.file)
+    _record(home, credential).write_text(json.dumps(noted), encoding="ascii")
+
+
+def _noted(record: Path) -> tuple[str, tuple[str, ...] | None, str]:
+    """The digest of what was lent, its entries, and the file; nothing for a record that can't be read."""
+    try:
+        return msgspec.json.decode(record.read_bytes(), type=tuple[str, tuple[str, ...] | None, str])
+    except (OSError, msgspec.DecodeError):
+        return "", None, ""
 
 
 def _record(home: Path, credential: Credential) -> Path:
