@@ -19,6 +19,8 @@ NAMED = {
     "by-setting": AgentSettings(kind="codex", args=["-c", 'model="gpt-6-sol"']),
     "tool": AgentSettings(kind="command", command="./review.sh "),
     "played": AgentSettings(kind="scripted", turns="turns.yaml"),
+    "at-desk-1": AgentSettings(kind="interactive"),
+    "at-desk-2": AgentSettings(kind="interactive"),
     "friend-1": AgentSettings(kind="friend", args=["--mind", "1"]),
     "friend-2": AgentSettings(kind="friend", args=["--mind", "2"]),
     "friend-3": AgentSettings(kind="friend", args=["--mind", "2"], timeout_s=9),
@@ -39,6 +41,7 @@ NAMED = {
         ("tool", "command:./other.sh", False),
         ("played", "scripted:turns.yaml", True),
         ("played", "scripted", False),
+        ("at-desk-1", "at-desk-2", False),
         ("friend-1", "friend-2", False),
         ("friend-3", "friend-2", True),
         # A person, or an agent that is no longer in the settings.

@@ -42,6 +42,9 @@ def doer_of(name: str, named: Mapping[str, AgentSettings], model: str = "") -> D
     match own.kind or name:
         case "command":
             return Doer("command", given=(own.command.strip(),))
+        case "interactive":
+            # Who sits there is not known but by name.
+            return Doer("interactive", given=(name,))
         case "scripted":
             return Doer("scripted", given=(own.turns,))
         case adapter if adapter in _WITH_A_MODEL:

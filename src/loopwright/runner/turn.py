@@ -282,7 +282,7 @@ class _Starter:
         self._is_by_hand = isinstance(agent, WorksOutside)
         self._asked = asked
         self._admission = admission
-        self._way = way_out(agent, admission, settings, may_use_web=asked.may_use_web)
+        self._way = way_out(agent.name, admission, settings, may_use_web=asked.may_use_web)
         self._cancellation = cancellation
         self._meter = meter
         self._started = 0
