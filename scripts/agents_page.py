@@ -35,7 +35,10 @@ def page(head: str) -> str:
         marks = ["yes" if isinstance(agent, ability) else "no" for ability in _ABILITIES.values()]
         oldest = ".".join(map(str, needs.oldest))
         table.append("| " + " | ".join((f"`{name}`", f"{package} {tested[package]}", oldest, *marks)) + " |")
-        files = ", ".join(f"`~/{one.folder}/{one.file}`" for one in needs.credentials)
+        files = ", ".join(
+            f"`~/{one.folder}/{one.file}`" + (" (the login of its model's provider)" if one.entries else "")
+            for one in needs.credentials
+        )
         let_in += [
             f"\n## {name}\n",
             f"- install: `{needs.install}`",

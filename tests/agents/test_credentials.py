@@ -7,9 +7,10 @@ import json
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from loopwright.agents import gemini, opencode
-from loopwright.agents.credentials import has_shape_of, lend, secret_texts, take_back
+from loopwright.agents.credentials import Lent, has_shape_of, lend, secret_texts, take_back
 from loopwright.agents.needs import Address, Credential, Needs, address_in
 
 NEEDS = Needs(
@@ -31,7 +32,10 @@ def place(tmp_path):
     return own, home, {"HOME": str(tmp_path / "user")}
 
 
-@pytest.mark.parametrize("needs", [gemini._BY_LOGIN["oauth-personal"], opencode.NEEDS], ids=["gemini", "opencode"])
+OPENCODE = replace(opencode.NEEDS, credentials=(replace(opencode.NEEDS.credentials[0], entries=("tokens", "at")),))
+
+
+@pytest.mark.parametrize("needs", [gemini._BY_LOGIN["oauth-personal"], OPENCODE], ids=["gemini", "opencode"])
 def test_a_file_in_a_folder_of_the_home_is_lent_into_the_same_folder(tmp_path, needs):
     (credential,) = needs.credentials
     environment = {"HOME": str(tmp_path / "user")}
@@ -159,3 +163,115 @@ def test_an_address_of_ones_own_takes_the_place_of_the_usual_one():
     )
     assert address_in("https://x.example") == Address("x.example", 443)
     assert address_in("http://x.example:port") is None
+
+
+MINE, OTHERS = {"type": "oauth", "access": "a" * 30, "expires": 1}, {"type": "api", "key": "k" * 30, "note": "é\ud800"}
+AGAIN = {"type": "oauth", "access": "b" * 30, "expires": 2}
+SEVERAL = {"openai": OTHERS, "anthropic": MINE, "groq": {"type": "api", "key": 12345678901234567890}}
+
+
+def of(*names):
+    return replace(NEEDS, credentials=(replace(NEEDS.credentials[0], entries=names),))
+
+
+@pytest.fixture
+def several(place):
+    """The same where one file has the logins of several."""
+    own, home, environment = place
+    own.write_text(json.dumps(SEVERAL))
+    return own, home, environment
+
+
+def test_of_a_file_with_several_logins_only_what_is_needed_is_lent_and_brought_back(several):
+    own, home, environment = several
+    lend(of("anthropic"), environment, home)
+    copy = home / "auth.json"
+    assert json.loads(copy.read_text()) == {"anthropic": MINE}
+    # The user logs in with another one meanwhile, which is nobody's business here.
+    meanwhile = {**SEVERAL, "xai": {"type": "api", "key": "x" * 30}}
+    own.write_text(json.dumps(meanwhile))
+    copy.write_text(json.dumps({"anthropic": AGAIN}))
+    take_back(of("anthropic"), environment, home)
+    assert json.loads(own.read_text()) == {**meanwhile, "anthropic": AGAIN}
+    assert own.stat().st_mode & 0o777 == 0o600
+    assert list(home.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        {"anthropic": AGAIN, "openai": {**OTHERS, "key": "e" * 30}},
+        {"anthropic": AGAIN, "evil": AGAIN},
+        {"openai": {**OTHERS, "key": "e" * 30}},
+        {},
+        {"anthropic": {**AGAIN, "type": "api"}},
+    ],
+)
+def test_an_entry_that_was_not_lent_is_never_brought_back(several, after):
+    own, home, environment = several
+    lend(of("anthropic"), environment, home)
+    (home / "auth.json").write_text(json.dumps(after))
+    take_back(of("anthropic"), environment, home)
+    assert json.loads(own.read_text()) == SEVERAL
+
+
+def test_what_a_dead_turn_refreshed_is_brought_back_though_the_model_is_another_ones_now(several):
+    own, home, environment = several
+    lend(of("anthropic"), environment, home)
+    (home / "auth.json").write_text(json.dumps({"anthropic": AGAIN}))
+    lend(of("openai"), environment, home)
+    assert json.loads(own.read_text()) == {**SEVERAL, "anthropic": AGAIN}
+    assert json.loads((home / "auth.json").read_text()) == {"openai": OTHERS}
+
+
+@pytest.mark.parametrize("text", ["not json", "[]", json.dumps({"openai": OTHERS}), "[" * 100_000])
+def test_nothing_is_lent_of_a_file_that_has_no_such_login(place, text):
+    own, home, environment = place
+    own.write_text(text)
+    lend(of("anthropic"), environment, home)
+    assert list(home.iterdir()) == []
+    assert of("anthropic").is_logged_in(environment) is None
+    take_back(of("anthropic"), environment, home)
+    assert own.read_text() == text
+
+
+def test_who_is_logged_in_is_told_by_the_entry_and_all_others_are_masked_too(several):
+    own, _, environment = several
+    assert of("anthropic").is_logged_in(environment) == str(own)
+    assert of("xai").is_logged_in(environment) is None
+    assert of("xai", "groq", "openai").credentials[0].held(environment) == ("groq", "openai")
+    assert {"a" * 30, "k" * 30} <= set(secret_texts(of("xai"), environment))
+
+
+def test_what_is_refreshed_while_a_turn_runs_is_known_at_once(place, tmp_path):
+    _, home, environment = place
+    lend(NEEDS, environment, home)
+    copy, lent = home / "auth.json", Lent(NEEDS, home)
+    assert lent.news() == ()
+    copy.write_text(json.dumps(REFRESHED))
+    assert set(lent.news()) == {"a" * 30, "r" * 30, "b" * 30, "s" * 30}, "what was lent is still a secret"
+    assert lent.news() == ()
+    # An agent writes there, too: it can't have its own words masked, nor many things, nor another file read.
+    copy.write_text(json.dumps({"a": "all of the tests have failed", "b": [f"{number:030}" for number in range(999)]}))
+    assert len(lent.news()) == 2 + 32
+    elsewhere = tmp_path / "elsewhere.json"
+    elsewhere.write_text(json.dumps({"a": "e" * 30}))
+    copy.unlink()
+    copy.symlink_to(elsewhere)
+    assert lent.news() == ()
+    copy.unlink()
+    assert lent.news() == ()
+
+
+def test_what_a_dead_turn_was_lent_is_gone_when_the_next_one_logs_in_otherwise(several):
+    own, home, environment = several
+    other = home.with_name("p2")
+    other.mkdir()
+    for folder in (home, other):
+        lend(NEEDS, environment, folder)
+    lend(replace(NEEDS, credentials=()), environment, home)
+    assert list(home.iterdir()) == []
+    assert (other / "auth.json").exists(), "another agent's is its own"
+    take_back(NEEDS, environment, other)
+    assert sorted(path.name for path in home.parent.iterdir()) == ["p", "p2"]
+    assert json.loads(own.read_text()) == SEVERAL

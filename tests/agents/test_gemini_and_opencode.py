@@ -11,6 +11,7 @@ from loopwright.agents import gemini_settings, gemini_stream, opencode, opencode
 from loopwright.agents.gemini import GeminiAgent, outcome
 from loopwright.agents.needs import Address
 from loopwright.agents.opencode import OpencodeAgent
+from loopwright.agents.opencode_providers import PROVIDERS
 from loopwright.agents.port import NoAnswer, Ran, Reason
 from loopwright.testing.contracts import turn_for
 from loopwright.workspace.settings_model import AgentSettings
@@ -98,6 +99,32 @@ def test_geminis_failures_by_its_codes(tmp_path, events, exit_code, reason):
     assert failed.reason is reason
 
 
+def told(*reasons):
+    attributes = {"event.name": "gemini_cli.api_response", "model": "m", "finish_reasons": list(reasons)}
+    return json.dumps({"resource": {"a": {}}, "attributes": attributes, "_body": "x"}, indent=2)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_held_back"),
+    [
+        (told("stop", "content_filter"), True),
+        (told("content_filter") + told("stop"), False),
+        (told("stop") + told("content_filter"), True),
+        ('{"event.name": "gemini_cli.api_response", "finish_reasons": [' * 10_000, False),
+        ('"event.name": "gemini_cli.api_response"' * 30_000, False),
+        ("", False),
+        (None, False),
+    ],
+)
+def test_an_answer_that_was_held_back_after_words_is_told_by_geminis_own_telemetry(tmp_path, text, is_held_back):
+    file = tmp_path / "telemetry.log"
+    if text is not None:
+        file.write_text(text)
+    assert gemini_stream.was_held_back(file) is is_held_back
+    (tmp_path / "link").symlink_to(file)
+    assert not gemini_stream.was_held_back(tmp_path / "link")
+
+
 MINE = """{
   // a provider of my own, with "quotes" in a comment
   "model": "mine/big", /* and
@@ -120,26 +147,40 @@ def test_of_opencodes_settings_the_provider_is_taken_and_a_written_key_is_not(tm
     other = OpencodeAgent("opencode", AgentSettings(model="anthropic/claude-sonnet-4-5"), environment).needs
     assert other.keys == ("ANTHROPIC_API_KEY",)
     assert Address("api.openai.com") not in other.hosts
-    assert other.credentials
+    assert [one.entries for one in other.credentials] == [("anthropic",)]
 
 
 @pytest.mark.parametrize(
-    ("logins", "variables", "hosts", "keys"),
+    ("logins", "variables", "hosts", "keys", "lent"),
     [
-        ("{}", {"GROQ_API_KEY": "x"}, {"api.groq.com"}, ("GROQ_API_KEY",)),
+        ("{}", {"GROQ_API_KEY": "x"}, {"api.groq.com"}, ("GROQ_API_KEY",), tuple(PROVIDERS)),
         (
-            '{"xai": {"type": "api"}}',
+            '{"unheard of": {}, "xai": {"type": "api"}}',
             {"GROQ_API_KEY": "x"},
             {"api.groq.com", "api.x.ai"},
             ("GROQ_API_KEY", "XAI_API_KEY"),
+            ("xai",),
         ),
-        ('{"of a later version": {}}', {"GROQ_API_KEY": "x", "MY_OWN": ""}, {"api.groq.com"}, ("GROQ_API_KEY",)),
-        ("{}", {"MY_OWN": "x"}, {"own.example"}, ("MY_OWN",)),
-        ("no json", {}, {one.host for one in opencode.NEEDS.hosts}, opencode.NEEDS.keys),
+        (
+            '{"of a later version": {}}',
+            {"GROQ_API_KEY": "x", "MY_OWN": ""},
+            {"api.groq.com"},
+            ("GROQ_API_KEY",),
+            ("of a later version",),
+        ),
+        ("{}", {"MY_OWN": "x"}, {"own.example"}, ("MY_OWN",), tuple(PROVIDERS)),
+        ("no json", {}, {one.host for one in opencode.NEEDS.hosts}, opencode.NEEDS.keys, tuple(PROVIDERS)),
+        (
+            '{"nobody-knows": {}, "xai": {"type": "api"}}',
+            {},
+            {"api.x.ai"},
+            ("XAI_API_KEY",),
+            {"": ("xai",), "nobody-knows/it": ("nobody-knows",)},
+        ),
     ],
 )
 def test_without_a_model_opencode_reaches_those_that_the_user_is_logged_in_with(
-    tmp_path, logins, variables, hosts, keys
+    tmp_path, logins, variables, hosts, keys, lent
 ):
     options = {"apiKey": "{env:MY_OWN}", "baseURL": "https://own.example/v1"}
     described = json.dumps({"provider": {"own": {"options": options}}})
@@ -149,7 +190,74 @@ def test_without_a_model_opencode_reaches_those_that_the_user_is_logged_in_with(
         needs = OpencodeAgent("opencode", AgentSettings(model=model), environment).needs
         assert {one.host for one in needs.hosts} == hosts
         assert needs.keys == needs.variables == keys
-        assert needs.credentials == opencode.NEEDS.credentials
+        assert [one.entries for one in needs.credentials] == [lent[model] if isinstance(lent, dict) else lent]
+
+
+@pytest.mark.parametrize(
+    ("described", "hosts", "keys", "variables"),
+    [
+        ({"npm": "@ai-sdk/anthropic"}, ("api.anthropic.com",), ("ANTHROPIC_API_KEY",), ()),
+        ({"npm": "@ai-sdk/openai", "options": {}, "env": ["MINE", 7]}, ("api.openai.com",), ("MINE",), ()),
+        ({"npm": "@ai-sdk/openai-compatible"}, (), (), ()),
+        ({"npm": "@of-somebody/else", "options": {"apiKey": "{env:MINE}"}}, (), ("MINE",), ()),
+        (
+            {"npm": "@ai-sdk/openai", "options": {"baseURL": "{env:PLACE}/v1", "headers": {"X-Key": "{env:MINE}"}}},
+            ("own.example",),
+            ("MINE",),
+            ("PLACE",),
+        ),
+        ({"npm": "@ai-sdk/openai", "options": {"baseURL": "{env:UNSET}"}}, (), ("OPENAI_API_KEY",), ("UNSET",)),
+        ("no table", None, None, None),
+    ],
+)
+def test_where_a_described_provider_is_said_by_its_address_or_by_its_package(
+    tmp_path, described, hosts, keys, variables
+):
+    document = {"model": "own/m", "provider": {"own": described}}
+    more = {"PLACE": "https://own.example", "OPENAI_API_KEY": "x"}
+    environment = user(tmp_path, ".config/opencode/opencode.json", document, **more)
+    needs = OpencodeAgent("opencode", AgentSettings(), environment).needs
+    if hosts is None:
+        # As if it were not there: those of the user's keys.
+        assert needs.keys == ("OPENAI_API_KEY",)
+        return
+    assert (tuple(one.host for one in needs.hosts), needs.keys) == (hosts, keys)
+    assert needs.variables == (*keys, *variables)
+
+
+def test_of_opencodes_providers_that_of_the_model_is_lent_and_every_written_key_is_masked(tmp_path):
+    mine = {
+        "options": {
+            "baseURL": "https://me:hidden-1@own.example/v1?key=hidden-2",
+            "apiKey": "hidden-3",
+            "headers": {"Authorization": "Bearer hidden-4", "X-Team": "blue", "X-Key": "{env:MY_KEY}"},
+            "region": "eu-central-1",
+        },
+        "models": {"big": {"headers": {"x-goog": "Ab1" * 8}, "name": "Qwen2.5-Coder-32B-Instruct"}},
+    }
+    others = {"options": {"secretAccessKey": "hidden-5", "apiKey": "ollama"}}
+    document = {"model": "mine/big", "provider": {"mine": mine, "others": others}}
+    environment = user(tmp_path, ".config/opencode/opencode.json", document)
+    agent = OpencodeAgent("opencode", AgentSettings(args=["--model", "mine/big"]), environment)
+    assert {key.value for key in agent.needs.written} == {*(f"hidden-{n}" for n in range(1, 6)), "Ab1" * 8}
+    assert "hidden" not in repr(agent.needs)
+    assert agent.needs.is_logged_in(environment) is None, "what is not let in is no login"
+    (tmp_path / "mailbox").mkdir()
+    started = []
+    agent.take(turn_for(tmp_path / "mailbox"), lambda argv, **more: started.append(argv) or Ran(1, False, 0.0))
+    (argv,) = started
+    assert argv.count("--model") == 1
+    lent = json.loads((tmp_path / "mailbox" / "config" / "opencode" / "opencode.json").read_text())["provider"]
+    assert lent == {
+        "mine": {
+            "options": {
+                "baseURL": mine["options"]["baseURL"],
+                "headers": {"X-Team": "blue", "X-Key": "{env:MY_KEY}"},
+                "region": "eu-central-1",
+            },
+            "models": {"big": {"headers": {}, "name": "Qwen2.5-Coder-32B-Instruct"}},
+        }
+    }
 
 
 def test_opencode_brings_the_ripgrep_that_it_fetched_where_the_machine_has_none(tmp_path):

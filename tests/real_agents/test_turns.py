@@ -117,8 +117,9 @@ def test_each_trouble_of_the_model_has_its_reason(project, agent, trouble, reaso
     assert reason is not Reason.NOT_LOGGED_IN or booth.agent.needs.login in failure
 
 
-def test_a_model_that_will_not_go_on_has_refused(project, agent):
-    with model_server(*[ModelTurn("", is_refused=True)] * 5) as model:
+@pytest.mark.parametrize("words", ["", "It begins so."])
+def test_a_model_that_will_not_go_on_has_refused(project, agent, words):
+    with model_server(*[ModelTurn(words, is_refused=True)] * 5) as model:
         log_in(project, agent, model)
         with turns(project, agent) as booth:
             answer = booth.take().answer

@@ -27,8 +27,10 @@ def test_a_credential_is_lent_refreshed_and_left_nowhere(project, agent):
     name = own.name
     token = "a-token-that-nobody-may-ever-see"
     own.parent.mkdir(parents=True, exist_ok=True)
-    own.write_text(json.dumps({"login": {"access": token, "expires": 1}}))
-    refresh = f"cat {where}; sed -i s/ever/EVER/ {where}"
+    # opencode has those of all providers in one file.
+    login, others = {"access": token, "expires": 1}, {"access": f"not-lent-{token}", "expires": 1}
+    own.write_text(json.dumps({"ours": login, "others": others} if agent == "opencode" else {"login": login}))
+    refresh = f"cat {where}; grep not-lent {where} > seen.txt; sed -i s/ever/EVER/ {where}; cat {where}"
     with model_server(ModelTurn(tools=(shell(agent, refresh),)), ModelTurn("done")) as model:
         log_in(project, agent, model)
         if agent == "codex":
@@ -38,11 +40,13 @@ def test_a_credential_is_lent_refreshed_and_left_nowhere(project, agent):
             own.write_text(json.dumps({"OPENAI_API_KEY": token}))
         with turns(project, agent) as booth:
             booth.take()
-    assert "EVER" in own.read_text(), "the user is not logged out by a refresh"
+            assert (booth.sandbox / "seen.txt").read_text() == "", "a login of another provider"
+    assert own.read_text().count("EVER") == 1, "the user is not logged out by a refresh"
     kept = project.everything_kept() + b"".join(
         path.read_bytes() for path in project.sandboxes.rglob("*") if path.is_file() and path.name == name
     )
     assert token.encode() not in kept
+    assert token.replace("ever", "EVER").encode() not in kept
     assert not list(project.sandboxes.rglob(name))
     assert own.stat().st_mode & 0o777 == 0o644
 
@@ -103,3 +107,40 @@ def test_what_claude_reports_of_a_turn_that_it_ended_itself_counts(project):
             taken = booth.take(allowance=Allowance(usd=0.0001))
     assert "its budget of usd is used" in taken.answer.detail
     assert taken.used.usd >= 0.0001
+
+
+@pytest.mark.needs("bwrap")
+@pytest.mark.parametrize("agent", ["opencode"])
+def test_in_a_project_with_settings_of_its_own_it_asks_nobody_but_its_model(project, agent):
+    project.write(".opencode/agent/nice.md", "---\ndescription: nice\nmode: subagent\n---\nBe nice.\n")
+    project.commit("an agent of the project's own")
+    # Whoever installs something there is not kept from it by what keeps opencode from it.
+    look = 'echo "npm is told: $npm_config_offline." > told.txt'
+    with model_server(ModelTurn(tools=(shell(agent, look),)), ModelTurn("done")) as model:
+        log_in(project, agent, model)
+        with turns(project, agent) as booth:
+            assert isinstance(booth.take().answer, Answer)
+            assert (booth.sandbox / "told.txt").read_text() == "npm is told: .\n"
+    assert json.loads((booth.record / "turn.json").read_text())["refused"] == []
+
+
+@pytest.mark.parametrize("agent", ["gemini"])
+@pytest.mark.parametrize(
+    ("score", "model"), [(10, "gemini-3.8-flash"), (95, "gemini-3.1-pro-preview-customtools")], ids=["easy", "hard"]
+)
+@pytest.mark.shows("cost")
+def test_the_models_that_it_chooses_itself_have_prices(project, agent, score, model):
+    with model_server(ModelTurn("done")) as server:
+        server.aside = ModelTurn(json.dumps({"complexity_reasoning": "r", "complexity_score": score}))
+        log_in(project, agent, server)
+        settings = project.home / ".gemini" / "settings.json"
+        chosen = json.loads(settings.read_text())
+        del chosen["model"]
+        settings.write_text(json.dumps(chosen))
+        with turns(project, agent) as booth:
+            answer = booth.take().answer
+    asked = [path.rpartition("/")[2].partition(":")[0] for path, _ in server.requests]
+    assert asked == ["gemini-3.5-flash-lite", model]
+    assert isinstance(answer, Answer)
+    assert answer.cost_source == "computed"
+    assert answer.cost_usd > 0

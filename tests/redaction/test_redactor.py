@@ -13,7 +13,7 @@ from loopwright.redaction.detector import Detector
 from loopwright.redaction.environment_values import looks_secret, printed_forms
 from loopwright.redaction.examples import expand
 from loopwright.redaction.model import Action, Redacted
-from loopwright.redaction.redactor import Redactor, fingerprint
+from loopwright.redaction.redactor import Learned, Redactor, fingerprint
 from loopwright.workspace.settings_model import SecretsSettings
 
 TOKEN = expand("ghp_<alnum:36>", 5)
@@ -215,3 +215,19 @@ def test_a_long_run_of_escapes_takes_no_longer_than_other_text(run):
     # A pattern that tries every length of the run at every place would meet the time limit of the suite.
     out, _ = whole([b"token: ", run, b"\n"])
     assert out.startswith(b"token: ")
+
+
+def test_what_is_learned_is_hidden_at_once_from_all_who_share_it():
+    learned, new = Learned(), "new-token-of-a-refreshed-login"
+    one, other = (build_redactor(SecretsSettings(), {"MY_TOKEN": VALUE}, (), learned) for _ in range(2))
+    stream = other.stream("log")
+    assert stream.feed(f"before {new}".encode()).data == b"", "a line that has not ended yet"
+    one.learn([new])
+    shown = stream.feed(f" {VALUE}{new}\n".encode()).data
+    assert new.encode() not in shown
+    assert VALUE.encode() not in shown
+    assert {finding.rule for finding in stream.findings} == {"environment-value"}
+    assert new not in one.clean(f"{new} and {new.encode().hex()}").text
+    off = build_redactor(SecretsSettings(rules={"environment-value": "off"}), {}, (), Learned())
+    off.learn([new])
+    assert off.clean(new).text == new

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 
@@ -218,6 +219,21 @@ def test_who_built_it_can_not_review_it(project):
     ok(project, "review", "greet", "--reviewer", "scripted")
     assert (state(project)["review_verdict"], state(project)["rollback_target"]) == ("request-changes", "plan")
     assert "scripted built it and can't review it" in report(project)
+
+
+def test_who_built_it_can_not_review_it_under_another_name_but_a_person_can(project):
+    built(project, settings=STRICT)
+    config = project.own / "config.toml"
+    turns = re.search(r'^turns = ".*"$', config.read_text(), re.MULTILINE)[0]
+    config.write_text(f'{config.read_text()}[agents.twin]\nkind = "scripted"\n{turns}\n')
+    ok(project, "review", "greet", "--reviewer", "twin")
+    assert (state(project)["review_verdict"], state(project)["rollback_target"]) == ("request-changes", "plan")
+    assert "twin and scripted, which built it, are both scripted " in report(project)
+    assert "nobody reviews their own work; name another one" in report(project)
+    assert status(project)["cost"]["turns"] == 2, "it was not asked"
+    # Whoever has one agent only looks themselves.
+    ok(project, "review", "greet", "--reviewer", "twin", "--verdict", "approve")
+    assert blockers(project, "done") == {}
 
 
 @pytest.mark.parametrize(

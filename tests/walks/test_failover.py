@@ -179,8 +179,11 @@ def test_who_plans_and_who_reviews_are_taken_over_from_too_and_never_by_who_buil
     assert "nothing is lost: the same command again after 2" in refused.stderr
     assert status(project)["stage"] == "review", "nobody has looked at it, and nothing is sent back"
     project.write(".loopwright/third.yaml", yaml.safe_dump(third))
-    more = settings.replace('"other"]', '"other", "third"]')
+    # The twin is who built it, under another name.
+    more = settings.replace('"other"]', '"other", "twin", "third"]')
     table = '[agents.third]\nkind = "scripted"\nturns = ".loopwright/third.yaml"\n'
+    own = next(line for line in settings.splitlines() if line.startswith("turns = ") and "other" not in line)
+    table += f'[agents.twin]\nkind = "scripted"\n{own}\n'
     project.write(".loopwright/config.toml", more + table)
     done = ok(project, "review", "greet", "--reviewer", "other")
     report = (project.own / "workflows" / "greet" / "review-report.md").read_text()

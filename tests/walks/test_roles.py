@@ -117,6 +117,24 @@ def test_a_reviewer_by_the_settings_who_built_it_is_none(project):
     assert "needs a reviewer who did not build it" in json.dumps(status(project))
 
 
+def test_a_reviewer_by_the_settings_who_is_the_builder_under_another_name_is_none(project):
+    cast(project, reviewer="twin")
+    config = project.own / "config.toml"
+    config.write_text(f'{config.read_text()}[agents.twin]\nkind = "scripted"\nturns = ".loopwright/the-builder.yaml"\n')
+    assert refusal(project, "autopilot", "greet")["error"] == "autopilot_review_failed"
+    assert "needs a reviewer who did not build it" in json.dumps(status(project))
+
+
+def test_a_smell_reviewer_that_is_not_there_is_mended_where_it_is_named(project):
+    cast(project, smell_reviewer="gemini")
+    project.environment["PATH"] = "/usr/bin:/bin"
+    stopped = project.run("autopilot", "greet")
+    assert stopped.exit_code == 1
+    assert "another agent in agents.roles.smell_reviewer, then `loopwright review greet --reviewer the-reviewer`" in (
+        stopped.stderr
+    )
+
+
 def test_a_role_that_there_is_not_is_named_with_the_nearest(project):
     prepare(project, settings='[agents.roles]\nreviewr = "scripted"\n')
     done = project.run("settings")

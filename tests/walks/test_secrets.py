@@ -203,7 +203,7 @@ def test_ordinary_text_is_not_a_secret(project):
     assert project.run("run").exit_code == 0
 
 
-@pytest.mark.parametrize("declared", ["codex", "opencode", "env"])
+@pytest.mark.parametrize("declared", ["codex", "opencode", "env", "written for codex", "written for opencode"])
 def test_what_an_agent_logs_in_with_is_a_secret_whatever_its_variable_is_called(project, declared):
     """Its program's settings name it, or ours do; a place, a word, a model and an address that are let in are none."""
     home = project.root.parent / "home of a user"
@@ -220,6 +220,14 @@ def test_what_an_agent_logs_in_with_is_a_secret_whatever_its_variable_is_called(
         case "opencode":
             options = {"apiKey": "{env:MY_GATEWAY}", "baseURL": "http://127.0.0.1:9/v1"}
             document = {"model": "own/m", "provider": {"own": {"options": options}}}
+            project.write(f"{home}/.config/opencode/opencode.json", json.dumps(document))
+        case "written for codex":
+            mine = "Kq9-of-my-gateway"
+            provider = f'[model_providers.other]\nhttp_headers = {{ Authorization = "Bearer {mine}" }}\n'
+            project.write(f"{home}/.codex/config.toml", f'model_provider = "own"\n{provider}')
+        case "written for opencode":
+            mine = "Kq9-of-my-gateway"
+            document = {"model": "own/m", "provider": {"own": {"options": {"apiKey": mine}}}}
             project.write(f"{home}/.config/opencode/opencode.json", json.dumps(document))
         case _:
             project.write(

@@ -16,6 +16,7 @@ from loopwright.agents import claude_stream
 from loopwright.agents.claude_stream import Stream, denials_in, tokens_in
 from loopwright.agents.endings import BY_STATUS, no_answer
 from loopwright.agents.harness import HARNESSES
+from loopwright.agents.model_choice import chosen_model
 from loopwright.agents.needs import Address, Credential, Needs
 from loopwright.agents.port import Answer, CostSource, NoAnswer, Ran, Reason, Starter, Turn, Used
 from loopwright.agents.prices import Tokens, cost_of
@@ -77,9 +78,10 @@ class ClaudeAgent:
     needs = NEEDS
     harness = HARNESSES["claude"]
 
-    def __init__(self, name: str, settings: AgentSettings) -> None:
+    def __init__(self, name: str, settings: AgentSettings, environment: Mapping[str, str] | None = None) -> None:
         self.name = name
         self._settings = settings
+        self.model = chosen_model(settings) or (environment or {}).get("ANTHROPIC_MODEL", "")
 
     def take(self, turn: Turn, start: Starter) -> Answer | NoAnswer:
         """One turn; a session that it turns out not to know is begun anew."""

@@ -14,6 +14,7 @@ from loopwright.agents.codex_settings import UserSettings, read_user_settings
 from loopwright.agents.codex_stream import Stream, session_file
 from loopwright.agents.endings import BY_STATUS, no_answer
 from loopwright.agents.harness import HARNESSES
+from loopwright.agents.model_choice import chosen_model
 from loopwright.agents.needs import Address, Credential, Needs
 from loopwright.agents.port import Answer, NoAnswer, Ran, Reason, Starter, Turn, Used
 from loopwright.agents.prices import Tokens, cost_of
@@ -21,6 +22,7 @@ from loopwright.agents.sessions import UnderWay, in_its_session
 from loopwright.agents.shelling import hand_over, with_prompt
 from loopwright.agents.structured import in_words, strict_form
 from loopwright.agents.usage import add_usage, forget_usage
+from loopwright.agents.written_keys import names_a_key
 from loopwright.workspace.settings_model import AgentSettings
 
 _AUTH = "auth.json"
@@ -52,6 +54,7 @@ class CodexAgent:
         self.name = name
         self._settings = settings
         self._user: UserSettings = read_user_settings(environment)
+        self.model = chosen_model(settings) or self._user.model
         self.needs = _needs(self._user)
         self._under_way = UnderWay()
 
@@ -107,7 +110,7 @@ class CodexAgent:
         )  # fmt: skip
 
     def _price(self, tokens: Tokens) -> float | None:
-        return cost_of(self._settings.model or self._user.model, tokens, self._settings.prices)
+        return cost_of(self.model, tokens, self._settings.prices)
 
 
 # It keeps no helper programs, and starts no command, when its home lies below the temporary folder; and a key in the
@@ -144,16 +147,20 @@ def _own_confinement(turn: Turn) -> str:
 
 
 def _needs(user: UserSettings) -> Needs:
-    """A provider of the user's own has its own key and address; one without a key needs no login."""
+    """A provider of the user's own has its own keys and address; one without a key needs no login."""
+    base = replace(NEEDS, written=user.written)
     if not user.provider:
-        return NEEDS if user.address is None else replace(NEEDS, hosts=(*NEEDS.hosts, user.address))
-    key = (user.key_variable,) if user.key_variable is not None else ()
-    own = bool(user.provider.get("requires_openai_auth"))
+        return base if user.address is None else replace(base, hosts=(*NEEDS.hosts, user.address))
+    headers = user.header_variables
+    own_key = (user.key_variable,) if user.key_variable is not None else ()
+    keys = (*own_key, *(name for header, name in headers.items() if names_a_key(header)))
+    is_openai = bool(user.provider.get("requires_openai_auth"))
+    variables = tuple(dict.fromkeys((*keys, *headers.values())))
     return replace(
-        NEEDS,
-        login=f"set {key[0]}, which your provider in config.toml names" if key else NEEDS.login,
-        variables=(*NEEDS.variables, *key) if own else key,
-        keys=(*NEEDS.keys, *key) if own else key,
-        credentials=NEEDS.credentials if own else (),
-        hosts=(*((user.address,) if user.address is not None else ()), *(NEEDS.hosts if own else ())),
+        base,
+        login=f"set {keys[0]}, which your provider in config.toml names" if keys else NEEDS.login,
+        variables=(*NEEDS.variables, *variables) if is_openai else variables,
+        keys=(*NEEDS.keys, *keys) if is_openai else keys,
+        credentials=NEEDS.credentials if is_openai else (),
+        hosts=(*((user.address,) if user.address is not None else ()), *(NEEDS.hosts if is_openai else ())),
     )

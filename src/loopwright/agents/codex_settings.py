@@ -6,29 +6,43 @@ import json
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 import msgspec
 
 from loopwright.agents.needs import Address, address_in
+from loopwright.agents.written_keys import WrittenKey, written_keys
 from loopwright.kernel.files import read_plainly
 
 _FILE = "config.toml"
+_PROVIDERS = "model_providers"
 _TAKEN = ("model", "model_provider", "model_reasoning_effort", "openai_base_url", "chatgpt_base_url")
 _MOST_BYTES = 1 << 20
+# What stands in these are names of variables.
+_NAMING = ("env_key", "env_http_headers")
 
 
 class UserSettings(msgspec.Struct, frozen=True):
-    """What was taken from the user's file; a provider of their own has an address and a variable for its key."""
+    """What was taken from the user's file; a provider of their own has an address and a variable for its key.
+
+    `written` are keys that stand in the file itself, of all providers; that of the model is in `provider`.
+    """
 
     top: Mapping[str, Any] = {}
     provider: Mapping[str, Any] = {}
+    written: tuple[WrittenKey, ...] = ()
 
     @property
     def key_variable(self) -> str | None:
         """The variable that holds their provider's key."""
         name = self.provider.get("env_key")
         return name if isinstance(name, str) else None
+
+    @property
+    def header_variables(self) -> Mapping[str, str]:
+        """The variables that their provider's headers are taken from, by header."""
+        named = self.provider.get("env_http_headers")
+        return {header: name for header, name in named.items() if isinstance(name, str)} if _is_table(named) else {}
 
     @property
     def address(self) -> Address | None:
@@ -47,7 +61,7 @@ class UserSettings(msgspec.Struct, frozen=True):
         tables: dict[str, Any] = {"projects": {str(folder): {"trust_level": "trusted"}}}
         name = self.top.get("model_provider")
         if isinstance(name, str) and self.provider:
-            tables["model_providers"] = {name: self.provider}
+            tables[_PROVIDERS] = {name: self.provider}
         return "\n".join(_lines((), {**own, **tables})) + "\n"
 
 
@@ -62,9 +76,20 @@ def read_user_settings(environment: Mapping[str, str]) -> UserSettings:
     except (OSError, ValueError):
         return UserSettings()
     top = {name: document[name] for name in _TAKEN if isinstance(document.get(name), str)}
-    providers = document.get("model_providers")
-    provider = providers.get(top.get("model_provider", "")) if isinstance(providers, dict) else None
-    return UserSettings(top, provider if isinstance(provider, dict) else {})
+    named = document.get(_PROVIDERS)
+    providers = {name: one for name, one in named.items() if _is_table(one)} if _is_table(named) else {}
+    used = top.get("model_provider", "")
+    return UserSettings(top, providers.get(used, {}), tuple(_written_in(providers, used)))
+
+
+def _written_in(providers: Mapping[str, Mapping[str, Any]], used: str) -> Iterator[WrittenKey]:
+    for name, provider in providers.items():
+        table = {field: value for field, value in provider.items() if field not in _NAMING}
+        yield from written_keys(table, f"{_FILE}: {_PROVIDERS}.{name}", is_let_in=name == used)
+
+
+def _is_table(value: object) -> TypeGuard[Mapping[str, Any]]:
+    return isinstance(value, dict)
 
 
 def _lines(place: tuple[str, ...], table: Mapping[str, Any]) -> Iterator[str]:

@@ -9,12 +9,15 @@ from __future__ import annotations
 import base64
 import json
 import re
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from loopwright.agents.needs import Credential, Needs
+import msgspec
+
+from loopwright.agents.needs import MOST_BYTES, Credential, Needs, document_in, logins_in
 from loopwright.agents.shelling import folder_in, hand_over
 from loopwright.errors import StorageFailed
 from loopwright.kernel.digest import sha256
@@ -22,9 +25,9 @@ from loopwright.kernel.files import read_head, read_plainly, write_durably
 from loopwright.kernel.locks import locked
 from loopwright.redaction.environment_values import looks_secret
 
-_MOST_BYTES = 1 << 20
 _SHORTEST_SECRET = 20
 _JWT_PARTS = 3
+_MOST_REFRESHED = 32
 
 
 def lend(needs: Needs, environment: Mapping[str, str], home: Path) -> None:
@@ -35,11 +38,12 @@ def lend(needs: Needs, environment: Mapping[str, str], home: Path) -> None:
         if source is None:
             continue
         try:
-            data = read_plainly(source, most=_MOST_BYTES)
-        except OSError:
+            data = _part(read_plainly(source, most=MOST_BYTES), credential.entries)
+        except (OSError, ValueError, RecursionError):
             continue
-        _note(home, credential, data)
-        hand_over(_copy(home, credential), data)
+        if data:
+            _note(home, credential, data)
+            hand_over(_copy(home, credential), data)
 
 
 def take_back(needs: Needs, environment: Mapping[str, str], home: Path) -> None:
@@ -48,7 +52,7 @@ def take_back(needs: Needs, environment: Mapping[str, str], home: Path) -> None:
         copy = _copy(home, credential)
         source = credential.source(environment)
         try:
-            data, is_longer = read_head(copy, _MOST_BYTES)
+            data, is_longer = read_head(copy, MOST_BYTES)
         except OSError:
             data, is_longer = b"", False
         if source is not None and data and not is_longer:
@@ -58,19 +62,48 @@ def take_back(needs: Needs, environment: Mapping[str, str], home: Path) -> None:
         with suppress(OSError):
             copy.unlink()
         _record(home, credential).unlink(missing_ok=True)
+    _forget_others(needs, home)
+
+
+def _forget_others(needs: Needs, home: Path) -> None:
+    """A turn that died may have been lent what is not needed any more, by another way of logging in."""
+    now = {credential.file for credential in needs.credentials}
+    for record in home.parent.glob("*.lent"):
+        _, _, file = _noted(record)
+        if file and file not in now and record == _record(home, Credential("", file)):
+            with suppress(OSError):
+                _copy(home, Credential("", file)).unlink()
+            record.unlink(missing_ok=True)
 
 
 def secret_texts(needs: Needs, environment: Mapping[str, str]) -> Iterator[str]:
-    """What of the user's credential files must never be printed."""
+    """What of the user's credential files must never be printed, also of logins that are not lent."""
     for credential in needs.credentials:
         source = credential.source(environment)
-        if source is None:
-            continue
-        try:
-            document = json.loads(read_plainly(source, most=_MOST_BYTES))
-        except (OSError, ValueError, RecursionError):
-            continue
-        yield from (text for text in _texts(document) if len(text) >= _SHORTEST_SECRET)
+        if source is not None:
+            yield from _secrets_in(logins_in(source))
+    yield from (key.value for key in needs.written)
+
+
+class Lent:
+    """The credentials in a private home while a turn runs: what is refreshed there is a secret from that moment on."""
+
+    def __init__(self, needs: Needs, home: Path) -> None:
+        self._lock = threading.Lock()
+        self._seen = {copy: _mark(copy) for copy in (home / credential.file for credential in needs.credentials)}
+        # What was lent stays a secret when it is no longer in any file.
+        self._lent = tuple(text for copy in self._seen for text in _secrets_in(_copied(copy)))
+
+    def news(self) -> tuple[str, ...]:
+        """What must not be printed of copies that are not as they were; asked often, and seldom more than a look.
+
+        The agent can write there, too: what it could have masked by that is little, and holds no words.
+        """
+        with self._lock:
+            changed = [copy for copy, seen in self._seen.items() if _mark(copy) != seen]
+            self._seen |= {copy: _mark(copy) for copy in changed}
+            found = [text for copy in changed for text in _secrets_in(_copied(copy)) if len(text.split()) == 1]
+        return (*self._lent, *found[:_MOST_REFRESHED]) if found else ()
 
 
 def has_shape_of(before: Any, after: Any) -> bool:
@@ -111,16 +144,30 @@ def _bearer(token: str) -> object:
 
 
 def _bring_back(credential: Credential, source: Path, data: bytes, home: Path) -> None:
-    try:
-        lent = _record(home, credential).read_text(encoding="ascii")
-    except OSError:
+    # Of a turn that died: which entries it had is written down, since the model may be another one now.
+    digest, entries, _ = _noted(_record(home, credential))
+    if sha256(data) == digest:
         return
-    if sha256(data) == lent:
-        return
-    with locked(home.parents[2] / f"{_plain(credential)}.lock"):
-        now = read_plainly(source, most=_MOST_BYTES)
-        if sha256(now) == lent and _is_refreshed(now, data):
-            write_durably(source, data, mode=source.stat().st_mode & 0o777)
+    with locked(home.parents[2] / f"{_plain(credential)}.lock"), suppress(ValueError, RecursionError):
+        now = read_plainly(source, most=MOST_BYTES)
+        lent = _part(now, entries)
+        if sha256(lent) == digest and _is_refreshed(lent, data):
+            merged = data if entries is None else _with_entries(now, data)
+            write_durably(source, merged, mode=source.stat().st_mode & 0o777)
+
+
+def _part(data: bytes, entries: tuple[str, ...] | None) -> bytes:
+    """What is lent of the user's file; nothing where it has none of the entries."""
+    if entries is None:
+        return data
+    document = json.loads(data)
+    kept = {name: document[name] for name in entries if name in document} if isinstance(document, dict) else {}
+    return json.dumps(kept).encode() if kept else b""
+
+
+def _with_entries(data: bytes, refreshed: bytes) -> bytes:
+    """The user's file with those entries as they are now, and every other as it was."""
+    return (json.dumps(json.loads(data) | json.loads(refreshed), indent=2, allow_nan=False) + "\n").encode()
 
 
 def _is_refreshed(before: bytes, after: bytes) -> bool:
@@ -143,8 +190,37 @@ def _texts(node: Any) -> Iterator[str]:
             yield from _texts(child)
 
 
+def _secrets_in(document: Mapping[str, Any]) -> Iterator[str]:
+    return (text for text in _texts(document) if len(text) >= _SHORTEST_SECRET)
+
+
+def _copied(copy: Path) -> Mapping[str, Any]:
+    """A copy as it is now; a link that was put in its place is not followed."""
+    try:
+        return document_in(read_head(copy, MOST_BYTES)[0])
+    except OSError:
+        return {}
+
+
+def _mark(file: Path) -> tuple[int, ...]:
+    try:
+        found = file.lstat()
+    except OSError:
+        return ()
+    return found.st_ino, found.st_mtime_ns, found.st_ctime_ns, found.st_size
+
+
 def _note(home: Path, credential: Credential, data: bytes) -> None:
-    _record(home, credential).write_text(sha256(data), encoding="ascii")
+    noted = (sha256(data), credential.entries, credential.file)
+    _record(home, credential).write_text(json.dumps(noted), encoding="ascii")
+
+
+def _noted(record: Path) -> tuple[str, tuple[str, ...] | None, str]:
+    """The digest of what was lent, its entries, and the file; nothing for a record that can't be read."""
+    try:
+        return msgspec.json.decode(record.read_bytes(), type=tuple[str, tuple[str, ...] | None, str])
+    except (OSError, msgspec.DecodeError):
+        return "", None, ""
 
 
 def _record(home: Path, credential: Credential) -> Path:

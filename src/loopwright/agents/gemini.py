@@ -14,8 +14,9 @@ from msgspec.structs import replace
 from loopwright.agents import gemini_stream
 from loopwright.agents.endings import BY_STATUS, no_answer
 from loopwright.agents.gemini_settings import UserSettings, read_user_settings
-from loopwright.agents.gemini_stream import Stream, session_file
+from loopwright.agents.gemini_stream import Stream, session_file, was_held_back
 from loopwright.agents.harness import HARNESSES
+from loopwright.agents.model_choice import chosen_model
 from loopwright.agents.needs import Address, Credential, Needs
 from loopwright.agents.port import Answer, NoAnswer, Ran, Reason, Starter, Turn, Used
 from loopwright.agents.prices import Tokens, cost_of
@@ -23,6 +24,7 @@ from loopwright.agents.sessions import UnderWay, in_its_session
 from loopwright.agents.shelling import folder_in, hand_over, with_prompt
 from loopwright.agents.structured import in_words
 from loopwright.agents.usage import add_usage, forget_usage
+from loopwright.kernel.files import clear_name
 from loopwright.workspace.settings_model import AgentSettings
 
 FOLDER = ".gemini"
@@ -65,8 +67,16 @@ _BY_LOGIN: Mapping[str, Needs] = {
 _QUIET = {
     "GEMINI_CLI_NO_RELAUNCH": "true",
     "GEMINI_CLI_TRUST_WORKSPACE": "true",
-    "GEMINI_TELEMETRY_ENABLED": "false",
     "NO_COLOR": "1",
+}
+# Telemetry, to a file that nobody but us reads: only there does it say that an answer which had begun was held back.
+_TELEMETRY = "loopwright-telemetry.log"
+_TOLD = {
+    "GEMINI_TELEMETRY_ENABLED": "true",
+    "GEMINI_TELEMETRY_TARGET": "local",
+    "GEMINI_TELEMETRY_USE_COLLECTOR": "false",
+    "GEMINI_TELEMETRY_LOG_PROMPTS": "false",
+    "GEMINI_TELEMETRY_TRACES_ENABLED": "false",
 }
 # Our own MCP server, where the project has it: none of its tools decides anything, so readers may call them, too.
 _POLICY = '[[rule]]\nmcpName = "loopwright"\ntoolName = "*"\ndecision = "allow"\npriority = 100\n'
@@ -91,6 +101,7 @@ class GeminiAgent:
         self.name = name
         self._settings = settings
         self._user: UserSettings = read_user_settings(environment)
+        self.model = chosen_model(settings) or environment.get("GEMINI_MODEL", "") or self._user.model
         self.needs = _BY_LOGIN.get(self._user.login, NEEDS)
         self._under_way = UnderWay()
 
@@ -124,9 +135,13 @@ class GeminiAgent:
         going = ("--resume", own) if session is not None else ("--session-id", own)
         asked = in_words(turn)
         argv = with_prompt(asked, (str(turn.program or "gemini"), *self._arguments(turn), *going))
-        env = {**_QUIET, "GEMINI_CLI_HOME": str(home)}
+        told = folder_in(home, FOLDER) / _TELEMETRY
+        clear_name(told)
+        env = {**_QUIET, **_TOLD, "GEMINI_TELEMETRY_OUTFILE": str(told), "GEMINI_CLI_HOME": str(home)}
         with self._under_way.of(turn.mailbox, stream):
             ran = start(argv, env=env, timeout_s=turn.timeout_s, on_line=stream.read)
+        stream.is_blocked = stream.is_blocked or was_held_back(told)
+        clear_name(told)
         return outcome(turn, stream, ran, self._cost(stream), datetime.now(UTC)), stream.has_begun
 
     def _arguments(self, turn: Turn) -> tuple[str, ...]:
@@ -150,9 +165,10 @@ class GeminiAgent:
 
 def outcome(turn: Turn, stream: Stream, ran: Ran, usd: float | None, now: datetime) -> Answer | NoAnswer:
     """What a turn came to, by what the program said in codes; that it exited with 0 proves nothing."""
-    if ran.timed_out or stream.status != "success":
+    if ran.timed_out or stream.status != "success" or stream.is_blocked:
         by_code = _by_code(stream, ran)
-        failed = no_answer(turn, ran, "gemini", by_code, stream.failure, stream.session, stream.reset_after(now))
+        said = stream.failure or ("its model's answer was held back" if stream.is_blocked else "")
+        failed = no_answer(turn, ran, "gemini", by_code, said, stream.session, stream.reset_after(now))
         return replace(failed, denials=tuple(stream.denials))
     return Answer(
         text=stream.text,

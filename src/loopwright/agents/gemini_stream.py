@@ -7,6 +7,7 @@ session's file has each answer once, with what it used. What is not known is pas
 from __future__ import annotations
 
 import json
+import os
 import re
 import threading
 from collections.abc import Callable, Mapping
@@ -27,6 +28,11 @@ _GUARDED = (*_EDITS, "run_shell_command", "google_web_search", "web_fetch")
 _DENIED = ("policy_violation", "permission_denied", "path_not_in_workspace")
 # For these it has no code, on any of its ways: what it says of an answer that was held back, and of a delay.
 _BLOCKED = "The model response was blocked due to "
+# What its own file of telemetry says of each answer of its model; the events leave it out. The agent can write to that
+# file, so no part of the pattern may go far.
+_ENDINGS = re.compile(rb'"event\.name": "gemini_cli\.api_response"[^{}]{0,1500}?"finish_reasons": \[([^\]]{0,200})\]')
+_HELD_BACK = b'"content_filter"'
+_MOST_TELEMETRY = 1 << 20
 _DELAY = re.compile(r"\b(?:retry (?:after|in)|reset after) ((?:[\d.]+(?:ms|h|m|s))+)")
 _PART = re.compile(r"([\d.]+)(ms|h|m|s)")
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
@@ -61,6 +67,18 @@ def session_file(home: Path, session: str) -> Path | None:
         return None
     found = sorted(home.glob(f".gemini/tmp/*/chats/session-*-{session[:8]}.jsonl"))
     return next((path for path in found if _is_of(path, session)), None)
+
+
+def was_held_back(telemetry: Path) -> bool:
+    """Whether the last answer ended because somebody's filter ended it, also after words; False where nobody says."""
+    try:
+        handle = os.open(telemetry, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(handle, "rb") as file:
+            file.seek(max(0, os.fstat(handle).st_size - _MOST_TELEMETRY))
+            endings = _ENDINGS.findall(file.read(_MOST_TELEMETRY))
+    except OSError:
+        return False
+    return bool(endings) and _HELD_BACK in endings[-1]
 
 
 class Stream:

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import msgspec
 
+from loopwright.agents.written_keys import WrittenKey
+from loopwright.kernel.files import read_plainly
+
+MOST_BYTES = 1 << 20
 _PORTS = {"https": 443, "http": 80}
 
 
@@ -19,6 +25,8 @@ class Credential(msgspec.Struct, frozen=True):
     # May lie in folders, which are the same in a private home.
     file: str
     variable: str = ""
+    # Of a file that holds several logins: the fields that are lent. None is all of it.
+    entries: tuple[str, ...] | None = None
 
     def source(self, environment: Mapping[str, str]) -> Path | None:
         """The user's own file, whether it is there or not; None where nobody knows the home."""
@@ -26,6 +34,21 @@ class Credential(msgspec.Struct, frozen=True):
             return Path(chosen) / self.file
         home = environment.get("HOME")
         return Path(home) / self.folder / self.file if home else None
+
+    def held(self, environment: Mapping[str, str]) -> tuple[str, ...] | None:
+        """Which of its entries the user's file has; None where the file is lent whole, or is not there."""
+        source = self.source(environment)
+        if self.entries is None or source is None:
+            return None
+        document = logins_in(source)
+        return tuple(name for name in self.entries if name in document)
+
+    def is_there(self, environment: Mapping[str, str]) -> bool:
+        """Whether there is something to lend."""
+        if self.entries is not None:
+            return bool(self.held(environment))
+        source = self.source(environment)
+        return source is not None and source.is_file()
 
 
 class Address(msgspec.Struct, frozen=True, order=True):
@@ -60,6 +83,8 @@ class Needs(msgspec.Struct, frozen=True, kw_only=True):
     # Where its model is; variables that name another place for it.
     hosts: tuple[Address, ...] = ()
     address_variables: tuple[str, ...] = ()
+    # Keys that the user wrote out in the program's settings: all are masked, and those of its model are let in.
+    written: tuple[WrittenKey, ...] = ()
     # Whether the program itself says at once that nobody is logged in; where it does not, we look before we start it.
     says_no_login: bool = True
 
@@ -81,10 +106,26 @@ class Needs(msgspec.Struct, frozen=True, kw_only=True):
             if environment.get(name):
                 return name
         for credential in self.credentials:
-            source = credential.source(environment)
-            if source is not None and source.is_file():
-                return str(source)
-        return None
+            if credential.is_there(environment):
+                return str(credential.source(environment))
+        return next((key.place for key in self.written if key.is_let_in), None)
+
+
+def logins_in(file: Path) -> Mapping[str, Any]:
+    """A user's file with a login in each of its fields; one that can't be read has none."""
+    try:
+        return document_in(read_plainly(file, most=MOST_BYTES))
+    except OSError:
+        return {}
+
+
+def document_in(data: bytes) -> Mapping[str, Any]:
+    """The fields of a JSON object; none for whatever else it is."""
+    try:
+        document = json.loads(data)
+    except (ValueError, RecursionError):
+        return {}
+    return document if isinstance(document, dict) else {}
 
 
 def address_in(text: str) -> Address | None:

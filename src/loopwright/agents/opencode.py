@@ -13,12 +13,12 @@ from msgspec.structs import replace
 
 from loopwright.agents import opencode_stream
 from loopwright.agents.endings import BY_STATUS, no_answer
-from loopwright.agents.needs import Credential, Needs
+from loopwright.agents.model_choice import chosen_model, model_in
+from loopwright.agents.needs import Credential, Needs, logins_in
+from loopwright.agents.opencode_providers import PROVIDERS
 from loopwright.agents.opencode_settings import (
-    PROVIDERS,
     UserSettings,
     fetched_ripgrep,
-    logged_in,
     permission,
     read_user_settings,
     unmarked,
@@ -41,9 +41,10 @@ NEEDS = Needs(
     oldest=(1, 18, 10),
     install="npm install -g opencode-ai@latest",
     login="run `opencode auth login`, or set the variable of your model's provider, as OPENAI_API_KEY",
-    variables=tuple(name for one in PROVIDERS.values() for name in one.variables),
-    keys=tuple(name for one in PROVIDERS.values() for name in one.variables),
-    credentials=(Credential(".local/share", _AUTH, "XDG_DATA_HOME"),),
+    variables=tuple(name for one in PROVIDERS.values() for name in one.keys),
+    keys=tuple(name for one in PROVIDERS.values() for name in one.keys),
+    # The logins of all providers are in one file.
+    credentials=(Credential(".local/share", _AUTH, "XDG_DATA_HOME", tuple(PROVIDERS)),),
     hosts=tuple(host for one in PROVIDERS.values() for host in one.hosts),
     # Without one it asks a model of its own choice, or nobody.
     says_no_login=False,
@@ -57,6 +58,9 @@ _QUIET = {
 }
 # It wants a package beside its settings, and fetches it at every start; what says that it is there is enough.
 _LOCK = {"packages": {"": {"dependencies": {"@opencode-ai/plugin": "*"}}}}
+# Nor is there a switch that keeps it from fetching that into a project's `.opencode`. Where only its model can be
+# reached that takes seconds for nothing: its npm is told not to try, and our part in it tells the shell otherwise.
+_OFFLINE = {"npm_config_offline": "${NODE_USE_ENV_PROXY:+true}"}
 _WATCH = "opencode_watch.js"
 _LARGEST_RIPGREP = 64 << 20
 _BY_ERROR = {"ProviderAuthError": Reason.NOT_LOGGED_IN}
@@ -70,8 +74,8 @@ class OpencodeAgent:
         self.name = name
         self._settings = settings
         self._user: UserSettings = read_user_settings(environment)
-        self._model = settings.model or self._user.model
-        self.needs = _needs(self._user, self._model, environment)
+        self.model = chosen_model(settings) or self._user.model
+        self.needs = _needs(self._user, self.model, environment)
         self._ripgrep = fetched_ripgrep(environment)
 
     def take(self, turn: Turn, start: Starter) -> Answer | NoAnswer:
@@ -104,7 +108,7 @@ class OpencodeAgent:
         )
         folder = folder_in(home, "config", NAME)
         folder_in(folder, "node_modules")
-        hand_over(folder / "opencode.json", json.dumps(self._user.document(self._model, may)).encode())
+        hand_over(folder / "opencode.json", json.dumps(self._user.document(self.model, may)).encode())
         hand_over(folder / "package-lock.json", json.dumps(_LOCK).encode())
         hand_over(folder_in(folder, "plugin") / _WATCH, Path(__file__).with_name(_WATCH).read_bytes())
         if self._ripgrep is not None:
@@ -117,7 +121,9 @@ class OpencodeAgent:
         if session is not None:
             add_usage(turn.mailbox, Used(session=session))
         asked = in_words(turn)
-        argv = with_prompt(asked, (str(turn.program or NAME), *self._arguments(session)))
+        # Who lets more in may have let in a registry.
+        offline = {} if self._settings.hosts else _OFFLINE
+        argv = with_prompt(asked, (str(turn.program or NAME), *self._arguments(session)), offline)
         ran = start(argv, env={**_QUIET, **self._folders(home)}, timeout_s=turn.timeout_s, on_line=stream.read)
         return outcome(turn, stream, ran, datetime.now(UTC)), stream.has_begun
 
@@ -130,12 +136,12 @@ class OpencodeAgent:
             # Without a title it would have its model think of one.
             "run", "--format", "json", "--title", "loopwright",
             *(("--session", session) if session is not None else ()),
-            *(("--model", self._model) if self._model else ()),
+            *(("--model", self.model) if self.model and not model_in(self._settings.args) else ()),
             *self._settings.args,
         )  # fmt: skip
 
     def _price(self, tokens: Tokens) -> float | None:
-        return cost_of(self._model.rpartition("/")[2], tokens, self._settings.prices)
+        return cost_of(self.model.rpartition("/")[2], tokens, self._settings.prices)
 
 
 def outcome(turn: Turn, stream: Stream, ran: Ran, now: datetime) -> Answer | NoAnswer:
@@ -165,25 +171,42 @@ def _by_code(stream: Stream) -> Reason | None:
 
 def _needs(user: UserSettings, model: str, environment: Mapping[str, str]) -> Needs:
     """What the provider of the model wants; where none is known by the model, what those of the user's logins do."""
-    provider = user.provider(model) if model else None
+    name = model.partition("/")[0]
+    provider = user.provider(name, environment) if name else None
     if provider is None:
-        return _by_logins(user, environment)
-    has_login = NEEDS.credentials[0].source(environment)
-    is_described = model.partition("/")[0] in user.providers
-    lent = NEEDS.credentials if not is_described or (has_login is not None and has_login.is_file()) else ()
-    keys = provider.variables
-    login = f"set {keys[0]}, or run `opencode auth login`" if keys else NEEDS.login
-    return replace(NEEDS, login=login, variables=keys, keys=keys, credentials=lent, hosts=provider.hosts)
+        return _by_logins(user, name, environment)
+    login = _login_of(name)
+    lent = (login,) if name not in user.providers or login.is_there(environment) else ()
+    keys = provider.keys
+    return replace(
+        NEEDS,
+        login=f"set {keys[0]}, or run `opencode auth login`" if keys else NEEDS.login,
+        variables=(*keys, *provider.variables),
+        keys=keys,
+        credentials=lent,
+        hosts=provider.hosts,
+        written=user.written,
+    )
 
 
-def _by_logins(user: UserSettings, environment: Mapping[str, str]) -> Needs:
-    """It takes a model of a provider that it finds a key or a login for: those are let in, and no other."""
-    found = logged_in(NEEDS.credentials[0].source(environment))
-    names = dict.fromkeys((*PROVIDERS, *user.providers))
-    known = [(name, one) for name in names if (one := user.provider(f"{name}/")) is not None]
-    chosen = [one for name, one in known if name in found or any(environment.get(key) for key in one.variables)]
+def _by_logins(user: UserSettings, wanted: str, environment: Mapping[str, str]) -> Needs:
+    """It takes a model of a provider that it finds a key or a login for: those are let in, and no other.
+
+    The login of one whose address nobody knows is of use only where it is asked for, or is all that there is.
+    """
+    source = NEEDS.credentials[0].source(environment)
+    found = logins_in(source) if source is not None else {}
+    known = {name: one for name in (*PROVIDERS, *user.providers) if (one := user.provider(name, environment))}
+    chosen = [one for name, one in known.items() if name in found or any(map(environment.get, one.keys))]
+    lent = (wanted,) if wanted in found else tuple(name for name in found if name in known) or tuple(found)
+    base = replace(NEEDS, credentials=(_login_of(*lent),) if lent else NEEDS.credentials, written=user.written)
     if not chosen:
-        return NEEDS
-    keys = tuple(dict.fromkeys(key for one in chosen for key in one.variables))
+        return base
+    keys = tuple(dict.fromkeys(key for one in chosen for key in one.keys))
+    more = tuple(dict.fromkeys(name for one in chosen for name in one.variables))
     hosts = tuple(host for one in chosen for host in one.hosts)
-    return replace(NEEDS, variables=keys, keys=keys, hosts=hosts or NEEDS.hosts)
+    return replace(base, variables=(*keys, *more), keys=keys, hosts=hosts or NEEDS.hosts)
+
+
+def _login_of(*names: str) -> Credential:
+    return replace(NEEDS.credentials[0], entries=names)

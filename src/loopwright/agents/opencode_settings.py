@@ -13,13 +13,16 @@ from typing import Any
 
 import msgspec
 
-from loopwright.agents.needs import Address, address_in
+from loopwright.agents.needs import address_in
+from loopwright.agents.opencode_providers import PACKAGES, PROVIDERS, Provider
+from loopwright.agents.written_keys import WrittenKey, without_written_keys, written_keys
 from loopwright.kernel.files import read_plainly
 
 _MOST_BYTES = 1 << 20
 _FILES = ("config.json", "opencode.json", "opencode.jsonc")
 # A string, a comment, or a comma that nothing follows.
 _JSONC = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/|,(?=\s*[}\]])', re.DOTALL)
+_PROVIDER = "provider"
 _OPENING = re.compile(rb"\A\s*\{")
 _MARKED = b'{\n  "$schema": "https://opencode.ai/config.json",'
 _FROM_VARIABLE = re.compile(r"\{env:(\w+)\}")
@@ -30,57 +33,38 @@ _OURS = "loopwright_*"
 _WEB = ("webfetch", "websearch", "codesearch")
 
 
-class Provider(msgspec.Struct, frozen=True):
-    """Who has a model: by which variable one logs in, and where it is."""
-
-    variables: tuple[str, ...] = ()
-    hosts: tuple[Address, ...] = ()
-
-
-# Those that most people have; another one is described in the user's own settings, with its address.
-PROVIDERS: Mapping[str, Provider] = {
-    "anthropic": Provider(("ANTHROPIC_API_KEY",), (Address("api.anthropic.com"), Address("console.anthropic.com"))),
-    "deepseek": Provider(("DEEPSEEK_API_KEY",), (Address("api.deepseek.com"),)),
-    "github-copilot": Provider((), (Address("api.githubcopilot.com"), Address("api.github.com"))),
-    "google": Provider(
-        ("GOOGLE_GENERATIVE_AI_API_KEY", "GEMINI_API_KEY"), (Address("generativelanguage.googleapis.com"),)
-    ),
-    "groq": Provider(("GROQ_API_KEY",), (Address("api.groq.com"),)),
-    "mistral": Provider(("MISTRAL_API_KEY",), (Address("api.mistral.ai"),)),
-    "openai": Provider(
-        ("OPENAI_API_KEY",), (Address("api.openai.com"), Address("chatgpt.com"), Address("auth.openai.com"))
-    ),
-    "opencode": Provider(("OPENCODE_API_KEY",), (Address("opencode.ai"),)),
-    "openrouter": Provider(("OPENROUTER_API_KEY",), (Address("openrouter.ai"),)),
-    "xai": Provider(("XAI_API_KEY",), (Address("api.x.ai"),)),
-}
-
-
 class UserSettings(msgspec.Struct, frozen=True):
-    """What was taken from the user's file: a model, and the providers that they describe themselves."""
+    """What was taken from the user's files: a model, and the providers that they describe themselves.
+
+    `written` are keys that stand in those files: they stay there, and are masked.
+    """
 
     model: str = ""
-    providers: Mapping[str, Any] = {}
+    providers: Mapping[str, Mapping[str, Any]] = {}
+    written: tuple[WrittenKey, ...] = ()
 
-    def provider(self, model: str) -> Provider | None:
-        """Who has this model; None where nobody said."""
-        name = model.partition("/")[0]
+    def provider(self, name: str, environment: Mapping[str, str]) -> Provider | None:
+        """Who that is; None where nobody said."""
         described = self.providers.get(name)
-        known = PROVIDERS.get(name, Provider()) if described is not None or name in PROVIDERS else None
-        options = described.get("options") if isinstance(described, dict) else None
-        if known is None or not isinstance(options, dict):
-            return known
-        variables = tuple(_FROM_VARIABLE.findall(json.dumps(options)))
-        address = options.get("baseURL")
-        found = address_in(address) if isinstance(address, str) else None
-        return Provider(variables or known.variables, (found,) if found is not None else known.hosts)
+        if described is None:
+            return PROVIDERS.get(name)
+        known = PROVIDERS.get(name) or PACKAGES.get(str(described.get("npm"))) or Provider()
+        options = described.get("options")
+        address = options.get("baseURL") if isinstance(options, dict) else None
+        url = address if isinstance(address, str) else ""
+        elsewhere = tuple(_FROM_VARIABLE.findall(url))
+        keys = tuple(dict.fromkeys((*_listed(described.get("env")), *_FROM_VARIABLE.findall(json.dumps(described)))))
+        found = address_in(_FROM_VARIABLE.sub(lambda name: environment.get(name[1], ""), url)) if url else None
+        hosts = (found,) if found is not None else () if url else known.hosts
+        return Provider(tuple(key for key in keys if key not in elsewhere) or known.keys, hosts, elsewhere)
 
     def document(self, model: str, permission: Mapping[str, Any]) -> dict[str, Any]:
-        """The settings for a private home."""
+        """The settings for a private home: of a model that is named, no other provider than its own is in them."""
         chosen = {"model": model, "small_model": model} if model else {}
+        own = model.partition("/")[0]
         return {
             **chosen,
-            "provider": self.providers,
+            _PROVIDER: {name: one for name, one in self.providers.items() if not model or name == own},
             "share": "disabled",
             "autoupdate": False,
             # The work is kept by us, and a copy of it for each step would take as long as the step.
@@ -114,19 +98,17 @@ def read_user_settings(environment: Mapping[str, str]) -> UserSettings:
     paths = [folder / "opencode" / name for name in _FILES] if folder is not None else []
     if own := environment.get("OPENCODE_CONFIG"):
         paths.append(Path(own))
-    model, providers = "", dict[str, Any]()
+    model, providers, written = "", dict[str, Mapping[str, Any]](), list[WrittenKey]()
     for path in paths:
         document = _read(path)
-        named, described = document.get("model"), document.get("provider")
+        named, described = document.get("model"), document.get(_PROVIDER)
         model = named if isinstance(named, str) else model
         for name, one in described.items() if isinstance(described, dict) else ():
-            providers[name] = _without_secrets(one)
-    return UserSettings(model, providers)
-
-
-def logged_in(file: Path | None) -> frozenset[str]:
-    """The providers that the user's file of logins is for."""
-    return frozenset(_read(file)) if file is not None else frozenset()
+            if isinstance(one, dict):
+                # Only what a variable holds is let in.
+                providers[name] = without_written_keys(one)
+                written += written_keys(one, f"{path.name}: {_PROVIDER}.{name}", is_let_in=False)
+    return UserSettings(model, providers, tuple(written))
 
 
 @contextmanager
@@ -177,14 +159,5 @@ def _read(path: Path) -> Mapping[str, Any]:
     return document if isinstance(document, dict) else {}
 
 
-def _without_secrets(provider: Any) -> Any:
-    """A key that is written out stays where it is: only what a variable holds is let in, and masked."""
-    options = provider.get("options") if isinstance(provider, dict) else None
-    if not isinstance(options, dict):
-        return provider
-    kept = {name: value for name, value in options.items() if name not in ("apiKey", "headers") or _is_named(value)}
-    return {**provider, "options": kept}
-
-
-def _is_named(value: Any) -> bool:
-    return all(_FROM_VARIABLE.search(str(one)) for one in (value.values() if isinstance(value, dict) else [value]))
+def _listed(value: object) -> tuple[str, ...]:
+    return tuple(one for one in value if isinstance(one, str)) if isinstance(value, list) else ()

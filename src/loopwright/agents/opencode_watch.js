@@ -31,6 +31,10 @@ export const Loopwright = async () => {
     return answer
   }, fetched)
   return {
+    // That is for its own npm: whoever installs something in the work is to be told what could not be reached.
+    "shell.env": async (_, output) => {
+      if (process.env.npm_config_offline) output.env.npm_config_offline = ""
+    },
     event: async ({ event }) => {
       // Known before its model answers: whoever comes after a crash goes on with it.
       if (event.type === "session.status" && !sessionID) {

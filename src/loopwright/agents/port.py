@@ -214,6 +214,16 @@ class HasNeeds(Protocol):
 
 
 @runtime_checkable
+class HasModel(Protocol):
+    """An agent that knows which model it asks."""
+
+    @property
+    def model(self) -> str:
+        """By its settings, else by its program's own; empty where the program chooses."""
+        ...
+
+
+@runtime_checkable
 class CanResume(Protocol):
     """An agent that can go on with a session of an earlier turn, also of one that was killed."""
 

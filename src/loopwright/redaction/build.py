@@ -10,7 +10,7 @@ from loopwright.redaction.detector import Detector, compile_pattern
 from loopwright.redaction.environment_values import ENVIRONMENT_RULE, secret_values
 from loopwright.redaction.model import Action, Rule
 from loopwright.redaction.providers.catalogue import PROVIDER_RULES
-from loopwright.redaction.redactor import Redactor
+from loopwright.redaction.redactor import Learned, Redactor
 from loopwright.redaction.seed_rules import SEED_RULES
 from loopwright.workspace.settings_model import SecretsSettings
 
@@ -18,7 +18,10 @@ SHIPPED_RULES: tuple[Rule, ...] = SEED_RULES + PROVIDER_RULES
 
 
 def build_redactor(
-    settings: SecretsSettings, environment: Mapping[str, str], declared: Collection[str] = ()
+    settings: SecretsSettings,
+    environment: Mapping[str, str],
+    declared: Collection[str] = (),
+    learned: Learned | None = None,
 ) -> Redactor:
     """The redactor for these settings and this environment; `declared` variables are secret whatever their names."""
     extra = tuple(_extra_rules(settings.extra_rules))
@@ -33,7 +36,7 @@ def build_redactor(
         )
     off = frozenset(rule for rule, action in actions.items() if action is Action.OFF)
     values = {} if actions.get(ENVIRONMENT_RULE) is Action.OFF else secret_values(environment, declared)
-    return Redactor(_detector(extra, off, tuple(values.items())), actions, settings.allow)
+    return Redactor(_detector(extra, off, tuple(values.items())), actions, settings.allow, learned)
 
 
 @lru_cache(maxsize=2)

@@ -63,7 +63,7 @@ class Detector:
         for index in seen:
             if index >= len(self._keywords):
                 found += self._needle_hits(self._needles[index - len(self._keywords)], line)
-        return _without_overlaps(found)
+        return without_overlaps(found)
 
     def _matches(self, number: int, line: bytes) -> Iterator[Hit]:
         rule = self._rules[number]
@@ -98,7 +98,8 @@ def compile_pattern(pattern: str) -> _Pattern:
     return compiled
 
 
-def _without_overlaps(hits: list[Hit]) -> list[Hit]:
+def without_overlaps(hits: list[Hit]) -> list[Hit]:
+    """By position; of two that overlap the earlier and longer one, as far as either goes."""
     kept: list[Hit] = []
     for hit in sorted(hits, key=lambda h: (h.start, -h.end)):
         if not kept or hit.start >= kept[-1].end:

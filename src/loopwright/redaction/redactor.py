@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 import msgspec
 
-from loopwright.redaction.detector import Detector, Hit
+from loopwright.redaction.detector import Detector, Hit, without_overlaps
 from loopwright.redaction.environment_values import ENVIRONMENT_RULE
 from loopwright.redaction.model import Action, Finding, Redacted, seal
 from loopwright.redaction.readings import end_of_value, readings
@@ -49,11 +49,33 @@ class Scanned(msgspec.Struct, frozen=True):
         return any(finding.action is Action.STOP for finding in self.findings)
 
 
+class Learned:
+    """Secrets that came to be while the process runs, for all redactors that share them. Only grows."""
+
+    def __init__(self) -> None:
+        self._values: frozenset[str] = frozenset()
+        self.detector: Detector | None = None
+
+    def add(self, values: Iterable[str]) -> None:
+        """From now on these are seen, by whoever reads at the moment, too."""
+        known = self._values.union(values)
+        if known != self._values:
+            self._values = known
+            self.detector = Detector((), {value: value for value in known})
+
+
 class Redactor:
     """Detector plus policy: what each rule does, and which values are known not to be secrets."""
 
-    def __init__(self, detector: Detector, actions: Mapping[str, Action], allowed: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        detector: Detector,
+        actions: Mapping[str, Action],
+        allowed: Iterable[str] = (),
+        learned: Learned | None = None,
+    ) -> None:
         self._detector = detector
+        self._learned = learned or Learned()
         self._actions = actions
         self._allowed = set(allowed)
         self._more_exemptions: Callable[[], Iterable[str]] | None = None
@@ -61,6 +83,11 @@ class Redactor:
     def allow(self, fingerprints: Iterable[str]) -> None:
         """Exempt values for the rest of this redactor's life."""
         self._allowed.update(fingerprints)
+
+    def learn(self, values: Iterable[str]) -> None:
+        """More secrets of the caller's, for every redactor that shares what is learned."""
+        if self.action_of(ENVIRONMENT_RULE) is not Action.OFF:
+            self._learned.add(values)
 
     def exempt_later(self, source: Callable[[], Iterable[str]]) -> None:
         """More exemptions that are dear to find, asked for once and only when something would stop."""
@@ -86,24 +113,30 @@ class Redactor:
         found: set[str] = set()
         for line in data.splitlines():
             if _PRAGMA.search(line):
-                hits = [hit for reading in readings(line) for hit in self._detector.hits(reading)]
+                hits = [hit for reading in readings(line) for hit in self._seen(reading)]
                 found |= {fingerprint(hit.value) for hit in hits if hit.rule != ENVIRONMENT_RULE}
         return found
 
     def may_hit(self, block: bytes) -> bool:
         """The detector's cheap question, asked of each reading."""
-        return any(self._detector.may_hit(reading) for reading in readings(block))
+        detectors = [one for one in (self._detector, self._learned.detector) if one is not None]
+        return any(one.may_hit(reading) for reading in readings(block) for one in detectors)
 
     def hits(self, line: bytes) -> tuple[bytes, list[Hit]]:
         """The reading of the line in which secrets are seen, and those that count."""
         for reading in readings(line):
-            if counted := [hit for hit in self._detector.hits(reading) if self._counts(hit)]:
+            if counted := [hit for hit in self._seen(reading) if self._counts(hit)]:
                 return reading, _whole_values(reading, counted)
         return line, []
 
     def action_of(self, rule: str) -> Action:
         """What a hit of this rule does."""
         return self._actions.get(rule, Action.STOP)
+
+    def _seen(self, reading: bytes) -> list[Hit]:
+        learned = self._learned.detector
+        found = self._detector.hits(reading)
+        return found if learned is None else without_overlaps([*found, *learned.hits(reading)])
 
     def _counts(self, hit: Hit) -> bool:
         name = fingerprint(hit.value)

@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
-from loopwright.agents.credentials import lend, take_back
+from loopwright.agents.credentials import Lent, lend, take_back
 from loopwright.agents.needs import Address, address_in
 from loopwright.agents.port import Agent, HasNeeds, NoAnswer, Reason
 from loopwright.agents.program import Program, find_program
@@ -40,6 +40,13 @@ class Admission(msgspec.Struct, frozen=True):
     addresses: tuple[Address, ...] = ()
     program: Program | None = None
     home: Path | None = None
+    # What was put into that home, and may be refreshed there.
+    lent: Lent | None = None
+
+    def learn(self) -> None:
+        """Have masked what the program refreshed by now."""
+        if self.lent is not None and (found := self.lent.news()):
+            self.booth.redactor.learn(found)
 
 
 class Way(msgspec.Struct, frozen=True):
@@ -72,7 +79,7 @@ def admitted(agent: Agent, booth: Booth, settings: AgentSettings) -> Iterator[Ad
     lend(needs, caller, home)
     try:
         addresses = needs.addresses(caller, tuple(settings.hosts))
-        yield Admission(inside, (*named, *needs.variables), addresses, program, home)
+        yield Admission(inside, (*named, *needs.variables), addresses, program, home, Lent(needs, home))
     finally:
         take_back(needs, caller, home)
 
@@ -90,7 +97,7 @@ def _ourselves(view: View) -> tuple[Path, ...]:
     return (Path(sys.base_prefix), *(path for path in ours if view.project not in (path, *path.parents)))
 
 
-def way_out(admission: Admission, settings: AgentSettings, *, may_use_web: bool) -> Way:
+def way_out(agent: str, admission: Admission, settings: AgentSettings, *, may_use_web: bool) -> Way:
     """The network that this turn gets: its model's address alone where that can be had; the record says what it was."""
     sandbox = admission.booth.sandbox
     match settings.network:
@@ -98,11 +105,20 @@ def way_out(admission: Admission, settings: AgentSettings, *, may_use_web: bool)
             return Way("closed", network=False)
         case "research":
             return Way("open", network=True) if may_use_web else Way("closed", network=False)
+        case "model" if admission.program is not None and not admission.addresses:
+            return Way(f"open: {no_address(agent)}", network=True)
         case "model" if admission.addresses and sandbox.isolation.mounts:
             if can_be_closed(sandbox.isolation, sandbox.view, admission.booth.environment.for_step(())):
                 listed = ", ".join(map(str, admission.addresses))
                 return Way(f"only {listed}", network=False, addresses=admission.addresses)
+        case _:
+            pass
     return Way("open", network=True)
+
+
+def no_address(agent: str) -> str:
+    """Why a network that should be closed is open, and what closes it."""
+    return f"nobody said where its model is; agents.{agent}.hosts says it, and nothing else is let in then"
 
 
 @cache

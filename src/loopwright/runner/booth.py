@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -16,7 +17,7 @@ from loopwright.evidence.logs import LogFile
 from loopwright.kernel import process
 from loopwright.kernel.files import make_folder, remove_tree
 from loopwright.kernel.process import Cancellation, Ending, Freezer
-from loopwright.redaction.redactor import Redactor
+from loopwright.redaction.redactor import Redactor, StreamRedactor
 from loopwright.runner.model import Environment
 from loopwright.sandbox import homes
 from loopwright.sandbox.open import Sandbox
@@ -72,27 +73,35 @@ def run_in_booth(
     timeout_s: float,
     cancellation: Cancellation,
     on_line: LineReader | None = None,
+    before_kept: Callable[[], None] = lambda: None,
 ) -> Ran:
     """A program in the booth's sandbox, to its end; what it prints is in the log, redacted.
 
-    With `on_line` the log holds what that makes of each line of standard output.
+    With `on_line` the log holds what that makes of each line of standard output. `before_kept` is called whenever
+    something is about to be redacted.
     """
     sandbox = booth.sandbox
     launch = sandbox.isolation.launch(sandbox.view, argv, cwd=sandbox.place.repo, env=env, network=network)
     output = LogFile(log, booth.log_bytes)
     streams = (booth.redactor.stream("agent"), booth.redactor.stream("agent"))
-    lines = Lines(on_line, lambda data: output.write(streams[0].feed(data))) if on_line is not None else None
+
+    def keep(stream: StreamRedactor, data: bytes) -> None:
+        before_kept()
+        output.write(stream.feed(data))
+
+    lines = Lines(on_line, partial(keep, streams[0])) if on_line is not None else None
     try:
         ended = process.stream(
             process.Command(launch.argv, launch.cwd, launch.env, str(sandbox.place.folder), launch.wrapped),
-            on_stdout=lines.feed if lines is not None else lambda data: output.write(streams[0].feed(data)),
-            on_stderr=lambda data: output.write(streams[1].feed(data)),
+            on_stdout=lines.feed if lines is not None else partial(keep, streams[0]),
+            on_stderr=partial(keep, streams[1]),
             timeout_s=timeout_s,
             cancellation=cancellation,
             freezer=booth.freezer,
         )
         if lines is not None:
             lines.finish()
+        before_kept()
         for stream in streams:
             output.write(stream.finish())
     finally:

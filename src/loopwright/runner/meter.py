@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
@@ -102,14 +102,16 @@ class Meter:
         return wanted_s if wall_s is None else max(0.0, min(wanted_s, wall_s - self._worked_s))
 
     @contextmanager
-    def watching(self, cancellation: Cancellation) -> Iterator[Cancellation]:
+    def watching(
+        self, cancellation: Cancellation, at_each_look: Callable[[], None] = lambda: None
+    ) -> Iterator[Cancellation]:
         """While a program runs: a request to stop that is also made when it has used too much."""
         with cancellation.nested() as inner:
             if self._reporter is None:
                 yield inner
                 return
             done = Cancellation()
-            thread = threading.Thread(target=self._watch, args=(done, inner), name="meter", daemon=True)
+            thread = threading.Thread(target=self._watch, args=(done, inner, at_each_look), name="meter", daemon=True)
             thread.start()
             try:
                 yield inner
@@ -135,8 +137,9 @@ class Meter:
         if self.over is None and by_itself and limit is not None and used is not None and used >= limit:
             self.over = "usd"
 
-    def _watch(self, done: Cancellation, inner: Cancellation) -> None:
+    def _watch(self, done: Cancellation, inner: Cancellation, at_each_look: Callable[[], None]) -> None:
         while not wait_for_request(done, _LOOK_EVERY_S):
+            at_each_look()
             self._look(is_over=False)
             for name in ("usd", "tokens"):
                 limit, used = getattr(self._allowance, name), getattr(self.used, name)

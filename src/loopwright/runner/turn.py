@@ -84,7 +84,8 @@ class TurnRecord(msgspec.Struct, frozen=True):
     program: str = ""
     version: str = ""
     isolation: str = ""
-    # "open", "closed", or the only addresses that could be reached; and who else was asked for.
+    # "open" (and why, where it need not be), "closed", or the only addresses that could be reached; and who else was
+    # asked for.
     network: str = ""
     refused: tuple[str, ...] = ()
     # What it might use, and the manifest of what it should read, in its mailbox.
@@ -171,6 +172,7 @@ def take_turn(
                     answer = replace(answer, session=session_named(answer.session, booth.redactor))
                     meter.session = answer.session
                 finally:
+                    admission.learn()
                     meter.read_to_the_end()
                     meter.session = meter.session or meter.used.session
                     meter.outside = outside.written()
@@ -280,7 +282,7 @@ class _Starter:
         self._is_by_hand = isinstance(agent, WorksOutside)
         self._asked = asked
         self._admission = admission
-        self._way = way_out(admission, settings, may_use_web=asked.may_use_web)
+        self._way = way_out(agent.name, admission, settings, may_use_web=asked.may_use_web)
         self._cancellation = cancellation
         self._meter = meter
         self._started = 0
@@ -310,12 +312,12 @@ class _Starter:
         }
         env = {**booth.environment.for_step(self._admission.variables), **env, **own}
         with (
-            self._meter.watching(self._cancellation) as cancellation,
+            self._meter.watching(self._cancellation, self._admission.learn) as cancellation,
             forwarded(self._way, booth.mailbox, argv, env, caller) as (command, inner, proxy),
         ):
             ran = run_in_booth(
                 booth, command, env=inner, log=log, network=self._way.network, timeout_s=given_s,
-                cancellation=cancellation, on_line=on_line,
+                cancellation=cancellation, on_line=on_line, before_kept=self._admission.learn,
             )  # fmt: skip
         if proxy is not None and proxy.refused:
             self._refused = tuple(dict.fromkeys((*self._refused, *proxy.refused)))

@@ -23,6 +23,8 @@ class ModelServer:
         self.turns = tuple(turns)
         # Other turns for conversations that hold a text, the first that fits.
         self.scripts = dict(scripts)
+        # For a title, a summary, or which model should have the work.
+        self.aside = ModelTurn("ok")
         self.requests: list[tuple[str, Mapping[str, Any]]] = []
         # Set when a stream stands still: whoever waits for that need not sleep.
         self.stands_still = threading.Event()
@@ -37,7 +39,7 @@ class ModelServer:
     def turn(self, wire: Wire, body: Mapping[str, Any]) -> ModelTurn:
         """What to say now. A request without tools is for a title or a summary, and is no turn of the conversation."""
         if not body.get("tools"):
-            return ModelTurn("ok")
+            return self.aside
         number, said = wire.turns_so_far(body), json.dumps(body, ensure_ascii=False)
         turns = next((script for text, script in self.scripts.items() if text in said), self.turns)
         return turns[number] if number < len(turns) else ModelTurn(turns[-1].text or "done")

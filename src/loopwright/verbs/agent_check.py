@@ -7,10 +7,11 @@ from typing import Literal
 
 import msgspec
 
-from loopwright.agents.needs import Needs
+from loopwright.agents.needs import Credential, Needs
 from loopwright.agents.port import HasNeeds, WorksOutside
 from loopwright.agents.program import Unusable, look_for_program
 from loopwright.kernel.files import shown
+from loopwright.runner.admission import no_address
 from loopwright.verbs.context import Context
 from loopwright.workspace.settings_model import AgentSettings
 
@@ -55,8 +56,34 @@ def _state(context: Context, name: str, needs: Needs) -> AgentState:
 
 def _let_in(context: Context, name: str, needs: Needs) -> str:
     own = context.settings.values.agents.named.get(name, AgentSettings())
-    more = tuple(own.hosts)
     variables = [one for one in (*needs.variables, *own.env) if context.environment.get(one)]
-    files = [credential.file for credential in needs.credentials]
-    addresses = [str(address) for address in needs.addresses(context.environment, more)]
-    return ", ".join((*variables, *files, *addresses))
+    files = [_lent(context, name, credential) for credential in needs.credentials]
+    written = [key.place for key in needs.written if key.is_let_in]
+    return ", ".join((*dict.fromkeys((*variables, *filter(None, files), *written)), *_network(context, name, needs)))
+
+
+def _lent(context: Context, name: str, credential: Credential) -> str:
+    """A credential file; of one with several logins those that are lent."""
+    if not credential.is_there(context.environment):
+        return ""
+    held = credential.held(context.environment)
+    if held is None:
+        return credential.file
+    listed = ", ".join(held)
+    if len(held) == 1:
+        return f"{credential.file} (of {listed})"
+    return f"{credential.file} (of {listed}; a model in agents.{name}.model lets in one)"
+
+
+def _network(context: Context, name: str, needs: Needs) -> tuple[str, ...]:
+    own = context.settings.values.agents.named.get(name, AgentSettings())
+    match own.network:
+        case "never":
+            return (f"network closed by agents.{name}.network",)
+        case "always":
+            return (f"network open by agents.{name}.network",)
+        case "research":
+            return (f"network open for research by agents.{name}.network",)
+        case "model":
+            addresses = needs.addresses(context.environment, tuple(own.hosts))
+            return tuple(map(str, addresses)) or (f"network open: {no_address(name)}",)

@@ -17,7 +17,7 @@ from loopwright.kernel import git
 from loopwright.kernel.clock import Clock
 from loopwright.redaction.build import build_redactor, relaxed_rules
 from loopwright.redaction.environment_values import looks_like_a_key
-from loopwright.redaction.redactor import Redactor
+from loopwright.redaction.redactor import Learned, Redactor
 from loopwright.runner.model import Environment, Limits
 from loopwright.runner.order import Room, Tools
 from loopwright.sandbox.model import Request
@@ -41,6 +41,8 @@ class Context(msgspec.Struct, frozen=True):
     known_agents: Callable[[], tuple[Agent, ...]]
     # What agents are told, read once; `PromptInvalid` where somebody's own text can't be used.
     prompts: Callable[[], Book]
+    # Secrets that came to be since the call began, as a login that an agent's program refreshed.
+    learned: Learned = msgspec.field(default_factory=Learned)
 
     @property
     def project(self) -> Path:
@@ -137,7 +139,7 @@ class Context(msgspec.Struct, frozen=True):
         lent = {f"AGENT_CREDENTIAL_{number}_TOKEN": text for number, text in enumerate(texts)}
         let_in = {name for agent in values.agents.named.values() for name in agent.env}
         keys = {name for one in needs for name in one.keys} | {name for name in let_in if self._may_be_a_key(name)}
-        return build_redactor(values.secrets, {**self.environment, **lent}, keys)
+        return build_redactor(values.secrets, {**self.environment, **lent}, keys, self.learned)
 
     def _may_be_a_key(self, name: str) -> bool:
         """A variable that only an agent is let see, with a value like a key's: a region or a model is in every log."""

@@ -27,7 +27,7 @@ GROUP = "loopwright.agents"
 Factory = Callable[[str, AgentSettings, Mapping[str, str]], Agent]
 # Those with a program of their own.
 OURS: Mapping[str, Factory] = {
-    "claude": lambda name, settings, _: ClaudeAgent(name, settings),
+    "claude": ClaudeAgent,
     "codex": CodexAgent,
     "gemini": GeminiAgent,
     "opencode": OpencodeAgent,

@@ -26,6 +26,7 @@ from loopwright.verbs.verify import verify
 from loopwright.verbs.workflow.asking import Wanted, ask_agent
 from loopwright.verbs.workflow.built import Built, built
 from loopwright.verbs.workflow.document_language import documents_of
+from loopwright.verbs.workflow.independence import barred_from_review, builder_behind, doer_behind
 from loopwright.verbs.workflow.names import slug_of, store_of
 from loopwright.verbs.workflow.spending import Spending
 from loopwright.workflow import commands as c
@@ -88,6 +89,7 @@ class _Heard(msgspec.Struct, Generic[_T], frozen=True):
 def review(context: Context, name: str, wish: ReviewWish, tell: Tell, cancellation: Cancellation) -> Workflow:
     """Enter → what a machine sees → reviewers by the risk floor → verdict, report, and what comes next."""
     slug = _slug(name)
+    context.stand_ins()  # a name that is no agent's comes to light before anything is entered
     with store_of(context).changing(slug) as opened:
         _enter(opened)
         workflow, facts, standing = opened.workflow, opened.facts(), opened.standing()
@@ -96,7 +98,7 @@ def review(context: Context, name: str, wish: ReviewWish, tell: Tell, cancellati
         raise WorkflowRefused("review_gate_blocked", "nothing was verified", next_command=f"loopwright build {slug}")
     work = built(context, workflow, verified)
     wish = _with_reviewer(context, wish, facts)
-    objections = [*_moved(workflow, standing), *_mechanical(context, workflow, facts, verified, wish.reviewer or _TOOL)]
+    objections = [*_moved(workflow, standing), *_mechanical(context, workflow, facts, verified, wish)]
     risk = _risk(context, verified, work.patch)
     code, smell, notes = _judged(context, workflow, work, risk, wish, objections, tell, cancellation)
     outcome = concluded(objections, code.given, smell.given, (*notes, *_reflections(context, verified)))
@@ -108,7 +110,7 @@ def review(context: Context, name: str, wish: ReviewWish, tell: Tell, cancellati
 def _with_reviewer(context: Context, wish: ReviewWish, facts: Facts) -> ReviewWish:
     """Who reviews by the settings, where nobody is named; whom they name and who built it is nobody."""
     who = context.settings.values.agents.asked_as(Role.REVIEWER, "")
-    built_it = isinstance(facts.record, Record) and who in facts.record.actors
+    built_it = isinstance(facts.record, Record) and builder_behind(context, facts.record, who) is not None
     return wish if wish.reviewer or wish.verdict is not None or built_it else replace(wish, reviewer=who)
 
 
@@ -137,7 +139,7 @@ def _moved(workflow: Workflow, standing: Standing) -> Iterator[Objection]:
 
 
 def _mechanical(
-    context: Context, workflow: Workflow, facts: Facts, verified: Verification, reviewer: str
+    context: Context, workflow: Workflow, facts: Facts, verified: Verification, wish: ReviewWish
 ) -> Iterator[Objection]:
     """What no judgment is needed for; each names the stage that has to answer it."""
     record = facts.record
@@ -146,8 +148,8 @@ def _mechanical(
         yield Objection(Stage.PLAN, f"the execution record is not whole: {lacks}")
     elif not record.frontmatter.get("evidence_manifest"):
         yield Objection(Stage.PLAN, "the execution record names no evidence")
-    elif reviewer in record.actors:
-        yield Objection(Stage.PLAN, f"{reviewer} built it and can't review it")
+    else:
+        yield from _not_independent(context, record, wish)
     for one in scope_blockers(workflow.slug, record.frontmatter if isinstance(record, Record) else {}):
         yield Objection(Stage.BUILD, one.message)
     for run_id in sorted({run.run_id for run in verified.checks.values()}):
@@ -157,6 +159,18 @@ def _mechanical(
             mismatches = [problem.message]
         if mismatches:
             yield Objection(Stage.BUILD, f"the evidence of {run_id} does not hold: {mismatches[0]}")
+
+
+def _not_independent(context: Context, record: Record, wish: ReviewWish) -> Iterator[Objection]:
+    """Whoever built any part of it can't review it, under no other name either; a person is who they say."""
+    reviewer = wish.reviewer or _TOOL
+    if reviewer in record.actors:
+        yield Objection(Stage.PLAN, f"{reviewer} built it and can't review it")
+    elif wish.reviewer and wish.verdict is None and (builder := builder_behind(context, record, reviewer)) is not None:
+        doer = doer_behind(context, reviewer)
+        why = f"{reviewer} and {builder}, which built it, are both {doer}: nobody reviews their own work"
+        way = f"name another one, or set another agents.{reviewer}.model" if doer.has_model else "name another one"
+        yield Objection(Stage.PLAN, f"{why}; {way}")
 
 
 def _risk(context: Context, verified: Verification, patch: bytes) -> RiskVerdict:
@@ -243,7 +257,7 @@ def _ask(
     except AgentFailed as problem:
         if problem.reason not in _CANT_LOOK:
             return _Heard(failed=problem.message)
-        raise _nobody_looked(workflow.slug, who, problem) from problem
+        raise _nobody_looked(workflow.slug, wish.reviewer, who, problem) from problem
     with store_of(context).changing(workflow.slug) as opened:
         opened.write({_SUPPORT[role]: heard(found.reply, found.by, shown)}, found.by)
     return _Heard(found.reply, found.by)
@@ -257,13 +271,19 @@ def _kept(opened: Opened, name: str) -> bytes:
         return b""
 
 
-def _nobody_looked(slug: str, reviewer: str, problem: AgentFailed) -> AgentFailed:
+def _nobody_looked(slug: str, reviewer: str, asked: str, problem: AgentFailed) -> AgentFailed:
     if problem.reason in (Reason.RATE_LIMITED, Reason.BUDGET_USED):
         return problem  # it says itself until when, or whose limit that is
+    again = f"loopwright review {slug} --reviewer {shlex.quote(reviewer)}"
     hint = (
         f"the work is as it was, and nobody approved it: mend that (`loopwright doctor` says more), "
-        f"then `loopwright review {slug} --reviewer {shlex.quote(reviewer)}`, or name another reviewer"
+        f"then `{again}`, or name another reviewer"
     )
+    if asked != reviewer:
+        hint = (
+            f"the work is as it was, and nobody approved it: mend that (`loopwright doctor` says more), "
+            f"or name another agent in agents.roles.smell_reviewer, then `{again}`"
+        )
     return AgentFailed(problem.reason, problem.message, hint=hint)
 
 
@@ -271,7 +291,7 @@ def _builders(context: Context, workflow: Workflow) -> frozenset[str]:
     """Whoever built any part of it can't stand in for who reviews it."""
     with store_of(context).changing(workflow.slug) as opened:
         record = opened.facts().record
-    return frozenset(record.actors) if isinstance(record, Record) else frozenset()
+    return barred_from_review(context, record) if isinstance(record, Record) else frozenset()
 
 
 def _prompt(context: Context, workflow: Workflow, role: Role, risk: RiskVerdict) -> str:

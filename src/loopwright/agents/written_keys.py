@@ -1,0 +1,95 @@
+"""Keys that somebody wrote out in a program's settings, in the place of a variable's name: found, never shown. Pure.
+
+By what a field is called; in headers and queries, which hold all kinds of things, also by what a value looks like.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+import msgspec
+
+from loopwright.redaction.environment_values import looks_like_a_key, looks_secret
+
+_WORDS = re.compile(r"-|(?<=[a-z0-9])(?=[A-Z])")
+_SAY_SO = frozenset({"authorization", "proxy_authorization", "key", "bearer", "signature", "sig", "code"})
+_HELD_ALIKE = frozenset({"headers", "http_headers", "query_params"})
+# As opencode names a variable or a file in the place of a value.
+_NAMED = re.compile(r"\{(?:env|file):[^}]+\}")
+# Shorter ones are words, as the "ollama" that a program without keys wants to be given.
+_SHORTEST = 8
+_SHORTEST_OF_LETTERS = 16
+
+
+class WrittenKey(msgspec.Struct, frozen=True):
+    """One of them, and where it stands; whether that place is let in for the agent, too."""
+
+    place: str
+    value: str
+    is_let_in: bool = False
+
+    def __repr__(self) -> str:
+        """Without the value: this may get into a message."""
+        return f"WrittenKey({self.place!r})"
+
+
+def written_keys(table: Mapping[str, Any], place: str, *, is_let_in: bool) -> Iterator[WrittenKey]:
+    """Every key that is written out in a table of settings."""
+    for field, value in table.items():
+        yield from _keys_at(f"{place}.{field}", field, value, place.rpartition(".")[2] in _HELD_ALIKE, is_let_in)
+
+
+def without_written_keys(table: Mapping[str, Any], place: str = "") -> dict[str, Any]:
+    """The same table without them; what names a variable stays."""
+    kept: dict[str, Any] = {}
+    for field, value in table.items():
+        if isinstance(value, Mapping):
+            kept[field] = without_written_keys(value, field)
+        elif not (isinstance(value, str) and _is_key(field, value, place in _HELD_ALIKE)):
+            kept[field] = value
+    return kept
+
+
+def names_a_key(field: str) -> bool:
+    """Whether a field or a header of this name holds a key, as far as a name can tell."""
+    plain = _WORDS.sub("_", field).lower()
+    return plain in _SAY_SO or looks_secret(plain)
+
+
+def _keys_at(place: str, field: str, value: Any, held_alike: bool, is_let_in: bool) -> Iterator[WrittenKey]:
+    if isinstance(value, Mapping):
+        yield from written_keys(value, place, is_let_in=is_let_in)
+    elif isinstance(value, list):
+        for one in value:
+            yield from _keys_at(place, field, one, held_alike, is_let_in)
+    elif isinstance(value, str):
+        found = value.split() if _is_key(field, value, held_alike) else _in_address(value)
+        yield from (WrittenKey(place, text, is_let_in) for text in found if _can_be_told(text))
+
+
+def _is_key(field: str, value: str, held_alike: bool) -> bool:
+    if _NAMED.search(value):
+        return False
+    return names_a_key(field) or (held_alike and any(map(looks_like_a_key, value.split())))
+
+
+def _in_address(text: str) -> Iterator[str]:
+    """What an address says of who asks."""
+    if "://" not in text or _NAMED.search(text):
+        return
+    try:
+        parts = urlsplit(text)
+        password = parts.password
+    except ValueError:
+        return
+    if password:
+        yield password
+    yield from (value for name, value in parse_qsl(parts.query) if names_a_key(name))
+
+
+def _can_be_told(text: str) -> bool:
+    """Whether it is no word that is in every log."""
+    return len(text) >= (_SHORTEST if any(map(str.isdigit, text)) else _SHORTEST_OF_LETTERS)
