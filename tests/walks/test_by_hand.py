@@ -280,3 +280,20 @@ def test_a_turn_that_nobody_takes_ends_with_its_time_and_leaves_nothing(project)
     assert held.exit_code == 11, held.stdout + held.stderr
     assert "nobody handed it in within 1 s" in held.stdout
     assert [path for path in project.sandboxes.iterdir() if not path.name.startswith(".")] == []
+
+
+def test_while_it_is_built_nobody_is_told_to_build_it(project, loop_id):
+    """Every command that is named can be typed: a second build would be refused."""
+    opened(project)
+    assert (
+        ok(project, "status", "greet", "--json").json()["recommended_next_action"] == f"loopwright loop turn {loop_id}"
+    )
+    watch = f"loopwright loop watch {loop_id}"
+    assert f"→ {watch}" in ok(project, "status").stdout
+    assert f"→ {watch}" in ok(project, "next").stdout
+    ok(project, *watch.split()[1:], "--no-follow")
+    ok(project, "loop", "pause", loop_id)
+    for said in (ok(project, "next").stdout, ok(project, "status", "greet").stdout):
+        assert f"→ loopwright loop resume {loop_id}" in said
+    ok(project, "loop", "resume", loop_id)
+    assert f"→ {watch}" in ok(project, "next").stdout

@@ -15,7 +15,7 @@ from loopwright.cli.plain import in_workspace, place_of, say, say_json
 from loopwright.cli.workflow.listing import up_to_date
 from loopwright.kernel.escapes import neutralised
 from loopwright.verbs.loop.glance import STATUSES, Summary, list_loops, way_on
-from loopwright.verbs.overview import overview
+from loopwright.verbs.overview import overview, with_what_runs
 from loopwright.verbs.workflow.glance import STAGES, Listed
 
 _SHOWN = 20
@@ -44,7 +44,7 @@ def command(slug: str | None, project_root: Path, as_json: bool) -> int:
     elif not workflows and not loops:
         say('nothing here yet; `loopwright clarify SLUG --idea "…"` begins a change, `loopwright run` runs a plan')
     else:
-        click.echo("\n".join([*_workflow_lines(workflows), *_loop_lines(loops)]))
+        click.echo("\n".join([*_workflow_lines(with_what_runs(workflows, loops)), *_loop_lines(loops)]))
     return 0
 
 

@@ -6,13 +6,30 @@ from collections import Counter
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from loopwright.verbs.loop.glance import STATUSES, Summary, way_on
 from loopwright.verbs.workflow.glance import STAGES, Listed
 
 
+def with_what_runs(workflows: list[Listed], loops: list[Summary]) -> list[Listed]:
+    """The same, where somebody drives a build: it can't be started again, but watched, or resumed where it waits."""
+    driven = {
+        one.line.loopwright.workflow: way_on(one) or f"loopwright loop watch {one.line.loop_id}"
+        for one in loops
+        if one.has_worker and one.line.loopwright.workflow is not None
+    }
+    return [
+        replace(one, recommended_next_action=driven[one.slug])
+        if one.slug in driven and one.current_stage == "build" and one.pending_user_decision is None
+        else one
+        for one in workflows
+    ]
+
+
 def overview(workflows: list[Listed], loops: list[Summary]) -> dict[str, Any]:
     """How everything stands, for programs."""
+    workflows = with_what_runs(workflows, loops)
     stages = Counter(one.current_stage for one in workflows)
     totals = Counter(one.line.status for one in loops)
     waiting = [
@@ -51,7 +68,7 @@ class Waiting(msgspec.Struct, frozen=True):
 
 def what_waits(listed: list[Listed], of_loops: list[Summary]) -> Waiting:
     """A loop that builds is moved on by its workflow's command: one thing that waits is said once."""
-    workflows = [one for one in listed if one.archive_status != "archived"]
+    workflows = [one for one in with_what_runs(listed, of_loops) if one.archive_status != "archived"]
     building = {one.slug for one in workflows if one.current_stage == "build"}
     loops = [
         WaitingLoop(one.line.loop_id, one.line.title, way)

@@ -11,8 +11,10 @@ import msgspec
 from loopwright.agents.failover import Takeover
 from loopwright.errors import LoopwrightError
 from loopwright.kernel.locks import is_held
-from loopwright.loop.model import Loop, Spent
+from loopwright.loop.guidance import way_on
+from loopwright.loop.model import Held, Loop, Spent
 from loopwright.verbs.context import Context
+from loopwright.verbs.loop.look import has_worker
 from loopwright.verbs.workflow.deliver import finish
 from loopwright.verbs.workflow.names import store_of
 from loopwright.verbs.workflow.spending import loops_for, spent_on, takeovers_of
@@ -22,7 +24,7 @@ from loopwright.workflow.audit import audited
 from loopwright.workflow.blockers import Blocker
 from loopwright.workflow.facts import Facts
 from loopwright.workflow.flight import LANDED, used_by
-from loopwright.workflow.model import Flight, Workflow
+from loopwright.workflow.model import Building, Flight, Workflow
 from loopwright.workflow.projection import readiness_document, stage_status
 from loopwright.workflow.slices import Slices
 from loopwright.workflow.standing import Standing
@@ -113,7 +115,7 @@ def show(context: Context, slug: str) -> Shown:
         standing=standing,
         chain=evidence_chain(workflow, facts, standing),
         blockers=what_blocks(workflow, standing),
-        next=next_command(workflow, standing),
+        next=_next(context, workflow, standing, loops),
         stage_status=stage_status(workflow, standing),
         usd=spent.usd,
         tokens=spent.tokens,
@@ -123,6 +125,17 @@ def show(context: Context, slug: str) -> Shown:
         flight=_flight(context, workflow, spent),
         takeovers=takeovers_of(workflow, loops),
     )
+
+
+def _next(context: Context, workflow: Workflow, standing: Standing, loops: list[Loop]) -> str:
+    """The command that moves on; a build that is driven can't be started again: it is watched, or resumed."""
+    at = workflow.at
+    loop = next((one for one in loops if isinstance(at, Building) and one.loop_id == at.loop_id), None)
+    is_asked = any(one.answer is None for one in workflow.decisions)
+    if loop is not None and not loop.is_over and not is_asked and has_worker(context, loop.loop_id):
+        is_held = isinstance(loop.phase, Held)
+        return f"loopwright loop resume {loop.loop_id}" if is_held else way_on(loop, has_worker=True)[0]
+    return next_command(workflow, standing)
 
 
 def _flight(context: Context, workflow: Workflow, spent: Amounts) -> FlightShown | None:
