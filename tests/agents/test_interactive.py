@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from loopwright.agents.interactive import Done, GivenUp, InteractiveAgent, hand_in, opened_in, opened_since
 from loopwright.agents.port import USUAL_TURN_S, Answer, NoAnswer, Reason, Role, WorksOutside, seconds_for_a_turn
 from loopwright.agents.shell import ShellAgent
+from loopwright.errors import StorageFailed
 from loopwright.testing.contracts import AgentContract, start_plainly, turn_for
 
 SCHEMA = {"type": "object"}
@@ -119,10 +120,11 @@ def test_nobody_rings_through_a_link_or_waits_at_a_pipe_without_reader(mailbox):
     victim = mailbox.parent / "victim"
     victim.write_text("mine")
     (mailbox / "bell").symlink_to(victim)
-    assert hand_in(mailbox, Done())
+    with pytest.raises(StorageFailed, match="nothing was handed in"):
+        hand_in(mailbox, Done())
     assert victim.read_text() == "mine"
+    assert not (mailbox / "handed-in.json").exists()
     (mailbox / "bell").unlink()
-    (mailbox / "handed-in.json").unlink()
     os.mkfifo(mailbox / "bell")
     assert hand_in(mailbox, Done())
 

@@ -140,6 +140,7 @@ def test_who_gives_up_says_why_and_it_counts_as_a_try(project, loop_id):
     both = project.run("loop", "turn", "greet", "--give-up", "x", "--done")
     assert (both.exit_code, "not both" in both.stderr) == (2, True)
     assert "belong to --done" in project.run("loop", "turn", "greet", "--answer", "-").stderr
+    assert "more than 4000 characters" in project.run("loop", "turn", "greet", "--give-up", "x" * 5000).stderr
     work(turn)
     ok(project, "loop", "turn", "greet", "--give-up", "the API is not there")
     again = opened(project)
@@ -148,6 +149,49 @@ def test_who_gives_up_says_why_and_it_counts_as_a_try(project, loop_id):
     assert again["kept"] == []
     errors = shown(project, loop_id)["skill_state"]["errors"]
     assert "refused: the API is not there" in errors[-1]["message"]
+
+
+def test_what_can_not_be_taken_is_said_and_the_turn_stays_open(project, loop_id):
+    turn = opened(project)
+    file = project.root.parent / "said"
+    for option, data, problem in (
+        ("--answer", b"\xff\xfe", "is not UTF-8"),
+        ("--answer", b"x" * (8 << 20), "more than 8,388,608 bytes"),
+        ("--report", b'"' + b"x" * (1 << 20) + b'"', "more than 1,048,576 bytes"),
+        ("--report", b"{", "is not JSON"),
+    ):
+        file.write_bytes(data)
+        refused = project.run("loop", "turn", "greet", "--done", option, str(file))
+        assert (refused.exit_code, problem in refused.stderr) == (2, True), refused.stderr
+    bell = Path(turn["mailbox"]) / "bell"
+    hidden = bell.rename(bell.with_name("away"))
+    lost = project.run("loop", "turn", "greet", "--done")
+    assert (lost.exit_code, "nothing was handed in" in lost.stderr) == (1, True)
+    hidden.rename(bell)
+    work(turn)
+    ok(project, "loop", "turn", "greet", "--done")
+    assert passes(project, loop_id)
+
+
+def test_the_name_of_a_workflow_is_never_taken_for_a_part_of_an_id(project, loop_id):
+    """A workflow may be called as ids begin."""
+    opened(project)
+    ok(project, "plan", "loop", "--direct", str(project.root.parent / "SPEC.md"), "--agent", "")
+    found = refusal(project, "loop", "turn", "loop", "--give-up", "not this one")
+    assert "loop was not built yet" in found["message"]
+    assert opened(project)["loop_id"] == loop_id
+
+
+def test_who_works_by_hand_is_no_reviewer_and_sends_nothing_back(project):
+    prepare(project, [planner(), {"role": "builder", "run": BUILT}], settings="[risk]\nthreshold = 0.0\n")
+    plan(project)
+    ok(project, "approve", "greet", "--from", "plan", "--to", "build")
+    ok(project, "build", "greet", "--agent", "scripted")
+    ok(project, "approve", "greet", "--from", "build", "--to", "review")
+    refused = project.run("review", "greet", "--reviewer", "interactive")
+    assert (refused.exit_code, "a turn as reviewer needs another agent" in refused.stderr) == (1, True)
+    assert ok(project, "status", "greet", "--json").json()["stage"] == "review"
+    assert "request-changes" not in (project.own / "workflows" / "greet" / "journal.ndjson").read_text()
 
 
 def test_where_no_turn_is_open_one_is_told_why_and_what_moves_on(project):
@@ -223,6 +267,7 @@ def kept_work(project, turn):
 def test_a_worker_that_is_killed_takes_nobodys_work_along(project, loop_id):
     turn = opened(project)
     work(turn)
+    editor = subprocess.Popen(["sleep", "1000"], cwd=turn["folder"])
     said = ok(project, "loop", "show", loop_id).stdout
     os.kill(int(re.search(r"driven by process (\d+)", said)[1]), signal.SIGKILL)
     until(lambda: "nobody drives" in project.run("loop", "turn", "greet").stderr)
@@ -233,6 +278,9 @@ def test_a_worker_that_is_killed_takes_nobodys_work_along(project, loop_id):
     ok(project, "build", "greet", "--agent", "interactive", "--detach")
     again = opened(project)
     assert again["folder"] != turn["folder"]
+    assert editor.poll() is None, "whoever works there is not ours to end"
+    editor.kill()
+    editor.wait()
     assert again["kept"] == [kept_work(project, turn)]
     assert turn["folder"] in shown(project, loop_id)["skill_state"]["errors"][-1]["message"]
     work(again, f"cp {turn['folder']}/hello.py hello.py")

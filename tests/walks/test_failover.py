@@ -155,7 +155,9 @@ SETTINGS = (
 
 def test_who_plans_and_who_reviews_are_taken_over_from_too_and_never_by_who_built_it(project):
     told = {"fail": "rate_limited", "reset_in_s": 100000}
-    prepare(project, [{"role": "planner", **told}, {"role": "builder", "run": BUILT}], settings=SETTINGS)
+    # Nobody who works by hand would find a turn to plan.
+    by_hand = SETTINGS.replace('"scripted", ', '"scripted", "interactive", ')
+    prepare(project, [{"role": "planner", **told}, {"role": "builder", "run": BUILT}], settings=by_hand)
     review = {"role": "reviewer", "answer": json.dumps({"verdict": "approve", "summary": "fine"})}
     smell = {"role": "smell reviewer", "answer": json.dumps({"verdict": "pass", "summary": "fine"})}
     third = {"turns": [*[review] * 3, smell]}

@@ -6,6 +6,7 @@ like any other agent's; what changed is read from the sandbox.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import secrets
@@ -18,15 +19,16 @@ from loopwright.agents.decision_requests import FOLDER, VARIABLE
 from loopwright.agents.mailbox import MAILBOX, SELF_REPORT
 from loopwright.agents.port import Answer, NoAnswer, Reason, Starter, Turn
 from loopwright.agents.shelling import PROMPT, hand_over
+from loopwright.errors import StorageFailed
 from loopwright.kernel import codec
-from loopwright.kernel.files import clear_name, read_head, storage
+from loopwright.kernel.files import clear_name, read_head, shown, storage
 
 KIND = "interactive"
 _OPENED = "interactive-turn.json"
 _HANDED_IN = "handed-in.json"
 _BELL = "bell"
 _SCHEMA = "schema.json"
-_MOST_BYTES = 8 << 20
+MOST_BYTES = 8 << 20
 _DAY_S = 24 * 3600.0
 # A pipe that is open for both sides blocks nobody at its opening and keeps what was rung before we listened: there is
 # no moment at which a hand-in could be missed, and nothing has to be asked again and again for hours.
@@ -106,7 +108,7 @@ def opened_in(mailbox: Path) -> OpenedTurn | None:
     if os.path.lexists(mailbox / _HANDED_IN):
         return None
     try:
-        return codec.from_json(read_head(mailbox / _OPENED, _MOST_BYTES)[0], OpenedTurn)
+        return codec.from_json(read_head(mailbox / _OPENED, MOST_BYTES)[0], OpenedTurn)
     except (OSError, codec.Undecodable):
         return None
 
@@ -130,11 +132,23 @@ def hand_in(mailbox: Path, what: HandedIn) -> bool:
         return False
     finally:
         clear_name(waiting)
-    with suppress(OSError):  # nobody listens yet: they look before they do
-        bell = os.open(mailbox / _BELL, os.O_WRONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
-        with os.fdopen(bell, "wb", buffering=0) as stream:
-            stream.write(b"\n")
+    _ring(mailbox)
     return True
+
+
+def _ring(mailbox: Path) -> None:
+    try:
+        bell = os.open(mailbox / _BELL, os.O_WRONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError as problem:
+        if problem.errno == errno.ENXIO:
+            return  # nobody listens yet: they look before they do
+        clear_name(mailbox / _HANDED_IN)
+        raise StorageFailed(
+            f"{shown(mailbox / _BELL)}, by which the worker hears of it, is not as it was; nothing was handed in",
+            hint="`loopwright loop stop` ends the turn, and what was done is kept",
+        ) from problem
+    with suppress(OSError), os.fdopen(bell, "wb", buffering=0) as stream:
+        stream.write(b"\n")
 
 
 def _opened(turn: Turn) -> OpenedTurn:
@@ -161,11 +175,11 @@ def _spelled_out(turn: Turn) -> str:
 
 def _read(path: Path, duration_s: float) -> Answer | NoAnswer:
     try:
-        data, is_longer = read_head(path, _MOST_BYTES)
+        data, is_longer = read_head(path, MOST_BYTES)
     except OSError:
         data, is_longer = b"", False
     if is_longer:
-        return NoAnswer(Reason.INVALID_ANSWER, f"the answer has more than {_MOST_BYTES:,} bytes")
+        return NoAnswer(Reason.INVALID_ANSWER, f"the answer has more than {MOST_BYTES:,} bytes")
     with suppress(codec.Undecodable):
         return NoAnswer(Reason.REFUSED, codec.from_json(data, GivenUp).why)
     with suppress(codec.Undecodable):

@@ -149,10 +149,11 @@ def detach(argv: tuple[str, ...], *, cwd: Path, env: Mapping[str, str], log: Pat
     return child.pid
 
 
-def end_family(family: str) -> int:
+def end_family(family: str, *, by_place: bool = True) -> int:
     """End every process that an earlier, dead instance of us started for this family.
 
-    A process that wiped its mark is known by where it works: a family is named after its folder.
+    A process that wiped its mark is known by where it works: a family is named after its folder. Where a person may
+    work as well, `by_place` is off: their editor is not ours to end.
     """
     wanted = f"{MARK_VARIABLE}={family}:".encode()
     ended = 0
@@ -160,7 +161,7 @@ def end_family(family: str) -> int:
         found = [
             pid
             for pid in process_tree.all_processes()
-            if process_tree.environment_has(pid, wanted) or process_tree.works_in(pid, family)
+            if process_tree.environment_has(pid, wanted) or (by_place and process_tree.works_in(pid, family))
         ]
         if not found:
             break

@@ -18,6 +18,8 @@ from loopwright.kernel.hold import Hold
 
 _CHUNK = 1 << 18
 _GRACE_S = 2.0
+# A selector takes no more than some weeks; whoever waits longer looks again.
+_LONGEST_WAIT_S = 3600.0
 _DRAIN_S = 2.0
 Sink = Callable[[bytes], None]
 
@@ -126,7 +128,7 @@ class Watched:
             waits.append(max(0.0, kill_at - time.monotonic()))
         else:
             waits += [self._left_s(timeout_s), self._hold.look_in_s]
-        return min((wait for wait in waits if wait is not None), default=None)
+        return min((min(wait, _LONGEST_WAIT_S) for wait in waits if wait is not None), default=None)
 
     def _read_once(self, timeout: float | None) -> bool:
         got = False

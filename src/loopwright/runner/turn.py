@@ -245,8 +245,10 @@ def _turn(agent: Agent, asked: Asked, admission: Admission, meter: Meter) -> Tur
 def _taken(agent: Agent, turn: Turn, start: Starter, booth: Booth) -> Answer | NoAnswer:
     """Hours of a person's work must not go with the sandbox: it stays until that is kept, or they gave it up."""
     folder = booth.sandbox.place.folder
-    if isinstance(agent, WorksOutside) and turn.may_write:
-        place.keep_unfinished(folder, booth.work)
+    if isinstance(agent, WorksOutside):
+        place.share(folder)
+        if turn.may_write:
+            place.keep_unfinished(folder, booth.work)
     answer = agent.take(turn, start)
     if isinstance(agent, WorksOutside) and isinstance(answer, NoAnswer) and answer.reason is Reason.REFUSED:
         place.let_go(folder)

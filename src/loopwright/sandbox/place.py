@@ -21,6 +21,8 @@ from loopwright.sandbox.model import Place
 
 _LOCKS = ".locks"
 _KEPT = "kept"
+# Somebody of their own works in it: what is there and not started by us is theirs.
+_SHARED = "shared"
 # Only folders with this file are ours to remove: a root may hold a person's own folders too.
 _OURS = "loopwright-sandbox"
 _UNBORN = ".unborn"
@@ -152,6 +154,17 @@ def kept(root: Path) -> list[Path]:
     return [folder for folder in _folders(root) if (folder / _KEPT).exists() and not is_held(_lock_of(folder))]
 
 
+def share(folder: Path) -> None:
+    """Somebody works in it by hand: their editor and their shell are not ours to end."""
+    with storage(folder):
+        (folder / _SHARED).touch()
+
+
+def end_what_runs(folder: Path) -> None:
+    """What an owner that died had started in it; of one that was shared only that."""
+    process.end_family(str(folder), by_place=not (folder / _SHARED).exists())
+
+
 def keep_unfinished(folder: Path, work: str) -> None:
     """Somebody works in it by hand: it stays, also when its owner dies, until what they did is kept elsewhere."""
     write_durably(folder / _KEPT, work.encode())
@@ -173,7 +186,7 @@ def is_unfinished(folder: Path) -> bool:
 
 def unfinished(root: Path) -> dict[Path, str]:
     """Sandboxes with work that somebody did by hand and that is nowhere else, and whose work that is."""
-    found = {folder: (folder / _KEPT).read_text(encoding="utf-8") for folder in kept(root)}
+    found = {folder: (folder / _KEPT).read_bytes().decode("utf-8", "replace") for folder in kept(root)}
     return {folder: work for folder, work in found.items() if work}
 
 
@@ -193,7 +206,7 @@ def clear(folder: Path) -> None:
     if lock is None:
         return
     try:
-        process.end_family(str(folder))
+        end_what_runs(folder)
         _take_away(folder)
     finally:
         _drop_lock(folder, lock)

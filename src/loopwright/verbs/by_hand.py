@@ -15,11 +15,16 @@ def works_by_hand(context: Context, name: str) -> bool:
         return False  # whoever asks them to work hears that
 
 
+def programs_in(context: Context, names: tuple[str, ...]) -> tuple[str, ...]:
+    """Those of these agents whose turns need nobody to find them."""
+    return tuple(name for name in names if not works_by_hand(context, name))
+
+
 def require_a_program(agent: Agent, role: Role) -> None:
     """Raise when this agent's turn would wait for somebody who can't find it."""
     if isinstance(agent, WorksOutside):
         raise AgentFailed(
-            Reason.REFUSED,
+            Reason.AGENT_MISSING,
             f"{agent.name} works by hand, in loops and builds only: a turn as {role.value} needs another agent",
             hint="name one with a program of its own, as claude or codex: `loopwright doctor` lists them",
         )

@@ -6,7 +6,6 @@ from pathlib import Path
 
 from loopwright.agents.port import ReportsCost
 from loopwright.errors import AgentFailed
-from loopwright.kernel import process
 from loopwright.sandbox import place
 from loopwright.verbs.context import Context
 
@@ -15,7 +14,7 @@ def end_what_runs(context: Context, mailbox: Path) -> None:
     """Before its sandbox is cleared: an agent that outlived whoever asked it is ended."""
     folder, root = mailbox.parent, context.wanted_sandbox_root().resolve()
     if folder in (*place.leftovers(root), *place.unfinished(root)):
-        process.end_family(str(folder))
+        place.end_what_runs(folder)
 
 
 def reporter_of(context: Context, agent: str) -> ReportsCost | None:

@@ -30,7 +30,7 @@ from loopwright.runner.turn import Asked, meter_for, take_turn
 from loopwright.sandbox.confine import choose
 from loopwright.sandbox.homes import drop_homes
 from loopwright.sandbox.open import Sandbox, opened
-from loopwright.verbs.by_hand import require_a_program
+from loopwright.verbs.by_hand import programs_in, require_a_program
 from loopwright.verbs.context import Context
 from loopwright.workspace.settings_model import AgentSettings
 
@@ -76,7 +76,7 @@ class Replanner:
         context.prompts()
         self._context = context
         self._name = name
-        self._order = context.stand_ins()
+        self._order = programs_in(context, context.stand_ins())
         self._takeovers: list[Takeover] = []
         self._emitter = emitter
         self._cancellation = cancellation
@@ -105,7 +105,6 @@ class Replanner:
     def _asked(self, name: str, failed: Failed, record: str) -> Answer | NoAnswer:
         context, blocker = self._context, failed.blocker()
         agent = self._agents.get(name) or self._agents.setdefault(name, context.open_agent(name))
-        require_a_program(agent, Role.REPLANNER)
         self._emitter.emit(Replanning(agent.name, failed.number, failed.tries, blocker.needs))
         redactor = context.tools().redactor
         settings = context.settings.values.agents.named.get(agent.name, AgentSettings())

@@ -12,9 +12,9 @@ from loopwright.verbs.workflow.names import store_of as workflows_of
 
 def loop_named(context: Context, name: str) -> str:
     """An id, the start or the end of one, or the name of a workflow: then the loop that built it last."""
-    found = resolve(context, name)
-    if found in store_of(context).ids() or not (context.layout.workflows / slug_of(name)).is_dir():
-        return found
+    # A part of an id comes last: a workflow may be named like one.
+    if name in store_of(context).ids() or not (context.layout.workflows / slug_of(name)).is_dir():
+        return resolve(context, name)
     slug = slug_of(name)
     with workflows_of(context).changing(slug) as opened:
         loops = opened.workflow.loops

@@ -152,6 +152,9 @@ class Price(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     written: Annotated[float, Meta(ge=0)] | None = None
 
 
+_YEAR_S = 366 * 24 * 3600
+
+
 class AgentSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One agent's own settings, under [agents.NAME]."""
 
@@ -178,7 +181,7 @@ class AgentSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         list[str], Meta(description="more addresses that it may reach: host or host:port, for instance of a registry")
     ] = []
     timeout_s: Annotated[
-        Annotated[int, Meta(ge=1)] | None,
+        Annotated[int, Meta(ge=1, le=_YEAR_S)] | None,
         Meta(description="seconds that a turn may take; without it 1800, and 86400 for kind interactive"),
     ] = None
     prices: Annotated[

@@ -33,11 +33,13 @@ LOOP is an id, or the end of one, or the name of the workflow that it builds.
 @click.option("--wait", is_flag=True, help="Wait until one is open.")
 @click.option("--done", is_flag=True, help="Hand it in: the tool looks at what changed and runs the checks.")
 @click.option("--give-up", "why", metavar="WHY", help="It will not be done; what is in its folder is thrown away.")
-@click.option("--answer", type=click.File("r"), metavar="FILE|-", help="With --done: what you say, or the JSON wanted.")
+@click.option(
+    "--answer", type=click.File("rb"), metavar="FILE|-", help="With --done: what you say, or the JSON wanted."
+)
 @click.option("--report", type=click.File("rb"), metavar="FILE", help="With --done: what you think of your own work.")
 @in_workspace
 def command(
-    loop: str, wait: bool, done: bool, why: str | None, answer: IO[str] | None,
+    loop: str, wait: bool, done: bool, why: str | None, answer: IO[bytes] | None,
     report: IO[bytes] | None, project_root: Path, as_json: bool,
 ) -> int:  # fmt: skip
     """Show the turn that you take by hand, as the agent `interactive`; hand it in, or give it up."""
@@ -52,7 +54,7 @@ def command(
         if why is not None:
             found = give_up(context, loop_id, why)
         else:
-            said = answer.read() if answer is not None else ""
+            said = answer.read() if answer is not None else b""
             found = hand_in(context, loop_id, said, report.read() if report is not None else None)
         _say_ended(found, "handed_in" if done else "given_up", as_json=as_json)
         return 0

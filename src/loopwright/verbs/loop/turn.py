@@ -6,6 +6,7 @@ Handing in is a claim and no consent: whoever did the work may do it, an agent's
 from __future__ import annotations
 
 import json
+import os
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from loopwright.agents import interactive
 from loopwright.agents.interactive import Done, GivenUp, HandedIn, OpenedTurn
 from loopwright.agents.mailbox import SELF_REPORT, Checks, leave, read_checks
 from loopwright.errors import LoopRefused, WrongUsage
+from loopwright.kernel import codec
 from loopwright.kernel.clock import stamp
 from loopwright.kernel.files import read_head, shown
 from loopwright.kernel.process import Cancellation, wait_for_request
@@ -35,6 +37,7 @@ _LOOK_EVERY_S = 0.2
 # A worker that leaves and comes back is gone for an instant.
 _LOOKS_WITHOUT_WORKER = 5
 _MOST_BYTES = 1 << 20
+_LONGEST_REASON = 4000
 
 
 class ByHand(msgspec.Struct, frozen=True, kw_only=True):
@@ -110,12 +113,15 @@ def await_turn(context: Context, loop_id: str, cancellation: Cancellation) -> By
             return None
 
 
-def hand_in(context: Context, loop_id: str, answer: str, report: bytes | None = None) -> ByHand:
+def hand_in(context: Context, loop_id: str, said: bytes, report: bytes | None = None) -> ByHand:
     """Whoever did it says that it is done; the worker reads what changed, and the checks judge it."""
     found = open_turn(context, loop_id)
+    answer = _as_text("the answer", said)
+    _require_short("the answer", codec.to_json(Done(answer)), interactive.MOST_BYTES)
     if found.opened.schema is not None:
         _require_json("the answer", answer, f"its JSON Schema is in {found.opened.schema}: --answer FILE")
     if report is not None:
+        _require_short("the report", report, _MOST_BYTES)
         _require_json("the report", report, "as reflection-input.json: confidence, most_likely_wrong, …")
         leave(found.mailbox, SELF_REPORT, report)
     return _end(context, found, Done(answer), f"handed in by {actor()}")
@@ -123,9 +129,13 @@ def hand_in(context: Context, loop_id: str, answer: str, report: bytes | None = 
 
 def give_up(context: Context, loop_id: str, why: str) -> ByHand:
     """It will not be done: a failed try, with its reason; what is in the folder is thrown away."""
-    words = " ".join(why.split())
+    words = " ".join(_as_text("the reason", os.fsencode(why)).split())
     if not words:
         raise WrongUsage("giving up needs a reason", hint="say in a sentence what is in the way")
+    if len(words) > _LONGEST_REASON:
+        raise WrongUsage(
+            f"the reason has more than {_LONGEST_REASON} characters", hint="shorten it; nothing was written"
+        )
     return _end(context, open_turn(context, loop_id), GivenUp(words), f"given up by {actor()}")
 
 
@@ -191,6 +201,18 @@ def _nothing_open(context: Context, loop: Loop) -> LoopRefused:
         why, hint = "the tool is at work", f"`loopwright loop turn {name} --wait` waits for the next one"
     kept = [f"what was done in {shown(folder)} is kept there" for folder in _kept(context, loop)]
     return LoopRefused(NOTHING_OPEN, "; ".join((f"no turn of {name} is open", why, *kept)), hint=hint)
+
+
+def _as_text(what: str, data: bytes) -> str:
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as problem:
+        raise WrongUsage(f"{what} is not UTF-8; nothing was handed in", hint="save it as UTF-8") from problem
+
+
+def _require_short(what: str, data: bytes, most: int) -> None:
+    if len(data) > most:
+        raise WrongUsage(f"{what} has more than {most:,} bytes; nothing was handed in", hint="shorten it")
 
 
 def _require_json(what: str, text: str | bytes, hint: str) -> None:

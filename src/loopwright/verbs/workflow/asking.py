@@ -25,7 +25,7 @@ from loopwright.sandbox.confine import choose
 from loopwright.sandbox.homes import drop_homes
 from loopwright.sandbox.open import Wanted as Sandboxed
 from loopwright.sandbox.open import opened
-from loopwright.verbs.by_hand import require_a_program
+from loopwright.verbs.by_hand import programs_in, require_a_program
 from loopwright.verbs.context import Context
 from loopwright.verbs.workflow.document_language import demand_of
 from loopwright.verbs.workflow.names import store_of
@@ -113,7 +113,7 @@ class _Turns:
 
 
 def _seats(context: Context, wanted: Wanted, work: str) -> Seats:
-    order, now = context.stand_ins(), stamp(context.clock())
+    order, now = programs_in(context, context.stand_ins()), stamp(context.clock())
     if not order:
         return Seats((), (), work, now)
     with store_of(context).changing(wanted.slug) as opened:

@@ -18,6 +18,7 @@ from loopwright.kernel.files import make_folder, write_durably
 from loopwright.kernel.process import Cancellation
 from loopwright.reflection.risk import RiskVerdict, evaluate_risk_floor
 from loopwright.reflection.store import read_shelf
+from loopwright.verbs.by_hand import require_a_program, works_by_hand
 from loopwright.verbs.context import Context
 from loopwright.verbs.loop.control import actor
 from loopwright.verbs.person import require_person
@@ -243,6 +244,8 @@ def _ask(
     if before is not None:
         tell(f"the {role.value} {before[1]} has looked at it as it is")
         return _Heard(*before)
+    if works_by_hand(context, who):
+        require_a_program(context.open_agent(who), role)
     tell(f"the {role.value} looks at it")
     taken = workflow.turns_of(role.value)
     wanted = Wanted(
