@@ -193,7 +193,6 @@ def test_what_is_not_ours_stays(project, home, agent):
     [
         ("codex", ".codex/config.toml", "model = \n"),
         ("codex", ".codex/config.toml", 'mcp_servers = {mine = {command = "x"}}\n'),
-        ("codex", ".codex/config.toml", "# loopwright:end\n"),
         ("gemini", ".gemini/settings.json", '{"theme": "dark", // mine\n}'),
         ("gemini", ".gemini/settings.json", '{"mcpServers": []}'),
         ("opencode", "opencode.json", '{"mcp": {}, "mcp": {}}'),

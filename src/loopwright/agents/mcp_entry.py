@@ -112,12 +112,15 @@ def only_entry(document: Document, form: Form) -> str:
 
 def toml_block(interpreter: str) -> str:
     """Our server as Codex wants it; it hands on only the variables that are named."""
-    argv = argv_of(interpreter)
+    return toml_lines(argv_of(interpreter)) + f"env_vars = [{', '.join(map(_quoted, HANDED_ON))}]\n"
+
+
+def toml_lines(argv: list[str]) -> str:
+    """Its table up to its command."""
     lines = (
         f"[mcp_servers.{NAME}]",
         f"command = {_quoted(argv[0])}",
         f"args = [{', '.join(map(_quoted, argv[1:]))}]",
-        f"env_vars = [{', '.join(map(_quoted, HANDED_ON))}]",
     )
     return "\n".join(lines) + "\n"
 

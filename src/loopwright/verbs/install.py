@@ -80,7 +80,7 @@ def uninstall(
         _done(part, item, part.take, _stays)
         for part in _parts(context, kit_of(agent), scope, what)
         for item in list(part.items(desk))
-        if item.state is not State.ABSENT
+        if item.state is not State.ABSENT or item.has_traces
     ]
     if not dry_run:
         desk.settle_without()

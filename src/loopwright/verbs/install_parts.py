@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Protocol
@@ -14,7 +13,6 @@ from loopwright.agents.harness import Harness, Scope
 from loopwright.agents.kit import Kit, What
 from loopwright.agents.marks import (
     MARKDOWN,
-    TOML,
     Marks,
     State,
     find_block,
@@ -23,7 +21,8 @@ from loopwright.agents.marks import (
     with_block,
     without_block,
 )
-from loopwright.agents.mcp_entry import NAME, Form, only_entry, state_of_entry, toml_block, with_entry, without_entry
+from loopwright.agents.mcp_entry import Form, only_entry, state_of_entry, with_entry, without_entry
+from loopwright.agents.mcp_toml import only_server, state_of_server, with_server, without_server
 from loopwright.agents.plugin import PREFIX, SKILL, instructions, skill_names, skill_text
 from loopwright.agents.registration import only_ours, registered, with_ours, without_ours
 from loopwright.agents.settings_text import Document, NotUnderstood, parse, render
@@ -39,6 +38,8 @@ class Item(msgspec.Struct, frozen=True):
     path: Path
     state: State
     sheet: Sheet
+    # It is not there, and a mark of it is.
+    has_traces: bool = False
 
     @property
     def is_the_users(self) -> bool:
@@ -104,7 +105,7 @@ def part_of(what: What, place: Place) -> Part | None:
         case What.MCP if place.kit.mcp_form is not None:
             return _McpEntry(place, place.kit.mcp_form)
         case What.MCP:
-            return _McpBlock(What.MCP, place.mcp(), TOML, place.kit.agent, toml_block(sys.executable))
+            return _McpToml(place.mcp())
 
 
 class _Json:
@@ -249,31 +250,36 @@ class _Block:
         return text
 
 
-class _McpBlock(_Block):
-    """Our server in Codex's TOML: a block at the end, so that everything else stays to the byte."""
+class _McpToml:
+    """Our server among Codex's, in TOML."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
 
     def items(self, desk: Desk) -> Iterator[Item]:
-        for item in super().items(desk):
-            written = _toml(item.sheet.text, self._path)
-            if item.state is State.ABSENT and NAME in _table(written.get("mcp_servers")):
-                yield msgspec.structs.replace(item, state=State.FOREIGN)
-            else:
-                yield item
+        sheet = desk.sheet(self._path, Kind(self._strip, lambda text: not text.strip()))
+        try:
+            state = state_of_server(sheet.text, sys.executable)
+        except NotUnderstood as problem:
+            raise not_understood(self._path, problem) from problem
+        has_traces = state is State.ABSENT and bool(only_server(sheet.text))
+        yield Item(What.MCP, self._path, state, sheet, has_traces)
 
     def put(self, item: Item) -> None:
-        super().put(item)
-        _toml(item.sheet.text, self._path)  # a table that stands in the way (an inline one) is found before we write
+        try:
+            item.sheet.text = with_server(item.sheet.text, sys.executable)
+        except NotUnderstood as problem:
+            raise not_understood(self._path, problem) from problem
 
+    def take(self, item: Item) -> None:
+        item.sheet.text = without_server(item.sheet.text)
 
-def _toml(text: str | None, path: Path) -> Document:
-    try:
-        return tomllib.loads((text or "").removeprefix("\ufeff"))
-    except (tomllib.TOMLDecodeError, RecursionError) as problem:
-        raise not_understood(path, NotUnderstood(f"not TOML that we could add to: {problem}")) from problem
+    def ours_in(self, text: str | None) -> str:
+        return only_server(text)
 
-
-def _table(value: object) -> Document:
-    return value if isinstance(value, dict) else {}
+    def _strip(self, text: str) -> str:
+        is_the_users = state_of_server(text, sys.executable) in (State.CHANGED, State.FOREIGN)
+        return text if is_the_users else without_server(text) or ""
 
 
 class _Skills:
