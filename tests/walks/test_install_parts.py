@@ -208,9 +208,28 @@ def test_a_file_that_is_not_understood_stops_all_of_it_before_anything_is_writte
     assert name in done.stderr
     assert "nothing was changed" in done.stderr
     assert everything(project.root) == before
-    # A table in one line is sound; it is only that nothing can be added to it.
-    is_sound = text.startswith("mcp_servers = {")
-    assert is_sound != any(one["health"] == "problem" for one in symptoms(project, f"of {agent} (project)"))
+    # The hint is a command that is taken.
+    assert f"`loopwright install --agent {agent} --dry-run`" in done.stderr
+    # What is nothing of ours may be as its agent likes it; a table in one line is only nothing to add to.
+    said = {one["health"] for one in symptoms(project, f"of {agent} (project)")}
+    assert said == (set() if text.startswith("mcp_servers = {") else {"problem" if "loopwright" in text else "note"})
+
+
+def test_settings_of_agents_that_have_nothing_of_ours_are_their_own_matter(project, home):
+    """Gemini and opencode take comments; what we can't write into is a problem once we are in it."""
+    assert "`loopwright install --agent claude` registers it" in project.run("doctor").stdout
+    commented = '// mine\n{"theme": "dark"}\n'
+    for name in (".gemini/settings.json", ".config/opencode/opencode.json"):
+        (home / name).parent.mkdir(parents=True)
+        (home / name).write_text(commented)
+    done = project.run("doctor", "--json")
+    assert (done.exit_code, done.json()["ok"]) == (0, True)
+    found = symptoms(project, "gemini (user)") + symptoms(project, "opencode (user)")
+    assert {one["health"] for one in found} == {"note"}
+    (home / ".gemini/settings.json").unlink()
+    install(project, "gemini", "--user", "--what", "hooks")
+    (home / ".gemini/settings.json").write_text(commented)
+    assert project.run("doctor").exit_code == 1
 
 
 def test_codex_and_opencode_share_one_block(project, home):

@@ -112,7 +112,8 @@ def only_entry(document: Document, form: Form) -> str:
 
 def toml_block(interpreter: str) -> str:
     """Our server as Codex wants it; it hands on only the variables that are named."""
-    return toml_lines(argv_of(interpreter)) + f"env_vars = [{', '.join(map(_quoted, HANDED_ON))}]\n"
+    variables = f"env_vars = [{', '.join(map(_quoted, HANDED_ON))}]"
+    return toml_lines(argv_of(interpreter)) + variables + "\n"
 
 
 def toml_lines(argv: list[str]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
 
@@ -26,7 +27,7 @@ from loopwright.agents.mcp_toml import only_server, state_of_server, with_server
 from loopwright.agents.plugin import PREFIX, SKILL, instructions, skill_names, skill_text
 from loopwright.agents.registration import only_ours, registered, with_ours, without_ours
 from loopwright.agents.settings_text import Document, NotUnderstood, parse, render
-from loopwright.verbs.agent_settings import HOOK, not_understood, project_folder
+from loopwright.verbs.agent_settings import HOOK, holds_ours, not_understood, project_folder
 from loopwright.verbs.context import Context
 from loopwright.verbs.install_desk import Desk, Kind, Sheet
 
@@ -83,6 +84,16 @@ class Place(msgspec.Struct, frozen=True):
         """What every session reads."""
         return self.kit.instruction_file(self.scope, self.project, self.context.environment, self.context.layout.home)
 
+    def may_hold_ours(self, what: What) -> bool:
+        """Whether this part's file is a matter of ours: we put something into it, or it names us."""
+        match what:
+            case What.MCP:
+                return holds_ours(self.mcp())
+            case What.INSTRUCTIONS:
+                return holds_ours(self.instruction_file())
+            case _:
+                return True
+
     def mcp(self) -> Path:
         """What names its servers."""
         return self.kit.mcp(self.scope, self.project, self.context.environment, self.context.layout.home)
@@ -105,7 +116,7 @@ def part_of(what: What, place: Place) -> Part | None:
         case What.MCP if place.kit.mcp_form is not None:
             return _McpEntry(place, place.kit.mcp_form)
         case What.MCP:
-            return _McpToml(place.mcp())
+            return _McpToml(place.mcp(), place.kit.agent)
 
 
 class _Json:
@@ -129,11 +140,12 @@ def _is_ours(document: Document, form: Form) -> bool:
     return state_of_entry(document, form, sys.executable) in (State.CURRENT, State.OUTDATED)
 
 
-def _document(sheet: Sheet) -> Document:
+@contextmanager
+def _understood(path: Path, agent: str) -> Iterator[None]:
     try:
-        return parse(sheet.text)
+        yield
     except NotUnderstood as problem:
-        raise not_understood(sheet.found.path, problem) from problem
+        raise not_understood(path, problem, agent) from problem
 
 
 def _set(sheet: Sheet, document: Document, changed: Document) -> None:
@@ -151,20 +163,18 @@ class _Hooks(_Json):
 
     def items(self, desk: Desk) -> Iterator[Item]:
         sheet = self._sheet(desk, self._path)
-        document = _document(sheet)
-        try:
+        with _understood(self._path, self._harness.agent):
+            document = parse(sheet.text)
             wanted = with_ours(document, self._harness, sys.executable, str(HOOK))
-        except NotUnderstood as problem:
-            raise not_understood(self._path, problem) from problem
         state = State.CURRENT if wanted == document else State.OUTDATED if registered(document) else State.ABSENT
         yield Item(What.HOOKS, self._path, state, sheet)
 
     def put(self, item: Item) -> None:
-        document = _document(item.sheet)
+        document = parse(item.sheet.text)
         _set(item.sheet, document, with_ours(document, self._harness, sys.executable, str(HOOK)))
 
     def take(self, item: Item) -> None:
-        document = _document(item.sheet)
+        document = parse(item.sheet.text)
         _set(item.sheet, document, without_ours(document))
 
     def ours_in(self, text: str | None) -> str:
@@ -184,18 +194,16 @@ class _McpEntry(_Json):
     def items(self, desk: Desk) -> Iterator[Item]:
         path = self._place.mcp()
         sheet = self._sheet(desk, path)
-        try:
-            state = state_of_entry(_document(sheet), self._form, sys.executable)
-        except NotUnderstood as problem:
-            raise not_understood(path, problem) from problem
+        with _understood(path, self._place.kit.agent):
+            state = state_of_entry(parse(sheet.text), self._form, sys.executable)
         yield Item(What.MCP, path, state, sheet)
 
     def put(self, item: Item) -> None:
-        document = _document(item.sheet)
+        document = parse(item.sheet.text)
         _set(item.sheet, document, with_entry(document, self._form, sys.executable))
 
     def take(self, item: Item) -> None:
-        document = _document(item.sheet)
+        document = parse(item.sheet.text)
         _set(item.sheet, document, without_entry(document, self._form))
 
     def ours_in(self, text: str | None) -> str:
@@ -217,10 +225,8 @@ class _Block:
 
     def items(self, desk: Desk) -> Iterator[Item]:
         sheet = desk.sheet(self._path, Kind(self._strip, lambda text: not text.strip()))
-        try:
+        with _understood(self._path, self._agent):
             block = find_block(sheet.text, self._marks)
-        except NotUnderstood as problem:
-            raise not_understood(self._path, problem) from problem
         state = state_of_block(block, self._ours)
         is_for_us = block is not None and self._agent in block.agents
         yield Item(self._what, self._path, state if is_for_us or state is State.CHANGED else State.ABSENT, sheet)
@@ -253,23 +259,20 @@ class _Block:
 class _McpToml:
     """Our server among Codex's, in TOML."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, agent: str) -> None:
         self._path = path
+        self._agent = agent
 
     def items(self, desk: Desk) -> Iterator[Item]:
         sheet = desk.sheet(self._path, Kind(self._strip, lambda text: not text.strip()))
-        try:
+        with _understood(self._path, self._agent):
             state = state_of_server(sheet.text, sys.executable)
-        except NotUnderstood as problem:
-            raise not_understood(self._path, problem) from problem
         has_traces = state is State.ABSENT and bool(only_server(sheet.text))
         yield Item(What.MCP, self._path, state, sheet, has_traces)
 
     def put(self, item: Item) -> None:
-        try:
+        with _understood(self._path, self._agent):
             item.sheet.text = with_server(item.sheet.text, sys.executable)
-        except NotUnderstood as problem:
-            raise not_understood(self._path, problem) from problem
 
     def take(self, item: Item) -> None:
         item.sheet.text = without_server(item.sheet.text)
