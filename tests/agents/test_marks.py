@@ -106,7 +106,7 @@ def test_an_entry_goes_in_and_out(form):
     assert state_of_entry(document, form, "/usr/bin/python3") is State.CURRENT
     assert state_of_entry(document, form, "/opt/python3") is State.OUTDATED
     assert without_entry(document, form) == before
-    assert without_entry(with_entry({}, form, "p"), form) == {}
+    assert set(without_entry(with_entry({}, form, "p"), form)) == ({"$schema"} if form is OPENCODE else set())
 
 
 @pytest.mark.parametrize(

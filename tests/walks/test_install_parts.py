@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 import tomllib
 
@@ -165,7 +166,7 @@ def test_what_is_of_another_version_is_renewed(project, home):
     assert server_in(servers)[0] == sys.executable
     install(project, "claude", verb="uninstall")
     assert instructions.read_text() == "mine\nmine, too\n"
-    assert json.loads(servers.read_text()) == {}
+    assert not servers.exists()
 
 
 @pytest.mark.parametrize("agent", AGENTS)
@@ -282,3 +283,48 @@ def test_links_into_dotfiles_are_followed_and_stay(project, home, tmp_path):
     assert "## Loopwright" in real.read_text()
     install(project, "claude", "--user", verb="uninstall")
     assert (link.is_symlink(), real.read_text()) == (True, "mine\n")
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_where_nobody_knows_what_was_before_nothing_of_ours_is_left_either(project, home, agent):
+    """A clone on another machine, a project that was moved: there are no receipts for it."""
+    instructions, servers, skills = places(project, home, agent, "project")
+    before = everything(project.root)
+    install(project, agent)
+    shutil.rmtree(home / ".local")
+    install(project, agent, verb="uninstall")
+    assert everything(project.root) == before
+
+    install(project, agent)
+    (skills / "mine").mkdir()
+    instructions.write_text("mine\n\n" + instructions.read_text())
+    shutil.rmtree(home / ".local")
+    install(project, agent, verb="uninstall")
+    assert (instructions.read_text(), [path.name for path in skills.iterdir()]) == ("mine\n", ["mine"])
+    assert not servers.exists()
+
+
+@pytest.mark.parametrize("order", [("hooks", "skills"), ("skills", "hooks")])
+@pytest.mark.parametrize("scope", ["project", "user"])
+def test_parts_that_go_one_by_one_leave_no_folder(project, home, order, scope):
+    before = everything(project.root, home)
+    for verb in ("install", "uninstall"):
+        for what in order:
+            install(project, "claude", "--scope", scope, "--what", what, verb=verb)
+    left = {path for path in everything(project.root, home) if ".local" not in path.parts}
+    assert left == set(before)
+
+
+def test_what_opencode_adds_to_a_file_of_ours_does_not_keep_it(project, home):
+    servers = project.root / "opencode.json"
+    install(project, "opencode", "--what", "mcp")
+    ours = json.loads(servers.read_text())
+    assert ours["$schema"] == "https://opencode.ai/config.json"
+    servers.write_text(json.dumps(ours))
+    install(project, "opencode", verb="uninstall")
+    assert not servers.exists()
+    mine = '{"$schema": "https://opencode.ai/config.json"}'
+    servers.write_text(mine)
+    install(project, "opencode", "--what", "mcp")
+    install(project, "opencode", verb="uninstall")
+    assert servers.read_text() == mine

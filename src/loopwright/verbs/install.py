@@ -58,7 +58,7 @@ def install(
 ) -> Installed:
     """Put the parts in; once, however often it is called."""
     kit = kit_of(agent)
-    desk, notes = Desk(), [*_of_the_agent(kit, what)]
+    desk, notes = Desk(place_of(context, kit, scope).top()), [*_of_the_agent(kit, what)]
     done = [
         _done(part, item, part.put, _in_the_way)
         for part in _parts(context, kit, scope, what)
@@ -75,10 +75,11 @@ def uninstall(
     context: Context, agent: str, scope: Scope, *, what: tuple[What, ...] = EVERYTHING, dry_run: bool
 ) -> Installed:
     """Take them out again; a file that nobody else touched since is as it was before, to the byte."""
-    desk = Desk()
+    kit = kit_of(agent)
+    desk = Desk(place_of(context, kit, scope).top())
     done = [
         _done(part, item, part.take, _stays)
-        for part in _parts(context, kit_of(agent), scope, what)
+        for part in _parts(context, kit, scope, what)
         for item in list(part.items(desk))
         if item.state is not State.ABSENT or item.has_traces
     ]

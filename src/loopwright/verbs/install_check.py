@@ -57,8 +57,11 @@ def _where(what: What, agent: str, scope: Scope) -> str:
 
 
 def _judged(context: Context, kit: Kit, scope: Scope, what: What, where: str) -> Iterator[PartFound]:
-    part = part_of(what, place_of(context, kit, scope))
-    items = [item for item in part.items(Desk()) if item.state is not State.ABSENT] if part is not None else []
+    place = place_of(context, kit, scope)
+    part = part_of(what, place)
+    items = (
+        [item for item in part.items(Desk(place.top())) if item.state is not State.ABSENT] if part is not None else []
+    )
     if not items:
         return
     again = f"`loopwright install --agent {kit.agent} --scope {scope} --what {what}`"

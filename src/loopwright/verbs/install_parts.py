@@ -22,7 +22,7 @@ from loopwright.agents.marks import (
     with_block,
     without_block,
 )
-from loopwright.agents.mcp_entry import Form, only_entry, state_of_entry, with_entry, without_entry
+from loopwright.agents.mcp_entry import SCHEMA, Form, only_entry, state_of_entry, with_entry, without_entry
 from loopwright.agents.mcp_toml import only_server, state_of_server, with_server, without_server
 from loopwright.agents.plugin import PREFIX, SKILL, instructions, skill_names, skill_text
 from loopwright.agents.registration import only_ours, registered, with_ours, without_ours
@@ -75,6 +75,12 @@ class Place(msgspec.Struct, frozen=True):
     scope: Scope
     project: Path
     context: Context
+
+    def top(self) -> Path:
+        """Everything below it that we make is an agent's, and needed for ours only."""
+        if self.scope is Scope.PROJECT:
+            return self.project
+        return self.kit.own_folder(self.scope, self.project, self.context.environment, self.context.layout.home)
 
     def skills(self) -> Path:
         """The folder of skills."""
@@ -133,7 +139,7 @@ class _Json:
         return text if bare == document else render(bare, text)
 
     def _sheet(self, desk: Desk, path: Path) -> Sheet:
-        return desk.sheet(path, Kind(self._strip, lambda text: not parse(text)))
+        return desk.sheet(path, Kind(self._strip, lambda text: not set(parse(text)) - {SCHEMA}))
 
 
 def _is_ours(document: Document, form: Form) -> bool:
