@@ -89,7 +89,7 @@ def test_marks_that_make_no_block_are_refused(damage):
         (with_mark("A skill.").replace("\n", "\r\n"), State.CURRENT),
         (with_mark("An old skill."), State.OUTDATED),
         (with_mark("A skill.").replace("skill", "trick"), State.CHANGED),
-        (with_mark("A skill.") + "more\n", State.FOREIGN),
+        (with_mark("A skill.") + "more\n", State.CHANGED),
         ("A skill.\n", State.FOREIGN),
         ("", State.FOREIGN),
     ],
