@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
+import os
+import re
 import shutil
+import subprocess
 import sys
 import tomllib
+from pathlib import Path
 
 import pytest
 
-from loopwright.agents.marks import MARKDOWN, with_block, with_mark
+from loopwright.agents.marks import MARKDOWN, find_block, with_block, with_mark
+from loopwright.agents.plugin import instructions as our_block
 
 AGENTS = ("claude", "codex", "gemini", "opencode")
 # Instructions, MCP servers and skills: in a project, and below a home.
@@ -328,3 +334,21 @@ def test_what_opencode_adds_to_a_file_of_ours_does_not_keep_it(project, home):
     install(project, "opencode", "--what", "mcp")
     install(project, "opencode", verb="uninstall")
     assert servers.read_text() == mine
+
+
+def test_who_installs_waits_for_whoever_does(project, home, wait_until):
+    """codex and opencode read one AGENTS.md: the second must see what the first has written."""
+    project.run("doctor")
+    folder = os.open(project.root, os.O_RDONLY)
+    fcntl.flock(folder, fcntl.LOCK_EX)
+    second = subprocess.Popen(
+        project.command("install", "--agent", "codex", "--what", "instructions"),
+        cwd=project.root, env=project.environment, stdout=subprocess.PIPE,
+    )  # fmt: skip
+    waits = re.compile(rf"-> FLOCK .* {second.pid} .*:{os.fstat(folder).st_ino} ")
+    wait_until(lambda: waits.search(Path("/proc/locks").read_text()) or second.poll() is not None)
+    assert second.poll() is None
+    project.write("AGENTS.md", with_block(None, MARKDOWN, "opencode", our_block()))
+    os.close(folder)
+    second.communicate(timeout=60)
+    assert find_block((project.root / "AGENTS.md").read_text(), MARKDOWN).agents == ("codex", "opencode")
