@@ -331,8 +331,10 @@ def test_what_opencode_adds_to_a_file_of_ours_does_not_keep_it(project, home):
     assert not servers.exists()
     mine = '{"$schema": "https://opencode.ai/config.json"}'
     servers.write_text(mine)
-    install(project, "opencode", "--what", "mcp")
-    install(project, "opencode", verb="uninstall")
+    for verb in ("install", "uninstall"):
+        (item,) = install(project, "opencode", "--what", "mcp", verb=verb)["items"]
+        # It stays, but for a comma.
+        assert (item["diff"].count('+  "$schema"'), item["diff"].count('-  "$schema"')) == (1, 1)
     assert servers.read_text() == mine
 
 

@@ -105,14 +105,13 @@ def without_entry(document: Document, form: Form) -> Document:
 
 
 def only_entry(document: Document, form: Form) -> str:
-    """Our part as text, for showing; nothing where what stands under our name is not ours."""
+    """Our part as text, for showing; nothing of what stands under our name and is not ours."""
     entry = entry_in(document, form)
-    if not isinstance(entry, dict) or not is_ours(form.words(entry)):
-        return ""
-    # Of an entry that somebody changed only the command is ours to show: the rest may hold keys.
-    shown = form.make(form.words(entry))
     schema = {SCHEMA: form.schema} if form.schema and document.get(SCHEMA) == form.schema else {}
-    return json.dumps({**schema, form.key: {NAME: shown}}, indent=2, ensure_ascii=False) + "\n"
+    # Of an entry that somebody changed only the command is ours to show: the rest may hold keys.
+    is_shown = isinstance(entry, dict) and is_ours(form.words(entry))
+    shown = {**schema, **({form.key: {NAME: form.make(form.words(entry))}} if is_shown else {})}
+    return json.dumps(shown, indent=2, ensure_ascii=False) + "\n" if shown else ""
 
 
 def toml_block(interpreter: str) -> str:
