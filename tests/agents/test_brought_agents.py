@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from loopwright.errors import AgentFailed
+from loopwright.wiring.build import build_context
+
 OURS = """
 from loopwright.agents.port import Answer
 
@@ -48,3 +51,20 @@ def test_it_works_like_one_of_ours(with_package):
     (hold,) = project.run("loop", "show", broken["loop_id"], "--json").json()["loopwright"]["holds"]
     assert hold["code"] == "agent_missing"
     assert "No module named 'nowhere'" in hold["message"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "said", "hint"),
+    [
+        ('kind = "command"', "agents.x.command is missing", 'command = "…"'),
+        ('kind = "scripted"', "agents.x.turns is missing", 'turns = "FILE"'),
+        ('model = "m"', "agents.x.kind is missing", 'kind = "…"'),
+        ('kind = "clawed"', "agents.x.kind is 'clawed'", "one of: command, scripted, interactive, claude"),
+    ],
+)
+def test_one_of_the_settings_that_lacks_something_is_told_what(project, settings, said, hint):
+    project.write(".loopwright/config.toml", f"[agents.x]\n{settings}\n")
+    with pytest.raises(AgentFailed) as caught:
+        build_context(project.root, {}, environment=project.environment).open_agent("x")
+    assert said in caught.value.message
+    assert hint in caught.value.hint

@@ -89,7 +89,7 @@ def test_marks_that_make_no_block_are_refused(damage):
         (with_mark("A skill.").replace("\n", "\r\n"), State.CURRENT),
         (with_mark("An old skill."), State.OUTDATED),
         (with_mark("A skill.").replace("skill", "trick"), State.CHANGED),
-        (with_mark("A skill.") + "more\n", State.FOREIGN),
+        (with_mark("A skill.") + "more\n", State.CHANGED),
         ("A skill.\n", State.FOREIGN),
         ("", State.FOREIGN),
     ],
@@ -106,7 +106,7 @@ def test_an_entry_goes_in_and_out(form):
     assert state_of_entry(document, form, "/usr/bin/python3") is State.CURRENT
     assert state_of_entry(document, form, "/opt/python3") is State.OUTDATED
     assert without_entry(document, form) == before
-    assert without_entry(with_entry({}, form, "p"), form) == {}
+    assert set(without_entry(with_entry({}, form, "p"), form)) == ({"$schema"} if form is OPENCODE else set())
 
 
 @pytest.mark.parametrize(

@@ -97,11 +97,26 @@ def test_the_console_script_and_the_file_are_never_both_registered():
     }
 
 
-def test_what_a_user_added_to_our_entry_stays_when_it_is_right_already():
+def test_what_a_user_added_to_our_entry_stays_and_only_the_command_is_exchanged():
     document = with_ours({}, CLAUDE, "/python", HOOK)
+    document["hooks"]["Stop"][0]["matcher"] = "mine"
     document["hooks"]["Stop"][0]["hooks"][0]["timeout"] = 5
+    document["hooks"]["Stop"].reverse()
     assert with_ours(document, CLAUDE, "/python", HOOK) == document
-    assert "timeout" not in json.dumps(with_ours(document, CLAUDE, "/other", HOOK))
+    assert with_ours(document, CLAUDE, "/other", HOOK) == json.loads(json.dumps(document).replace("/python", "/other"))
+
+
+def test_what_is_there_twice_or_at_the_wrong_moment_goes_and_what_is_missing_comes():
+    wanted = with_ours({}, CLAUDE, "/python", HOOK)
+    mine = {"type": "command", "command": "mine"}
+    stop, gate = wanted["hooks"]["Stop"]
+    found = {"Stop": [stop, {"hooks": [mine, *stop["hooks"]]}], "PreToolUse": [gate], "Empty": []}
+    made = with_ours({"hooks": found}, CLAUDE, "/python", HOOK)["hooks"]
+    assert made == {
+        "Stop": [stop, {"hooks": [mine]}, gate],
+        "Empty": [],
+        "SessionStart": wanted["hooks"]["SessionStart"],
+    }
 
 
 def test_what_is_shown_holds_nothing_of_others():

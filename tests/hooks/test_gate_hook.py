@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 from tests.hooks.conftest import HOOK
@@ -133,6 +134,18 @@ def test_what_can_not_be_counted_is_not_done(harness, tmp_path):
     harness.shut(blocks=3)
     (tmp_path / "gate.json.1").mkdir()
     assert harness.ends(), "the session that was kept going first can't be read"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_where_nothing_can_be_said_it_ends_well_and_quietly(harness):
+    harness.shut()
+    env = {"PATH": os.environ["PATH"], "LOOPWRIGHT_GATE": str(harness.path)}
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            (sys.executable, "-I", "-S", str(HOOK), "gate"), input=json.dumps(PAYLOADS["claude"]).encode(), env=env,
+            stdout=full, stderr=subprocess.PIPE, timeout=30, check=False,
+        )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, b"")
 
 
 def test_without_a_gate_it_reads_nothing_and_imports_nothing(tmp_path):

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import tomllib
 
 import pytest
-from tests.real_agents.agent_kit import HOOKED, shell
+from tests.real_agents.agent_kit import HOOKED, program, shell
 from tests.real_agents.session_kit import asked, our_tool, reflections, session
 from tests.walks.workflow_kit import ok
 
 from loopwright.agents.plugin import PLUGIN, skill_names
 from loopwright.testing.model_server import model_server
+from loopwright.testing.project import search_path
 from loopwright.testing.wire import ModelTurn, ToolUse
 
 BLOCK = "are the person's commands. Show them; never run them."
@@ -71,3 +74,25 @@ def test_with_the_mode_off_a_session_leaves_nothing(project):
         done = session(project, "claude", model, "say done", mode="off")
     assert json.loads(done.stdout)["permission_denials"] == []
     assert not (project.own / "reflections").exists()
+
+
+def test_what_codex_writes_into_its_own_settings_stays_and_ours_goes(project):
+    """It drops one of our marks, and puts tables of its own between them."""
+    codex, settings = program("codex"), project.home / ".codex" / "config.toml"
+    settings.parent.mkdir(parents=True, exist_ok=True)
+    settings.write_text('model = "mine" # my own\n')
+    ok(project, "install", "--agent", "codex", "--scope", "user", "--what", "mcp")
+    env = {**project.environment, "PATH": search_path()}
+    for words in (("features", "enable", "goals"), ("mcp", "add", "foo", "--", "echo", "hi")):
+        subprocess.run((codex, *words), cwd=project.root, env=env, capture_output=True, timeout=60, check=True)
+        states = {one["what"]: one["code"] for one in project.run("doctor", "--json").json()["checks"]}
+        assert states["MCP server of codex (user)"] == "installed_current"
+    assert ok(project, "uninstall", "--agent", "codex", "--scope", "user", "--json").json()["changed"] is True
+    left = settings.read_text()
+    assert "loopwright" not in left
+    assert left.startswith('model = "mine" # my own\n')
+    assert tomllib.loads(left) == {
+        "model": "mine",
+        "features": {"goals": True},
+        "mcp_servers": {"foo": {"command": "echo", "args": ["hi"]}},
+    }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -153,12 +154,15 @@ def test_what_the_user_changed_meanwhile_survives_uninstall(project, home):
 def test_another_interpreter_takes_the_place_of_the_first(project, home):
     path = settings_file(project, home, "claude", "project")
     assert project.run("install", "--agent", "claude").exit_code == 0
-    old = path.read_text().replace(project.command()[0], "/gone/python3")
-    path.write_text(old)
+    ours = path.read_text()
+    mine = ours.replace('"type": "command",', '"timeout": 7, "type": "command",', 1)
+    path.write_text(mine.replace(project.command()[0], "/gone/python3"))
     doctor = project.run("doctor")
     assert doctor.exit_code == 1
     assert "/gone/python3" in doctor.stdout
-    assert project.run("install", "--agent", "claude").exit_code == 0
+    done = project.run("install", "--agent", "claude")
+    assert (done.exit_code, path.read_text()) == (0, mine), "what somebody added to our entry stays"
+    assert re.search(r'^-.*/gone/python3.*\n(?:^-.*\n)*^\+.*"command"', done.stdout, re.MULTILINE)
     assert "/gone/python3" not in path.read_text()
     assert path.read_text().count("entry.py") == 3
     assert project.run("doctor").exit_code == 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+from pathlib import Path
 
 import pytest
 from tests.walks.mcp_talk import talking
@@ -76,12 +77,20 @@ def test_bad_messages_end_in_errors_and_the_server_goes_on(project):
         (b'{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":["status"]}}\n', -32602),
         (b'{"jsonrpc":"2.0","id":4,"method":"resources/read","params":{"uri":7}}\n', -32602),
         (b'{"jsonrpc":"2.0","id":4,"method":"resources/list","params":{"cursor":"-1"}}\n', -32602),
-        (b'{"jsonrpc":"2.0","id":5,"method":"\\ud800"}\n', -32700),
+        (b'{"jsonrpc":"2.0","id":7,"method":"\\ud800"}\n', -32700),
+        (b'{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"\\ud800"}}\n', -32700),
+        (b'{"jsonrpc":"2.0","id":7,"method":"\xff\xfe"}\n', -32700),
     ]
     with talking(project) as talk:
         for line, code in bad:
             talk.send(line)
-            assert talk.hear()["error"]["code"] == code, line[:60]
+            heard = talk.hear()
+            assert heard["error"]["code"] == code, line[:60]
+            # Whoever waits for an answer gets theirs, wherever it can be read who that is.
+            assert heard["id"] == (7 if b'"id":7' in line else heard["id"]), line[:60]
+        for params in ("null", "{}"):
+            talk.send(b'{"jsonrpc":"2.0","id":8,"method":"ping","params":' + params.encode() + b"}\n")
+            assert talk.hear() == {"jsonrpc": "2.0", "id": 8, "result": {}}
         talk.send(
             b"\n \n",
             {"jsonrpc": "2.0", "method": "no/such/notice"},
@@ -128,6 +137,17 @@ def test_a_build_through_an_agents_eyes(project):
         talk.call("self_report", **report, known_not_in_diff="nothing")
     record = ok(project, "reflect", "--json").json()["reflection"]
     assert (record["confidence"], record["most_likely_wrong"]["surface"]) == (0.4, "ui")
+
+
+def test_below_the_top_of_a_repository_the_top_is_the_project(project):
+    """As for `install`: what an agent says of its work is looked for there."""
+    project.commit("begun")
+    below = project.root / "src" / "deep"
+    below.mkdir(parents=True)
+    with talking(project, cwd=below) as talk:
+        said = talk.call("self_report", confidence=0.5)
+    assert Path(said["path"]).parent == project.root / ".loopwright"
+    assert list(below.iterdir()) == []
 
 
 def test_checks_are_run_by_the_tool_and_open_no_gate(project):

@@ -154,6 +154,23 @@ def test_without_an_agent_a_person_fills_in_skeletons(project):
     assert "We do it." in (folder / "plan.md").read_text(), "what a person wrote stays"
 
 
+@pytest.mark.parametrize("chosen", ["[agents]\ndefault", "[agents.roles]\nplanner"])
+@pytest.mark.parametrize("profile", ["lean", "full"])
+def test_what_a_person_began_to_write_no_agent_writes_over_unless_it_is_named(project, chosen, profile):
+    review = [{"role": role, "answer": '{"verdict": "approve"}'} for role in ("architect", "critic")]
+    settings = f'{chosen} = "scripted"\n[workflow]\nprofile = "{profile}"\n'
+    prepare(project, [planner(), *(review if profile == "full" else [])], settings=settings)
+    plan(project, agent="")
+    slices(project, title="Mine", checks=["test -e made"])
+    assert "to have it planned anew, name who: --agent" in ok(project, "plan", "greet").stdout
+    assert '"Mine"' in (change(project) / "slices.json").read_text()
+    assert status(project)["cost"]["turns"] == 0
+    assert "test -e made" in (project.own / "plans" / "test-spec-greet.md").read_text(), "it is composed"
+    done = ok(project, "plan", "greet", "--agent", "scripted")
+    assert "note: the planner writes anew what somebody wrote into" in done.stdout
+    assert '"Mine"' not in (change(project) / "slices.json").read_text()
+
+
 def test_a_composed_file_that_somebody_took_over_is_left_alone(project):
     prepare(project, [planner()])
     plan(project)

@@ -15,7 +15,7 @@ from loopwright.agents.settings_text import NotUnderstood
 from loopwright.kernel.digest import sha256
 
 _LENGTH = 16
-_FILE_MARK = re.compile(r"\n<!-- loopwright sha256:([0-9a-f]{16}) -->\n?\Z")
+_FILE_MARK = re.compile(r"\n<!-- loopwright sha256:([0-9a-f]{16}) -->(?:\n|\Z)")
 
 
 class State(StrEnum):
@@ -86,10 +86,11 @@ def state_of_file(found: str | None, ours: str) -> State:
     plain = _plain(found)
     if plain == ours:
         return State.CURRENT
-    mark = _FILE_MARK.search(plain)
+    mark = next(reversed(list(_FILE_MARK.finditer(plain))), None)
     if mark is None:
         return State.FOREIGN
-    return State.OUTDATED if digest_of(plain[: mark.start()]) == mark[1] else State.CHANGED
+    is_as_written = mark.end() == len(plain) and digest_of(plain[: mark.start()]) == mark[1]
+    return State.OUTDATED if is_as_written else State.CHANGED
 
 
 def find_block(text: str | None, marks: Marks) -> Block | None:

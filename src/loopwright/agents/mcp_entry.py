@@ -12,6 +12,7 @@ from loopwright.agents.marks import State
 from loopwright.agents.settings_text import Document, NotUnderstood
 
 NAME = "loopwright"
+SCHEMA = "$schema"
 # Without the folder that it is started in on Python's path: that is a project that anybody may have written.
 _OPTIONS = ["-P", "-m", "loopwright", "mcp"]
 # What an agent that we gave a turn has to hand on to the server that it starts.
@@ -28,6 +29,8 @@ class Form(msgspec.Struct, frozen=True):
     make: Callable[[list[str]], Document]
     # The words of the command in an entry, as far as they are there.
     words: Callable[[Document], list[Any]]
+    # What the agent writes into a file that does not name it: in one that we make it stands from the start.
+    schema: str = ""
 
 
 def _split(argv: list[str]) -> Document:
@@ -49,7 +52,7 @@ def _joined_words(entry: Document) -> list[Any]:
 
 
 COMMAND_AND_ARGS = Form("mcpServers", _split, _split_words)
-OPENCODE = Form("mcp", _joined, _joined_words)
+OPENCODE = Form("mcp", _joined, _joined_words, "https://opencode.ai/config.json")
 
 
 def argv_of(interpreter: str) -> list[str]:
@@ -88,7 +91,8 @@ def state_of_entry(document: Document, form: Form, interpreter: str) -> State:
 def with_entry(document: Document, form: Form, interpreter: str) -> Document:
     """The document with our server in it."""
     servers = document.get(form.key) or {}
-    return {**document, form.key: {**servers, NAME: form.make(argv_of(interpreter))}}
+    start = document or ({SCHEMA: form.schema} if form.schema else {})
+    return {**start, form.key: {**servers, NAME: form.make(argv_of(interpreter))}}
 
 
 def without_entry(document: Document, form: Form) -> Document:
@@ -101,23 +105,27 @@ def without_entry(document: Document, form: Form) -> Document:
 
 
 def only_entry(document: Document, form: Form) -> str:
-    """Our part as text, for showing; nothing where what stands under our name is not ours."""
+    """Our part as text, for showing; nothing of what stands under our name and is not ours."""
     entry = entry_in(document, form)
-    if not isinstance(entry, dict) or not is_ours(form.words(entry)):
-        return ""
+    schema = {SCHEMA: form.schema} if form.schema and document.get(SCHEMA) == form.schema else {}
     # Of an entry that somebody changed only the command is ours to show: the rest may hold keys.
-    shown = form.make(form.words(entry))
-    return json.dumps({form.key: {NAME: shown}}, indent=2, ensure_ascii=False) + "\n"
+    is_shown = isinstance(entry, dict) and is_ours(form.words(entry))
+    shown = {**schema, **({form.key: {NAME: form.make(form.words(entry))}} if is_shown else {})}
+    return json.dumps(shown, indent=2, ensure_ascii=False) + "\n" if shown else ""
 
 
 def toml_block(interpreter: str) -> str:
     """Our server as Codex wants it; it hands on only the variables that are named."""
-    argv = argv_of(interpreter)
+    variables = f"env_vars = [{', '.join(map(_quoted, HANDED_ON))}]"
+    return toml_lines(argv_of(interpreter)) + variables + "\n"
+
+
+def toml_lines(argv: list[str]) -> str:
+    """Its table up to its command."""
     lines = (
         f"[mcp_servers.{NAME}]",
         f"command = {_quoted(argv[0])}",
         f"args = [{', '.join(map(_quoted, argv[1:]))}]",
-        f"env_vars = [{', '.join(map(_quoted, HANDED_ON))}]",
     )
     return "\n".join(lines) + "\n"
 

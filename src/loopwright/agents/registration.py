@@ -59,18 +59,37 @@ def command_line(interpreter: str, hook: str, verb: str) -> str:
 
 
 def with_ours(document: Document, harness: Harness, interpreter: str, hook: str) -> Document:
-    """The document with our commands in it, each once, whatever of ours was there before."""
-    wanted: dict[str, list[str]] = {}
-    for event, verb in harness.events():
-        wanted.setdefault(event, []).append(command_line(interpreter, hook, verb))
-    if registered(document) == wanted:
-        return document
-    hooks = dict(without_ours(document).get("hooks", {}))
-    for event, commands in wanted.items():
+    """The document with our commands in it, each once; of what was there before only the command is exchanged."""
+    wanted = {(event, verb): command_line(interpreter, hook, verb) for event, verb in harness.events()}
+    found = document.get("hooks", {})
+    _require(isinstance(found, dict), "`hooks` is not an object")
+    hooks = {event: _with_commands(event, groups, wanted) for event, groups in found.items()}
+    for event, command in ((event, command) for (event, _), command in wanted.items()):
         groups = hooks.get(event, [])
         _require(isinstance(groups, list), f"hooks.{event} is not a list")
-        hooks[event] = [*groups, *map(_group, commands)]
-    return {**document, "hooks": hooks}
+        hooks[event] = [*groups, _group(command)]
+    kept = {event: groups for event, groups in hooks.items() if groups or not found.get(event)}
+    return document if kept == found else {**document, "hooks": kept}
+
+
+def _with_commands(event: str, groups: Any, wanted: dict[tuple[str, str], str]) -> Any:
+    """An event's groups with what is wanted of ours there; what has its place is not wanted any more."""
+    if not isinstance(groups, list) or not any(map(_commands, groups)):
+        return groups
+    left: list[Any] = []
+    for group in groups:
+        if not _commands(group):
+            left.append(group)
+            continue
+        entries: list[Any] = []
+        for entry in group["hooks"]:
+            ours = parse_command(entry.get("command")) if isinstance(entry, dict) else None
+            command = wanted.pop((event, ours.verb), None) if ours is not None else None
+            if ours is None or command is not None:
+                entries.append(entry if command is None else {**entry, "command": command})
+        if entries:
+            left.append({**group, "hooks": entries})
+    return left
 
 
 def without_ours(document: Document) -> Document:

@@ -106,7 +106,10 @@ def list_command(project_root: Path, as_json: bool) -> int:
     for bad in found.unreadable:
         say(f"{bad.name}: not a reflection: {bad.why}", fg="red")
     if not found.stored and not found.unreadable:
-        say("no reflections yet; `loopwright reflect` takes one, `loopwright install` has agents leave them")
+        say(
+            "no reflections yet; `loopwright reflect` takes one, `loopwright install --agent claude` has an agent "
+            "leave them (codex and gemini can, too)"
+        )
     return 0
 
 

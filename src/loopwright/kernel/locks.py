@@ -55,6 +55,22 @@ def locked(path: Path) -> Iterator[None]:
         os.close(handle)
 
 
+@contextmanager
+def locked_folder(path: Path) -> Iterator[None]:
+    """The same by a folder itself, where no file of ours should be; one that is not there is nobody's."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError:
+        yield
+        return
+    try:
+        with suppress(OSError):  # a disk that knows no locks
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
 def is_held(path: Path) -> bool:
     """Whether a living process holds the lock right now. Who asks is in nobody's way, and needs a disk to read only."""
     try:

@@ -16,6 +16,7 @@ from loopwright.mcp_server import mailbox, workspace
 from loopwright.mcp_server.model import Offer
 from loopwright.mcp_server.session import Session
 from loopwright.mcp_server.stdio import Server
+from loopwright.verbs.agent_settings import project_folder
 from loopwright.wiring.build import build_context
 
 _EPILOG = """\b
@@ -70,7 +71,9 @@ def _offer(project_root: Path) -> Offer:
     folder = os.environ.get(MAILBOX)
     if folder:
         return mailbox.offer_of(Path(folder), os.environ, context.tools().redactor)
-    return workspace.offer_of(context)
+    # As `install` sees it: without a workspace the top of the repository is the project, wherever we are started.
+    top = project_folder(context)
+    return workspace.offer_of(context if top == context.project else build_context(top, {}))
 
 
 def _say(session: Session, *, as_json: bool) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import msgspec
@@ -62,14 +63,14 @@ def read_message(line: bytes) -> Message:
     try:
         document = msgspec.json.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as problem:
-        return Malformed(None, PARSE_ERROR, f"not JSON: {problem}")
+        return Malformed(_id_in(line), PARSE_ERROR, f"not JSON: {problem}")
     if not isinstance(document, dict):
         return Malformed(None, INVALID_REQUEST, "a message is one JSON object a line; batches are not spoken here")
-    name = document.get("id")
-    known = name if isinstance(name, str | int) and not isinstance(name, bool) else None
+    known = _id_of(document)
     if document.get("jsonrpc") != "2.0":
         return Malformed(known, INVALID_REQUEST, 'jsonrpc must be "2.0"')
-    method, params = document.get("method"), document.get("params", {})
+    method, given = document.get("method"), document.get("params")
+    params = {} if given is None else given
     if method is None and ("result" in document or "error" in document):
         return Reply()
     if not isinstance(method, str) or not isinstance(params, dict):
@@ -81,6 +82,20 @@ def read_message(line: bytes) -> Message:
         if known is None
         else Call(known, method, params)
     )
+
+
+def _id_of(document: dict[str, Any]) -> Id | None:
+    name = document.get("id")
+    return name if isinstance(name, str | int) and not isinstance(name, bool) else None
+
+
+def _id_in(line: bytes) -> Id | None:
+    """Who asks, in a line that is not quite JSON (half a character in a text, say): they wait for an answer."""
+    try:
+        document = json.loads(line.decode("utf-8", "replace"))
+    except (ValueError, RecursionError):
+        return None
+    return _id_of(document) if isinstance(document, dict) and "method" in document else None
 
 
 def result(name: Id, content: dict[str, Any]) -> bytes:

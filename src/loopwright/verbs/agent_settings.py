@@ -13,6 +13,7 @@ from loopwright.agents.settings_text import Document, NotUnderstood, parse
 from loopwright.errors import LoopwrightError, SettingsInvalid, UnknownAgent
 from loopwright.kernel.files import read_plainly, shown
 from loopwright.verbs.context import Context
+from loopwright.verbs.install_receipt import receipt_of
 
 HOOK = Path(__file__).parent.parent / "hooks" / "entry.py"
 _MOST = 8 << 20
@@ -25,12 +26,12 @@ class SettingsFile(msgspec.Struct, frozen=True):
     target: Path
     text: str | None
 
-    def document(self) -> Document:
-        """What the text says."""
+    def document(self, agent: str) -> Document:
+        """What the text says, which is this agent's."""
         try:
             return parse(self.text)
         except NotUnderstood as problem:
-            raise not_understood(self.path, problem) from problem
+            raise not_understood(self.path, problem, agent) from problem
 
 
 def harness_of(agent: str) -> Harness:
@@ -45,8 +46,13 @@ def harness_of(agent: str) -> Harness:
 
 def read_settings(context: Context, harness: Harness, scope: Scope) -> SettingsFile:
     """The file that holds this agent's hooks, or would."""
+    return read_file(settings_path(context, harness, scope))
+
+
+def settings_path(context: Context, harness: Harness, scope: Scope) -> Path:
+    """Where that file is."""
     project = project_folder(context) if scope is Scope.PROJECT else context.project
-    return read_file(harness.path(scope, project, context.environment, context.layout.home))
+    return harness.path(scope, project, context.environment, context.layout.home)
 
 
 def switched_off(context: Context, harness: Harness) -> Path | None:
@@ -55,7 +61,7 @@ def switched_off(context: Context, harness: Harness) -> Path | None:
         return None
     for path in harness.layers(project_folder(context), context.environment, context.layout.home):
         try:
-            setting = read_file(path).document().get(harness.off_switch)
+            setting = read_file(path).document(harness.agent).get(harness.off_switch)
         except LoopwrightError:  # said where that file is looked at for its hooks
             continue
         if isinstance(setting, bool):
@@ -79,13 +85,22 @@ def project_folder(context: Context) -> Path:
     return repository.top
 
 
-def not_understood(path: Path, problem: NotUnderstood) -> SettingsInvalid:
+def not_understood(path: Path, problem: NotUnderstood, agent: str) -> SettingsInvalid:
     """The refusal that names the file and the cause."""
     return SettingsInvalid(
         f"{shown(path)}: {problem}",
         hint="nothing was changed; correct that file, or write our part into it by hand: `loopwright install "
-        "--dry-run` in an empty folder shows what; --what leaves a part out",
+        f"--agent {agent} --dry-run` in an empty folder shows what; --what leaves a part out",
     )
+
+
+def holds_ours(path: Path) -> bool:
+    """Whether we put anything into this file, it names us, or nobody can say: any other file is not our matter."""
+    try:
+        target = path.resolve()
+        return receipt_of(target) is not None or b"loopwright" in read_plainly(target, most=_MOST)
+    except (OSError, RuntimeError):  # RuntimeError: links in a circle
+        return True
 
 
 def read_file(path: Path) -> SettingsFile:

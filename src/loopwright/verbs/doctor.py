@@ -144,7 +144,11 @@ def _hooks(context: Context) -> Iterator[Symptom]:
     for part in check_installed(context):
         yield Symptom(part.where, part.health, part.said, part.remedy, part.code)
     if not found:
-        yield Symptom("reflection hook", "ok", "no agent has it (`loopwright install` registers it)")
+        yield Symptom(
+            "reflection hook",
+            "ok",
+            "no agent has it (`loopwright install --agent claude` registers it; codex and gemini can have it, too)",
+        )
 
 
 def _prompts(context: Context) -> Iterator[Symptom]:

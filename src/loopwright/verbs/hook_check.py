@@ -21,7 +21,7 @@ from loopwright.errors import LoopwrightError
 from loopwright.kernel import process
 from loopwright.kernel.files import shown
 from loopwright.reflection.store import read_shelf
-from loopwright.verbs.agent_settings import expected_command, read_settings, switched_off
+from loopwright.verbs.agent_settings import expected_command, holds_ours, read_settings, settings_path, switched_off
 from loopwright.verbs.context import Context
 
 _PAYLOAD = b'{"session_id": "doctor", "hook_event_name": "Stop"}'
@@ -43,9 +43,10 @@ def check_hooks(context: Context) -> Iterator[HookFound]:
         for scope in Scope:
             where = f"hook of {agent} ({scope})"
             try:
-                found = registered(read_settings(context, harness, scope).document())
+                found = registered(read_settings(context, harness, scope).document(agent))
             except LoopwrightError as problem:
-                yield HookFound(where, "problem", problem.message, problem.hint)
+                is_ours = holds_ours(settings_path(context, harness, scope))
+                yield HookFound(where, "problem" if is_ours else "note", problem.message, problem.hint)
                 continue
             if found:
                 again = f"`loopwright install --agent {agent} --{scope}`"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import msgspec
 
@@ -15,9 +16,10 @@ from loopwright.agents.kit import KITS, Kit, What
 from loopwright.agents.marks import State
 from loopwright.errors import UnknownAgent
 from loopwright.kernel.files import shown
+from loopwright.kernel.locks import locked_folder
 from loopwright.verbs.context import Context
 from loopwright.verbs.install_desk import Desk
-from loopwright.verbs.install_parts import Item, Part, part_of, place_of
+from loopwright.verbs.install_parts import Item, Part, Place, part_of, place_of
 
 EVERYTHING = tuple(What)
 _OF_THIS_MACHINE = (
@@ -58,16 +60,16 @@ def install(
 ) -> Installed:
     """Put the parts in; once, however often it is called."""
     kit = kit_of(agent)
-    desk, notes = Desk(), [*_of_the_agent(kit, what)]
-    done = [
-        _done(part, item, part.put, _in_the_way)
-        for part in _parts(context, kit, scope, what)
-        for item in list(part.items(desk))
-    ]
+    place, notes = place_of(context, kit, scope), [*_of_the_agent(kit, what)]
+    with locked_folder(_guarded(place)):
+        desk = Desk(place.top())
+        done = [
+            _done(part, item, part.put, _in_the_way) for part in _parts(place, what) for item in list(part.items(desk))
+        ]
+        if not dry_run:
+            desk.settle()
     if scope is Scope.PROJECT and any(item.is_changed and item.what in _NAMES_PYTHON for item in done):
         notes.append(_OF_THIS_MACHINE)
-    if not dry_run:
-        desk.settle()
     return Installed(agent=agent, scope=scope, items=tuple(done), notes=tuple(notes))
 
 
@@ -75,16 +77,23 @@ def uninstall(
     context: Context, agent: str, scope: Scope, *, what: tuple[What, ...] = EVERYTHING, dry_run: bool
 ) -> Installed:
     """Take them out again; a file that nobody else touched since is as it was before, to the byte."""
-    desk = Desk()
-    done = [
-        _done(part, item, part.take, _stays)
-        for part in _parts(context, kit_of(agent), scope, what)
-        for item in list(part.items(desk))
-        if item.state is not State.ABSENT
-    ]
-    if not dry_run:
-        desk.settle_without()
+    place = place_of(context, kit_of(agent), scope)
+    with locked_folder(_guarded(place)):
+        desk = Desk(place.top())
+        done = [
+            _done(part, item, part.take, _stays)
+            for part in _parts(place, what)
+            for item in list(part.items(desk))
+            if item.state is not State.ABSENT or item.has_traces
+        ]
+        if not dry_run:
+            desk.settle_without()
     return Installed(agent=agent, scope=scope, items=tuple(done))
+
+
+def _guarded(place: Place) -> Path:
+    """What is held meanwhile: two agents may read the same file."""
+    return place.project if place.scope is Scope.PROJECT else place.context.layout.home
 
 
 def kit_of(agent: str) -> Kit:
@@ -96,8 +105,7 @@ def kit_of(agent: str) -> Kit:
     return KITS[agent]
 
 
-def _parts(context: Context, kit: Kit, scope: Scope, what: tuple[What, ...]) -> Iterator[Part]:
-    place = place_of(context, kit, scope)
+def _parts(place: Place, what: tuple[What, ...]) -> Iterator[Part]:
     for one in What:
         part = part_of(one, place) if one in what else None
         if part is not None:

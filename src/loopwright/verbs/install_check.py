@@ -20,13 +20,14 @@ from loopwright.verbs.install_desk import Desk
 from loopwright.verbs.install_parts import Item, part_of, place_of
 
 _LOOKED_AT = (What.SKILLS, What.INSTRUCTIONS, What.MCP)
+Health = Literal["ok", "note", "problem"]
 
 
 class PartFound(msgspec.Struct, frozen=True):
     """One part of one agent: where, how it stands, and what to do about it."""
 
     where: str
-    health: Literal["ok", "note", "problem"]
+    health: Health
     said: str
     remedy: str = ""
     code: str = ""
@@ -41,7 +42,8 @@ def check_installed(context: Context) -> Iterator[PartFound]:
                 try:
                     yield from _judged(context, kit, scope, what, where)
                 except LoopwrightError as problem:
-                    yield PartFound(where, "problem", problem.message, problem.hint, "installed_unreadable")
+                    health: Health = "problem" if place_of(context, kit, scope).may_hold_ours(what) else "note"
+                    yield PartFound(where, health, problem.message, problem.hint, "installed_unreadable")
 
 
 def _where(what: What, agent: str, scope: Scope) -> str:
@@ -55,8 +57,11 @@ def _where(what: What, agent: str, scope: Scope) -> str:
 
 
 def _judged(context: Context, kit: Kit, scope: Scope, what: What, where: str) -> Iterator[PartFound]:
-    part = part_of(what, place_of(context, kit, scope))
-    items = [item for item in part.items(Desk()) if item.state is not State.ABSENT] if part is not None else []
+    place = place_of(context, kit, scope)
+    part = part_of(what, place)
+    items = (
+        [item for item in part.items(Desk(place.top())) if item.state is not State.ABSENT] if part is not None else []
+    )
     if not items:
         return
     again = f"`loopwright install --agent {kit.agent} --scope {scope} --what {what}`"

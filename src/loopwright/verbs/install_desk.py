@@ -13,7 +13,7 @@ import msgspec
 
 from loopwright.kernel.files import storage, write_durably
 from loopwright.verbs.agent_settings import SettingsFile, read_file
-from loopwright.verbs.install_receipt import Receipt, drop_receipt, keep_receipt, receipt_of
+from loopwright.verbs.install_receipt import Receipt, drop_receipt, hand_on, keep_receipt, receipt_of
 
 
 class Kind(msgspec.Struct, frozen=True):
@@ -42,7 +42,9 @@ class Sheet(msgspec.Struct):
 class Desk:
     """Sheets by their path, in the order in which they were asked for."""
 
-    def __init__(self) -> None:
+    def __init__(self, top: Path) -> None:
+        """Below `top` are only folders that an installation may have made."""
+        self._top = top
         self._sheets: dict[Path, Sheet] = {}
 
     def sheet(self, path: Path, kind: Kind) -> Sheet:
@@ -73,7 +75,7 @@ class Desk:
             if after is None and sheet.found.text is not None:
                 with storage(sheet.found.target):
                     sheet.found.target.unlink()
-                made += receipt.made if receipt is not None else ()
+                made += receipt.made if receipt is not None else self._perhaps_made(sheet)
             elif after is not None and after != sheet.found.text:
                 _write(sheet.found.target, after)
             if after is None or sheet.kind.strip(after) == after:
@@ -81,6 +83,12 @@ class Desk:
             elif receipt is not None and sheet.is_changed:
                 keep_receipt(sheet.found.target, _before_us(sheet, receipt), after, made=receipt.made)
         _remove_folders(made)
+
+    def _perhaps_made(self, sheet: Sheet) -> tuple[str, ...]:
+        """Without a receipt (a clone, a project that was moved): the folders around, where they are left empty."""
+        top, parents = self._top.resolve(), sheet.found.target.parents
+        below = tuple(str(folder) for folder in parents if folder != top and folder.is_relative_to(top))
+        return below or ((str(parents[0]),) if sheet.kind.is_own else ())
 
 
 def left_without(sheet: Sheet, receipt: Receipt | None) -> str | None:
@@ -99,7 +107,8 @@ def _before_us(sheet: Sheet, receipt: Receipt | None) -> str | None:
     if text is None or sheet.kind.is_own:
         return None
     bare = sheet.kind.strip(text)
-    made_by_us = receipt is not None and receipt.before is None
+    # Without a receipt, too: what says nothing once ours is out of it was there for ours.
+    made_by_us = receipt is None or receipt.before is None
     return None if made_by_us and bare != text and sheet.kind.is_blank(bare) else bare
 
 
@@ -126,8 +135,10 @@ def _write(target: Path, text: str) -> None:
 
 
 def _remove_folders(made: list[str]) -> None:
-    """Those in which nothing is left, the innermost first."""
+    """Those in which nothing is left, the innermost first; the others are the matter of what of ours is in them."""
     for folder in sorted(set(map(Path, made)), key=lambda path: len(path.parts), reverse=True):
         with storage(folder):
             if folder.is_dir() and not any(folder.iterdir()):
                 folder.rmdir()
+            elif folder.is_dir():
+                hand_on(folder)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-import tomllib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
 
@@ -14,7 +14,6 @@ from loopwright.agents.harness import Harness, Scope
 from loopwright.agents.kit import Kit, What
 from loopwright.agents.marks import (
     MARKDOWN,
-    TOML,
     Marks,
     State,
     find_block,
@@ -23,11 +22,12 @@ from loopwright.agents.marks import (
     with_block,
     without_block,
 )
-from loopwright.agents.mcp_entry import NAME, Form, only_entry, state_of_entry, toml_block, with_entry, without_entry
+from loopwright.agents.mcp_entry import SCHEMA, Form, only_entry, state_of_entry, with_entry, without_entry
+from loopwright.agents.mcp_toml import only_server, state_of_server, with_server, without_server
 from loopwright.agents.plugin import PREFIX, SKILL, instructions, skill_names, skill_text
 from loopwright.agents.registration import only_ours, registered, with_ours, without_ours
 from loopwright.agents.settings_text import Document, NotUnderstood, parse, render
-from loopwright.verbs.agent_settings import HOOK, not_understood, project_folder
+from loopwright.verbs.agent_settings import HOOK, holds_ours, not_understood, project_folder
 from loopwright.verbs.context import Context
 from loopwright.verbs.install_desk import Desk, Kind, Sheet
 
@@ -39,6 +39,8 @@ class Item(msgspec.Struct, frozen=True):
     path: Path
     state: State
     sheet: Sheet
+    # It is not there, and a mark of it is.
+    has_traces: bool = False
 
     @property
     def is_the_users(self) -> bool:
@@ -74,6 +76,12 @@ class Place(msgspec.Struct, frozen=True):
     project: Path
     context: Context
 
+    def top(self) -> Path:
+        """Everything below it that we make is an agent's, and needed for ours only."""
+        if self.scope is Scope.PROJECT:
+            return self.project
+        return self.kit.own_folder(self.scope, self.project, self.context.environment, self.context.layout.home)
+
     def skills(self) -> Path:
         """The folder of skills."""
         return self.kit.skills(self.scope, self.project, self.context.environment, self.context.layout.home)
@@ -81,6 +89,16 @@ class Place(msgspec.Struct, frozen=True):
     def instruction_file(self) -> Path:
         """What every session reads."""
         return self.kit.instruction_file(self.scope, self.project, self.context.environment, self.context.layout.home)
+
+    def may_hold_ours(self, what: What) -> bool:
+        """Whether this part's file is a matter of ours: we put something into it, or it names us."""
+        match what:
+            case What.MCP:
+                return holds_ours(self.mcp())
+            case What.INSTRUCTIONS:
+                return holds_ours(self.instruction_file())
+            case _:
+                return True
 
     def mcp(self) -> Path:
         """What names its servers."""
@@ -104,7 +122,7 @@ def part_of(what: What, place: Place) -> Part | None:
         case What.MCP if place.kit.mcp_form is not None:
             return _McpEntry(place, place.kit.mcp_form)
         case What.MCP:
-            return _McpBlock(What.MCP, place.mcp(), TOML, place.kit.agent, toml_block(sys.executable))
+            return _McpToml(place.mcp(), place.kit.agent)
 
 
 class _Json:
@@ -121,18 +139,19 @@ class _Json:
         return text if bare == document else render(bare, text)
 
     def _sheet(self, desk: Desk, path: Path) -> Sheet:
-        return desk.sheet(path, Kind(self._strip, lambda text: not parse(text)))
+        return desk.sheet(path, Kind(self._strip, lambda text: not set(parse(text)) - {SCHEMA}))
 
 
 def _is_ours(document: Document, form: Form) -> bool:
     return state_of_entry(document, form, sys.executable) in (State.CURRENT, State.OUTDATED)
 
 
-def _document(sheet: Sheet) -> Document:
+@contextmanager
+def _understood(path: Path, agent: str) -> Iterator[None]:
     try:
-        return parse(sheet.text)
+        yield
     except NotUnderstood as problem:
-        raise not_understood(sheet.found.path, problem) from problem
+        raise not_understood(path, problem, agent) from problem
 
 
 def _set(sheet: Sheet, document: Document, changed: Document) -> None:
@@ -150,20 +169,18 @@ class _Hooks(_Json):
 
     def items(self, desk: Desk) -> Iterator[Item]:
         sheet = self._sheet(desk, self._path)
-        document = _document(sheet)
-        try:
+        with _understood(self._path, self._harness.agent):
+            document = parse(sheet.text)
             wanted = with_ours(document, self._harness, sys.executable, str(HOOK))
-        except NotUnderstood as problem:
-            raise not_understood(self._path, problem) from problem
         state = State.CURRENT if wanted == document else State.OUTDATED if registered(document) else State.ABSENT
         yield Item(What.HOOKS, self._path, state, sheet)
 
     def put(self, item: Item) -> None:
-        document = _document(item.sheet)
+        document = parse(item.sheet.text)
         _set(item.sheet, document, with_ours(document, self._harness, sys.executable, str(HOOK)))
 
     def take(self, item: Item) -> None:
-        document = _document(item.sheet)
+        document = parse(item.sheet.text)
         _set(item.sheet, document, without_ours(document))
 
     def ours_in(self, text: str | None) -> str:
@@ -183,18 +200,16 @@ class _McpEntry(_Json):
     def items(self, desk: Desk) -> Iterator[Item]:
         path = self._place.mcp()
         sheet = self._sheet(desk, path)
-        try:
-            state = state_of_entry(_document(sheet), self._form, sys.executable)
-        except NotUnderstood as problem:
-            raise not_understood(path, problem) from problem
+        with _understood(path, self._place.kit.agent):
+            state = state_of_entry(parse(sheet.text), self._form, sys.executable)
         yield Item(What.MCP, path, state, sheet)
 
     def put(self, item: Item) -> None:
-        document = _document(item.sheet)
+        document = parse(item.sheet.text)
         _set(item.sheet, document, with_entry(document, self._form, sys.executable))
 
     def take(self, item: Item) -> None:
-        document = _document(item.sheet)
+        document = parse(item.sheet.text)
         _set(item.sheet, document, without_entry(document, self._form))
 
     def ours_in(self, text: str | None) -> str:
@@ -216,10 +231,8 @@ class _Block:
 
     def items(self, desk: Desk) -> Iterator[Item]:
         sheet = desk.sheet(self._path, Kind(self._strip, lambda text: not text.strip()))
-        try:
+        with _understood(self._path, self._agent):
             block = find_block(sheet.text, self._marks)
-        except NotUnderstood as problem:
-            raise not_understood(self._path, problem) from problem
         state = state_of_block(block, self._ours)
         is_for_us = block is not None and self._agent in block.agents
         yield Item(self._what, self._path, state if is_for_us or state is State.CHANGED else State.ABSENT, sheet)
@@ -249,31 +262,33 @@ class _Block:
         return text
 
 
-class _McpBlock(_Block):
-    """Our server in Codex's TOML: a block at the end, so that everything else stays to the byte."""
+class _McpToml:
+    """Our server among Codex's, in TOML."""
+
+    def __init__(self, path: Path, agent: str) -> None:
+        self._path = path
+        self._agent = agent
 
     def items(self, desk: Desk) -> Iterator[Item]:
-        for item in super().items(desk):
-            written = _toml(item.sheet.text, self._path)
-            if item.state is State.ABSENT and NAME in _table(written.get("mcp_servers")):
-                yield msgspec.structs.replace(item, state=State.FOREIGN)
-            else:
-                yield item
+        sheet = desk.sheet(self._path, Kind(self._strip, lambda text: not text.strip()))
+        with _understood(self._path, self._agent):
+            state = state_of_server(sheet.text, sys.executable)
+        has_traces = state is State.ABSENT and bool(only_server(sheet.text))
+        yield Item(What.MCP, self._path, state, sheet, has_traces)
 
     def put(self, item: Item) -> None:
-        super().put(item)
-        _toml(item.sheet.text, self._path)  # a table that stands in the way (an inline one) is found before we write
+        with _understood(self._path, self._agent):
+            item.sheet.text = with_server(item.sheet.text, sys.executable)
 
+    def take(self, item: Item) -> None:
+        item.sheet.text = without_server(item.sheet.text)
 
-def _toml(text: str | None, path: Path) -> Document:
-    try:
-        return tomllib.loads((text or "").removeprefix("\ufeff"))
-    except (tomllib.TOMLDecodeError, RecursionError) as problem:
-        raise not_understood(path, NotUnderstood(f"not TOML that we could add to: {problem}")) from problem
+    def ours_in(self, text: str | None) -> str:
+        return only_server(text)
 
-
-def _table(value: object) -> Document:
-    return value if isinstance(value, dict) else {}
+    def _strip(self, text: str) -> str:
+        is_the_users = state_of_server(text, sys.executable) in (State.CHANGED, State.FOREIGN)
+        return text if is_the_users else without_server(text) or ""
 
 
 class _Skills:

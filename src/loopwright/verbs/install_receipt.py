@@ -49,6 +49,18 @@ def keep_receipt(target: Path, before: str | None, after: str, *, made: tuple[st
     write_durably(path, codec.to_json(receipt), mode=0o600)
 
 
+def hand_on(folder: Path) -> None:
+    """A folder that we made, and that is still needed, goes with the last of what we put below it."""
+    for path in sorted(user_receipt(folder).parent.glob("*.json")):
+        try:
+            receipt = codec.from_json(path.read_bytes(), Receipt)
+        except (OSError, codec.Undecodable):
+            continue
+        if Path(receipt.path).is_relative_to(folder) and str(folder) not in receipt.made:
+            receipt = msgspec.structs.replace(receipt, made=(*receipt.made, str(folder)))
+            write_durably(path, codec.to_json(receipt), mode=0o600)
+
+
 def drop_receipt(target: Path) -> None:
     """Remove it, and its folders where nothing else is in them."""
     path = user_receipt(target)

@@ -92,12 +92,26 @@ def _factory(point: EntryPoint) -> Factory:
 
 
 def _missing(name: str, settings: Settings) -> AgentFailed:
+    found = settings.values.agents.named.get(name)
+    if found is not None:
+        return _unfinished(shown(name), found)
     known = ", ".join(sorted({*OURS, INTERACTIVE, *settings.values.agents.named}))
     return AgentFailed(
         "agent_missing",
         f"there is no agent '{shown(name)}' (known: {known})",
         hint='write [agents.NAME] kind = "command", command = "…" into config.toml, or use command:… or scripted:FILE',
     )
+
+
+def _unfinished(name: str, found: AgentSettings) -> AgentFailed:
+    """It is in the settings, and they do not say enough."""
+    keys = {"command": 'command = "…"', "scripted": 'turns = "FILE"', "": 'kind = "…"'}
+    if (key := keys.get(found.kind)) is None:
+        said = f"agents.{name}.kind is '{shown(found.kind)}', and there is no such kind of agent"
+        kinds = ", ".join(("command", "scripted", INTERACTIVE, *OURS, *sorted(_points())))
+        return AgentFailed("agent_missing", said, hint=f"one of: {kinds}")
+    said = f"the agent '{name}' of the settings can't be used: agents.{name}.{key.partition(' ')[0]} is missing"
+    return AgentFailed("agent_missing", said, hint=f"write {key} into [agents.{name}]")
 
 
 def _turns(path: Path) -> tuple[WrittenTurn, ...]:

@@ -37,6 +37,13 @@ def delta_of(domain: str) -> str:
     return f"change/specs/{domain}/spec.md"
 
 
+def is_planners(name: str) -> bool:
+    """Whether a planner writes this document: the others follow from it, or say what was found."""
+    own = (PLAN_DOCUMENTS["plan"], PLAN_DOCUMENTS["architecture"], CHANGE_DOCUMENTS["proposal"],
+           CHANGE_DOCUMENTS["design"], SLICES)  # fmt: skip
+    return name in own or name.startswith("change/specs/")
+
+
 def language_problem(text: str, wanted: str) -> str | None:
     """Why a text is not in the language that the workspace wants; None when it is, or any will do."""
     if wanted != "zh":

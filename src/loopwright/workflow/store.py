@@ -221,12 +221,19 @@ class Opened:
 
     def is_as_written(self, name: str) -> bool:
         """Whether one of ours wrote the document last; what was edited since is somebody else's word."""
-        last = None
+        return self._writers().get(name, OUTSIDE) != OUTSIDE
+
+    def written_outside(self) -> tuple[str, ...]:
+        """Documents of ours that somebody else wrote into since."""
+        return tuple(name for name, actor in self._writers().items() if actor == OUTSIDE)
+
+    def _writers(self) -> dict[str, str]:
+        found: dict[str, str] = {}
         for _, line in event_log.lines(LINE, self.paths.journal):
             for event in line.events:
-                if isinstance(event, DocumentsKept) and name in event.documents:
-                    last = line.actor
-        return last not in (None, OUTSIDE)
+                if isinstance(event, DocumentsKept):
+                    found |= dict.fromkeys(event.documents, line.actor)
+        return found
 
     def finish_archive(self, layout: Layout) -> None:
         """What was decided and cut short is done now; a file that somebody changed meanwhile keeps it waiting."""

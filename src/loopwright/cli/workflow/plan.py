@@ -21,11 +21,13 @@ from loopwright.workflow.package import PLAN_DOCUMENTS, SLICES
 _EPILOG = """\b
 Examples:
   loopwright plan faster-imports
+  loopwright plan faster-imports --agent ""            you plan, whatever agent the settings name
   loopwright plan faster-imports --agent claude --deliberate
   loopwright plan faster-imports --agent claude --interactive      you say what each round should change
   loopwright plan faster-imports --direct SPEC.md      a spec of your own, in place of clarifying
 
-Without an agent it writes skeletons that you fill in; typed again, it makes what follows from them.
+Without an agent it writes skeletons that you fill in; typed again, it makes what follows from them. What you wrote no
+agent writes over, unless you name who.
 """
 
 

@@ -44,7 +44,16 @@ from loopwright.workflow.model import (
     Used,
     Workflow,
 )
-from loopwright.workflow.package import CHANGE_DOCUMENTS, GRAPH, PLAN_DOCUMENTS, SLICES, delta_of, prd_of, test_spec_of
+from loopwright.workflow.package import (
+    CHANGE_DOCUMENTS,
+    GRAPH,
+    PLAN_DOCUMENTS,
+    SLICES,
+    delta_of,
+    is_planners,
+    prd_of,
+    test_spec_of,
+)
 from loopwright.workflow.slices import Slices
 from loopwright.workflow.standing import void_parts
 from loopwright.workflow.store import Opened
@@ -53,7 +62,8 @@ from loopwright.workflow.store import Opened
 _MOST_TAKEN = 4_000
 # Reasons for which an agent that is there by default plans once more.
 _FOR_THE_REVIEWERS = ("architect_review_incomplete", "critic_verdict_missing")
-_FOR_A_PLANNER = ("plan_package_", "critic_verdict_", "architect_review_", "vertical_slices_missing", "spec_delta_")
+_INCOMPLETE = ("plan_package_", "vertical_slices_missing", "spec_delta_")
+_FOR_A_PLANNER = (*_INCOMPLETE, "critic_verdict_", "architect_review_")
 Tell = Callable[[str], None]
 # What the living specs said, by domain and requirement.
 Specs = dict[str, dict[str, str]]
@@ -138,11 +148,14 @@ def _is_reviewed(context: Context, wish: PlanWish) -> bool:
 def _is_planned(context: Context, slug: str, wish: PlanWish) -> bool:
     """Whether there is a plan that somebody may have corrected: another one would throw that away.
 
-    What an agent left incomplete, or a critic sent back, it goes on with.
+    What an agent left incomplete, or a critic sent back, it goes on with; what a person began they go on with.
     """
     with store_of(context).changing(slug) as opened:
         codes = [one.code for one in opened.standing().readiness.build]
-        if any(code.startswith(_FOR_A_PLANNER) for code in codes):
+        is_theirs = bool(opened.workflow.plan_rounds and _by_hand(opened))
+        if is_theirs and any(code.startswith(_INCOMPLETE) for code in codes):
+            return True
+        if not is_theirs and any(code.startswith(_FOR_A_PLANNER) for code in codes):
             return False
         return bool(opened.workflow.plan_rounds) and not (_is_reviewed(context, wish) and _unseen(opened))
 
@@ -151,7 +164,14 @@ def _lacks_only_reviews(context: Context, slug: str) -> bool:
     """Whether there is a whole plan that nobody has looked at as it is: reviewers are asked, and no planner."""
     with store_of(context).changing(slug) as opened:
         codes = {one.code for one in opened.standing().readiness.build if one.code.startswith(_FOR_A_PLANNER)}
-        return codes <= set(_FOR_THE_REVIEWERS) and _unseen(opened)
+        # What reviewers said of an earlier one does not count against what a person made of it.
+        old = {code for code in codes if _by_hand(opened) and not code.startswith(_INCOMPLETE)}
+        return codes <= {*_FOR_THE_REVIEWERS, *old} and _unseen(opened)
+
+
+def _by_hand(opened: Opened) -> tuple[str, ...]:
+    """What of the plan a person wrote last."""
+    return tuple(name for name in opened.written_outside() if is_planners(name))
 
 
 def _unseen(opened: Opened) -> bool:
@@ -202,6 +222,10 @@ def _rounds(context: Context, slug: str, wish: PlanWish, said: Specs, tell: Tell
             tell(f"round {number}: the plan is there, and not everybody has looked at it as it is")
         else:
             tell(f"round {number}: the planner works")
+            with store_of(context).changing(slug) as opened:
+                names = ", ".join(shown(opened.paths.document(name)) for name in _by_hand(opened))
+            if names:
+                tell(f"note: the planner writes anew what somebody wrote into {names}")
             _planned(context, slug, wish, notes, tell, cancellation)
             # A plan is whole with what follows from it: whoever is asked next, or comes back later, finds all of it.
             _compose(context, slug, said)
