@@ -57,7 +57,7 @@ def test_a_file_in_a_folder_of_the_home_is_lent_into_the_same_folder(tmp_path, n
     assert [path.name for path in home.parent.iterdir()] == ["p"]
 
 
-REFRESHED = {"tokens": {"access": "b" * 30, "refresh": "s" * 30, "kind": "new"}, "at": 2.5}
+REFRESHED = {"tokens": {"access": "b" * 30, "refresh": "s" * 30}, "at": 2.5}
 
 
 @pytest.mark.parametrize(
@@ -71,6 +71,10 @@ REFRESHED = {"tokens": {"access": "b" * 30, "refresh": "s" * 30, "kind": "new"},
         (json.dumps({**LOGIN, "command": "rm -rf ~"}), False),
         (json.dumps({"at": 1}), False),
         (json.dumps({"tokens": {"access": "b"}, "at": 1}), False),
+        # What it adds stays behind: its programs can do without, and an agent could send the login elsewhere by it.
+        (json.dumps({**REFRESHED, "tokens": {**REFRESHED["tokens"], "enterpriseUrl": "evil.example"}}), True),
+        (json.dumps({**REFRESHED, "tokens": {**REFRESHED["tokens"], "access": "b" * 20_000}}), False),
+        (json.dumps(REFRESHED) + " " * 70_000, False),
     ],
 )
 def test_only_what_could_be_the_same_login_is_brought_back(place, after, brought):
@@ -112,6 +116,23 @@ def jwt(**claims):
         ({"id_token": jwt(sub="me", exp=1)}, {"id_token": "opaque"}, False),
         ({"id_token": "not.a.token"}, {"id_token": "opaque"}, True),
         ({"expires": 1, "valid": True}, {"expires": 2.5, "valid": 1}, False),
+        *(
+            ({"t": {where: before, "access": "1"}}, {"t": {where: after, "access": "2"}}, before == after)
+            for where in (
+                "enterpriseUrl",
+                "baseURL",
+                "token_uri",
+                "apiHost",
+                "endpoint",
+                "enterprise_domain",
+                "metadata",
+            )
+            for before, after in (("a.example", "a.example"), ("a.example", "evil.example"), (None, "evil.example"))
+        ),
+        ({"scopes": ["a"]}, {"scopes": ["a", "b"]}, True),
+        ({"scopes": ["a"]}, {"scopes": ["a", {"url": "evil.example"}]}, False),
+        ({"scopes": ["a"]}, {"scopes": ["a" * 20_000]}, False),
+        ({"tier": None}, {"tier": "a" * 20_000}, False),
     ],
 )
 def test_a_refreshed_login_is_the_same_persons_by_the_same_way(before, after, is_same):
@@ -152,6 +173,7 @@ def test_nothing_is_written_through_what_an_agent_left_in_its_home(place, tmp_pa
 
 
 def test_every_long_text_in_it_is_a_secret(place):
+    place[0].write_text(json.dumps({**LOGIN, "blob": "x" * 20_000}))
     assert set(secret_texts(NEEDS, place[2])) == {"a" * 30, "r" * 30}
 
 

@@ -28,6 +28,11 @@ from loopwright.redaction.environment_values import looks_secret
 _SHORTEST_SECRET = 20
 _JWT_PARTS = 3
 _MOST_REFRESHED = 32
+# No token is longer; and a redactor that must know longer ones costs more than it is worth.
+_LONGEST_SECRET = 16 << 10
+_MOST_MORE_BYTES = 64 << 10
+# Where a login is used, by the last word of a field: whoever changes that sends it elsewhere.
+_SAYS_WHERE = re.compile(r"(?:url|uri|host|hostname|endpoint|domain|base|server|address|metadata)s?$", re.IGNORECASE)
 
 
 def lend(needs: Needs, environment: Mapping[str, str], home: Path) -> None:
@@ -109,26 +114,41 @@ class Lent:
 def has_shape_of(before: Any, after: Any) -> bool:
     """Whether this could be the same login, refreshed: the same fields of the same kinds, maybe more deep down.
 
-    Whose login it is stays, and a key where there was none is another login; what else was empty may be filled in.
+    Whose login it is and where it is used stays, and a key where there was none is another login; what else was empty
+    may be filled in.
     """
     if isinstance(before, dict) and isinstance(after, dict):
         return before.keys() <= after.keys() and all(
-            before[key] == after[key] if _says_whose(key) else _is_refreshed_field(key, before[key], after[key])
+            before[key] == after[key] if _stays(key) else _is_refreshed_field(key, before[key], after[key])
             for key in before
         )
+    if isinstance(before, list) and isinstance(after, list):
+        return before == after or all(isinstance(one, str) and len(one) <= _LONGEST_SECRET for one in after)
     if isinstance(before, str) and isinstance(after, str):
-        return _bearer(before) in (None, _bearer(after))
+        return len(after) <= _LONGEST_SECRET and _bearer(before) in (None, _bearer(after))
     return type(before) is type(after) or (_is_number(before) and _is_number(after))
 
 
+def without_new_fields(before: Any, after: Any) -> Any:
+    """What was refreshed, in the fields that were lent: one that an agent put beside them may send the login elsewhere.
+
+    Programs add some, too, that they can do without; a refresh that was given up for that would log the user out.
+    """
+    if isinstance(before, dict) and isinstance(after, dict):
+        return {key: without_new_fields(before[key], value) for key, value in after.items() if key in before}
+    return after
+
+
 def _is_refreshed_field(field: str, before: Any, after: Any) -> bool:
-    is_filled_in = before is None and not isinstance(after, dict | list) and not looks_secret(field)
-    return is_filled_in or has_shape_of(before, after)
+    if before is None and not isinstance(after, dict | list) and not looks_secret(field):
+        return not isinstance(after, str) or len(after) <= _LONGEST_SECRET
+    return has_shape_of(before, after)
 
 
-def _says_whose(field: str) -> bool:
-    """Whether a field names an account, as `account_id` and `organizationUuid` do, or the way of logging in."""
-    return field == "type" or re.split(r"_|-|(?<=[a-z])(?=[A-Z])", field)[-1].lower() in ("id", "uuid", "email")
+def _stays(field: str) -> bool:
+    """Whether a field names an account, as `account_id` does, the way of logging in, or where the login is used."""
+    last = re.split(r"_|-|(?<=[a-z])(?=[A-Z])", field)[-1].lower()
+    return field == "type" or last in ("id", "uuid", "email") or _SAYS_WHERE.search(field) is not None
 
 
 def _bearer(token: str) -> object:
@@ -151,9 +171,11 @@ def _bring_back(credential: Credential, source: Path, data: bytes, home: Path) -
     with locked(home.parents[2] / f"{_plain(credential)}.lock"), suppress(ValueError, RecursionError):
         now = read_plainly(source, most=MOST_BYTES)
         lent = _part(now, entries)
-        if sha256(lent) == digest and _is_refreshed(lent, data):
-            merged = data if entries is None else _with_entries(now, data)
-            write_durably(source, merged, mode=source.stat().st_mode & 0o777)
+        refreshed = _refreshed(lent, data) if sha256(lent) == digest else None
+        if refreshed is not None:
+            merged = refreshed if entries is None else json.loads(now) | refreshed
+            text = json.dumps(merged, indent=2, allow_nan=False) + "\n"
+            write_durably(source, text.encode(), mode=source.stat().st_mode & 0o777)
 
 
 def _part(data: bytes, entries: tuple[str, ...] | None) -> bytes:
@@ -165,17 +187,15 @@ def _part(data: bytes, entries: tuple[str, ...] | None) -> bytes:
     return json.dumps(kept).encode() if kept else b""
 
 
-def _with_entries(data: bytes, refreshed: bytes) -> bytes:
-    """The user's file with those entries as they are now, and every other as it was."""
-    return (json.dumps(json.loads(data) | json.loads(refreshed), indent=2, allow_nan=False) + "\n").encode()
-
-
-def _is_refreshed(before: bytes, after: bytes) -> bool:
-    try:
-        old, new = json.loads(before), json.loads(after)
-    except (ValueError, RecursionError):
-        return False
-    return isinstance(old, dict) and isinstance(new, dict) and old.keys() == new.keys() and has_shape_of(old, new)
+def _refreshed(before: bytes, after: bytes) -> dict[str, Any] | None:
+    """What is to be put into the user's file of what came back; None where it can't be the same login."""
+    if len(after) > len(before) + _MOST_MORE_BYTES:
+        return None
+    old, new = json.loads(before), json.loads(after)
+    if not (isinstance(old, dict) and isinstance(new, dict) and old.keys() == new.keys() and has_shape_of(old, new)):
+        return None
+    kept: dict[str, Any] = without_new_fields(old, new)
+    return kept
 
 
 def _is_number(value: object) -> bool:
@@ -191,7 +211,7 @@ def _texts(node: Any) -> Iterator[str]:
 
 
 def _secrets_in(document: Mapping[str, Any]) -> Iterator[str]:
-    return (text for text in _texts(document) if len(text) >= _SHORTEST_SECRET)
+    return (text for text in _texts(document) if _SHORTEST_SECRET <= len(text) <= _LONGEST_SECRET)
 
 
 def _copied(copy: Path) -> Mapping[str, Any]:
