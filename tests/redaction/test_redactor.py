@@ -231,3 +231,38 @@ def test_what_is_learned_is_hidden_at_once_from_all_who_share_it():
     off = build_redactor(SecretsSettings(rules={"environment-value": "off"}), {}, (), Learned())
     off.learn([new])
     assert off.clean(new).text == new
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        ["".join(f"{number:x}-" for number in range(60_000))],
+        ["".join(f"{number:x}." for number in range(at, at + 400)) for at in range(0, 102_400, 400)],
+    ],
+    ids=["long", "many"],
+)
+def test_values_that_no_automaton_can_hold_are_hidden_all_the_same(values):
+    redactor = build_redactor(SecretsSettings(), {f"MY_{number}_TOKEN": value for number, value in enumerate(values)})
+    shown = redactor.clean(f"a {values[-1]} b\nc {TOKEN}\n{VALUE}\n").text
+    assert values[-1] not in shown
+    assert TOKEN not in shown
+    assert shown.endswith(f"]\n{VALUE}\n")
+
+
+def test_of_very_many_that_are_learned_the_latest_are_hidden():
+    redactor = build_redactor(SecretsSettings(), {})
+    first, last = "first-token-of-a-login", "last-token-of-a-login"
+    redactor.learn([first, *("".join(f"{number:x}-{more}" for more in range(1_400)) for number in range(5))])
+    redactor.learn([last, *("".join(f"{number:x}-{more}" for more in range(1_400)) for number in range(5, 50))])
+    assert redactor.clean(last).text != last
+    assert redactor.clean(first).text == first
+
+
+def test_what_could_not_be_learned_is_tried_again(monkeypatch):
+    learned, new = Learned(), "new-token-of-a-refreshed-login"
+    with monkeypatch.context() as patched:
+        patched.setattr("loopwright.redaction.redactor.Detector", lambda *_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            learned.add([new])
+    learned.add([new])
+    assert new not in build_redactor(SecretsSettings(), {}, (), learned).clean(new).text

@@ -9,6 +9,7 @@ import pytest
 
 from loopwright.agents.port import Allowance
 from loopwright.agents.usage import FILE, read_usage
+from loopwright.kernel.process import Cancellation, wait_for_request
 from loopwright.redaction.build import build_redactor
 from loopwright.redaction.examples import expand
 from loopwright.runner.meter import LAST_LOOK, Meter, session_named
@@ -54,3 +55,15 @@ def test_a_session_that_holds_a_secret_is_none(tmp_path, session):
 )
 def test_only_what_can_be_the_name_of_a_session_is_one(said, named):
     assert session_named(said, REDACTOR) == (said if named else None)
+
+
+def test_a_turn_that_can_t_be_watched_is_ended_and_not_let_run(tmp_path):
+    def failing():
+        raise ValueError(f"with a secret in it: {KEY}")
+
+    meter = Meter(Reporting(), tmp_path, tmp_path, Allowance(tokens=1), REDACTOR)
+    whole = Cancellation()
+    with meter.watching(whole, failing) as inner:
+        assert wait_for_request(inner, 30)
+    assert (meter.broken, meter.over, whole.reason) == ("ValueError", None, None)
+    whole.close()

@@ -118,3 +118,24 @@ def test_a_network_that_is_open_for_want_of_an_address_is_said_with_what_closes_
     for network, said in (("always", "open"), ("never", "closed"), ("research", "open for research")):
         project.write(".loopwright/config.toml", f'[agents.opencode]\nnetwork = "{network}"\n')
         assert f"let in: MINE, network {said} by agents.opencode.network" in doctor_on(project, "opencode")
+
+
+def test_a_long_text_in_a_lent_login_switches_no_budget_off_and_is_not_brought_back(project, tmp_path, monkeypatch):
+    fill = (
+        'head -c 150000 /dev/urandom | od -An -v -tx1 | tr -d \' \\n\' | sed \'s/.*/{"oauth": {"accessToken": "&"}}/\''
+    )
+    usage = '{"type": "assistant", "message": {"id": "m", "usage": {"input_tokens": 900000, "output_tokens": 9}}}'
+    head = CLAUDE.partition("said()")[0]
+    body = f"file=$CLAUDE_CONFIG_DIR/.credentials.json\n{fill} > \"$file\"\necho '{usage}'\nexec sleep 30\n"
+    monkeypatch.setitem(PLAYS, "claude", head + body)
+    play(project, tmp_path, "claude")
+    own = write(project, ".claude/.credentials.json", {"oauth": {"accessToken": OLD}})
+    # The caller's own may be long, too.
+    project.environment |= {f"LONG_{number}_TOKEN": f"{number}abcdef" * 15_000 for number in range(4)}
+    wanted = ("loop", "new", "a file", "--task", "make it", "--agent", "claude", "--tokens", "500000", "--json")
+    loop_id = project.run(*wanted).json()["loop_id"]
+    project.run("loop", "start", loop_id)
+    (turn,) = (json.loads(path.read_bytes()) for path in project.own.rglob("turn.json"))
+    assert (turn["failure"], turn["tokens"]) == ("budget_used", 900009)
+    assert json.loads(own.read_text()) == {"oauth": {"accessToken": OLD}}
+    assert project.run("loop", "show", loop_id).exit_code == 0

@@ -157,7 +157,26 @@ class _PlainSieve:
         return words + [len(self._keywords) + i for i, needle in enumerate(self._needles) if needle in line]
 
 
+class _SplitSieve:
+    """Keywords in an automaton, and needles one by one: they are too many or too long for an automaton of all."""
+
+    def __init__(self, keywords: list[str], needles: list[bytes]) -> None:
+        self._words = _Re2Sieve(keywords, [])
+        self._needles = _PlainSieve([], needles)
+        self._first = len(keywords)
+
+    def any(self, block: bytes) -> bool:
+        return self._words.any(block) or self._needles.any(block)
+
+    def which(self, line: bytes) -> list[int]:
+        return self._words.which(line) + [self._first + index for index in self._needles.which(line)]
+
+
 def _sieve(keywords: list[str], needles: list[bytes]) -> _Sieve:
     if re2 is None:
         return _PlainSieve(keywords, needles)
-    return _Re2Sieve(keywords, needles)
+    try:
+        return _Re2Sieve(keywords, needles)
+    except re2.error:
+        # The caller's own values may be of any length, and an agent's file has a say, too.
+        return _SplitSieve(keywords, needles)

@@ -15,6 +15,8 @@ ENVIRONMENT_RULE = "environment-value"
 _SHORTEST = 8
 _SHORTEST_LINE = 16
 _SHORTEST_KEY = 20
+# A longer value is looked for in parts: one that is longer than what is looked at in one go would never be found.
+_LONGEST_PART = 4 << 10
 _KEY = re.compile(r"[A-Za-z0-9_.+/=~-]*[A-Za-z][A-Za-z0-9_.+/=~-]*")
 
 _SECRET_NAME = re.compile(
@@ -70,9 +72,15 @@ def printed_forms(value: str) -> set[bytes]:
 def _lines(value: str) -> Iterable[str]:
     """A value of several lines is recognised by each of its longer lines: output is read by lines."""
     if "\n" not in value.strip("\n"):
-        yield value.strip("\n")
+        yield from _parts(value.strip("\n"))
         return
-    yield from (line for line in value.split("\n") if len(line) >= _SHORTEST_LINE)
+    for line in value.split("\n"):
+        if len(line) >= _SHORTEST_LINE:
+            yield from _parts(line)
+
+
+def _parts(line: str) -> Iterable[str]:
+    return (line[at : at + _LONGEST_PART] for at in range(0, len(line), _LONGEST_PART))
 
 
 def _base64_forms(raw: bytes) -> Iterable[bytes]:

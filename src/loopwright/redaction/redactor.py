@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import hashlib
 import re
+import threading
 from collections.abc import Callable, Iterable, Mapping
+from itertools import accumulate
 
 import msgspec
 
@@ -23,6 +25,8 @@ _KEY_BLOCK_LINES = 400
 # A masked secret on every line of a long log must not fill the memory; the first ones tell enough.
 _MOST_FINDINGS = 1000
 _MOST_READINGS = 8
+# In characters. What is learned is compiled while a turn runs, and an agent has a say in it.
+_MOST_LEARNED = 128 << 10
 
 _PRAGMA = re.compile(rb"pragma: allowlist-secret why=(?:TEST_VECTOR|DOCS_EXAMPLE|FIXTURE)\b")
 _KEY_BEGIN = re.compile(rb"-----BEGIN [A-Za-z0-9 ]{0,40}(?:PRIVATE KEY|SEED|Static key)|^[ \t]*Private-Lines:")
@@ -50,18 +54,26 @@ class Scanned(msgspec.Struct, frozen=True):
 
 
 class Learned:
-    """Secrets that came to be while the process runs, for all redactors that share them. Only grows."""
+    """Secrets that came to be while the process runs, for all redactors that share them; of very many the latest."""
 
     def __init__(self) -> None:
-        self._values: frozenset[str] = frozenset()
+        self._lock = threading.Lock()
+        self._values: tuple[str, ...] = ()
         self.detector: Detector | None = None
 
     def add(self, values: Iterable[str]) -> None:
         """From now on these are seen, by whoever reads at the moment, too."""
-        known = self._values.union(values)
-        if known != self._values:
-            self._values = known
-            self.detector = Detector((), {value: value for value in known})
+        with self._lock:
+            known = _latest(dict.fromkeys((*values, *self._values)))
+            if set(known) != set(self._values):
+                # Known only when it is seen: else a detector that could not be made would be missed only once.
+                self.detector = Detector((), {value: value for value in known})
+                self._values = known
+
+
+def _latest(values: Iterable[str]) -> tuple[str, ...]:
+    sums = accumulate(map(len, listed := tuple(values)))
+    return tuple(value for value, so_far in zip(listed, sums, strict=True) if so_far <= _MOST_LEARNED)
 
 
 class Redactor:

@@ -21,6 +21,7 @@ from loopwright.redaction.redactor import Redactor
 
 _LOOK_EVERY_S = 0.25
 _OVER = "budget"
+_UNWATCHED = "unwatched"
 _MOST_BYTES = 1 << 16
 # What a turn had used when we last looked, beside its record: whoever comes after a crash finds it there.
 LAST_LOOK = "usage.json"
@@ -88,6 +89,8 @@ class Meter:
         # What the turn wrote where it should not have.
         self.outside: tuple[str, ...] = ()
         self.over: str | None = None
+        # What kept us from watching: a turn that nobody watches may use any amount.
+        self.broken: str | None = None
         # What the agent calls the session of this turn, also of one that was stopped.
         self.session: str | None = None
 
@@ -138,14 +141,19 @@ class Meter:
             self.over = "usd"
 
     def _watch(self, done: Cancellation, inner: Cancellation, at_each_look: Callable[[], None]) -> None:
-        while not wait_for_request(done, _LOOK_EVERY_S):
-            at_each_look()
-            self._look(is_over=False)
-            for name in ("usd", "tokens"):
-                limit, used = getattr(self._allowance, name), getattr(self.used, name)
-                if self.over is None and limit is not None and used is not None and used > limit:
-                    self.over = name
-                    inner.request(_OVER)
+        try:
+            while not wait_for_request(done, _LOOK_EVERY_S):
+                at_each_look()
+                self._look(is_over=False)
+                for name in ("usd", "tokens"):
+                    limit, used = getattr(self._allowance, name), getattr(self.used, name)
+                    if self.over is None and limit is not None and used is not None and used > limit:
+                        self.over = name
+                        inner.request(_OVER)
+        except Exception as problem:  # noqa: BLE001 -- a turn that nobody watches must not go on, whatever it was
+            # Its words may hold what was to be hidden.
+            self.broken = type(problem).__name__
+            inner.request(_UNWATCHED)
 
     def _look(self, *, is_over: bool) -> None:
         if self._reporter is None:

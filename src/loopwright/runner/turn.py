@@ -186,6 +186,8 @@ def take_turn(
             (asked.record / RECORD).write_bytes(clean(codec.to_json(ended)).data)
         raise
     meter.settle(answer)
+    if meter.broken is not None:
+        answer = NoAnswer(Reason.CRASHED, f"the turn was ended: it could not be watched any more ({meter.broken})")
     if meter.over is not None:
         answer = NoAnswer(Reason.BUDGET_USED, f"the turn was ended: its budget of {meter.over} is used")
     if isinstance(answer, NoAnswer):
