@@ -251,7 +251,7 @@ def test_of_opencodes_providers_that_of_the_model_is_lent_and_every_written_key_
     assert lent == {
         "mine": {
             "options": {
-                "baseURL": mine["options"]["baseURL"],
+                "baseURL": "https://own.example/v1",
                 "headers": {"X-Team": "blue", "X-Key": "{env:MY_KEY}"},
                 "region": "eu-central-1",
             },

@@ -8,14 +8,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import SplitResult, parse_qsl, urlsplit, urlunsplit
 
 import msgspec
 
 from loopwright.redaction.environment_values import looks_like_a_key, looks_secret
 
 _WORDS = re.compile(r"-|(?<=[a-z0-9])(?=[A-Z])")
-_SAY_SO = frozenset({"authorization", "proxy_authorization", "key", "bearer", "signature", "sig", "code"})
+_SAY_SO = frozenset({"authorization", "key", "bearer", "signature", "sig", "code"})
 _HELD_ALIKE = frozenset({"headers", "http_headers", "query_params"})
 # As opencode names a variable or a file in the place of a value.
 _NAMED = re.compile(r"\{(?:env|file):[^}]+\}")
@@ -44,19 +44,13 @@ def written_keys(table: Mapping[str, Any], place: str, *, is_let_in: bool) -> It
 
 def without_written_keys(table: Mapping[str, Any], place: str = "") -> dict[str, Any]:
     """The same table without them; what names a variable stays."""
-    kept: dict[str, Any] = {}
-    for field, value in table.items():
-        if isinstance(value, Mapping):
-            kept[field] = without_written_keys(value, field)
-        elif not (isinstance(value, str) and _is_key(field, value, place in _HELD_ALIKE)):
-            kept[field] = value
-    return kept
+    return {field: kept for field, value in table.items() for kept in _kept_at(field, value, place in _HELD_ALIKE)}
 
 
 def names_a_key(field: str) -> bool:
     """Whether a field or a header of this name holds a key, as far as a name can tell."""
     plain = _WORDS.sub("_", field).lower()
-    return plain in _SAY_SO or looks_secret(plain)
+    return plain in _SAY_SO or plain.endswith("_authorization") or looks_secret(plain)
 
 
 def _keys_at(place: str, field: str, value: Any, held_alike: bool, is_let_in: bool) -> Iterator[WrittenKey]:
@@ -70,6 +64,18 @@ def _keys_at(place: str, field: str, value: Any, held_alike: bool, is_let_in: bo
         yield from (WrittenKey(place, text, is_let_in) for text in found if _can_be_told(text))
 
 
+def _kept_at(field: str, value: Any, held_alike: bool) -> Iterator[Any]:
+    """The same walk as `_keys_at`, for what is left: one value, or none."""
+    if isinstance(value, Mapping):
+        yield without_written_keys(value, field)
+    elif isinstance(value, list):
+        yield [kept for one in value for kept in _kept_at(field, one, held_alike)]
+    elif not isinstance(value, str):
+        yield value
+    elif not _is_key(field, value, held_alike):
+        yield _for_anybody(value)
+
+
 def _is_key(field: str, value: str, held_alike: bool) -> bool:
     if _NAMED.search(value):
         return False
@@ -78,16 +84,42 @@ def _is_key(field: str, value: str, held_alike: bool) -> bool:
 
 def _in_address(text: str) -> Iterator[str]:
     """What an address says of who asks."""
-    if "://" not in text or _NAMED.search(text):
+    parts = _address(text)
+    if parts is None:
         return
+    user, _, password = _user_info(parts).partition(":")
+    # A token is often the name of the user.
+    yield password or user
+    yield from (value for name, value in parse_qsl(parts.query) if _asks_with_key(name, value))
+
+
+def _for_anybody(text: str) -> str:
+    """An address without what says who asks; any other text as it is."""
+    parts = _address(text)
+    if parts is None:
+        return text
+    host = parts.netloc.removeprefix(f"{info}@") if (info := _user_info(parts)) else parts.netloc
+    fields = parts.query.split("&")
+    kept = [field for field in fields if not any(_asks_with_key(*pair) for pair in parse_qsl(field))]
+    is_same = host == parts.netloc and kept == fields
+    return text if is_same else urlunsplit(parts._replace(netloc=host, query="&".join(kept)))
+
+
+def _address(text: str) -> SplitResult | None:
     try:
-        parts = urlsplit(text)
-        password = parts.password
+        return urlsplit(text) if "://" in text else None
     except ValueError:
-        return
-    if password:
-        yield password
-    yield from (value for name, value in parse_qsl(parts.query) if names_a_key(name))
+        return None
+
+
+def _user_info(parts: SplitResult) -> str:
+    """Empty where it names variables only."""
+    info = parts.netloc.rpartition("@")[0]
+    return info if _NAMED.sub("", info).strip(":") else ""
+
+
+def _asks_with_key(name: str, value: str) -> bool:
+    return names_a_key(name) and _NAMED.fullmatch(value) is None
 
 
 def _can_be_told(text: str) -> bool:
