@@ -17,6 +17,26 @@ NAMED = {
     "by-args": AgentSettings(kind="claude", model="opus", args=["--model", "sonnet"]),
     "codex": AgentSettings(model="gpt-6-sol"),
     "by-setting": AgentSettings(kind="codex", args=["-c", 'model="gpt-6-sol"']),
+    **{
+        f"spelled-{number}": AgentSettings(kind="codex", args=args)
+        for number, args in enumerate(
+            (
+                ["-mgpt-6-sol"],
+                ["-m=gpt-6-sol"],
+                ["-cmodel=gpt-6-sol"],
+                ["--config=model=gpt-6-sol"],
+                ["-c", 'model = "gpt-6-sol"'],
+                ["-c=model = 'gpt-6-sol'"],
+                # Who knows which model these name.
+                ["--profile", "other"],
+                ["--profile=other"],
+                ["-pother"],
+                ["-c", "profile=other"],
+            )
+        )
+    },
+    "hidden": AgentSettings(kind="claude", args=["--settings", '{"model": "sonnet"}']),
+    "printed": AgentSettings(kind="claude", args=["-p"]),
     "tool": AgentSettings(kind="command", command="./review.sh "),
     "played": AgentSettings(kind="scripted", turns="turns.yaml"),
     "at-desk-1": AgentSettings(kind="interactive"),
@@ -37,9 +57,17 @@ NAMED = {
         ("sonnet", "by-args", True),
         ("codex", "by-setting", True),
         ("codex", "claude", False),
+        *((f"spelled-{number}", "codex", True) for number in range(10)),
+        *(("codex", f"spelled-{number}", True) for number in range(10)),
+        ("spelled-6", "claude", False),
+        ("sonnet", "hidden", True),
+        ("hidden", "a", True),
+        ("hidden", "codex", False),
+        ("printed", "sonnet", False),
         ("tool", "command:./review.sh", True),
         ("tool", "command:./other.sh", False),
         ("played", "scripted:turns.yaml", True),
+        ("played", "scripted:./x/../turns.yaml", True),
         ("played", "scripted", False),
         ("at-desk-1", "at-desk-2", False),
         ("friend-1", "friend-2", False),
