@@ -133,6 +133,12 @@ def jwt(**claims):
         ({"scopes": ["a"]}, {"scopes": ["a", {"url": "evil.example"}]}, False),
         ({"scopes": ["a"]}, {"scopes": ["a" * 20_000]}, False),
         ({"tier": None}, {"tier": "a" * 20_000}, False),
+        ({"tier": None, "scopes": [], "access": "a,b"}, {"tier": "x", "scopes": ["y"], "access": "c,d"}, True),
+        *(
+            (before, after, False)
+            for text in ('"/usr/bin/p",', "a,b", "{a", "a\\b", "a\nb")
+            for before, after in (({"t": "a"}, {"t": text}), ({"t": None}, {"t": text}), ({"t": []}, {"t": [text]}))
+        ),
     ],
 )
 def test_a_refreshed_login_is_the_same_persons_by_the_same_way(before, after, is_same):
@@ -273,8 +279,11 @@ def test_what_is_refreshed_while_a_turn_runs_is_known_at_once(place, tmp_path):
     copy.write_text(json.dumps(REFRESHED))
     assert set(lent.news()) == {"a" * 30, "r" * 30, "b" * 30, "s" * 30}, "what was lent is still a secret"
     assert lent.news() == ()
+    # Nor can it have a document of ours masked in such a way that nobody could read it.
+    copy.write_text(json.dumps({"a": '"/usr/local/bin/the-program",', "b": "1.2345678901234567e-05"}))
+    assert lent.news() == ()
     # An agent writes there, too: it can't have its own words masked, nor many things, nor another file read.
-    copy.write_text(json.dumps({"a": "all of the tests have failed", "b": [f"{number:030}" for number in range(999)]}))
+    copy.write_text(json.dumps({"a": "all of the tests have failed", "b": [f"t{number:030}" for number in range(999)]}))
     assert len(lent.news()) == 2 + 32
     elsewhere = tmp_path / "elsewhere.json"
     elsewhere.write_text(json.dumps({"a": "e" * 30}))
@@ -285,15 +294,18 @@ def test_what_is_refreshed_while_a_turn_runs_is_known_at_once(place, tmp_path):
     assert lent.news() == ()
 
 
-def test_what_a_dead_turn_was_lent_is_gone_when_the_next_one_logs_in_otherwise(several):
+def test_what_a_dead_turn_was_lent_is_brought_back_and_gone_when_the_next_one_logs_in_otherwise(several):
     own, home, environment = several
+    again = {**SEVERAL, "anthropic": AGAIN}
     other = home.with_name("p2")
     other.mkdir()
     for folder in (home, other):
         lend(NEEDS, environment, folder)
+    # What it refreshed is brought back first: the login that it was lent is void.
+    (home / "auth.json").write_text(json.dumps(again))
     lend(replace(NEEDS, credentials=()), environment, home)
     assert list(home.iterdir()) == []
     assert (other / "auth.json").exists(), "another agent's is its own"
     take_back(NEEDS, environment, other)
     assert sorted(path.name for path in home.parent.iterdir()) == ["p", "p2"]
-    assert json.loads(own.read_text()) == SEVERAL
+    assert json.loads(own.read_text()) == again

@@ -31,8 +31,17 @@ _MOST_REFRESHED = 32
 # No token is longer; and a redactor that must know longer ones costs more than it is worth.
 _LONGEST_SECRET = 16 << 10
 _MOST_MORE_BYTES = 64 << 10
+# Such a text would be masked with what stands around it in a document, or is a number there: nobody could read that.
+_NO_TOKEN = re.compile(r"""["'`{}\[\],\\\x00-\x1f\x7f]|^[0-9.eE+-]{20,}$""")
 # Where a login is used, by the last word of a field: whoever changes that sends it elsewhere.
 _SAYS_WHERE = re.compile(r"(?:url|uri|host|hostname|endpoint|domain|base|server|address|metadata)s?$", re.IGNORECASE)
+
+
+class _Noted(msgspec.Struct, frozen=True):
+    """What was lent: whoever comes after a turn that died brings it back by this."""
+
+    sha256: str
+    credential: Credential
 
 
 def lend(needs: Needs, environment: Mapping[str, str], home: Path) -> None:
@@ -53,7 +62,7 @@ def lend(needs: Needs, environment: Mapping[str, str], home: Path) -> None:
 
 def take_back(needs: Needs, environment: Mapping[str, str], home: Path) -> None:
     """Bring back what was refreshed, and leave no credential behind; does nothing where none was lent."""
-    for credential in needs.credentials:
+    for credential in (*needs.credentials, *_others_lent(needs, home)):
         copy = _copy(home, credential)
         source = credential.source(environment)
         try:
@@ -67,18 +76,15 @@ def take_back(needs: Needs, environment: Mapping[str, str], home: Path) -> None:
         with suppress(OSError):
             copy.unlink()
         _record(home, credential).unlink(missing_ok=True)
-    _forget_others(needs, home)
 
 
-def _forget_others(needs: Needs, home: Path) -> None:
+def _others_lent(needs: Needs, home: Path) -> list[Credential]:
     """A turn that died may have been lent what is not needed any more, by another way of logging in."""
     now = {credential.file for credential in needs.credentials}
-    for record in home.parent.glob("*.lent"):
-        _, _, file = _noted(record)
-        if file and file not in now and record == _record(home, Credential("", file)):
-            with suppress(OSError):
-                _copy(home, Credential("", file)).unlink()
-            record.unlink(missing_ok=True)
+    lent = [
+        (record, noted.credential) for record in home.parent.glob("*.lent") if (noted := _noted(record)) is not None
+    ]
+    return [one for record, one in lent if one.file not in now and record == _record(home, one)]
 
 
 def secret_texts(needs: Needs, environment: Mapping[str, str]) -> Iterator[str]:
@@ -102,12 +108,12 @@ class Lent:
     def news(self) -> tuple[str, ...]:
         """What must not be printed of copies that are not as they were; asked often, and seldom more than a look.
 
-        The agent can write there, too: what it could have masked by that is little, and holds no words.
+        The agent can write there, too: what it could have masked by that is little, and no words or documents.
         """
         with self._lock:
             changed = [copy for copy, seen in self._seen.items() if _mark(copy) != seen]
             self._seen |= {copy: _mark(copy) for copy in changed}
-            found = [text for copy in changed for text in _secrets_in(_copied(copy)) if len(text.split()) == 1]
+            found = [text for copy in changed for text in _secrets_in(_copied(copy)) if _is_word(text)]
         return (*self._lent, *found[:_MOST_REFRESHED]) if found else ()
 
 
@@ -123,9 +129,9 @@ def has_shape_of(before: Any, after: Any) -> bool:
             for key in before
         )
     if isinstance(before, list) and isinstance(after, list):
-        return before == after or all(isinstance(one, str) and len(one) <= _LONGEST_SECRET for one in after)
+        return before == after or all(isinstance(one, str) and _can_be_new("", one) for one in after)
     if isinstance(before, str) and isinstance(after, str):
-        return len(after) <= _LONGEST_SECRET and _bearer(before) in (None, _bearer(after))
+        return before == after or (_can_be_new(before, after) and _bearer(before) in (None, _bearer(after)))
     return type(before) is type(after) or (_is_number(before) and _is_number(after))
 
 
@@ -141,8 +147,17 @@ def without_new_fields(before: Any, after: Any) -> Any:
 
 def _is_refreshed_field(field: str, before: Any, after: Any) -> bool:
     if before is None and not isinstance(after, dict | list) and not looks_secret(field):
-        return not isinstance(after, str) or len(after) <= _LONGEST_SECRET
+        return not isinstance(after, str) or _can_be_new("", after)
     return has_shape_of(before, after)
+
+
+def _can_be_new(before: str, after: str) -> bool:
+    """Whether a text may take the place of this one: of a token's length, and without marks that no token has."""
+    return len(after) <= _LONGEST_SECRET and (not _NO_TOKEN.search(after) or bool(_NO_TOKEN.search(before)))
+
+
+def _is_word(text: str) -> bool:
+    return len(text.split()) == 1 and not _NO_TOKEN.search(text)
 
 
 def _stays(field: str) -> bool:
@@ -165,13 +180,14 @@ def _bearer(token: str) -> object:
 
 def _bring_back(credential: Credential, source: Path, data: bytes, home: Path) -> None:
     # Of a turn that died: which entries it had is written down, since the model may be another one now.
-    digest, entries, _ = _noted(_record(home, credential))
-    if sha256(data) == digest:
+    noted = _noted(_record(home, credential))
+    if noted is None or sha256(data) == noted.sha256:
         return
+    entries = noted.credential.entries
     with locked(home.parents[2] / f"{_plain(credential)}.lock"), suppress(ValueError, RecursionError):
         now = read_plainly(source, most=MOST_BYTES)
         lent = _part(now, entries)
-        refreshed = _refreshed(lent, data) if sha256(lent) == digest else None
+        refreshed = _refreshed(lent, data) if sha256(lent) == noted.sha256 else None
         if refreshed is not None:
             merged = refreshed if entries is None else json.loads(now) | refreshed
             text = json.dumps(merged, indent=2, allow_nan=False) + "\n"
@@ -231,16 +247,15 @@ def _mark(file: Path) -> tuple[int, ...]:
 
 
 def _note(home: Path, credential: Credential, data: bytes) -> None:
-    noted = (sha256(data), credential.entries, credential.file)
-    _record(home, credential).write_text(json.dumps(noted), encoding="ascii")
+    _record(home, credential).write_bytes(msgspec.json.encode(_Noted(sha256(data), credential)))
 
 
-def _noted(record: Path) -> tuple[str, tuple[str, ...] | None, str]:
-    """The digest of what was lent, its entries, and the file; nothing for a record that can't be read."""
+def _noted(record: Path) -> _Noted | None:
+    """None for a record that can't be read."""
     try:
-        return msgspec.json.decode(record.read_bytes(), type=tuple[str, tuple[str, ...] | None, str])
+        return msgspec.json.decode(record.read_bytes(), type=_Noted)
     except (OSError, msgspec.DecodeError):
-        return "", None, ""
+        return None
 
 
 def _record(home: Path, credential: Credential) -> Path:
