@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from loopwright.agents.port import Allowance
+from loopwright.agents.port import Allowance, Answer, NoAnswer, Reason
 from loopwright.agents.usage import FILE, read_usage
 from loopwright.kernel.process import Cancellation, wait_for_request
 from loopwright.redaction.build import build_redactor
@@ -66,4 +66,7 @@ def test_a_turn_that_can_t_be_watched_is_ended_and_not_let_run(tmp_path):
     with meter.watching(whole, failing) as inner:
         assert wait_for_request(inner, 30)
     assert (meter.broken, meter.over, whole.reason) == ("ValueError", None, None)
+    ended = meter.settle(Answer("all is well", 1.0))
+    assert isinstance(ended, NoAnswer)
+    assert (ended.reason, KEY in ended.detail) == (Reason.CRASHED, False)
     whole.close()

@@ -133,12 +133,20 @@ class Meter:
         """The turn is over: nobody adds anything any more."""
         self._look(is_over=True)
 
-    def settle(self, answer: Answer | NoAnswer) -> None:
-        """The turn's own program may have ended it for the limit that it was told, before we saw that it is reached."""
+    def settle(self, answer: Answer | NoAnswer) -> Answer | NoAnswer:
+        """What the turn came to; nothing where it was ended here.
+
+        Its own program may have ended it for the limit that it was told, before we saw that it is reached.
+        """
         limit, used = self._allowance.usd, self.used.usd
         by_itself = isinstance(answer, NoAnswer) and answer.reason is Reason.BUDGET_USED
         if self.over is None and by_itself and limit is not None and used is not None and used >= limit:
             self.over = "usd"
+        if self.over is not None:
+            return NoAnswer(Reason.BUDGET_USED, f"the turn was ended: its budget of {self.over} is used")
+        if self.broken is not None:
+            return NoAnswer(Reason.CRASHED, f"the turn was ended: it could not be watched any more ({self.broken})")
+        return answer
 
     def _watch(self, done: Cancellation, inner: Cancellation, at_each_look: Callable[[], None]) -> None:
         try:

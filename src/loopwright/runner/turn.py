@@ -185,11 +185,7 @@ def take_turn(
         with suppress(OSError):
             (asked.record / RECORD).write_bytes(clean(codec.to_json(ended)).data)
         raise
-    meter.settle(answer)
-    if meter.broken is not None:
-        answer = NoAnswer(Reason.CRASHED, f"the turn was ended: it could not be watched any more ({meter.broken})")
-    if meter.over is not None:
-        answer = NoAnswer(Reason.BUDGET_USED, f"the turn was ended: its budget of {meter.over} is used")
+    answer = meter.settle(answer)
     if isinstance(answer, NoAnswer):
         (asked.record / "failure.txt").write_bytes(clean(f"{answer.reason}: {answer.detail}\n").data)
     else:
