@@ -6,7 +6,8 @@ import pytest
 
 from loopwright.errors import SettingsInvalid
 from loopwright.workspace.layout import Flavour, Layout, detect_flavour, record_choice
-from loopwright.workspace.settings import load_settings
+from loopwright.workspace.settings import RESERVED_VARIABLES, load_settings
+from loopwright.workspace.settings_model import Values
 
 
 def load(tmp_path, user="", workspace="", environment=None, flags=None):
@@ -133,3 +134,15 @@ def test_the_choice_is_recorded_once(tmp_path):
     assert record_choice(layout)
     assert not record_choice(Layout(tmp_path, Flavour.UNIFIED, tmp_path))
     assert 'layout = "interop"' in layout.config.read_text()
+
+
+def test_no_variable_that_we_set_for_our_children_is_one_of_a_setting():
+    """Else a user's own limit would be passed over without a word."""
+    names = {f"LOOPWRIGHT_{section}_{key}".upper() for section, kind in _sections() for key in kind.__struct_fields__}
+    assert "LOOPWRIGHT_BUDGET_USD" in names
+    assert names & RESERVED_VARIABLES == set()
+
+
+def _sections():
+    values = Values()
+    return [(name, type(getattr(values, name))) for name in values.__struct_fields__]
