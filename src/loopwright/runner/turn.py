@@ -11,7 +11,7 @@ import msgspec
 from msgspec.structs import replace
 
 from loopwright.agents.decision_requests import FOLDER, VARIABLE
-from loopwright.agents.mailbox import REFLECTIONS, SELF_REPORT, manifest_in
+from loopwright.agents.mailbox import MAILBOX, REFLECTIONS, SELF_REPORT, manifest_in
 from loopwright.agents.port import (
     AGENT_MARK,
     Agent,
@@ -44,9 +44,7 @@ from loopwright.workspace import stop_gate
 from loopwright.workspace.layout import gate_file
 from loopwright.workspace.settings_model import AgentSettings
 
-# Names the folder beside the sandbox that an agent may write to, and in which it finds what it should read.
-MAILBOX = "LOOPWRIGHT_MAILBOX"
-# Names the manifest in it, where there is one.
+# Names the manifest in the mailbox, where there is one.
 CONTEXT = "LOOPWRIGHT_CONTEXT"
 # With the name of a limit behind it: what is left for the turn. Seconds there are always some.
 _LEFT = "LOOPWRIGHT_TURN_"
@@ -166,7 +164,7 @@ def take_turn(
                 turn = _turn(agent, asked, admission, meter)
                 words = _written_down(asked, turn.prompt, booth)
                 outside = Outside(booth.sandbox, is_confined=not isinstance(agent, WorksOutside))
-                start = _Starter(agent, admission, asked, settings, cancellation, meter)
+                start = _Starter(agent, admission, asked, turn.context, settings, cancellation, meter)
                 try:
                     answer = _with_way_on(agent, _taken(agent, turn, start, booth))
                     answer = replace(answer, session=session_named(answer.session, booth.redactor))
@@ -274,6 +272,7 @@ class _Starter:
         agent: Agent,
         admission: Admission,
         asked: Asked,
+        context: Path | None,
         settings: AgentSettings,
         cancellation: Cancellation,
         meter: Meter,
@@ -281,6 +280,7 @@ class _Starter:
         self._agent = agent.name
         self._is_by_hand = isinstance(agent, WorksOutside)
         self._asked = asked
+        self._context = context
         self._admission = admission
         self._way = way_out(agent.name, admission, settings, may_use_web=asked.may_use_web)
         self._cancellation = cancellation
@@ -295,13 +295,13 @@ class _Starter:
         self._started += 1
         booth, caller = self._admission.booth, self._admission.booth.environment.caller
         log = self._asked.record / f"program-{self._started}.log"
-        gate, context = gate_file(booth.mailbox), manifest_in(booth.mailbox)
+        gate = gate_file(booth.mailbox)
         given_s = self._meter.seconds_for(timeout_s)
         # The mark is on every process of an agent, whatever its adapter: what only a person may do refuses by it.
         own = {
             AGENT_MARK: f"{self._agent}:{self._asked.role}",
             MAILBOX: str(booth.mailbox),
-            **({CONTEXT: str(context)} if context is not None else {}),
+            **({CONTEXT: str(self._context)} if self._context is not None else {}),
             **_left(replace(self._asked.allowance, wall_s=given_s)),
             # Whoever reflects in there leaves it in the mailbox: what is in the sandbox is gone with it.
             "REFLECTION_INPUT": str(booth.mailbox / SELF_REPORT),

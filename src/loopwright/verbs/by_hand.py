@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loopwright.agents.port import Agent, Reason, Role, WorksOutside
+from loopwright.agents.port import Reason, Role, WorksOutside
 from loopwright.errors import AgentFailed
 from loopwright.verbs.context import Context
 
@@ -20,11 +20,11 @@ def programs_in(context: Context, names: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(name for name in names if not works_by_hand(context, name))
 
 
-def require_a_program(agent: Agent, role: Role) -> None:
+def require_a_program(context: Context, name: str, role: Role) -> None:
     """Raise when this agent's turn would wait for somebody who can't find it."""
-    if isinstance(agent, WorksOutside):
+    if works_by_hand(context, name):
         raise AgentFailed(
             Reason.AGENT_MISSING,
-            f"{agent.name} works by hand, in loops and builds only: a turn as {role.value} needs another agent",
+            f"{name} works by hand, in loops and builds only: a turn as {role.value} needs another agent",
             hint="name one with a program of its own, as claude or codex: `loopwright doctor` lists them",
         )

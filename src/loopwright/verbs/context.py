@@ -116,20 +116,22 @@ class Context(msgspec.Struct, frozen=True):
         )
 
     def stand_ins(self) -> tuple[str, ...]:
-        """Who may take over from an agent that can't go on, in turn; nobody where the user does not allow it.
-
-        A name that is no agent's is noticed here, before anything begins: not at night, when it is its turn.
-        """
+        """Who may take over from an agent that can't go on, in turn; nobody where the user does not allow it."""
+        self.require_agents()
         agents = self.settings.values.agents
-        order = tuple(agents.order) if agents.failover else ()
-        for key, names in (("roles", tuple(agents.roles.values())), ("order", order)):
+        return tuple(agents.order) if agents.failover else ()
+
+    def require_agents(self) -> None:
+        """Raise where the settings name an agent that is none: before anything begins, not when it is its turn."""
+        agents = self.settings.values.agents
+        order = agents.order if agents.failover else ()
+        for key, names in (("roles", agents.roles.values()), ("order", order)):
             for name in filter(None, names):
                 try:
                     self.open_agent(name)
                 except AgentFailed as problem:
                     said = f"agents.{key} names an agent that is not there: {problem.message}"
                     raise SettingsInvalid(said, hint=problem.hint) from problem
-        return order
 
     def _redactor(self) -> Redactor:
         """Knows by what agents log in: their credential files, and the variables of their keys whatever their names."""

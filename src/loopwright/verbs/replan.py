@@ -72,7 +72,7 @@ class Replanner:
     def __init__(self, context: Context, name: str, emitter: Emitter, cancellation: Cancellation) -> None:
         # Before anything runs: a name that does not exist should not come to light after an hour of work.
         self._agents = {name: context.open_agent(name)}
-        require_a_program(self._agents[name], Role.REPLANNER)
+        require_a_program(context, name, Role.REPLANNER)
         context.prompts()
         self._context = context
         self._name = name

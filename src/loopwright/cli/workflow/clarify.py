@@ -43,7 +43,7 @@ def command(
         raise WrongUsage("a new workflow needs an idea", hint=f'loopwright clarify {slug_of(slug)} --idea "…"')
     who = context.settings.values.agents.begun_by("clarifier") if agent is None else agent
     if who:
-        context.stand_ins()  # a name that is no agent's comes to light before anything is written
+        context.require_agents()  # before anything is written
     workflow = begin(context, slug, text, profile)
     tell: Callable[[str], None] = (lambda _: None) if as_json else say
     with stopping_on_signals() as cancellation:

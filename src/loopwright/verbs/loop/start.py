@@ -39,7 +39,7 @@ def start(
     store = store_of(context)
     with as_worker(context, loop_id):
         context.prompts()
-        context.stand_ins()
+        context.require_agents()
         with store.changing(loop_id) as opened:
             # A running loop without a worker is one whose worker died: it goes on where that one was.
             if is_held_for_choice(opened.loop):

@@ -75,6 +75,8 @@ def ask_agent(
 ) -> Said[_T]:
     """One answer of this kind; `AgentFailed` when none is to be had, `Interrupted` when somebody stops it."""
     count_the_dead(context, wanted.slug)
+    # Whoever stands in has a program of its own.
+    require_a_program(context, wanted.agent, wanted.role)
     work, asked = f"{wanted.name}-{secrets.token_hex(3)}", _Turns(wanted)
     while True:
         places = _seats(context, wanted, work)
@@ -145,7 +147,6 @@ def _asked_of(
         agent = context.open_agent(wanted.agent)
     except AgentFailed as problem:
         return NoAnswer(Reason.AGENT_MISSING, f"{problem.message}; {problem.hint}")
-    require_a_program(agent, wanted.role)
     redactor = context.tools().redactor
     try:
         with _booth(context, wanted, cancellation) as booth:

@@ -70,7 +70,7 @@ def prepare_build(context: Context, name: str, wish: BuildWish, tell: Tell, canc
     """Enter the stage where that is still to be done, and make the loop that builds; its id."""
     # What is wrong with a text, or with an agent's name, comes to light before anything is entered.
     context.prompts()
-    context.stand_ins()
+    context.require_agents()
     slug = slug_from(name)
     base = _controlled(context, slug, tell, cancellation)
     with store_of(context).changing(slug) as opened:

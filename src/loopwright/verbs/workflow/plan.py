@@ -116,7 +116,7 @@ def plan(context: Context, name: str, wish: PlanWish, tell: Tell, cancellation: 
     if wish.agent is not None:
         # What is wrong with a text, or with an agent's name, comes to light before anybody plans.
         context.prompts()
-        context.stand_ins()
+        context.require_agents()
     _enter(context, slug)
     # Before anybody plans: what another change does to the specs while an agent thinks, the agent has not read.
     said = digests_of(context.layout)

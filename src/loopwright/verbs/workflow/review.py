@@ -18,7 +18,7 @@ from loopwright.kernel.files import make_folder, write_durably
 from loopwright.kernel.process import Cancellation
 from loopwright.reflection.risk import RiskVerdict, evaluate_risk_floor
 from loopwright.reflection.store import read_shelf
-from loopwright.verbs.by_hand import require_a_program, works_by_hand
+from loopwright.verbs.by_hand import require_a_program
 from loopwright.verbs.context import Context
 from loopwright.verbs.loop.control import actor
 from loopwright.verbs.person import require_person
@@ -90,7 +90,7 @@ class _Heard(msgspec.Struct, Generic[_T], frozen=True):
 def review(context: Context, name: str, wish: ReviewWish, tell: Tell, cancellation: Cancellation) -> Workflow:
     """Enter → what a machine sees → reviewers by the risk floor → verdict, report, and what comes next."""
     slug = _slug(name)
-    context.stand_ins()  # a name that is no agent's comes to light before anything is entered
+    context.require_agents()  # before anything is entered
     with store_of(context).changing(slug) as opened:
         _enter(opened)
         workflow, facts, standing = opened.workflow, opened.facts(), opened.standing()
@@ -244,8 +244,7 @@ def _ask(
     if before is not None:
         tell(f"the {role.value} {before[1]} has looked at it as it is")
         return _Heard(*before)
-    if works_by_hand(context, who):
-        require_a_program(context.open_agent(who), role)
+    require_a_program(context, who, role)
     tell(f"the {role.value} looks at it")
     taken = workflow.turns_of(role.value)
     wanted = Wanted(
