@@ -45,7 +45,7 @@ def test_only_redaction_and_evidence_seal_text():
         "redaction/redactor.py",
         "evidence/store.py",
         "evidence/logs.py",
-        "verbs/recover.py",
+        "stages/recover.py",
     }
     callers = {
         str(path.relative_to(ROOT / "src" / "loopwright"))

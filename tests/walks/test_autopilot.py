@@ -12,7 +12,7 @@ import time
 import pytest
 from tests.walks.workflow_kit import BUILT, ok, planner, prepare, refusal, state, status
 
-from loopwright.verbs.person import AGENT_MARK
+from loopwright.stages.person import AGENT_MARK
 
 BUILDS = {"role": "builder", "run": BUILT}
 

@@ -8,7 +8,7 @@ import subprocess
 import pytest
 import yaml
 
-from loopwright.verbs.person import AGENT_MARK
+from loopwright.stages.person import AGENT_MARK
 
 ANSWER = "a plain answer of some words"
 

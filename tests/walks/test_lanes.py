@@ -15,7 +15,7 @@ from tests.hooks.conftest import HOOK
 from tests.walks.workflow_kit import BUILT, CHECK, SLICE, blockers, ok, plan, planner, prepare, refusal, status
 
 from loopwright.loop.model import Failed, Held, Loop, Running
-from loopwright.verbs.workflow.gate import BuildGate
+from loopwright.stages.building.gate import BuildGate
 from loopwright.wiring.build import build_context
 from loopwright.workflow.slices import Check
 from loopwright.workspace.stop_gate import read_gate

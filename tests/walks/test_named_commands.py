@@ -11,7 +11,8 @@ from loopwright.agents.decision_requests import DecisionRequest
 from loopwright.loop import commands as c
 from loopwright.loop.choice import choice_hold
 from loopwright.loop.model import Budget, Hold, Holder, Spent
-from loopwright.verbs.loop.control import Wish, new_loop, store_of
+from loopwright.stages.stores import loops_of
+from loopwright.verbs.loop.control import Wish, new_loop
 from loopwright.wiring.build import build_context
 
 NOW = "2026-01-01T00:00:00Z"
@@ -68,7 +69,7 @@ class States:
 
     def a_loop(self, state):
         wish = Wish(title="a goal", description="do it", tasks=("one",), budget=Budget(usd=5.0))
-        store, loop_id = store_of(self.context), new_loop(self.context, wish).loop_id
+        store, loop_id = loops_of(self.context), new_loop(self.context, wish).loop_id
         for command in (*STATES[state], c.Count(spent=Spent(usd=6.0))):
             with store.changing(loop_id) as opened:
                 opened.apply(command(opened.loop) if callable(command) else command, "tool")

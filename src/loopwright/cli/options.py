@@ -9,7 +9,7 @@ import click
 
 from loopwright.cli.language import speak
 from loopwright.cli.plain import F, in_workspace, put, say, say_json, say_json_line
-from loopwright.verbs.context import Context
+from loopwright.stages.context import Context
 from loopwright.wiring.build import build_context
 
 __all__ = ["context_of", "in_workspace", "put", "say", "say_json", "say_json_line", "with_sandbox_root"]

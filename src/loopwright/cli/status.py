@@ -14,9 +14,9 @@ from loopwright.cli.loop.listing import loop_line
 from loopwright.cli.plain import in_workspace, place_of, say, say_json
 from loopwright.cli.workflow.listing import up_to_date
 from loopwright.kernel.escapes import neutralised
-from loopwright.verbs.loop.glance import STATUSES, Summary, list_loops, way_on
+from loopwright.loop.listing import STATUSES, Summary, list_loops, way_on
 from loopwright.verbs.overview import overview, with_what_runs
-from loopwright.verbs.workflow.glance import STAGES, Listed
+from loopwright.workflow.listing import STAGES, Listed
 
 _SHOWN = 20
 _EPILOG = """\b

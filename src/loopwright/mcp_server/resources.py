@@ -8,7 +8,7 @@ from loopwright.evidence.store import EVIDENCE, SUMMARY
 from loopwright.kernel.files import read_head
 from loopwright.kernel.ids import is_identifier
 from loopwright.mcp_server.model import Resource, Template, Text
-from loopwright.verbs.context import Context
+from loopwright.stages.context import Context
 from loopwright.workflow.living import domains_of
 
 _SPECS = "loopwright://specs/"

@@ -9,19 +9,19 @@ from msgspec import Meta
 
 from loopwright.kernel.files import shown
 from loopwright.kernel.process import Cancellation
+from loopwright.loop.listing import list_loops
 from loopwright.mcp_server.model import Arguments, Offer
 from loopwright.mcp_server.resources import WorkspaceLibrary
 from loopwright.mcp_server.tools import Nothing, Progress, ReadContext, RequestDecision, SelfReport, Way, tools
+from loopwright.stages.context import Context
+from loopwright.stages.names import slug_of
 from loopwright.verbs.agent_says import Work, leave_self_report, note_progress, request_decision
-from loopwright.verbs.context import Context
-from loopwright.verbs.loop.glance import list_loops
 from loopwright.verbs.overview import overview, what_waits
 from loopwright.verbs.workflow.context_notes import notes
-from loopwright.verbs.workflow.glance import Listed, list_workflows, stale
 from loopwright.verbs.workflow.look import derive, show
-from loopwright.verbs.workflow.names import slug_of
 from loopwright.verbs.workflow.reading import context_rows, read_row
 from loopwright.verbs.workflow.try_checks import try_checks
+from loopwright.workflow.listing import Listed, list_workflows, stale
 
 INSTRUCTIONS = (
     "Loopwright keeps the record of changes to this project: what is wanted, what was approved, what the tool itself "

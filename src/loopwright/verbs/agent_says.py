@@ -19,14 +19,13 @@ from loopwright.kernel.files import make_folder, shown, write_durably
 from loopwright.loop import commands as c
 from loopwright.loop.decisions import known_decision
 from loopwright.loop.model import Decision, Held, Loop, Running
-from loopwright.verbs.context import Context
-from loopwright.verbs.loop.control import store_of
+from loopwright.stages.context import Context
+from loopwright.stages.names import slug_of
+from loopwright.stages.stores import loops_of, workflows_of
 from loopwright.verbs.loop.look import resolve
 from loopwright.verbs.loop.turn import only_open_mailbox
 from loopwright.verbs.reflect import Report
 from loopwright.verbs.workflow.build import settle
-from loopwright.verbs.workflow.names import slug_of
-from loopwright.verbs.workflow.names import store_of as workflows_of
 from loopwright.workflow.model import Building
 
 AGENT = "agent"
@@ -43,7 +42,7 @@ class Work(msgspec.Struct, frozen=True):
 def note_progress(context: Context, work: Work, text: str, *, by: str = AGENT) -> Loop:
     """A sentence for people, in the loop's history."""
     said = _said(context, "progress", text)
-    with store_of(context).changing(_loop_of(context, work)) as opened:
+    with loops_of(context).changing(_loop_of(context, work)) as opened:
         return opened.apply(c.NoteProgress(text=said, by=by), AGENT).loop
 
 
@@ -54,7 +53,7 @@ def request_decision(context: Context, work: Work, question: str, options: tuple
         options=tuple(_said(context, "an option", option) for option in options),
     )
     loop_id = _loop_of(context, work)
-    with store_of(context).changing(loop_id) as opened:
+    with loops_of(context).changing(loop_id) as opened:
         if not isinstance(opened.loop.phase, Running | Held):
             raise LoopRefused(
                 "nothing_under_way",
@@ -106,7 +105,7 @@ def _loop_of(context: Context, work: Work) -> str:
         raise LoopRefused(
             "nothing_under_way", f"{slug} is not being built now", hint=f"`loopwright status {slug}` says where it is"
         )
-    under_way = [name for name in store_of(context).ids() if _is_under_way(context, name)]
+    under_way = [name for name in loops_of(context).ids() if _is_under_way(context, name)]
     if len(under_way) == 1:
         return under_way[0]
     said = f"{len(under_way)} loops are under way: {', '.join(under_way[:5])}" if under_way else "no loop is under way"
@@ -114,11 +113,11 @@ def _loop_of(context: Context, work: Work) -> str:
 
 
 def _known(context: Context, loop_id: str) -> str:
-    if loop_id in store_of(context).ids():
+    if loop_id in loops_of(context).ids():
         return loop_id
     raise UnknownLoop(f"there is no loop '{shown(loop_id)}'", hint="`loopwright loop list` shows all")
 
 
 def _is_under_way(context: Context, loop_id: str) -> bool:
     path = context.layout.loop(loop_id).state
-    return os.path.lexists(path) and isinstance(store_of(context).load(loop_id).phase, Running | Held)
+    return os.path.lexists(path) and isinstance(loops_of(context).load(loop_id).phase, Running | Held)

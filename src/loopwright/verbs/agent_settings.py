@@ -12,7 +12,7 @@ from loopwright.agents.registration import command_line
 from loopwright.agents.settings_text import Document, NotUnderstood, parse
 from loopwright.errors import LoopwrightError, SettingsInvalid, UnknownAgent
 from loopwright.kernel.files import read_plainly, shown
-from loopwright.verbs.context import Context
+from loopwright.stages.context import Context
 from loopwright.verbs.install_receipt import receipt_of
 
 HOOK = Path(__file__).parent.parent / "hooks" / "entry.py"

@@ -18,16 +18,16 @@ from loopwright.runner.latch import read_latch
 from loopwright.sandbox import place
 from loopwright.sandbox.confine import choose
 from loopwright.sandbox.model import View
-from loopwright.verbs.agent_check import check_agents
-from loopwright.verbs.context import Context
+from loopwright.stages.context import Context
+from loopwright.stages.recover import recover
+from loopwright.stages.upkeep.agents import check_agents
+from loopwright.stages.upkeep.places import check_places
+from loopwright.stages.upkeep.unfinished_loops import left_by_hand
+from loopwright.stages.upkeep.workflows import check_workflows
 from loopwright.verbs.hook_check import check_hooks
 from loopwright.verbs.install_check import check_installed
 from loopwright.verbs.loop.check import check_loops
-from loopwright.verbs.loop.unfinished import left_by_hand
 from loopwright.verbs.prompts import REMEDY, chosen_language, own_prompts
-from loopwright.verbs.recover import recover
-from loopwright.verbs.workflow.check import check_workflows
-from loopwright.verbs.workflow.check_places import check_places
 from loopwright.workspace.layout import Flavour, Layout
 
 _LEAST_FREE = 1 << 30

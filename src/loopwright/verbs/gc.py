@@ -9,11 +9,11 @@ import msgspec
 from loopwright.kernel.clock import stamp
 from loopwright.kernel.files import remove_tree, shown
 from loopwright.sandbox import place
-from loopwright.verbs.agent_homes import drop_finished_homes
-from loopwright.verbs.context import Context
-from loopwright.verbs.loop.unfinished import still_wanted
-from loopwright.verbs.recover import recover
-from loopwright.verbs.workflow.needed import needed_runs, remove_unneeded, unneeded
+from loopwright.stages.context import Context
+from loopwright.stages.recover import recover
+from loopwright.stages.upkeep.agent_homes import drop_finished_homes
+from loopwright.stages.upkeep.needed import needed_runs, remove_unneeded, unneeded
+from loopwright.stages.upkeep.unfinished_loops import still_wanted
 
 
 class Collected(msgspec.Struct, frozen=True):

@@ -21,8 +21,8 @@ from loopwright.errors import LoopwrightError
 from loopwright.kernel import process
 from loopwright.kernel.files import shown
 from loopwright.reflection.store import read_shelf
+from loopwright.stages.context import Context
 from loopwright.verbs.agent_settings import expected_command, holds_ours, read_settings, settings_path, switched_off
-from loopwright.verbs.context import Context
 
 _PAYLOAD = b'{"session_id": "doctor", "hook_event_name": "Stop"}'
 _LONGEST_S = 30

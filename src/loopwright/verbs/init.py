@@ -9,8 +9,8 @@ import msgspec
 from loopwright.errors import WrongUsage
 from loopwright.kernel.clock import stamp
 from loopwright.kernel.files import create_exclusively, shown
-from loopwright.verbs.context import Context
-from loopwright.verbs.detect import Detected, detect
+from loopwright.stages.context import Context
+from loopwright.workspace.detect import Detected, detect
 from loopwright.workspace.layout import record_choice
 
 

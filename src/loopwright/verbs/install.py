@@ -17,7 +17,7 @@ from loopwright.agents.marks import State
 from loopwright.errors import UnknownAgent
 from loopwright.kernel.files import shown
 from loopwright.kernel.locks import locked_folder
-from loopwright.verbs.context import Context
+from loopwright.stages.context import Context
 from loopwright.verbs.install_desk import Desk
 from loopwright.verbs.install_parts import Item, Part, Place, part_of, place_of
 

@@ -15,7 +15,7 @@ from loopwright.agents.kit import KITS, Kit, What
 from loopwright.agents.marks import State
 from loopwright.errors import LoopwrightError
 from loopwright.kernel.files import shown
-from loopwright.verbs.context import Context
+from loopwright.stages.context import Context
 from loopwright.verbs.install_desk import Desk
 from loopwright.verbs.install_parts import Item, part_of, place_of
 

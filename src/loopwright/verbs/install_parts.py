@@ -27,8 +27,8 @@ from loopwright.agents.mcp_toml import only_server, state_of_server, with_server
 from loopwright.agents.plugin import PREFIX, SKILL, instructions, skill_names, skill_text
 from loopwright.agents.registration import only_ours, registered, with_ours, without_ours
 from loopwright.agents.settings_text import Document, NotUnderstood, parse, render
+from loopwright.stages.context import Context
 from loopwright.verbs.agent_settings import HOOK, holds_ours, not_understood, project_folder
-from loopwright.verbs.context import Context
 from loopwright.verbs.install_desk import Desk, Kind, Sheet
 
 

@@ -18,7 +18,7 @@ from loopwright.loop.model import Action, Validation
 from loopwright.reflection.model import Point
 from loopwright.reflection.risk import evaluate_risk_floor
 from loopwright.reflection.store import Stored
-from loopwright.verbs.context import Context
+from loopwright.stages.context import Context
 from loopwright.verbs.reflect import shelf
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from loopwright.verbs.loop.glance import STATUSES, Summary, way_on
-from loopwright.verbs.workflow.glance import STAGES, Listed
+from loopwright.loop.listing import STATUSES, Summary, way_on
+from loopwright.workflow.listing import STAGES, Listed
 
 
 def with_what_runs(workflows: list[Listed], loops: list[Summary]) -> list[Listed]:

@@ -18,8 +18,8 @@ from loopwright.agents.prompts.names import SHAPES, PromptLanguage, Shape
 from loopwright.agents.prompts.own import Place, Unusable, find_own, in_force, told
 from loopwright.errors import PromptInvalid, WrongUsage
 from loopwright.kernel.files import create_exclusively, shown
-from loopwright.verbs.context import Context
-from loopwright.verbs.person import require_person
+from loopwright.stages.context import Context
+from loopwright.stages.person import require_person
 from loopwright.workspace.layout import Layout, record_choice, user_prompts
 from loopwright.workspace.settings_model import Values
 

@@ -16,11 +16,10 @@ from loopwright.kernel import codec
 from loopwright.kernel.files import shown
 from loopwright.reflection.capture.lock import SessionLock
 from loopwright.reflection.capture.take import Occasion, Taking
-from loopwright.reflection.capture.wanted import Wanted
-from loopwright.reflection.model import CaptureMode, MostLikelyWrong, Point
+from loopwright.reflection.model import MostLikelyWrong, Point
 from loopwright.reflection.store import Shelf, Stored, read_one, read_shelf
-from loopwright.verbs.context import Context
-from loopwright.workspace.layout import user_home
+from loopwright.stages.context import Context
+from loopwright.stages.reflecting import capture_mode, folder_of
 
 _WITHIN_S = 60.0
 _COLUMNS = (
@@ -77,24 +76,6 @@ def reflect(context: Context, wanted: ByHand) -> Stored:
             f"no reflection could be written: {problem.strerror}: {shown(problem.filename or '')}",
             hint="check that folder, or choose another with REFLECTION_DIR",
         ) from problem
-
-
-def capture_mode(context: Context) -> CaptureMode:
-    """REFLECTION_MODE, else the setting; what is neither solo nor orchestrated is off."""
-    mode = context.environment.get("REFLECTION_MODE") or context.settings.values.reflection.mode
-    return "solo" if mode == "solo" else "orchestrated" if mode == "orchestrated" else "off"
-
-
-def wanted_of(context: Context) -> Wanted:
-    """Where this workspace's reflections are kept, as the hook finds it: a workspace is trusted less than its user."""
-    home = context.environment.get("HOME") or str(user_home())
-    return Wanted(str(context.layout.root), home, context.environment)
-
-
-def folder_of(context: Context) -> Path:
-    """Where this workspace's reflections are."""
-    wanted = wanted_of(context)
-    return Path(wanted.folder or wanted.own_folder)
 
 
 def shelf(context: Context) -> Shelf:

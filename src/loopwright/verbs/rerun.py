@@ -16,8 +16,8 @@ from loopwright.runner.model import Failure
 from loopwright.runner.order import Order
 from loopwright.runner.run_plan import SETUP_STEP, announce_end, run_plan
 from loopwright.sandbox.model import Mode, RecordedRequest, Request
-from loopwright.verbs.context import Context
-from loopwright.verbs.recover import recover
+from loopwright.stages.context import Context
+from loopwright.stages.recover import recover
 
 
 class RerunReport(msgspec.Struct, frozen=True):

@@ -7,17 +7,15 @@ from pathlib import Path
 
 import msgspec
 
-from loopwright.errors import GitFailed, SettingsInvalid, ToolMissing, UnknownRevision
+from loopwright.errors import GitFailed, ToolMissing, UnknownRevision
 from loopwright.kernel import git
 from loopwright.kernel.files import shown
 from loopwright.reflection.change import Change, OwnState
 from loopwright.reflection.path_list import parse_path_list
-from loopwright.reflection.project_rules import ProjectRule, with_project_rules
 from loopwright.reflection.read_change import Read, read_change
 from loopwright.reflection.risk import RiskVerdict, evaluate_risk_floor
-from loopwright.reflection.rule_set import RuleSet
-from loopwright.reflection.rule_sets import RULE_SETS
-from loopwright.verbs.context import Context
+from loopwright.stages.context import Context
+from loopwright.stages.reflecting import rules_of
 from loopwright.workspace.layout import Layout
 
 
@@ -58,22 +56,6 @@ def risk(context: Context, wanted: Wanted) -> RiskReport:
         change.kinds,
     )
     return RiskReport(verdict, change, compared, against, read.notes)
-
-
-def rules_of(context: Context) -> RuleSet:
-    """The rule set of the settings, with the project's own rules in it."""
-    wanted = context.settings.values.risk
-    own = [
-        ProjectRule(rule.surface, frozenset(rule.words), tuple(rule.paths), rule.weight, rule.lower, rule.because)
-        for rule in wanted.rules
-    ]
-    try:
-        return with_project_rules(RULE_SETS[wanted.ruleset], own)
-    except ValueError as problem:
-        origin = context.settings.origins.get(("risk", "rules"), "settings")
-        raise SettingsInvalid(
-            f"{origin}: {problem}", hint="correct it; docs/risk.md says what a rule may be"
-        ) from problem
 
 
 def _read(context: Context, wanted: Wanted) -> tuple[Read, str, str | None]:

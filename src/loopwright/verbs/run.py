@@ -21,9 +21,9 @@ from loopwright.runner.latest import envelope_of, write_blocker, write_result
 from loopwright.runner.model import Failure
 from loopwright.runner.order import Order
 from loopwright.runner.run_plan import Finished, announce_end, run_plan
-from loopwright.verbs.context import Context
-from loopwright.verbs.recover import latch, latches, recover
-from loopwright.verbs.replan import Failed, Replanner, can_be_replanned
+from loopwright.stages.context import Context
+from loopwright.stages.recover import latch, latches, recover
+from loopwright.stages.replan import Failed, Replanner, can_be_replanned
 from loopwright.workspace.layout import record_choice
 
 

@@ -18,7 +18,7 @@ from loopwright.kernel import git, process
 from loopwright.kernel.process import Cancellation
 from loopwright.runner.events import ignore
 from loopwright.runner.latch import clear_latch, read_latch
-from loopwright.verbs.context import Context
+from loopwright.stages.context import Context
 from loopwright.verbs.rerun import rerun
 from loopwright.verbs.run import RunReport, RunRequest, run
 from loopwright.workspace.layout import Flavour, Layout

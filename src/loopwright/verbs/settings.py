@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loopwright.verbs.context import Context
+from loopwright.stages.context import Context
 from loopwright.workspace.settings import Shown
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from loopwright.runner.latch import Latch, clear_latch, read_latch
-from loopwright.verbs.context import Context
-from loopwright.verbs.person import require_person
+from loopwright.stages.context import Context
+from loopwright.stages.person import require_person
 
 
 def unlatch(context: Context) -> Latch | None:

@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 
 from loopwright.evidence.verify import Verdict, verify_all, verify_run
-from loopwright.verbs.context import Context
+from loopwright.stages.context import Context
 
 
 def verify(context: Context, run: str | None) -> list[Verdict]:

@@ -12,7 +12,7 @@ from loopwright.kernel.process import Cancellation, wait_for_request
 from loopwright.plan.parse import read_plan_file
 from loopwright.runner.events import Listener
 from loopwright.runner.latch import read_latch
-from loopwright.verbs.context import Context
+from loopwright.stages.context import Context
 from loopwright.verbs.run import RunReport, RunRequest, run
 
 _LOOK_EVERY_S = 0.3

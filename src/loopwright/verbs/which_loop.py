@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from loopwright.errors import LoopRefused
-from loopwright.verbs.context import Context
-from loopwright.verbs.loop.control import store_of
+from loopwright.stages.context import Context
+from loopwright.stages.names import slug_of
+from loopwright.stages.stores import loops_of, workflows_of
 from loopwright.verbs.loop.look import resolve
-from loopwright.verbs.workflow.names import slug_of
-from loopwright.verbs.workflow.names import store_of as workflows_of
 
 
 def loop_named(context: Context, name: str) -> str:
     """An id, the start or the end of one, or the name of a workflow: then the loop that built it last."""
     # A part of an id comes last: a workflow may be named like one.
-    if name in store_of(context).ids() or not (context.layout.workflows / slug_of(name)).is_dir():
+    if name in loops_of(context).ids() or not (context.layout.workflows / slug_of(name)).is_dir():
         return resolve(context, name)
     slug = slug_of(name)
     with workflows_of(context).changing(slug) as opened:

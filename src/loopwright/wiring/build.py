@@ -13,7 +13,7 @@ from loopwright.sandbox.bubblewrap import Bubblewrap
 from loopwright.sandbox.landlock import Landlock
 from loopwright.sandbox.port import Isolation
 from loopwright.sandbox.unconfined import Unconfined
-from loopwright.verbs.context import Context
+from loopwright.stages.context import Context
 from loopwright.verbs.prompts import open_book
 from loopwright.wiring.agents import known_agents, open_agent
 from loopwright.wiring.place import find_place

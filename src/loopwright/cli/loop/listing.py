@@ -11,7 +11,7 @@ from loopwright.cli.language import told
 from loopwright.cli.loop.colors import COLORS
 from loopwright.cli.plain import in_workspace, place_of, say, say_json
 from loopwright.kernel.cells import one_line
-from loopwright.verbs.loop.glance import STATUSES, Summary, list_loops
+from loopwright.loop.listing import STATUSES, Summary, list_loops
 
 _EPILOG = """\b
 Examples:

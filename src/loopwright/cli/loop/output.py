@@ -19,7 +19,7 @@ from loopwright.loop.model import Budget, Completed, Decision, Held, Loop, Spent
 from loopwright.loop.projection import document_of, progress_of
 from loopwright.loop.rules import status_of
 from loopwright.loop.sentences import beside_the_work, hold_in_words, task_in_words, validation_in_words
-from loopwright.verbs.context import Context
+from loopwright.stages.context import Context
 from loopwright.verbs.loop.look import has_worker
 
 MARKS = {"pending": "·", "in_progress": "▶", "completed": "✓", "failed": "✗"}

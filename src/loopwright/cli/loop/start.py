@@ -17,8 +17,8 @@ from loopwright.kernel.files import shown
 from loopwright.kernel.process import Cancellation
 from loopwright.loop.model import Loop, Mode, Running
 from loopwright.loop.projection import document_of
-from loopwright.verbs.by_hand import works_by_hand
-from loopwright.verbs.context import Context
+from loopwright.stages.by_hand import works_by_hand
+from loopwright.stages.context import Context
 from loopwright.verbs.loop.background import start_detached
 from loopwright.verbs.loop.choice import set_mode
 from loopwright.verbs.loop.look import has_worker, resolve, show_loop

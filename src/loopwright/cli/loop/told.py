@@ -14,7 +14,7 @@ from loopwright.cli.options import put, say_json_line
 from loopwright.kernel.cells import one_line
 from loopwright.loop.log import Line
 from loopwright.loop.sentences import sentence
-from loopwright.verbs.context import Context
+from loopwright.stages.context import Context
 from loopwright.verbs.loop.follow import LOOK_EVERY_S, Follower, Seen
 
 

@@ -15,7 +15,7 @@ from loopwright.cli.run import stopping_on_signals
 from loopwright.kernel.process import Cancellation
 from loopwright.loop.model import Loop
 from loopwright.loop.projection import document_of
-from loopwright.verbs.context import Context
+from loopwright.stages.context import Context
 from loopwright.verbs.loop.follow import Follower, follow
 from loopwright.verbs.loop.look import resolve
 

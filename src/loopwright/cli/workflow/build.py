@@ -11,8 +11,8 @@ from loopwright.cli.options import context_of, in_workspace, say
 from loopwright.cli.run import stopping_on_signals
 from loopwright.cli.workflow.output import say_workflow
 from loopwright.errors import WorkflowRefused
+from loopwright.stages.names import slug_of
 from loopwright.verbs.workflow.build import BuildWish, prepare_build, prepare_from_review, slug_from
-from loopwright.verbs.workflow.names import slug_of
 
 _EPILOG = """\b
 Examples:

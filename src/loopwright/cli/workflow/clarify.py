@@ -12,10 +12,11 @@ from loopwright.cli.options import context_of, in_workspace, say, say_json
 from loopwright.cli.run import stopping_on_signals
 from loopwright.cli.workflow.output import say_workflow
 from loopwright.errors import WrongUsage
-from loopwright.verbs.context import Context
+from loopwright.stages.clarifying import Clarified, begin, take_round
+from loopwright.stages.context import Context
+from loopwright.stages.names import slug_of
+from loopwright.stages.stores import workflows_of
 from loopwright.verbs.workflow.answer import answer
-from loopwright.verbs.workflow.clarify import Clarified, begin, take_round
-from loopwright.verbs.workflow.names import slug_of, store_of
 
 _EPILOG = """\b
 Examples:
@@ -39,7 +40,7 @@ def command(
     """Make an idea clear enough to plan: one question a round, answered by a person."""
     context = context_of(project_root)
     text = sys.stdin.read() if idea == "-" else idea or ""
-    if not store_of(context).exists(slug_of(slug)) and not text.strip():
+    if not workflows_of(context).exists(slug_of(slug)) and not text.strip():
         raise WrongUsage("a new workflow needs an idea", hint=f'loopwright clarify {slug_of(slug)} --idea "…"')
     who = context.settings.values.agents.begun_by("clarifier") if agent is None else agent
     if who:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from loopwright.cli.lazy import load
-from loopwright.verbs.workflow.glance import Listed, list_workflows, stale
+from loopwright.workflow.listing import Listed, list_workflows, stale
 from loopwright.workspace.layout import Layout
 
 

@@ -10,7 +10,7 @@ from loopwright.cli.language import told
 from loopwright.cli.plain import in_workspace, place_of, say, say_json
 from loopwright.cli.workflow.listing import up_to_date
 from loopwright.kernel.escapes import neutralised
-from loopwright.verbs.loop.glance import list_loops
+from loopwright.loop.listing import list_loops
 from loopwright.verbs.overview import what_waits
 
 _SHOWN = 10

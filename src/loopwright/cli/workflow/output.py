@@ -6,7 +6,7 @@ from loopwright.agents.failover import takeover_in_words
 from loopwright.cli.language import told, words
 from loopwright.cli.plain import put, say, say_json
 from loopwright.cli.prices import price_note
-from loopwright.verbs.context import Context
+from loopwright.stages.context import Context
 from loopwright.verbs.workflow.look import FlightShown, Shown, show
 from loopwright.workflow.advice import wanted_transition
 from loopwright.workflow.blockers import Blocker

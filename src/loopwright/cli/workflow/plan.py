@@ -12,8 +12,8 @@ from loopwright.cli.run import stopping_on_signals
 from loopwright.cli.workflow.output import say_workflow
 from loopwright.errors import WrongUsage
 from loopwright.kernel.files import shown
-from loopwright.verbs.context import Context
-from loopwright.verbs.workflow.names import slug_of
+from loopwright.stages.context import Context
+from loopwright.stages.names import slug_of
 from loopwright.verbs.workflow.plan import PlanWish, plan, take_direct
 from loopwright.workflow.model import PlanRound
 from loopwright.workflow.package import PLAN_DOCUMENTS, SLICES

@@ -10,8 +10,8 @@ from loopwright.analysis.history import Progress
 from loopwright.analysis.input_files import InputFile
 from loopwright.analysis.preregistered import TASK_FILES
 from loopwright.kernel.git_history import open_history
+from loopwright.stages.context import Context
 from loopwright.verbs.analyze.record import Analysed, Asked, settle
-from loopwright.verbs.context import Context
 
 
 def analyze_board_history(

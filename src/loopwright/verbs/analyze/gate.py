@@ -5,7 +5,7 @@ from __future__ import annotations
 from loopwright.analysis.gate import Closed, Open, decide
 from loopwright.analysis.preregistered import current_digest
 from loopwright.analysis.store import AnalysisStore
-from loopwright.verbs.context import Context
+from loopwright.stages.context import Context
 
 
 def analyze_gate(context: Context) -> Open | Closed:

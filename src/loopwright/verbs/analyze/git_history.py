@@ -8,8 +8,8 @@ from pathlib import Path
 from loopwright.analysis.git_history import analyse_git_history
 from loopwright.analysis.history import Progress
 from loopwright.kernel.git_history import open_history
+from loopwright.stages.context import Context
 from loopwright.verbs.analyze.record import Analysed, Asked, settle
-from loopwright.verbs.context import Context
 
 
 def analyze_git_history(context: Context, asked: Asked, on_progress: Progress | None = None) -> Analysed:

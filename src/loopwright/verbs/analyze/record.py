@@ -15,7 +15,7 @@ from loopwright.analysis.store import AnalysisStore
 from loopwright.errors import WrongUsage
 from loopwright.kernel.clock import stamp
 from loopwright.kernel.files import shown
-from loopwright.verbs.context import Context
+from loopwright.stages.context import Context
 from loopwright.version import VERSION
 from loopwright.workspace.layout import Flavour, record_choice
 

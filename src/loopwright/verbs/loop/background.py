@@ -15,10 +15,11 @@ from loopwright.kernel.files import make_folder, shown
 from loopwright.loop import commands as c
 from loopwright.loop import log
 from loopwright.loop.events import WorkerArrived
-from loopwright.verbs.context import Context
-from loopwright.verbs.loop.control import actor, store_of
+from loopwright.stages.context import Context
+from loopwright.stages.loops.driving import driven_already
+from loopwright.stages.person import actor
+from loopwright.stages.stores import loops_of
 from loopwright.verbs.loop.look import has_worker
-from loopwright.verbs.loop.start import driven_already
 
 _LONGEST_S = 20.0
 
@@ -33,7 +34,7 @@ class Detached(msgspec.Struct, frozen=True):
 
 def start_detached(context: Context, loop_id: str) -> Detached:
     """Start it, and wait until it has taken the loop over."""
-    store = store_of(context)
+    store = loops_of(context)
     if has_worker(context, loop_id):
         raise driven_already(context, loop_id)
     context.prompts()

@@ -17,8 +17,9 @@ from loopwright.loop.projection import task_line
 from loopwright.loop.restore import restored_loop
 from loopwright.loop.store import LoopStore, read_head, refuse_the_future
 from loopwright.loop.task_list import tasks_in
-from loopwright.verbs.context import Context
-from loopwright.verbs.loop.control import actor, store_of
+from loopwright.stages.context import Context
+from loopwright.stages.person import actor
+from loopwright.stages.stores import loops_of
 from loopwright.verbs.loop.look import has_worker
 
 _STATUSES = ("created", "running", "paused", "completed", "failed")
@@ -38,7 +39,7 @@ class Checked(msgspec.Struct, frozen=True):
 
 def check_loops(context: Context, loop_id: str | None, *, fix: bool) -> list[Checked]:
     """One loop, or all."""
-    store = store_of(context)
+    store = loops_of(context)
     return [_check(context, store, name, fix=fix) for name in ([loop_id] if loop_id else store.ids())]
 
 

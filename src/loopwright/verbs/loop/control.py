@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import pwd
 import secrets
 import string
 
@@ -19,11 +17,12 @@ from loopwright.loop.choice import is_held_for_choice
 from loopwright.loop.events import LoopCreated
 from loopwright.loop.guidance import is_own_limit
 from loopwright.loop.model import Budget, Held, Hold, Holder, Loop, Mode, Running, Task
-from loopwright.loop.store import LoopStore
-from loopwright.verbs.context import Context
-from loopwright.verbs.loop.dead_worker import settle_after_a_dead_worker
-from loopwright.verbs.loop.words import fit, fit_words
-from loopwright.verbs.person import require_person
+from loopwright.stages.context import Context
+from loopwright.stages.loops.budgets import limits_for, task_limits_for
+from loopwright.stages.loops.dead_worker import settle_after_a_dead_worker
+from loopwright.stages.loops.words import fit, fit_words
+from loopwright.stages.person import actor, require_person
+from loopwright.stages.stores import loops_of
 from loopwright.workspace.layout import record_choice
 
 # What a person's resume lifts: their own pause, and what they were asked to look at.
@@ -65,7 +64,7 @@ def new_loop(context: Context, wish: Wish) -> Loop:
         tags=tuple(fit_words(context, "a tag", tag) for tag in wish.tags),
         priority=wish.priority,
         budget=limits_for(context, wish.budget),
-        task_budget=_task_budget(context, wish.task_budget),
+        task_budget=task_limits_for(context, wish.task_budget),
         workflow=wish.workflow,
     )
     now = stamp(context.clock())
@@ -80,7 +79,7 @@ def new_loop(context: Context, wish: Wish) -> Loop:
         )
         for number, text in enumerate(wish.tasks, start=1)
     )
-    return store_of(context).create(c.Create(wanted=wanted), actor(), *(c.AddTask(task=task) for task in tasks))
+    return loops_of(context).create(c.Create(wanted=wanted), actor(), *(c.AddTask(task=task) for task in tasks))
 
 
 def pause(context: Context, loop_id: str, *, revision: int | None = None) -> Loop:
@@ -100,7 +99,7 @@ def resume(
 ) -> Loop:
     """Lift what a person can lift; the budget's hold too, where there is room in it now."""
     require_person(context.environment, "loop resume")
-    with store_of(context).changing(loop_id, revision=revision) as opened:
+    with loops_of(context).changing(loop_id, revision=revision) as opened:
         before = opened.loop
         after = replace(before, budget=before.budget.but(budget), task_budget=before.task_budget.but(task_budget))
         lifts = _lifted(before, after, now := stamp(context.clock()))
@@ -166,45 +165,6 @@ def is_held(loop: Loop) -> bool:
     return isinstance(loop.phase, Held)
 
 
-def store_of(context: Context) -> LoopStore:
-    """The workspace's loops."""
-    return LoopStore(context.layout, context.clock)
-
-
-def actor() -> str:
-    """Who asks, by the name that the system knows."""
-    try:
-        return pwd.getpwuid(os.getuid()).pw_name
-    except KeyError:
-        return f"user {os.getuid()}"
-
-
 def _apply(context: Context, loop_id: str, command: c.Command, revision: int | None) -> Loop:
-    with store_of(context).changing(loop_id, revision=revision) as opened:
+    with loops_of(context).changing(loop_id, revision=revision) as opened:
         return opened.apply(command, actor()).loop
-
-
-def limits_for(context: Context, wished: Budget) -> Budget:
-    """What the settings say where nobody said otherwise; there 0 is no limit."""
-    said = context.settings.values.budget
-    usual = Budget(
-        usd=said.usd or None,
-        tokens=said.tokens or None,
-        wall_s=float(said.wall_s) or None,
-        turns=said.turns or None,
-        retries=said.retries or None,
-    )
-    return usual.but(wished)
-
-
-def _task_budget(context: Context, wished: Budget) -> Budget:
-    said = context.settings.values.budget
-    usual = Budget(
-        usd=said.task_usd or None,
-        tokens=said.task_tokens or None,
-        wall_s=float(said.task_wall_s) or None,
-        turns=said.task_turns or None,
-        iterations=said.task_iterations or None,
-        retries=said.task_retries or None,
-    )
-    return usual.but(wished)

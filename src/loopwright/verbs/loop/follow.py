@@ -14,9 +14,9 @@ from loopwright.loop import log
 from loopwright.loop.clocking import Clocked, clocked, clocked_now
 from loopwright.loop.events import ActionStarted
 from loopwright.loop.model import Loop
-from loopwright.verbs.context import Context
+from loopwright.stages.context import Context
+from loopwright.stages.stores import loops_of
 from loopwright.verbs.loop.agent_logs import Printed, Tail
-from loopwright.verbs.loop.control import store_of
 
 LOOK_EVERY_S = 0.2
 _RECENT = 100
@@ -42,7 +42,7 @@ class Follower:
         self._context = context
         self._loop_id = loop_id
         self._since = since
-        self._store = store_of(context)
+        self._store = loops_of(context)
         self._tail = Tail(context.layout, whole=whole_logs)
         self._offset = 0
         self._clocked = Clocked()

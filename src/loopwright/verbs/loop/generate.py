@@ -16,9 +16,10 @@ from loopwright.loop.desk import Desk
 from loopwright.loop.guidance import broke_down, is_own_limit, lifted_by
 from loopwright.loop.model import Hold, Holder, Loop, Task
 from loopwright.loop.store import LoopStore
-from loopwright.verbs.context import Context
-from loopwright.verbs.loop.control import actor, store_of
-from loopwright.verbs.loop.start import as_worker, desk_for, nobody
+from loopwright.stages.context import Context
+from loopwright.stages.loops.driving import as_worker, desk_for, nobody
+from loopwright.stages.person import actor
+from loopwright.stages.stores import loops_of
 
 
 class GenerateWish(msgspec.Struct, frozen=True, kw_only=True):
@@ -39,7 +40,7 @@ class Generated(msgspec.Struct, frozen=True):
 
 def generate_tasks(context: Context, loop_id: str, wish: GenerateWish, cancellation: Cancellation) -> Generated:
     """Ask once, within the loop's budget and in a sandbox, while nobody drives the loop."""
-    store = store_of(context)
+    store = loops_of(context)
     loop = store.load(loop_id)
     if not loop.description.strip() and not loop.tasks:
         raise LoopRefused(

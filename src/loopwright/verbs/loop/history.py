@@ -6,15 +6,15 @@ from collections.abc import Iterator
 
 from loopwright.kernel.process import Cancellation, wait_for_request
 from loopwright.loop import log
-from loopwright.verbs.context import Context
+from loopwright.stages.context import Context
+from loopwright.stages.stores import loops_of
 from loopwright.verbs.loop.agent_logs import Printed
-from loopwright.verbs.loop.control import store_of
 from loopwright.verbs.loop.follow import LOOK_EVERY_S, Follower
 
 
 def history(context: Context, loop_id: str, *, since: int = 0) -> Iterator[log.Line]:
     """The lines of the log behind a revision, oldest first."""
-    store = store_of(context)
+    store = loops_of(context)
     store.load(loop_id)
     return (line for _, line in log.lines(store.paths(loop_id).events) if line.revision > since)
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from loopwright.kernel.locks import is_held
 from loopwright.loop.model import Loop
-from loopwright.verbs.context import Context
-from loopwright.verbs.loop.control import store_of
+from loopwright.stages.context import Context
+from loopwright.stages.stores import loops_of
 
 
 def show_loop(context: Context, loop_id: str) -> Loop:
     """One loop, whole."""
-    return store_of(context).load(resolve(context, loop_id))
+    return loops_of(context).load(resolve(context, loop_id))
 
 
 def has_worker(context: Context, loop_id: str) -> bool:
@@ -20,7 +20,7 @@ def has_worker(context: Context, loop_id: str) -> bool:
 
 def resolve(context: Context, name: str) -> str:
     """The loop that is meant: an id, the end or the start of one."""
-    ids = store_of(context).ids()
+    ids = loops_of(context).ids()
     if name in ids:
         return name
     matching = [loop_id for loop_id in ids if loop_id.endswith(name) or loop_id.startswith(name)] if name else []

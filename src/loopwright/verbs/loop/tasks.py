@@ -15,10 +15,11 @@ from loopwright.kernel.files import shown
 from loopwright.loop import commands as c
 from loopwright.loop.model import Budget, Loop, Task, TaskMode
 from loopwright.loop.outside import NotTaken, tasks_of
-from loopwright.verbs.context import Context
-from loopwright.verbs.loop.control import NO_LIMITS, actor, store_of
-from loopwright.verbs.loop.words import fit, fit_bytes, fit_words
-from loopwright.verbs.person import require_person
+from loopwright.stages.context import Context
+from loopwright.stages.loops.words import fit, fit_bytes, fit_words
+from loopwright.stages.person import actor, require_person
+from loopwright.stages.stores import loops_of
+from loopwright.verbs.loop.control import NO_LIMITS
 
 _MOST_BYTES = 16 << 20
 
@@ -37,7 +38,7 @@ def add_task(context: Context, loop_id: str, wish: TaskWish, *, before: str | No
     """An item more, at the end or before another."""
     _require_person_for_a_budget(context, wish, "loop task add")
     description, tool = fit_words(context, "a task", wish.description or ""), fit(context, "the tool", wish.tool or "")
-    with store_of(context).changing(loop_id) as opened:
+    with loops_of(context).changing(loop_id) as opened:
         task = Task(
             id=_free_id(opened.loop),
             description=description,
@@ -57,7 +58,7 @@ def edit_task(context: Context, loop_id: str, task_id: str, wish: TaskWish) -> L
     _require_person_for_a_budget(context, wish, "loop task edit")
     description = None if wish.description is None else fit_words(context, "a task", wish.description)
     tool = fit(context, "the tool", wish.tool or "")
-    with store_of(context).changing(loop_id) as opened:
+    with loops_of(context).changing(loop_id) as opened:
         task = opened.loop.task(task_id)
         if task is None:
             # Refused, with the list of those that are there.
@@ -91,19 +92,19 @@ def _budget_commands(loop: Loop, task_id: str, wished: Budget) -> tuple[c.Comman
 
 def finish_task(context: Context, loop_id: str, task_id: str) -> Loop:
     """A person did it."""
-    with store_of(context).changing(loop_id) as opened:
+    with loops_of(context).changing(loop_id) as opened:
         return opened.apply(c.MarkTaskDone(task_id=task_id), actor()).loop
 
 
 def remove_task(context: Context, loop_id: str, task_id: str) -> Loop:
     """Take an item out."""
-    with store_of(context).changing(loop_id) as opened:
+    with loops_of(context).changing(loop_id) as opened:
         return opened.apply(c.RemoveTask(task_id=task_id), actor()).loop
 
 
 def order_tasks(context: Context, loop_id: str, task_ids: tuple[str, ...]) -> Loop:
     """In this order; those that are not named follow as they were."""
-    with store_of(context).changing(loop_id) as opened:
+    with loops_of(context).changing(loop_id) as opened:
         rest = tuple(task.id for task in opened.loop.tasks if task.id not in task_ids)
         return opened.apply(c.OrderTasks(task_ids=(*task_ids, *rest)), actor()).loop
 
@@ -111,7 +112,7 @@ def order_tasks(context: Context, loop_id: str, task_ids: tuple[str, ...]) -> Lo
 def import_tasks(context: Context, loop_id: str, source: Path) -> Loop:
     """Tasks from a file: one JSON a line, or a line of text for each. All of them or none."""
     lines = _lines(context, source)
-    with store_of(context).changing(loop_id) as opened:
+    with loops_of(context).changing(loop_id) as opened:
         known = {task.id for task in opened.loop.tasks}
         taken = known | {name for line in lines if isinstance(name := line.get("id"), str)}
         names = (name for number in range(1, 1_000_000) if (name := f"T-{number}") not in taken)

@@ -27,10 +27,11 @@ from loopwright.loop.model import Held, Loop, Running, Task
 from loopwright.loop.rules import status_of
 from loopwright.loop.sentences import hold_in_words
 from loopwright.sandbox import place
-from loopwright.verbs.context import Context
-from loopwright.verbs.loop.control import actor, store_of
+from loopwright.stages.context import Context
+from loopwright.stages.person import actor
+from loopwright.stages.stores import loops_of
+from loopwright.stages.upkeep.unfinished_loops import left_by_hand
 from loopwright.verbs.loop.look import has_worker
-from loopwright.verbs.loop.unfinished import left_by_hand
 
 NOTHING_OPEN = "no_open_turn"
 _LOOK_EVERY_S = 0.2
@@ -92,7 +93,7 @@ class ByHand(msgspec.Struct, frozen=True, kw_only=True):
 
 def open_turn(context: Context, loop_id: str) -> ByHand:
     """The turn that waits for somebody; `LoopRefused` says why there is none, and what moves on."""
-    loop = store_of(context).load(loop_id)
+    loop = loops_of(context).load(loop_id)
     found = _by_hand(context, loop)
     if found is None:
         raise _nothing_open(context, loop)
@@ -103,7 +104,7 @@ def await_turn(context: Context, loop_id: str, cancellation: Cancellation) -> By
     """The same, as soon as there is one; `LoopRefused` when none can come, None when somebody stops the waiting."""
     missing = 0
     while True:
-        loop = store_of(context).load(loop_id)
+        loop = loops_of(context).load(loop_id)
         if (found := _by_hand(context, loop)) is not None:
             return found
         missing = 0 if has_worker(context, loop_id) else missing + 1
@@ -141,7 +142,7 @@ def give_up(context: Context, loop_id: str, why: str) -> ByHand:
 
 def only_open_mailbox(context: Context) -> Path | None:
     """The mailbox of the one turn in this workspace that somebody takes by hand; None where it is not one."""
-    store = store_of(context)
+    store = loops_of(context)
     # Only what somebody drives: a thousand loops of old need not be read for it.
     driven = (store.load(name) for name in store.ids() if has_worker(context, name))
     found = [one for loop in driven if (one := _by_hand(context, loop)) is not None]
@@ -152,7 +153,7 @@ def _end(context: Context, found: ByHand, what: HandedIn, said: str) -> ByHand:
     if not interactive.hand_in(found.mailbox, what):
         raise _nothing_open(context, found.loop)
     # Who it was is on record: the mailbox does not say.
-    with store_of(context).changing(found.loop.loop_id) as opened:
+    with loops_of(context).changing(found.loop.loop_id) as opened:
         opened.apply(c.NoteProgress(text=said, by=found.opened.role), actor())
     return found
 

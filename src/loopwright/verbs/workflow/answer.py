@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from loopwright.errors import WorkflowRefused
-from loopwright.verbs.context import Context
+from loopwright.stages.building.outside_build import require_outside_build
+from loopwright.stages.clarifying import request_approval
+from loopwright.stages.context import Context
+from loopwright.stages.person import actor, require_person
+from loopwright.stages.stores import workflows_of
 from loopwright.verbs.loop.answer import answer as answer_loop
-from loopwright.verbs.loop.control import actor
-from loopwright.verbs.person import require_person
-from loopwright.verbs.workflow.clarify import request_approval
-from loopwright.verbs.workflow.names import store_of
-from loopwright.verbs.workflow.outside_build import require_outside_build
 from loopwright.workflow import commands as c
 from loopwright.workflow.documents.spec import Spec
 from loopwright.workflow.gather import SPEC
@@ -22,7 +21,7 @@ def answer(context: Context, slug: str, item: str, text: str) -> Workflow:
     """Record the answer; what was answered before is not overwritten without saying so."""
     require_person(context.environment, "answer")
     said = context.tools().redactor.clean(" ".join(text.split())).text
-    with store_of(context).changing(slug) as opened:
+    with workflows_of(context).changing(slug) as opened:
         require_outside_build(context, opened.workflow, "answer")
         if item.upper().startswith("D-"):
             _require_words(opened, item.upper(), said)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import msgspec
 
 from loopwright.errors import WorkflowRefused, WrongUsage
-from loopwright.verbs.context import Context
-from loopwright.verbs.loop.control import actor
-from loopwright.verbs.person import require_person
-from loopwright.verbs.workflow.built import built
-from loopwright.verbs.workflow.deliver import deliver
-from loopwright.verbs.workflow.names import store_of, transition_of
-from loopwright.verbs.workflow.outside_build import require_outside_build
+from loopwright.stages.building.built import built
+from loopwright.stages.building.outside_build import require_outside_build
+from loopwright.stages.context import Context
+from loopwright.stages.deliver import deliver
+from loopwright.stages.names import transition_of
+from loopwright.stages.person import actor, require_person
+from loopwright.stages.stores import workflows_of
 from loopwright.workflow import commands as c
 from loopwright.workflow.model import Key, Stage, Transition, Workflow
 from loopwright.workflow.rules import SCOPE_BLOCKED, Deliver
@@ -54,7 +54,7 @@ def consent(
     as_branch: bool = False,
 ) -> Consented:
     """The same for whoever may: a person, or what their policy allows."""
-    with store_of(context).changing(slug, revision=revision) as opened:
+    with workflows_of(context).changing(slug, revision=revision) as opened:
         require_outside_build(context, opened.workflow, "approve")
         seals = opened.facts().judges if transition.key is Key.BUILD else {}
         command = c.Approve(transition=transition, standing=opened.standing(), by=by, rationale=rationale, seals=seals)
@@ -107,7 +107,7 @@ def reject(context: Context, slug: str, origin: str, target: str, *, reason: str
     if not reason.strip():
         raise WrongUsage("a rejection needs a reason", hint="--reason says what should be different")
     transition = transition_of(origin, target)
-    with store_of(context).changing(slug) as opened:
+    with workflows_of(context).changing(slug) as opened:
         require_outside_build(context, opened.workflow, "reject")
         said = context.tools().redactor.clean(reason).text
         return opened.apply(c.Reject(transition=transition, reason=said, by=actor()), actor()).workflow

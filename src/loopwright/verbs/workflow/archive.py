@@ -11,12 +11,11 @@ from loopwright.errors import WorkflowRefused, WrongUsage
 from loopwright.kernel.digest import sha256
 from loopwright.kernel.files import read_plainly, remove_stale_temporaries
 from loopwright.kernel.locks import locked
-from loopwright.verbs.context import Context
-from loopwright.verbs.loop.control import actor
-from loopwright.verbs.person import require_person
-from loopwright.verbs.workflow.document_language import documents_of
-from loopwright.verbs.workflow.names import store_of
-from loopwright.verbs.workflow.settling import settle_archives
+from loopwright.stages.context import Context
+from loopwright.stages.document_language import documents_of
+from loopwright.stages.person import actor, require_person
+from loopwright.stages.settling import settle_archives
+from loopwright.stages.stores import workflows_of
 from loopwright.workflow import commands as c
 from loopwright.workflow.blockers import blocker
 from loopwright.workflow.candidate import candidate
@@ -59,7 +58,7 @@ def archive(context: Context, slug: str, wish: ArchiveWish) -> ArchiveReport:
     """Finish what was cut short → refuse or decide, under the lock of the specs → write."""
     require_person(context.environment, "archive")
     settle_archives(context, but=slug)
-    with store_of(context).changing(slug) as opened:
+    with workflows_of(context).changing(slug) as opened:
         if isinstance(opened.workflow.at, Archived):
             return _again(opened, opened.workflow.at)
         with locked(context.layout.lock(SPECS_LOCK)):

@@ -12,17 +12,17 @@ from loopwright.errors import Interrupted, LoopRefused, LoopwrightError, Workflo
 from loopwright.kernel.locks import try_lock
 from loopwright.kernel.process import Cancellation
 from loopwright.loop.model import Budget, Completed, Failed, Held, Holder, Loop
-from loopwright.verbs.context import Context
-from loopwright.verbs.loop.control import actor, limits_for
-from loopwright.verbs.person import require_person
+from loopwright.stages.clarifying import take_round
+from loopwright.stages.context import Context
+from loopwright.stages.loops.budgets import limits_for
+from loopwright.stages.person import actor, require_person
+from loopwright.stages.spending import Spending, loops_for, spent_on
+from loopwright.stages.stores import workflows_of
 from loopwright.verbs.workflow.approve import consent
 from loopwright.verbs.workflow.build import BuildWish, drive, prepare_build
-from loopwright.verbs.workflow.clarify import take_round
 from loopwright.verbs.workflow.look import Shown, show
-from loopwright.verbs.workflow.names import store_of
 from loopwright.verbs.workflow.plan import PlanWish, plan
 from loopwright.verbs.workflow.review import ReviewWish, review
-from loopwright.verbs.workflow.spending import Spending, loops_for, spent_on
 from loopwright.workflow import commands as c
 from loopwright.workflow.amounts import Limits
 from loopwright.workflow.flight import LANDED
@@ -68,7 +68,7 @@ def autopilot(context: Context, slug: str, flight: FlightPlan, tell: Tell, cance
 @contextmanager
 def _alone(context: Context, slug: str) -> Iterator[None]:
     """Two of them would spend twice what either may."""
-    if not store_of(context).exists(slug):
+    if not workflows_of(context).exists(slug):
         show(context, slug)  # says that there is none
     lock = try_lock(context.layout.lock(f"autopilot-{slug}"))
     if lock is None:
@@ -85,7 +85,7 @@ def _alone(context: Context, slug: str) -> Iterator[None]:
 
 def _take_off(context: Context, slug: str, flight: FlightPlan) -> None:
     limits = limits_for(context, flight.budget)
-    with store_of(context).changing(slug) as opened:
+    with workflows_of(context).changing(slug) as opened:
         before = spent_on(opened.workflow, loops_for(context, opened.workflow))
         allowed = Limits(
             usd=limits.usd, tokens=limits.tokens, wall_s=limits.wall_s, turns=limits.turns,
@@ -95,7 +95,7 @@ def _take_off(context: Context, slug: str, flight: FlightPlan) -> None:
 
 
 def _land(context: Context, slug: str, reason: str, said: str) -> None:
-    with store_of(context).changing(slug) as opened:
+    with workflows_of(context).changing(slug) as opened:
         opened.apply(c.EndFlight(reason=reason, said=context.tools().redactor.clean(said).text), BY)
 
 
@@ -134,7 +134,7 @@ def _clarify(context: Context, slug: str, flight: FlightPlan, tell: Tell, cancel
 def _work(
     context: Context, slug: str, stage: Stage, flight: FlightPlan, tell: Tell, cancellation: Cancellation
 ) -> None:
-    with store_of(context).changing(slug) as opened:
+    with workflows_of(context).changing(slug) as opened:
         opened.apply(c.FlyAt(phase=stage), BY)
     spending = Spending(context, slug)
     match stage:

@@ -13,19 +13,19 @@ from loopwright.kernel.process import Cancellation
 from loopwright.loop.desk import Ask
 from loopwright.loop.marks import FIX
 from loopwright.loop.model import DESLOP, LOOK, Completed, Created, Failed, Held, Holder, Loop
-from loopwright.verbs.context import Context
+from loopwright.stages.building.craft import SliceCraft
+from loopwright.stages.building.lanes import Lanes
+from loopwright.stages.building.on_base import Tell, control_on_base
+from loopwright.stages.context import Context
+from loopwright.stages.document_language import documents_of
+from loopwright.stages.loops.driving import start
+from loopwright.stages.names import slug_of
+from loopwright.stages.person import actor, require_person
+from loopwright.stages.stores import loops_of, workflows_of
 from loopwright.verbs.loop import control
 from loopwright.verbs.loop.answer import answer as answer_loop
-from loopwright.verbs.loop.control import actor
 from loopwright.verbs.loop.look import has_worker
-from loopwright.verbs.loop.start import start
 from loopwright.verbs.loop.tasks import TaskWish, add_task
-from loopwright.verbs.person import require_person
-from loopwright.verbs.workflow.craft import SliceCraft
-from loopwright.verbs.workflow.document_language import documents_of
-from loopwright.verbs.workflow.lanes import Lanes
-from loopwright.verbs.workflow.names import slug_of, store_of
-from loopwright.verbs.workflow.on_base import Tell, control_on_base
 from loopwright.workflow import audit, ledger, manifest
 from loopwright.workflow import commands as c
 from loopwright.workflow.documents import record
@@ -73,7 +73,7 @@ def prepare_build(context: Context, name: str, wish: BuildWish, tell: Tell, canc
     context.require_agents()
     slug = slug_from(name)
     base = _controlled(context, slug, tell, cancellation)
-    with store_of(context).changing(slug) as opened:
+    with workflows_of(context).changing(slug) as opened:
         _enter(opened, base)
         workflow, facts = opened.workflow, opened.facts()
         opened.write({MANIFEST: _manifest(context, workflow)}, "tool")
@@ -87,14 +87,14 @@ def prepare_build(context: Context, name: str, wish: BuildWish, tell: Tell, canc
         loop_id = _rework(context, workflow, wish)
     else:
         loop_id = _new_loop(context, workflow, facts, wish)
-    with store_of(context).changing(slug) as opened:
+    with workflows_of(context).changing(slug) as opened:
         opened.apply(c.DriveBuild(loop_id=loop_id, deslop=wish.deslop), actor())
     return loop_id
 
 
 def drive(context: Context, loop_id: str, cancellation: Cancellation, *, ask: Ask | None = None) -> Loop:
     """Drive any loop; one that builds a workflow by that workflow's craft, and with its record at the end."""
-    found = control.store_of(context).load(loop_id)
+    found = loops_of(context).load(loop_id)
     slug = found.workflow
     if slug is None:
         return start(context, loop_id, cancellation, ask=ask)
@@ -110,8 +110,8 @@ def drive(context: Context, loop_id: str, cancellation: Cancellation, *, ask: As
 
 def settle(context: Context, slug: str, loop_id: str) -> Workflow:
     """Write down what the build came to so far, and ask for the review where nothing blocks it."""
-    loop = control.store_of(context).load(loop_id)
-    with store_of(context).changing(slug) as opened:
+    loop = loops_of(context).load(loop_id)
+    with workflows_of(context).changing(slug) as opened:
         if not isinstance(opened.workflow.at, Building):
             return opened.workflow
         _take_decisions(opened, loop)
@@ -124,7 +124,7 @@ def settle(context: Context, slug: str, loop_id: str) -> Workflow:
 
 def _controlled(context: Context, slug: str, tell: Tell, cancellation: Cancellation) -> str:
     """The base may have moved since the plan was approved: what a check said of another one vouches for nothing."""
-    with store_of(context).changing(slug) as opened:
+    with workflows_of(context).changing(slug) as opened:
         is_consented = isinstance(opened.workflow.approval(Key.BUILD), Approved)
         is_planned = isinstance(opened.workflow.at, Planning)
     return control_on_base(context, slug, tell, cancellation) if is_planned and is_consented else ""
@@ -176,7 +176,7 @@ def _passes(context: Context, wish: BuildWish) -> int:
 
 def _going_on(context: Context, workflow: Workflow, loop_id: str, wish: BuildWish, unfinished: tuple[str, ...]) -> None:
     """A loop that is over goes on where building can still mend something."""
-    loop = control.store_of(context).load(loop_id)
+    loop = loops_of(context).load(loop_id)
     if has_worker(context, loop_id):
         return
     if isinstance(loop.phase, Held) and any(hold.holder is not Holder.DECISION for hold in loop.phase.holds):
@@ -198,7 +198,7 @@ def _going_on(context: Context, workflow: Workflow, loop_id: str, wish: BuildWis
 def _rework(context: Context, workflow: Workflow, wish: BuildWish) -> str:
     """The loop that built it goes on from what it has, with what the review asks for as a task."""
     loop_id = workflow.loops[-1]
-    before = control.store_of(context).load(loop_id)
+    before = loops_of(context).load(loop_id)
     more = before.iteration + 1 + _passes(context, wish)
     if not isinstance(before.phase, Completed | Failed):
         return loop_id
@@ -218,7 +218,7 @@ def prepare_from_review(context: Context, report: Path, wish: BuildWish, tell: T
             next_command="loopwright status SLUG names it",
         )
     slug = slug_of(report.resolve().parent.name)
-    with store_of(context).changing(slug) as opened:
+    with workflows_of(context).changing(slug) as opened:
         standing = opened.standing()
         rationale = opened.workflow.review.rationale if opened.workflow.review is not None else ""
         command = c.Approve(
@@ -241,7 +241,7 @@ def _take_decisions(opened: Opened, loop: Loop) -> None:
 
 def _tell_answers(context: Context, workflow: Workflow, loop_id: str) -> None:
     """Who answered and died before the loop heard of it has answered: the loop hears of it now."""
-    open_there = {one.id for one in control.store_of(context).load(loop_id).decisions if one.answer is None}
+    open_there = {one.id for one in loops_of(context).load(loop_id).decisions if one.answer is None}
     for one in workflow.decisions:
         if one.answer and one.id in open_there:
             answer_loop(context, loop_id, one.id, one.answer)

@@ -7,7 +7,7 @@ import msgspec
 from loopwright.errors import WrongUsage
 from loopwright.kernel.files import make_folder, shown, write_durably
 from loopwright.kernel.ids import is_identifier
-from loopwright.verbs.context import Context
+from loopwright.stages.context import Context
 from loopwright.workspace.layout import record_choice
 
 _MOST = 1 << 20

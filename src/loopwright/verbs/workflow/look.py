@@ -13,11 +13,11 @@ from loopwright.errors import LoopwrightError
 from loopwright.kernel.locks import is_held
 from loopwright.loop.guidance import way_on
 from loopwright.loop.model import Held, Loop, Spent
-from loopwright.verbs.context import Context
+from loopwright.stages.context import Context
+from loopwright.stages.deliver import finish
+from loopwright.stages.spending import loops_for, spent_on, takeovers_of
+from loopwright.stages.stores import workflows_of
 from loopwright.verbs.loop.look import has_worker
-from loopwright.verbs.workflow.deliver import finish
-from loopwright.verbs.workflow.names import store_of
-from loopwright.verbs.workflow.spending import loops_for, spent_on, takeovers_of
 from loopwright.workflow.advice import Link, authorizations, evidence_chain, next_command, what_blocks
 from loopwright.workflow.amounts import Amounts
 from loopwright.workflow.audit import audited
@@ -105,7 +105,7 @@ class Shown(msgspec.Struct, frozen=True):
 
 def show(context: Context, slug: str) -> Shown:
     """One workflow, as it stands now; a delivery that died on its way is finished first."""
-    with store_of(context).changing(slug) as opened:
+    with workflows_of(context).changing(slug) as opened:
         finish(context, slug)
         workflow, facts, standing = opened.workflow, opened.facts(), opened.standing()
     loops = loops_for(context, workflow)

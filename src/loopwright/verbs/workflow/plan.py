@@ -12,15 +12,15 @@ from loopwright.agents.port import Role
 from loopwright.errors import WorkflowRefused, WrongUsage
 from loopwright.kernel.files import read_plainly, shown
 from loopwright.kernel.process import Cancellation
-from loopwright.verbs.context import Context
-from loopwright.verbs.loop.control import actor
-from loopwright.verbs.person import require_person
-from loopwright.verbs.workflow.asking import Wanted, ask_agent
-from loopwright.verbs.workflow.clarify import begin
-from loopwright.verbs.workflow.document_language import documents_of
-from loopwright.verbs.workflow.names import slug_of, store_of
-from loopwright.verbs.workflow.on_base import control_on_base
-from loopwright.verbs.workflow.spending import Spending
+from loopwright.stages.asking import Wanted, ask_agent
+from loopwright.stages.building.on_base import control_on_base
+from loopwright.stages.clarifying import begin
+from loopwright.stages.context import Context
+from loopwright.stages.document_language import documents_of
+from loopwright.stages.names import slug_of
+from loopwright.stages.person import actor, require_person
+from loopwright.stages.spending import Spending
+from loopwright.stages.stores import workflows_of
 from loopwright.workflow import commands as c
 from loopwright.workflow import composing
 from loopwright.workflow.delta.compose import composed
@@ -100,7 +100,7 @@ def take_direct(context: Context, name: str, source: Path) -> Workflow:
     except NotAPage as problem:
         raise WrongUsage(f"{shown(source)}: {problem}", hint="correct it; nothing was changed") from problem
     slug = begin(context, name, spec.page.text_of("Intent"), None).slug
-    with store_of(context).changing(slug) as opened:
+    with workflows_of(context).changing(slug) as opened:
         opened.write({SPEC: data}, actor())
         opened.apply(c.GiveSpec(source=shown(source), by=actor()), actor())
         standing = opened.standing()
@@ -128,14 +128,14 @@ def plan(context: Context, name: str, wish: PlanWish, tell: Tell, cancellation: 
         _write_skeletons(context, slug, tell)
     _tell_rivals(context, slug, _compose(context, slug, said), tell)
     control_on_base(context, slug, tell, cancellation)
-    with store_of(context).changing(slug) as opened:
+    with workflows_of(context).changing(slug) as opened:
         opened.apply(c.RequestApproval(transition=Transition.PLAN_BUILD, standing=opened.standing()), "tool")
         return opened.workflow
 
 
 def _is_changed_under_the_build(context: Context, slug: str) -> bool:
     """Whether a person changed the plan while it is built: then what follows from it has to be made anew."""
-    with store_of(context).changing(slug) as opened:
+    with workflows_of(context).changing(slug) as opened:
         approval = opened.workflow.approval(Key.BUILD)
         changed = isinstance(approval, Used) and void_parts(approval, opened.standing())
         return isinstance(opened.workflow.at, Building) and bool(changed)
@@ -150,7 +150,7 @@ def _is_planned(context: Context, slug: str, wish: PlanWish) -> bool:
 
     What an agent left incomplete, or a critic sent back, it goes on with; what a person began they go on with.
     """
-    with store_of(context).changing(slug) as opened:
+    with workflows_of(context).changing(slug) as opened:
         codes = [one.code for one in opened.standing().readiness.build]
         is_theirs = bool(opened.workflow.plan_rounds and _by_hand(opened))
         if is_theirs and any(code.startswith(_INCOMPLETE) for code in codes):
@@ -162,7 +162,7 @@ def _is_planned(context: Context, slug: str, wish: PlanWish) -> bool:
 
 def _lacks_only_reviews(context: Context, slug: str) -> bool:
     """Whether there is a whole plan that nobody has looked at as it is: reviewers are asked, and no planner."""
-    with store_of(context).changing(slug) as opened:
+    with workflows_of(context).changing(slug) as opened:
         codes = {one.code for one in opened.standing().readiness.build if one.code.startswith(_FOR_A_PLANNER)}
         # What reviewers said of an earlier one does not count against what a person made of it.
         old = {code for code in codes if _by_hand(opened) and not code.startswith(_INCOMPLETE)}
@@ -191,12 +191,12 @@ def _changed(context: Context, slug: str, tell: Tell, cancellation: Cancellation
     tell(f"{slug} is being built: nobody plans it anew, what you changed is composed and run on the base")
     _tell_rivals(context, slug, _compose(context, slug, digests_of(context.layout)), tell)
     control_on_base(context, slug, tell, cancellation)
-    with store_of(context).changing(slug) as opened:
+    with workflows_of(context).changing(slug) as opened:
         return opened.workflow
 
 
 def _enter(context: Context, slug: str) -> None:
-    with store_of(context).changing(slug) as opened:
+    with workflows_of(context).changing(slug) as opened:
         match opened.workflow.at:
             case Planning():
                 return
@@ -222,7 +222,7 @@ def _rounds(context: Context, slug: str, wish: PlanWish, said: Specs, tell: Tell
             tell(f"round {number}: the plan is there, and not everybody has looked at it as it is")
         else:
             tell(f"round {number}: the planner works")
-            with store_of(context).changing(slug) as opened:
+            with workflows_of(context).changing(slug) as opened:
                 names = ", ".join(shown(opened.paths.document(name)) for name in _by_hand(opened))
             if names:
                 tell(f"note: the planner writes anew what somebody wrote into {names}")
@@ -231,7 +231,7 @@ def _rounds(context: Context, slug: str, wish: PlanWish, said: Specs, tell: Tell
             _compose(context, slug, said)
         if reviewed:
             _reviewed(context, slug, wish, tell, cancellation)
-        with store_of(context).changing(slug) as opened:
+        with workflows_of(context).changing(slug) as opened:
             taken = opened.workflow.plan_rounds[-1]
         # A person may ask for more where nobody objects, and for an end where somebody does.
         remark = wish.ask(taken) if wish.ask is not None and number < wish.max_rounds else None
@@ -243,7 +243,7 @@ def _rounds(context: Context, slug: str, wish: PlanWish, said: Specs, tell: Tell
 
 def _reviewed(context: Context, slug: str, wish: PlanWish, tell: Tell, cancellation: Cancellation) -> None:
     """What architect and critic say of the plan, each on record at once: who comes later finds it."""
-    with store_of(context).changing(slug) as opened:
+    with workflows_of(context).changing(slug) as opened:
         workflow, seen = opened.workflow, opened.facts().planned_parts
         names = ("spec.md", *PLAN_DOCUMENTS.values(), CHANGE_DOCUMENTS["design"], "change/slices.json")
         text = "\n\n".join((opened.read(name) or b"").decode("utf-8", "replace") for name in names)
@@ -271,7 +271,7 @@ def _reviewed(context: Context, slug: str, wish: PlanWish, tell: Tell, cancellat
 
 def _sent_back(context: Context, slug: str, *, anyway: bool = False) -> str:
     """What the planner is told of a plan that a critic did not approve, in this run or in one before."""
-    with store_of(context).changing(slug) as opened:
+    with workflows_of(context).changing(slug) as opened:
         last = _last_round(opened)
         if not anyway and (last is None or last.critic in (None, "approve")):
             return ""
@@ -296,7 +296,7 @@ def _notes_of(opened: Opened, taken: PlanRound, who: Role) -> str | None:
 
 def _taken_over(context: Context, slug: str) -> str:
     """What another tool planned before this was taken over, for the first planner here: it may hold, or not."""
-    with store_of(context).changing(slug) as opened:
+    with workflows_of(context).changing(slug) as opened:
         workflow = opened.workflow
         if workflow.origin is None or workflow.plan_rounds:
             return ""
@@ -308,7 +308,7 @@ def _taken_over(context: Context, slug: str) -> str:
 
 def _planned(context: Context, slug: str, wish: PlanWish, notes: str, tell: Tell, cancellation: Cancellation) -> None:
     """What the planner writes, on record at once: a turn that was paid for is never asked for again."""
-    with store_of(context).changing(slug) as opened:
+    with workflows_of(context).changing(slug) as opened:
         workflow, spec = opened.workflow, _spec(opened)
     domains = spec.domains
     prompt = context.prompts().prompt(
@@ -320,7 +320,7 @@ def _planned(context: Context, slug: str, wish: PlanWish, notes: str, tell: Tell
     )
     wanted = _wanted(context, workflow, wish, Role.PLANNER, prompt, tell)
     said = ask_agent(context, wanted, PlanReply, cancellation, lambda reply: wrong_with(reply, domains))
-    with store_of(context).changing(workflow.slug) as opened:
+    with workflows_of(context).changing(workflow.slug) as opened:
         pages = drafted(workflow.slug, said.reply, domains, f"spec.md, by {said.by}", documents_of(context))
         opened.write(pages, said.by or "tool")
         last = _last_round(opened)
@@ -341,14 +341,14 @@ def _wanted(context: Context, workflow: Workflow, wish: PlanWish, role: Role, pr
 
 def _record(context: Context, slug: str, taken: PlanRound, who: Role, said: PlanOpinion) -> None:
     page = f"# {who.value}: {said.verdict}\n\n{said.notes}\n".encode()
-    with store_of(context).changing(slug) as opened:
+    with workflows_of(context).changing(slug) as opened:
         opened.write({_page_of(taken.number, who): page}, "tool")
         opened.apply(c.TakePlanRound(round=taken), "tool")
 
 
 def _write_skeletons(context: Context, slug: str, tell: Tell) -> None:
     """Only what is not there yet: whatever a person wrote stays."""
-    with store_of(context).changing(slug) as opened:
+    with workflows_of(context).changing(slug) as opened:
         spec = _spec(opened)
         for wrong in filter(None, map(domain_problem, spec.domains)):
             tell(f"note: {wrong}; correct it in {opened.facts().spec_path}")
@@ -363,7 +363,7 @@ def _write_skeletons(context: Context, slug: str, tell: Tell) -> None:
 
 def _compose(context: Context, slug: str, said: Specs) -> list[Delta]:
     """What follows from spec, slices and deltas; a file that somebody made theirs is left alone."""
-    with store_of(context).changing(slug) as opened:
+    with workflows_of(context).changing(slug) as opened:
         facts, spec, say = opened.facts(), _spec(opened), documents_of(context)
         deltas = _deltas(opened, tuple(facts.deltas))
         pages: dict[str, bytes] = {CHANGE_DOCUMENTS["spec_delta"]: composed(opened.workflow.change_id, deltas, say)}
@@ -388,7 +388,7 @@ def _compose(context: Context, slug: str, said: Specs) -> list[Delta]:
 
 def _tell_rivals(context: Context, slug: str, deltas: list[Delta], tell: Tell) -> None:
     """Other active changes that touch the same are no reason to stop yet; who plans should know."""
-    with store_of(context).changing(slug) as opened:
+    with workflows_of(context).changing(slug) as opened:
         change_id = opened.workflow.change_id
     for other, conflicts in rivals_of(context.layout, change_id, {one.domain: one for one in deltas}).items():
         names = ", ".join(f"'{one.requirement}'" for one in conflicts[:3])

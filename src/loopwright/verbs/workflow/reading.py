@@ -6,8 +6,8 @@ from pathlib import Path
 
 from loopwright.errors import WorkflowRefused
 from loopwright.kernel.files import read_head
-from loopwright.verbs.context import Context
-from loopwright.verbs.workflow.names import slug_of
+from loopwright.stages.context import Context
+from loopwright.stages.names import slug_of
 from loopwright.workflow.gather import MANIFEST
 from loopwright.workflow.manifest import BadManifest, Row, read_manifest
 

@@ -18,18 +18,18 @@ from loopwright.kernel.files import make_folder, write_durably
 from loopwright.kernel.process import Cancellation
 from loopwright.reflection.risk import RiskVerdict, evaluate_risk_floor
 from loopwright.reflection.store import read_shelf
-from loopwright.verbs.by_hand import require_a_program
-from loopwright.verbs.context import Context
-from loopwright.verbs.loop.control import actor
-from loopwright.verbs.person import require_person
-from loopwright.verbs.risk import rules_of
+from loopwright.stages.asking import Wanted, ask_agent
+from loopwright.stages.building.built import Built, built
+from loopwright.stages.by_hand import require_a_program
+from loopwright.stages.context import Context
+from loopwright.stages.document_language import documents_of
+from loopwright.stages.independence import barred_from_review, builder_behind, doer_behind
+from loopwright.stages.names import slug_of
+from loopwright.stages.person import actor, require_person
+from loopwright.stages.reflecting import rules_of
+from loopwright.stages.spending import Spending
+from loopwright.stages.stores import workflows_of
 from loopwright.verbs.verify import verify
-from loopwright.verbs.workflow.asking import Wanted, ask_agent
-from loopwright.verbs.workflow.built import Built, built
-from loopwright.verbs.workflow.document_language import documents_of
-from loopwright.verbs.workflow.independence import barred_from_review, builder_behind, doer_behind
-from loopwright.verbs.workflow.names import slug_of, store_of
-from loopwright.verbs.workflow.spending import Spending
 from loopwright.workflow import commands as c
 from loopwright.workflow.documents.record import NAME as RECORD
 from loopwright.workflow.documents.record import Record
@@ -91,7 +91,7 @@ def review(context: Context, name: str, wish: ReviewWish, tell: Tell, cancellati
     """Enter → what a machine sees → reviewers by the risk floor → verdict, report, and what comes next."""
     slug = _slug(name)
     context.require_agents()  # before anything is entered
-    with store_of(context).changing(slug) as opened:
+    with workflows_of(context).changing(slug) as opened:
         _enter(opened)
         workflow, facts, standing = opened.workflow, opened.facts(), opened.standing()
     verified = workflow.verification
@@ -239,7 +239,7 @@ def _ask(
     who = wish.reviewer if who in builders else who
     said = {"prompt": prompt, "patch": sha256(work.since_commit), "reviewer": who}
     shown = digest_of(said | {name: sha256(data) for name, data in letters.items()})
-    with store_of(context).changing(workflow.slug) as opened:
+    with workflows_of(context).changing(workflow.slug) as opened:
         before = heard_before(_kept(opened, _SUPPORT[role]), kind, shown)
     if before is not None:
         tell(f"the {role.value} {before[1]} has looked at it as it is")
@@ -260,7 +260,7 @@ def _ask(
         if problem.reason not in _CANT_LOOK:
             return _Heard(failed=problem.message)
         raise _nobody_looked(workflow.slug, wish.reviewer, who, problem) from problem
-    with store_of(context).changing(workflow.slug) as opened:
+    with workflows_of(context).changing(workflow.slug) as opened:
         opened.write({_SUPPORT[role]: heard(found.reply, found.by, shown)}, found.by)
     return _Heard(found.reply, found.by)
 
@@ -291,7 +291,7 @@ def _nobody_looked(slug: str, reviewer: str, asked: str, problem: AgentFailed) -
 
 def _builders(context: Context, workflow: Workflow) -> frozenset[str]:
     """Whoever built any part of it can't stand in for who reviews it."""
-    with store_of(context).changing(workflow.slug) as opened:
+    with workflows_of(context).changing(workflow.slug) as opened:
         record = opened.facts().record
     return barred_from_review(context, record) if isinstance(record, Record) else frozenset()
 
@@ -364,7 +364,7 @@ def _settle(
     skipped = "; ".join(outcome.notes) or "it was not asked for"
     runs = sorted({run.run_id for run in verified.checks.values()})
     changed = json.dumps({"tree": verified.tree, "files": list(verified.files)}, ensure_ascii=False, indent=2) + "\n"
-    with store_of(context).changing(slug) as opened:
+    with workflows_of(context).changing(slug) as opened:
         pages = {
             "review-report.md": report(
                 slug, found, outcome, {"input": [RECORD], "evidence": runs}, opened.now, documents_of(context)

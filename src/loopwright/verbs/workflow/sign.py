@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from loopwright.errors import WorkflowRefused
-from loopwright.verbs.context import Context
-from loopwright.verbs.loop.control import actor
-from loopwright.verbs.person import require_person
-from loopwright.verbs.workflow.names import store_of
-from loopwright.verbs.workflow.outside_build import require_outside_build
+from loopwright.stages.building.outside_build import require_outside_build
+from loopwright.stages.context import Context
+from loopwright.stages.person import actor, require_person
+from loopwright.stages.stores import workflows_of
 from loopwright.workflow import commands as c
 from loopwright.workflow.audit import immune_digest
 from loopwright.workflow.model import Signature, Workflow
@@ -19,7 +18,7 @@ def sign(context: Context, slug: str, what: str, *, note: str = "") -> Workflow:
     """For the content that is there now and no other."""
     require_person(context.environment, "sign")
     said = context.tools().redactor.clean(note).text
-    with store_of(context).changing(slug) as opened:
+    with workflows_of(context).changing(slug) as opened:
         require_outside_build(context, opened.workflow, "sign")
         name, digest = _subject(opened, what)
         signature = Signature(what=name, digest=digest, by=actor(), at=opened.now, note=said)

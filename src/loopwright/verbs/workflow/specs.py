@@ -8,8 +8,8 @@ from typing import Any, Literal
 import msgspec
 
 from loopwright.errors import WorkflowRefused
-from loopwright.verbs.context import Context
-from loopwright.verbs.workflow.settling import settle_archives
+from loopwright.stages.context import Context
+from loopwright.stages.settling import settle_archives
 from loopwright.workflow.delta.model import LivingSpec, Requirement, Unreadable
 from loopwright.workflow.living import domains_of, living_of
 from loopwright.workflow.spec_checks import Proof, SpecChecks, read_checks

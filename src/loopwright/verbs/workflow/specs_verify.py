@@ -8,8 +8,8 @@ import msgspec
 from msgspec.structs import replace
 
 from loopwright.kernel.process import Cancellation
-from loopwright.verbs.context import Context
-from loopwright.verbs.workflow.checking import run_checks
+from loopwright.stages.building.checking import run_checks
+from loopwright.stages.context import Context
 from loopwright.verbs.workflow.specs import Domain, Promise, list_domains, show_domain
 from loopwright.workflow.model import CheckRun
 from loopwright.workflow.slices import Check

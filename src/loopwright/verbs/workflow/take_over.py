@@ -18,12 +18,13 @@ from loopwright.errors import LoopwrightError, WrongUsage
 from loopwright.kernel.digest import sha256
 from loopwright.kernel.files import read_plainly, shown
 from loopwright.redaction.redactor import Redactor
-from loopwright.verbs.context import Context
-from loopwright.verbs.loop.control import actor
-from loopwright.verbs.workflow.clarify import profile_of
-from loopwright.verbs.workflow.names import slug_of, store_of
-from loopwright.verbs.workflow.take_over_files import take_loose
-from loopwright.verbs.workflow.take_over_loops import take_loops
+from loopwright.stages.clarifying import profile_of
+from loopwright.stages.context import Context
+from loopwright.stages.names import slug_of
+from loopwright.stages.person import actor
+from loopwright.stages.stores import workflows_of
+from loopwright.stages.takeover.files import take_loose
+from loopwright.stages.takeover.loops import take_loops
 from loopwright.workflow import commands as c
 from loopwright.workflow.documents.page import MOST_BYTES
 from loopwright.workflow.model import Origin
@@ -86,7 +87,7 @@ def take_over(context: Context, wish: Wish) -> TakenOver:
     _require_known(wish.renames, found)
     if not wish.dry_run:
         record_choice(context.layout)
-    store = store_of(context)
+    store = workflows_of(context)
     here = {slug: store.origin_of(slug) for slug in store.slugs() if store.exists(slug)}
     taking = _Taking(context, wish, top, store, context.tools().redactor, here, {})
     rows = [row for candidate in found.candidates for row in _take(taking, candidate)]

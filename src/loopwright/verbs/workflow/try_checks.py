@@ -9,9 +9,10 @@ import msgspec
 from loopwright.errors import WorkflowRefused
 from loopwright.evidence.model import StepRecord
 from loopwright.kernel.process import Cancellation
-from loopwright.verbs.context import Context
-from loopwright.verbs.workflow.checking import Checked, run_checks
-from loopwright.verbs.workflow.names import slug_of, store_of
+from loopwright.stages.building.checking import Checked, run_checks
+from loopwright.stages.context import Context
+from loopwright.stages.names import slug_of
+from loopwright.stages.stores import workflows_of
 from loopwright.workflow.slices import Check, Slices
 
 _MOST_SAID = 1500
@@ -45,7 +46,7 @@ class TriedChecks(msgspec.Struct, frozen=True):
 def try_checks(context: Context, name: str, cancellation: Cancellation) -> TriedChecks:
     """Every check that is not hidden, in a fresh sandbox of the project as it is now."""
     slug = slug_of(name)
-    with store_of(context).changing(slug) as opened:
+    with workflows_of(context).changing(slug) as opened:
         slices = opened.facts().slices
     checks = slices.checks if isinstance(slices, Slices) else ()
     shown = tuple(check for check in checks if not check.hidden)

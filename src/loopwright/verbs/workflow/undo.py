@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from loopwright.errors import WorkflowRefused
 from loopwright.kernel.locks import locked
-from loopwright.verbs.context import Context
-from loopwright.verbs.loop.control import actor
-from loopwright.verbs.person import require_person
-from loopwright.verbs.workflow import deliver
+from loopwright.stages import deliver
+from loopwright.stages.context import Context
+from loopwright.stages.person import actor, require_person
+from loopwright.stages.stores import workflows_of
 from loopwright.verbs.workflow.approve import Consented
-from loopwright.verbs.workflow.names import store_of
 from loopwright.workflow import commands as c
 from loopwright.workflow.model import Archived, Done
 from loopwright.workflow.store import SPECS_LOCK
@@ -18,7 +17,7 @@ from loopwright.workflow.store import SPECS_LOCK
 def undo(context: Context, slug: str) -> Consented:
     """The files, or the branch, as they were before; then the journal says so."""
     require_person(context.environment, "undo")
-    with store_of(context).changing(slug) as opened:
+    with workflows_of(context).changing(slug) as opened:
         at = opened.workflow.at
         delivery = at.delivery if isinstance(at, Done | Archived) else None
         if delivery is None:

@@ -23,7 +23,7 @@ from loopwright.kernel.cells import one_line
 from loopwright.kernel.process import Cancellation
 from loopwright.loop.choice import awaits_choice, legal_actions
 from loopwright.loop.model import Action, Held, Loop
-from loopwright.verbs.context import Context
+from loopwright.stages.context import Context
 from loopwright.verbs.loop.background import start_detached
 from loopwright.verbs.loop.choice import choose
 from loopwright.verbs.loop.control import pause, resume, stop

@@ -1,0 +1,147 @@
+"""Runs a plan's checks as a run of the tool's own, in a fresh sandbox, with evidence."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from loopwright.errors import Interrupted, WorkflowRefused
+from loopwright.evidence.model import Evidence, StepRecord
+from loopwright.evidence.store import Origin
+from loopwright.kernel import codec
+from loopwright.kernel.files import remove_tree
+from loopwright.kernel.process import Cancellation
+from loopwright.runner.events import Emitter, ignore
+from loopwright.runner.order import Observer, Order
+from loopwright.runner.run_plan import Finished, run_plan
+from loopwright.sandbox.open import Sandbox, Wanted
+from loopwright.stages.context import Context
+from loopwright.workflow.model import CheckRun
+from loopwright.workflow.slices import Check
+
+_FAILS_THE_RUN = ("STEP_FAILED",)
+
+
+class Checked(msgspec.Struct, frozen=True):
+    """What each check came to, on which tree."""
+
+    evidence: Evidence
+    runs: dict[str, CheckRun]
+
+
+def run_checks(
+    context: Context,
+    slug: str,
+    checks: tuple[Check, ...],
+    *,
+    name: str,
+    sandbox: Wanted,
+    cancellation: Cancellation,
+    observer: Observer | None = None,
+) -> Checked:
+    """All of them, also past a failure, so that all failures are known."""
+    order = Order(
+        plan_name=f"the checks of {slug}",
+        plan=_plan(slug, checks),
+        room=context.room_for(sandbox),
+        environment=context.step_environment(),
+        origin=Origin(workflow=slug),
+        run_id=f"{slug}-{name}",
+        observer=observer or Hidden(hidden_folder(context, slug), checks),
+    )
+    finished = run_plan(order, context.tools(), Emitter(ignore), cancellation)
+    if cancellation.reason is not None:
+        raise Interrupted(cancellation.reason, hint="the same command again goes on")
+    _require_that_it_ran(slug, finished)
+    return Checked(finished.evidence, check_runs(finished.evidence, checks))
+
+
+def hidden_folder(context: Context, slug: str) -> Path:
+    """Where the files of hidden checks are kept."""
+    return context.layout.workflow(slug).folder / "hidden"
+
+
+def check_runs(evidence: Evidence, checks: tuple[Check, ...]) -> dict[str, CheckRun]:
+    """What a run says about each check, and on which tree."""
+    tree = evidence.base.tree if evidence.base is not None else ""
+    steps = {step.id: step for step in evidence.steps}
+    return {check.id: _run(evidence.run_id, steps.get(check.id), tree, check.digest) for check in checks}
+
+
+def _run(run_id: str, step: StepRecord | None, tree: str, digest: str) -> CheckRun:
+    codes = [command.exit_code for command in step.commands] if step is not None else []
+    passed = step is not None and step.outcome == "passed"
+    last = codes[-1] if codes else None
+    return CheckRun(run_id=run_id, passed=passed, exit_code=last, tree=tree, digest=digest)
+
+
+def _plan(slug: str, checks: tuple[Check, ...]) -> bytes:
+    return codec.to_yaml({"new_plan": {"unified_goal": f"the checks of {slug}", "steps": list(steps_of(checks))}})
+
+
+def steps_of(checks: tuple[Check, ...]) -> Iterator[dict[str, object]]:
+    """Each check as a step of a plan."""
+    for check in checks:
+        yield {
+            "id": check.id,
+            "action": f"check {check.id}",
+            "commands": [check.command],
+            **({"cwd": check.cwd} if check.cwd else {}),
+            **({"timeout_s": check.timeout_s} if check.timeout_s else {}),
+            **({"network": True} if check.network else {}),
+        }
+
+
+def _require_that_it_ran(slug: str, finished: Finished) -> None:
+    """That a check fails is an answer; that it could not be run is none."""
+    failure = finished.failure
+    if failure is None or failure.code in _FAILS_THE_RUN:
+        return
+    raise WorkflowRefused(
+        "verification_impossible",
+        f"the checks of {slug} could not be run: {failure.code}: {failure.message.text}",
+        next_command=failure.hint or f"loopwright status {slug}",
+    )
+
+
+class Hidden:
+    """Puts the files of hidden checks in place, for the time that they are needed and where no agent is."""
+
+    def __init__(self, source: Path, checks: tuple[Check, ...]) -> None:
+        self._source = source
+        self._needed = any(check.hidden for check in checks)
+
+    def before_steps(self, sandbox: Sandbox) -> None:
+        """Copy them over what is there: a file of the same name that the work made does not count."""
+        if not self._needed or not self._source.is_dir():
+            return
+        repo = sandbox.place.repo
+        for name in self.names():
+            # A link on the way would lead our own hand out of the sandbox.
+            _clear_the_way(repo, repo / name)
+            (repo / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(self._source / name, repo / name, follow_symlinks=False)
+
+    def names(self) -> tuple[str, ...]:
+        """The files, as they lie in the project."""
+        if not self._needed:
+            return ()
+        found = (path for path in self._source.rglob("*") if path.is_symlink() or not path.is_dir())
+        return tuple(sorted(str(path.relative_to(self._source)) for path in found))
+
+    def after_steps(self, sandbox: Sandbox) -> None:
+        """The sandbox goes, and they with it."""
+
+
+def _clear_the_way(top: Path, target: Path) -> None:
+    """Nothing stands where the file goes, and every folder above it is a folder."""
+    for place in [*(parent for parent in reversed(target.parents) if top in parent.parents), target]:
+        if place.is_symlink() or (place != target and place.exists() and not place.is_dir()):
+            place.unlink()
+    if target.is_dir():
+        remove_tree(target)
+    else:
+        target.unlink(missing_ok=True)

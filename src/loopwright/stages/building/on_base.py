@@ -1,0 +1,58 @@
+"""What the checks say on the base, before any work: what passes there proves nothing, and another base says anew."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from loopwright.kernel.process import Cancellation
+from loopwright.sandbox.confine import choose
+from loopwright.sandbox.open import opened
+from loopwright.stages.building.checking import run_checks
+from loopwright.stages.context import Context
+from loopwright.stages.stores import workflows_of
+from loopwright.workflow import commands as c
+from loopwright.workflow.model import Control
+from loopwright.workflow.slices import Slices
+
+Tell = Callable[[str], None]
+
+
+def control_on_base(context: Context, slug: str, tell: Tell, cancellation: Cancellation) -> str:
+    """Run what was not run on the project as it is now; the tree that this is about, if there is any check."""
+    with workflows_of(context).changing(slug) as workflow:
+        slices, known = workflow.facts().slices, workflow.workflow.controls
+    if not isinstance(slices, Slices) or not slices.checks:
+        return ""
+    if all(check.id in known and known[check.id].digest == check.digest for check in slices.checks):
+        tree = _tree_now(context, slug, cancellation)
+        if {known[check.id].tree for check in slices.checks} == {tree}:
+            return tree
+        tell("the project is another one than the checks were tried on")
+    tell(f"{len(slices.checks)} checks are run on the base: what passes there proves nothing")
+    checked = run_checks(
+        context, slug, slices.checks, name="control", sandbox=context.sandbox_request(), cancellation=cancellation
+    )
+    controls = {
+        check.id: Control(
+            digest=check.digest, tree=checked.runs[check.id].tree, passed=checked.runs[check.id].passed,
+            run_id=checked.evidence.run_id,
+        )
+        for check in slices.checks
+    }  # fmt: skip
+    with workflows_of(context).changing(slug) as workflow:
+        workflow.apply(c.RecordControls(controls=controls), "tool")
+    return checked.runs[slices.checks[0].id].tree
+
+
+def _tree_now(context: Context, slug: str, cancellation: Cancellation) -> str:
+    """The project's tree as a sandbox has it: what is not committed is part of it."""
+    environment = context.step_environment().for_step(())
+    isolation = context.settings.values.sandbox.isolation
+    with opened(
+        context.sandbox_request(),
+        f"{slug}-base",
+        confine=lambda view: choose(isolation, context.isolations, view, context.shell(), environment),
+        keep=False,
+        cancellation=cancellation,
+    ) as sandbox:
+        return sandbox.recorder.base().tree

@@ -1,0 +1,1 @@
+"""What drives a loop in a workspace: its worker, its budgets, its reflections."""

@@ -1,0 +1,146 @@
+"""`loopwright loop start`: drive a loop in this process until it is over or held."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from loopwright.errors import LoopRefused
+from loopwright.kernel.locks import HeldLock, try_lock
+from loopwright.kernel.process import Cancellation, Freezer
+from loopwright.loop import commands as c
+from loopwright.loop.choice import is_held_for_choice
+from loopwright.loop.craft import Craft, Plain
+from loopwright.loop.desk import Ask, Desk
+from loopwright.loop.driver import drive
+from loopwright.loop.model import Holder, Loop, Running
+from loopwright.loop.watcher import Watcher
+from loopwright.loop.workshop import work_of
+from loopwright.sandbox.homes import drop_homes
+from loopwright.stages.context import Context
+from loopwright.stages.loops.dead_worker import settle_after_a_dead_worker
+from loopwright.stages.loops.reflections import reflections_of
+from loopwright.stages.person import actor
+from loopwright.stages.stores import loops_of
+from loopwright.workspace.settings_model import AgentSettings
+
+HAS_WORKER = "has_worker"
+_TRIES, _LOOK_S = 5, 0.02
+
+
+def start(
+    context: Context, loop_id: str, cancellation: Cancellation, *, ask: Ask | None = None, craft: Craft | None = None
+) -> Loop:
+    """Start it, or go on with one whose worker is gone. One worker at a time.
+
+    `ask` lets a person choose what is next in interactive mode; without it the loop is held for a choice. `craft` is
+    what is special about the work.
+    """
+    store = loops_of(context)
+    with as_worker(context, loop_id):
+        context.prompts()
+        context.require_agents()
+        with store.changing(loop_id) as opened:
+            # A running loop without a worker is one whose worker died: it goes on where that one was.
+            if is_held_for_choice(opened.loop):
+                opened.apply(c.Resume(lifts=frozenset({Holder.DECISION})), actor())
+            if not opened.loop.is_for_a_worker:
+                opened.apply(c.Start(), actor())
+        after = _drive(context, loop_id, cancellation, ask or nobody, craft or Plain())
+    # Who resumed it while we were leaving saw that it had a worker, and left it to us.
+    while cancellation.reason is None and isinstance(store.load(loop_id).phase, Running):
+        try:
+            with as_worker(context, loop_id):
+                after = _drive(context, loop_id, cancellation, ask or nobody, craft or Plain())
+        except LoopRefused as refusal:
+            if refusal.blocker != HAS_WORKER:
+                raise
+            break  # another one was faster
+    if after.is_over:
+        drop_homes(context.wanted_sandbox_root(), context.project, work_of(loop_id))
+    return after
+
+
+def _drive(context: Context, loop_id: str, cancellation: Cancellation, ask: Ask, craft: Craft) -> Loop:
+    """Until it is over or held; a long pause ends this part of the work, and not all of it."""
+    freezer = Freezer()
+    freeze_s = context.settings.values.loop.freeze_s
+    store = loops_of(context)
+    with cancellation.nested() as inner, Watcher(store, loop_id, inner, freezer, freeze_s, craft.heed):
+        return drive(loop_id, desk_for(context, inner, freezer, ask, craft))
+
+
+@contextmanager
+def as_worker(context: Context, loop_id: str) -> Iterator[None]:
+    """The one who works on a loop, for the block; what a dead one left is settled first."""
+    loops_of(context).load(loop_id)
+    lock = _worker_lock(context, loop_id)
+    try:
+        settle_after_a_dead_worker(context, loop_id, actor())
+        yield
+    finally:
+        lock.release()
+
+
+def nobody(loop: Loop) -> None:
+    """There is no terminal to ask at."""
+    del loop
+
+
+def _worker_lock(context: Context, loop_id: str) -> HeldLock:
+    path = context.layout.loop_worker(loop_id)
+    for _ in range(_TRIES):
+        if (lock := try_lock(path)) is not None:
+            return lock
+        # Whoever looks whether a loop is driven holds its lock for an instant.
+        time.sleep(_LOOK_S)
+    raise driven_already(context, loop_id)
+
+
+def driven_already(context: Context, loop_id: str) -> LoopRefused:
+    """The refusal for a second worker; it names the first."""
+    loop = loops_of(context).load(loop_id)
+    worker, turn = loop.worker, loop.open_turn
+    who = f"process {worker.pid} on {worker.host} since {worker.since}" if worker is not None else "another process"
+    return LoopRefused(
+        HAS_WORKER,
+        f"the loop {loop_id} is driven by {who} already",
+        hint=f"`loopwright loop turn {loop_id}` shows the turn that waits to be taken by hand"
+        if turn is not None and turn.is_by_hand
+        else f"`loopwright loop watch {loop_id}` follows it; `pause` and `stop` reach it",
+    )
+
+
+def desk_for(
+    context: Context, cancellation: Cancellation, freezer: Freezer, ask: Ask, craft: Craft | None = None
+) -> Desk:
+    """What a worker of this workspace works with."""
+    values = context.settings.values
+    return Desk(
+        store=loops_of(context),
+        request=context.sandbox_request,
+        isolation=values.sandbox.isolation,
+        isolations=context.isolations,
+        shell=context.shell(),
+        setup=tuple(values.sandbox.setup),
+        environment=context.step_environment(),
+        limits=context.limits(),
+        tools=context.tools,
+        open_agent=lambda name: context.open_agent(name or values.agents.begun_by("builder")),
+        agent_settings=lambda name: values.agents.named.get(name, AgentSettings()),
+        settings=values.loop,
+        max_retries=values.run.max_retries,
+        waits_for_quota=values.agents.quota == "wait",
+        quota_wait_s=values.agents.quota_wait_s,
+        quota_longest_s=values.agents.quota_longest_s,
+        order=context.stand_ins(),
+        asked_as=values.agents.asked_as,
+        clock=context.clock,
+        cancellation=cancellation,
+        freezer=freezer,
+        ask=ask,
+        book=context.prompts(),
+        craft=craft or Plain(),
+        reflections=reflections_of(context),
+    )

@@ -1,0 +1,1 @@
+"""Workflows and loops made from another tool's workspace."""

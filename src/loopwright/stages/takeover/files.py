@@ -1,0 +1,84 @@
+"""Takes over files that belong to no workflow: living specs, plans, notes. Nothing here is overwritten."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from loopwright.kernel.files import create_exclusively, read_plainly, shown
+from loopwright.kernel.locks import locked
+from loopwright.redaction.redactor import Redactor
+from loopwright.stages.context import Context
+from loopwright.workflow.delta.model import Unreadable
+from loopwright.workflow.delta.read import read_living
+from loopwright.workflow.documents.page import MOST_BYTES
+from loopwright.workflow.store import SPECS_LOCK
+from loopwright.workflow.takeover.model import Loose
+from loopwright.workflow.takeover.table import Row
+from loopwright.workspace.layout import Layout
+
+
+def take_loose(
+    context: Context, tool: str, files: tuple[Loose, ...], redactor: Redactor, *, dry_run: bool
+) -> list[Row]:
+    """Each file in its place where that is free, else beside; under the lock of the specs."""
+    if dry_run or not files:
+        return [row for one in files for row in _take(context, tool, one, redactor, dry_run=dry_run)]
+    with locked(context.layout.lock(SPECS_LOCK)):
+        return [row for one in files for row in _take(context, tool, one, redactor, dry_run=False)]
+
+
+def _take(context: Context, tool: str, file: Loose, redactor: Redactor, *, dry_run: bool) -> list[Row]:
+    scanned = redactor.scan(file.data, file.path, trusts_pragma=True)
+    data = scanned.clean.data
+    rows = [
+        Row("secret", file.path, "", "note", f"{one.rule} in line {one.line} is hidden here")
+        for one in scanned.findings
+    ]
+    target = _place(context.layout, file)
+    name = shown(os.path.relpath(target, context.project))
+    living = read_living(data) if file.kind == "spec" else None
+    if isinstance(living, Unreadable):
+        problem = living.problems[0]
+        return [*rows, Row("spec", file.path, "", "unreadable", f"line {problem.line}: {problem.message}")]
+    there = _there(target)
+    if there == data:
+        return [*rows, Row(file.kind, file.path, name, "already", "it is here already")]
+    if there is not None:
+        aside = context.layout.imported(tool) / file.path
+        if not dry_run:
+            create_exclusively(aside, data)
+        kept = shown(os.path.relpath(aside, context.project))
+        why = f"another file is in its place; this one is kept as {kept}"
+        return [*rows, Row(file.kind, file.path, name, "conflict", why, f"diff {name} {kept}")]
+    if not dry_run:
+        create_exclusively(target, data)
+    way = "loopwright specs list" if file.kind == "spec" else ""
+    return [*rows, Row(file.kind, file.path, name, "taken", "", way)]
+
+
+def _place(layout: Layout, file: Loose) -> Path:
+    match file.kind:
+        case "spec":
+            return layout.living_spec(file.name)
+        case "snapshot":
+            return layout.snapshots / file.name
+        case "plan":
+            return layout.plans / file.name
+        case "change":
+            return layout.archived_changes / file.name
+        case "note":
+            return layout.context_notes / file.name
+        case "journal":
+            return layout.developer_journals / file.name
+        case "decision":
+            return layout.adr_candidates / file.name
+
+
+def _there(path: Path) -> bytes | None:
+    try:
+        return read_plainly(path, most=MOST_BYTES)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError:
+        return b"\0"  # something else, whatever it is: its place is taken

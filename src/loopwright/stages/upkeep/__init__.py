@@ -1,0 +1,1 @@
+"""What doctor and gc look for, and what a crash left behind."""

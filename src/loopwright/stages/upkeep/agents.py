@@ -1,0 +1,89 @@
+"""Each known agent on this machine: where it is, which version, who is logged in, and what is let in for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+import msgspec
+
+from loopwright.agents.needs import Credential, Needs
+from loopwright.agents.port import HasNeeds, WorksOutside
+from loopwright.agents.program import Unusable, look_for_program
+from loopwright.kernel.files import shown
+from loopwright.runner.admission import no_address
+from loopwright.stages.context import Context
+from loopwright.workspace.settings_model import AgentSettings
+
+_BY_HAND = "you, or a session of yours, by `loopwright loop turn`; not confined by us, the checks are"
+
+
+class AgentState(msgspec.Struct, frozen=True):
+    """One agent as it is here."""
+
+    name: str
+    health: Literal["ok", "note", "problem"]
+    said: str
+    remedy: str = ""
+
+
+def check_agents(context: Context) -> Iterator[AgentState]:
+    """Every agent with a program of its own; one that nobody installed is no problem, unless the settings name it."""
+    for agent in context.known_agents():
+        if isinstance(agent, HasNeeds):
+            yield _state(context, agent.name, agent.needs)
+        elif isinstance(agent, WorksOutside):
+            yield AgentState(agent.name, "ok", _BY_HAND)
+
+
+def _state(context: Context, name: str, needs: Needs) -> AgentState:
+    agents = context.settings.values.agents
+    missed: Literal["note", "problem"] = "problem" if name in agents.wanted else "note"
+    program = look_for_program(needs, context.environment)
+    if isinstance(program, Unusable):
+        return AgentState(name, missed, program.why, program.mend)
+    login = needs.is_logged_in(context.environment)
+    found = f"{shown(program.path)} {program.shown_version or '(version not told)'}"
+    if needs.has_login and login is None:
+        own = agents.named.get(name, AgentSettings())
+        # Where it could still be let in, by a variable of the user's or in a way that we do not know, it is tried.
+        unknown = needs.says_no_login or bool(own.env)
+        return AgentState(name, "note" if unknown else missed, f"{found}; nobody seems to be logged in", needs.login)
+    who = shown(login) if login else "nobody, and none is needed"
+    let_in = _let_in(context, name, needs)
+    return AgentState(name, "ok", f"{found}; login by {who}; let in: {let_in}")
+
+
+def _let_in(context: Context, name: str, needs: Needs) -> str:
+    own = context.settings.values.agents.named.get(name, AgentSettings())
+    variables = [one for one in (*needs.variables, *own.env) if context.environment.get(one)]
+    files = [_lent(context, name, credential) for credential in needs.credentials]
+    written = [key.place for key in needs.written if key.is_let_in]
+    return ", ".join((*dict.fromkeys((*variables, *filter(None, files), *written)), *_network(context, name, needs)))
+
+
+def _lent(context: Context, name: str, credential: Credential) -> str:
+    """A credential file; of one with several logins those that are lent."""
+    if not credential.is_there(context.environment):
+        return ""
+    held = credential.held(context.environment)
+    if held is None:
+        return credential.file
+    listed = ", ".join(held)
+    if len(held) == 1:
+        return f"{credential.file} (of {listed})"
+    return f"{credential.file} (of {listed}; a model in agents.{name}.model lets in one)"
+
+
+def _network(context: Context, name: str, needs: Needs) -> tuple[str, ...]:
+    own = context.settings.values.agents.named.get(name, AgentSettings())
+    match own.network:
+        case "never":
+            return (f"network closed by agents.{name}.network",)
+        case "always":
+            return (f"network open by agents.{name}.network",)
+        case "research":
+            return (f"network open for research by agents.{name}.network",)
+        case "model":
+            addresses = needs.addresses(context.environment, tuple(own.hosts))
+            return tuple(map(str, addresses)) or (f"network open: {no_address(name)}",)

@@ -1,0 +1,73 @@
+"""What `gc` may not take: runs that a workflow's gates still read, and bytes that something may ask for."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from loopwright.evidence.store import STARTED
+from loopwright.kernel.files import read_plainly
+from loopwright.kernel.locks import locked
+from loopwright.stages.context import Context
+from loopwright.workflow.documents.page import MOST_BYTES
+from loopwright.workflow.documents.record import NAME as RECORD
+from loopwright.workflow.model import Archived
+from loopwright.workflow.upkeep import look, unneeded_objects
+
+_WORDS = re.compile(r"[A-Za-z0-9._-]+")
+
+
+def needed_runs(context: Context) -> dict[str, str]:
+    """Each run that a workflow which is not archived yet rests on, by the workflow's name."""
+    found: dict[str, str] = {}
+    entries = context.store.journal.entries()
+    started = {entry.data["run_id"]: entry.data.get("workflow") for entry in entries if entry.kind == STARTED}
+    for slug in context.layout.workflow_slugs():
+        known = look(context.layout.workflow(slug))
+        if known.damage is not None or known.workflow is None:
+            # Nobody knows what it rests on: every run that was made for it stays.
+            found |= dict.fromkeys((one for one, owner in started.items() if owner == slug), slug)
+            continue
+        workflow = known.workflow
+        if isinstance(workflow.at, Archived) and not workflow.at.pending:
+            continue
+        verified = workflow.verification
+        runs = [one.run_id for one in workflow.controls.values()]
+        runs += [one.run_id for one in verified.checks.values()] if verified is not None else []
+        # Also what its audit and its record speak of, while the work goes on.
+        words = _words_of(context, slug)
+        found |= dict.fromkeys((*runs, *(one for one in started if one in words)), slug)
+    return found
+
+
+def _words_of(context: Context, slug: str) -> set[str]:
+    folder = context.layout.workflow(slug)
+    texts = b" ".join(_text(folder.document(name)) for name in ("build-support/completion-audit.json", RECORD))
+    return set(_WORDS.findall(texts.decode("utf-8", "replace")))
+
+
+def _text(path: Path) -> bytes:
+    try:
+        return read_plainly(path, most=MOST_BYTES)
+    except OSError:
+        return b""
+
+
+def unneeded(context: Context) -> list[Path]:
+    """Kept bytes of workflows that nothing asks for any more."""
+    return [path for slug in context.layout.workflow_slugs() for path in _of(context, slug)]
+
+
+def remove_unneeded(context: Context) -> list[Path]:
+    """The same, removed; under each workflow's lock, for bytes are kept a moment before an event names them."""
+    removed: list[Path] = []
+    for slug in context.layout.workflow_slugs():
+        with locked(context.layout.lock(f"workflow-{slug}")):
+            for path in _of(context, slug):
+                path.unlink(missing_ok=True)
+                removed.append(path)
+    return removed
+
+
+def _of(context: Context, slug: str) -> list[Path]:
+    return unneeded_objects(context.layout.workflow(slug))
