@@ -15,7 +15,7 @@ from pathlib import Path
 from big_repository import FILES, change_files, make_repository, name_of
 from loopwright.kernel.process import Cancellation
 from loopwright.sandbox.confine import choose
-from loopwright.sandbox.model import Confinement, Mode, Request, View
+from loopwright.sandbox.model import Confinement, FreshRequest, Mode, SandboxView
 from loopwright.sandbox.open import opened
 from loopwright.sandbox.place import prepare_root
 from loopwright.sandbox.port import Isolation
@@ -89,7 +89,7 @@ def _by_cp(folder: Path, project: Path, env: Mapping[str, str]) -> float:
 
 def _by_us(folder: Path, project: Path, expected: Mode) -> float:
     """Open, change, record; in mode `auto`, so that the choice of the mode is part of it."""
-    request = Request(project=project, sandbox_root=prepare_root(_fresh(folder), project), mode="auto")
+    request = FreshRequest(project=project, sandbox_root=prepare_root(_fresh(folder), project), mode="auto")
     patch = bytearray()
 
     def work() -> None:
@@ -108,7 +108,7 @@ def _fresh(folder: Path) -> Path:
     return Path(tempfile.mkdtemp(dir=folder))
 
 
-def _unconfined(view: View) -> tuple[Isolation, Confinement]:
+def _unconfined(view: SandboxView) -> tuple[Isolation, Confinement]:
     return choose("none", (Unconfined(),), view, "bash", {})
 
 

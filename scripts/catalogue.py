@@ -16,7 +16,7 @@ from babel.messages.pofile import read_po, write_po
 from wording_sources import ROOT, is_by_template, sentences
 
 from loopwright.wording.catalogue import BY_TEMPLATE, LOCALE, Catalogue
-from loopwright.wording.templates import Template, is_template
+from loopwright.wording.templates import MessageTemplate, is_template
 
 PO = Path(LOCALE) / "zh" / "LC_MESSAGES" / "loopwright.po"
 MO = PO.with_suffix(".mo")
@@ -79,12 +79,12 @@ def _not_found_again(catalogue: Catalog) -> list[str]:
 
 def _samples(template: str) -> dict[str, str]:
     """A fact for each name; one that follows another at once is the rest of a sentence."""
-    names = list(dict.fromkeys(Template(template).facts))
+    names = list(dict.fromkeys(MessageTemplate(template).facts))
     return {name: f"(x{number})" if f"}}{{{name}}}" in template else f"x{number}" for number, name in enumerate(names)}
 
 
 def _facts(template: str) -> set[str]:
-    return set(Template(template).facts) if is_template(template) else set()
+    return set(MessageTemplate(template).facts) if is_template(template) else set()
 
 
 def _checked_in() -> Catalog:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from loopwright.redaction.build import SHIPPED_RULES
 from loopwright.redaction.detector import Detector
-from loopwright.redaction.model import Finding
+from loopwright.redaction.model import SecretFinding
 from loopwright.redaction.redactor import Redactor
 
 _REPOSITORY = Path(__file__).resolve().parents[2]
@@ -50,7 +50,7 @@ class Alarms:
     """What was read, and every finding in it; the sources of the findings are `label/path`."""
 
     readings: list[Reading] = field(default_factory=list)
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[SecretFinding] = field(default_factory=list)
 
     @property
     def megabytes(self) -> float:

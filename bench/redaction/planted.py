@@ -11,7 +11,7 @@ from enum import StrEnum
 
 from loopwright.redaction.detector import compile_pattern
 from loopwright.redaction.examples import expand
-from loopwright.redaction.model import Rule
+from loopwright.redaction.model import SecretRule
 
 NEUTRAL_NAME = "app_setting"
 # The unit tests use small seeds; these begin where those will never be.
@@ -49,7 +49,7 @@ class Planted:
     secrets: tuple[str, ...]
 
 
-def plant(rule: Rule, number: int, seed: int) -> Planted:
+def plant(rule: SecretRule, number: int, seed: int) -> Planted:
     """The `number`th secret of a rule; its templates are used in turn."""
     # A template without a placeholder is a header or a word, and holds nothing to hide.
     templates = [hit for hit in rule.hits if "<" in hit]
@@ -69,7 +69,7 @@ def plant(rule: Rule, number: int, seed: int) -> Planted:
     return Planted(rule.id, Kind.WITHIN, NEUTRAL_NAME, text, (value,))
 
 
-def _value_span(rule: Rule, text: str) -> tuple[int, int]:
+def _value_span(rule: SecretRule, text: str) -> tuple[int, int]:
     """Where the value stands, as the rule itself marks it: its group, else all of the match."""
     for match in compile_pattern(rule.pattern).finditer(text.encode()):
         start, end = match.span(1 if match.re.groups and match.group(1) is not None else 0)
@@ -77,7 +77,7 @@ def _value_span(rule: Rule, text: str) -> tuple[int, int]:
     raise SystemExit(f"{rule.id} does not find its own example")
 
 
-def _found_alone(rule: Rule, text: str, value: str | None = None) -> bool:
+def _found_alone(rule: SecretRule, text: str, value: str | None = None) -> bool:
     """Whether the rule finds the value in this text, with nothing else there."""
     matches = compile_pattern(rule.pattern).finditer(text.encode())
     spans = [match.span(1 if match.re.groups and match.group(1) is not None else 0) for match in matches]

@@ -7,15 +7,15 @@ import pkgutil
 
 from loopwright.redaction import providers
 from loopwright.redaction.environment_values import ENVIRONMENT_RULE
-from loopwright.redaction.model import Rule
+from loopwright.redaction.model import SecretRule
 from loopwright.redaction.seed_rules import SEED_RULES
 
 ENVIRONMENT_CLASS = "environment values"
 
 
-def by_class() -> dict[str, tuple[Rule, ...]]:
+def by_class() -> dict[str, tuple[SecretRule, ...]]:
     """The shipped rules of each class, by the name of the class."""
-    found: dict[str, list[Rule]] = {"seed": list(SEED_RULES)}
+    found: dict[str, list[SecretRule]] = {"seed": list(SEED_RULES)}
     for module in pkgutil.iter_modules(providers.__path__):
         for rule in getattr(importlib.import_module(f"{providers.__name__}.{module.name}"), "RULES", ()):
             found.setdefault(_OWN_CLASS.get(rule.id, module.name), []).append(rule)

@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from loopwright.agents.command import CommandAgent
-from loopwright.agents.port import Answer, NoAnswer, Ran, Reason, ReportsCost, Role, Used
+from loopwright.agents.port import Answer, NoAnswer, Ran, Reason, ReportsCost, Role, Usage
 from loopwright.agents.scripted import ScriptedAgent, WrittenTurn, read_turns
 from loopwright.errors import SettingsInvalid
 from loopwright.testing.contracts import AgentContract, start_plainly, turn_for
@@ -101,10 +101,10 @@ def test_what_a_turn_uses_can_be_read_while_it_runs_and_the_next_begins_with_not
     assert isinstance(agent, ReportsCost)
     turn = turn_for(tmp_path, "p", 20)
     assert isinstance(agent.take(turn, start_plainly), Answer)
-    assert agent.used(tmp_path, is_over=False) == Used(1.0, None), "the last line may be on its way"
-    assert agent.used(tmp_path, is_over=True) == Used(1.0, 5)
+    assert agent.used(tmp_path, is_over=False) == Usage(1.0, None), "the last line may be on its way"
+    assert agent.used(tmp_path, is_over=True) == Usage(1.0, 5)
     agent.take(turn, lambda argv, env, timeout_s: Ran(0, timed_out=False, duration_s=0.0))
-    assert agent.used(tmp_path, is_over=True) == Used()
+    assert agent.used(tmp_path, is_over=True) == Usage()
 
 
 def test_a_rate_limit_may_say_when_it_ends(tmp_path):

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from loopwright.agents.failover import Seats, Takeover, in_turn, told_end
+from loopwright.agents.failover import FailoverOrder, Takeover, in_turn, told_end
 from loopwright.agents.port import NoAnswer, Reason
 
 NOW, LATER, LATEST = (f"2026-01-01T00:00:0{number}Z" for number in (1, 2, 3))
@@ -20,7 +20,7 @@ def out(agent, by="x", until=None, action_id="now", code="rate_limited"):
 
 
 def seats(*takeovers, settled=0, order=ORDER, barred=()):
-    return Seats(order, takeovers, "now", NOW, settled, frozenset(barred))
+    return FailoverOrder(order, takeovers, "now", NOW, settled, frozenset(barred))
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import time
 import pytest
 from msgspec.structs import replace
 
-from loopwright.agents.interactive import Done, GivenUp, InteractiveAgent, hand_in, opened_in, opened_since
+from loopwright.agents.interactive import GivenUp, InteractiveAgent, TurnDone, hand_in, opened_in, opened_since
 from loopwright.agents.port import USUAL_TURN_S, Answer, NoAnswer, Reason, Role, WorksOutside, seconds_for_a_turn
 from loopwright.agents.shell import ShellAgent
 from loopwright.errors import StorageFailed
@@ -36,7 +36,7 @@ class HandedInAtOnce(InteractiveAgent):
 
 class TestContract(AgentContract):
     def answering(self, tmp_path):
-        return HandedInAtOnce(Done("an answer"))
+        return HandedInAtOnce(TurnDone("an answer"))
 
     def failing(self, tmp_path):
         return HandedInAtOnce(None)
@@ -72,8 +72,8 @@ def test_it_waits_until_somebody_rings_and_takes_the_first_one_only(mailbox):
     assert (mailbox / "schema.json").is_file()
     assert found.schema == str(mailbox / "schema.json")
     assert opened_since(mailbox) <= time.time()
-    assert hand_in(mailbox, Done("it is done", ("a.py",)))
-    assert not hand_in(mailbox, Done("so is mine")), "whoever comes second is told"
+    assert hand_in(mailbox, TurnDone("it is done", ("a.py",)))
+    assert not hand_in(mailbox, TurnDone("so is mine")), "whoever comes second is told"
     answer = outcome()
     assert isinstance(answer, Answer)
     assert (answer.text, answer.files, answer.cost_usd) == ("it is done", ("a.py",), None)
@@ -121,19 +121,19 @@ def test_nobody_rings_through_a_link_or_waits_at_a_pipe_without_reader(mailbox):
     victim.write_text("mine")
     (mailbox / "bell").symlink_to(victim)
     with pytest.raises(StorageFailed, match="nothing was handed in"):
-        hand_in(mailbox, Done())
+        hand_in(mailbox, TurnDone())
     assert victim.read_text() == "mine"
     assert not (mailbox / "handed-in.json").exists()
     (mailbox / "bell").unlink()
     os.mkfifo(mailbox / "bell")
-    assert hand_in(mailbox, Done())
+    assert hand_in(mailbox, TurnDone())
 
 
 def test_the_prompt_names_paths_where_others_have_variables(mailbox):
     prompt = "read $LOOPWRIGHT_MAILBOX/context/x, ask in $LOOPWRIGHT_DECISIONS"
     outcome = taken(turn_for(mailbox, prompt))
     assert (mailbox / "prompt.md").read_text() == f"read {mailbox}/context/x, ask in {mailbox / 'decisions'}"
-    hand_in(mailbox, Done())
+    hand_in(mailbox, TurnDone())
     outcome()
 
 

@@ -12,7 +12,7 @@ import pytest
 from loopwright.agents.port import Role
 from loopwright.agents.prompts.book import Book, shipped
 from loopwright.agents.prompts.names import LANGUAGES, SHAPES, Shape, part_name
-from loopwright.agents.prompts.own import Place, find_own, in_force, wrong_with
+from loopwright.agents.prompts.own import PromptFolder, find_own, in_force, wrong_with
 from loopwright.verbs.answers import answer_schema
 from loopwright.verbs.prompts import chosen_language
 from loopwright.workspace.settings_model import AgentsSettings, Values, WorkspaceSettings
@@ -86,14 +86,14 @@ def test_the_workspace_comes_before_the_user_and_a_language_before_all(tmp_path)
     for path in (ours / "planner.md", ours / "zh" / "planner.md", theirs / "planner.md", theirs / "critic_plan.md"):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(f"{path.relative_to(tmp_path)} $title $description $plan".replace(*_other(path.stem)))
-    own, unusable = find_own((Place(ours, "workspace"), Place(theirs, "user")))
+    own, unusable = find_own((PromptFolder(ours, "workspace"), PromptFolder(theirs, "user")))
     assert unusable == ()
     held = {language: Book(language, in_force(own, language)) for language in LANGUAGES}
     assert held["en"].text("planner").text.startswith("workspace/planner.md")
     assert held["zh"].text("planner").text.startswith("workspace/zh/planner.md")
     assert held["zh"].text("critic_plan").origin == "user"
     assert held["en"].text("builder").origin == "loopwright"
-    own_only = in_force(find_own((Place(theirs, "user"),))[0], "en")
+    own_only = in_force(find_own((PromptFolder(theirs, "user"),))[0], "en")
     assert Book("en", own_only).prompt("planner", title="T", description="D").endswith("T D ")
 
 
@@ -111,7 +111,7 @@ def test_what_is_no_text_of_ours_is_named_and_a_workspaces_links_lead_nowhere(tm
     (folder / "critic_plan.md").write_bytes(b"\xff")
     (folder / "debugger.md").write_text("$failing" + " " * (64 << 10))
     (folder / "zh").symlink_to(tmp_path)
-    own, unusable = find_own((Place(folder, "workspace"),))
+    own, unusable = find_own((PromptFolder(folder, "workspace"),))
     assert own == ()
     assert {one.path.name: one.why for one in unusable} == {
         "fr": "the only folders here are those of languages: en, zh",
@@ -123,7 +123,7 @@ def test_what_is_no_text_of_ours_is_named_and_a_workspaces_links_lead_nowhere(tm
     }
     (folder / "zh").unlink()
     # What the user keeps elsewhere and links to is theirs.
-    own, _ = find_own((Place(folder, "user"),))
+    own, _ = find_own((PromptFolder(folder, "user"),))
     assert [one.text for one in own if one.name == "planner"] == ["the key $title $description"]
 
 

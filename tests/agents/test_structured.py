@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from loopwright.agents.port import Answer, NoAnswer, Reason, Used
+from loopwright.agents.port import Answer, NoAnswer, Reason, Usage
 from loopwright.agents.prices import Tokens, cost_of, price_of, shipped_prices
 from loopwright.agents.structured import ask, schema_of, strict_form
 from loopwright.agents.usage import add_usage, read_usage
@@ -62,8 +62,8 @@ def test_a_price_is_the_users_then_the_tables_then_unknown():
 
 
 def test_use_is_added_through_no_link_and_names_the_session(tmp_path):
-    add_usage(tmp_path, Used(usd=1.0, tokens=3))
-    add_usage(tmp_path, Used(session="s-1"))
+    add_usage(tmp_path, Usage(usd=1.0, tokens=3))
+    add_usage(tmp_path, Usage(session="s-1"))
     with (tmp_path / "usage.jsonl").open("a") as stream:
         stream.write('{"session": "--help"}\n')
     found = read_usage(tmp_path / "usage.jsonl", is_over=True)
@@ -71,7 +71,7 @@ def test_use_is_added_through_no_link_and_names_the_session(tmp_path):
     (tmp_path / "usage.jsonl").unlink()
     (tmp_path / "other").write_text("mine")
     (tmp_path / "usage.jsonl").symlink_to(tmp_path / "other")
-    add_usage(tmp_path, Used(tokens=3))
+    add_usage(tmp_path, Usage(tokens=3))
     assert (tmp_path / "other").read_text() == "mine"
 
 

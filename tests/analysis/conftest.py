@@ -8,7 +8,7 @@ import pytest
 
 from loopwright.analysis.changes import changes_of
 from loopwright.analysis.history import Window, read_past
-from loopwright.analysis.model import Result
+from loopwright.analysis.model import AnalysisResult
 from loopwright.analysis.preregistered import KILL, current_digest
 from loopwright.analysis.signals import find_failures
 from loopwright.kernel.git_history import open_history
@@ -72,7 +72,7 @@ class Reading:
 @pytest.fixture
 def make_result():
     def make(parts):
-        return Result(
+        return AnalysisResult(
             kill=KILL[parts.question],
             verdict=parts.verdict,
             question=parts.question,

@@ -8,7 +8,7 @@ import pytest
 from loopwright.analysis.calibration import analyse_corpus, analyse_reports
 from loopwright.analysis.input_files import InputFile
 from loopwright.analysis.model import Killed, NotEnoughData, Passed
-from loopwright.analysis.outcomes import Outcome, Outcomes, Unknown
+from loopwright.analysis.outcomes import LandingOutcome, Outcomes, Unknown
 from loopwright.analysis.preregistered import Series
 from loopwright.analysis.reflections import read_reports
 
@@ -185,7 +185,7 @@ def test_work_that_nobody_mended_for_thirty_days_is_right(story, outcome):
     story.commit("feat: y", {"a.py": "2"}, day=5)
     story.commit("fix: z", {"z.py": "2"}, day=6)
     found = outcome(["a.py"], 1)
-    assert isinstance(found, Outcome)
+    assert isinstance(found, LandingOutcome)
     assert (found.landed.id, found.right) == (landed, True)
 
 

@@ -7,11 +7,11 @@ import random
 import pytest
 
 from loopwright.analysis.chance import by_chance
-from loopwright.analysis.changes import Change
+from loopwright.analysis.changes import LandedChange
 from loopwright.analysis.git_history import verdict_on
 from loopwright.analysis.messages import read_message
 from loopwright.analysis.model import Killed, NotEnoughData, Passed
-from loopwright.analysis.preregistered import Gate
+from loopwright.analysis.preregistered import CatchingGate
 from loopwright.analysis.signals import find_failures
 
 DAY = 86_400
@@ -20,7 +20,9 @@ START = 1_700_000_000
 
 def landed(titles_and_files, *, hours=6):
     return [
-        Change(f"{n:040x}", n, START + n * hours * 3600, read_message(title), frozenset(files), (f"{n:040x}",), False)
+        LandedChange(
+            f"{n:040x}", n, START + n * hours * 3600, read_message(title), frozenset(files), (f"{n:040x}",), False
+        )
         for n, (title, files) in enumerate(titles_and_files)
     ]
 
@@ -48,12 +50,12 @@ def judged(changes):
 def test_noise_passes_once_in_twenty_times_at_most_but_for_luck(words, tests):
     histories = [judged(noise(seed, words=words, tests=tests)) for seed in range(30)]
     assert all(len(signals.failures) > 50 for _, signals, _ in histories)
-    assert all(chance.by_files[Gate.REFLECTION] > 5 for _, _, chance in histories)
+    assert all(chance.by_files[CatchingGate.REFLECTION] > 5 for _, _, chance in histories)
     # Three of 30 happen in 19 of 20 runs; the seeds are fixed.
     assert sum(isinstance(verdict, Passed) for verdict, _, _ in histories) <= 3
     # There are as many as chance gives, over all of them.
-    found = sum(chance.by_files[Gate.REFLECTION] for _, _, chance in histories)
-    assert found == pytest.approx(sum(chance.expected[Gate.REFLECTION] for _, _, chance in histories), rel=0.1)
+    found = sum(chance.by_files[CatchingGate.REFLECTION] for _, _, chance in histories)
+    assert found == pytest.approx(sum(chance.expected[CatchingGate.REFLECTION] for _, _, chance in histories), rel=0.1)
 
 
 def test_a_shared_file_among_many_no_longer_fills_the_bucket():
@@ -79,7 +81,7 @@ def test_fixes_that_follow_their_features_are_more_than_chance():
     assert len(signals.failures) == 20
     assert chance.by_files == {"ci": 0, "human review": 10, "only self-reflection": 10}
     assert chance.most_reflection < 10
-    expected = chance.expected[Gate.REFLECTION]
+    expected = chance.expected[CatchingGate.REFLECTION]
     assert f"chance alone gives {expected:.1f} of them ({expected / 20:.1%})" in verdict.sentence
 
 
@@ -108,4 +110,4 @@ def test_the_same_history_gives_the_same_chance():
 
 
 def test_few_changes_are_no_error():
-    assert by_chance([], find_failures([])).expected[Gate.REFLECTION] == 0
+    assert by_chance([], find_failures([])).expected[CatchingGate.REFLECTION] == 0

@@ -10,17 +10,9 @@ from msgspec.structs import replace
 
 from loopwright.analysis.gate import Closed, Open, decide
 from loopwright.analysis.markdown import kill_line, to_markdown
-from loopwright.analysis.model import (
-    BoardFindings,
-    Input,
-    Killed,
-    Malformed,
-    NotEnoughData,
-    Passed,
-    Result,
-)
-from loopwright.analysis.preregistered import KILL, NUMBERS, REASONS, Question, current_digest
-from loopwright.analysis.store import AnalysisStore, Tries, Unreadable
+from loopwright.analysis.model import AnalysisResult, BoardFindings, Input, Killed, Malformed, NotEnoughData, Passed
+from loopwright.analysis.preregistered import KILL, NUMBERS, REASONS, Experiment, current_digest
+from loopwright.analysis.store import AnalysisStore, Tries, UnreadableResult
 from loopwright.errors import DamagedFile
 from loopwright.kernel.codec import from_json, to_json
 from loopwright.workspace.layout import Flavour, Layout
@@ -31,8 +23,8 @@ FINDINGS = BoardFindings(
 )  # fmt: skip
 
 
-def result(question=Question.BOARD_HISTORY, verdict=None, **changes):
-    made = Result(
+def result(question=Experiment.BOARD_HISTORY, verdict=None, **changes):
+    made = AnalysisResult(
         kill=KILL[question],
         verdict=verdict or Passed("it passed"),
         question=question,
@@ -52,7 +44,7 @@ def store(tmp_path):
     return AnalysisStore(Layout(tmp_path, Flavour.UNIFIED, tmp_path))
 
 
-PASSING = {question: result(question) for question in Question}
+PASSING = {question: result(question) for question in Experiment}
 
 
 def test_three_passing_results_open_it():
@@ -71,7 +63,7 @@ def test_nothing_recorded_keeps_it_closed_with_a_command_for_each():
     ]
 
 
-@pytest.mark.parametrize("question", Question)
+@pytest.mark.parametrize("question", Experiment)
 @pytest.mark.parametrize(
     ("changed", "why"),
     [
@@ -79,7 +71,7 @@ def test_nothing_recorded_keeps_it_closed_with_a_command_for_each():
         ({"verdict": NotEnoughData("not enough data: 3")}, "not enough data: 3"),
         ({"preregistration": "0" * 64}, "other pre-registered numbers"),
         (None, "no result"),
-        (Unreadable("its file is gone"), "can't be trusted"),
+        (UnreadableResult("its file is gone"), "can't be trusted"),
     ],
 )
 def test_any_one_that_does_not_pass_keeps_it_closed(question, changed, why):
@@ -106,8 +98,8 @@ BASIS = (
 @pytest.mark.parametrize("verdict", [Passed("so"), Killed("so"), NotEnoughData("so")])
 def test_each_counted_result_says_from_what_it_was_made_and_what_was_tried_before(verdict):
     """Whoever tries windows until one passes is seen."""
-    one = result(Question.GIT_HISTORY, verdict, **MADE_OF)
-    decision = decide({**PASSING, Question.GIT_HISTORY: one}, current_digest(), {Question.GIT_HISTORY: Tries(3, 2)})
+    one = result(Experiment.GIT_HISTORY, verdict, **MADE_OF)
+    decision = decide({**PASSING, Experiment.GIT_HISTORY: one}, current_digest(), {Experiment.GIT_HISTORY: Tries(3, 2)})
     said = decision.sentences[1] if isinstance(decision, Open) else decision.reasons[0].why
     assert said.endswith(f"so {BASIS}")
 
@@ -115,17 +107,17 @@ def test_each_counted_result_says_from_what_it_was_made_and_what_was_tried_befor
 def test_what_was_recorded_before_the_newest_is_counted(store):
     for verdict in (Killed("a"), NotEnoughData("b"), Passed("c"), Passed("d")):
         store.record(result(verdict=verdict))
-    store.record(result(Question.GIT_HISTORY))
-    assert store.tries() == {Question.BOARD_HISTORY: Tries(3, 2), Question.GIT_HISTORY: Tries(0, 0)}
+    store.record(result(Experiment.GIT_HISTORY))
+    assert store.tries() == {Experiment.BOARD_HISTORY: Tries(3, 2), Experiment.GIT_HISTORY: Tries(0, 0)}
 
 
 def test_the_newest_result_of_each_question_counts(store):
     store.record(result(verdict=Passed("first")))
-    store.record(result(Question.GIT_HISTORY))
+    store.record(result(Experiment.GIT_HISTORY))
     store.record(result(verdict=Killed("then this"), at="2026-01-03T00:00:00Z"))
     newest = store.newest()
-    assert set(newest) == {Question.GIT_HISTORY, Question.BOARD_HISTORY}
-    assert newest[Question.BOARD_HISTORY].verdict == Killed("then this")
+    assert set(newest) == {Experiment.GIT_HISTORY, Experiment.BOARD_HISTORY}
+    assert newest[Experiment.BOARD_HISTORY].verdict == Killed("then this")
 
 
 def test_the_same_result_twice_is_one_file_and_two_lines(store):
@@ -136,9 +128,9 @@ def test_the_same_result_twice_is_one_file_and_two_lines(store):
 def test_a_result_that_was_changed_or_removed_is_not_believed(store):
     path = store.record(result(verdict=Killed("no")))
     path.write_bytes(path.read_bytes().replace(b'"killed"', b'"passed"'))
-    assert isinstance(store.newest()[Question.BOARD_HISTORY], Unreadable)
+    assert isinstance(store.newest()[Experiment.BOARD_HISTORY], UnreadableResult)
     path.unlink()
-    assert isinstance(store.newest()[Question.BOARD_HISTORY], Unreadable)
+    assert isinstance(store.newest()[Experiment.BOARD_HISTORY], UnreadableResult)
 
 
 def test_a_file_that_the_journal_does_not_name_opens_nothing(store, tmp_path):
@@ -158,7 +150,7 @@ def test_a_journal_line_that_was_changed_is_damage(store):
 
 def test_every_kind_of_result_comes_back_as_it_was(store):
     store.record(result())
-    assert store.newest()[Question.BOARD_HISTORY] == result()
+    assert store.newest()[Experiment.BOARD_HISTORY] == result()
 
 
 def test_a_change_of_numbers_or_heuristics_needs_a_recorded_reason():
@@ -172,7 +164,7 @@ def test_the_contracts_numbers_are_the_contracts():
     assert (NUMBERS.interval, NUMBERS.detectable_share, NUMBERS.outcome_days) == (0.95, 0.20, 30)
 
 
-@pytest.mark.parametrize("question", Question)
+@pytest.mark.parametrize("question", Experiment)
 def test_the_kill_condition_is_the_first_thing_that_is_said(question):
     made = result(question)
     assert to_markdown(made).startswith(kill_line(question))
@@ -184,4 +176,4 @@ def test_results_of_version_1_load_for_ever():
     assert len(files) == 3
     for path in files:
         data = path.read_bytes()
-        assert to_json(from_json(data, Result)) == data
+        assert to_json(from_json(data, AnalysisResult)) == data

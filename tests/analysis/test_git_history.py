@@ -6,20 +6,25 @@ from msgspec.structs import replace
 from loopwright.analysis.churn import lines_changed
 from loopwright.analysis.git_history import analyse_git_history, verdict_on
 from loopwright.analysis.history import Window
-from loopwright.analysis.messages import Kind
+from loopwright.analysis.messages import ChangeKind
 from loopwright.analysis.model import Chance, Killed, NotEnoughData, Passed
-from loopwright.analysis.preregistered import Gate
-from loopwright.analysis.signals import Failure, Rule
+from loopwright.analysis.preregistered import CatchingGate
+from loopwright.analysis.signals import BucketRule, LandedFailure
 
 
 def failures(hidden, others):
-    gates = [Gate.REFLECTION] * hidden + [Gate.REVIEW] * others
-    return [Failure(str(number), number, Kind.FIX, None, gate, Rule.VISIBLE) for number, gate in enumerate(gates)]
+    gates = [CatchingGate.REFLECTION] * hidden + [CatchingGate.REVIEW] * others
+    return [
+        LandedFailure(str(number), number, ChangeKind.FIX, None, gate, BucketRule.VISIBLE)
+        for number, gate in enumerate(gates)
+    ]
 
 
 def by_chance(most):
-    nothing = dict.fromkeys(map(str, Gate), 0)
-    return Chance(draws=19, by_files=nothing, expected={**nothing, Gate.REFLECTION: most / 2}, most_reflection=most)
+    nothing = dict.fromkeys(map(str, CatchingGate), 0)
+    return Chance(
+        draws=19, by_files=nothing, expected={**nothing, CatchingGate.REFLECTION: most / 2}, most_reflection=most
+    )
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 
 from loopwright.analysis.git_history import analyse_git_history
 from loopwright.analysis.history import Window, _Reader
-from loopwright.analysis.messages import Kind
+from loopwright.analysis.messages import ChangeKind
 from loopwright.errors import GitFailed, WrongUsage
 
 START, DAY = 1_700_000_000, 86_400
@@ -132,7 +132,7 @@ def test_missing_folder_listings_leave_the_messages(story, read, tmp_path):
     clone = partial_clone(story, tmp_path / "partial", "tree:0")
     reading = read(clone)
     assert "file names are unknown" in reading.past.notes[-1]
-    assert [kind for kind, _, _ in reading.failures] == [Kind.REVERT]
+    assert [kind for kind, _, _ in reading.failures] == [ChangeKind.REVERT]
 
 
 def test_a_repository_that_lost_a_commit_is_an_error(story, read):

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from loopwright.analysis.messages import Kind
-from loopwright.analysis.preregistered import NUMBERS, Gate
+from loopwright.analysis.messages import ChangeKind
+from loopwright.analysis.preregistered import NUMBERS, CatchingGate
 
 
 def test_a_fix_soon_after_a_feature_on_the_same_file_is_its_failure(story, read):
     feature = story.commit("feat: x", {"a.py": "1"}, day=0)
     story.commit("fix: x", {"a.py": "2"}, day=3)
-    assert read(story.path).failures == [(Kind.FIX, Gate.REVIEW, feature)]
+    assert read(story.path).failures == [(ChangeKind.FIX, CatchingGate.REVIEW, feature)]
 
 
 def test_a_late_fix_and_a_fix_elsewhere_are_not(story, read):
@@ -32,14 +32,14 @@ def test_a_fix_blames_the_last_feature_that_it_shares_a_file_with(story, read):
     last = story.commit("feat: y", {"a.py": "2", "b.py": "1"}, day=1)
     story.commit("feat: z", {"c.py": "1"}, day=2)
     story.commit("fix: x", {"a.py": "3"}, day=3)
-    assert read(story.path).failures == [(Kind.FIX, Gate.REVIEW, last)]
+    assert read(story.path).failures == [(ChangeKind.FIX, CatchingGate.REVIEW, last)]
 
 
 def test_words_about_machines_and_files_that_machines_check_are_for_ci(story, read):
     feature = story.commit("feat: x", {"a.py": "1", "tests/test_a.py": "1"}, day=0)
     story.commit("fix: the build", {"a.py": "2"}, day=1)
     story.commit("fix: what was wrong", {"tests/test_a.py": "2"}, day=2)
-    assert read(story.path).failures == [(Kind.FIX, Gate.CI, feature)] * 2
+    assert read(story.path).failures == [(ChangeKind.FIX, CatchingGate.CI, feature)] * 2
 
 
 def test_what_the_diff_did_not_show_is_for_self_reflection(story, read):
@@ -49,9 +49,9 @@ def test_what_the_diff_did_not_show_is_for_self_reflection(story, read):
     story.commit(f"fix: half of it{named}", {"a.py": "3", "d.py": "1"}, day=2)
     story.commit("fix: x when two race", {"a.py": "4", "tests/t.py": "1"}, day=3)
     assert [gate for _, gate, culprit in read(story.path).failures if culprit == feature] == [
-        Gate.REFLECTION,
-        Gate.REVIEW,
-        Gate.REFLECTION,
+        CatchingGate.REFLECTION,
+        CatchingGate.REVIEW,
+        CatchingGate.REFLECTION,
     ]
 
 
@@ -63,20 +63,20 @@ def test_shared_files_blame_a_feature_only_when_they_are_half_of_the_fix(story, 
         "fix: two of four, the last feature has one", dict.fromkeys(("a.py", "b.py", "c.py", "f.py"), "3"), day=3
     )
     reading = read(story.path)
-    assert reading.failures == [(Kind.FIX, Gate.REVIEW, wide)]
+    assert reading.failures == [(ChangeKind.FIX, CatchingGate.REVIEW, wide)]
     assert reading.signals.loosely_linked == 1
 
 
 def test_prose_and_lock_files_of_a_fix_are_not_files_to_cover(story, read):
     feature = story.commit("feat: x", {"a.py": "1"}, day=0)
     story.commit("fix: x", {"a.py": "2", "README.md": "1", "CHANGELOG.md": "1", "uv.lock": "1"}, day=1)
-    assert read(story.path).failures == [(Kind.FIX, Gate.REVIEW, feature)]
+    assert read(story.path).failures == [(ChangeKind.FIX, CatchingGate.REVIEW, feature)]
 
 
 def test_tests_and_prose_beside_a_fix_do_not_count_as_hidden(story, read):
     story.commit("feat: x", {"a.py": "1"}, day=0)
     story.commit("fix: x", {"a.py": "2", "tests/test_a.py": "1", "README.md": "1", "uv.lock": "1"}, day=1)
-    assert [gate for _, gate, _ in read(story.path).failures] == [Gate.REVIEW]
+    assert [gate for _, gate, _ in read(story.path).failures] == [CatchingGate.REVIEW]
 
 
 def test_prose_and_lock_files_link_nothing(story, read):
@@ -97,10 +97,10 @@ def test_a_revert_finds_its_culprit_by_commit_short_name_and_title(story, read):
     story.commit(f"revert: z\n\nThis reverts commit {three[:9]}.\n\nThe build is red.", {"c.py": None}, day=202)
     story.commit('Revert "never seen"', {"d.py": "1"}, day=203)
     assert read(story.path).failures == [
-        (Kind.REVERT, Gate.REVIEW, one),
-        (Kind.REVERT, Gate.REFLECTION, two),
-        (Kind.REVERT, Gate.CI, three),
-        (Kind.REVERT, Gate.REVIEW, None),
+        (ChangeKind.REVERT, CatchingGate.REVIEW, one),
+        (ChangeKind.REVERT, CatchingGate.REFLECTION, two),
+        (ChangeKind.REVERT, CatchingGate.CI, three),
+        (ChangeKind.REVERT, CatchingGate.REVIEW, None),
     ]
 
 
@@ -122,7 +122,7 @@ def test_a_revert_of_a_revert_is_no_failure(story, read):
 def test_squash_merges_are_features_and_fixes(story, read):
     feature = story.commit("A new page (#4)", {"page.py": "1"}, day=0)
     story.commit("Fix the new page (#5)", {"page.py": "2"}, day=1)
-    assert read(story.path).failures == [(Kind.FIX, Gate.REVIEW, feature)]
+    assert read(story.path).failures == [(ChangeKind.FIX, CatchingGate.REVIEW, feature)]
 
 
 def test_what_was_mended_before_it_landed_never_failed(story, read):
@@ -141,7 +141,7 @@ def test_a_merged_branch_is_one_feature_that_lands_with_its_merge(story, read):
     merge = story.commit("Merge pull request #1 from me/topic\n\nA page", day=100, merge=tip)
     story.commit("fix: page", {"a.py": "2", "b.py": "2"}, day=103)
     reading = read(story.path)
-    assert reading.failures == [(Kind.FIX, Gate.REVIEW, merge)]
+    assert reading.failures == [(ChangeKind.FIX, CatchingGate.REVIEW, merge)]
     assert reading.signals.features == 1
 
 
@@ -149,7 +149,7 @@ def test_a_merged_fix_branch_mends_what_landed_before(story, read):
     feature = story.commit("feat: x", {"a.py": "1"}, day=0)
     tip = story.commit("work", {"a.py": "2"}, day=1, branch="hotfix/x", start=feature)
     story.commit("Merge branch 'hotfix/x'", day=2, merge=tip)
-    assert read(story.path).failures == [(Kind.FIX, Gate.REVIEW, feature)]
+    assert read(story.path).failures == [(ChangeKind.FIX, CatchingGate.REVIEW, feature)]
 
 
 def test_a_merge_of_many_peoples_work_counts_each_of_its_commits(story, read):
@@ -158,7 +158,7 @@ def test_a_merge_of_many_peoples_work_counts_each_of_its_commits(story, read):
     tip = story.commit("net: fix x", {"a.py": "2"}, day=2, branch="net")
     story.commit("Merge tag 'net-1' of somewhere", day=3, merge=tip)
     reading = read(story.path)
-    assert reading.failures == [(Kind.FIX, Gate.REVIEW, base)]
+    assert reading.failures == [(ChangeKind.FIX, CatchingGate.REVIEW, base)]
     assert reading.signals.features == 2
 
 
@@ -169,7 +169,7 @@ def test_a_commit_that_names_what_it_mends_counts_inside_a_feature_too(story, re
     )
     story.commit("feat: y", {"b.py": "1"}, day=1.5, branch="t")
     story.commit("Merge branch 't'", day=2, merge=story.git("rev-parse", "t"))
-    assert (Kind.FIX, Gate.REVIEW, feature) in read(story.path).failures
+    assert (ChangeKind.FIX, CatchingGate.REVIEW, feature) in read(story.path).failures
 
 
 def test_a_very_wide_change_is_linked_to_nothing_by_its_files(story, read):
@@ -182,4 +182,4 @@ def test_a_very_wide_change_is_linked_to_nothing_by_its_files(story, read):
 def test_clocks_that_went_back_do_not_hide_a_failure(story, read):
     feature = story.commit("feat: x", {"a.py": "1"}, day=10)
     story.commit("fix: x", {"a.py": "2"}, day=9)
-    assert read(story.path).failures == [(Kind.FIX, Gate.REVIEW, feature)]
+    assert read(story.path).failures == [(ChangeKind.FIX, CatchingGate.REVIEW, feature)]

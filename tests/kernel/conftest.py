@@ -18,7 +18,7 @@ from loopwright.kernel import cgroup, process
 from loopwright.kernel.process import Cancellation, Command, Freezer
 from loopwright.sandbox.bubblewrap import Bubblewrap
 from loopwright.sandbox.landlock import Landlock
-from loopwright.sandbox.model import Place, View
+from loopwright.sandbox.model import SandboxFolders, SandboxView
 from loopwright.sandbox.unconfined import Unconfined
 
 ISOLATIONS = {"none": Unconfined, "landlock": Landlock, "bwrap": Bubblewrap}
@@ -154,12 +154,12 @@ class Room:
     def __init__(self, folder, isolation, means):
         self.means = means
         self.token = f"987.{secrets.randbelow(10**12):012d}"
-        self.place = Place(folder / "sandboxes" / "one")
+        self.place = SandboxFolders(folder / "sandboxes" / "one")
         self.folder = self.place.repo
         self.home = folder / "home"
         for each in (self.place.repo, self.place.tmp, self.place.home, folder / "project", self.home):
             each.mkdir(parents=True)
-        self._view = View(self.place, folder / "project", folder / "sandboxes")
+        self._view = SandboxView(self.place, folder / "project", folder / "sandboxes")
         self._isolation = ISOLATIONS[isolation]()
         self._begun = []
         (self.folder / "counter.py").write_text(COUNTER)

@@ -128,7 +128,10 @@ def test_who_sleeps_too_deeply_to_be_stopped_is_not_waited_for(any_room):
     )
     begun = room.begin(f"python3 spawn.py {room.token}; sleep 1000")
     begun.wait_for(b"begun")
-    room.wait_until(lambda: "D" in {state for pid in room.alive() for state in room.states(pid)}, "it sleeps deeply")
+    room.wait_until(
+        lambda: "D" in {state for pid in room.alive() for state in room.states(pid)},
+        "it sleeps deeply",
+    )
     begun.freeze()
     assert room.running() == []
     writer = os.open(room.folder / "fifo", os.O_RDWR)  # from now on its child could go on

@@ -29,7 +29,7 @@ from loopwright.loop.model import (
     Hold,
     Holder,
     Hypothesis,
-    Mark,
+    ProgressMark,
     Spent,
     Task,
     Tree,
@@ -77,7 +77,7 @@ VALIDATIONS = st.builds(
     last_run_at=st.just(NOW),
     run_id=st.just("run-1"),
 )
-MARKS = st.sampled_from(["x", "y"]).map(lambda tree: Mark(tree=tree, failing=(), evidence=""))
+MARKS = st.sampled_from(["x", "y"]).map(lambda tree: ProgressMark(tree=tree, failing=(), evidence=""))
 TREES = st.none() | st.sampled_from(["t1", "t2"]).map(
     lambda name: Tree(commit=None, base_tree="b", tree=name, patch_sha256=name)
 )
@@ -237,7 +237,7 @@ class LoopMachine(RuleBasedStateMachine):
         if not self.apply(c.Advance(action_id=f"w{self.store.load(LOOP).revision}", no_progress=3), "worker"):
             return
         at = self.store.load(LOOP).under_way
-        mark = Mark(tree=str(self.store.load(LOOP).revision), failing=(), evidence="")
+        mark = ProgressMark(tree=str(self.store.load(LOOP).revision), failing=(), evidence="")
         if at is None:
             return
         passed = Validation(results=(result("passed"),), passed=True, run_id="r")

@@ -18,7 +18,7 @@ from loopwright.loop.model import (
     Holder,
     Hypothesis,
     Loop,
-    Mark,
+    ProgressMark,
     Running,
     Task,
     UnderWay,
@@ -32,7 +32,7 @@ PAUSE = Hold(holder=Holder.OPERATOR, code="paused", message="paused by a person"
 OVER_BUDGET = Hold(holder=Holder.BUDGET, code="budget_usd", message="1 USD is spent", since=NOW)
 PASSED = Validation(results=(TestResult(test_name="t", suite="s", status="passed", duration_ms=1),), passed=True)
 FAILED = Validation(results=(TestResult(test_name="t", suite="s", status="failed", duration_ms=1),), passed=False)
-MARK = Mark(tree="t", failing=(), evidence="e")
+MARK = ProgressMark(tree="t", failing=(), evidence="e")
 PHASES = {
     "created": Created(),
     "running": Running(),

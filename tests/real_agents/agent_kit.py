@@ -12,8 +12,8 @@ import pytest
 
 from loopwright.agents.port import Role
 from loopwright.kernel.process import Cancellation
-from loopwright.runner.booth import open_booth
-from loopwright.runner.turn import Asked, take_turn
+from loopwright.runner.turn import TurnRequest, take_turn
+from loopwright.runner.turn_sandbox import open_turn_sandbox
 from loopwright.sandbox.confine import choose
 from loopwright.sandbox.open import opened
 from loopwright.testing.project import search_path
@@ -97,17 +97,19 @@ def says(agent, text):
 class Turns:
     """Takes turns in a sandbox of the project; what it changed is in `sandbox`."""
 
-    def __init__(self, context, booth, agent):
-        self.context, self.booth, self.agent = context, booth, context.open_agent(agent)
-        self.sandbox = booth.sandbox.place.repo
+    def __init__(self, context, turn_sandbox, agent):
+        self.context, self.turn_sandbox, self.agent = context, turn_sandbox, context.open_agent(agent)
+        self.sandbox = turn_sandbox.sandbox.place.repo
 
     def take(self, prompt="do it", **more):
         self.record = self.context.layout.own / f"turn-{next(NUMBERS)}"
         settings = self.context.settings.values.agents.named.get(self.agent.name, AgentSettings())
-        asked = Asked(**{"role": Role.BUILDER, "prompt": prompt, "record": self.record, "timeout_s": 60.0, **more})
+        asked = TurnRequest(
+            **{"role": Role.BUILDER, "prompt": prompt, "record": self.record, "timeout_s": 60.0, **more}
+        )
         cancellation = Cancellation()
         try:
-            return take_turn(self.agent, asked, self.booth, settings, cancellation)
+            return take_turn(self.agent, asked, self.turn_sandbox, settings, cancellation)
         finally:
             cancellation.close()
 
@@ -124,6 +126,6 @@ def turns(project, agent, work="a-work"):
         ),
         keep=False, cancellation=cancellation,
     ) as sandbox:  # fmt: skip
-        booth = open_booth(sandbox, environment, context.tools().redactor, 1 << 20, work)
-        yield Turns(context, booth, agent)
+        turn_sandbox = open_turn_sandbox(sandbox, environment, context.tools().redactor, 1 << 20, work)
+        yield Turns(context, turn_sandbox, agent)
     cancellation.close()

@@ -39,8 +39,8 @@ def test_a_program_in_the_users_home_is_seen_with_its_parts_and_nothing_beside_i
     project.environment["BESIDE"] = str(project.home / ".npm-global" / "token")
     project.environment["ANTHROPIC_BASE_URL"] = "http://127.0.0.1:9"
     project.write(".loopwright/config.toml", '[agents.claude]\nenv = ["BESIDE"]\n')
-    with turns(project, "claude") as booth:
-        answer = booth.take(role=Role.REVIEWER).answer
+    with turns(project, "claude") as turn_sandbox:
+        answer = turn_sandbox.take(role=Role.REVIEWER).answer
     assert isinstance(answer, Answer), answer
     assert answer.text == "saw its part"
 
@@ -57,11 +57,11 @@ def test_where_the_network_cant_be_closed_the_record_says_so(project, agent, iso
     script = f"echo hi > made.txt; echo x > {outside} || true"
     with model_server(ModelTurn(tools=(shell(agent, script),)), ModelTurn("done")) as model:
         log_in(project, agent, model)
-        with turns(project, agent) as booth:
-            answer = booth.take().answer
+        with turns(project, agent) as turn_sandbox:
+            answer = turn_sandbox.take().answer
             assert isinstance(answer, Answer), answer
-            made = (booth.sandbox / "made.txt").exists()
-    record = json.loads((booth.record / "turn.json").read_bytes())
+            made = (turn_sandbox.sandbox / "made.txt").exists()
+    record = json.loads((turn_sandbox.record / "turn.json").read_bytes())
     assert (record["isolation"], record["network"]) == (isolation, "open")
     assert made
     escaped = outside.exists()

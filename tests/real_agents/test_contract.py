@@ -14,7 +14,7 @@ from loopwright.agents.opencode import OpencodeAgent
 from loopwright.testing.contracts import AgentContract, start_plainly
 from loopwright.testing.model_server import model_server
 from loopwright.testing.project import Project
-from loopwright.testing.wire import ModelTurn, Trouble
+from loopwright.testing.wire import ModelTurn, WireFault
 from loopwright.workspace.settings_model import AgentSettings
 
 
@@ -34,7 +34,7 @@ class _Real(AgentContract):
         return start_plainly(argv, env=own, timeout_s=timeout_s, on_line=on_line)
 
     def failing(self, tmp_path):
-        self.model.turns = (ModelTurn(trouble=Trouble(500, SOON)),)
+        self.model.turns = (ModelTurn(trouble=WireFault(500, SOON)),)
         return self.answering(tmp_path)
 
 

@@ -13,9 +13,9 @@ from tests.real_agents.agent_kit import AGENTS, log_in, says, shell
 from tests.walks.workflow_kit import BUILT, REPLY, ok, plan, prepare, status
 
 from loopwright.testing.model_server import model_server
-from loopwright.testing.wire import ModelTurn, ToolUse, Trouble
+from loopwright.testing.wire import ModelTurn, ToolUse, WireFault
 
-STILL = ModelTurn("never said", trouble=Trouble(is_still=True))
+STILL = ModelTurn("never said", trouble=WireFault(is_still=True))
 
 
 @pytest.mark.parametrize("agent", AGENTS)

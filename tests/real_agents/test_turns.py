@@ -23,7 +23,7 @@ from loopwright.agents.port import (
 from loopwright.agents.structured import read_answer, schema_of
 from loopwright.loop.answers import ProposedTasks
 from loopwright.testing.model_server import model_server
-from loopwright.testing.wire import ModelTurn, ToolUse, Trouble
+from loopwright.testing.wire import ModelTurn, ToolUse, WireFault
 
 pytestmark = pytest.mark.parametrize("agent", AGENTS)
 
@@ -32,22 +32,22 @@ pytestmark = pytest.mark.parametrize("agent", AGENTS)
 def test_a_turn_writes_a_file_and_says_what_it_took(project, agent):
     with model_server(ModelTurn(tools=(shell(agent, "echo hi > made.txt"),)), ModelTurn("all done")) as model:
         log_in(project, agent, model)
-        with turns(project, agent) as booth:
-            taken = booth.take()
+        with turns(project, agent) as turn_sandbox:
+            taken = turn_sandbox.take()
             assert isinstance(taken.answer, Answer), taken.answer
-            assert (booth.sandbox / "made.txt").read_text() == "hi\n"
+            assert (turn_sandbox.sandbox / "made.txt").read_text() == "hi\n"
             for ability in (ReportsCost, HasNeeds, CanResume, StreamsEvents):
-                assert isinstance(booth.agent, ability)
-            assert isinstance(booth.agent, HasHooks) is (agent != "opencode")
+                assert isinstance(turn_sandbox.agent, ability)
+            assert isinstance(turn_sandbox.agent, HasHooks) is (agent != "opencode")
     assert taken.answer.text == "all done"
     assert taken.answer.tokens == 240
     assert taken.used.tokens == 240, "it was counted while it was used"
     assert taken.answer.session == taken.used.session
-    record = json.loads((booth.record / "turn.json").read_bytes())
+    record = json.loads((turn_sandbox.record / "turn.json").read_bytes())
     assert record["price"] == ("reported" if agent == "claude" else "computed")
     assert record["usd"] > 0
     assert record["version"]
-    log = (booth.record / "program-1.log").read_text()
+    log = (turn_sandbox.record / "program-1.log").read_text()
     assert "made.txt" in log, "what it did can be read"
     assert '{"' not in log, "and is no JSON"
     assert not list(project.sandboxes.rglob("*.lent"))
@@ -58,8 +58,8 @@ def test_an_answer_has_the_shape_that_was_asked_for(project, agent):
     answer = '{"tasks": [{"description": "one", "tool": "", "mode": "write"}]}'
     with model_server(says(agent, answer)) as model:
         log_in(project, agent, model)
-        with turns(project, agent) as booth:
-            taken = booth.take(role=Role.PLANNER, schema=schema_of(ProposedTasks))
+        with turns(project, agent) as turn_sandbox:
+            taken = turn_sandbox.take(role=Role.PLANNER, schema=schema_of(ProposedTasks))
     assert isinstance(taken.answer, Answer), taken.answer
     assert read_answer(taken.answer.text, ProposedTasks).tasks[0].description == "one"
     (_, asked), *_ = [request for request in model.requests if request[1].get("tools")]
@@ -76,12 +76,12 @@ def test_an_answer_has_the_shape_that_was_asked_for(project, agent):
 def test_a_session_is_gone_on_with_in_a_new_sandbox_and_paid_for_once(project, agent):
     with model_server(ModelTurn("first"), ModelTurn("second")) as model:
         log_in(project, agent, model)
-        with turns(project, agent) as booth:
-            first = booth.take("remember 42").answer
-        with turns(project, agent) as booth:
-            second = booth.take(session=first.session).answer
-        with turns(project, agent, "other-work") as booth:
-            third = booth.take(session=first.session).answer
+        with turns(project, agent) as turn_sandbox:
+            first = turn_sandbox.take("remember 42").answer
+        with turns(project, agent) as turn_sandbox:
+            second = turn_sandbox.take(session=first.session).answer
+        with turns(project, agent, "other-work") as turn_sandbox:
+            third = turn_sandbox.take(session=first.session).answer
     assert (first.text, second.text, third.text) == ("first", "second", "first"), "another work knows no such session"
     assert second.session == first.session != third.session
     assert second.tokens == 120, "what the first turn used is not counted again"
@@ -95,34 +95,34 @@ def test_a_session_is_gone_on_with_in_a_new_sandbox_and_paid_for_once(project, a
     [
         pytest.param(trouble, reason, id=name, marks=pytest.mark.shows(name))
         for name, trouble, reason in (
-            ("401", Trouble(401, kind="authentication_error"), Reason.NOT_LOGGED_IN),
-            ("429", Trouble(429, SOON, kind="rate_limit_error"), Reason.RATE_LIMITED),
-            ("500", Trouble(500, SOON), Reason.CRASHED),
-            ("cut", Trouble(is_cut=True), Reason.CRASHED),
-            ("hang", Trouble(is_still=True), Reason.HUNG),
+            ("401", WireFault(401, kind="authentication_error"), Reason.NOT_LOGGED_IN),
+            ("429", WireFault(429, SOON, kind="rate_limit_error"), Reason.RATE_LIMITED),
+            ("500", WireFault(500, SOON), Reason.CRASHED),
+            ("cut", WireFault(is_cut=True), Reason.CRASHED),
+            ("hang", WireFault(is_still=True), Reason.HUNG),
         )
     ],
 )
 def test_each_trouble_of_the_model_has_its_reason(project, agent, trouble, reason):
     with model_server(ModelTurn("never said", trouble=trouble)) as model:
         log_in(project, agent, model)
-        with turns(project, agent) as booth:
-            answer = booth.take(timeout_s=4.0 if trouble.is_still else 60.0).answer
+        with turns(project, agent) as turn_sandbox:
+            answer = turn_sandbox.take(timeout_s=4.0 if trouble.is_still else 60.0).answer
     assert isinstance(answer, NoAnswer)
     assert answer.reason is reason, answer
     # It may not have come so far as to have one.
     assert answer.session or (agent == "opencode" and trouble.is_still)
-    failure = (booth.record / "failure.txt").read_text()
+    failure = (turn_sandbox.record / "failure.txt").read_text()
     assert failure.startswith(reason.value)
-    assert reason is not Reason.NOT_LOGGED_IN or booth.agent.needs.login in failure
+    assert reason is not Reason.NOT_LOGGED_IN or turn_sandbox.agent.needs.login in failure
 
 
 @pytest.mark.parametrize("words", ["", "It begins so."])
 def test_a_model_that_will_not_go_on_has_refused(project, agent, words):
     with model_server(*[ModelTurn(words, is_refused=True)] * 5) as model:
         log_in(project, agent, model)
-        with turns(project, agent) as booth:
-            answer = booth.take().answer
+        with turns(project, agent) as turn_sandbox:
+            answer = turn_sandbox.take().answer
     assert isinstance(answer, NoAnswer)
     assert answer.reason is Reason.REFUSED, answer
 
@@ -132,21 +132,21 @@ def test_a_used_up_subscription_says_when_it_can_be_used_again(project, agent):
     reset = int(time.time()) + 3600
     delay = {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "3600s"}
     troubles = {
-        "claude": Trouble(429, {"anthropic-ratelimit-unified-reset": str(reset),
+        "claude": WireFault(429, {"anthropic-ratelimit-unified-reset": str(reset),
             "anthropic-ratelimit-unified-status": "rejected",
             "anthropic-ratelimit-unified-representative-claim": "five_hour"}, kind="rate_limit_error"),
-        "codex": Trouble(429, {"x-codex-primary-used-percent": "100", "x-codex-primary-window-minutes": "300",
+        "codex": WireFault(429, {"x-codex-primary-used-percent": "100", "x-codex-primary-window-minutes": "300",
             "x-codex-primary-reset-at": str(reset)}, kind="usage_limit_reached", more={"resets_at": reset}),
-        "gemini": Trouble(429, kind="RESOURCE_EXHAUSTED", more={"details": [delay]}),
-        "opencode": Trouble(429, {"retry-after": "3600"}),
+        "gemini": WireFault(429, kind="RESOURCE_EXHAUSTED", more={"details": [delay]}),
+        "opencode": WireFault(429, {"retry-after": "3600"}),
     }  # fmt: skip
     with model_server(ModelTurn(trouble=troubles[agent])) as model:
         log_in(project, agent, model)
         if agent == "claude":
             del project.environment["ANTHROPIC_API_KEY"]
             project.environment["CLAUDE_CODE_OAUTH_TOKEN"] = "sk-ant-oat01-none"
-        with turns(project, agent) as booth:
-            answer = booth.take().answer
+        with turns(project, agent) as turn_sandbox:
+            answer = turn_sandbox.take().answer
     assert answer.reason is Reason.RATE_LIMITED
     # Some tell the moment, and some how long it is until then.
     late = answer.reset_at - datetime.fromtimestamp(reset, UTC)
@@ -158,8 +158,8 @@ def test_nobody_logged_in_is_said_at_once(project, agent):
         log_in(project, agent, model)
         for name in KEYS:
             project.environment.pop(name, None)
-        with turns(project, agent) as booth:
-            answer = booth.take().answer
+        with turns(project, agent) as turn_sandbox:
+            answer = turn_sandbox.take().answer
     assert answer.reason is Reason.NOT_LOGGED_IN
 
 
@@ -175,20 +175,22 @@ def test_it_reaches_its_model_and_nothing_else(project, agent, tmp_path):
     with model_server(ModelTurn(tools=(shell(agent, tries),)), ModelTurn("done")) as model:
         log_in(project, agent, model)
         project.environment["SOME_TOKEN"] = "a-token-of-the-user"
-        with turns(project, agent) as booth:
-            answer = booth.take().answer
+        with turns(project, agent) as turn_sandbox:
+            answer = turn_sandbox.take().answer
             assert isinstance(answer, Answer), answer
-            assert (booth.sandbox / "inside.txt").read_text() == "mine\n", "the sandbox stands at the project's path"
-            seen = (booth.sandbox / "seen.txt").read_text()
-            assert not (booth.sandbox / "web.txt").exists()
+            assert (turn_sandbox.sandbox / "inside.txt").read_text() == "mine\n", (
+                "the sandbox stands at the project's path"
+            )
+            seen = (turn_sandbox.sandbox / "seen.txt").read_text()
+            assert not (turn_sandbox.sandbox / "web.txt").exists()
     assert "a-token-of-the-user" not in seen
     assert not outside.exists()
     assert not (project.root / "inside.txt").exists()
     assert "do not read" not in json.dumps(model.requests)
-    record = json.loads((booth.record / "turn.json").read_bytes())
+    record = json.loads((turn_sandbox.record / "turn.json").read_bytes())
     assert record["network"] == f"only {model.url.removeprefix('http://')}"
     assert "example.com:443" in record["refused"]
-    assert f"agents.{agent}.hosts lets more in" in (booth.record / "program-1.log").read_text()
+    assert f"agents.{agent}.hosts lets more in" in (turn_sandbox.record / "program-1.log").read_text()
 
 
 def test_a_reader_changes_nothing_that_counts_and_a_denial_is_told(project, agent):
@@ -196,14 +198,14 @@ def test_a_reader_changes_nothing_that_counts_and_a_denial_is_told(project, agen
     call = write if agent == "claude" else shell(agent, "echo x > made.txt")
     with model_server(ModelTurn(tools=(call,)), ModelTurn("done")) as model:
         log_in(project, agent, model)
-        with turns(project, agent) as booth:
-            answer = booth.take(role=Role.REVIEWER).answer
+        with turns(project, agent) as turn_sandbox:
+            answer = turn_sandbox.take(role=Role.REVIEWER).answer
             assert isinstance(answer, Answer)
-            assert agent == "codex" or not (booth.sandbox / "made.txt").exists()
+            assert agent == "codex" or not (turn_sandbox.sandbox / "made.txt").exists()
         if agent in ("gemini", "opencode"):
             assert answer.denials[0].startswith(call.name), "it exits with 0, and says that it is done"
         if agent == "claude":
             outside = ToolUse("Write", {"file_path": "/etc/made.txt", "content": "x"})
             model.turns = (ModelTurn(tools=(outside,)), ModelTurn("done"))
-            with turns(project, agent) as booth:
-                assert booth.take().answer.denials == ("Write /etc/made.txt",)
+            with turns(project, agent) as turn_sandbox:
+                assert turn_sandbox.take().answer.denials == ("Write /etc/made.txt",)

@@ -10,7 +10,7 @@ from tests.real_agents.agent_kit import log_in, shell, turns
 
 from loopwright.agents.port import Allowance, Answer, Reason
 from loopwright.testing.model_server import model_server
-from loopwright.testing.wire import ModelTurn, Trouble
+from loopwright.testing.wire import ModelTurn, WireFault
 
 
 @pytest.mark.parametrize("agent", ["claude", "codex", "opencode"])
@@ -38,9 +38,9 @@ def test_a_credential_is_lent_refreshed_and_left_nowhere(project, agent):
             text = config.read_text().replace('env_key = "OUR_KEY"', 'env_key = "OUR_KEY"\nrequires_openai_auth = true')
             config.write_text(text)
             own.write_text(json.dumps({"OPENAI_API_KEY": token}))
-        with turns(project, agent) as booth:
-            booth.take()
-            assert (booth.sandbox / "seen.txt").read_text() == "", "a login of another provider"
+        with turns(project, agent) as turn_sandbox:
+            turn_sandbox.take()
+            assert (turn_sandbox.sandbox / "seen.txt").read_text() == "", "a login of another provider"
     assert own.read_text().count("EVER") == 1, "the user is not logged out by a refresh"
     kept = project.everything_kept() + b"".join(
         path.read_bytes() for path in project.sandboxes.rglob("*") if path.is_file() and path.name == name
@@ -58,22 +58,24 @@ def test_what_its_program_writes_unasked_is_no_work(project, agent):
     project.commit("settings of the project's own")
     with model_server(ModelTurn(tools=(shell(agent, "echo '{}' > opencode.jsonc"),)), ModelTurn("done")) as model:
         log_in(project, agent, model)
-        with turns(project, agent) as booth:
-            assert isinstance(booth.take().answer, Answer)
-            assert (booth.sandbox / "opencode.json").read_text() == '{"instructions": ["NOTES.md"]}\n'
-            assert (booth.sandbox / "opencode.jsonc").read_text() == "{}\n", "what it was asked for stays"
+        with turns(project, agent) as turn_sandbox:
+            assert isinstance(turn_sandbox.take().answer, Answer)
+            assert (turn_sandbox.sandbox / "opencode.json").read_text() == '{"instructions": ["NOTES.md"]}\n'
+            assert (turn_sandbox.sandbox / "opencode.jsonc").read_text() == "{}\n", "what it was asked for stays"
 
 
 @pytest.mark.parametrize("agent", ["claude", "opencode"])
 def test_a_program_that_waits_for_a_limits_end_until_its_time_is_over_is_at_its_limit(project, agent):
     # The others give up, and tell nobody for how long they were told to wait.
     began = datetime.now(UTC)
-    with model_server(*[ModelTurn(trouble=Trouble(429, {"retry-after": "50"}, kind="rate_limit_error"))] * 4) as model:
+    with model_server(
+        *[ModelTurn(trouble=WireFault(429, {"retry-after": "50"}, kind="rate_limit_error"))] * 4
+    ) as model:
         log_in(project, agent, model)
         if agent == "claude":
             project.environment["CLAUDE_CODE_MAX_RETRIES"] = "2"
-        with turns(project, agent) as booth:
-            answer = booth.take(timeout_s=10.0).answer
+        with turns(project, agent) as turn_sandbox:
+            answer = turn_sandbox.take(timeout_s=10.0).answer
     assert answer.reason is Reason.RATE_LIMITED, answer
     assert timedelta(seconds=50) <= answer.reset_at - began < timedelta(seconds=90)
 
@@ -83,16 +85,16 @@ def test_claude_ends_by_itself_when_the_budget_of_the_turn_is_used(project):
     agent = "claude"
     with model_server(*[ModelTurn(tools=(shell(agent, "true"),))] * 9, ModelTurn("done")) as model:
         log_in(project, agent, model)
-        with turns(project, agent) as booth:
-            first = booth.take(allowance=Allowance(usd=0.0001))
+        with turns(project, agent) as turn_sandbox:
+            first = turn_sandbox.take(allowance=Allowance(usd=0.0001))
             session = first.used.session
             asked = len(model.requests)
-            again = booth.take(allowance=Allowance(usd=0.001), session=session)
+            again = turn_sandbox.take(allowance=Allowance(usd=0.001), session=session)
     assert (first.answer.reason, again.answer.reason) == (Reason.BUDGET_USED, Reason.BUDGET_USED)
     assert "its budget of usd is used" in first.answer.detail
     assert asked == 1
     assert len(model.requests) == asked + 2, "what the session cost before is not counted again"
-    record = json.loads((booth.record / "turn.json").read_bytes())
+    record = json.loads((turn_sandbox.record / "turn.json").read_bytes())
     assert (record["failure"], record["budget"]["usd"]) == ("budget_used", 0.001)
     assert record["usd"] >= 0.001
 
@@ -103,8 +105,8 @@ def test_what_claude_reports_of_a_turn_that_it_ended_itself_counts(project):
     with model_server(*[ModelTurn(tools=(shell(agent, "true"),))] * 9, ModelTurn("done")) as model:
         log_in(project, agent, model)
         project.environment["ANTHROPIC_MODEL"] = "my-gateway-model"
-        with turns(project, agent) as booth:
-            taken = booth.take(allowance=Allowance(usd=0.0001))
+        with turns(project, agent) as turn_sandbox:
+            taken = turn_sandbox.take(allowance=Allowance(usd=0.0001))
     assert "its budget of usd is used" in taken.answer.detail
     assert taken.used.usd >= 0.0001
 
@@ -118,10 +120,10 @@ def test_in_a_project_with_settings_of_its_own_it_asks_nobody_but_its_model(proj
     look = 'echo "npm is told: $npm_config_offline." > told.txt'
     with model_server(ModelTurn(tools=(shell(agent, look),)), ModelTurn("done")) as model:
         log_in(project, agent, model)
-        with turns(project, agent) as booth:
-            assert isinstance(booth.take().answer, Answer)
-            assert (booth.sandbox / "told.txt").read_text() == "npm is told: .\n"
-    assert json.loads((booth.record / "turn.json").read_text())["refused"] == []
+        with turns(project, agent) as turn_sandbox:
+            assert isinstance(turn_sandbox.take().answer, Answer)
+            assert (turn_sandbox.sandbox / "told.txt").read_text() == "npm is told: .\n"
+    assert json.loads((turn_sandbox.record / "turn.json").read_text())["refused"] == []
 
 
 @pytest.mark.parametrize("agent", ["gemini"])
@@ -137,8 +139,8 @@ def test_the_models_that_it_chooses_itself_have_prices(project, agent, score, mo
         chosen = json.loads(settings.read_text())
         del chosen["model"]
         settings.write_text(json.dumps(chosen))
-        with turns(project, agent) as booth:
-            answer = booth.take().answer
+        with turns(project, agent) as turn_sandbox:
+            answer = turn_sandbox.take().answer
     asked = [path.rpartition("/")[2].partition(":")[0] for path, _ in server.requests]
     assert asked == ["gemini-3.5-flash-lite", model]
     assert isinstance(answer, Answer)

@@ -12,7 +12,7 @@ from loopwright.redaction.build import SHIPPED_RULES, build_redactor
 from loopwright.redaction.detector import Detector
 from loopwright.redaction.environment_values import looks_secret, printed_forms
 from loopwright.redaction.examples import expand
-from loopwright.redaction.model import Action, Redacted
+from loopwright.redaction.model import Redacted, RuleAction
 from loopwright.redaction.redactor import Learned, Redactor, fingerprint
 from loopwright.workspace.settings_model import SecretsSettings
 
@@ -83,7 +83,7 @@ def test_a_finding_names_rule_source_line_and_fingerprint_and_not_the_value():
     (finding,) = findings
     assert (finding.rule, finding.source, finding.line) == ("github-personal-token", "log", 2)
     assert finding.fingerprint == fingerprint(TOKEN.encode())
-    assert finding.action is Action.STOP
+    assert finding.action is RuleAction.STOP
     assert TOKEN not in finding.sentence()
 
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import pytest
 
 from loopwright.reflection.capture.self_report import SelfReport
-from loopwright.reflection.capture.wanted import Floor
+from loopwright.reflection.capture.settings import Floor
 from loopwright.reflection.model import MostLikelyWrong
-from loopwright.reflection.points import SelfRating, Work, has_point, reflection_on, without_secrets
+from loopwright.reflection.points import ReflectedWork, SelfRating, has_point, reflection_on, without_secrets
 
 NOW_MS = 1_750_000_000_000
 
 
 def taken(said, files=(), earlier=0):
-    work = Work(task_ref="L/T-1", session="L-a-1-claude", agent="claude", files=files)
+    work = ReflectedWork(task_ref="L/T-1", session="L-a-1-claude", agent="claude", files=files)
     return reflection_on(work, said, Floor(), repo="project", mode="solo", at_ms=NOW_MS, earlier=earlier)
 
 

@@ -493,8 +493,8 @@ def test_a_resume_while_its_worker_leaves_is_not_lost(ready, monkeypatch):
     )
     held = []
 
-    def drive_and_resume(loop_id, desk):
-        after = drive(loop_id, desk)
+    def drive_and_resume(loop_id, context):
+        after = drive(loop_id, context)
         if not held:
             held.extend(after.phase.holds)
             resume(context, loop_id, budget=Budget(turns=9))

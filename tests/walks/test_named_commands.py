@@ -12,7 +12,7 @@ from loopwright.loop import commands as c
 from loopwright.loop.choice import choice_hold
 from loopwright.loop.model import Budget, Hold, Holder, Spent
 from loopwright.stages.stores import loops_of
-from loopwright.verbs.loop.control import Wish, new_loop
+from loopwright.verbs.loop.control import LoopRequest, new_loop
 from loopwright.wiring.build import build_context
 
 NOW = "2026-01-01T00:00:00Z"
@@ -68,8 +68,8 @@ class States:
         self.context = build_context(project.root, {}, environment=project.environment)
 
     def a_loop(self, state):
-        wish = Wish(title="a goal", description="do it", tasks=("one",), budget=Budget(usd=5.0))
-        store, loop_id = loops_of(self.context), new_loop(self.context, wish).loop_id
+        request = LoopRequest(title="a goal", description="do it", tasks=("one",), budget=Budget(usd=5.0))
+        store, loop_id = loops_of(self.context), new_loop(self.context, request).loop_id
         for command in (*STATES[state], c.Count(spent=Spent(usd=6.0))):
             with store.changing(loop_id) as opened:
                 opened.apply(command(opened.loop) if callable(command) else command, "tool")

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from loopwright.workflow.amounts import Amounts, Limits
+from loopwright.workflow.amounts import Amounts, SpendingLimits
 from loopwright.workflow.flight import left_of, used_by, used_up
 from loopwright.workflow.model import Flight, Stage
 
 
 def flight(**limits):
     before = Amounts(usd=3.0, tokens=100, wall_s=10.0, turns=2)
-    return Flight(by="ann", since="t", before=before, limits=Limits(**limits), phase=Stage.PLAN)
+    return Flight(by="ann", since="t", before=before, limits=SpendingLimits(**limits), phase=Stage.PLAN)
 
 
 def test_what_was_spent_before_it_took_off_is_not_its_own():

@@ -8,22 +8,22 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from loopwright.kernel.codec import from_json, to_json
 from loopwright.workflow import commands as c
 from loopwright.workflow import events as e
-from loopwright.workflow.amounts import Amounts, Limits
+from loopwright.workflow.amounts import Amounts, SpendingLimits
 from loopwright.workflow.blockers import Blocker
 from loopwright.workflow.model import (
     PROFILES,
     Archived,
-    Base,
     Decision,
     Key,
-    Origin,
     Review,
     Round,
     Signature,
+    SpecBase,
     Stage,
     Subject,
+    TakeoverOrigin,
     Transition,
-    Used,
+    UsedApproval,
     Workflow,
     Write,
 )
@@ -31,7 +31,7 @@ from loopwright.workflow.rules import Accepted, Deliver, decide, evolve
 from loopwright.workflow.standing import Readiness, Standing, status_of, void_parts
 
 GATES = ("plan", "build", "review", "done", "archive")
-ORIGIN = Origin(
+ORIGIN = TakeoverOrigin(
     tool="loopx", name="x", path=".loopx/workflows/x", digest="0" * 64,
     said={"current_stage": "done", "approval.complete": "approved", "completion_confirmed": "true"},
 )  # fmt: skip
@@ -84,7 +84,7 @@ class Path(RuleBasedStateMachine):
             assert not standing.readiness.before(transition.target)
         approval = self.workflow.approval(transition.key)
         assert status_of(approval, standing) == "approved"
-        assert not isinstance(approval, Used)
+        assert not isinstance(approval, UsedApproval)
         assert approval.transition is transition
         assert event.subject == approval.subject.hash
 
@@ -157,7 +157,7 @@ class Path(RuleBasedStateMachine):
 
     @rule(digest=st.sampled_from(["a", "b"]))
     def note_specs(self, digest):
-        base = Base(domains={"d": {"r": digest}}, delta={"delta d: r": digest})
+        base = SpecBase(domains={"d": {"r": digest}}, delta={"delta d: r": digest})
         self.do(c.NoteSpecs(base=base))
         self.do(c.FitDelta(base=base, by="ann", why="w"))
         self.do(c.GoBefore(over=f"chg-{digest}", by="ann"))
@@ -165,7 +165,7 @@ class Path(RuleBasedStateMachine):
     @rule(usd=st.sampled_from([None, 1.0, 5.0]), spent=st.sampled_from([0.0, 2.0]))
     def take_off(self, usd, spent):
         before = self.workflow.flight
-        done = self.do(c.BeginFlight(by="ann", limits=Limits(usd=usd), before=Amounts(usd=spent)))
+        done = self.do(c.BeginFlight(by="ann", limits=SpendingLimits(usd=usd), before=Amounts(usd=spent)))
         if done is not None:
             flight = self.workflow.flight
             assert (flight.limits.usd, flight.ended, flight.phase) == (usd, None, self.workflow.stage)

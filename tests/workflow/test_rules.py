@@ -9,7 +9,6 @@ from loopwright.workflow.blockers import Blocker
 from loopwright.workflow.model import (
     PROFILES,
     Archived,
-    Base,
     Building,
     Decision,
     Delivery,
@@ -20,10 +19,11 @@ from loopwright.workflow.model import (
     Reviewing,
     Round,
     Signature,
+    SpecBase,
     Stage,
     Subject,
     Transition,
-    Used,
+    UsedApproval,
     Write,
 )
 from loopwright.workflow.rules import Accepted, Deliver, Refused, decide, evolve
@@ -195,7 +195,7 @@ def test_what_changes_under_the_work_can_be_accepted_again_without_leaving_the_s
     renewed = apply(workflow, approve(T.CLARIFY_PLAN, MOVED))
     assert renewed.stage is Stage.PLAN
     approval = renewed.approval(Key.PLAN)
-    assert isinstance(approval, Used)
+    assert isinstance(approval, UsedApproval)
     assert approval.subject == OTHER
 
 
@@ -266,7 +266,7 @@ def test_what_archiving_decides_is_pending_until_it_is_on_the_disk():
 
 
 def test_a_change_is_planned_on_a_base_and_only_at_the_end_fitted_to_another():
-    base, other = (Base(domains={"d": {"r": digest}}, delta={"delta d: r": digest}) for digest in ("a", "b"))
+    base, other = (SpecBase(domains={"d": {"r": digest}}, delta={"delta d: r": digest}) for digest in ("a", "b"))
     planned = apply(at(Stage.PLAN), c.NoteSpecs(base=base), c.NoteSpecs(base=base))
     assert (planned.base, planned.revision) == (base, at(Stage.PLAN).revision + 1)
     assert refused(at(Stage.BUILD), c.NoteSpecs(base=base)).error == "invalid_transition"

@@ -18,7 +18,7 @@ from loopwright.agents.endings import BY_STATUS, no_answer
 from loopwright.agents.harness import HARNESSES
 from loopwright.agents.model_choice import chosen_model
 from loopwright.agents.needs import Address, Credential, Needs
-from loopwright.agents.port import Answer, CostSource, NoAnswer, Ran, Reason, Starter, Turn, Used
+from loopwright.agents.port import Answer, CostSource, NoAnswer, Ran, Reason, Starter, Turn, Usage
 from loopwright.agents.prices import Tokens, cost_of
 from loopwright.agents.sessions import in_its_session
 from loopwright.agents.shelling import with_prompt
@@ -88,7 +88,7 @@ class ClaudeAgent:
         forget_usage(turn.mailbox)
         return in_its_session(turn, lambda session: self._taken(turn, start, session))
 
-    def used(self, mailbox: Path, *, is_over: bool) -> Used:
+    def used(self, mailbox: Path, *, is_over: bool) -> Usage:
         """What its stream said so far."""
         return read_usage(mailbox / FILE, is_over=is_over)
 
@@ -107,14 +107,14 @@ class ClaudeAgent:
         own = session or str(uuid.uuid4())
         going = ("--resume", own) if session is not None else ("--session-id", own)
         # Before it begins: whoever comes after a crash goes on with it, if it got that far.
-        add_usage(turn.mailbox, Used(session=own))
+        add_usage(turn.mailbox, Usage(session=own))
         argv = with_prompt(turn, (str(turn.program or "claude"), *self._arguments(turn), *going), _DEFAULTS)
         env = {**_QUIET, "CLAUDE_CONFIG_DIR": str(turn.home or turn.mailbox)}
         ran = start(argv, env=env, timeout_s=turn.timeout_s, on_line=stream.read)
         # Of a turn without an answer, too, what it reports wins: our table may not know its model.
         reported, source = _cost(stream.result or {}, session is not None, None)
         if source == "reported" and reported is not None and reported > stream.usd:
-            add_usage(turn.mailbox, Used(usd=reported - stream.usd))
+            add_usage(turn.mailbox, Usage(usd=reported - stream.usd))
         return outcome(turn, stream, ran, own, session is not None, price), stream.has_spoken or bool(stream.error)
 
     def _arguments(self, turn: Turn) -> tuple[str, ...]:

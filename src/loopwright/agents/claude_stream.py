@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from loopwright.agents.port import Used
+from loopwright.agents.port import Usage
 from loopwright.agents.prices import Tokens
 from loopwright.agents.stream_lines import called, parsed, short
 from loopwright.kernel.clock import Clock, utc_now
@@ -48,7 +48,7 @@ class Stream:
     """The events of one turn."""
 
     def __init__(
-        self, tell: Callable[[Used], None], price: Callable[[str, Tokens], float | None], clock: Clock = utc_now
+        self, tell: Callable[[Usage], None], price: Callable[[str, Tokens], float | None], clock: Clock = utc_now
     ) -> None:
         self._clock = clock
         self._tell = tell
@@ -85,7 +85,7 @@ class Stream:
         session = event.get("session_id")
         if isinstance(session, str) and session != self.session:
             self.session = session
-            self._tell(Used(session=session))
+            self._tell(Usage(session=session))
         match event.get("type"):
             case "system" if event.get("subtype") == "init":
                 self.model = str(event.get("model") or "")
@@ -121,7 +121,7 @@ class Stream:
             tokens = tokens_in(message.get("usage"))
             usd = self._price(str(message.get("model") or self.model), tokens)
             self.usd += usd or 0.0
-            self._tell(Used(usd, tokens.total))
+            self._tell(Usage(usd, tokens.total))
         for block in _blocks(event):
             place = block.get("input")
             if block.get("type") == "tool_use" and block.get("name") in _EDITS and isinstance(place, dict):

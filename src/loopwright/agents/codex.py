@@ -16,7 +16,7 @@ from loopwright.agents.endings import BY_STATUS, no_answer
 from loopwright.agents.harness import HARNESSES
 from loopwright.agents.model_choice import chosen_model
 from loopwright.agents.needs import Address, Credential, Needs
-from loopwright.agents.port import Answer, NoAnswer, Ran, Reason, Starter, Turn, Used
+from loopwright.agents.port import Answer, NoAnswer, Ran, Reason, Starter, Turn, Usage
 from loopwright.agents.prices import Tokens, cost_of
 from loopwright.agents.sessions import UnderWay, in_its_session
 from loopwright.agents.shelling import hand_over, with_prompt
@@ -65,7 +65,7 @@ class CodexAgent:
         hand_over(home / "config.toml", self._user.text_for(turn.folder).encode())
         return in_its_session(turn, lambda session: self._taken(turn, start, session, home))
 
-    def used(self, mailbox: Path, *, is_over: bool) -> Used:
+    def used(self, mailbox: Path, *, is_over: bool) -> Usage:
         """What its session's file said so far; it says more than events tell of."""
         return self._under_way.used(mailbox, is_over=is_over)
 
@@ -81,7 +81,7 @@ class CodexAgent:
     def _taken(self, turn: Turn, start: Starter, session: str | None, home: Path) -> tuple[Answer | NoAnswer, bool]:
         stream = Stream(home, partial(add_usage, turn.mailbox), self._price, session)
         if session is not None:
-            add_usage(turn.mailbox, Used(session=session))
+            add_usage(turn.mailbox, Usage(session=session))
         strict = strict_form(turn.schema) if turn.schema is not None else None
         asked = in_words(turn) if strict is None else turn
         argv = with_prompt(asked, (str(turn.program or "codex"), *self._arguments(turn, strict, session)))

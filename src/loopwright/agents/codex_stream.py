@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from loopwright.agents.port import Used
+from loopwright.agents.port import Usage
 from loopwright.agents.prices import Tokens
 from loopwright.agents.stream_lines import Followed, parsed, short
 from loopwright.agents.usage import is_session
@@ -52,7 +52,7 @@ class Stream:
     def __init__(
         self,
         home: Path | None,
-        tell: Callable[[Used], None],
+        tell: Callable[[Usage], None],
         price: Callable[[Tokens], float | None],
         session: str | None = None,
     ) -> None:
@@ -96,7 +96,7 @@ class Stream:
                 thread = event.get("thread_id")
                 if isinstance(thread, str) and is_session(thread):
                     self.session = thread
-                    self._tell(Used(session=thread))
+                    self._tell(Usage(session=thread))
             case "item.completed":
                 self._item(event.get("item"))
             case "turn.completed":
@@ -130,7 +130,7 @@ class Stream:
                 if isinstance(info, dict):
                     tokens = tokens_in(info.get("last_token_usage"))
                     self.tokens, self.is_counted = (self.tokens if self.is_counted else Tokens()) + tokens, True
-                    self._tell(Used(self._price(tokens), tokens.total))
+                    self._tell(Usage(self._price(tokens), tokens.total))
             case "task_complete" if isinstance(error := payload.get("error"), dict):
                 self.code, status = _code(error.get("codex_error_info"))
                 self.status = status or self.status

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from loopwright.agents.endings import NOT_FOUND
-from loopwright.agents.port import Answer, NoAnswer, Reason, Starter, Turn, Used
+from loopwright.agents.port import Answer, NoAnswer, Reason, Starter, Turn, Usage
 from loopwright.agents.shelling import PROMPT, hand_over
 from loopwright.agents.structured import in_words
 from loopwright.agents.usage import FILE, VARIABLE, forget_usage, read_usage
@@ -60,7 +60,7 @@ class CommandAgent:
             return NoAnswer(Reason.CRASHED, f"the command exited with {ran.exit_code}{said}")
         return _read(answer, ran.duration_s)
 
-    def used(self, mailbox: Path, *, is_over: bool) -> Used:
+    def used(self, mailbox: Path, *, is_over: bool) -> Usage:
         """What its file of use says."""
         return read_usage(mailbox / FILE, is_over=is_over)
 

@@ -35,7 +35,7 @@ class Takeover(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     until: str | None = None
 
 
-class Seats(msgspec.Struct, frozen=True):
+class FailoverOrder(msgspec.Struct, frozen=True):
     """The user's order of agents, and what is known of them at a piece of work now.
 
     Those of the takeovers that `settled` counts were there when somebody last had all agents tried again. `barred` are

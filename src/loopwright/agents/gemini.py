@@ -18,7 +18,7 @@ from loopwright.agents.gemini_stream import Stream, session_file, was_held_back
 from loopwright.agents.harness import HARNESSES
 from loopwright.agents.model_choice import chosen_model
 from loopwright.agents.needs import Address, Credential, Needs
-from loopwright.agents.port import Answer, NoAnswer, Ran, Reason, Starter, Turn, Used
+from loopwright.agents.port import Answer, NoAnswer, Ran, Reason, Starter, Turn, Usage
 from loopwright.agents.prices import Tokens, cost_of
 from loopwright.agents.sessions import UnderWay, in_its_session
 from loopwright.agents.shelling import folder_in, hand_over, with_prompt
@@ -114,7 +114,7 @@ class GeminiAgent:
         hand_over(folder_in(home, FOLDER, "policies") / "loopwright.toml", _POLICY.encode())
         return in_its_session(turn, lambda session: self._taken(turn, start, session, home))
 
-    def used(self, mailbox: Path, *, is_over: bool) -> Used:
+    def used(self, mailbox: Path, *, is_over: bool) -> Usage:
         """What its session's file said so far; it says more than events tell of."""
         return self._under_way.used(mailbox, is_over=is_over)
 
@@ -131,7 +131,7 @@ class GeminiAgent:
         own = session or str(uuid.uuid4())
         stream = Stream(home, own, partial(add_usage, turn.mailbox), self._price)
         # Before it begins: whoever comes after a crash goes on with it, if it got that far.
-        add_usage(turn.mailbox, Used(session=own))
+        add_usage(turn.mailbox, Usage(session=own))
         going = ("--resume", own) if session is not None else ("--session-id", own)
         asked = in_words(turn)
         argv = with_prompt(asked, (str(turn.program or "gemini"), *self._arguments(turn), *going))

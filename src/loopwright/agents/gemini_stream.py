@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from loopwright.agents.port import Used
+from loopwright.agents.port import Usage
 from loopwright.agents.prices import Tokens
 from loopwright.agents.stream_lines import Followed, called, count, parsed, short, whole_lines
 from loopwright.agents.usage import is_session
@@ -88,7 +88,7 @@ class Stream:
         self,
         home: Path,
         session: str,
-        tell: Callable[[Used], None],
+        tell: Callable[[Usage], None],
         price: Callable[[str, Tokens], float | None],
     ) -> None:
         self._lock = threading.Lock()
@@ -196,7 +196,7 @@ class Stream:
         used = Tokens(
             max(0, count(tokens, "input") - cached), cached, 0, count(tokens, "total") - count(tokens, "input")
         )
-        self._tell(Used(self._price(str(record.get("model") or ""), used), used.total))
+        self._tell(Usage(self._price(str(record.get("model") or ""), used), used.total))
 
     def _ended(self, event: Mapping[str, Any]) -> None:
         self.status = str(event.get("status") or "")

@@ -54,7 +54,7 @@ class OpenedTurn(msgspec.Struct, frozen=True, kw_only=True):
     self_report: str = ""
 
 
-class Done(msgspec.Struct, frozen=True, tag="done"):
+class TurnDone(msgspec.Struct, frozen=True, tag="done"):
     """It is done, by the word of whoever did it."""
 
     text: str = ""
@@ -68,7 +68,7 @@ class GivenUp(msgspec.Struct, frozen=True, tag="given_up"):
     why: str
 
 
-HandedIn = Done | GivenUp
+HandedIn = TurnDone | GivenUp
 
 
 class InteractiveAgent:
@@ -183,6 +183,6 @@ def _read(path: Path, duration_s: float) -> Answer | NoAnswer:
     with suppress(codec.Undecodable):
         return NoAnswer(Reason.REFUSED, codec.from_json(data, GivenUp).why)
     with suppress(codec.Undecodable):
-        done = codec.from_json(data, Done)
+        done = codec.from_json(data, TurnDone)
         return Answer(done.text, duration_s, files=done.files, stop_reason="handed in")
     return NoAnswer(Reason.INVALID_ANSWER, "what was handed in can't be read")

@@ -24,7 +24,7 @@ from loopwright.agents.opencode_settings import (
     unmarked,
 )
 from loopwright.agents.opencode_stream import Stream
-from loopwright.agents.port import Answer, NoAnswer, Ran, Reason, Starter, Turn, Used
+from loopwright.agents.port import Answer, NoAnswer, Ran, Reason, Starter, Turn, Usage
 from loopwright.agents.prices import Tokens, cost_of
 from loopwright.agents.sessions import in_its_session
 from loopwright.agents.shelling import folder_in, hand_over, with_prompt
@@ -86,7 +86,7 @@ class OpencodeAgent:
         with unmarked(turn.folder):
             return in_its_session(turn, lambda session: self._taken(turn, start, session, home))
 
-    def used(self, mailbox: Path, *, is_over: bool) -> Used:
+    def used(self, mailbox: Path, *, is_over: bool) -> Usage:
         """What its stream said so far."""
         return read_usage(mailbox / FILE, is_over=is_over)
 
@@ -119,7 +119,7 @@ class OpencodeAgent:
     def _taken(self, turn: Turn, start: Starter, session: str | None, home: Path) -> tuple[Answer | NoAnswer, bool]:
         stream = Stream(partial(add_usage, turn.mailbox), self._price, session)
         if session is not None:
-            add_usage(turn.mailbox, Used(session=session))
+            add_usage(turn.mailbox, Usage(session=session))
         asked = in_words(turn)
         # Who lets more in may have let in a registry.
         offline = {} if self._settings.hosts else _OFFLINE

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from loopwright.agents.port import CostSource, Used
+from loopwright.agents.port import CostSource, Usage
 from loopwright.agents.prices import Tokens
 from loopwright.agents.stream_lines import called, count, parsed, short
 from loopwright.agents.usage import is_session
@@ -45,7 +45,7 @@ class Stream:
     """The events of one turn."""
 
     def __init__(
-        self, tell: Callable[[Used], None], price: Callable[[Tokens], float | None], session: str | None = None
+        self, tell: Callable[[Usage], None], price: Callable[[Tokens], float | None], session: str | None = None
     ) -> None:
         self._tell = tell
         self._price = price
@@ -90,7 +90,7 @@ class Stream:
         session = event.get("sessionID")
         if isinstance(session, str) and is_session(session) and not (self.has_begun and session == self.session):
             self.session, self.has_begun = session, True
-            self._tell(Used(session=session))
+            self._tell(Usage(session=session))
         part = _part(event)
         match event.get("type"):
             case "step_start":
@@ -126,7 +126,7 @@ class Stream:
         self._is_reported = self._is_reported and said is not None
         usd = self._price(tokens) if said is None else said
         self.usd = self.usd if usd is None else (self.usd or 0.0) + usd
-        self._tell(Used(usd, tokens.total))
+        self._tell(Usage(usd, tokens.total))
 
     def _called(self, part: Mapping[str, Any]) -> None:
         state = part.get("state")

@@ -135,7 +135,7 @@ class Answer(msgspec.Struct, frozen=True):
         return self.cost_source or ("unknown" if self.cost_usd is None else "reported")
 
 
-class Used(msgspec.Struct, frozen=True):
+class Usage(msgspec.Struct, frozen=True):
     """What a turn has used so far; None is what nobody said. `problems` name what was said and can't be counted."""
 
     usd: float | None = None
@@ -198,7 +198,7 @@ class Agent(Protocol):
 class ReportsCost(Protocol):
     """An agent that says what a turn uses while it is taken: it can be ended before it has used too much."""
 
-    def used(self, mailbox: Path, *, is_over: bool) -> Used:
+    def used(self, mailbox: Path, *, is_over: bool) -> Usage:
         """What the turn with this mailbox has used so far, or in all; asked from another thread, also after a crash."""
         ...
 

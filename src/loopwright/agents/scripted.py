@@ -14,7 +14,7 @@ from pathlib import Path
 
 import msgspec
 
-from loopwright.agents.port import Answer, NoAnswer, Reason, Role, Starter, Turn, Used
+from loopwright.agents.port import Answer, NoAnswer, Reason, Role, Starter, Turn, Usage
 from loopwright.agents.shelling import hand_over
 from loopwright.agents.usage import FILE, VARIABLE, forget_usage, read_usage
 from loopwright.errors import SettingsInvalid
@@ -79,7 +79,7 @@ class ScriptedAgent:
             duration_s = ran.duration_s
         return Answer(written.answer, duration_s, written.tokens, written.usd, written.session or turn.session)
 
-    def used(self, mailbox: Path, *, is_over: bool) -> Used:
+    def used(self, mailbox: Path, *, is_over: bool) -> Usage:
         """What its file of use says."""
         return read_usage(mailbox / FILE, is_over=is_over)
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
 
-from loopwright.agents.port import Answer, NoAnswer, Turn, Used
+from loopwright.agents.port import Answer, NoAnswer, Turn, Usage
 from loopwright.agents.usage import FILE, read_usage
 
 # Takes the turn in this session, or in a new one; whether the program has begun with it is the second.
@@ -46,7 +46,7 @@ class UnderWay:
             del self._streams[mailbox]
         stream.look()
 
-    def used(self, mailbox: Path, *, is_over: bool) -> Used:
+    def used(self, mailbox: Path, *, is_over: bool) -> Usage:
         """What the session's file said so far."""
         stream = self._streams.get(mailbox)
         if stream is not None:

@@ -15,7 +15,7 @@ import stat
 from contextlib import suppress
 from pathlib import Path
 
-from loopwright.agents.port import Used
+from loopwright.agents.port import Usage
 from loopwright.kernel.files import clear_name, read_head
 from loopwright.kernel.ids import is_identifier
 
@@ -33,7 +33,7 @@ def forget_usage(mailbox: Path) -> None:
     clear_name(mailbox / FILE)
 
 
-def add_usage(mailbox: Path, used: Used) -> None:
+def add_usage(mailbox: Path, used: Usage) -> None:
     """One line more, from an adapter; where the agent made the file something else, nothing is written through it."""
     line = {"usd": used.usd, "tokens": used.tokens, "session": used.session}
     data = json.dumps({name: value for name, value in line.items() if value is not None}).encode() + b"\n"
@@ -47,13 +47,13 @@ def add_usage(mailbox: Path, used: Used) -> None:
             os.close(handle)
 
 
-def read_usage(path: Path, *, is_over: bool) -> Used:
+def read_usage(path: Path, *, is_over: bool) -> Usage:
     """What the lines add up to; while the program runs its last line may still be on its way."""
     try:
         data, is_longer = read_head(path, _MOST_BYTES)
     except OSError as problem:
         gone = problem.errno == errno.ENOENT
-        return Used() if gone else Used(problems=(f"the file of use can't be read: {problem.strerror}",))
+        return Usage() if gone else Usage(problems=(f"the file of use can't be read: {problem.strerror}",))
     lines = data.split(b"\n")
     rest = lines.pop()
     if is_over and rest and not is_longer:
@@ -72,10 +72,10 @@ def read_usage(path: Path, *, is_over: bool) -> Used:
         usd = usd if added.usd is None else (usd or 0.0) + added.usd
         tokens = tokens if added.tokens is None else (tokens or 0) + added.tokens
         session = added.session or session
-    return Used(usd, tokens, _named(bad, is_longer=is_longer), session)
+    return Usage(usd, tokens, _named(bad, is_longer=is_longer), session)
 
 
-def _added(line: bytes) -> Used | None:
+def _added(line: bytes) -> Usage | None:
     try:
         document = json.loads(line)
     except (ValueError, RecursionError):
@@ -89,7 +89,7 @@ def _added(line: bytes) -> Used | None:
         return None
     if not _is_amount(usd, _MOST_USD) or not _is_amount(tokens, _MOST_TOKENS) or isinstance(tokens, float):
         return None
-    return Used(None if usd is None else float(usd), tokens, session=session)
+    return Usage(None if usd is None else float(usd), tokens, session=session)
 
 
 def is_session(text: str) -> bool:

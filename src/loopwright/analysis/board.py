@@ -37,7 +37,7 @@ class Signal(msgspec.Struct, frozen=True):
     at: int
 
 
-class Task(msgspec.Struct, frozen=True):
+class BoardTask(msgspec.Struct, frozen=True):
     """A completed task."""
 
     name: str
@@ -48,7 +48,7 @@ class Task(msgspec.Struct, frozen=True):
 class Board(msgspec.Struct, frozen=True, kw_only=True):
     """What an export or a history holds."""
 
-    tasks: tuple[Task, ...]
+    tasks: tuple[BoardTask, ...]
     seen: int
     undated_signals: int
     duplicates: int
@@ -90,7 +90,7 @@ class _BoardReader:
         self.seen = 0
         self.names: set[str] = set()
         self.knows_completion = False
-        self._tasks: dict[str, Task] = {}
+        self._tasks: dict[str, BoardTask] = {}
         self._undated = 0
         self._duplicates = 0
         self._newest = 0
@@ -116,7 +116,7 @@ class _BoardReader:
             return
         name = str(row.first(COLUMNS.task) or f"#{number}")
         self._duplicates += name in self._tasks
-        self._tasks[name] = Task(name, completed, signals)
+        self._tasks[name] = BoardTask(name, completed, signals)
         self._newest = max(self._newest, completed, *(signal.at for signal in signals))
 
     def board(self) -> Board:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
-from loopwright.analysis.board import Board, Signal, Task, read_board
+from loopwright.analysis.board import Board, BoardTask, Signal, read_board
 from loopwright.analysis.changes import changes_of
 from loopwright.analysis.history import DAY, Progress, Window, read_past
 from loopwright.analysis.input_files import InputFile
@@ -22,9 +22,9 @@ from loopwright.analysis.model import (
     Verdict,
 )
 from loopwright.analysis.moments import moment_text
-from loopwright.analysis.outcomes import Outcome, Outcomes
+from loopwright.analysis.outcomes import LandingOutcome, Outcomes
 from loopwright.analysis.paths import is_test
-from loopwright.analysis.preregistered import NUMBERS, Question
+from loopwright.analysis.preregistered import NUMBERS, Experiment
 from loopwright.analysis.signals import Names
 from loopwright.analysis.task_files import Completion, read_task_files
 from loopwright.kernel.git_history import History
@@ -50,7 +50,7 @@ def analyse_task_files(
     judge = _Judge(Names(changes), Outcomes(changes, as_of))
     inside = [one for one in completions if one.completed <= as_of and (window.since or 0) <= one.completed]
     board = Board(
-        tasks=tuple(Task("", one.completed, tuple(judge.signals_of(one))) for one in inside),
+        tasks=tuple(BoardTask("", one.completed, tuple(judge.signals_of(one))) for one in inside),
         seen=seen,
         undated_signals=0,
         duplicates=0,
@@ -76,7 +76,7 @@ def verdict_on(decided: int, with_signal: int) -> Verdict:
     return Passed(f"{sentence}: not under {NUMBERS.detectable_share:.0%}")
 
 
-def signals_in_time(task: Task) -> list[Signal]:
+def signals_in_time(task: BoardTask) -> list[Signal]:
     """Those that count: from completion on for 30 days; what speaks for right may come a day before it."""
     last = task.completed + NUMBERS.outcome_days * DAY
     early = task.completed - NUMBERS.landing_days_before * DAY
@@ -92,7 +92,7 @@ def _parts(
     wrong = sum(any(not signal.is_right for signal in signals) for signals in signalled)
     decided = len(old)
     return Parts(
-        question=Question.BOARD_HISTORY,
+        question=Experiment.BOARD_HISTORY,
         verdict=verdict_on(decided, len(signalled)),
         findings=BoardFindings(
             tasks=board.seen,
@@ -134,7 +134,7 @@ class _Judge:
         if any(is_test(file) for file in change.files):
             yield Signal("a test landed with it", True, completion.completed)
         match self._outcomes.of_change(change, change.files):
-            case Outcome(right=False):
+            case LandingOutcome(right=False):
                 yield Signal("reverted or fixed", False, completion.completed)
             case _:
                 pass

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from loopwright.analysis.changes import Change, changes_of
+from loopwright.analysis.changes import LandedChange, changes_of
 from loopwright.analysis.churn import lines_changed
-from loopwright.analysis.corpus import Judged, read_corpus, without_duplicates
+from loopwright.analysis.corpus import JudgedRecord, read_corpus, without_duplicates
 from loopwright.analysis.history import DAY, Progress, Window, read_past
 from loopwright.analysis.input_files import InputFile
 from loopwright.analysis.model import (
@@ -27,9 +27,9 @@ from loopwright.analysis.model import (
     Verdict,
 )
 from loopwright.analysis.moments import moment_text
-from loopwright.analysis.outcomes import Outcome, Outcomes
-from loopwright.analysis.preregistered import DECIDING_ORDER, NUMBERS, Question, Series
-from loopwright.analysis.reflections import Report, Reports, as_reported
+from loopwright.analysis.outcomes import LandingOutcome, Outcomes
+from loopwright.analysis.preregistered import DECIDING_ORDER, NUMBERS, Experiment, Series
+from loopwright.analysis.reflections import RatedReport, Reports, as_reported
 from loopwright.analysis.statistics import (
     area_under_curve,
     brier_of_base_rate,
@@ -48,7 +48,7 @@ def analyse_corpus(file: InputFile) -> Parts:
     findings = findings_of(judged)
     ignored = f"fields that are not looked at: {', '.join(name[:60] for name in corpus.ignored_fields)}"
     return Parts(
-        question=Question.CALIBRATION,
+        question=Experiment.CALIBRATION,
         verdict=verdict_on(findings),
         findings=CalibrationFindings(
             decides=_deciding(findings),
@@ -71,13 +71,13 @@ def analyse_reports(reports: Reports, history: History, as_of: int, on_progress:
     changes = changes_of(past.commits, past.tips[0] if past.tips else "")
     outcomes = Outcomes([_as_reported(change) for change in changes], as_of)
     found = [(report, outcomes.of_work(report.files, report.time)) for report in reports.reports]
-    known = [(report, outcome) for report, outcome in found if isinstance(outcome, Outcome)]
-    left_out = Counter(str(outcome) for _, outcome in found if not isinstance(outcome, Outcome))
+    known = [(report, outcome) for report, outcome in found if isinstance(outcome, LandingOutcome)]
+    left_out = Counter(str(outcome) for _, outcome in found if not isinstance(outcome, LandingOutcome))
     lines = lines_changed(history, sorted({outcome.landed.id for _, outcome in known}))
     judged, duplicates = without_duplicates(tuple(_judged(report, outcome, lines) for report, outcome in known))
     findings = findings_of(judged)
     return Parts(
-        question=Question.CALIBRATION,
+        question=Experiment.CALIBRATION,
         verdict=verdict_on(findings),
         findings=CalibrationFindings(
             decides=_deciding(findings),
@@ -95,7 +95,7 @@ def analyse_reports(reports: Reports, history: History, as_of: int, on_progress:
     )
 
 
-def findings_of(judged: Sequence[Judged]) -> tuple[SeriesFindings, ...]:
+def findings_of(judged: Sequence[JudgedRecord]) -> tuple[SeriesFindings, ...]:
     """Every series that there is, in the order in which they may decide."""
     present = {one.series for one in judged}
     return tuple(
@@ -128,14 +128,14 @@ def _deciding(findings: Sequence[SeriesFindings]) -> Series | None:
     return next((one.series for one in findings if one.high.confidence.auc is not None), None)
 
 
-def _as_reported(change: Change) -> Change:
+def _as_reported(change: LandedChange) -> LandedChange:
     """With its files named as reports name them."""
     return replace(change, files=frozenset(map(as_reported, change.files)))
 
 
-def _judged(report: Report, outcome: Outcome, lines: dict[str, int]) -> Judged:
+def _judged(report: RatedReport, outcome: LandingOutcome, lines: dict[str, int]) -> JudgedRecord:
     churn = lines.get(outcome.landed.id)
-    return Judged(
+    return JudgedRecord(
         series=report.series,
         confidence=report.confidence,
         right=outcome.right,
@@ -146,7 +146,7 @@ def _judged(report: Report, outcome: Outcome, lines: dict[str, int]) -> Judged:
     )
 
 
-def _series(series: Series, judged: list[Judged]) -> SeriesFindings:
+def _series(series: Series, judged: list[JudgedRecord]) -> SeriesFindings:
     confidences = [one.confidence for one in judged]
     right = [one.right for one in judged]
     counted = SeriesFindings(
@@ -170,7 +170,7 @@ def _series(series: Series, judged: list[Judged]) -> SeriesFindings:
     )
 
 
-def _discrimination(judged: list[Judged]) -> Discrimination:
+def _discrimination(judged: list[JudgedRecord]) -> Discrimination:
     """The self-report and both baselines; much churn and a risky surface speak for wrong, so they count downwards."""
     churned = [(one.churn, one.right) for one in judged if one.churn is not None]
     surfaced = [(one.surface_weight, one.right) for one in judged if one.surface_weight is not None]

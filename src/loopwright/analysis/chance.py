@@ -13,42 +13,42 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from loopwright.analysis.changes import Change
+from loopwright.analysis.changes import LandedChange
 from loopwright.analysis.history import DAY
-from loopwright.analysis.links import Links, NoLink, Place, Reach
+from loopwright.analysis.links import HistoryPlace, Links, NoLink, Reach
 from loopwright.analysis.model import Chance
-from loopwright.analysis.preregistered import NUMBERS, Gate
+from loopwright.analysis.preregistered import NUMBERS, CatchingGate
 from loopwright.analysis.signals import Signals, gate_of
 
 
 class _Movable(msgspec.Struct, frozen=True):
     """A fix that files alone can link; `near` is the range of the moments that it may be moved to."""
 
-    fix: Change
+    fix: LandedChange
     reach: Reach
     near: tuple[int, int]
     # None where it depends on the culprit.
-    gate: Gate | None
+    gate: CatchingGate | None
 
 
-def by_chance(changes: Sequence[Change], signals: Signals) -> Chance:
+def by_chance(changes: Sequence[LandedChange], signals: Signals) -> Chance:
     """The buckets of file-linked failures as they are, and as they are after moving all fixes, several times."""
     links = Links(changes)
     positions = sorted(range(len(changes)), key=lambda position: changes[position].time)
-    places = [Place(position, changes[position].order, changes[position].time) for position in positions]
+    places = [HistoryPlace(position, changes[position].order, changes[position].time) for position in positions]
     movable = list(_movable([changes[position] for position in signals.files_decide], links, places))
     source = random.Random(NUMBERS.chance_seed)  # noqa: S311 -- repeatable on purpose; nothing secret
     draws = [_draw(links, movable, places, source) for _ in range(NUMBERS.chance_draws)]
     observed = Counter(failure.gate for failure in signals.failures if failure.by_files)
     return Chance(
         draws=len(draws),
-        by_files={str(gate): observed[gate] for gate in Gate},
-        expected={str(gate): sum(draw[gate] for draw in draws) / len(draws) for gate in Gate},
-        most_reflection=max(draw[Gate.REFLECTION] for draw in draws),
+        by_files={str(gate): observed[gate] for gate in CatchingGate},
+        expected={str(gate): sum(draw[gate] for draw in draws) / len(draws) for gate in CatchingGate},
+        most_reflection=max(draw[CatchingGate.REFLECTION] for draw in draws),
     )
 
 
-def _movable(fixes: Sequence[Change], links: Links, places: Sequence[Place]) -> Iterator[_Movable]:
+def _movable(fixes: Sequence[LandedChange], links: Links, places: Sequence[HistoryPlace]) -> Iterator[_Movable]:
     times = [place.time for place in places]
     for change in fixes:
         reach = links.reach(change)
@@ -57,11 +57,13 @@ def _movable(fixes: Sequence[Change], links: Links, places: Sequence[Place]) -> 
         span = NUMBERS.chance_days * DAY
         near = bisect_left(times, change.time - span), bisect_right(times, change.time + span)
         gate, _ = gate_of(change, None)
-        yield _Movable(change, reach, near, None if gate is Gate.REVIEW else gate)
+        yield _Movable(change, reach, near, None if gate is CatchingGate.REVIEW else gate)
 
 
-def _draw(links: Links, movable: Sequence[_Movable], places: Sequence[Place], source: random.Random) -> Counter[Gate]:
-    tally: Counter[Gate] = Counter()
+def _draw(
+    links: Links, movable: Sequence[_Movable], places: Sequence[HistoryPlace], source: random.Random
+) -> Counter[CatchingGate]:
+    tally: Counter[CatchingGate] = Counter()
     for one in movable:
         first, end = one.near
         culprit = links.culprit(one.reach, places[first + int(source.random() * (end - first))])

@@ -16,7 +16,7 @@ from loopwright.kernel import codec
 _POINTS: Final = {series.value: series for series in Series}
 
 
-class Judged(msgspec.Struct, frozen=True, gc=False):
+class JudgedRecord(msgspec.Struct, frozen=True, gc=False):
     """A confidence and whether it was deserved; `identity` is what two records of the same thing share."""
 
     series: Series
@@ -30,7 +30,7 @@ class Judged(msgspec.Struct, frozen=True, gc=False):
 class Corpus(msgspec.Struct, frozen=True):
     """What a file holds."""
 
-    judged: tuple[Judged, ...]
+    judged: tuple[JudgedRecord, ...]
     malformed: Malformed
     ignored_fields: tuple[str, ...]
     sha256: str
@@ -53,7 +53,7 @@ _FIELDS_SHOWN: Final = 20
 
 def read_corpus(file: InputFile) -> Corpus:
     """Every line as a judged confidence, or named as malformed; blank lines are nothing."""
-    judged: list[Judged] = []
+    judged: list[JudgedRecord] = []
     malformed = MalformedParts()
     ignored: dict[str, None] = {}
     for number, line in file.lines():
@@ -72,7 +72,7 @@ def read_corpus(file: InputFile) -> Corpus:
     return Corpus(tuple(judged), malformed.collected(), tuple(sorted(ignored)), file.sha256)
 
 
-def _judged(line: bytes) -> Judged:
+def _judged(line: bytes) -> JudgedRecord:
     read = codec.from_json(line, _Line)
     if read.correct not in (0, 1):
         raise codec.Undecodable("`correct` is neither true nor false")
@@ -83,7 +83,7 @@ def _judged(line: bytes) -> Judged:
         raise codec.Undecodable(f"the point is none of {', '.join(_POINTS)}")
     if read.surface is not None and read.surface not in SURFACE_WEIGHTS:
         raise codec.Undecodable(f"the surface is none of {', '.join(SURFACE_WEIGHTS)}")
-    return Judged(
+    return JudgedRecord(
         series=_POINTS[name],
         confidence=read.confidence,
         right=bool(read.correct),
@@ -93,7 +93,7 @@ def _judged(line: bytes) -> Judged:
     )
 
 
-def without_duplicates(judged: tuple[Judged, ...]) -> tuple[tuple[Judged, ...], int]:
+def without_duplicates(judged: tuple[JudgedRecord, ...]) -> tuple[tuple[JudgedRecord, ...], int]:
     """The last record of each thing and series, in their order, and how many came before those."""
     last = {(one.series, one.identity): number for number, one in enumerate(judged) if one.identity}
     kept = tuple(

@@ -8,22 +8,22 @@ from typing import Final
 
 import msgspec
 
-from loopwright.analysis.model import Killed, NotEnoughData, Passed, Result
-from loopwright.analysis.preregistered import Question
-from loopwright.analysis.store import Tries, Unreadable
+from loopwright.analysis.model import AnalysisResult, Killed, NotEnoughData, Passed
+from loopwright.analysis.preregistered import Experiment
+from loopwright.analysis.store import Tries, UnreadableResult
 
 COMMANDS: Final = {
-    Question.CALIBRATION: "loopwright analyze calibration",
-    Question.GIT_HISTORY: "loopwright analyze git-history",
-    Question.BOARD_HISTORY: "loopwright analyze board-history",
+    Experiment.CALIBRATION: "loopwright analyze calibration",
+    Experiment.GIT_HISTORY: "loopwright analyze git-history",
+    Experiment.BOARD_HISTORY: "loopwright analyze board-history",
 }
 _COMMIT: Final = re.compile(r"[0-9a-f]{40,64}")
 
 
-class Reason(msgspec.Struct, frozen=True):
+class ClosedReason(msgspec.Struct, frozen=True):
     """Why one question keeps the gate closed, and what moves on."""
 
-    question: Question
+    question: Experiment
     why: str
     next: str
 
@@ -37,32 +37,35 @@ class Open(msgspec.Struct, frozen=True):
 class Closed(msgspec.Struct, frozen=True):
     """At least one did not."""
 
-    reasons: tuple[Reason, ...]
+    reasons: tuple[ClosedReason, ...]
 
 
 def decide(
-    newest: Mapping[Question, Result | Unreadable], registration: str, tries: Mapping[Question, Tries]
+    newest: Mapping[Experiment, AnalysisResult | UnreadableResult], registration: str, tries: Mapping[Experiment, Tries]
 ) -> Open | Closed:
     """Open, or every reason why not; each counted result with what it was made from and what was tried before."""
     reasons = [
-        Reason(question, *refusal)
-        for question in Question
+        ClosedReason(question, *refusal)
+        for question in Experiment
         if (refusal := _refusal(question, newest.get(question), registration, tries)) is not None
     ]
     if reasons:
         return Closed(tuple(reasons))
-    results = [result for result in newest.values() if isinstance(result, Result)]
+    results = [result for result in newest.values() if isinstance(result, AnalysisResult)]
     ordered = sorted(results, key=lambda result: result.question)
     return Open(tuple(f"{one.question}: {one.verdict.sentence} ({_basis(one, tries)})" for one in ordered))
 
 
 def _refusal(
-    question: Question, result: Result | Unreadable | None, registration: str, tries: Mapping[Question, Tries]
+    question: Experiment,
+    result: AnalysisResult | UnreadableResult | None,
+    registration: str,
+    tries: Mapping[Experiment, Tries],
 ) -> tuple[str, str] | None:
     again = COMMANDS[question]
     if result is None:
         return "no result is recorded", again
-    if isinstance(result, Unreadable):
+    if isinstance(result, UnreadableResult):
         return f"the newest result can't be trusted: {result.why}", again
     if result.preregistration != registration:
         return f"the result of {result.at} was made under other pre-registered numbers or heuristics", again
@@ -75,7 +78,7 @@ def _refusal(
             return f"killed: {sentence} ({_basis(result, tries)})", f"{again} (on other data; the numbers stay)"
 
 
-def _basis(result: Result, tries: Mapping[Question, Tries]) -> str:
+def _basis(result: AnalysisResult, tries: Mapping[Experiment, Tries]) -> str:
     """When, from what, over which window, after how many others: whoever tries until one passes is seen."""
     inputs = ", ".join(f"{one.kind} {_short(one.name)} sha256 {one.sha256[:12]}" for one in result.inputs) or "nothing"
     window = "".join(f", {name} {value}" for name, value in result.parameters.items())

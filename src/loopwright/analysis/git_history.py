@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from typing import Final
 
 from loopwright.analysis.chance import by_chance
-from loopwright.analysis.changes import Change, changes_of
+from loopwright.analysis.changes import LandedChange, changes_of
 from loopwright.analysis.churn import lines_changed
 from loopwright.analysis.history import Past, Progress, Window, read_past
-from loopwright.analysis.messages import Kind
+from loopwright.analysis.messages import ChangeKind
 from loopwright.analysis.model import (
     Chance,
     Group,
@@ -26,8 +26,8 @@ from loopwright.analysis.model import (
 )
 from loopwright.analysis.moments import moment_text
 from loopwright.analysis.paths import surface_weight
-from loopwright.analysis.preregistered import NUMBERS, Gate, Question
-from loopwright.analysis.signals import Failure, Signals, find_failures
+from loopwright.analysis.preregistered import NUMBERS, CatchingGate, Experiment
+from loopwright.analysis.signals import LandedFailure, Signals, find_failures
 from loopwright.kernel.git_history import History
 
 _LISTED: Final = 200
@@ -40,7 +40,7 @@ def analyse_git_history(history: History, window: Window, on_progress: Progress 
     signals = find_failures(changes)
     chance = by_chance(changes, signals)
     culprits = {failure.culprit for failure in signals.failures}
-    features = [change for change in changes if change.kind is Kind.FEATURE]
+    features = [change for change in changes if change.kind is ChangeKind.FEATURE]
     failed = [change for change in features if change.id in culprits]
     others = [change for change in features if change.id not in culprits]
     looked_at = _sampled(failed), _sampled(others)
@@ -52,7 +52,7 @@ def analyse_git_history(history: History, window: Window, on_progress: Progress 
             f"the lines of {unknown} changes are unknown: this clone lacks their contents; nothing was fetched"
         )
     return Parts(
-        question=Question.GIT_HISTORY,
+        question=Experiment.GIT_HISTORY,
         verdict=verdict_on(signals.failures, chance),
         findings=_findings(
             past, signals, chance, _group(failed, looked_at[0], lines), _group(others, looked_at[1], lines)
@@ -64,18 +64,18 @@ def analyse_git_history(history: History, window: Window, on_progress: Progress 
     )
 
 
-def verdict_on(failures: Sequence[Failure], chance: Chance) -> Verdict:
+def verdict_on(failures: Sequence[LandedFailure], chance: Chance) -> Verdict:
     """The pre-registered question put to these failures; what chance explains counts for nothing."""
     count = len(failures)
     if count < NUMBERS.least_records:
         return NotEnoughData(f"not enough data: {count} failures were found, {NUMBERS.least_records} are needed")
-    hidden = [failure for failure in failures if failure.gate is Gate.REFLECTION]
+    hidden = [failure for failure in failures if failure.gate is CatchingGate.REFLECTION]
     sentence = (
         f"{len(hidden)} of {count} failures ({len(hidden) / count:.1%}) could have been caught only by self-reflection"
     )
     if len(hidden) / count < NUMBERS.near_empty_share:
         return Killed(f"{sentence}: under {NUMBERS.near_empty_share:.0%}")
-    expected = chance.expected[Gate.REFLECTION]
+    expected = chance.expected[CatchingGate.REFLECTION]
     beside = f"chance alone gives {expected:.1f} of them ({expected / count:.1%})"
     by_files = sum(failure.by_files for failure in hidden)
     beyond_chance = len(hidden) if by_files > chance.most_reflection else len(hidden) - by_files
@@ -100,10 +100,12 @@ def _findings(past: Past, signals: Signals, chance: Chance, failed: Group, other
         commits=len(past.commits),
         features=signals.features,
         failures=len(failures),
-        reverts=kinds[Kind.REVERT],
-        fixes=kinds[Kind.FIX],
-        tally={str(gate): tally[gate] for gate in Gate},
-        reflection_share=tally[Gate.REFLECTION] / len(failures) if len(failures) >= NUMBERS.least_records else None,
+        reverts=kinds[ChangeKind.REVERT],
+        fixes=kinds[ChangeKind.FIX],
+        tally={str(gate): tally[gate] for gate in CatchingGate},
+        reflection_share=tally[CatchingGate.REFLECTION] / len(failures)
+        if len(failures) >= NUMBERS.least_records
+        else None,
         not_counted={
             "fixes of nothing that landed shortly before": signals.fixes_of_nothing_recent,
             "fixes that share less than half of their files with a recent feature": signals.loosely_linked,
@@ -119,7 +121,7 @@ def _findings(past: Past, signals: Signals, chance: Chance, failed: Group, other
     )
 
 
-def _listed(failure: Failure) -> ListedFailure:
+def _listed(failure: LandedFailure) -> ListedFailure:
     return ListedFailure(
         id=failure.id,
         at=moment_text(failure.time),
@@ -130,13 +132,13 @@ def _listed(failure: Failure) -> ListedFailure:
     )
 
 
-def _sampled(changes: Sequence[Change]) -> list[Change]:
+def _sampled(changes: Sequence[LandedChange]) -> list[LandedChange]:
     """Evenly spread over the history, the same ones each time."""
     count = min(len(changes), NUMBERS.baseline_sample)
     return [changes[number * len(changes) // count] for number in range(count)]
 
 
-def _group(changes: Sequence[Change], looked_at: Sequence[Change], lines: dict[str, int]) -> Group:
+def _group(changes: Sequence[LandedChange], looked_at: Sequence[LandedChange], lines: dict[str, int]) -> Group:
     known = [lines[change.id] for change in looked_at if change.id in lines]
     named = [change for change in looked_at if change.files]
     weights = [surface_weight(change.files) for change in named]

@@ -11,7 +11,7 @@ from typing import Final
 
 import msgspec
 
-from loopwright.analysis.messages import LONGEST_MESSAGE, Said, read_message
+from loopwright.analysis.messages import LONGEST_MESSAGE, ReadMessage, read_message
 from loopwright.analysis.preregistered import NUMBERS
 from loopwright.errors import GitFailed, WrongUsage
 from loopwright.kernel.files import shown
@@ -32,7 +32,7 @@ class Commit(msgspec.Struct, frozen=True, gc=False):
     id: str
     parents: tuple[str, ...]
     time: int
-    said: Said
+    said: ReadMessage
     files: tuple[bytes, ...]
     is_wide: bool = False
 

@@ -8,9 +8,9 @@ from enum import StrEnum
 
 import msgspec
 
-from loopwright.analysis.changes import Change
+from loopwright.analysis.changes import LandedChange
 from loopwright.analysis.history import DAY
-from loopwright.analysis.messages import Kind
+from loopwright.analysis.messages import ChangeKind
 from loopwright.analysis.paths import is_telling
 from loopwright.analysis.preregistered import NUMBERS
 
@@ -23,7 +23,7 @@ class NoLink(StrEnum):
     LOOSE = "no recent feature covers enough of its files"
 
 
-class Place(msgspec.Struct, frozen=True, gc=False):
+class HistoryPlace(msgspec.Struct, frozen=True, gc=False):
     """A place in a history: how many changes came before, the landing, and its time."""
 
     position: int
@@ -41,20 +41,20 @@ class Reach(msgspec.Struct, frozen=True):
 class Links:
     """Answers about one history."""
 
-    def __init__(self, changes: Sequence[Change]) -> None:
+    def __init__(self, changes: Sequence[LandedChange]) -> None:
         self._changes = changes
         self._features: dict[bytes, list[int]] = {}
         for position, change in enumerate(changes):
-            if change.kind is Kind.FEATURE:
+            if change.kind is ChangeKind.FEATURE:
                 for file in change.files:
                     self._features.setdefault(file, []).append(position)
 
-    def reach(self, fix: Change) -> Reach:
+    def reach(self, fix: LandedChange) -> Reach:
         """What can link this fix at all."""
         telling = frozenset(file for file in fix.files if is_telling(file))
         return Reach(telling, tuple(found for file in telling if (found := self._features.get(file))))
 
-    def culprit(self, reach: Reach, place: Place) -> Change | NoLink:
+    def culprit(self, reach: Reach, place: HistoryPlace) -> LandedChange | NoLink:
         """The last feature soon before that place that covers enough of the fix's files."""
         ends = ((positions, bisect_left(positions, place.position)) for positions in reach.features)
         recent = [self._changes[position] for position in {positions[end - 1] for positions, end in ends if end}]
@@ -69,11 +69,11 @@ class Links:
         return last_of(covering) if covering else NoLink.LOOSE
 
 
-def soon_before(changes: Sequence[Change], time: int) -> list[Change]:
+def soon_before(changes: Sequence[LandedChange], time: int) -> list[LandedChange]:
     """Those of which a fix at that time is soon enough."""
     return [change for change in changes if time - change.time <= NUMBERS.soon_days * DAY]
 
 
-def last_of(changes: Sequence[Change]) -> Change:
+def last_of(changes: Sequence[LandedChange]) -> LandedChange:
     """The one that landed last; of those that landed together always the same."""
     return max(changes, key=lambda change: (change.order, change.id))

@@ -8,6 +8,7 @@ from typing import Final
 from loopwright.analysis.markdown_calibration import calibration_lines
 from loopwright.analysis.markdown_tables import malformed_lines, number, share, table
 from loopwright.analysis.model import (
+    AnalysisResult,
     BoardFindings,
     CalibrationFindings,
     Chance,
@@ -16,30 +17,29 @@ from loopwright.analysis.model import (
     Killed,
     NotEnoughData,
     Passed,
-    Result,
 )
-from loopwright.analysis.preregistered import KILL, NUMBERS, Question
+from loopwright.analysis.preregistered import KILL, NUMBERS, Experiment
 
 _TITLES: Final = {
-    Question.CALIBRATION: "P1: does a high self-reported confidence tell right from wrong?",
-    Question.GIT_HISTORY: "P2: which failures could only self-reflection have caught?",
-    Question.BOARD_HISTORY: "P3: can a machine tell whether completed tasks were right?",
+    Experiment.CALIBRATION: "P1: does a high self-reported confidence tell right from wrong?",
+    Experiment.GIT_HISTORY: "P2: which failures could only self-reflection have caught?",
+    Experiment.BOARD_HISTORY: "P3: can a machine tell whether completed tasks were right?",
 }
 _SHOWN_FAILURES: Final = 15
 _LONGEST_TITLE: Final = 70
 
 
-def kill_line(question: Question) -> str:
+def kill_line(question: Experiment) -> str:
     """What would end the idea; printed before anything is computed."""
     return f"Kill condition, fixed before any data was seen: {KILL[question]}"
 
 
-def to_markdown(result: Result, titles: Mapping[str, str] | None = None) -> str:
+def to_markdown(result: AnalysisResult, titles: Mapping[str, str] | None = None) -> str:
     """The whole page."""
     return f"{kill_line(result.question)}\n\n{body(result, titles or {})}"
 
 
-def body(result: Result, titles: Mapping[str, str]) -> str:
+def body(result: AnalysisResult, titles: Mapping[str, str]) -> str:
     """Everything after the kill condition."""
     match result.findings:
         case HistoryFindings() as found:
@@ -52,7 +52,7 @@ def body(result: Result, titles: Mapping[str, str]) -> str:
     return "\n".join([*head, *lines, *_footer(result)]) + "\n"
 
 
-def _verdict(result: Result) -> str:
+def _verdict(result: AnalysisResult) -> str:
     match result.verdict:
         case Passed(sentence):
             return f"**Passed**: {sentence}."
@@ -159,7 +159,7 @@ def _board(found: BoardFindings) -> list[str]:
     ]  # fmt: skip
 
 
-def _footer(result: Result) -> Iterable[str]:
+def _footer(result: AnalysisResult) -> Iterable[str]:
     for note in result.notes:
         yield f"\nNote: {note}."
     yield ""

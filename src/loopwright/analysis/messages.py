@@ -11,14 +11,14 @@ from typing import Final
 
 import msgspec
 
-from loopwright.analysis.preregistered import HEURISTICS, Gate
+from loopwright.analysis.preregistered import HEURISTICS, CatchingGate
 
 # A hostile message must cost no more than a long one.
 LONGEST_TITLE: Final = 300
 LONGEST_MESSAGE: Final = 8000
 
 
-class Kind(StrEnum):
+class ChangeKind(StrEnum):
     """What a change is, by its own words."""
 
     FEATURE = "feature"
@@ -28,14 +28,14 @@ class Kind(StrEnum):
     OTHER = "other"
 
 
-class Said(msgspec.Struct, frozen=True, gc=False):
+class ReadMessage(msgspec.Struct, frozen=True, gc=False):
     """A message, read once. `names` are commits that it reverts or mends, `undone` the title that it reverts."""
 
-    kind: Kind
+    kind: ChangeKind
     title: str
     names: tuple[str, ...] = ()
     undone: str = ""
-    hint: Gate | None = None
+    hint: CatchingGate | None = None
 
 
 def _compiled(pattern: str) -> re.Pattern[str]:
@@ -57,79 +57,81 @@ _OTHER_BRANCH = _compiled(HEURISTICS.other_branch)
 _CI_WORDS = _compiled(HEURISTICS.ci_words)
 _HIDDEN_WORDS = _compiled(HEURISTICS.hidden_words)
 _TYPES: Final = (
-    dict.fromkeys(HEURISTICS.feature_types, Kind.FEATURE)
-    | dict.fromkeys(HEURISTICS.fix_types, Kind.FIX)
-    | dict.fromkeys(HEURISTICS.revert_types, Kind.REVERT)
-    | dict.fromkeys(HEURISTICS.other_types, Kind.OTHER)
+    dict.fromkeys(HEURISTICS.feature_types, ChangeKind.FEATURE)
+    | dict.fromkeys(HEURISTICS.fix_types, ChangeKind.FIX)
+    | dict.fromkeys(HEURISTICS.revert_types, ChangeKind.REVERT)
+    | dict.fromkeys(HEURISTICS.other_types, ChangeKind.OTHER)
 )
 
 
-def read_message(message: str, *, is_merge: bool = False) -> Said:
+def read_message(message: str, *, is_merge: bool = False) -> ReadMessage:
     """The message as what it says."""
     title, _, body = message[:LONGEST_MESSAGE].strip().partition("\n")
     title = title[:LONGEST_TITLE].strip()
     kind = _merge_kind(title, body) if is_merge else _kind(title)
     reverted = _REVERTED.search(body)
-    if reverted is not None and kind is not Kind.RELAND:
-        kind = Kind.REVERT
+    if reverted is not None and kind is not ChangeKind.RELAND:
+        kind = ChangeKind.REVERT
     match kind:
-        case Kind.REVERT:
+        case ChangeKind.REVERT:
             undone = _REVERT.match(title)
             reason = "\n".join(line for line in body.splitlines() if not _REVERTED.search(line))
-            return Said(
+            return ReadMessage(
                 kind,
                 title,
                 names=(reverted["id"].lower(),) if reverted else (),
                 undone=undone["title"] if undone else "",
                 hint=_hint(reason),
             )
-        case Kind.FIX:
-            return Said(kind, title, names=_fixed(body), hint=_hint(title))
-        case Kind.FEATURE | Kind.RELAND | Kind.OTHER:
+        case ChangeKind.FIX:
+            return ReadMessage(kind, title, names=_fixed(body), hint=_hint(title))
+        case ChangeKind.FEATURE | ChangeKind.RELAND | ChangeKind.OTHER:
             # `Fixes: <commit>` is as clear as a title.
             names = _fixed(body)
-            return Said(Kind.FIX if names else kind, title, names=names, hint=_hint(title) if names else None)
+            return ReadMessage(
+                ChangeKind.FIX if names else kind, title, names=names, hint=_hint(title) if names else None
+            )
 
 
-def _kind(title: str) -> Kind:
+def _kind(title: str) -> ChangeKind:
     if _RELAND.match(title):
-        return Kind.RELAND
+        return ChangeKind.RELAND
     typed = _TYPED.match(title)
     known = _TYPES.get(typed["type"].lower()) if typed else None
     if known is not None:
         return known
     if _REVERT.match(title):
-        return Kind.REVERT
+        return ChangeKind.REVERT
     if _FIX.search(title):
-        return Kind.FIX
+        return ChangeKind.FIX
     if _FEATURE.match(title) or _SQUASH.search(title):
-        return Kind.FEATURE
-    return Kind.OTHER
+        return ChangeKind.FEATURE
+    return ChangeKind.OTHER
 
 
-def _merge_kind(title: str, body: str) -> Kind:
+def _merge_kind(title: str, body: str) -> ChangeKind:
     """A merged side branch is a feature unless its title, its request's title or its name says otherwise."""
     if _INTEGRATION.match(title):
-        return Kind.OTHER
+        return ChangeKind.OTHER
     branch = _BRANCH.match(title)
     if branch is None:
         return _kind(title)
     request = next((line.strip() for line in body.splitlines() if line.strip()), "")
     said = _kind(request[:LONGEST_TITLE])
     typed = _TYPED.match(request)
-    if said is not Kind.OTHER or (typed is not None and typed["type"].lower() in HEURISTICS.other_types):
+    if said is not ChangeKind.OTHER or (typed is not None and typed["type"].lower() in HEURISTICS.other_types):
         return said
     name = branch["a"] or branch["b"] or branch["c"] or ""
     if _FIX_BRANCH.match(name):
-        return Kind.FIX
-    return Kind.OTHER if _OTHER_BRANCH.match(name) else Kind.FEATURE
+        return ChangeKind.FIX
+    return ChangeKind.OTHER if _OTHER_BRANCH.match(name) else ChangeKind.FEATURE
 
 
 def _fixed(body: str) -> tuple[str, ...]:
     return tuple(found["id"].lower() for found in _FIXED.finditer(body))
 
 
-def _hint(text: str) -> Gate | None:
+def _hint(text: str) -> CatchingGate | None:
     if _CI_WORDS.search(text):
-        return Gate.CI
-    return Gate.REFLECTION if _HIDDEN_WORDS.search(text) else None
+        return CatchingGate.CI
+    return CatchingGate.REFLECTION if _HIDDEN_WORDS.search(text) else None

@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-from loopwright.analysis.preregistered import Gate, Question, Series
+from loopwright.analysis.preregistered import CatchingGate, Experiment, Series
 
 SCHEMA: Literal["analysis.v1"] = "analysis.v1"
 
@@ -57,7 +57,7 @@ class ListedFailure(_Record, frozen=True, kw_only=True):
     at: str
     kind: str
     culprit: str | None
-    gate: Gate
+    gate: CatchingGate
     rule: str
 
 
@@ -192,12 +192,12 @@ class CalibrationFindings(_Record, frozen=True, kw_only=True, tag_field="about",
 Findings = HistoryFindings | BoardFindings | CalibrationFindings
 
 
-class Result(_Record, frozen=True, kw_only=True):
+class AnalysisResult(_Record, frozen=True, kw_only=True):
     """One analysis as it is printed and recorded; the kill condition comes first."""
 
     kill: str
     verdict: Verdict
-    question: Question
+    question: Experiment
     findings: Findings
     notes: tuple[str, ...]
     inputs: tuple[Input, ...]
@@ -211,7 +211,7 @@ class Result(_Record, frozen=True, kw_only=True):
 class Parts(msgspec.Struct, frozen=True, kw_only=True):
     """What an analysis finds; the verb adds when, with which tool and under which registration."""
 
-    question: Question
+    question: Experiment
     verdict: Verdict
     findings: Findings
     inputs: tuple[Input, ...]

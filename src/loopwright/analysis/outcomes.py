@@ -11,9 +11,9 @@ from enum import StrEnum
 
 import msgspec
 
-from loopwright.analysis.changes import Change
+from loopwright.analysis.changes import LandedChange
 from loopwright.analysis.history import DAY
-from loopwright.analysis.messages import Kind
+from loopwright.analysis.messages import ChangeKind
 from loopwright.analysis.paths import is_telling
 from loopwright.analysis.preregistered import NUMBERS
 from loopwright.analysis.signals import Names
@@ -27,60 +27,60 @@ class Unknown(StrEnum):
     TOO_YOUNG = "landed less than 30 days ago"
 
 
-class Outcome(msgspec.Struct, frozen=True):
+class LandingOutcome(msgspec.Struct, frozen=True):
     """Where the work landed and whether it held."""
 
-    landed: Change
+    landed: LandedChange
     right: bool
 
 
 class Outcomes:
     """Answers about one history, as of one moment."""
 
-    def __init__(self, changes: Sequence[Change], as_of: int) -> None:
+    def __init__(self, changes: Sequence[LandedChange], as_of: int) -> None:
         self._as_of = as_of
         self._names = Names(changes)
-        self._by_file: dict[bytes, list[Change]] = {}
+        self._by_file: dict[bytes, list[LandedChange]] = {}
         for change in changes:
             for file in change.files:
                 self._by_file.setdefault(file, []).append(change)
-        self._reverts: dict[str, list[Change]] = {}
+        self._reverts: dict[str, list[LandedChange]] = {}
         for change in changes:
-            if change.kind is Kind.REVERT and (undone := self._undone(change)):
+            if change.kind is ChangeKind.REVERT and (undone := self._undone(change)):
                 self._reverts.setdefault(undone.id, []).append(change)
 
-    def of_work(self, files: frozenset[bytes], reported: int) -> Outcome | Unknown:
+    def of_work(self, files: frozenset[bytes], reported: int) -> LandingOutcome | Unknown:
         """The outcome of work on these files that was reported on at that time."""
         if not files:
             return Unknown.NO_FILES
         landed = self._landing(files, reported)
         return Unknown.NOT_LANDED if landed is None else self.of_change(landed, files)
 
-    def of_change(self, landed: Change, files: frozenset[bytes]) -> Outcome | Unknown:
+    def of_change(self, landed: LandedChange, files: frozenset[bytes]) -> LandingOutcome | Unknown:
         """The outcome of a change, judged by these of its files."""
         end = landed.time + NUMBERS.outcome_days * DAY
         if end > self._as_of:
             # Also when it was mended already: counting only the young that failed would make all look worse.
             return Unknown.TOO_YOUNG
         mended = any(change.order > landed.order and change.time <= end for change in self._later(landed, files))
-        return Outcome(landed, right=not mended)
+        return LandingOutcome(landed, right=not mended)
 
-    def _landing(self, files: frozenset[bytes], reported: int) -> Change | None:
+    def _landing(self, files: frozenset[bytes], reported: int) -> LandedChange | None:
         first = reported - NUMBERS.landing_days_before * DAY
         last = reported + NUMBERS.landing_days_after * DAY
         near = [change for change in self._touching(files) if first <= change.time <= last]
         return max(near, key=lambda change: (_likeness(change.files, files), -change.order), default=None)
 
-    def _later(self, landed: Change, files: frozenset[bytes]) -> Iterable[Change]:
+    def _later(self, landed: LandedChange, files: frozenset[bytes]) -> Iterable[LandedChange]:
         telling = frozenset(file for file in files if is_telling(file))
-        touching = (change for change in self._touching(telling) if change.kind in (Kind.FIX, Kind.REVERT))
+        touching = (change for change in self._touching(telling) if change.kind in (ChangeKind.FIX, ChangeKind.REVERT))
         return (*self._reverts.get(landed.id, ()), *touching)
 
-    def _touching(self, files: frozenset[bytes]) -> list[Change]:
+    def _touching(self, files: frozenset[bytes]) -> list[LandedChange]:
         found = {change.id: change for file in files for change in self._by_file.get(file, ())}
         return sorted(found.values(), key=lambda change: change.order)
 
-    def _undone(self, change: Change) -> Change | None:
+    def _undone(self, change: LandedChange) -> LandedChange | None:
         named = [found for name in change.said.names if (found := self._names.by_id(name))]
         return named[0] if named else self._names.by_title(change.said.undone, change.order)
 

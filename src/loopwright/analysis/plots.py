@@ -14,6 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from loopwright.analysis.model import (
+    AnalysisResult,
     Area,
     BoardFindings,
     CalibrationFindings,
@@ -21,10 +22,9 @@ from loopwright.analysis.model import (
     Killed,
     NotEnoughData,
     Passed,
-    Result,
     SeriesFindings,
 )
-from loopwright.analysis.preregistered import KILL, NUMBERS, Gate
+from loopwright.analysis.preregistered import KILL, NUMBERS, CatchingGate
 from loopwright.kernel.files import write_durably
 
 # The type of the key is a list of all its names, different in each version.
@@ -45,7 +45,7 @@ _BLUE, _GREY, _ORANGE, _LIGHT = "#1f6fb4", "#777777", "#d9822b", "#c9dcec"
 _NO_DATES: Final[dict[str, dict[str, None]]] = {"svg": {"Date": None, "Creator": None}, "png": {"Software": None}}
 
 
-def draw(result: Result, path: Path) -> None:
+def draw(result: AnalysisResult, path: Path) -> None:
     """Draw the result into a file; its ending says in which format."""
     kind = path.suffix.lower().removeprefix(".")
     with mpl.rc_context():
@@ -73,7 +73,7 @@ def draw(result: Result, path: Path) -> None:
     write_durably(path, buffer.getvalue())
 
 
-def _heading(result: Result) -> str:
+def _heading(result: AnalysisResult) -> str:
     match result.verdict:
         case Passed():
             word = "passed"
@@ -151,7 +151,7 @@ def _bars(bars: list[tuple[str, int, str]], unit: str, title: str) -> Figure:
     axes = figure.add_subplot()
     axes.set_title(title)
     for place, (label, count, said) in enumerate(reversed(bars)):
-        axes.barh(place, count, height=0.6, color=_ORANGE if label == Gate.REFLECTION else _BLUE)
+        axes.barh(place, count, height=0.6, color=_ORANGE if label == CatchingGate.REFLECTION else _BLUE)
         axes.text(count, place, f"  {said}", va="center", fontsize=8)
     axes.set_yticks(range(len(bars)), [label for label, _, _ in reversed(bars)])
     axes.set_xlabel(unit)

@@ -16,7 +16,7 @@ from loopwright.reflection.classic_rules import CLASSIC
 from loopwright.reflection.rule_set import FRAGMENT
 
 
-class Question(StrEnum):
+class Experiment(StrEnum):
     """The three experiments."""
 
     CALIBRATION = "P1"
@@ -24,7 +24,7 @@ class Question(StrEnum):
     BOARD_HISTORY = "P3"
 
 
-class Gate(StrEnum):
+class CatchingGate(StrEnum):
     """Who would have caught a failure."""
 
     CI = "ci"
@@ -220,7 +220,7 @@ class Columns(msgspec.Struct, frozen=True, kw_only=True):
     lists: tuple[str, ...] = ("items", "issues", "tasks", "cards", "nodes", "records", "data", "results", "values")
 
 
-class Reason(msgspec.Struct, frozen=True):
+class RegisteredReason(msgspec.Struct, frozen=True):
     """Why the numbers or heuristics are what they are since that day, bound to what they were."""
 
     date: str
@@ -236,15 +236,15 @@ COLUMNS: Final = Columns()
 DECIDING_ORDER: Final = tuple(Series)
 
 KILL: Final = {
-    Question.CALIBRATION: (
+    Experiment.CALIBRATION: (
         f"P1 is killed when the AUC is not above chance on the records that were self-rated high (confidence >= "
         f"{NUMBERS.high_confidence:g}): the lower end of its {NUMBERS.interval:.0%} interval is <= {NUMBERS.chance:g}."
     ),
-    Question.GIT_HISTORY: (
+    Experiment.GIT_HISTORY: (
         "P2 is killed when the bucket 'only self-reflection' is near-empty: "
         f"under {NUMBERS.near_empty_share:.0%} of the failures. It does not pass on what chance alone would put there."
     ),
-    Question.BOARD_HISTORY: (
+    Experiment.BOARD_HISTORY: (
         f"P3 is killed when under {NUMBERS.detectable_share:.0%} of the completed tasks have a machine-detectable "
         f"right or wrong signal within {NUMBERS.outcome_days} days."
     ),
@@ -263,12 +263,12 @@ def surface_fragments() -> dict[str, list[str]]:
 
 
 REASONS: Final = (
-    Reason(
+    RegisteredReason(
         "2026-11-15",
         "7e5f40cca66b73b7bc9b46b2f41027e78a2ece5676eb51314ddef5983fe36c53",
         "First registration: the contract's six numbers; the others were chosen before any analysis was run.",
     ),
-    Reason(
+    RegisteredReason(
         "2026-11-15",
         "747b8733a9969f722500d17b6f1796ad766e93a81a7ed1f62f8bc9bfd0b5e268",
         "P2 passed on random commits: one shared file among many blamed a feature, and the files that it lacked counted "

@@ -22,7 +22,7 @@ _NAMED: Final = 100
 _REASONS: Final = 20
 
 
-class Report(msgspec.Struct, frozen=True):
+class RatedReport(msgspec.Struct, frozen=True):
     """One confidence as the doer gave it; `work` says what it belongs to."""
 
     series: Series
@@ -36,7 +36,7 @@ class Report(msgspec.Struct, frozen=True):
 class Reports(msgspec.Struct, frozen=True):
     """All of them, oldest first."""
 
-    reports: tuple[Report, ...]
+    reports: tuple[RatedReport, ...]
     without_confidence: int
     malformed: Malformed
     sha256: str
@@ -45,7 +45,7 @@ class Reports(msgspec.Struct, frozen=True):
 def read_reports(folder: Path) -> Reports:
     """Every reflection and capture in the folder."""
     shelf = read_shelf(folder)
-    reports: list[Report] = []
+    reports: list[RatedReport] = []
     bad = {one.name: one.why for one in shelf.unreadable}
     digest = hashlib.sha256()
     silent = 0
@@ -76,12 +76,12 @@ def _malformed(bad: dict[str, str]) -> Malformed:
     return Malformed(count=len(names), where=", ".join(names[:_NAMED]) + more, reasons=reasons)
 
 
-def _report(series: Series, reflection: Reflection) -> Report | None:
+def _report(series: Series, reflection: Reflection) -> RatedReport | None:
     seconds = datetime.strptime(reflection.timestamp[:19], "%Y-%m-%dT%H:%M:%S").replace(tzinfo=UTC).timestamp()
     if reflection.confidence is None:
         return None
     files = frozenset(name.encode("utf-8", "surrogateescape") for name in reflection.files_changed)
-    return Report(
+    return RatedReport(
         series=series,
         confidence=reflection.confidence,
         time=int(seconds),
@@ -92,10 +92,10 @@ def _report(series: Series, reflection: Reflection) -> Report | None:
     )
 
 
-def _with_files(reports: list[Report]) -> list[Report]:
+def _with_files(reports: list[RatedReport]) -> list[RatedReport]:
     """What was said before the work has no files yet: it takes those of the next report about the same work."""
-    following: dict[tuple[str, ...], Report] = {}
-    filled: list[Report] = []
+    following: dict[tuple[str, ...], RatedReport] = {}
+    filled: list[RatedReport] = []
     for report in reversed(reports):
         task, session = report.work
         # Another session may have gone on with the task; its own comes first.

@@ -13,11 +13,11 @@ from typing import Final
 
 import msgspec
 
-from loopwright.analysis.changes import Change
-from loopwright.analysis.links import Links, NoLink, Place, last_of, soon_before
-from loopwright.analysis.messages import Kind
+from loopwright.analysis.changes import LandedChange
+from loopwright.analysis.links import HistoryPlace, Links, NoLink, last_of, soon_before
+from loopwright.analysis.messages import ChangeKind
 from loopwright.analysis.paths import is_checked, is_telling
-from loopwright.analysis.preregistered import Gate
+from loopwright.analysis.preregistered import CatchingGate
 
 _COUNTED: Final = (
     "features", "relands", "fixes_of_nothing_recent", "loosely_linked", "mended_before_landing", "prose_only",
@@ -25,7 +25,7 @@ _COUNTED: Final = (
 )  # fmt: skip
 
 
-class Rule(StrEnum):
+class BucketRule(StrEnum):
     """Why a failure is in its bucket."""
 
     CI_WORDS = "its words are about builds, tests or linting"
@@ -36,22 +36,22 @@ class Rule(StrEnum):
     UNEXPLAINED = "a revert without a reason; the culprit's diff was there to read"
 
 
-class Failure(msgspec.Struct, frozen=True):
+class LandedFailure(msgspec.Struct, frozen=True):
     """One signal that something which landed was wrong; `by_files`: only shared files say of what."""
 
     id: str
     time: int
-    kind: Kind
+    kind: ChangeKind
     culprit: str | None
-    gate: Gate
-    rule: Rule
+    gate: CatchingGate
+    rule: BucketRule
     by_files: bool = False
 
 
 class Signals(msgspec.Struct, frozen=True, kw_only=True):
     """All failures and what was not counted; `files_decide` are the places of fixes that name nothing."""
 
-    failures: tuple[Failure, ...]
+    failures: tuple[LandedFailure, ...]
     files_decide: tuple[int, ...]
     features: int
     relands: int
@@ -62,39 +62,39 @@ class Signals(msgspec.Struct, frozen=True, kw_only=True):
     too_wide: int
 
 
-def find_failures(changes: Sequence[Change]) -> Signals:
+def find_failures(changes: Sequence[LandedChange]) -> Signals:
     """Every revert, and every fix whose telling files a feature that landed shortly before covers at least by half."""
     finder = _Finder(changes)
     for position, change in enumerate(changes):
         match change.kind:
-            case Kind.FEATURE:
+            case ChangeKind.FEATURE:
                 finder.note_feature(change)
-            case Kind.REVERT:
+            case ChangeKind.REVERT:
                 finder.note_revert(change)
-            case Kind.FIX:
+            case ChangeKind.FIX:
                 finder.note_fix(change, position)
-            case Kind.RELAND:
+            case ChangeKind.RELAND:
                 finder.counts["relands"] += 1
-            case Kind.OTHER:
+            case ChangeKind.OTHER:
                 pass
     return Signals(failures=tuple(finder.failures), files_decide=tuple(finder.files_decide), **finder.counts)
 
 
-def gate_of(change: Change, culprit: Change | None) -> tuple[Gate, Rule]:
+def gate_of(change: LandedChange, culprit: LandedChange | None) -> tuple[CatchingGate, BucketRule]:
     """Who would have caught what this change mends."""
     telling = {file for file in change.files if is_telling(file)}
-    if change.said.hint is Gate.CI:
-        return Gate.CI, Rule.CI_WORDS
+    if change.said.hint is CatchingGate.CI:
+        return CatchingGate.CI, BucketRule.CI_WORDS
     if telling and all(is_checked(file) for file in telling):
-        return Gate.CI, Rule.CI_FILES
-    if change.said.hint is Gate.REFLECTION:
-        return Gate.REFLECTION, Rule.HIDDEN_WORDS
-    if change.kind is Kind.FIX and culprit is not None and _is_mostly_hidden(telling, culprit):
-        return Gate.REFLECTION, Rule.HIDDEN_FILES
-    return Gate.REVIEW, Rule.UNEXPLAINED if change.kind is Kind.REVERT else Rule.VISIBLE
+        return CatchingGate.CI, BucketRule.CI_FILES
+    if change.said.hint is CatchingGate.REFLECTION:
+        return CatchingGate.REFLECTION, BucketRule.HIDDEN_WORDS
+    if change.kind is ChangeKind.FIX and culprit is not None and _is_mostly_hidden(telling, culprit):
+        return CatchingGate.REFLECTION, BucketRule.HIDDEN_FILES
+    return CatchingGate.REVIEW, BucketRule.UNEXPLAINED if change.kind is ChangeKind.REVERT else BucketRule.VISIBLE
 
 
-def _is_mostly_hidden(telling: set[bytes], culprit: Change) -> bool:
+def _is_mostly_hidden(telling: set[bytes], culprit: LandedChange) -> bool:
     """Whether a reader of the culprit's diff saw less than half of what had to change."""
     code = {file for file in telling if not is_checked(file)}
     return bool(culprit.files) and 2 * len(code - culprit.files) > len(code)
@@ -103,38 +103,38 @@ def _is_mostly_hidden(telling: set[bytes], culprit: Change) -> bool:
 class Names:
     """Finds the change that a commit belongs to, by a name that may be cut short, or by its title."""
 
-    def __init__(self, changes: Sequence[Change]) -> None:
+    def __init__(self, changes: Sequence[LandedChange]) -> None:
         self._owner = {member: change for change in changes for member in change.members}
         self._sorted = sorted(self._owner)
-        self._titles: dict[str, list[Change]] = {}
+        self._titles: dict[str, list[LandedChange]] = {}
         for change in changes:
             self._titles.setdefault(change.said.title, []).append(change)
 
-    def by_id(self, name: str) -> Change | None:
+    def by_id(self, name: str) -> LandedChange | None:
         """The change with this commit; None when unknown or when the short name fits several."""
         at = bisect_left(self._sorted, name)
         fits = [found for found in self._sorted[at : at + 2] if found.startswith(name)]
         return self._owner[fits[0]] if len(fits) == 1 else None
 
-    def by_title(self, title: str, before: int) -> Change | None:
+    def by_title(self, title: str, before: int) -> LandedChange | None:
         """The last change of that title that landed before."""
         fits = [change for change in self._titles.get(title, ()) if title and change.order < before]
         return fits[-1] if fits else None
 
 
 class _Finder:
-    def __init__(self, changes: Sequence[Change]) -> None:
-        self.failures: list[Failure] = []
+    def __init__(self, changes: Sequence[LandedChange]) -> None:
+        self.failures: list[LandedFailure] = []
         self.files_decide: list[int] = []
         self.counts = dict.fromkeys(_COUNTED, 0)
         self._names = Names(changes)
         self._links = Links(changes)
 
-    def note_feature(self, change: Change) -> None:
+    def note_feature(self, change: LandedChange) -> None:
         self.counts["features"] += 1
         self.counts["too_wide"] += change.is_wide
 
-    def note_revert(self, change: Change) -> None:
+    def note_revert(self, change: LandedChange) -> None:
         named = [found for name in change.said.names if (found := self._names.by_id(name))]
         culprit = named[0] if named else self._names.by_title(change.said.undone, change.order)
         if culprit is not None and culprit.order == change.order and culprit.id != change.id:
@@ -142,14 +142,14 @@ class _Finder:
             return
         self._add(change, culprit)
 
-    def note_fix(self, change: Change, position: int) -> None:
+    def note_fix(self, change: LandedChange, position: int) -> None:
         reach = self._links.reach(change)
         if change.files and not reach.telling:
             self.counts["prose_only"] += 1
             return
         named = [found for name in change.said.names if (found := self._names.by_id(name))]
         self.files_decide += [] if named else [position]
-        place = Place(position, change.order, change.time)
+        place = HistoryPlace(position, change.order, change.time)
         culprit = _named_culprit(named, change) if named else self._links.culprit(reach, place)
         match culprit:
             case NoLink.NOT_LANDED:
@@ -158,15 +158,17 @@ class _Finder:
                 self.counts["fixes_of_nothing_recent"] += 1
             case NoLink.LOOSE:
                 self.counts["loosely_linked"] += 1
-            case Change():
+            case LandedChange():
                 self._add(change, culprit, by_files=not named)
 
-    def _add(self, change: Change, culprit: Change | None, *, by_files: bool = False) -> None:
+    def _add(self, change: LandedChange, culprit: LandedChange | None, *, by_files: bool = False) -> None:
         blamed = culprit.id if culprit else None
-        self.failures.append(Failure(change.id, change.time, change.kind, blamed, *gate_of(change, culprit), by_files))
+        self.failures.append(
+            LandedFailure(change.id, change.time, change.kind, blamed, *gate_of(change, culprit), by_files)
+        )
 
 
-def _named_culprit(named: Sequence[Change], fix: Change) -> Change | NoLink:
+def _named_culprit(named: Sequence[LandedChange], fix: LandedChange) -> LandedChange | NoLink:
     landed = [culprit for culprit in named if culprit.order < fix.order]
     if not landed:
         return NoLink.NOT_LANDED

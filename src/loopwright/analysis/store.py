@@ -7,8 +7,8 @@ from typing import Final
 
 import msgspec
 
-from loopwright.analysis.model import Result
-from loopwright.analysis.preregistered import Question
+from loopwright.analysis.model import AnalysisResult
+from loopwright.analysis.preregistered import Experiment
 from loopwright.journal.model import Entry
 from loopwright.journal.store import Journal
 from loopwright.kernel import codec
@@ -20,7 +20,7 @@ RECORDED: Final = "analysis.recorded"
 PASSED: Final = "passed"
 
 
-class Unreadable(msgspec.Struct, frozen=True):
+class UnreadableResult(msgspec.Struct, frozen=True):
     """A result that the journal names and that is not there as it was written."""
 
     why: str
@@ -40,7 +40,7 @@ class AnalysisStore:
         self._folder = layout.analysis
         self.journal = Journal(layout.analysis_journal, layout.lock("analysis"))
 
-    def record(self, result: Result) -> Path:
+    def record(self, result: AnalysisResult) -> Path:
         """Write the result, then name it in the journal."""
         data = codec.to_json(result)
         digest = sha256(data)
@@ -53,33 +53,33 @@ class AnalysisStore:
             writer.append(RECORDED, facts, result.at)
         return path
 
-    def newest(self) -> dict[Question, Result | Unreadable]:
+    def newest(self) -> dict[Experiment, AnalysisResult | UnreadableResult]:
         """The last recorded result of each question."""
         return {question: self._load(entries[-1]) for question, entries in self._by_question().items()}
 
-    def tries(self) -> dict[Question, Tries]:
+    def tries(self) -> dict[Experiment, Tries]:
         """What came before the newest result of each question."""
         return {
             question: Tries(len(before), sum(entry.data.get("verdict") != PASSED for entry in before))
             for question, (*before, _) in self._by_question().items()
         }
 
-    def _by_question(self) -> dict[Question, list[Entry]]:
-        found: dict[Question, list[Entry]] = {}
+    def _by_question(self) -> dict[Experiment, list[Entry]]:
+        found: dict[Experiment, list[Entry]] = {}
         for entry in self.journal.entries():
-            if entry.kind == RECORDED and entry.data.get("question") in tuple(Question):
-                found.setdefault(Question(entry.data["question"]), []).append(entry)
+            if entry.kind == RECORDED and entry.data.get("question") in tuple(Experiment):
+                found.setdefault(Experiment(entry.data["question"]), []).append(entry)
         return found
 
-    def _load(self, entry: Entry) -> Result | Unreadable:
+    def _load(self, entry: Entry) -> AnalysisResult | UnreadableResult:
         path = self._folder / Path(entry.data.get("file", "")).name
         try:
             data = path.read_bytes()
         except OSError as problem:
-            return Unreadable(f"its file {shown(path.name)} can't be read: {problem.strerror}")
+            return UnreadableResult(f"its file {shown(path.name)} can't be read: {problem.strerror}")
         if sha256(data) != entry.data.get("sha256"):
-            return Unreadable(f"its file {shown(path.name)} is not what was recorded")
+            return UnreadableResult(f"its file {shown(path.name)} is not what was recorded")
         try:
-            return codec.from_json(data, Result)
+            return codec.from_json(data, AnalysisResult)
         except codec.Undecodable as problem:
-            return Unreadable(f"its file {shown(path.name)} was written by another version: {problem}")
+            return UnreadableResult(f"its file {shown(path.name)} was written by another version: {problem}")

@@ -75,7 +75,7 @@ class LiveProgress:
                 | events.SecretSeen()
                 | events.Replanning()
                 | events.Replanned()
-                | events.AgentChanged()
+                | events.ReplannerChanged()
                 | events.GaveUp()
             ):
                 self._print(event)

@@ -13,7 +13,7 @@ import click
 
 from loopwright.cli.language import speak, told
 from loopwright.kernel.escapes import neutralised
-from loopwright.wiring.place import Place, find_place
+from loopwright.wiring.found import FoundWorkspace, find_place
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -30,7 +30,7 @@ def in_workspace(command: F) -> F:
     )(command)
 
 
-def place_of(project_root: Path) -> Place:
+def place_of(project_root: Path) -> FoundWorkspace:
     """The workspace and its settings, for a command that needs no more."""
     place = find_place(project_root, {}, os.environ)
     speak(place.settings.values.workspace.language)

@@ -72,7 +72,7 @@ def lines_for(event: events.Event) -> list[str]:  # noqa: C901, PLR0912 -- one c
         case events.Replanned(agent, _, failure, usd, tokens):
             cost = words("usd {usd}, tokens {tokens}", usd=_or_unknown(usd, ".4f"), tokens=_or_unknown(tokens, ","))
             return [f"{agent}: {words('the turn is over')}" + (f" ({failure})" if failure else "") + f": {cost}"]
-        case events.AgentChanged(message=message):
+        case events.ReplannerChanged(message=message):
             return [_clean(message)]
         case events.RunEnded(run_id, status, error_code, _, _, path, duration):
             color = "green" if status == "OK" else "red"

@@ -17,7 +17,7 @@ from loopwright.kernel.files import shown
 from loopwright.reflection.model import MostLikelyWrong, Point, SurfaceName
 from loopwright.reflection.store import Stored
 from loopwright.verbs.judged import judged
-from loopwright.verbs.reflect import ByHand, Report, export, find, reflect, shelf
+from loopwright.verbs.reflect import ReflectionRequest, ReportInput, export, find, reflect, shelf
 
 _SURFACES: tuple[SurfaceName, ...] = ("auth", "data", "infra", "build", "ui", "test", "docs", "none")
 _MOST_BYTES = 1 << 20
@@ -78,7 +78,7 @@ def command(
     if report_file is not None and said is not None:
         raise WrongUsage("--report and its single fields are given at once", hint="use one or the other")
     report = _bounded(report_file) if report_file is not None else said
-    taken = reflect(context_of(project_root), ByHand(session, point, report, task_ref, agent))
+    taken = reflect(context_of(project_root), ReflectionRequest(session, point, report, task_ref, agent))
     _say(taken, as_json)
     return 0
 
@@ -159,10 +159,10 @@ def _hand_down(ctx: click.Context, subcommand: str) -> None:
     ctx.default_map = {subcommand: {name: ctx.params[name] for name in given}}
 
 
-def _report(confidence: float | None, wrong: tuple[SurfaceName, str] | None, known: str | None) -> Report | None:
+def _report(confidence: float | None, wrong: tuple[SurfaceName, str] | None, known: str | None) -> ReportInput | None:
     if confidence is None and wrong is None and known is None:
         return None
-    return Report(confidence, MostLikelyWrong(surface=wrong[0], description=wrong[1]) if wrong else None, known)
+    return ReportInput(confidence, MostLikelyWrong(surface=wrong[0], description=wrong[1]) if wrong else None, known)
 
 
 def _bounded(report: IO[bytes]) -> bytes:

@@ -13,8 +13,8 @@ from loopwright.cli.options import context_of, in_workspace, put, say, say_json
 from loopwright.cli.risk_sarif import sarif_of
 from loopwright.errors import WrongUsage
 from loopwright.kernel.files import shown
-from loopwright.reflection.classify import Hit
-from loopwright.verbs.risk import RiskReport, Wanted, risk
+from loopwright.reflection.classify import SurfaceHit
+from loopwright.verbs.risk import RiskReport, RiskRequest, risk
 
 _REVIEW_NEEDED = 10
 _FILES_SHOWN = 5
@@ -60,7 +60,7 @@ def command(
     if listed is not None and (base is not None or staged):
         raise WrongUsage("--files says what changed, so --base and --staged have nothing to say", hint="choose one")
     context = context_of(project_root, {("risk", "ruleset"): ruleset, ("risk", "threshold"): threshold})
-    report = risk(context, Wanted(project_root, base, staged, _bounded(listed)))
+    report = risk(context, RiskRequest(project_root, base, staged, _bounded(listed)))
     if as_sarif:
         say_json(sarif_of(report))
     elif as_json:
@@ -133,7 +133,7 @@ def _why(report: RiskReport) -> str:
     return touched + words("; {lines} raise it from {base} to {score}", lines=lines, base=base, score=score)
 
 
-def _tell_surface(surface: str, hits: list[Hit]) -> None:
+def _tell_surface(surface: str, hits: list[SurfaceHit]) -> None:
     for number, hit in enumerate(hits[:_FILES_SHOWN]):
         head = f"{surface.ljust(5)} {hits[0].weight:.2f}" if number == 0 else ""
         why = f"  ({told(hit.why)})" if surface != "none" else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import quote
 
-from loopwright.reflection.classify import Hit
+from loopwright.reflection.classify import SurfaceHit
 from loopwright.reflection.risk import RiskVerdict, named
 from loopwright.verbs.risk import RiskReport
 from loopwright.version import VERSION
@@ -71,7 +71,7 @@ def _rule(name: str, text: str, level: str) -> dict[str, Any]:
     }
 
 
-def _result(verdict: RiskVerdict, surface: str, hits: list[Hit]) -> dict[str, Any]:
+def _result(verdict: RiskVerdict, surface: str, hits: list[SurfaceHit]) -> dict[str, Any]:
     weight = hits[0].weight
     text = f"{surface} ({weight:g}): {named([hit.path for hit in hits])}, by {hits[0].why}"
     return _finding(surface, _level(weight), text, hits, verdict)
@@ -81,7 +81,7 @@ def _size_result(verdict: RiskVerdict) -> dict[str, Any]:
     return _finding("size", _level(verdict.score), verdict.reason, list(verdict.hits), verdict)
 
 
-def _finding(rule: str, level: str, text: str, hits: list[Hit], verdict: RiskVerdict) -> dict[str, Any]:
+def _finding(rule: str, level: str, text: str, hits: list[SurfaceHit], verdict: RiskVerdict) -> dict[str, Any]:
     return {
         "ruleId": f"risk/{rule}",
         "ruleIndex": _RULES.index(rule),

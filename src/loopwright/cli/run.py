@@ -17,7 +17,7 @@ from loopwright.cli.options import context_of, in_workspace, say
 from loopwright.cli.progress import PlainProgress, json_progress
 from loopwright.kernel.process import Cancellation
 from loopwright.runner.events import Listener
-from loopwright.verbs.run import RunReport, RunRequest, run
+from loopwright.verbs.run import RunOptions, RunReport, run
 from loopwright.verbs.watch import watch
 
 _SHOWN_LINES = 12
@@ -71,7 +71,7 @@ def command(
             ("run", "max_retries"): max_retries,
         },
     )
-    request = RunRequest(plan=plan.absolute() if plan else None, replan_with=replan_with)
+    request = RunOptions(plan=plan.absolute() if plan else None, replan_with=replan_with)
     with stopping_on_signals() as cancellation:
         if not watching:
             with progress(as_json) as listener:

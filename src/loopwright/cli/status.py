@@ -16,7 +16,7 @@ from loopwright.cli.workflow.listing import up_to_date
 from loopwright.kernel.escapes import neutralised
 from loopwright.loop.listing import STATUSES, Summary, list_loops, way_on
 from loopwright.verbs.overview import overview, with_what_runs
-from loopwright.workflow.listing import STAGES, Listed
+from loopwright.workflow.listing import STAGES, WorkflowLine
 
 _SHOWN = 20
 _EPILOG = """\b
@@ -48,7 +48,7 @@ def command(slug: str | None, project_root: Path, as_json: bool) -> int:
     return 0
 
 
-def _workflow_lines(workflows: list[Listed]) -> list[str]:
+def _workflow_lines(workflows: list[WorkflowLine]) -> list[str]:
     if not workflows:
         return []
     archived = sum(one.archive_status == "archived" for one in workflows)

@@ -94,7 +94,7 @@ class FindingRecord(_Record, frozen=True, kw_only=True):
     action: str
 
 
-class Link(_Record, frozen=True, kw_only=True):
+class PreviousRun(_Record, frozen=True, kw_only=True):
     """The run before this one."""
 
     run_id: str
@@ -143,7 +143,7 @@ class Evidence(_Record, frozen=True, kw_only=True, omit_defaults=True):
     changed_files: list[Redacted]
     patch_sha256: str | None
     files: dict[str, str]
-    previous: Link | None
+    previous: PreviousRun | None
     loop_id: str | None = None
     workflow: str | None = None
     # The turns since the run before this one that were paid for a new plan: this run's, where one gave it.

@@ -12,7 +12,7 @@ import msgspec
 
 from loopwright.errors import DamagedFile, UnknownRun
 from loopwright.evidence.logs import LogFile
-from loopwright.evidence.model import Evidence, Link, RunKind
+from loopwright.evidence.model import Evidence, PreviousRun, RunKind
 from loopwright.journal.model import Entry
 from loopwright.journal.store import Journal
 from loopwright.kernel import codec
@@ -57,7 +57,7 @@ class RunFolder(msgspec.Struct, frozen=True):
         self.lock.release()
 
 
-class Origin(msgspec.Struct, frozen=True):
+class RunOrigin(msgspec.Struct, frozen=True):
     """Why a run was started: by itself, to repeat another, by a loop, or for a workflow's gate."""
 
     rerun_of: str | None = None
@@ -85,7 +85,7 @@ class Abandoned(msgspec.Struct, frozen=True):
 
     run_id: str
     path: Path
-    origin: Origin
+    origin: RunOrigin
 
 
 class RunStore:
@@ -95,7 +95,7 @@ class RunStore:
         self._layout = layout
         self.journal = Journal(layout.runs_journal, layout.lock("runs"))
 
-    def claim(self, wanted: str, origin: Origin, at: str) -> RunFolder:
+    def claim(self, wanted: str, origin: RunOrigin, at: str) -> RunFolder:
         """A new folder for a run of this name, noted as started; a number is added when the name is taken."""
         name = sanitised(wanted)
         make_folder(self._layout.runs)
@@ -172,14 +172,14 @@ class RunStore:
         entries = self.journal.entries()
         recorded = {entry.data["run_id"] for entry in entries if entry.kind in (RECORDED, COLLECTED)}
         found = {
-            entry.data["run_id"]: Origin(*(entry.data.get(name) for name in Origin.__struct_fields__))
+            entry.data["run_id"]: RunOrigin(*(entry.data.get(name) for name in RunOrigin.__struct_fields__))
             for entry in entries
             if entry.kind == STARTED
         }
         for path in sorted(self._layout.runs.iterdir()) if self._layout.runs.is_dir() else ():
             # What the journal has lost: a folder with logs is a run all the same.
             if (path / "logs").is_dir() and not path.is_symlink():
-                found.setdefault(path.name, Origin())
+                found.setdefault(path.name, RunOrigin())
         dead = [run for run in found if run not in recorded and not is_held(self._layout.lock(f"run-{run}"))]
         facts = {run: self._previous_of(run) for run in dead}
         linked = {previous for _, previous in facts.values()}
@@ -283,10 +283,10 @@ def encode_evidence(evidence: Evidence) -> bytes:
     return codec.to_json(evidence, _to_text)
 
 
-def _last_link(entries: list[Entry]) -> Link | None:
+def _last_link(entries: list[Entry]) -> PreviousRun | None:
     for entry in reversed(entries):
         if entry.kind == RECORDED:
-            return Link(run_id=entry.data["run_id"], evidence_sha256=entry.data["evidence_sha256"])
+            return PreviousRun(run_id=entry.data["run_id"], evidence_sha256=entry.data["evidence_sha256"])
     return None
 
 

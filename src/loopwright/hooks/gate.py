@@ -10,7 +10,7 @@ from loopwright.hooks.payload import Payload, read_payload
 from loopwright.workspace.stop_gate import (
     MOST_BYTES,
     Gate,
-    Stop,
+    StopRequest,
     answer,
     keeps_going,
     namespace,
@@ -42,9 +42,9 @@ def _say(text: str) -> None:
         data = data[os.write(1, data) :]
 
 
-def _stop(gate: Gate, payload: Payload, path: str) -> Stop:
+def _stop(gate: Gate, payload: Payload, path: str) -> StopRequest:
     used, owner = _used(path)
-    return Stop(
+    return StopRequest(
         session=payload.session[:_LONGEST_NAME],
         event=payload.event,
         is_kept_going=payload.is_kept_going,
@@ -92,7 +92,7 @@ def _used(path: str) -> tuple[int, str]:
     return used, "\0" if owner is None else owner.decode("utf-8", "replace")
 
 
-def _count(path: str, stop: Stop) -> bool:
+def _count(path: str, stop: StopRequest) -> bool:
     try:
         handle = os.open(_mark(path, stop.used), os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     except OSError:

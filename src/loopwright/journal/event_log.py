@@ -48,14 +48,14 @@ class Replayed(msgspec.Struct, Generic[_S], frozen=True):
     is_torn: bool = False
 
 
-class Kind(msgspec.Struct, Generic[_S, _E], frozen=True):
+class LogKind(msgspec.Struct, Generic[_S, _E], frozen=True):
     """What is logged: how a line is decoded, and what a state becomes by an event."""
 
     line: type[Line[_E]]
     evolve: Callable[[_S | None, _E, str], _S]
 
 
-class Writer:
+class LogWriter:
     """Appends to a log; the file stays open for the block of changes that it is used in."""
 
     def __init__(self, path: Path) -> None:
@@ -100,7 +100,7 @@ class Writer:
 
 
 def replay(
-    kind: Kind[_S, _E],
+    kind: LogKind[_S, _E],
     path: Path,
     *,
     state: _S | None = None,

@@ -31,7 +31,7 @@ class Journal(msgspec.Struct, frozen=True):
         return list(_checked(self.path, whole))
 
     @contextmanager
-    def writing(self) -> Iterator[Writer]:
+    def writing(self) -> Iterator[JournalWriter]:
         """Hold the lock, so that what is read and what is appended belong together."""
         with locked(self.lock):
             whole, torn = self._split()
@@ -41,7 +41,7 @@ class Journal(msgspec.Struct, frozen=True):
                 with storage(self.path):
                     os.truncate(self.path, len(whole))
             entries = list(_checked(self.path, whole))
-            yield Writer(entries, self._append)
+            yield JournalWriter(entries, self._append)
 
     def rescue(self) -> Rescued:
         """Keep what is sound at the start; the whole damaged file stays beside it for a look."""
@@ -92,7 +92,7 @@ class Rescued(msgspec.Struct, frozen=True):
     aside: Path
 
 
-class Writer(msgspec.Struct):
+class JournalWriter(msgspec.Struct):
     """The journal while it is ours: its entries so far, and a way to add one."""
 
     entries: list[Entry]

@@ -55,7 +55,7 @@ def note_end(pid: int) -> None:
         _ours.pop(pid, None)
 
 
-class Family:
+class ProcessFamily:
     """One command's processes: its leader, all below it, and those that came back to us as orphans."""
 
     def __init__(self, leader: int, mark: str, *, wrapped: bool) -> None:

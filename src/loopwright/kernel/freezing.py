@@ -17,7 +17,7 @@ class Freezer:
 
     def __init__(self) -> None:
         self._frozen = False
-        self._followers: list[Follower] = []
+        self._followers: list[FreezeListener] = []
         # Its lock may be taken again by the thread that has it: a signal handler may come at any moment.
         self._changed = threading.Condition(threading.RLock())
 
@@ -40,9 +40,9 @@ class Freezer:
             return self._changed.wait_for(self._is_settled, timeout_s)
 
     @contextmanager
-    def followed(self) -> Iterator[Follower]:
+    def followed(self) -> Iterator[FreezeListener]:
         """For the thread that is to run a command: the wish, with a descriptor of its own."""
-        follower = Follower(self)
+        follower = FreezeListener(self)
         with self._changed:
             self._followers.append(follower)
         try:
@@ -70,7 +70,7 @@ class Freezer:
         return all(follower.is_still == self._frozen for follower in tuple(self._followers))
 
 
-class Follower:
+class FreezeListener:
     """One command's ear for the wish, which selectors can wait for."""
 
     def __init__(self, freezer: Freezer) -> None:

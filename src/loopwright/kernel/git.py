@@ -45,7 +45,7 @@ _CARRIED_SETTINGS = (
 )
 
 
-class Head(msgspec.Struct, frozen=True):
+class GitHead(msgspec.Struct, frozen=True):
     """Where a repository stands."""
 
     commit: str
@@ -60,7 +60,7 @@ class UserRepository(msgspec.Struct, frozen=True):
     exclude: Path
     object_stores: tuple[Path, ...]
     object_format: str
-    head: Head | None
+    head: GitHead | None
     settings: Mapping[str, str] = msgspec.field(default_factory=dict)
 
 
@@ -134,7 +134,7 @@ def discover(folder: Path) -> UserRepository | None:
         exclude=Path(exclude),
         object_stores=tuple(object_stores(Path(objects))),
         object_format=object_format,
-        head=Head(*answers[5:]) if answers[5:] else None,
+        head=GitHead(*answers[5:]) if answers[5:] else None,
         settings=_carried_settings(folder),
     )
 

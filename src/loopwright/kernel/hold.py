@@ -14,8 +14,8 @@ import msgspec
 
 from loopwright.kernel import process_tree
 from loopwright.kernel.cgroup import Cgroup
-from loopwright.kernel.family import Family
-from loopwright.kernel.freezing import Follower
+from loopwright.kernel.family import ProcessFamily
+from loopwright.kernel.freezing import FreezeListener
 
 # One try may not keep the reader of the output waiting; one that was in vain is soon followed by the next.
 _TRY_S = 0.2
@@ -44,10 +44,10 @@ class _Look(msgspec.Struct, frozen=True):
     waiting: bool
 
 
-class Hold:
+class PausableCommand:
     """One running command under a wish: stops its family, lets it go on, and keeps its clock."""
 
-    def __init__(self, family: Family, follower: Follower | None, began: float) -> None:
+    def __init__(self, family: ProcessFamily, follower: FreezeListener | None, began: float) -> None:
         self._family = family
         self._follower = follower
         self._began = began

@@ -20,10 +20,10 @@ from loopwright.errors import ToolMissing
 from loopwright.kernel import cgroup, process_tree
 from loopwright.kernel import family as families
 from loopwright.kernel.cancellation import Cancellation, Stopped, go_on, heeded, heeding, wait_for_request
-from loopwright.kernel.family import MARK_VARIABLE, Family, mark_of
+from loopwright.kernel.family import MARK_VARIABLE, ProcessFamily, mark_of
 from loopwright.kernel.files import shown
 from loopwright.kernel.freezing import Freezer
-from loopwright.kernel.hold import Hold
+from loopwright.kernel.hold import PausableCommand
 from loopwright.kernel.watched import Ending, Sink, Watched
 
 __all__ = [
@@ -104,8 +104,8 @@ def stream(
         mark = mark_of(command.family)
         env = {**command.env, MARK_VARIABLE: mark}
         child = families.note_start(partial(_popen, command.argv, command.cwd, env, subprocess.DEVNULL), mark)
-        family = Family(child.pid, mark, wrapped=command.wrapped)
-        hold = Hold(family, follower, began)
+        family = ProcessFamily(child.pid, mark, wrapped=command.wrapped)
+        hold = PausableCommand(family, follower, began)
         watched = Watched(child, family, hold, (on_stdout, on_stderr))
         try:
             ending = watched.follow(timeout_s, request, follower)

@@ -12,9 +12,9 @@ from typing import IO, Protocol
 
 from loopwright.kernel import family, process_tree
 from loopwright.kernel.cancellation import Cancellation
-from loopwright.kernel.family import Family
-from loopwright.kernel.freezing import Follower
-from loopwright.kernel.hold import Hold
+from loopwright.kernel.family import ProcessFamily
+from loopwright.kernel.freezing import FreezeListener
+from loopwright.kernel.hold import PausableCommand
 
 _CHUNK = 1 << 18
 _GRACE_S = 2.0
@@ -62,7 +62,7 @@ class Child(Protocol):
 class Watched:
     """A child that is read from until it is over, by itself or by us."""
 
-    def __init__(self, child: Child, members: Family, hold: Hold, sinks: tuple[Sink, Sink]) -> None:
+    def __init__(self, child: Child, members: ProcessFamily, hold: PausableCommand, sinks: tuple[Sink, Sink]) -> None:
         self._child = child
         self._family = members
         self._hold = hold
@@ -73,7 +73,9 @@ class Watched:
                 self._selector.register(pipe, selectors.EVENT_READ, sink)
         self._exit_handle = process_tree.exit_handle(child.pid)
 
-    def follow(self, timeout_s: float | None, cancellation: Cancellation | None, follower: Follower | None) -> Ending:
+    def follow(
+        self, timeout_s: float | None, cancellation: Cancellation | None, follower: FreezeListener | None
+    ) -> Ending:
         """Read until the child exits; when its time is up or on request, end it: TERM, then KILL."""
         for handle in (self._exit_handle, cancellation, follower):
             if handle is not None:

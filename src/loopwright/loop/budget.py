@@ -22,7 +22,7 @@ _NEAR = 1e-6
 _COSTLY = frozenset({Action.INIT, Action.DEVELOP, Action.DEBUG})
 
 
-class Purse(msgspec.Struct, frozen=True):
+class BudgetUse(msgspec.Struct, frozen=True):
     """What somebody has spent, and may spend."""
 
     whose: str
@@ -41,12 +41,12 @@ class Purse(msgspec.Struct, frozen=True):
         return None if limit is None else limit - self.used(name)
 
 
-def purses(loop: Loop, task_id: str | None) -> Iterator[Purse]:
+def purses(loop: Loop, task_id: str | None) -> Iterator[BudgetUse]:
     """Who pays for work at a task: the loop, and the task."""
-    yield Purse("the loop", loop.spent, loop.iteration, loop.budget)
+    yield BudgetUse("the loop", loop.spent, loop.iteration, loop.budget)
     if task_id is not None:
         spent = loop.spent_by_task.get(task_id, Spent())
-        yield Purse(f"the task {task_id}", spent, loop.tries.get(task_id, 0), loop.budget_of(task_id))
+        yield BudgetUse(f"the task {task_id}", spent, loop.tries.get(task_id, 0), loop.budget_of(task_id))
 
 
 def hold_before(loop: Loop, action: Action, task_id: str | None, now: str) -> Hold | None:
@@ -75,7 +75,7 @@ def _first_hold(loop: Loop, task_id: str | None, names: tuple[str, ...], now: st
     return None
 
 
-def _said(purse: Purse, name: str) -> str | None:
+def _said(purse: BudgetUse, name: str) -> str | None:
     limit, used = getattr(purse.budget, name), purse.used(name)
     if limit is None:
         return None

@@ -17,9 +17,9 @@ from loopwright.loop.model import (
     Holder,
     Hypothesis,
     HypothesisStatus,
-    Mark,
     Mode,
     OpenTurn,
+    ProgressMark,
     Spent,
     Task,
     TaskStatus,
@@ -170,7 +170,7 @@ class FinishDevelop(_Command, frozen=True, kw_only=True):
     outcome: TaskStatus
     files_changed: tuple[str, ...]
     tree: Tree | None
-    mark: Mark
+    mark: ProgressMark
     error: str | None = None
     # Whether it was only tried: a validation that fails drops it.
     is_tried: bool = False
@@ -200,7 +200,7 @@ class FinishDebug(_Command, frozen=True, kw_only=True):
 
     action_id: str
     fix: Task | None
-    mark: Mark
+    mark: ProgressMark
     error: str | None = None
 
 
@@ -209,7 +209,7 @@ class FinishValidate(_Command, frozen=True, kw_only=True):
 
     action_id: str
     validation: Validation
-    mark: Mark
+    mark: ProgressMark
     then: tuple[Task, ...] = ()
 
 

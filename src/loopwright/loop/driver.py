@@ -14,112 +14,118 @@ from loopwright.loop import commands as c
 from loopwright.loop.actions import complete, debug, develop, init, validate
 from loopwright.loop.actions.asking import WORKER, HandedOver, HeldBack, TurnStopped
 from loopwright.loop.choice import awaits_choice
-from loopwright.loop.desk import Desk
 from loopwright.loop.model import Action, ErrorLine, Held, Hold, Holder, Loop, Running, UnderWay, Worker
-from loopwright.loop.workshop import Workshop
+from loopwright.loop.worker_context import WorkerContext
+from loopwright.loop.worker_sandbox import WorkerSandbox
 
 _LOOK_EVERY_S = 0.2
 
 
-def drive(loop_id: str, desk: Desk) -> Loop:
+def drive(loop_id: str, context: WorkerContext) -> Loop:
     """Go on until the loop is over or held, or somebody stops us; the caller holds the worker's lock."""
-    worker = Worker(pid=os.getpid(), host=socket.gethostname(), since=stamp(desk.clock()))
-    _apply(desk, loop_id, c.Arrive(worker=worker))
+    worker = Worker(pid=os.getpid(), host=socket.gethostname(), since=stamp(context.clock()))
+    _apply(context, loop_id, c.Arrive(worker=worker))
     try:
-        loop = desk.store.load(loop_id)
-        with Workshop(desk) as shop:
-            while desk.cancellation.reason is None and _is_worth_staying(loop, desk):
-                loop = _go_on(loop, desk, shop)
-        return desk.store.load(loop_id)
+        loop = context.store.load(loop_id)
+        with WorkerSandbox(context) as worker_sandbox:
+            while context.cancellation.reason is None and _is_worth_staying(loop, context):
+                loop = _go_on(loop, context, worker_sandbox)
+        return context.store.load(loop_id)
     finally:
-        _apply(desk, loop_id, c.Leave(why=desk.cancellation.reason or "nothing to do"))
+        _apply(context, loop_id, c.Leave(why=context.cancellation.reason or "nothing to do"))
 
 
-def _go_on(loop: Loop, desk: Desk, shop: Workshop) -> Loop:
+def _go_on(loop: Loop, context: WorkerContext, worker_sandbox: WorkerSandbox) -> Loop:
     if not isinstance(loop.phase, Running):
-        return _wait(loop, desk)
-    return _ask(loop, desk, shop) if awaits_choice(loop) else advance(loop.loop_id, desk, shop)
+        return _wait(loop, context)
+    return (
+        _ask(loop, context, worker_sandbox) if awaits_choice(loop) else advance(loop.loop_id, context, worker_sandbox)
+    )
 
 
-def _ask(loop: Loop, desk: Desk, shop: Workshop) -> Loop:
+def _ask(loop: Loop, context: WorkerContext, worker_sandbox: WorkerSandbox) -> Loop:
     """Interactive mode: what a person chooses is under way from now on; without a choice the rules hold the loop."""
-    desk.ask(loop)
-    return loop if desk.cancellation.reason is not None else advance(loop.loop_id, desk, shop)
+    context.ask(loop)
+    return loop if context.cancellation.reason is not None else advance(loop.loop_id, context, worker_sandbox)
 
 
-def _is_worth_staying(loop: Loop, desk: Desk) -> bool:
+def _is_worth_staying(loop: Loop, context: WorkerContext) -> bool:
     """A person's pause may be over soon, and a rate limit says when it is; whatever else holds a loop takes longer."""
     if not isinstance(loop.phase, Held):
         return isinstance(loop.phase, Running)
     return all(
-        hold.holder is Holder.OPERATOR or (desk.waits_for_quota and hold.ends_by_itself) for hold in loop.phase.holds
+        hold.holder is Holder.OPERATOR or (context.waits_for_quota and hold.ends_by_itself) for hold in loop.phase.holds
     )
 
 
-def _wait(loop: Loop, desk: Desk) -> Loop:
+def _wait(loop: Loop, context: WorkerContext) -> Loop:
     """Between two actions; the watcher ends a pause that is a long one. Nothing runs, so nothing is counted."""
-    wait_for_request(desk.cancellation, _LOOK_EVERY_S)
-    with desk.store.changing(loop.loop_id) as opened:
+    wait_for_request(context.cancellation, _LOOK_EVERY_S)
+    with context.store.changing(loop.loop_id) as opened:
         holds = opened.loop.phase.holds if isinstance(opened.loop.phase, Held) else ()
-        now = stamp(desk.clock())
+        now = stamp(context.clock())
         if any(hold.ends_by_itself and (hold.until or now) <= now for hold in holds):
             opened.apply(c.Resume(lifts=frozenset({Holder.QUOTA})), WORKER)
         return opened.loop
 
 
-def advance(loop_id: str, desk: Desk, shop: Workshop) -> Loop:
+def advance(loop_id: str, context: WorkerContext, worker_sandbox: WorkerSandbox) -> Loop:
     """One action, from the rules' choice to its record. Whoever calls it again after a crash goes on with the same."""
-    with desk.store.changing(loop_id) as opened:
+    with context.store.changing(loop_id) as opened:
         if not isinstance(opened.loop.phase, Running):
             return opened.loop  # somebody was faster
-        command = c.Advance(action_id=f"a-{secrets.token_hex(4)}", no_progress=desk.settings.no_progress)
+        command = c.Advance(action_id=f"a-{secrets.token_hex(4)}", no_progress=context.settings.no_progress)
         loop = opened.apply(command, WORKER).loop
     under_way = loop.under_way
     if not isinstance(loop.phase, Running) or under_way is None:
         return loop
     try:
-        outcome = _perform(loop, desk, shop, under_way)
+        outcome = _perform(loop, context, worker_sandbox, under_way)
     except HeldBack as back:
-        return _goes_on_later(desk, loop, under_way, back) if back.goes_on else _held(desk, loop, back)
+        return _goes_on_later(context, loop, under_way, back) if back.goes_on else _held(context, loop, back)
     except HandedOver as change:
-        return _handed_over(desk, loop, change)
+        return _handed_over(context, loop, change)
     except SecretLeak as leak:
-        hold = Hold(holder=Holder.BLOCKER, code="secret_leak", message=leak.message, since=stamp(desk.clock()))
-        return _held(desk, loop, HeldBack(hold, turn_taken=True))
+        hold = Hold(holder=Holder.BLOCKER, code="secret_leak", message=leak.message, since=stamp(context.clock()))
+        return _held(context, loop, HeldBack(hold, turn_taken=True))
     except Stopped as stop:
         session = stop.session if isinstance(stop, TurnStopped) else None
-        return _interrupted(desk, loop, under_way, session)
-    after = _record(desk, loop, outcome)
+        return _interrupted(context, loop, under_way, session)
+    after = _record(context, loop, outcome)
     is_done = len(after.completed_actions) > len(loop.completed_actions)
-    return develop.ask_back(loop, desk, shop, outcome) if is_done and isinstance(outcome, c.FinishDevelop) else after
+    return (
+        develop.ask_back(loop, context, worker_sandbox, outcome)
+        if is_done and isinstance(outcome, c.FinishDevelop)
+        else after
+    )
 
 
-def _perform(loop: Loop, desk: Desk, shop: Workshop, under_way: UnderWay) -> c.Command:
+def _perform(loop: Loop, context: WorkerContext, worker_sandbox: WorkerSandbox, under_way: UnderWay) -> c.Command:
     match under_way.action:
         case Action.INIT:
-            return init.perform(loop, desk, under_way.id)
+            return init.perform(loop, context, under_way.id)
         case Action.DEVELOP:
             task = loop.task(under_way.task_id or "")
             if task is None:
                 return c.AbandonAction(why="its task is gone")
-            return develop.perform(loop, desk, shop, under_way.id, task)
+            return develop.perform(loop, context, worker_sandbox, under_way.id, task)
         case Action.DEBUG:
-            return debug.perform(loop, desk, under_way.id)
+            return debug.perform(loop, context, under_way.id)
         case Action.VALIDATE:
-            return validate.perform(loop, desk, under_way.id)
+            return validate.perform(loop, context, under_way.id)
         case Action.COMPLETE:
-            return complete.perform(loop, desk, under_way.id)
+            return complete.perform(loop, context, under_way.id)
 
 
-def _record(desk: Desk, loop: Loop, outcome: c.Command) -> Loop:
-    with desk.store.changing(loop.loop_id) as opened:
+def _record(context: WorkerContext, loop: Loop, outcome: c.Command) -> Loop:
+    with context.store.changing(loop.loop_id) as opened:
         try:
             return opened.apply(outcome, WORKER).loop
         except LoopRefused as refusal:
             if isinstance(opened.loop.phase, Held):
                 return opened.loop  # it stays under way, and is finished when the hold is lifted
             # Somebody stopped the loop, or took the action away, while we were at it: what we did does not count.
-            now = stamp(desk.clock())
+            now = stamp(context.clock())
             error = ErrorLine(action=WORKER, message=refusal.message, timestamp=now)
             opened.apply(c.AbandonAction(why=refusal.message), WORKER)
             opened.apply(c.NoteError(error=error), WORKER)
@@ -130,17 +136,17 @@ def _record(desk: Desk, loop: Loop, outcome: c.Command) -> Loop:
             return opened.loop
 
 
-def _held(desk: Desk, loop: Loop, back: HeldBack) -> Loop:
-    with desk.store.changing(loop.loop_id) as opened:
+def _held(context: WorkerContext, loop: Loop, back: HeldBack) -> Loop:
+    with context.store.changing(loop.loop_id) as opened:
         opened.apply(c.AbandonAction(why=back.hold.message, turn_taken=back.turn_taken), WORKER)
         with suppress(LoopRefused):  # the same holder holds it already, or it is over
             opened.apply(c.Pause(hold=back.hold), WORKER)
         return opened.loop
 
 
-def _goes_on_later(desk: Desk, loop: Loop, under_way: UnderWay, back: HeldBack) -> Loop:
+def _goes_on_later(context: WorkerContext, loop: Loop, under_way: UnderWay, back: HeldBack) -> Loop:
     """A rate limit, or a question: the action stays under way, and its next turn knows more."""
-    with desk.store.changing(loop.loop_id) as opened:
+    with context.store.changing(loop.loop_id) as opened:
         session = back.session or under_way.session
         taken = c.PauseAction(action_id=under_way.id, session=session, turn_taken=back.turn_taken)
         with suppress(LoopRefused):  # somebody stopped it meanwhile
@@ -150,23 +156,23 @@ def _goes_on_later(desk: Desk, loop: Loop, under_way: UnderWay, back: HeldBack) 
         return opened.loop
 
 
-def _handed_over(desk: Desk, loop: Loop, change: HandedOver) -> Loop:
+def _handed_over(context: WorkerContext, loop: Loop, change: HandedOver) -> Loop:
     """The action stays under way; who takes it over begins in a fresh sandbox, with a session of its own."""
-    with desk.store.changing(loop.loop_id) as opened:
+    with context.store.changing(loop.loop_id) as opened:
         with suppress(LoopRefused):  # somebody stopped it meanwhile
             opened.apply(c.HandOver(takeover=change.takeover), WORKER)
         return opened.loop
 
 
-def _interrupted(desk: Desk, loop: Loop, under_way: UnderWay, session: str | None) -> Loop:
+def _interrupted(context: WorkerContext, loop: Loop, under_way: UnderWay, session: str | None) -> Loop:
     """A signal, or a long pause: the action stays under way, and the next worker goes on with it."""
-    with desk.store.changing(loop.loop_id) as opened:
+    with context.store.changing(loop.loop_id) as opened:
         if opened.loop.under_way is not None and opened.loop.under_way.id == under_way.id:
             kept = c.PauseAction(action_id=under_way.id, session=session or under_way.session)
             opened.apply(kept, WORKER)
         return opened.loop
 
 
-def _apply(desk: Desk, loop_id: str, command: c.Command) -> None:
-    with desk.store.changing(loop_id) as opened:
+def _apply(context: WorkerContext, loop_id: str, command: c.Command) -> None:
+    with context.store.changing(loop_id) as opened:
         opened.apply(command, WORKER)

@@ -17,9 +17,9 @@ from loopwright.loop.model import (
     Hypothesis,
     HypothesisStatus,
     Loop,
-    Mark,
     Mode,
     OpenTurn,
+    ProgressMark,
     Spent,
     Task,
     TaskStatus,
@@ -167,7 +167,7 @@ class ActionDone(_Event, frozen=True, kw_only=True, tag="action.done"):
 
     action_id: str
     action: Action
-    mark: Mark | None = None
+    mark: ProgressMark | None = None
 
 
 class LoopInitialised(_Event, frozen=True, kw_only=True, tag="loop.initialised"):

@@ -35,7 +35,7 @@ class _Own(msgspec.Struct, frozen=True):
     workflow: str | None = None
 
 
-class Listed(msgspec.Struct, frozen=True):
+class LoopLine(msgspec.Struct, frozen=True):
     """A line of the list, read off the state file alone."""
 
     loop_id: str
@@ -50,7 +50,7 @@ class Listed(msgspec.Struct, frozen=True):
 class Summary(msgspec.Struct, frozen=True):
     """A loop in the list, and whether a process drives it."""
 
-    line: Listed
+    line: LoopLine
     has_worker: bool
 
     @property
@@ -72,14 +72,14 @@ def list_loops(layout: Layout) -> list[Summary]:
 
 
 def _summaries(layout: Layout) -> Iterator[Summary]:
-    decoder = msgspec.json.Decoder(Listed)
+    decoder = msgspec.json.Decoder(LoopLine)
     for loop_id in layout.loop_ids():
         try:
             line = decoder.decode(read_plainly(layout.loop(loop_id).state, most=_MOST_BYTES))
         except (OSError, ValueError):
-            line = Listed(loop_id)
+            line = LoopLine(loop_id)
         if line.status not in STATUSES or line.loop_id != loop_id:
-            line = Listed(loop_id)
+            line = LoopLine(loop_id)
         has_worker = line.status in ("running", "paused") and is_held(layout.loop_worker(loop_id))
         yield Summary(line, has_worker)
 

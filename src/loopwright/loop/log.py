@@ -6,16 +6,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from loopwright.journal import event_log
-from loopwright.journal.event_log import START, Writer, cut_torn_end, digest_of_last_line
+from loopwright.journal.event_log import START, LogWriter, cut_torn_end, digest_of_last_line
 from loopwright.loop.events import Event
 from loopwright.loop.evolve import evolve
 from loopwright.loop.model import Loop
 
-__all__ = ["START", "Line", "Replayed", "Writer", "cut_torn_end", "digest_of_last_line", "lines", "replay"]
+__all__ = ["START", "Line", "LogWriter", "Replayed", "cut_torn_end", "digest_of_last_line", "lines", "replay"]
 
 Line = event_log.Line[Event]
 Replayed = event_log.Replayed[Loop]
-_KIND: event_log.Kind[Loop, Event] = event_log.Kind(Line, evolve)
+_KIND: event_log.LogKind[Loop, Event] = event_log.LogKind(Line, evolve)
 
 
 def replay(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from loopwright.kernel.digest import digest_of
-from loopwright.loop.model import LOOK, Loop, Mark, Task, Validation
+from loopwright.loop.model import LOOK, Loop, ProgressMark, Task, Validation
 
 FIX = "F-"
 # A fix, or a look at the work, is no task of its own: one that changed nothing is no progress.
@@ -18,7 +18,7 @@ def mark_of(
     cause: str | None = None,
     done: Task | None = None,
     error: str | None = None,
-) -> Mark:
+) -> ProgressMark:
     """The state after an iteration; what is given is new, the rest is as it was.
 
     Evidence is what the tests said, which cause is known and which tasks are done.
@@ -30,7 +30,7 @@ def mark_of(
     )
     said = [[one.test_name, one.suite, one.status] for one in found.results]
     known = cause if cause is not None else _cause(loop)
-    return Mark(
+    return ProgressMark(
         tree=tree if tree is not None else (loop.tree.tree if loop.tree is not None else ""),
         failing=found.failed_tests,
         evidence=digest_of([found.passed, said, known, finished, error or ""]),

@@ -276,7 +276,7 @@ class Tree(_Value, frozen=True, kw_only=True):
     patch_sha256: str
 
 
-class Mark(_Value, frozen=True, kw_only=True):
+class ProgressMark(_Value, frozen=True, kw_only=True):
     """What an iteration left, for the circuit breaker: the same again is no progress."""
 
     tree: str
@@ -323,7 +323,7 @@ class Loop(_Value, frozen=True, kw_only=True):
     spent_by_task: dict[str, Spent] = {}
     # The same by the capacity in which agents were asked.
     spent_by_role: dict[str, Spent] = {}
-    marks: tuple[Mark, ...] = ()
+    marks: tuple[ProgressMark, ...] = ()
     tries: dict[str, int] = {}
     turns: dict[str, int] = {}
     open_turn: OpenTurn | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from loopwright.agents.port import Answer, ReportsCost, Used
+from loopwright.agents.port import Answer, ReportsCost, Usage
 from loopwright.loop import commands as c
 from loopwright.loop.model import Spent
 from loopwright.loop.store import LoopStore
@@ -14,7 +14,7 @@ from loopwright.runner.meter import counted, session_named, used_at_last
 SHELL = "bash"
 
 
-def spent_on(agent: str, used: Used, worked_s: float, answer: Answer | None) -> Spent:
+def spent_on(agent: str, used: Usage, worked_s: float, answer: Answer | None) -> Spent:
     """What a turn takes from a loop's budget; a shell's turn is none of a model."""
     cost = counted(used, answer)
     usd = cost.usd or 0.0

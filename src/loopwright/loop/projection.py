@@ -21,7 +21,7 @@ ACTION_NAMES = {
 Document = dict[str, Any]
 
 
-class Progress(msgspec.Struct, frozen=True):
+class DerivedProgress(msgspec.Struct, frozen=True):
     """Derived on reading, never stored."""
 
     develop: float
@@ -35,10 +35,10 @@ class Progress(msgspec.Struct, frozen=True):
         return round(self.develop / 2 + 25 * self.debug_completed + 25 * self.validation_passed, 1)
 
 
-def progress_of(loop: Loop) -> Progress:
+def progress_of(loop: Loop) -> DerivedProgress:
     """How far it is."""
     done = sum(task.status == "completed" for task in loop.tasks)
-    return Progress(
+    return DerivedProgress(
         develop=round(100 * done / len(loop.tasks), 1) if loop.tasks else 0.0,
         has_pending=bool(loop.pending),
         debug_completed=loop.debug.confirmed is not None,

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from loopwright.reflection.capture.self_report import SelfReport
 from loopwright.reflection.model import Point
-from loopwright.reflection.points import Work
+from loopwright.reflection.points import ReflectedWork
 
 
 class Reflections(Protocol):
@@ -14,22 +14,22 @@ class Reflections(Protocol):
 
     is_on: bool
 
-    def keep(self, work: Work, said: SelfReport, point: Point | None = None) -> None:
+    def keep(self, work: ReflectedWork, said: SelfReport, point: Point | None = None) -> None:
         """Write one; `OSError` or an error of ours where that can't be done."""
 
-    def has(self, work: Work, point: Point) -> bool:
+    def has(self, work: ReflectedWork, point: Point) -> bool:
         """Whether one is there of this session and point."""
 
 
-class Nobody:
+class NoReflections:
     """Nobody asked for reflections."""
 
     is_on = False
 
-    def keep(self, work: Work, said: SelfReport, point: Point | None = None) -> None:
+    def keep(self, work: ReflectedWork, said: SelfReport, point: Point | None = None) -> None:
         """Nothing."""
 
-    def has(self, work: Work, point: Point) -> bool:
+    def has(self, work: ReflectedWork, point: Point) -> bool:
         """None."""
         del work, point
         return False

@@ -22,7 +22,7 @@ from loopwright.kernel.locks import locked
 from loopwright.loop import commands as c
 from loopwright.loop import log
 from loopwright.loop.events import ErrorNoted, Event, LoopRestored
-from loopwright.loop.head import VERSION, Head, decode_head, encode_head
+from loopwright.loop.head import VERSION, LogHead, decode_head, encode_head
 from loopwright.loop.model import ErrorLine, Loop
 from loopwright.loop.outside import NotTaken
 from loopwright.loop.outside_edit import commands_for
@@ -122,7 +122,7 @@ class _Opened:
         self._log_bytes = log_bytes
         self._last_line = last_line
         self._projected = loop
-        self._log = log.Writer(paths.events)
+        self._log = log.LogWriter(paths.events)
 
     def __enter__(self) -> _Opened:
         return self
@@ -185,7 +185,7 @@ class _Opened:
         replace_quickly(self._paths.state, data)
         if before is None or before is loop or before.tasks != loop.tasks:
             replace_quickly(self._paths.tasks, _task_list(loop))
-        head = Head(
+        head = LogHead(
             version=VERSION, log_bytes=self._log_bytes, last_line=self._last_line, state_sha256=sha256(data), loop=loop
         )
         # In place: only we read it, under the lock, and one that is not whole counts as none.
@@ -226,7 +226,7 @@ def _task_list(loop: Loop) -> bytes:
     return b"".join(codec.to_json_line(task_line(task)) for task in loop.tasks)
 
 
-def read_head(paths: LoopPaths) -> Head | None:
+def read_head(paths: LoopPaths) -> LogHead | None:
     """What was known of the log when it was last written; None when that is lost."""
     try:
         return decode_head(paths.head.read_bytes())
@@ -267,7 +267,7 @@ def _open(paths: LoopPaths, clock: Clock) -> _Opened:
     return _reopen(paths, clock, head if size else None)
 
 
-def _reopen(paths: LoopPaths, clock: Clock, head: Head | None) -> _Opened:
+def _reopen(paths: LoopPaths, clock: Clock, head: LogHead | None) -> _Opened:
     """After a crash, or without a head: the log from where we know it on."""
     found = _replayed(paths, head)
     if found.is_torn:
@@ -291,7 +291,7 @@ def _reopen(paths: LoopPaths, clock: Clock, head: Head | None) -> _Opened:
     return opened
 
 
-def _replayed(paths: LoopPaths, head: Head | None) -> log.Replayed:
+def _replayed(paths: LoopPaths, head: LogHead | None) -> log.Replayed:
     if head is not None:
         found = log.replay(paths.events, loop=head.loop, last_line=head.last_line, start=head.log_bytes)
         if found.damage is None or found.is_torn:
@@ -300,7 +300,7 @@ def _replayed(paths: LoopPaths, head: Head | None) -> log.Replayed:
     return log.replay(paths.events)
 
 
-def _is_one_of_ours(paths: LoopPaths, head: Head | None) -> bool:
+def _is_one_of_ours(paths: LoopPaths, head: LogHead | None) -> bool:
     """Whether the state file is as we wrote it, for the last revision or for an earlier one that a crash left."""
     if head is not None and _is_as_written(paths.state, head.state_sha256):
         return True

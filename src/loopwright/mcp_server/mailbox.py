@@ -29,11 +29,11 @@ from loopwright.errors import LoopRefused, LoopwrightError, WorkflowRefused
 from loopwright.kernel import codec, process
 from loopwright.kernel.files import create_exclusively, storage, write_durably
 from loopwright.kernel.process import Cancellation, Stopped
-from loopwright.mcp_server.model import Arguments, Offer, Resource, Template, Text
+from loopwright.mcp_server.model import Arguments, Offer, Resource, ResourceTemplate, ResourceText
 from loopwright.mcp_server.tools import Nothing, Progress, ReadContext, RequestDecision, SelfReport, Way, tools
 from loopwright.redaction.redactor import Redactor
 from loopwright.verbs.workflow.reading import read_row, rows_in
-from loopwright.workflow.manifest import Row
+from loopwright.workflow.manifest import ManifestRow
 
 INSTRUCTIONS = (
     "You take a turn in a Loopwright build, in a sandbox. `status` says what is wanted, `context` what to read. The "
@@ -197,10 +197,10 @@ class _Tail:
         return self._data.decode("utf-8", "replace").strip()
 
 
-def _rows(mailbox: Path) -> tuple[Row, ...]:
+def _rows(mailbox: Path) -> tuple[ManifestRow, ...]:
     """What the manifests in the mailbox list; which of it is there is seen from the sandbox and from the mailbox."""
     folder = mailbox / CONTEXT
-    found: list[Row] = []
+    found: list[ManifestRow] = []
     for path in sorted(folder.glob(f"*{MANIFESTS}")) if folder.is_dir() else ():
         found += rows_in(path, Path.cwd(), folder)
     return tuple(found)
@@ -219,14 +219,18 @@ class _Letters:
             for row in _rows(self._mailbox)
         ]
 
-    def templates(self) -> tuple[Template, ...]:
+    def templates(self) -> tuple[ResourceTemplate, ...]:
         """One family."""
-        return (Template(uri=f"{_CONTEXT_URI}{{path}}", name="context", description="What to read before you build"),)
+        return (
+            ResourceTemplate(
+                uri=f"{_CONTEXT_URI}{{path}}", name="context", description="What to read before you build"
+            ),
+        )
 
-    def read(self, uri: str) -> Text | None:
+    def read(self, uri: str) -> ResourceText | None:
         """One of the rows."""
         if not uri.startswith(_CONTEXT_URI):
             return None
         name = uri.removeprefix(_CONTEXT_URI)
         text, _ = read_row(_rows(self._mailbox), name, (self._mailbox / CONTEXT, Path.cwd()))
-        return Text(text=text)
+        return ResourceText(text=text)

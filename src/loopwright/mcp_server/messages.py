@@ -37,7 +37,7 @@ class Reply(msgspec.Struct, frozen=True):
     """An answer to something that we never asked."""
 
 
-class Malformed(msgspec.Struct, frozen=True):
+class MalformedMessage(msgspec.Struct, frozen=True):
     """No message; the error that says so, to whom it can be told."""
 
     id: Id | None
@@ -45,10 +45,10 @@ class Malformed(msgspec.Struct, frozen=True):
     message: str
 
 
-Message = Call | Notice | Reply | Malformed
+Message = Call | Notice | Reply | MalformedMessage
 
 
-class Problem(Exception):
+class CallProblem(Exception):
     """A call that can't be answered: the protocol's code, a sentence, and what programs want to know of it."""
 
     def __init__(self, code: int, message: str, **data: str) -> None:
@@ -63,22 +63,24 @@ def read_message(line: bytes) -> Message:
     try:
         document = msgspec.json.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as problem:
-        return Malformed(_id_in(line), PARSE_ERROR, f"not JSON: {problem}")
+        return MalformedMessage(_id_in(line), PARSE_ERROR, f"not JSON: {problem}")
     if not isinstance(document, dict):
-        return Malformed(None, INVALID_REQUEST, "a message is one JSON object a line; batches are not spoken here")
+        return MalformedMessage(
+            None, INVALID_REQUEST, "a message is one JSON object a line; batches are not spoken here"
+        )
     known = _id_of(document)
     if document.get("jsonrpc") != "2.0":
-        return Malformed(known, INVALID_REQUEST, 'jsonrpc must be "2.0"')
+        return MalformedMessage(known, INVALID_REQUEST, 'jsonrpc must be "2.0"')
     method, given = document.get("method"), document.get("params")
     params = {} if given is None else given
     if method is None and ("result" in document or "error" in document):
         return Reply()
     if not isinstance(method, str) or not isinstance(params, dict):
-        return Malformed(known, INVALID_REQUEST, "method must be a text, params an object")
+        return MalformedMessage(known, INVALID_REQUEST, "method must be a text, params an object")
     if "id" not in document:
         return Notice(method, params)
     return (
-        Malformed(None, INVALID_REQUEST, "id must be a text or a whole number")
+        MalformedMessage(None, INVALID_REQUEST, "id must be a text or a whole number")
         if known is None
         else Call(known, method, params)
     )

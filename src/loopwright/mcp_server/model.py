@@ -47,7 +47,7 @@ class Resource(msgspec.Struct, frozen=True, kw_only=True):
     mime: str = "text/markdown"
 
 
-class Template(msgspec.Struct, frozen=True, kw_only=True):
+class ResourceTemplate(msgspec.Struct, frozen=True, kw_only=True):
     """A family of resources."""
 
     uri: str
@@ -56,7 +56,7 @@ class Template(msgspec.Struct, frozen=True, kw_only=True):
     mime: str = "text/markdown"
 
 
-class Text(msgspec.Struct, frozen=True, kw_only=True):
+class ResourceText(msgspec.Struct, frozen=True, kw_only=True):
     """A resource's content."""
 
     text: str
@@ -70,11 +70,11 @@ class Library(Protocol):
         """All that have a name."""
         ...
 
-    def templates(self) -> tuple[Template, ...]:
+    def templates(self) -> tuple[ResourceTemplate, ...]:
         """The families."""
         ...
 
-    def read(self, uri: str) -> Text | None:
+    def read(self, uri: str) -> ResourceText | None:
         """One of them; None when there is none of this name."""
         ...
 

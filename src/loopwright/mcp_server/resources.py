@@ -7,7 +7,7 @@ from urllib.parse import quote, unquote
 from loopwright.evidence.store import EVIDENCE, SUMMARY
 from loopwright.kernel.files import read_head
 from loopwright.kernel.ids import is_identifier
-from loopwright.mcp_server.model import Resource, Template, Text
+from loopwright.mcp_server.model import Resource, ResourceTemplate, ResourceText
 from loopwright.stages.context import Context
 from loopwright.workflow.living import domains_of
 
@@ -40,15 +40,19 @@ class WorkspaceLibrary:
             if name not in gone
         ]
 
-    def templates(self) -> tuple[Template, ...]:
+    def templates(self) -> tuple[ResourceTemplate, ...]:
         """The three families."""
         return (
-            Template(uri=f"{_SPECS}{{domain}}", name="spec", description="A domain's living spec"),
-            Template(uri=f"{_RUNS}{{run_id}}/evidence", name="evidence", description="A run's record", mime=_JSON),
-            Template(uri=f"{_RUNS}{{run_id}}/summary", name="summary", description="A run's summary for people"),
+            ResourceTemplate(uri=f"{_SPECS}{{domain}}", name="spec", description="A domain's living spec"),
+            ResourceTemplate(
+                uri=f"{_RUNS}{{run_id}}/evidence", name="evidence", description="A run's record", mime=_JSON
+            ),
+            ResourceTemplate(
+                uri=f"{_RUNS}{{run_id}}/summary", name="summary", description="A run's summary for people"
+            ),
         )
 
-    def read(self, uri: str) -> Text | None:
+    def read(self, uri: str) -> ResourceText | None:
         """A spec or a record of a run."""
         if uri.startswith(_SPECS):
             return self._spec(unquote(uri.removeprefix(_SPECS)))
@@ -57,14 +61,14 @@ class WorkspaceLibrary:
             return self._run(run_id, what)
         return None
 
-    def _spec(self, domain: str) -> Text | None:
+    def _spec(self, domain: str) -> ResourceText | None:
         # Only what the folder itself lists: a name never becomes a path.
         if domain not in domains_of(self._context.layout):
             return None
         data, _ = read_head(self._context.layout.living_spec(domain).resolve(), _MOST_BYTES)
-        return Text(text=data.decode("utf-8", "replace"))
+        return ResourceText(text=data.decode("utf-8", "replace"))
 
-    def _run(self, run_id: str, what: str) -> Text | None:
+    def _run(self, run_id: str, what: str) -> ResourceText | None:
         files = {"evidence": (EVIDENCE, _JSON), "summary": (SUMMARY, "text/markdown")}
         if what not in files or not is_identifier(run_id):
             return None
@@ -73,4 +77,4 @@ class WorkspaceLibrary:
         if not path.is_file():
             return None
         data, _ = read_head(path, _MOST_BYTES)
-        return Text(text=data.decode("utf-8", "replace"), mime=mime)
+        return ResourceText(text=data.decode("utf-8", "replace"), mime=mime)

@@ -8,7 +8,7 @@ from msgspec import Meta
 
 from loopwright.reflection.model import MostLikelyWrong
 from loopwright.verbs.agent_says import MOST_SAID
-from loopwright.verbs.reflect import Report
+from loopwright.verbs.reflect import ReportInput
 
 Said = Annotated[str, Meta(description="A sentence or two.", min_length=1, max_length=MOST_SAID)]
 Question = Annotated[str, Meta(description="What has to be decided, and why.", min_length=1, max_length=MOST_SAID)]
@@ -19,7 +19,7 @@ Known = Annotated[str, Meta(description="What you know that the diff does not sh
 Surface = Literal["auth", "data", "infra", "build", "ui", "test", "docs", "none"]
 
 
-def report_of(confidence: float | None, wrong: str | None, surface: Surface, known: str | None) -> Report:
+def report_of(confidence: float | None, wrong: str | None, surface: Surface, known: str | None) -> ReportInput:
     """The three fields of a self-report."""
     most_likely = MostLikelyWrong(surface=surface, description=wrong) if wrong else None
-    return Report(confidence=confidence, most_likely_wrong=most_likely, known_not_in_diff=known)
+    return ReportInput(confidence=confidence, most_likely_wrong=most_likely, known_not_in_diff=known)

@@ -10,13 +10,7 @@ import msgspec
 
 from loopwright.errors import InsideAgent, LoopRefused, LoopwrightError, WorkflowRefused
 from loopwright.kernel.process import Cancellation
-from loopwright.mcp_server.messages import (
-    INVALID_PARAMS,
-    METHOD_NOT_FOUND,
-    RESOURCE_NOT_FOUND,
-    Problem,
-    shortened,
-)
+from loopwright.mcp_server.messages import INVALID_PARAMS, METHOD_NOT_FOUND, RESOURCE_NOT_FOUND, CallProblem, shortened
 from loopwright.mcp_server.model import Offer, Tool
 from loopwright.version import VERSION
 
@@ -48,7 +42,7 @@ class Session:
         """The result of a call; `Problem` where there is none."""
         found = self._methods.get(method)
         if found is None:
-            raise Problem(METHOD_NOT_FOUND, f"there is no method '{shortened(method)}'", error="unknown_method")
+            raise CallProblem(METHOD_NOT_FOUND, f"there is no method '{shortened(method)}'", error="unknown_method")
         return found(params, cancellation)
 
     def tools(self) -> list[dict[str, Any]]:
@@ -75,11 +69,11 @@ class Session:
         tool = self._offer.tool(name) if isinstance(name, str) else None
         if tool is None:
             known = ", ".join(one.name for one in self._offer.tools)
-            raise Problem(
+            raise CallProblem(
                 INVALID_PARAMS, f"there is no tool '{shortened(str(name))}' (there are: {known})", error="unknown_tool"
             )
         if not isinstance(arguments, dict):
-            raise Problem(INVALID_PARAMS, "arguments must be an object", error="invalid_arguments")
+            raise CallProblem(INVALID_PARAMS, "arguments must be an object", error="invalid_arguments")
         try:
             return self._content(tool.call(arguments, cancellation))
         except msgspec.ValidationError as problem:
@@ -109,13 +103,13 @@ class Session:
     def _read(self, params: dict[str, Any], _: Cancellation) -> dict[str, Any]:
         uri = params.get("uri")
         if not isinstance(uri, str):
-            raise Problem(INVALID_PARAMS, "uri must be a text", error="invalid_arguments")
+            raise CallProblem(INVALID_PARAMS, "uri must be a text", error="invalid_arguments")
         try:
             found = self._offer.library.read(uri)
         except LoopwrightError as problem:
-            raise Problem(RESOURCE_NOT_FOUND, problem.message, error=problem.code, next=problem.hint) from problem
+            raise CallProblem(RESOURCE_NOT_FOUND, problem.message, error=problem.code, next=problem.hint) from problem
         if found is None:
-            raise Problem(RESOURCE_NOT_FOUND, f"there is no resource '{shortened(uri)}'", error="unknown_resource")
+            raise CallProblem(RESOURCE_NOT_FOUND, f"there is no resource '{shortened(uri)}'", error="unknown_resource")
         return {"contents": [{"uri": uri, "mimeType": found.mime, "text": self._offer.clean(found.text)}]}
 
     def _content(self, document: dict[str, Any], *, is_error: bool = False) -> dict[str, Any]:
@@ -165,4 +159,4 @@ def _place(cursor: object) -> int:
         return 0
     if isinstance(cursor, str) and cursor.isascii() and cursor.isdigit() and len(cursor) < 10:
         return int(cursor)
-    raise Problem(INVALID_PARAMS, "that cursor is not one of ours", error="invalid_arguments")
+    raise CallProblem(INVALID_PARAMS, "that cursor is not one of ours", error="invalid_arguments")

@@ -19,10 +19,10 @@ from loopwright.mcp_server.messages import (
     INTERNAL_ERROR,
     INVALID_REQUEST,
     Call,
+    CallProblem,
     Id,
-    Malformed,
+    MalformedMessage,
     Notice,
-    Problem,
     error,
     read_message,
     result,
@@ -90,7 +90,7 @@ class Server:
 
     def _take(self, line: bytes) -> None:
         match read_message(line):
-            case Malformed(id=name, code=code, message=message):
+            case MalformedMessage(id=name, code=code, message=message):
                 self._say(error(name, code, message, {"error": "malformed_message"}))
             case Notice(method="notifications/cancelled", params=params):
                 self._cancel(params.get("requestId"))
@@ -124,7 +124,7 @@ class Server:
     def _answer(self, call: Call, cancellation: Cancellation) -> bytes:
         try:
             return result(call.id, self._session.answer(call.method, call.params, cancellation))
-        except Problem as problem:
+        except CallProblem as problem:
             return error(call.id, problem.code, problem.message, problem.data)
         except Exception as bug:  # noqa: BLE001 -- one call's bug must not end the others
             traceback.print_exc(file=sys.stderr)

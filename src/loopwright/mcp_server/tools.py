@@ -14,7 +14,7 @@ from msgspec import Meta
 from loopwright.kernel.process import Cancellation
 from loopwright.mcp_server.model import Arguments, Tool
 from loopwright.mcp_server.said import Confidence, Known, Option, Question, ReadPath, Said, Surface, report_of
-from loopwright.verbs.reflect import Report
+from loopwright.verbs.reflect import ReportInput
 
 _A = TypeVar("_A", bound=Arguments)
 
@@ -50,7 +50,7 @@ class SelfReport(Arguments, frozen=True, kw_only=True):
     surface: Annotated[Surface, Meta(description="Where that would be.")] = "none"
     known_not_in_diff: Known | None = None
 
-    def report(self) -> Report:
+    def report(self) -> ReportInput:
         """As it is kept."""
         return report_of(self.confidence, self.most_likely_wrong, self.surface, self.known_not_in_diff)
 

@@ -15,13 +15,13 @@ from loopwright.mcp_server.resources import WorkspaceLibrary
 from loopwright.mcp_server.tools import Nothing, Progress, ReadContext, RequestDecision, SelfReport, Way, tools
 from loopwright.stages.context import Context
 from loopwright.stages.names import slug_of
-from loopwright.verbs.agent_says import Work, leave_self_report, note_progress, request_decision
+from loopwright.verbs.agent_says import WorkReference, leave_self_report, note_progress, request_decision
 from loopwright.verbs.overview import overview, what_waits
 from loopwright.verbs.workflow.context_notes import notes
 from loopwright.verbs.workflow.look import derive, show
 from loopwright.verbs.workflow.reading import context_rows, read_row
 from loopwright.verbs.workflow.try_checks import try_checks
-from loopwright.workflow.listing import Listed, list_workflows, stale
+from loopwright.workflow.listing import WorkflowLine, list_workflows, stale
 
 INSTRUCTIONS = (
     "Loopwright keeps the record of changes to this project: what is wanted, what was approved, what the tool itself "
@@ -129,7 +129,7 @@ class _Tools:
     def next(self, _: Nothing, __: Cancellation) -> dict[str, Any]:
         return what_waits(self._listed(), list_loops(self._context.layout)).document()
 
-    def _listed(self) -> list[Listed]:
+    def _listed(self) -> list[WorkflowLine]:
         layout = self._context.layout
         active = [one for one in list_workflows(layout) if one.archive_status != "archived"]
         derive(self._context, stale(layout, active[:_MOST_DERIVED]))
@@ -144,11 +144,13 @@ class _Tools:
         return {"path": wanted.path, "text": text, "is_cut": is_longer}
 
     def progress(self, wanted: ProgressOf, _: Cancellation) -> dict[str, Any]:
-        loop = note_progress(self._context, Work(wanted.slug, wanted.loop), wanted.text)
+        loop = note_progress(self._context, WorkReference(wanted.slug, wanted.loop), wanted.text)
         return {"ok": True, "loop_id": loop.loop_id, "counts_for": "nothing; it is for people to read"}
 
     def request_decision(self, wanted: RequestDecisionOn, _: Cancellation) -> dict[str, Any]:
-        asked = request_decision(self._context, Work(wanted.slug, wanted.loop), wanted.question, wanted.options)
+        asked = request_decision(
+            self._context, WorkReference(wanted.slug, wanted.loop), wanted.question, wanted.options
+        )
         if asked.answer is not None:
             return {"id": asked.id, "status": "answered", "answer": asked.answer}
         return {"id": asked.id, "status": "open", "next": "stop here; a person answers, and you are asked again"}

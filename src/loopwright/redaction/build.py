@@ -8,13 +8,13 @@ from functools import lru_cache
 from loopwright.errors import SettingsInvalid
 from loopwright.redaction.detector import Detector, compile_pattern
 from loopwright.redaction.environment_values import ENVIRONMENT_RULE, secret_values
-from loopwright.redaction.model import Action, Rule
+from loopwright.redaction.model import RuleAction, SecretRule
 from loopwright.redaction.providers.catalogue import PROVIDER_RULES
 from loopwright.redaction.redactor import Learned, Redactor
 from loopwright.redaction.seed_rules import SEED_RULES
 from loopwright.workspace.settings_model import SecretsSettings
 
-SHIPPED_RULES: tuple[Rule, ...] = SEED_RULES + PROVIDER_RULES
+SHIPPED_RULES: tuple[SecretRule, ...] = SEED_RULES + PROVIDER_RULES
 
 
 def build_redactor(
@@ -26,7 +26,7 @@ def build_redactor(
     """The redactor for these settings and this environment; `declared` variables are secret whatever their names."""
     extra = tuple(_extra_rules(settings.extra_rules))
     rules = SHIPPED_RULES + extra
-    actions = {rule: Action(action) for rule, action in settings.rules.items()}
+    actions = {rule: RuleAction(action) for rule, action in settings.rules.items()}
     known = {rule.id for rule in rules} | {ENVIRONMENT_RULE}
     unknown = sorted(set(actions) - known)
     if unknown:
@@ -34,13 +34,13 @@ def build_redactor(
             f"secrets.rules names rules that are not there: {', '.join(unknown)}",
             hint="`loopwright explain secrets` lists every rule",
         )
-    off = frozenset(rule for rule, action in actions.items() if action is Action.OFF)
-    values = {} if actions.get(ENVIRONMENT_RULE) is Action.OFF else secret_values(environment, declared)
+    off = frozenset(rule for rule, action in actions.items() if action is RuleAction.OFF)
+    values = {} if actions.get(ENVIRONMENT_RULE) is RuleAction.OFF else secret_values(environment, declared)
     return Redactor(_detector(extra, off, tuple(values.items())), actions, settings.allow, learned)
 
 
 @lru_cache(maxsize=2)
-def _detector(extra: tuple[Rule, ...], off: frozenset[str], values: tuple[tuple[str, str], ...]) -> Detector:
+def _detector(extra: tuple[SecretRule, ...], off: frozenset[str], values: tuple[tuple[str, str], ...]) -> Detector:
     """Compiled once for all redactors of a process: it learns nothing, and compiling takes milliseconds each time."""
     return Detector(tuple(rule for rule in SHIPPED_RULES + extra if rule.id not in off), dict(values))
 
@@ -50,7 +50,7 @@ def relaxed_rules(settings: SecretsSettings) -> dict[str, str]:
     return {rule: action for rule, action in sorted(settings.rules.items()) if action != "stop"}
 
 
-def _extra_rules(tables: Iterable[Mapping[str, str]]) -> Iterable[Rule]:
+def _extra_rules(tables: Iterable[Mapping[str, str]]) -> Iterable[SecretRule]:
     for table in tables:
         missing = {"id", "pattern"} - set(table)
         strange = set(table) - {"id", "pattern", "keyword"}
@@ -66,7 +66,7 @@ def _extra_rules(tables: Iterable[Mapping[str, str]]) -> Iterable[Rule]:
                 f"secrets.extra_rules: the pattern of '{table['id']}' can't be used: {problem}",
                 hint="RE2 syntax, ASCII: no look-around, no back-references",
             ) from problem
-        yield Rule(
+        yield SecretRule(
             id=table["id"],
             provider="this project",
             keywords=(table.get("keyword", "").lower(),),

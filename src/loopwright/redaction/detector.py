@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import msgspec
 
 from loopwright.redaction.environment_values import ENVIRONMENT_RULE, printed_forms
-from loopwright.redaction.model import Rule
+from loopwright.redaction.model import SecretRule
 
 try:
     import re2
@@ -23,7 +23,7 @@ ENGINE = "re2" if re2 is not None else "re"
 _SET_MEMORY = 256 << 20
 
 
-class Hit(msgspec.Struct, frozen=True):
+class SecretHit(msgspec.Struct, frozen=True):
     """One secret in a line."""
 
     rule: str
@@ -39,7 +39,7 @@ class _Pattern(Protocol):
 class Detector:
     """The compiled rules and the caller's own values."""
 
-    def __init__(self, rules: Iterable[Rule], secrets: Mapping[str, str]) -> None:
+    def __init__(self, rules: Iterable[SecretRule], secrets: Mapping[str, str]) -> None:
         self._rules = tuple(rules)
         self._compiled: dict[int, _Pattern] = {}
         self._needles = sorted({form for value in secrets.values() for form in printed_forms(value)}, key=len)[::-1]
@@ -54,10 +54,10 @@ class Detector:
         """The cheap question: could there be a secret in these lines?"""
         return self._sieve.any(block)
 
-    def hits(self, line: bytes) -> list[Hit]:
+    def hits(self, line: bytes) -> list[SecretHit]:
         """Every secret in a line, by position; of two that overlap the earlier and longer one."""
         seen = self._sieve.which(line)
-        found: list[Hit] = []
+        found: list[SecretHit] = []
         for number in sorted({n for i in seen if i < len(self._keywords) for n in self._by_keyword[self._keywords[i]]}):
             found += self._matches(number, line)
         for index in seen:
@@ -65,7 +65,7 @@ class Detector:
                 found += self._needle_hits(self._needles[index - len(self._keywords)], line)
         return without_overlaps(found)
 
-    def _matches(self, number: int, line: bytes) -> Iterator[Hit]:
+    def _matches(self, number: int, line: bytes) -> Iterator[SecretHit]:
         rule = self._rules[number]
         pattern = self._compiled.get(number)
         if pattern is None:
@@ -74,13 +74,13 @@ class Detector:
             group = 1 if match.re.groups and match.group(1) is not None else 0
             start, end = match.span(group)
             if end > start:
-                yield Hit(rule.id, start, end, bytes(line[start:end]))
+                yield SecretHit(rule.id, start, end, bytes(line[start:end]))
 
     @staticmethod
-    def _needle_hits(needle: bytes, line: bytes) -> Iterator[Hit]:
+    def _needle_hits(needle: bytes, line: bytes) -> Iterator[SecretHit]:
         at = line.find(needle)
         while at >= 0:
-            yield Hit(ENVIRONMENT_RULE, at, at + len(needle), needle)
+            yield SecretHit(ENVIRONMENT_RULE, at, at + len(needle), needle)
             at = line.find(needle, at + len(needle))
 
 
@@ -98,16 +98,16 @@ def compile_pattern(pattern: str) -> _Pattern:
     return compiled
 
 
-def without_overlaps(hits: list[Hit]) -> list[Hit]:
+def without_overlaps(hits: list[SecretHit]) -> list[SecretHit]:
     """By position; of two that overlap the earlier and longer one, as far as either goes."""
-    kept: list[Hit] = []
+    kept: list[SecretHit] = []
     for hit in sorted(hits, key=lambda h: (h.start, -h.end)):
         if not kept or hit.start >= kept[-1].end:
             kept.append(hit)
         elif hit.end > kept[-1].end:
             # Two rules meet in one run of characters: hide all of it.
             last = kept[-1]
-            kept[-1] = Hit(last.rule, last.start, hit.end, last.value)
+            kept[-1] = SecretHit(last.rule, last.start, hit.end, last.value)
     return kept
 
 

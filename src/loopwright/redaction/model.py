@@ -11,7 +11,7 @@ from typing import Final
 import msgspec
 
 
-class Action(StrEnum):
+class RuleAction(StrEnum):
     """What a hit of a rule does."""
 
     STOP = "stop"
@@ -19,7 +19,7 @@ class Action(StrEnum):
     OFF = "off"
 
 
-class Rule(msgspec.Struct, frozen=True):
+class SecretRule(msgspec.Struct, frozen=True):
     """One secret format.
 
     `pattern` is written in the subset that RE2 and Python's `re` share, and is linear in both.
@@ -37,14 +37,14 @@ class Rule(msgspec.Struct, frozen=True):
     misses: tuple[str, ...]
 
 
-class Finding(msgspec.Struct, frozen=True):
+class SecretFinding(msgspec.Struct, frozen=True):
     """Where a secret was seen: everything about it but its value."""
 
     rule: str
     source: str
     line: int
     fingerprint: str
-    action: Action
+    action: RuleAction
 
     def sentence(self) -> str:
         """The finding for a person."""

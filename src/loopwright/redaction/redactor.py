@@ -13,9 +13,9 @@ from itertools import accumulate
 
 import msgspec
 
-from loopwright.redaction.detector import Detector, Hit, without_overlaps
+from loopwright.redaction.detector import Detector, SecretHit, without_overlaps
 from loopwright.redaction.environment_values import ENVIRONMENT_RULE
-from loopwright.redaction.model import Action, Finding, Redacted, seal
+from loopwright.redaction.model import Redacted, RuleAction, SecretFinding, seal
 from loopwright.redaction.readings import end_of_value, readings
 
 _WINDOW = 256 << 10
@@ -45,12 +45,12 @@ class Scanned(msgspec.Struct, frozen=True):
     """A text made clean, and what was found in it."""
 
     clean: Redacted
-    findings: tuple[Finding, ...]
+    findings: tuple[SecretFinding, ...]
 
     @property
     def must_stop(self) -> bool:
         """Whether a rule that stops was hit."""
-        return any(finding.action is Action.STOP for finding in self.findings)
+        return any(finding.action is RuleAction.STOP for finding in self.findings)
 
 
 class Learned:
@@ -82,7 +82,7 @@ class Redactor:
     def __init__(
         self,
         detector: Detector,
-        actions: Mapping[str, Action],
+        actions: Mapping[str, RuleAction],
         allowed: Iterable[str] = (),
         learned: Learned | None = None,
     ) -> None:
@@ -98,7 +98,7 @@ class Redactor:
 
     def learn(self, values: Iterable[str]) -> None:
         """More secrets of the caller's, for every redactor that shares what is learned."""
-        if self.action_of(ENVIRONMENT_RULE) is not Action.OFF:
+        if self.action_of(ENVIRONMENT_RULE) is not RuleAction.OFF:
             self._learned.add(values)
 
     def exempt_later(self, source: Callable[[], Iterable[str]]) -> None:
@@ -134,23 +134,23 @@ class Redactor:
         detectors = [one for one in (self._detector, self._learned.detector) if one is not None]
         return any(one.may_hit(reading) for reading in readings(block) for one in detectors)
 
-    def hits(self, line: bytes) -> tuple[bytes, list[Hit]]:
+    def hits(self, line: bytes) -> tuple[bytes, list[SecretHit]]:
         """The reading of the line in which secrets are seen, and those that count."""
         for reading in readings(line):
             if counted := [hit for hit in self._seen(reading) if self._counts(hit)]:
                 return reading, _whole_values(reading, counted)
         return line, []
 
-    def action_of(self, rule: str) -> Action:
+    def action_of(self, rule: str) -> RuleAction:
         """What a hit of this rule does."""
-        return self._actions.get(rule, Action.STOP)
+        return self._actions.get(rule, RuleAction.STOP)
 
-    def _seen(self, reading: bytes) -> list[Hit]:
+    def _seen(self, reading: bytes) -> list[SecretHit]:
         learned = self._learned.detector
         found = self._detector.hits(reading)
         return found if learned is None else without_overlaps([*found, *learned.hits(reading)])
 
-    def _counts(self, hit: Hit) -> bool:
+    def _counts(self, hit: SecretHit) -> bool:
         name = fingerprint(hit.value)
         if name in self._allowed or _MARK.fullmatch(hit.value):
             return False
@@ -164,7 +164,7 @@ class StreamRedactor:
     """One stream: feed it chunks, take what is clean; `findings` grows as secrets are seen."""
 
     def __init__(self, redactor: Redactor, source: str, trusts_pragma: bool) -> None:
-        self.findings: list[Finding] = []
+        self.findings: list[SecretFinding] = []
         self._redactor = redactor
         self._source = source
         self._trusts_pragma = trusts_pragma
@@ -247,12 +247,12 @@ class StreamRedactor:
             body = self._mask(reading, hits, number)
         return b"[REDACTED]"
 
-    def _mask(self, text: bytes, hits: list[Hit], number: int) -> bytes:
+    def _mask(self, text: bytes, hits: list[SecretHit], number: int) -> bytes:
         parts: list[bytes] = []
         at = 0
         for hit in hits:
             name = fingerprint(hit.value)
-            finding = Finding(hit.rule, self._source, number, name, self._redactor.action_of(hit.rule))
+            finding = SecretFinding(hit.rule, self._source, number, name, self._redactor.action_of(hit.rule))
             if len(self.findings) < _MOST_FINDINGS:
                 self.findings.append(finding)
             parts += [text[at : hit.start], f"[REDACTED:{hit.rule}:{name}]".encode()]
@@ -260,14 +260,14 @@ class StreamRedactor:
         return b"".join([*parts, text[at:]])
 
 
-def _whole_values(text: bytes, hits: list[Hit]) -> list[Hit]:
+def _whole_values(text: bytes, hits: list[SecretHit]) -> list[SecretHit]:
     """The hits, by position, each up to the real end of its value; one that is reached by another is part of it."""
-    whole: list[Hit] = []
+    whole: list[SecretHit] = []
     for hit in hits:
         end = end_of_value(text, hit.end)
         if whole and hit.start < whole[-1].end:
             last = whole[-1]
-            whole[-1] = Hit(last.rule, last.start, max(last.end, end), last.value)
+            whole[-1] = SecretHit(last.rule, last.start, max(last.end, end), last.value)
         else:
-            whole.append(Hit(hit.rule, hit.start, end, hit.value))
+            whole.append(SecretHit(hit.rule, hit.start, end, hit.value))
     return whole

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loopwright.redaction.model import Rule
+from loopwright.redaction.model import SecretRule
 
 _IN_KEY = "[A-Za-z0-9_-]"
 # What a key has and a name of several words has not, even with a number: `sk-label-container`, `sk-estimator-id-12`.
@@ -14,8 +14,8 @@ _KEY_TAIL = (
     f"|{_IN_KEY}{{8,100}}{_UNLIKE_A_NAME}{_IN_KEY}*"
 )
 
-SEED_RULES: tuple[Rule, ...] = (
-    Rule(
+SEED_RULES: tuple[SecretRule, ...] = (
+    SecretRule(
         id="search-service-assignment",
         provider="Tavily, Brave, DashScope",
         keywords=("tavily", "brave", "dashscope"),
@@ -38,7 +38,7 @@ SEED_RULES: tuple[Rule, ...] = (
             "tavilyApiKey: ${TAVILY_API_KEY}",
         ),
     ),
-    Rule(
+    SecretRule(
         id="prefixed-key-assignment",
         provider="Tavily, OpenAI and kin",
         keywords=("tvly-", "sk-"),
@@ -71,7 +71,7 @@ SEED_RULES: tuple[Rule, ...] = (
             "name: sk-learn-contrib-v2",
         ),
     ),
-    Rule(
+    SecretRule(
         id="key-in-url",
         provider="any",
         keywords=("api_key=", "apikey=", "token="),

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _NO_RULE = "no rule"
 
 
-class Hit(Frozen):
+class SurfaceHit(Frozen):
     """A file, the surface that it belongs to, what that weighs, and by which rule."""
 
     path: str
@@ -28,7 +28,7 @@ class Hit(Frozen):
     weight: float
     why: str
 
-    def outweighs(self, other: Hit) -> bool:
+    def outweighs(self, other: SurfaceHit) -> bool:
         """Whether this one dominates; the fixed order of surfaces decides between equals."""
         if self.weight != other.weight:
             return self.weight > other.weight
@@ -42,7 +42,7 @@ class Classifier:
         self._rules = rules
         self._memory = WordMemory()
 
-    def hit(self, path: str, kind: str | None = None) -> Hit:
+    def hit(self, path: str, kind: str | None = None) -> SurfaceHit:
         """The surface of a path; `kind` says what it is where it is no plain file."""
         view = PathView(path, self._memory)
         # Somebody else's code and a name that leads elsewhere are that in tests and docs, too.
@@ -53,11 +53,11 @@ class Classifier:
             best = self._with_own(rule, view, best)
         return best
 
-    def _heaviest(self, path: str, found: Iterable[tuple[str, str]]) -> Hit:
-        best = Hit(path, "none", self._rules.weights["none"], _NO_RULE)
+    def _heaviest(self, path: str, found: Iterable[tuple[str, str]]) -> SurfaceHit:
+        best = SurfaceHit(path, "none", self._rules.weights["none"], _NO_RULE)
         for surface, why in found:
             if surface != best.surface:
-                hit = Hit(path, surface, self._rules.weights[surface], why)
+                hit = SurfaceHit(path, surface, self._rules.weights[surface], why)
                 best = hit if hit.outweighs(best) else best
         return best
 
@@ -122,13 +122,13 @@ class Classifier:
         limit = self._rules.limits.get((how, value))
         return limit is None or view.ending in limit
 
-    def _with_own(self, rule: OwnRule, view: PathView, best: Hit) -> Hit:
+    def _with_own(self, rule: OwnRule, view: PathView, best: SurfaceHit) -> SurfaceHit:
         """A project's rule on top: heavier wins, and where it says `lower`, lighter does."""
         why = rule.why(view.words(), "/".join(view.parts))
         if why is None:
             return best
         surface, weight, lower = rule.effect
-        hit = Hit(best.path, surface, self._rules.weights[surface] if weight is None else weight, why)
+        hit = SurfaceHit(best.path, surface, self._rules.weights[surface] if weight is None else weight, why)
         return hit if lower != hit.outweighs(best) else best
 
 

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from loopwright.kernel import codec
 from loopwright.reflection.capture import session as sessions
 from loopwright.reflection.capture.self_report import FIELDS, SelfReport, read_report
-from loopwright.reflection.capture.wanted import Floor
+from loopwright.reflection.capture.settings import Floor
 from loopwright.reflection.change import Change
 from loopwright.reflection.model import SCHEMA, CaptureMode, MostLikelyWrong, Point, Provenance, Reflection, Risk
 from loopwright.reflection.risk import Claim, evaluate_risk_floor, raised_by
@@ -42,7 +42,7 @@ class SelfRating(msgspec.Struct, frozen=True, kw_only=True):
         return SelfReport(self.confidence, wrong, self.known_not_in_diff, is_whole=True)
 
 
-class Work(msgspec.Struct, frozen=True, kw_only=True):
+class ReflectedWork(msgspec.Struct, frozen=True, kw_only=True):
     """What a reflection is on: whose work, under which names it is found again, and the files of it so far."""
 
     task_ref: str
@@ -61,7 +61,7 @@ def claims_of(report: bytes, hooked: Sequence[bytes]) -> SelfReport:
 
 
 def reflection_on(
-    work: Work, said: SelfReport, floor: Floor, *, repo: str, mode: CaptureMode, at_ms: int, earlier: int
+    work: ReflectedWork, said: SelfReport, floor: Floor, *, repo: str, mode: CaptureMode, at_ms: int, earlier: int
 ) -> Reflection:
     """The record, texts whole: what is secret in them is found only while it is in one piece."""
     files = tuple(sorted(set(work.files)))

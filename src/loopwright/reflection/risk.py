@@ -6,7 +6,7 @@ nothing imported but built-ins: the Stop hook calls this at the end of every age
 
 from __future__ import annotations
 
-from loopwright.reflection.classify import Classifier, Hit
+from loopwright.reflection.classify import Classifier, SurfaceHit
 from loopwright.reflection.default_rules import DEFAULT
 from loopwright.reflection.path_words import shown
 from loopwright.reflection.rule_set import SURFACES, Frozen
@@ -31,7 +31,7 @@ class RiskVerdict(Frozen):
     threshold: float
     rules: RuleSet
     base: float
-    hits: tuple[Hit, ...]
+    hits: tuple[SurfaceHit, ...]
 
     @property
     def needs_review(self) -> bool:
@@ -42,9 +42,9 @@ class RiskVerdict(Frozen):
         """The part that `reflection.v1` keeps."""
         return {name: getattr(self, name) for name in ("needs_review", "score", "surface", "reason")}
 
-    def by_surface(self) -> dict[str, list[Hit]]:
+    def by_surface(self) -> dict[str, list[SurfaceHit]]:
         """The files of each surface that is present, the heaviest surface first."""
-        found: dict[str, list[Hit]] = {}
+        found: dict[str, list[SurfaceHit]] = {}
         for hit in self.hits:
             found.setdefault(hit.surface, []).append(hit)
         return found
@@ -101,7 +101,9 @@ def _doubt(confidence: float | None) -> float:
     return round(1 - confidence, 6) if confidence is not None and 0 <= confidence <= 1 else 0.0
 
 
-def _reason(hits: list[Hit], base: float, score: float, lines: tuple[int | None, int | None], rules: RuleSet) -> str:
+def _reason(
+    hits: list[SurfaceHit], base: float, score: float, lines: tuple[int | None, int | None], rules: RuleSet
+) -> str:
     if not hits:
         return _with_lowered(f"{rules.title}: nothing changed", rules)
     leading = [hit for hit in hits if hit.surface == hits[0].surface]

@@ -26,33 +26,33 @@ class Stored(msgspec.Struct, frozen=True):
     reflection: Reflection
 
 
-class Unreadable(msgspec.Struct, frozen=True):
+class UnreadableReflection(msgspec.Struct, frozen=True):
     """A file with such a name that holds something else."""
 
     name: str
     why: str
 
 
-class Shelf(msgspec.Struct, frozen=True):
+class StoredReflections(msgspec.Struct, frozen=True):
     """All that a folder holds, oldest first."""
 
     stored: tuple[Stored, ...]
-    unreadable: tuple[Unreadable, ...]
+    unreadable: tuple[UnreadableReflection, ...]
 
 
-def read_shelf(folder: Path) -> Shelf:
+def read_shelf(folder: Path) -> StoredReflections:
     """Every reflection in a folder; a folder that is not there is empty."""
     stored: list[Stored] = []
-    unreadable: list[Unreadable] = []
+    unreadable: list[UnreadableReflection] = []
     names = [path for path in folder.iterdir() if path.name.endswith((SIDECAR, CAPTURE))] if folder.is_dir() else []
     for path in names:
         try:
             stored.append(read_one(path))
         except (OSError, codec.Undecodable) as problem:
-            unreadable.append(Unreadable(shown(path.name), str(problem)))
+            unreadable.append(UnreadableReflection(shown(path.name), str(problem)))
     stored.sort(key=lambda one: (one.reflection.timestamp, one.name))
     unreadable.sort(key=lambda one: one.name)
-    return Shelf(tuple(stored), tuple(unreadable))
+    return StoredReflections(tuple(stored), tuple(unreadable))
 
 
 def clear_debris(folder: Path) -> int:

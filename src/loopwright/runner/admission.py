@@ -16,10 +16,10 @@ from loopwright.agents.needs import Address, address_in
 from loopwright.agents.port import Agent, HasNeeds, NoAnswer, Reason
 from loopwright.agents.program import Program, find_program
 from loopwright.kernel import process
-from loopwright.runner.booth import Booth
 from loopwright.runner.model_proxy import ModelProxy, Upstream
+from loopwright.runner.turn_sandbox import TurnSandbox
 from loopwright.sandbox import forwarder
-from loopwright.sandbox.model import View
+from loopwright.sandbox.model import SandboxView
 from loopwright.sandbox.port import Isolation
 from loopwright.workspace.settings_model import AgentSettings
 
@@ -34,7 +34,7 @@ _CLOSES: set[str] = set()
 class Admission(msgspec.Struct, frozen=True):
     """What one turn is given."""
 
-    booth: Booth
+    turn_sandbox: TurnSandbox
     # Names of variables that its programs may see, beside those of every step.
     variables: tuple[str, ...]
     addresses: tuple[Address, ...] = ()
@@ -46,10 +46,10 @@ class Admission(msgspec.Struct, frozen=True):
     def learn(self) -> None:
         """Have masked what the program refreshed by now."""
         if self.lent is not None and (found := self.lent.news()):
-            self.booth.redactor.learn(found)
+            self.turn_sandbox.redactor.learn(found)
 
 
-class Way(msgspec.Struct, frozen=True):
+class NetworkAccess(msgspec.Struct, frozen=True):
     """How a turn's programs reach out. `said` is for the record."""
 
     said: str
@@ -58,15 +58,17 @@ class Way(msgspec.Struct, frozen=True):
 
 
 @contextmanager
-def admitted(agent: Agent, booth: Booth, settings: AgentSettings) -> Iterator[Admission | NoAnswer]:
+def admitted(agent: Agent, turn_sandbox: TurnSandbox, settings: AgentSettings) -> Iterator[Admission | NoAnswer]:
     """For the time of a turn; its credentials are in its home only so long."""
     named = tuple(settings.env)
     own = tuple(found for text in settings.hosts if (found := address_in(text)) is not None)
     if not isinstance(agent, HasNeeds):
         # Who may reach somebody does so by the forwarder, which runs on our interpreter.
-        yield Admission(_showing(booth, _ourselves(booth.sandbox.view)) if own else booth, named, own)
+        yield Admission(
+            _showing(turn_sandbox, _ourselves(turn_sandbox.sandbox.view)) if own else turn_sandbox, named, own
+        )
         return
-    needs, caller = agent.needs, booth.environment.caller
+    needs, caller = agent.needs, turn_sandbox.environment.caller
     program = find_program(needs, caller)
     if isinstance(program, NoAnswer):
         yield program
@@ -74,8 +76,8 @@ def admitted(agent: Agent, booth: Booth, settings: AgentSettings) -> Iterator[Ad
     if needs.has_login and not needs.says_no_login and needs.is_logged_in(caller) is None and not settings.env:
         yield NoAnswer(Reason.NOT_LOGGED_IN, f"nobody is logged in to {needs.program}; {needs.login}")
         return
-    home = booth.open_home(agent.name)
-    inside = _showing(booth, (*program.parts, *_ourselves(booth.sandbox.view)), home)
+    home = turn_sandbox.open_home(agent.name)
+    inside = _showing(turn_sandbox, (*program.parts, *_ourselves(turn_sandbox.sandbox.view)), home)
     lend(needs, caller, home)
     try:
         addresses = needs.addresses(caller, tuple(settings.hosts))
@@ -84,36 +86,36 @@ def admitted(agent: Agent, booth: Booth, settings: AgentSettings) -> Iterator[Ad
         take_back(needs, caller, home)
 
 
-def _showing(booth: Booth, programs: tuple[Path, ...], home: Path | None = None) -> Booth:
-    """The same booth with these programs to be seen in it."""
-    view = replace(booth.sandbox.view, agent_home=home, programs=programs)
-    return replace(booth, sandbox=replace(booth.sandbox, view=view))
+def _showing(turn_sandbox: TurnSandbox, programs: tuple[Path, ...], home: Path | None = None) -> TurnSandbox:
+    """The same turn sandbox with these programs to be seen in it."""
+    view = replace(turn_sandbox.sandbox.view, agent_home=home, programs=programs)
+    return replace(turn_sandbox, sandbox=replace(turn_sandbox.sandbox, view=view))
 
 
-def _ourselves(view: View) -> tuple[Path, ...]:
+def _ourselves(view: SandboxView) -> tuple[Path, ...]:
     """The interpreter, which the forwarder runs on; and where we are installed, for hooks and the MCP server."""
     ours = (Path(sys.prefix), Path(__file__).parents[2])
     # What lies in the project is there as the sandbox's own copy, or not at all.
     return (Path(sys.base_prefix), *(path for path in ours if view.project not in (path, *path.parents)))
 
 
-def way_out(agent: str, admission: Admission, settings: AgentSettings, *, may_use_web: bool) -> Way:
+def way_out(agent: str, admission: Admission, settings: AgentSettings, *, may_use_web: bool) -> NetworkAccess:
     """The network that this turn gets: its model's address alone where that can be had; the record says what it was."""
-    sandbox = admission.booth.sandbox
+    sandbox = admission.turn_sandbox.sandbox
     match settings.network:
         case "never":
-            return Way("closed", network=False)
+            return NetworkAccess("closed", network=False)
         case "research":
-            return Way("open", network=True) if may_use_web else Way("closed", network=False)
+            return NetworkAccess("open", network=True) if may_use_web else NetworkAccess("closed", network=False)
         case "model" if admission.program is not None and not admission.addresses:
-            return Way(f"open: {no_address(agent)}", network=True)
+            return NetworkAccess(f"open: {no_address(agent)}", network=True)
         case "model" if admission.addresses and sandbox.isolation.mounts:
-            if can_be_closed(sandbox.isolation, sandbox.view, admission.booth.environment.for_step(())):
+            if can_be_closed(sandbox.isolation, sandbox.view, admission.turn_sandbox.environment.for_step(())):
                 listed = ", ".join(map(str, admission.addresses))
-                return Way(f"only {listed}", network=False, addresses=admission.addresses)
+                return NetworkAccess(f"only {listed}", network=False, addresses=admission.addresses)
         case _:
             pass
-    return Way("open", network=True)
+    return NetworkAccess("open", network=True)
 
 
 def no_address(agent: str) -> str:
@@ -128,7 +130,7 @@ def _forwarder() -> tuple[str, ...]:
     return (getattr(sys, "_base_executable", None) or sys.executable, "-I", "-S", "-c", text)
 
 
-def can_be_closed(isolation: Isolation, view: View, env: Mapping[str, str]) -> bool:
+def can_be_closed(isolation: Isolation, view: SandboxView, env: Mapping[str, str]) -> bool:
     """Whether a program can be started without a network: not every machine lets us make an empty one."""
     if isolation.name not in _CLOSES:
         # The plain sandbox: what may be wrong with an agent's own folders must not open the network.
@@ -142,7 +144,7 @@ def can_be_closed(isolation: Isolation, view: View, env: Mapping[str, str]) -> b
 
 @contextmanager
 def forwarded(
-    way: Way, mailbox: Path, argv: tuple[str, ...], env: Mapping[str, str], caller: Mapping[str, str]
+    way: NetworkAccess, mailbox: Path, argv: tuple[str, ...], env: Mapping[str, str], caller: Mapping[str, str]
 ) -> Iterator[tuple[tuple[str, ...], dict[str, str], ModelProxy | None]]:
     """The command and its environment as they are to be started; the way out is open for the block."""
     if not way.addresses:

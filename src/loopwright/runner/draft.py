@@ -21,24 +21,24 @@ from loopwright.kernel.clock import stamp
 from loopwright.kernel.digest import sha256
 from loopwright.plan.model import Plan, Step
 from loopwright.redaction.environment_values import looks_secret
-from loopwright.redaction.model import Finding, Redacted
+from loopwright.redaction.model import Redacted, SecretFinding
 from loopwright.redaction.redactor import Redactor, Scanned
 from loopwright.runner.model import Environment, Failure
-from loopwright.runner.order import Order, Tools
+from loopwright.runner.request import RunRequest, Tools
 from loopwright.runner.summary import in_words, summary_of
 from loopwright.sandbox.open import Sandbox
 from loopwright.version import VERSION
 
 
-class Draft:
+class EvidenceDraft:
     """Facts as they come in."""
 
     def __init__(self, started: datetime, environment: Environment) -> None:
         self.started = started
         self.plan: Plan | None = None
         self.failure: Failure | None = None
-        self.findings: list[Finding] = []
-        self.patch_findings: list[Finding] = []
+        self.findings: list[SecretFinding] = []
+        self.patch_findings: list[SecretFinding] = []
         self.steps: list[StepRecord] = []
         self.files: dict[str, str] = {}
         self.notes: list[str] = []
@@ -114,15 +114,15 @@ class Draft:
         text = summary_of(folder.run_id, goal, self.steps, self._isolation, self.changed, notes)
         self.files[SUMMARY] = folder.write(SUMMARY, redactor.clean(text))
 
-    def evidence(self, order: Order, tools: Tools, run_id: str, duration_s: float) -> Evidence:
+    def evidence(self, request: RunRequest, tools: Tools, run_id: str, duration_s: float) -> Evidence:
         """The whole record."""
         clean = tools.redactor.clean
         base = self._sandbox.recorder.base() if self._sandbox else None
         return Evidence(
             schema=SCHEMA,
             run_id=run_id,
-            kind=order.origin.kind,
-            rerun_of=order.origin.rerun_of,
+            kind=request.origin.kind,
+            rerun_of=request.origin.rerun_of,
             tool_version=VERSION,
             status="OK" if self.failure is None else "ERROR",
             error_code=self.failure.code if self.failure else None,
@@ -144,9 +144,9 @@ class Draft:
             patch_sha256=self.patch_sha256,
             files=dict(sorted(self.files.items())),
             previous=None,
-            loop_id=order.origin.loop_id,
-            workflow=order.origin.workflow,
-            replanning=list(order.replanning),
+            loop_id=request.origin.loop_id,
+            workflow=request.origin.workflow,
+            replanning=list(request.replanning),
         )
 
     def env_status(self) -> dict[str, SetOrNot]:
@@ -167,7 +167,7 @@ class Draft:
         )
 
 
-def _finding(finding: Finding, redactor: Redactor) -> FindingRecord:
+def _finding(finding: SecretFinding, redactor: Redactor) -> FindingRecord:
     return FindingRecord(
         rule=finding.rule,
         source=redactor.clean(finding.source),

@@ -112,7 +112,7 @@ class Replanned(msgspec.Struct, frozen=True):
     path: str
 
 
-class AgentChanged(msgspec.Struct, frozen=True):
+class ReplannerChanged(msgspec.Struct, frozen=True):
     """Whoever was asked for a new plan could not go on, and another agent took over; in words, and by its facts."""
 
     agent: str
@@ -146,7 +146,7 @@ class GaveUp(msgspec.Struct, frozen=True):
 
 Event = (
     RunStarted | PlanRead | SandboxOpened | StepStarted | CommandStarted | OutputSeen | CommandEnded
-    | CheckJudged | StepEnded | SecretSeen | Replanning | Replanned | AgentChanged | RunEnded | GaveUp
+    | CheckJudged | StepEnded | SecretSeen | Replanning | Replanned | ReplannerChanged | RunEnded | GaveUp
 )  # fmt: skip
 Listener = Callable[[Event], None]
 

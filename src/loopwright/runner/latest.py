@@ -54,7 +54,7 @@ class StepLine(msgspec.Struct, frozen=True, kw_only=True):
     declared: list[Redacted]
 
 
-class Result(msgspec.Struct, frozen=True, kw_only=True):
+class LatestResult(msgspec.Struct, frozen=True, kw_only=True):
     """What a run came to."""
 
     envelope: Envelope
@@ -77,7 +77,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     replanning: list[ReplanTurn]
 
 
-class Blocker(msgspec.Struct, frozen=True, kw_only=True):
+class LatestBlocker(msgspec.Struct, frozen=True, kw_only=True):
     """What stands in the way, for whoever plans next."""
 
     envelope: Envelope
@@ -117,7 +117,7 @@ def write_result(
     replanning: Sequence[ReplanTurn] = (),
 ) -> None:
     """Replace the result file."""
-    result = Result(
+    result = LatestResult(
         envelope=envelope,
         run_id=evidence.run_id,
         run_path=str(folder),
@@ -158,18 +158,18 @@ def write_result(
     write_durably(path, codec.to_yaml(result, redacted_to_text))
 
 
-def write_blocker(path: Path, envelope: Envelope, evidence: Evidence, folder: Path, failure: Failure) -> Blocker:
+def write_blocker(path: Path, envelope: Envelope, evidence: Evidence, folder: Path, failure: Failure) -> LatestBlocker:
     """Replace the blocker card."""
     blocker = blocker_of(envelope, evidence, folder, failure)
     write_durably(path, codec.to_yaml(blocker, redacted_to_text))
     return blocker
 
 
-def blocker_of(envelope: Envelope, evidence: Evidence, folder: Path, failure: Failure) -> Blocker:
+def blocker_of(envelope: Envelope, evidence: Evidence, folder: Path, failure: Failure) -> LatestBlocker:
     """The card for a failure; what it needs is read off the log."""
     tail = failure.log_tail or failure.message
     row = needs_of((failure.log_end or tail).text)
-    return Blocker(
+    return LatestBlocker(
         envelope=envelope,
         failed_step=failure.step,
         command=failure.command,
@@ -183,6 +183,6 @@ def blocker_of(envelope: Envelope, evidence: Evidence, folder: Path, failure: Fa
     )
 
 
-def blocker_text(blocker: Blocker) -> str:
+def blocker_text(blocker: LatestBlocker) -> str:
     """The card as YAML, for a prompt."""
     return codec.to_yaml(blocker, redacted_to_text).decode()

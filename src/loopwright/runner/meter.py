@@ -11,7 +11,7 @@ from typing import TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from loopwright.agents.port import Agent, Allowance, Answer, NoAnswer, Ran, Reason, ReportsCost, Used
+from loopwright.agents.port import Agent, Allowance, Answer, NoAnswer, Ran, Reason, ReportsCost, Usage
 from loopwright.agents.usage import is_session
 from loopwright.errors import StorageFailed
 from loopwright.kernel import codec
@@ -44,7 +44,7 @@ class Counted(msgspec.Struct, frozen=True):
     is_computed: bool
 
 
-def counted(used: Used, answer: Answer | None) -> Counted:
+def counted(used: Usage, answer: Answer | None) -> Counted:
     """What was said at the end, or while it ran: the larger, since neither is known to be all."""
     usd = answer.cost_usd if answer is not None else None
     source = answer.cost_source if answer is not None else None
@@ -64,14 +64,14 @@ def _larger(one: _N | None, other: _N | None) -> _N | None:
     return max((amount for amount in (one, other) if amount is not None), default=None)
 
 
-def used_at_last(reporter: ReportsCost | None, mailbox: Path, record: Path) -> Used:
+def used_at_last(reporter: ReportsCost | None, mailbox: Path, record: Path) -> Usage:
     """Of a turn that nobody is at any more: from its mailbox where that is there, else what was seen of it last."""
     if reporter is not None and mailbox.is_dir():
         return reporter.used(mailbox, is_over=True)
     try:
-        return codec.from_json((record / LAST_LOOK).read_bytes()[:_MOST_BYTES], Used)
+        return codec.from_json((record / LAST_LOOK).read_bytes()[:_MOST_BYTES], Usage)
     except (OSError, codec.Undecodable):
-        return Used()
+        return Usage()
 
 
 class Meter:
@@ -84,8 +84,8 @@ class Meter:
         self._allowance = allowance
         self._redactor = redactor
         self._worked_s = 0.0
-        self._found = Used()
-        self.used = Used()
+        self._found = Usage()
+        self.used = Usage()
         # What the turn wrote where it should not have.
         self.outside: tuple[str, ...] = ()
         self.over: str | None = None

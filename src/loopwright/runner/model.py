@@ -23,7 +23,7 @@ class Failure(msgspec.Struct, frozen=True):
     signal: str | None = None
 
 
-class Limits(msgspec.Struct, frozen=True):
+class RunLimits(msgspec.Struct, frozen=True):
     """How long and how much."""
 
     timeout_s: float

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 
-class Row(msgspec.Struct, frozen=True):
+class NeedRule(msgspec.Struct, frozen=True):
     """Words in a log, and what they call for."""
 
     words: tuple[str, ...]
@@ -14,14 +14,14 @@ class Row(msgspec.Struct, frozen=True):
 
 
 TABLE = (
-    Row(("not found", "no module", "import error"), "RESEARCH", "something that the step uses is missing"),
-    Row(("version", "incompatible"), "RESEARCH", "versions do not fit together"),
-    Row(("assert", "expected", "test failed"), "REPLAN", "the work does not do what was expected of it"),
+    NeedRule(("not found", "no module", "import error"), "RESEARCH", "something that the step uses is missing"),
+    NeedRule(("version", "incompatible"), "RESEARCH", "versions do not fit together"),
+    NeedRule(("assert", "expected", "test failed"), "REPLAN", "the work does not do what was expected of it"),
 )
-OTHERWISE = Row((), "RESEARCH", "the log does not say what is wrong")
+OTHERWISE = NeedRule((), "RESEARCH", "the log does not say what is wrong")
 
 
-def needs_of(log: str) -> Row:
+def needs_of(log: str) -> NeedRule:
     """The first row of which a word is in the log, whatever its case."""
     text = log.casefold()
     for row in TABLE:

@@ -31,7 +31,7 @@ _GIT, _OF_GIT = ".git", (".git/config", ".git/hooks")
 _Seen = dict[str, tuple[int, int, int, int, int]]
 
 
-class Outside:
+class OutsideSnapshot:
     """A look before the turn, to be compared with one after it."""
 
     def __init__(self, sandbox: Sandbox, *, is_confined: bool = True) -> None:

@@ -9,9 +9,9 @@ from pathlib import Path
 from loopwright.evidence.store import BASE_PATCH, PATCH, RunFolder
 from loopwright.kernel.digest import sha256_of_file
 from loopwright.kernel.files import storage
-from loopwright.redaction.model import Finding
+from loopwright.redaction.model import SecretFinding
 from loopwright.redaction.redactor import Redactor
-from loopwright.runner.draft import Draft
+from loopwright.runner.draft import EvidenceDraft
 from loopwright.sandbox.open import Sandbox
 from loopwright.sandbox.port import Recorder
 
@@ -19,7 +19,7 @@ _BASE_LIMIT = 64 << 20
 _BINARY_LIMIT = 256 << 20
 
 
-def keep_patch(folder: RunFolder, sandbox: Sandbox, redactor: Redactor, draft: Draft) -> None:
+def keep_patch(folder: RunFolder, sandbox: Sandbox, redactor: Redactor, draft: EvidenceDraft) -> None:
     """Write `changes.patch` and note the tree that it leads to."""
     waiting = sandbox.place.folder / "changes.waiting"
     with Screened(waiting, PATCH, redactor) as screened:
@@ -36,7 +36,7 @@ def keep_patch(folder: RunFolder, sandbox: Sandbox, redactor: Redactor, draft: D
     waiting.unlink(missing_ok=True)
 
 
-def keep_base_patch(folder: RunFolder, sandbox: Sandbox, redactor: Redactor, draft: Draft) -> None:
+def keep_base_patch(folder: RunFolder, sandbox: Sandbox, redactor: Redactor, draft: EvidenceDraft) -> None:
     """What was not committed when the run began, so that the base can be made again."""
     base = sandbox.recorder.base()
     if base.is_commit or base.commit is None:
@@ -71,7 +71,7 @@ class Screened:
             self._file.close()
 
     @property
-    def findings(self) -> list[Finding]:
+    def findings(self) -> list[SecretFinding]:
         """What was seen in the stream."""
         return self._stream.findings
 
@@ -89,9 +89,9 @@ class Screened:
             self._file.write(data)
 
 
-def in_binaries(recorder: Recorder, redactor: Redactor) -> list[Finding]:
+def in_binaries(recorder: Recorder, redactor: Redactor) -> list[SecretFinding]:
     """A patch holds binary files in a coded form that no rule can read: look at the files themselves."""
-    found: list[Finding] = []
+    found: list[SecretFinding] = []
     for path in recorder.binary_files():
         content = recorder.content(path)[:_BINARY_LIMIT]
         name = path.decode("utf-8", "backslashreplace")

@@ -19,17 +19,17 @@ from loopwright.kernel.files import shown
 from loopwright.kernel.process import Cancellation, Stopped, heeding
 from loopwright.plan.model import Plan, Step
 from loopwright.plan.parse import parse_plan
-from loopwright.redaction.model import Action, Finding
+from loopwright.redaction.model import RuleAction, SecretFinding
 from loopwright.redaction.redactor import PRAGMA_TEXT, Redactor
-from loopwright.runner.draft import Draft
+from loopwright.runner.draft import EvidenceDraft
 from loopwright.runner.events import Emitter, PlanRead, RunEnded, RunStarted, SandboxOpened, SecretSeen
 from loopwright.runner.model import Environment, Failure
-from loopwright.runner.order import Order, Room, Tools
 from loopwright.runner.patch import keep_base_patch, keep_patch
-from loopwright.runner.run_step import Bench, run_step
+from loopwright.runner.request import RunRequest, SandboxOptions, Tools
+from loopwright.runner.run_step import StepContext, run_step
 from loopwright.runner.schedule import run_in_order
 from loopwright.sandbox.confine import choose
-from loopwright.sandbox.model import Confinement, View
+from loopwright.sandbox.model import Confinement, SandboxView
 from loopwright.sandbox.open import Sandbox, opened
 from loopwright.sandbox.port import Isolation
 
@@ -47,28 +47,28 @@ class Finished(msgspec.Struct, frozen=True):
     plan: Plan | None
 
 
-def run_plan(order: Order, tools: Tools, emitter: Emitter, cancellation: Cancellation) -> Finished:
+def run_plan(request: RunRequest, tools: Tools, emitter: Emitter, cancellation: Cancellation) -> Finished:
     """Run a plan once and publish what happened."""
     began = time.monotonic()
-    draft = Draft(tools.clock(), order.environment)
-    plan = _read_plan(order, tools, draft)
+    draft = EvidenceDraft(tools.clock(), request.environment)
+    plan = _read_plan(request, tools, draft)
     named = plan.run_id if isinstance(plan, Plan) else None
-    wanted = order.run_id or named or ids.new_run_id(draft.started)
-    folder = tools.store.claim(wanted, order.origin, stamp(draft.started))
+    wanted = request.run_id or named or ids.new_run_id(draft.started)
+    folder = tools.store.claim(wanted, request.origin, stamp(draft.started))
     try:
         emitter.emit(RunStarted(folder.run_id, shown(folder.path)))
         draft.write_plan(folder, PLAN)
         try:
             if isinstance(plan, LoopwrightError):
                 raise plan
-            _execute(order, plan, tools, draft, folder, emitter, cancellation)
+            _execute(request, plan, tools, draft, folder, emitter, cancellation)
         except LoopwrightError as problem:
             draft.fail(failure_of(problem, tools.redactor))
         except Stopped:
             draft.fail(failure_of(_interrupted(cancellation), tools.redactor))
         if draft.failure is None:
-            draft.write_summary(folder, tools.redactor, order.replanning)
-        evidence = draft.evidence(order, tools, folder.run_id, time.monotonic() - began)
+            draft.write_summary(folder, tools.redactor, request.replanning)
+        evidence = draft.evidence(request, tools, folder.run_id, time.monotonic() - began)
         evidence = tools.store.publish(folder, evidence)
     finally:
         folder.release()
@@ -97,41 +97,41 @@ def announce_end(finished: Finished, failure: Failure | None, emitter: Emitter) 
     )
 
 
-def _read_plan(order: Order, tools: Tools, draft: Draft) -> Plan | LoopwrightError:
+def _read_plan(request: RunRequest, tools: Tools, draft: EvidenceDraft) -> Plan | LoopwrightError:
     """The plan, or why there is none that may be run; secrets are looked for before anything else."""
-    if isinstance(order.plan, LoopwrightError):
-        return order.plan
-    scanned = tools.redactor.scan(order.plan, order.plan_name, trusts_pragma=True)
+    if isinstance(request.plan, LoopwrightError):
+        return request.plan
+    scanned = tools.redactor.scan(request.plan, request.plan_name, trusts_pragma=True)
     draft.findings += scanned.findings
     if scanned.must_stop:
-        draft.note_plan(order.plan, scanned)
-        return leak(f"the plan {order.plan_name} holds a secret", draft)
-    tools.redactor.allow(tools.redactor.exempted_by_pragma(order.plan))
+        draft.note_plan(request.plan, scanned)
+        return leak(f"the plan {request.plan_name} holds a secret", draft)
+    tools.redactor.allow(tools.redactor.exempted_by_pragma(request.plan))
     try:
-        plan = parse_plan(order.plan, order.plan_name)
+        plan = parse_plan(request.plan, request.plan_name)
     except LoopwrightError as problem:
-        draft.note_plan(order.plan, scanned)
+        draft.note_plan(request.plan, scanned)
         return problem
-    hidden = _hidden_in(plan, order.plan_name, tools)
-    draft.note_plan(order.plan, msgspec.structs.replace(scanned, findings=(*scanned.findings, *hidden)))
+    hidden = _hidden_in(plan, request.plan_name, tools)
+    draft.note_plan(request.plan, msgspec.structs.replace(scanned, findings=(*scanned.findings, *hidden)))
     if hidden:
         draft.findings += hidden
-        return leak(f"the plan {order.plan_name} holds a secret", draft)
+        return leak(f"the plan {request.plan_name} holds a secret", draft)
     draft.plan = plan
     return plan
 
 
-def _hidden_in(plan: Plan, name: str, tools: Tools) -> list[Finding]:
+def _hidden_in(plan: Plan, name: str, tools: Tools) -> list[SecretFinding]:
     """Secrets that show only when YAML's escapes and folds are undone; in a name no secret can be masked."""
     texts = tools.redactor.scan("\n".join(plan.texts()).encode("utf-8", "surrogateescape"), name, trusts_pragma=False)
     names = tools.redactor.scan("\n".join(plan.names()).encode(), name, trusts_pragma=False)
-    stopping = [finding for finding in texts.findings if finding.action is Action.STOP]
-    return stopping + [msgspec.structs.replace(finding, action=Action.STOP) for finding in names.findings]
+    stopping = [finding for finding in texts.findings if finding.action is RuleAction.STOP]
+    return stopping + [msgspec.structs.replace(finding, action=RuleAction.STOP) for finding in names.findings]
 
 
-def leak(what: str, draft: Draft) -> SecretLeak:
+def leak(what: str, draft: EvidenceDraft) -> SecretLeak:
     """The error for a secret that was about to be kept."""
-    places = "; ".join(finding.sentence() for finding in draft.findings if finding.action is Action.STOP)
+    places = "; ".join(finding.sentence() for finding in draft.findings if finding.action is RuleAction.STOP)
     return SecretLeak(
         f"{what}: {places}",
         hint="take the secret out (pass it by the step's `env`), or see `loopwright explain secrets`",
@@ -139,10 +139,10 @@ def leak(what: str, draft: Draft) -> SecretLeak:
 
 
 def _execute(
-    order: Order,
+    request: RunRequest,
     plan: Plan,
     tools: Tools,
-    draft: Draft,
+    draft: EvidenceDraft,
     folder: RunFolder,
     emitter: Emitter,
     cancellation: Cancellation,
@@ -150,37 +150,39 @@ def _execute(
     emitter.emit(
         PlanRead(tools.redactor.clean(plan.goal), tuple((s.id, tools.redactor.clean(s.action)) for s in plan.steps))
     )
-    if isinstance(order.room, LoopwrightError):
-        raise order.room
-    room = order.room
+    if isinstance(request.sandbox_options, LoopwrightError):
+        raise request.sandbox_options
+    options = request.sandbox_options
 
-    def confine(view: View) -> tuple[Isolation, Confinement]:
-        return choose(room.isolation, tools.isolations, view, room.shell, order.environment.for_step(()))
+    def confine(view: SandboxView) -> tuple[Isolation, Confinement]:
+        return choose(options.isolation, tools.isolations, view, options.shell, request.environment.for_step(()))
 
     with (
-        opened(room.sandbox, folder.run_id, confine=confine, keep=room.keep, cancellation=cancellation) as sandbox,
+        opened(
+            options.sandbox, folder.run_id, confine=confine, keep=options.keep, cancellation=cancellation
+        ) as sandbox,
         cancellation.nested() as own,
     ):
         draft.note_sandbox(sandbox, tools.redactor)
         _announce(sandbox, tools, emitter)
-        bench = _bench(room, order.environment, tools, folder, sandbox, emitter, own)
+        context = _step_context(options, request.environment, tools, folder, sandbox, emitter, own)
         with heeding(cancellation):
             keep_base_patch(folder, sandbox, tools.redactor, draft)
         tools.redactor.exempt_later(lambda: tools.redactor.exempted_by_pragma(sandbox.recorder.lines_with(PRAGMA_TEXT)))
-        if order.observer is not None:
-            order.observer.before_steps(sandbox)
-        _run_steps(room, plan, bench, draft, stop_at_failure=order.stop_at_failure)
-        if order.observer is not None:
-            order.observer.after_steps(sandbox)
-        draft.findings += bench.findings
-        _raise_if_stopped(bench, draft)
-        draft.fail_first(bench.failures)
+        if request.observer is not None:
+            request.observer.before_steps(sandbox)
+        _run_steps(options, plan, context, draft, stop_at_failure=request.stop_at_failure)
+        if request.observer is not None:
+            request.observer.after_steps(sandbox)
+        draft.findings += context.findings
+        _raise_if_stopped(context, draft)
+        draft.fail_first(context.failures)
         if draft.failure is None:
             with heeding(cancellation):
                 keep_patch(folder, sandbox, tools.redactor, draft)
             for finding in draft.patch_findings:
                 emitter.emit(SecretSeen(tools.redactor.clean(finding.sentence())))
-            if any(finding.action is Action.STOP for finding in draft.patch_findings):
+            if any(finding.action is RuleAction.STOP for finding in draft.patch_findings):
                 raise leak("the change holds a secret", draft)
 
 
@@ -198,59 +200,61 @@ def _announce(sandbox: Sandbox, tools: Tools, emitter: Emitter) -> None:
     )
 
 
-def _bench(
-    room: Room,
+def _step_context(
+    options: SandboxOptions,
     environment: Environment,
     tools: Tools,
     folder: RunFolder,
     sandbox: Sandbox,
     emitter: Emitter,
     cancellation: Cancellation,
-) -> Bench:
-    return Bench(
+) -> StepContext:
+    return StepContext(
         folder=folder,
         place=sandbox.place,
         view=sandbox.view,
         isolation=sandbox.isolation,
         environment=environment,
-        shell=room.shell,
-        network_open=room.isolation != "strict",
-        limits=room.limits,
+        shell=options.shell,
+        network_open=options.isolation != "strict",
+        limits=options.limits,
         redactor=tools.redactor,
         emitter=emitter,
         cancellation=cancellation,
-        freezer=room.freezer,
+        freezer=options.freezer,
     )
 
 
-def _run_steps(room: Room, plan: Plan, bench: Bench, draft: Draft, *, stop_at_failure: bool) -> None:
-    if room.setup:
-        setup = Step(SETUP_STEP, "prepare the sandbox", room.setup)
-        record = run_step(bench, setup)
+def _run_steps(
+    options: SandboxOptions, plan: Plan, context: StepContext, draft: EvidenceDraft, *, stop_at_failure: bool
+) -> None:
+    if options.setup:
+        setup = Step(SETUP_STEP, "prepare the sandbox", options.setup)
+        record = run_step(context, setup)
         draft.steps.append(record)
         if record.outcome != "passed":
-            draft.add_skipped(plan.steps, bench.redactor)
+            draft.add_skipped(plan.steps, context.redactor)
             return
     done = run_in_order(
         plan,
-        lambda step: run_step(bench, step),
-        jobs=room.limits.jobs,
+        lambda step: run_step(context, step),
+        jobs=options.limits.jobs,
         stop_at_failure=stop_at_failure,
-        cancellation=bench.cancellation,
+        cancellation=context.cancellation,
     )
     draft.steps += [done[step.id] for step in plan.steps if step.id in done]
-    draft.add_skipped([step for step in plan.steps if step.id not in done], bench.redactor)
+    draft.add_skipped([step for step in plan.steps if step.id not in done], context.redactor)
 
 
-def _raise_if_stopped(bench: Bench, draft: Draft) -> None:
-    if any(finding.action is Action.STOP for finding in bench.findings):
+def _raise_if_stopped(context: StepContext, draft: EvidenceDraft) -> None:
+    if any(finding.action is RuleAction.STOP for finding in context.findings):
         raise leak("a command printed a secret", draft)
-    for failure in bench.failures:
+    for failure in context.failures:
         if failure.code == "SANDBOX_ESCAPE":
             draft.fail(failure)
             return
-    if bench.cancellation.reason in SIGNALS:
-        raise _interrupted(bench.cancellation)
+    if context.cancellation.reason in SIGNALS:
+        raise _interrupted(context.cancellation)
 
 
 def _interrupted(cancellation: Cancellation) -> Interrupted:

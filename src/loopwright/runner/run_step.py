@@ -14,7 +14,7 @@ from loopwright.evidence.store import RunFolder
 from loopwright.kernel import process
 from loopwright.kernel.process import Cancellation, Ended, Ending, Freezer
 from loopwright.plan.model import CommandPasses, Step
-from loopwright.redaction.model import Action, Finding, Redacted
+from loopwright.redaction.model import Redacted, RuleAction, SecretFinding
 from loopwright.redaction.redactor import Redactor
 from loopwright.runner.checks import TextSearch, judge, not_run, wanted_texts
 from loopwright.runner.events import (
@@ -27,9 +27,9 @@ from loopwright.runner.events import (
     StepEnded,
     StepStarted,
 )
-from loopwright.runner.model import Environment, Failure, Limits
+from loopwright.runner.model import Environment, Failure, RunLimits
 from loopwright.sandbox.gate import folder_inside
-from loopwright.sandbox.model import Place, View
+from loopwright.sandbox.model import SandboxFolders, SandboxView
 from loopwright.sandbox.port import Isolation
 
 SECRET_REASON = "a secret was printed"  # noqa: S105 -- a sentence
@@ -37,22 +37,22 @@ _TAIL_LINES = 40
 _SHOWN_EVERY_S = 0.2
 
 
-class Bench(msgspec.Struct, frozen=True):
+class StepContext(msgspec.Struct, frozen=True):
     """Everything that the steps of one run share."""
 
     folder: RunFolder
-    place: Place
-    view: View
+    place: SandboxFolders
+    view: SandboxView
     isolation: Isolation
     environment: Environment
     shell: str
     network_open: bool
-    limits: Limits
+    limits: RunLimits
     redactor: Redactor
     emitter: Emitter
     cancellation: Cancellation
     freezer: Freezer | None = None
-    findings: list[Finding] = msgspec.field(default_factory=list)
+    findings: list[SecretFinding] = msgspec.field(default_factory=list)
     failures: list[Failure] = msgspec.field(default_factory=list)
 
 
@@ -67,47 +67,47 @@ class _Progress(msgspec.Struct):
     last_log: LogFile | None = None
 
 
-def run_step(bench: Bench, step: Step) -> StepRecord:
+def run_step(context: StepContext, step: Step) -> StepRecord:
     """Run a step to its end, whatever that is."""
     began = time.monotonic()
-    bench.emitter.emit(StepStarted(step.id, bench.redactor.clean(step.action)))
+    context.emitter.emit(StepStarted(step.id, context.redactor.clean(step.action)))
     progress = _Progress()
-    deadline = began + (step.timeout_s or bench.limits.timeout_s)
+    deadline = began + (step.timeout_s or context.limits.timeout_s)
     searches = {text: TextSearch(text) for text in wanted_texts(step)}
     try:
-        _run_commands(bench, step, deadline, searches, progress)
-        _run_checks(bench, step, deadline, searches, progress)
+        _run_commands(context, step, deadline, searches, progress)
+        _run_checks(context, step, deadline, searches, progress)
     except SandboxEscape as problem:
         progress.reason = problem.message
-        bench.failures.append(Failure(problem.code, bench.redactor.clean(problem.message), problem.hint, step.id))
+        context.failures.append(Failure(problem.code, context.redactor.clean(problem.message), problem.hint, step.id))
     outcome: StepOutcome = "cancelled" if progress.cancelled else "failed" if progress.reason else "passed"
     record = StepRecord(
         id=step.id,
-        action=bench.redactor.clean(step.action),
+        action=context.redactor.clean(step.action),
         outcome=outcome,
-        cwd=bench.redactor.clean(step.cwd),
+        cwd=context.redactor.clean(step.cwd),
         depends_on=list(step.depends_on),
         network=step.network,
         duration_s=round(time.monotonic() - began - progress.frozen_s, 3),
         commands=progress.commands,
         checks=progress.checks,
-        reason=bench.redactor.clean(progress.reason),
+        reason=context.redactor.clean(progress.reason),
     )
-    bench.emitter.emit(StepEnded(step.id, record.outcome, record.duration_s, record.reason))
+    context.emitter.emit(StepEnded(step.id, record.outcome, record.duration_s, record.reason))
     return record
 
 
 def _run_commands(
-    bench: Bench, step: Step, deadline: float, searches: dict[str, TextSearch], progress: _Progress
+    context: StepContext, step: Step, deadline: float, searches: dict[str, TextSearch], progress: _Progress
 ) -> None:
     for number, command in enumerate(step.commands, start=1):
         expected = step.expected_exit if number == len(step.commands) else 0
-        if not _run_one(bench, step, number, command, expected, deadline, searches, progress):
+        if not _run_one(context, step, number, command, expected, deadline, searches, progress):
             return
 
 
 def _run_one(
-    bench: Bench,
+    context: StepContext,
     step: Step,
     number: int,
     command: str,
@@ -117,21 +117,21 @@ def _run_one(
     progress: _Progress,
 ) -> bool:
     """One command; False when the step can't go on."""
-    if bench.cancellation.reason is not None:
+    if context.cancellation.reason is not None:
         progress.cancelled = True
         return False
     # Looked at again right before each command: an earlier one may have planted a link.
-    cwd = folder_inside(bench.place.repo, step.cwd)
+    cwd = folder_inside(context.place.repo, step.cwd)
     if not cwd.is_dir():
         progress.reason = f"the folder {step.cwd} is not there"
-        _note_check_failure(bench, step, bench.redactor.clean(progress.reason), progress)
+        _note_check_failure(context, step, context.redactor.clean(progress.reason), progress)
         return False
-    log = bench.folder.open_log(f"{step.id}-{number}", bench.limits.log_bytes)
+    log = context.folder.open_log(f"{step.id}-{number}", context.limits.log_bytes)
     name = f"logs/{log.path.name}"
-    shown = bench.redactor.clean(command)
-    bench.emitter.emit(CommandStarted(step.id, number, shown, name))
+    shown = context.redactor.clean(command)
+    context.emitter.emit(CommandStarted(step.id, number, shown, name))
     try:
-        ended = _stream(bench, step, command, cwd, deadline, log, searches, progress)
+        ended = _stream(context, step, command, cwd, deadline, log, searches, progress)
     finally:
         log.close()
     record = CommandRecord(
@@ -145,21 +145,21 @@ def _run_one(
     )
     progress.commands.append(record)
     progress.last_log = log
-    bench.emitter.emit(CommandEnded(step.id, number, ended.exit_code, ended.ending.value, record.duration_s))
+    context.emitter.emit(CommandEnded(step.id, number, ended.exit_code, ended.ending.value, record.duration_s))
     if ended.ending is Ending.CANCELLED:
         progress.cancelled = True
     elif ended.ending is Ending.TIMED_OUT:
-        progress.reason = f"command {number} did not end within {step.timeout_s or bench.limits.timeout_s:g} s"
+        progress.reason = f"command {number} did not end within {step.timeout_s or context.limits.timeout_s:g} s"
     elif ended.exit_code != expected:
         wanted = "" if expected == 0 else f", {expected} was expected"
         progress.reason = f"command {number} exited with {ended.exit_code}{wanted}"
     if progress.reason:
-        _note_failure(bench, step, record, log, progress.reason)
+        _note_failure(context, step, record, log, progress.reason)
     return not progress.reason and not progress.cancelled
 
 
 def _stream(
-    bench: Bench,
+    context: StepContext,
     step: Step,
     command: str,
     cwd: Path,
@@ -168,19 +168,19 @@ def _stream(
     searches: dict[str, TextSearch],
     progress: _Progress,
 ) -> Ended:
-    env = bench.environment.for_step(step.env) | {"GIT_CEILING_DIRECTORIES": str(bench.place.folder)}
-    launch = bench.isolation.launch(
-        bench.view, (bench.shell, "-c", command), cwd=cwd, env=env, network=bench.network_open or step.network
+    env = context.environment.for_step(step.env) | {"GIT_CEILING_DIRECTORIES": str(context.place.folder)}
+    launch = context.isolation.launch(
+        context.view, (context.shell, "-c", command), cwd=cwd, env=env, network=context.network_open or step.network
     )
-    outputs = (_Output(bench, step.id, log, tuple(searches.values())), _Output(bench, step.id, log, ()))
+    outputs = (_Output(context, step.id, log, tuple(searches.values())), _Output(context, step.id, log, ()))
     ended = process.stream(
-        process.Command(launch.argv, launch.cwd, launch.env, str(bench.place.folder), launch.wrapped),
+        process.Command(launch.argv, launch.cwd, launch.env, str(context.place.folder), launch.wrapped),
         on_stdout=outputs[0].take,
         on_stderr=outputs[1].take,
         # While its commands are held still the step's own time stands too.
         timeout_s=max(0.0, deadline + progress.frozen_s - time.monotonic()),
-        cancellation=bench.cancellation,
-        freezer=bench.freezer,
+        cancellation=context.cancellation,
+        freezer=context.freezer,
     )
     progress.frozen_s += ended.frozen_s
     for output in outputs:
@@ -191,12 +191,12 @@ def _stream(
 class _Output:
     """One stream of one command on its way to the log."""
 
-    def __init__(self, bench: Bench, step: str, log: LogFile, searches: tuple[TextSearch, ...]) -> None:
-        self._bench = bench
+    def __init__(self, context: StepContext, step: str, log: LogFile, searches: tuple[TextSearch, ...]) -> None:
+        self._bench = context
         self._step = step
         self._log = log
         self._searches = searches
-        self._redactor = bench.redactor.stream(f"logs/{log.path.name}")
+        self._redactor = context.redactor.stream(f"logs/{log.path.name}")
         self._reported = 0
         self._withheld = False
         self._shown_at = 0.0
@@ -219,7 +219,7 @@ class _Output:
         for finding in new:
             self._bench.findings.append(finding)
             self._bench.emitter.emit(SecretSeen(self._bench.redactor.clean(finding.sentence())))
-            if finding.action is Action.STOP:
+            if finding.action is RuleAction.STOP:
                 self._withheld = True
                 self._bench.cancellation.request(SECRET_REASON)
         self._log.write_from(self, piece)
@@ -231,11 +231,11 @@ class _Output:
                 self._bench.emitter.emit(OutputSeen(self._step, last))
 
 
-def _note_failure(bench: Bench, step: Step, record: CommandRecord, log: LogFile, reason: str) -> None:
-    bench.failures.append(
+def _note_failure(context: StepContext, step: Step, record: CommandRecord, log: LogFile, reason: str) -> None:
+    context.failures.append(
         Failure(
             code="STEP_FAILED",
-            message=bench.redactor.clean(f"step {step.id} failed: {reason}"),
+            message=context.redactor.clean(f"step {step.id} failed: {reason}"),
             hint="read the blocker card, correct plan or project, then `loopwright unlatch` and `loopwright run`",
             step=step.id,
             command=record.command,
@@ -247,60 +247,60 @@ def _note_failure(bench: Bench, step: Step, record: CommandRecord, log: LogFile,
 
 
 def _run_checks(
-    bench: Bench, step: Step, deadline: float, searches: dict[str, TextSearch], progress: _Progress
+    context: StepContext, step: Step, deadline: float, searches: dict[str, TextSearch], progress: _Progress
 ) -> None:
     for item in step.verification:
         if progress.reason or progress.cancelled:
-            record = not_run(item, bench.redactor)
+            record = not_run(item, context.redactor)
         elif isinstance(item, CommandPasses):
-            record = _run_check_command(bench, step, item, deadline, progress)
+            record = _run_check_command(context, step, item, deadline, progress)
         else:
-            cwd = folder_inside(bench.place.repo, step.cwd)
+            cwd = folder_inside(context.place.repo, step.cwd)
             # Commands of checks are in the list too, after the step's own.
             own = progress.commands[: len(step.commands)]
             exit_code = own[-1].exit_code if own else None
-            record = judge(item, bench.place.repo, cwd, searches, exit_code, bench.redactor)
+            record = judge(item, context.place.repo, cwd, searches, exit_code, context.redactor)
         progress.checks.append(record)
-        bench.emitter.emit(CheckJudged(step.id, record.kind, record.outcome, record.detail))
+        context.emitter.emit(CheckJudged(step.id, record.kind, record.outcome, record.detail))
         if record.outcome == "failed" and not progress.reason:
             progress.reason = f"the check {record.kind} failed: {record.detail.text}"
             if not isinstance(item, CommandPasses):
-                _note_check_failure(bench, step, record.detail, progress)
+                _note_check_failure(context, step, record.detail, progress)
 
 
 def _run_check_command(
-    bench: Bench, step: Step, item: CommandPasses, deadline: float, progress: _Progress
+    context: StepContext, step: Step, item: CommandPasses, deadline: float, progress: _Progress
 ) -> CheckRecord:
     number = len(progress.commands) + 1
     before = progress.reason
-    passed = _run_one(bench, step, number, item.command, 0, deadline, {}, progress)
+    passed = _run_one(context, step, number, item.command, 0, deadline, {}, progress)
     detail, progress.reason = progress.reason, before
     outcome: CheckOutcome = "passed" if passed else "not_run" if progress.cancelled else "failed"
     return CheckRecord(
         kind="command",
-        expected=bench.redactor.clean(item.command),
+        expected=context.redactor.clean(item.command),
         outcome=outcome,
-        detail=bench.redactor.clean(detail or "exited with 0"),
+        detail=context.redactor.clean(detail or "exited with 0"),
     )
 
 
-def _note_check_failure(bench: Bench, step: Step, detail: Redacted, progress: _Progress) -> None:
+def _note_check_failure(context: StepContext, step: Step, detail: Redacted, progress: _Progress) -> None:
     last = progress.commands[-1] if progress.commands else None
-    bench.failures.append(
+    context.failures.append(
         Failure(
             code="STEP_FAILED",
-            message=bench.redactor.clean(f"step {step.id} failed: {progress.reason}"),
+            message=context.redactor.clean(f"step {step.id} failed: {progress.reason}"),
             hint="read the blocker card, correct plan or project, then `loopwright unlatch` and `loopwright run`",
             step=step.id,
             command=last.command if last else None,
             exit_code=last.exit_code if last else None,
-            log_tail=_with_detail(bench, progress.last_log, detail),
+            log_tail=_with_detail(context, progress.last_log, detail),
             log_end=progress.last_log.tail() if progress.last_log else detail,
         )
     )
 
 
-def _with_detail(bench: Bench, log: LogFile | None, detail: Redacted) -> Redacted:
+def _with_detail(context: StepContext, log: LogFile | None, detail: Redacted) -> Redacted:
     """What the last command printed, and what the check found."""
     printed = log.last_lines(_TAIL_LINES).text if log is not None else ""
-    return bench.redactor.clean(f"{printed}\n{detail.text}".strip("\n"))
+    return context.redactor.clean(f"{printed}\n{detail.text}".strip("\n"))

@@ -26,7 +26,7 @@ from loopwright.agents.port import (
     Role,
     Starter,
     Turn,
-    Used,
+    Usage,
     WorksOutside,
 )
 from loopwright.agents.prompts.book import Book
@@ -36,9 +36,9 @@ from loopwright.kernel.digest import sha256
 from loopwright.kernel.files import make_folder
 from loopwright.kernel.process import Cancellation, Stopped
 from loopwright.runner.admission import Admission, admitted, forwarded, way_out
-from loopwright.runner.booth import Booth, run_in_booth
 from loopwright.runner.meter import Meter, counted, session_named
-from loopwright.runner.outside import Outside
+from loopwright.runner.outside import OutsideSnapshot
+from loopwright.runner.turn_sandbox import TurnSandbox, run_in_turn_sandbox
 from loopwright.sandbox import place
 from loopwright.workspace import stop_gate
 from loopwright.workspace.layout import gate_file
@@ -53,7 +53,7 @@ RECORD = "turn.json"
 BY_HAND = "none: done by hand, outside of any isolation of ours"
 
 
-class Asked(msgspec.Struct, frozen=True):
+class TurnRequest(msgspec.Struct, frozen=True):
     """What is asked of an agent, in which role, and where the record of it is kept."""
 
     role: Role
@@ -107,12 +107,12 @@ class TurnRecord(msgspec.Struct, frozen=True):
     prompt_language: str = ""
     own_prompts: tuple[str, ...] = ()
 
-    def without_answer(self, failure: str, used: Used, session: str | None) -> TurnRecord:
+    def without_answer(self, failure: str, used: Usage, session: str | None) -> TurnRecord:
         """The same of a turn that came to nothing, with what it used all the same."""
         price = "unknown" if used.usd is None else "metered"
         return replace(self, failure=failure, session=session, tokens=used.tokens, usd=used.usd, price=price)
 
-    def with_outcome(self, answer: Answer | NoAnswer, used: Used, session: str | None) -> TurnRecord:
+    def with_outcome(self, answer: Answer | NoAnswer, used: Usage, session: str | None) -> TurnRecord:
         """The same with its end."""
         if isinstance(answer, NoAnswer):
             failed = self.without_answer(answer.reason.value, used, answer.session or session)
@@ -130,44 +130,44 @@ class TurnRecord(msgspec.Struct, frozen=True):
         )
 
 
-class Taken(msgspec.Struct, frozen=True):
+class TurnResult(msgspec.Struct, frozen=True):
     """What came of a turn, how long its programs worked (a pause is not work), and what it said that it used."""
 
     answer: Answer | NoAnswer
     worked_s: float
-    used: Used = Used()
+    used: Usage = Usage()
 
 
-def meter_for(agent: Agent, asked: Asked, booth: Booth) -> Meter:
+def meter_for(agent: Agent, asked: TurnRequest, turn_sandbox: TurnSandbox) -> Meter:
     """The meter of a turn that is to be taken; it can be read whatever comes of the turn."""
-    return Meter(agent, booth.mailbox, asked.record, asked.allowance, booth.redactor)
+    return Meter(agent, turn_sandbox.mailbox, asked.record, asked.allowance, turn_sandbox.redactor)
 
 
 def take_turn(
     agent: Agent,
-    asked: Asked,
-    booth: Booth,
+    asked: TurnRequest,
+    turn_sandbox: TurnSandbox,
     settings: AgentSettings,
     cancellation: Cancellation,
     meter: Meter | None = None,
-) -> Taken:
+) -> TurnResult:
     """One turn. `Stopped` when a stop was requested meanwhile."""
-    meter = meter or meter_for(agent, asked, booth)
+    meter = meter or meter_for(agent, asked, turn_sandbox)
     make_folder(asked.record)
-    clean = booth.redactor.clean
-    record = replace(TurnRecord(agent.name, asked.role.value), **_written_down(asked, asked.prompt, booth))
+    clean = turn_sandbox.redactor.clean
+    record = replace(TurnRecord(agent.name, asked.role.value), **_written_down(asked, asked.prompt, turn_sandbox))
     try:
-        with admitted(agent, booth, settings) as admission:
+        with admitted(agent, turn_sandbox, settings) as admission:
             if isinstance(admission, NoAnswer):
                 answer: Answer | NoAnswer = admission
             else:
                 turn = _turn(agent, asked, admission, meter)
-                words = _written_down(asked, turn.prompt, booth)
-                outside = Outside(booth.sandbox, is_confined=not isinstance(agent, WorksOutside))
+                words = _written_down(asked, turn.prompt, turn_sandbox)
+                outside = OutsideSnapshot(turn_sandbox.sandbox, is_confined=not isinstance(agent, WorksOutside))
                 start = _Starter(agent, admission, asked, turn.context, settings, cancellation, meter)
                 try:
-                    answer = _with_way_on(agent, _taken(agent, turn, start, booth))
-                    answer = replace(answer, session=session_named(answer.session, booth.redactor))
+                    answer = _with_way_on(agent, _taken(agent, turn, start, turn_sandbox))
+                    answer = replace(answer, session=session_named(answer.session, turn_sandbox.redactor))
                     meter.session = answer.session
                 finally:
                     admission.learn()
@@ -190,12 +190,12 @@ def take_turn(
         (asked.record / "answer.yaml").write_bytes(clean(answer.text).data)
     record = record.with_outcome(answer, meter.used, meter.session)
     (asked.record / RECORD).write_bytes(clean(codec.to_json(record)).data)
-    return Taken(answer, meter.worked_s, meter.used)
+    return TurnResult(answer, meter.worked_s, meter.used)
 
 
-def _written_down(asked: Asked, prompt: str, booth: Booth) -> dict[str, Any]:
+def _written_down(asked: TurnRequest, prompt: str, turn_sandbox: TurnSandbox) -> dict[str, Any]:
     """Keep what is asked beside the record, and say in the record what that was made of."""
-    data = booth.redactor.clean(prompt).data
+    data = turn_sandbox.redactor.clean(prompt).data
     (asked.record / "prompt.md").write_bytes(data)
     own = sorted(asked.book.own.values(), key=lambda one: one.name)
     return {
@@ -205,8 +205,8 @@ def _written_down(asked: Asked, prompt: str, booth: Booth) -> dict[str, Any]:
     }
 
 
-def _turn(agent: Agent, asked: Asked, admission: Admission, meter: Meter) -> Turn:
-    sandbox, session = admission.booth.sandbox, asked.session
+def _turn(agent: Agent, asked: TurnRequest, admission: Admission, meter: Meter) -> Turn:
+    sandbox, session = admission.turn_sandbox.sandbox, asked.session
     prompt = asked.prompt
     if isinstance(agent, WorksOutside):
         # Whoever takes it sits elsewhere, mostly in the checkout.
@@ -221,12 +221,12 @@ def _turn(agent: Agent, asked: Asked, admission: Admission, meter: Meter) -> Tur
     return Turn(
         role=asked.role,
         prompt=prompt,
-        mailbox=admission.booth.mailbox,
+        mailbox=admission.turn_sandbox.mailbox,
         timeout_s=asked.timeout_s,
         may_use_web=asked.may_use_web,
         folder=sandbox.place.repo,
         budget=replace(asked.allowance, wall_s=meter.seconds_for(asked.timeout_s)),
-        context=manifest_in(admission.booth.mailbox),
+        context=manifest_in(admission.turn_sandbox.mailbox),
         home=admission.home,
         program=admission.program.path if admission.program is not None else None,
         schema=asked.schema,
@@ -238,13 +238,13 @@ def _turn(agent: Agent, asked: Asked, admission: Admission, meter: Meter) -> Tur
     )
 
 
-def _taken(agent: Agent, turn: Turn, start: Starter, booth: Booth) -> Answer | NoAnswer:
+def _taken(agent: Agent, turn: Turn, start: Starter, turn_sandbox: TurnSandbox) -> Answer | NoAnswer:
     """Hours of a person's work must not go with the sandbox: it stays until that is kept, or they gave it up."""
-    folder = booth.sandbox.place.folder
+    folder = turn_sandbox.sandbox.place.folder
     if isinstance(agent, WorksOutside):
         place.share(folder)
         if turn.may_write:
-            place.keep_unfinished(folder, booth.work)
+            place.keep_unfinished(folder, turn_sandbox.work)
     answer = agent.take(turn, start)
     if isinstance(agent, WorksOutside) and isinstance(answer, NoAnswer) and answer.reason is Reason.REFUSED:
         place.let_go(folder)
@@ -271,7 +271,7 @@ class _Starter:
         self,
         agent: Agent,
         admission: Admission,
-        asked: Asked,
+        asked: TurnRequest,
         context: Path | None,
         settings: AgentSettings,
         cancellation: Cancellation,
@@ -293,30 +293,30 @@ class _Starter:
     ) -> Ran:
         """Run it to its end."""
         self._started += 1
-        booth, caller = self._admission.booth, self._admission.booth.environment.caller
+        turn_sandbox, caller = self._admission.turn_sandbox, self._admission.turn_sandbox.environment.caller
         log = self._asked.record / f"program-{self._started}.log"
-        gate = gate_file(booth.mailbox)
+        gate = gate_file(turn_sandbox.mailbox)
         given_s = self._meter.seconds_for(timeout_s)
         # The mark is on every process of an agent, whatever its adapter: what only a person may do refuses by it.
         own = {
             AGENT_MARK: f"{self._agent}:{self._asked.role}",
-            MAILBOX: str(booth.mailbox),
+            MAILBOX: str(turn_sandbox.mailbox),
             **({CONTEXT: str(self._context)} if self._context is not None else {}),
             **_left(replace(self._asked.allowance, wall_s=given_s)),
             # Whoever reflects in there leaves it in the mailbox: what is in the sandbox is gone with it.
-            "REFLECTION_INPUT": str(booth.mailbox / SELF_REPORT),
-            "REFLECTION_DIR": str(booth.mailbox / REFLECTIONS),
+            "REFLECTION_INPUT": str(turn_sandbox.mailbox / SELF_REPORT),
+            "REFLECTION_DIR": str(turn_sandbox.mailbox / REFLECTIONS),
             **({"REFLECTION_MODE": mode} if (mode := caller.get("REFLECTION_MODE")) else {}),
-            **({VARIABLE: str(booth.mailbox / FOLDER)} if self._asked.may_ask_people else {}),
+            **({VARIABLE: str(turn_sandbox.mailbox / FOLDER)} if self._asked.may_ask_people else {}),
             **({stop_gate.VARIABLE: str(gate)} if gate.exists() else {}),
         }
-        env = {**booth.environment.for_step(self._admission.variables), **env, **own}
+        env = {**turn_sandbox.environment.for_step(self._admission.variables), **env, **own}
         with (
             self._meter.watching(self._cancellation, self._admission.learn) as cancellation,
-            forwarded(self._way, booth.mailbox, argv, env, caller) as (command, inner, proxy),
+            forwarded(self._way, turn_sandbox.mailbox, argv, env, caller) as (command, inner, proxy),
         ):
-            ran = run_in_booth(
-                booth, command, env=inner, log=log, network=self._way.network, timeout_s=given_s,
+            ran = run_in_turn_sandbox(
+                turn_sandbox, command, env=inner, log=log, network=self._way.network, timeout_s=given_s,
                 cancellation=cancellation, on_line=on_line, before_kept=self._admission.learn,
             )  # fmt: skip
         if proxy is not None and proxy.refused:
@@ -324,7 +324,7 @@ class _Starter:
             named = ", ".join(proxy.refused)
             line = f"not reached, since only its model may be: {named}; agents.{self._agent}.hosts lets more in"
             with log.open("ab") as stream:
-                stream.write(booth.redactor.clean(f"loopwright: {line}\n").data)
+                stream.write(turn_sandbox.redactor.clean(f"loopwright: {line}\n").data)
         self._meter.note(ran, wanted_s=timeout_s, given_s=given_s)
         return ran
 
@@ -336,7 +336,7 @@ class _Starter:
             turn.role.value,
             program=str(program.path) if program is not None else "",
             version=program.shown_version if program is not None else "",
-            isolation=BY_HAND if self._is_by_hand else self._admission.booth.sandbox.confinement.used,
+            isolation=BY_HAND if self._is_by_hand else self._admission.turn_sandbox.sandbox.confinement.used,
             network="open" if self._is_by_hand else self._way.said,
             refused=self._refused,
             budget=turn.budget,

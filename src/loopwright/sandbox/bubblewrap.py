@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from loopwright.sandbox import machine_view
-from loopwright.sandbox.model import View
+from loopwright.sandbox.model import SandboxView
 from loopwright.sandbox.port import Launch
 
 _PRIVATE_TMP = ("/tmp", "/var/tmp")  # noqa: S108 -- covered by the sandbox's own
@@ -25,7 +25,9 @@ class Bubblewrap:
         """Why it can't be used, or None."""
         return None if shutil.which("bwrap") else "bwrap is not installed"
 
-    def launch(self, view: View, argv: tuple[str, ...], *, cwd: Path, env: Mapping[str, str], network: bool) -> Launch:
+    def launch(
+        self, view: SandboxView, argv: tuple[str, ...], *, cwd: Path, env: Mapping[str, str], network: bool
+    ) -> Launch:
         """`bwrap … -- argv`. bwrap gets the small environment too: /proc shows a wrapper's own."""
         home = Path(env.get("HOME", "/root"))
         options = _options(view, home, env.get("PATH", ""), network)
@@ -34,7 +36,7 @@ class Bubblewrap:
 
 
 @cache
-def _options(view: View, home: Path, path: str, network: bool) -> tuple[str, ...]:
+def _options(view: SandboxView, home: Path, path: str, network: bool) -> tuple[str, ...]:
     covers: list[tuple[str, ...]] = [
         ("--bind", str(view.place.tmp), folder) for folder in _PRIVATE_TMP if Path(folder).is_dir()
     ]

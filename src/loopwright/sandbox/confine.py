@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from loopwright.errors import IsolationUnavailable
-from loopwright.sandbox.model import Confinement, View
+from loopwright.sandbox.model import Confinement, SandboxView
 from loopwright.sandbox.port import Isolation
 from loopwright.sandbox.probe import Escapes, attempt
 
 
 def choose(
-    requested: str, adapters: Sequence[Isolation], view: View, shell: str, env: Mapping[str, str]
+    requested: str, adapters: Sequence[Isolation], view: SandboxView, shell: str, env: Mapping[str, str]
 ) -> tuple[Isolation, Confinement]:
     """Try each adapter in order; the last one is the one that confines nothing."""
     unconfined = adapters[-1]

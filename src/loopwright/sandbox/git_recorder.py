@@ -14,7 +14,7 @@ from loopwright.evidence.trees import AS_PATCH, SECRET_FOLDERS, write_tree
 from loopwright.kernel import git_index, process
 from loopwright.kernel.files import shown
 from loopwright.kernel.git import PrivateRepository, git_failure
-from loopwright.sandbox.model import Base
+from loopwright.sandbox.model import BaseTree
 from loopwright.sandbox.port import Changes
 from loopwright.sandbox.tidy import set_aside_what_git_refuses
 
@@ -25,7 +25,7 @@ _LARGEST = 1 << 30
 class GitRecorder:
     """Base and changes as git trees."""
 
-    def __init__(self, repository: PrivateRepository, base: Base, aside: Path) -> None:
+    def __init__(self, repository: PrivateRepository, base: BaseTree, aside: Path) -> None:
         self._git = repository
         self._object_format = "sha256" if len(base.tree) == 64 else "sha1"
         self._base = base
@@ -34,7 +34,7 @@ class GitRecorder:
         self._compared: tuple[str, str] | None = None
         self._rows: tuple[tuple[bytes, bool], ...] = ()
 
-    def base(self) -> Base:
+    def base(self) -> BaseTree:
         """What the sandbox started from."""
         return self._base
 
@@ -61,7 +61,7 @@ class GitRecorder:
 
     def go_on_from_here(self) -> None:
         """What is recorded now is the base of what comes next."""
-        self._base = Base(self._base.commit, self._tree, is_commit=False)
+        self._base = BaseTree(self._base.commit, self._tree, is_commit=False)
 
     def changed_files(self) -> tuple[str, ...]:
         """Every path that differs, both sides of a rename included."""

@@ -9,10 +9,10 @@ from loopwright.kernel import git
 from loopwright.kernel.files import storage
 from loopwright.kernel.git import PrivateRepository, UserRepository
 from loopwright.sandbox.excludes import CACHES
-from loopwright.sandbox.model import Place, Request
+from loopwright.sandbox.model import FreshRequest, SandboxFolders
 
 
-def make_judge(place: Place, repository: UserRepository | None, request: Request) -> PrivateRepository:
+def make_judge(place: SandboxFolders, repository: UserRepository | None, request: FreshRequest) -> PrivateRepository:
     """Lay out the judge for a sandbox of this repository, or of a project without one."""
     if repository is None:
         judge = git.make_private(place.judge, place.repo)

@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 
 from loopwright.sandbox import landlock_launcher, machine_view
-from loopwright.sandbox.model import View
+from loopwright.sandbox.model import SandboxView
 from loopwright.sandbox.port import Launch
 
 _DEVICES = (
@@ -46,7 +46,9 @@ class Landlock:
             )
         return None
 
-    def launch(self, view: View, argv: tuple[str, ...], *, cwd: Path, env: Mapping[str, str], network: bool) -> Launch:
+    def launch(
+        self, view: SandboxView, argv: tuple[str, ...], *, cwd: Path, env: Mapping[str, str], network: bool
+    ) -> Launch:
         """The launcher with its policy, in front of the command."""
         home = Path(env.get("HOME", "/root"))
         policy = _policy(view, home, env.get("PATH", ""), network)
@@ -56,7 +58,7 @@ class Landlock:
 
 
 @cache
-def _policy(view: View, home: Path, path: str, network: bool) -> str:
+def _policy(view: SandboxView, home: Path, path: str, network: bool) -> str:
     hidden = {
         *machine_view.hidden_homes(home),
         *machine_view.credential_files(),

@@ -17,7 +17,7 @@ class Mode(StrEnum):
     COPY = "copy"
 
 
-class Place(msgspec.Struct, frozen=True):
+class SandboxFolders(msgspec.Struct, frozen=True):
     """The folders of one sandbox. `repo` is what steps work in; nothing else of it is theirs to write."""
 
     folder: Path
@@ -48,7 +48,7 @@ class Place(msgspec.Struct, frozen=True):
         return self.folder / "objects"
 
 
-class Base(msgspec.Struct, frozen=True):
+class BaseTree(msgspec.Struct, frozen=True):
     """What the sandbox started from. `tree` names the exact content; `commit` is HEAD where there is one."""
 
     commit: str | None
@@ -56,7 +56,7 @@ class Base(msgspec.Struct, frozen=True):
     is_commit: bool
 
 
-class Request(msgspec.Struct, frozen=True):
+class FreshRequest(msgspec.Struct, frozen=True):
     """A sandbox of the project as it is now."""
 
     project: Path
@@ -70,16 +70,16 @@ class Request(msgspec.Struct, frozen=True):
 class RecordedRequest(msgspec.Struct, frozen=True):
     """A sandbox of the project as it was when an earlier run began."""
 
-    now: Request
+    now: FreshRequest
     mode: Mode
     base: BaseRecord
     base_patch: Path
 
 
-class View(msgspec.Struct, frozen=True):
+class SandboxView(msgspec.Struct, frozen=True):
     """What a confined process may see beyond the machine's programs: the inputs of an isolation adapter."""
 
-    place: Place
+    place: SandboxFolders
     project: Path
     sandbox_root: Path
     provided: tuple[str, ...] = ()

@@ -18,31 +18,41 @@ from loopwright.sandbox.copy_files import copy_project, list_project
 from loopwright.sandbox.excludes import Excludes
 from loopwright.sandbox.gate import folder_inside
 from loopwright.sandbox.judge import make_judge
-from loopwright.sandbox.model import Confinement, Mode, Notes, Place, RecordedRequest, Request, View
+from loopwright.sandbox.model import (
+    Confinement,
+    FreshRequest,
+    Mode,
+    Notes,
+    RecordedRequest,
+    SandboxFolders,
+    SandboxView,
+)
 from loopwright.sandbox.open_copy import open_copy
 from loopwright.sandbox.open_recorded import open_recorded
 from loopwright.sandbox.open_worktree import open_worktree, why_impossible, why_unfit
 from loopwright.sandbox.place import claim
 from loopwright.sandbox.port import Isolation, Recorder
 
-Confine = Callable[[View], tuple[Isolation, Confinement]]
-Wanted = Request | RecordedRequest
+Confine = Callable[[SandboxView], tuple[Isolation, Confinement]]
+SandboxRequest = FreshRequest | RecordedRequest
 
 
 class Sandbox(msgspec.Struct, frozen=True):
     """A sandbox that is ready for steps."""
 
-    place: Place
+    place: SandboxFolders
     mode: Mode
     recorder: Recorder
-    view: View
+    view: SandboxView
     isolation: Isolation
     confinement: Confinement
     notes: tuple[str, ...]
 
 
 @contextmanager
-def opened(wanted: Wanted, name: str, *, confine: Confine, keep: bool, cancellation: Cancellation) -> Iterator[Sandbox]:
+def opened(
+    wanted: SandboxRequest, name: str, *, confine: Confine, keep: bool, cancellation: Cancellation
+) -> Iterator[Sandbox]:
     """A sandbox for the block; gone afterwards, unless it is to be kept. `Stopped` when asked to stop on the way."""
     request = wanted.now if isinstance(wanted, RecordedRequest) else wanted
     owned = claim(request.sandbox_root, name)
@@ -56,10 +66,10 @@ def opened(wanted: Wanted, name: str, *, confine: Confine, keep: bool, cancellat
         owned.close(keep=keep and ready)
 
 
-def _open(wanted: Wanted, request: Request, place: Place, confine: Confine) -> Sandbox:
+def _open(wanted: SandboxRequest, request: FreshRequest, place: SandboxFolders, confine: Confine) -> Sandbox:
     notes = Notes()
     # Confinement first, in the empty place: what it can do decides how folders are provided.
-    isolation, confinement = confine(View(place, request.project, request.sandbox_root))
+    isolation, confinement = confine(SandboxView(place, request.project, request.sandbox_root))
     repository: UserRepository | None = None
     judge: PrivateRepository | None = None
     if git.is_installed():
@@ -74,13 +84,13 @@ def _open(wanted: Wanted, request: Request, place: Place, confine: Confine) -> S
         mode, recorder = _by_mode(request, place, judge, repository, notes)
     _provide(request, place, isolation.mounts)
     stores = repository.object_stores if repository is not None and mode is Mode.WORKTREE else ()
-    view = View(place, request.project, request.sandbox_root, request.provide, stores)
+    view = SandboxView(place, request.project, request.sandbox_root, request.provide, stores)
     return Sandbox(place, mode, recorder, view, isolation, confinement, tuple(notes.lines))
 
 
 def _by_mode(
-    request: Request,
-    place: Place,
+    request: FreshRequest,
+    place: SandboxFolders,
     judge: PrivateRepository | None,
     repository: UserRepository | None,
     notes: Notes,
@@ -104,8 +114,8 @@ def _by_mode(
 
 
 def _worktree(
-    request: Request,
-    place: Place,
+    request: FreshRequest,
+    place: SandboxFolders,
     judge: PrivateRepository | None,
     repository: UserRepository | None,
     notes: Notes,
@@ -123,7 +133,7 @@ def _worktree(
     return open_worktree(place, judge, repository, repository.head, notes)
 
 
-def _start_over(place: Place) -> None:
+def _start_over(place: SandboxFolders) -> None:
     remove_tree(place.repo)
     remove_tree(place.objects)
     (place.judge / "index").unlink(missing_ok=True)
@@ -142,7 +152,7 @@ def _neither(refusals: list[str], hint: str | None = None) -> SandboxCreateFaile
     )
 
 
-def _provide(request: Request, place: Place, mounts: bool) -> None:
+def _provide(request: FreshRequest, place: SandboxFolders, mounts: bool) -> None:
     """Bring what git does not hold: as a mount point, or as a copy where nothing can be mounted."""
     for folder in request.provide:
         source = request.project / folder

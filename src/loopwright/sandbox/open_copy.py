@@ -12,14 +12,14 @@ from loopwright.sandbox.copy_files import copy_project, list_project
 from loopwright.sandbox.excludes import Excludes, never_copied
 from loopwright.sandbox.git_recorder import GitRecorder, stage_all
 from loopwright.sandbox.judge import ignore, user_tree
-from loopwright.sandbox.model import Base, Notes, Place, Request
+from loopwright.sandbox.model import BaseTree, FreshRequest, Notes, SandboxFolders
 from loopwright.sandbox.plain_recorder import PlainRecorder
 from loopwright.sandbox.port import Recorder
 
 
 def open_copy(
-    request: Request,
-    place: Place,
+    request: FreshRequest,
+    place: SandboxFolders,
     judge: PrivateRepository | None,
     repository: UserRepository | None,
     notes: Notes,
@@ -39,7 +39,7 @@ def open_copy(
         _borrow_index(judge, repository)
     tree = _stage(judge)
     commit = repository.head.commit if repository is not None and repository.head is not None else None
-    return GitRecorder(judge, Base(commit, tree, is_commit=False), place.folder / "inner-git")
+    return GitRecorder(judge, BaseTree(commit, tree, is_commit=False), place.folder / "inner-git")
 
 
 def _stage(judge: PrivateRepository) -> str:

@@ -6,7 +6,7 @@ from loopwright.errors import SandboxCreateFailed
 from loopwright.evidence.trees import load_base
 from loopwright.kernel.git import PrivateRepository, UserRepository
 from loopwright.sandbox.git_recorder import GitRecorder
-from loopwright.sandbox.model import Base, Mode, Notes, Place, RecordedRequest
+from loopwright.sandbox.model import BaseTree, Mode, Notes, RecordedRequest, SandboxFolders
 from loopwright.sandbox.open_copy import open_copy
 from loopwright.sandbox.open_worktree import check_out, give_steps_a_repository, holds_secrets
 from loopwright.sandbox.port import Recorder
@@ -14,7 +14,7 @@ from loopwright.sandbox.port import Recorder
 
 def open_recorded(
     request: RecordedRequest,
-    place: Place,
+    place: SandboxFolders,
     judge: PrivateRepository | None,
     repository: UserRepository | None,
     notes: Notes,
@@ -25,7 +25,9 @@ def open_recorded(
         check_out(judge)
         if request.mode is Mode.WORKTREE and repository is not None and not holds_secrets(judge, base.commit):
             give_steps_a_repository(place, judge, repository, base.commit, is_clean=base.is_commit)
-        return GitRecorder(judge, Base(base.commit, base.tree, is_commit=base.is_commit), place.folder / "inner-git")
+        return GitRecorder(
+            judge, BaseTree(base.commit, base.tree, is_commit=base.is_commit), place.folder / "inner-git"
+        )
     if judge is not None:
         (judge.git_dir / "index").unlink(missing_ok=True)
     recorder = open_copy(request.now, place, judge, repository, notes)

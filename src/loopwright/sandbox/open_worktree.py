@@ -11,16 +11,16 @@ import msgspec
 from loopwright.evidence.trees import SECRET_FOLDERS, drop_secrets, write_tree
 from loopwright.kernel import git
 from loopwright.kernel.files import shown, storage
-from loopwright.kernel.git import Head, PrivateRepository, UserRepository
+from loopwright.kernel.git import GitHead, PrivateRepository, UserRepository
 from loopwright.sandbox.git_recorder import GitRecorder
 from loopwright.sandbox.judge import user_tree
-from loopwright.sandbox.model import Base, Notes, Place, Request
+from loopwright.sandbox.model import BaseTree, FreshRequest, Notes, SandboxFolders
 
 _LINK_MODE = b"160000 "
 _SECRETS = tuple(folder.encode() for folder in SECRET_FOLDERS)
 
 
-def why_impossible(request: Request, repository: UserRepository | None) -> str | None:
+def why_impossible(request: FreshRequest, repository: UserRepository | None) -> str | None:
     """Why there can be no checkout of HEAD at all, or None."""
     if repository is None:
         return "the project is not in a git repository"
@@ -31,7 +31,7 @@ def why_impossible(request: Request, repository: UserRepository | None) -> str |
     return None
 
 
-def why_unfit(request: Request, judge: PrivateRepository, repository: UserRepository) -> str | None:
+def why_unfit(request: FreshRequest, judge: PrivateRepository, repository: UserRepository) -> str | None:
     """Why HEAD alone is not the project as it is now, or None."""
     if _uses_filters(repository):
         return "files pass through filter programs of git, which are not run here"
@@ -50,7 +50,7 @@ def why_unfit(request: Request, judge: PrivateRepository, repository: UserReposi
 
 
 def open_worktree(
-    place: Place, judge: PrivateRepository, repository: UserRepository, head: Head, notes: Notes
+    place: SandboxFolders, judge: PrivateRepository, repository: UserRepository, head: GitHead, notes: Notes
 ) -> GitRecorder:
     """Check HEAD out into the place."""
     judge.run("read-tree", head.commit)
@@ -66,7 +66,7 @@ def open_worktree(
         give_steps_a_repository(place, judge, repository, head.commit)
     if listed.links:
         notes.add(f"submodules are empty in the sandbox: {', '.join(map(shown, listed.links[:5]))}")
-    return GitRecorder(judge, Base(head.commit, tree, is_commit=True), place.folder / "inner-git")
+    return GitRecorder(judge, BaseTree(head.commit, tree, is_commit=True), place.folder / "inner-git")
 
 
 def holds_secrets(judge: PrivateRepository, commit: str | None) -> bool:
@@ -115,7 +115,12 @@ def _listed(repository: PrivateRepository) -> _Listed:
 
 
 def give_steps_a_repository(
-    place: Place, judge: PrivateRepository, repository: UserRepository, commit: str | None, *, is_clean: bool = True
+    place: SandboxFolders,
+    judge: PrivateRepository,
+    repository: UserRepository,
+    commit: str | None,
+    *,
+    is_clean: bool = True,
 ) -> None:
     """A `.git` at this commit that steps may do with as they like; the judge's own is elsewhere.
 

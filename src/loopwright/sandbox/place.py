@@ -17,7 +17,7 @@ from loopwright.errors import SandboxCreateFailed
 from loopwright.kernel import process
 from loopwright.kernel.files import make_folder, remove_tree, shown, storage, write_durably
 from loopwright.kernel.locks import HeldLock, is_held, try_lock
-from loopwright.sandbox.model import Place
+from loopwright.sandbox.model import SandboxFolders
 
 _LOCKS = ".locks"
 _KEPT = "kept"
@@ -31,7 +31,7 @@ _UNBORN = ".unborn"
 class OwnedPlace(msgspec.Struct, frozen=True):
     """A place that is ours while the lock is."""
 
-    place: Place
+    place: SandboxFolders
     lock: HeldLock
 
     def close(self, *, keep: bool) -> None:
@@ -104,13 +104,13 @@ def claim(root: Path, name: str) -> OwnedPlace:
         except BaseException:
             lock.release()
             raise
-        return OwnedPlace(Place(folder), lock)
+        return OwnedPlace(SandboxFolders(folder), lock)
     raise SandboxCreateFailed(f"too many sandboxes named {name}", hint="run `loopwright doctor --fix`")
 
 
 def _lay_out(folder: Path) -> None:
     """Under another name until it is whole: one that we died at is known by that name, never taken for a stranger's."""
-    unborn = Place(_unborn(folder))
+    unborn = SandboxFolders(_unborn(folder))
     remove_tree(unborn.folder)
     unborn.folder.mkdir(mode=0o700)
     (unborn.folder / _OURS).touch()

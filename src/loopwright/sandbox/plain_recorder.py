@@ -19,7 +19,7 @@ from loopwright.kernel.files import shown, storage
 from loopwright.sandbox import copy_worker
 from loopwright.sandbox.copy_files import list_project
 from loopwright.sandbox.excludes import Excludes
-from loopwright.sandbox.model import Base
+from loopwright.sandbox.model import BaseTree
 from loopwright.sandbox.port import Changes
 
 _LINE = 52
@@ -59,9 +59,9 @@ class PlainRecorder:
         except OSError:
             return 0
 
-    def base(self) -> Base:
+    def base(self) -> BaseTree:
         """What the sandbox started from, named by the digest of its listing."""
-        return Base(None, _tree_name(self._first), is_commit=False)
+        return BaseTree(None, _tree_name(self._first), is_commit=False)
 
     def record(self, write: Callable[[bytes], None]) -> Changes:
         """Compare with the base and write the patch."""

@@ -8,7 +8,7 @@ from typing import Protocol
 
 import msgspec
 
-from loopwright.sandbox.model import Base, View
+from loopwright.sandbox.model import BaseTree, SandboxView
 
 
 class Launch(msgspec.Struct, frozen=True):
@@ -37,7 +37,9 @@ class Isolation(Protocol):
         """Why it can't be used on this machine, or None."""
         ...
 
-    def launch(self, view: View, argv: tuple[str, ...], *, cwd: Path, env: Mapping[str, str], network: bool) -> Launch:
+    def launch(
+        self, view: SandboxView, argv: tuple[str, ...], *, cwd: Path, env: Mapping[str, str], network: bool
+    ) -> Launch:
         """The command line and environment that run `argv` confined."""
         ...
 
@@ -52,7 +54,7 @@ class Changes(msgspec.Struct, frozen=True):
 class Recorder(Protocol):
     """Knows the base, and can say what changed since."""
 
-    def base(self) -> Base:
+    def base(self) -> BaseTree:
         """What the sandbox started from."""
         ...
 

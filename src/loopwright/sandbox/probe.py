@@ -12,7 +12,7 @@ import msgspec
 
 from loopwright.errors import LoopwrightError
 from loopwright.kernel import process, process_tree
-from loopwright.sandbox.model import View
+from loopwright.sandbox.model import SandboxView
 from loopwright.sandbox.port import Isolation
 
 # Shell builtins only, so that the answer says something about the confinement and not about PATH.
@@ -44,7 +44,7 @@ class Escapes(msgspec.Struct, frozen=True):
     said: str = ""
 
 
-def attempt(isolation: Isolation, view: View, shell: str, env: Mapping[str, str], *, network: bool) -> Escapes:
+def attempt(isolation: Isolation, view: SandboxView, shell: str, env: Mapping[str, str], *, network: bool) -> Escapes:
     """Run the attempts once, confined as a step would be."""
     outside = view.place.folder
     marks = [str(path) for path in _private_things(Path(env.get("HOME", "/root")), view)]
@@ -82,7 +82,7 @@ def attempt(isolation: Isolation, view: View, shell: str, env: Mapping[str, str]
     )
 
 
-def _private_things(home: Path, view: View) -> list[Path]:
+def _private_things(home: Path, view: SandboxView) -> list[Path]:
     """A few files of the home that exist and that no step needs."""
     if not home.is_dir():
         return []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from loopwright.sandbox.model import View
+from loopwright.sandbox.model import SandboxView
 from loopwright.sandbox.port import Launch
 
 
@@ -19,7 +19,9 @@ class Unconfined:
         """It can always be used."""
         return None
 
-    def launch(self, view: View, argv: tuple[str, ...], *, cwd: Path, env: Mapping[str, str], network: bool) -> Launch:
+    def launch(
+        self, view: SandboxView, argv: tuple[str, ...], *, cwd: Path, env: Mapping[str, str], network: bool
+    ) -> Launch:
         """The same command, with the sandbox's temporary folder."""
         del network
         return Launch(argv, cwd, {**env, "TMPDIR": str(view.place.tmp)}, wrapped=False)

@@ -11,19 +11,19 @@ import msgspec
 from msgspec.structs import replace
 
 from loopwright.agents import structured
-from loopwright.agents.failover import PASSED_ON, Seats, Takeover, takeover_in_words, told_end
+from loopwright.agents.failover import PASSED_ON, FailoverOrder, Takeover, takeover_in_words, told_end
 from loopwright.agents.mailbox import leave
 from loopwright.agents.port import USUAL_TURN_S, Agent, Allowance, Answer, NoAnswer, Reason, Role
 from loopwright.errors import AgentFailed, Interrupted, LoopwrightError
 from loopwright.kernel.clock import stamp
 from loopwright.kernel.process import Cancellation, Stopped
 from loopwright.runner import outside
-from loopwright.runner.booth import Booth, open_booth
 from loopwright.runner.meter import Meter, counted
-from loopwright.runner.turn import Asked, meter_for, take_turn
+from loopwright.runner.turn import TurnRequest, meter_for, take_turn
+from loopwright.runner.turn_sandbox import TurnSandbox, open_turn_sandbox
 from loopwright.sandbox.confine import choose
 from loopwright.sandbox.homes import drop_homes
-from loopwright.sandbox.open import Wanted as Sandboxed
+from loopwright.sandbox.open import SandboxRequest as Sandboxed
 from loopwright.sandbox.open import opened
 from loopwright.stages.by_hand import programs_in, require_a_program
 from loopwright.stages.context import Context
@@ -38,7 +38,7 @@ from loopwright.workspace.settings_model import AgentSettings
 _T = TypeVar("_T")
 
 
-class Wanted(msgspec.Struct, frozen=True, kw_only=True):
+class AgentRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What is asked, of whom, for which workflow. `name` is the turn's in the record."""
 
     slug: str
@@ -59,7 +59,7 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     tell: Callable[[str], None] = lambda _: None
 
 
-class Said(msgspec.Struct, Generic[_T], frozen=True):
+class AgentReply(msgspec.Struct, Generic[_T], frozen=True):
     """An answer, and whose it is: another agent may have stood in."""
 
     reply: _T
@@ -68,11 +68,11 @@ class Said(msgspec.Struct, Generic[_T], frozen=True):
 
 def ask_agent(
     context: Context,
-    wanted: Wanted,
+    wanted: AgentRequest,
     kind: type[_T],
     cancellation: Cancellation,
     wrong_with: Callable[[_T], str | None] = lambda _: None,
-) -> Said[_T]:
+) -> AgentReply[_T]:
     """One answer of this kind; `AgentFailed` when none is to be had, `Interrupted` when somebody stops it."""
     count_the_dead(context, wanted.slug)
     # Whoever stands in has a program of its own.
@@ -83,7 +83,7 @@ def ask_agent(
         called = places.who_works(wanted.agent)
         reply = _asked_of(context, replace(wanted, agent=called), kind, cancellation, wrong_with, asked)
         if not isinstance(reply, NoAnswer):
-            return Said(reply, called)
+            return AgentReply(reply, called)
         by = places.stands_in(called) if places.order and reply.reason in PASSED_ON else None
         if by is None:
             raise _failed(context, wanted, called, reply, places)
@@ -94,7 +94,7 @@ def ask_agent(
 class _Turns:
     """The turns of one question: their places in the record, and how many they are."""
 
-    def __init__(self, wanted: Wanted) -> None:
+    def __init__(self, wanted: AgentRequest) -> None:
         self._name = wanted.name
         self._agents = 1
         self._repairs = 0
@@ -114,17 +114,17 @@ class _Turns:
         return name
 
 
-def _seats(context: Context, wanted: Wanted, work: str) -> Seats:
+def _seats(context: Context, wanted: AgentRequest, work: str) -> FailoverOrder:
     order, now = programs_in(context, context.stand_ins()), stamp(context.clock())
     if not order:
-        return Seats((), (), work, now)
+        return FailoverOrder((), (), work, now)
     with workflows_of(context).changing(wanted.slug) as opened:
         workflow = opened.workflow
     known = takeovers_of(workflow, loops_for(context, workflow))
-    return Seats(order, known, work, now, barred=wanted.barred)
+    return FailoverOrder(order, known, work, now, barred=wanted.barred)
 
 
-def _hand_over(context: Context, wanted: Wanted, failure: NoAnswer, called: str, by: str, work: str) -> None:
+def _hand_over(context: Context, wanted: AgentRequest, failure: NoAnswer, called: str, by: str, work: str) -> None:
     now = context.clock()
     takeover = Takeover(
         agent=called, by=by, role=wanted.role.value, code=failure.reason, at=stamp(now), action_id=work,
@@ -137,7 +137,7 @@ def _hand_over(context: Context, wanted: Wanted, failure: NoAnswer, called: str,
 
 def _asked_of(
     context: Context,
-    wanted: Wanted,
+    wanted: AgentRequest,
     kind: type[_T],
     cancellation: Cancellation,
     wrong_with: Callable[[_T], str | None],
@@ -149,12 +149,12 @@ def _asked_of(
         return NoAnswer(Reason.AGENT_MISSING, f"{problem.message}; {problem.hint}")
     redactor = context.tools().redactor
     try:
-        with _booth(context, wanted, cancellation) as booth:
+        with _turn_sandbox(context, wanted, cancellation) as turn_sandbox:
 
             def take(prompt: str) -> Answer | NoAnswer:
                 number = wanted.number + turns.taken
                 asked = _asked(context, wanted, prompt, turns.next_name(), number, structured.schema_of(kind))
-                return _taken(context, wanted, agent, asked, booth, cancellation)
+                return _taken(context, wanted, agent, asked, turn_sandbox, cancellation)
 
             return structured.ask(
                 take,
@@ -168,8 +168,10 @@ def _asked_of(
         raise Interrupted(str(stop), hint="the same command again goes on") from stop
 
 
-def _asked(context: Context, wanted: Wanted, prompt: str, name: str, number: int, schema: Mapping[str, Any]) -> Asked:
-    return Asked(
+def _asked(
+    context: Context, wanted: AgentRequest, prompt: str, name: str, number: int, schema: Mapping[str, Any]
+) -> TurnRequest:
+    return TurnRequest(
         role=wanted.role,
         prompt=prompt,
         record=context.layout.turn(name),
@@ -182,17 +184,22 @@ def _asked(context: Context, wanted: Wanted, prompt: str, name: str, number: int
 
 
 def _taken(
-    context: Context, wanted: Wanted, agent: Agent, asked: Asked, booth: Booth, cancellation: Cancellation
+    context: Context,
+    wanted: AgentRequest,
+    agent: Agent,
+    asked: TurnRequest,
+    turn_sandbox: TurnSandbox,
+    cancellation: Cancellation,
 ) -> Answer | NoAnswer:
-    meter = meter_for(agent, asked, booth)
+    meter = meter_for(agent, asked, turn_sandbox)
     answer: Answer | NoAnswer | None = None
     turn = OpenTurn(
         name=asked.record.name, agent=agent.name, role=wanted.role.value, stage=wanted.stage,
-        mailbox=str(booth.mailbox),
+        mailbox=str(turn_sandbox.mailbox),
     )  # fmt: skip
     with on_record(context, wanted.slug, turn):
         try:
-            answer = take_turn(agent, asked, booth, _settings(context, wanted.agent), cancellation, meter).answer
+            answer = take_turn(agent, asked, turn_sandbox, _settings(context, wanted.agent), cancellation, meter).answer
         finally:
             # Also of a turn that somebody stopped.
             _count(context, wanted, agent, meter, answer if isinstance(answer, Answer) else None, turn.name)
@@ -201,7 +208,9 @@ def _taken(
     return answer
 
 
-def _failed(context: Context, wanted: Wanted, name: str, answer: NoAnswer, places: Seats) -> LoopwrightError:
+def _failed(
+    context: Context, wanted: AgentRequest, name: str, answer: NoAnswer, places: FailoverOrder
+) -> LoopwrightError:
     if answer.reason is Reason.BUDGET_USED and wanted.spending is not None:
         return wanted.spending.after_an_end("budget_used", answer.detail)
     reason, detail = answer.reason, context.tools().redactor.clean(answer.detail).text
@@ -224,7 +233,7 @@ def _failed(context: Context, wanted: Wanted, name: str, answer: NoAnswer, place
     return AgentFailed(reason, f"the agent {name}: {reason}: {detail}", hint=hint)
 
 
-def _count(context: Context, wanted: Wanted, agent: Agent, meter: Meter, said: Answer | None, turn: str) -> None:
+def _count(context: Context, wanted: AgentRequest, agent: Agent, meter: Meter, said: Answer | None, turn: str) -> None:
     total = counted(meter.used, said)
     cost = Cost(
         role=wanted.role.value,
@@ -240,7 +249,7 @@ def _count(context: Context, wanted: Wanted, agent: Agent, meter: Meter, said: A
 
 
 @contextmanager
-def _booth(context: Context, wanted: Wanted, cancellation: Cancellation) -> Iterator[Booth]:
+def _turn_sandbox(context: Context, wanted: AgentRequest, cancellation: Cancellation) -> Iterator[TurnSandbox]:
     environment = context.step_environment()
     with opened(
         wanted.sandbox or context.sandbox_request(),
@@ -253,11 +262,13 @@ def _booth(context: Context, wanted: Wanted, cancellation: Cancellation) -> Iter
         cancellation=cancellation,
     ) as sandbox:  # fmt: skip
         work = sandbox.place.folder.name
-        booth = open_booth(sandbox, environment, context.tools().redactor, context.limits().log_bytes, work)
+        turn_sandbox = open_turn_sandbox(
+            sandbox, environment, context.tools().redactor, context.limits().log_bytes, work
+        )
         for name, data in wanted.letters.items():
-            leave(booth.mailbox, name, data)
+            leave(turn_sandbox.mailbox, name, data)
         try:
-            yield booth
+            yield turn_sandbox
         finally:
             # Every turn of a workflow is one of its own: nobody goes on with its session.
             drop_homes(sandbox.view.sandbox_root, context.project, work)

@@ -11,7 +11,7 @@ from loopwright.errors import WorkflowRefused
 from loopwright.kernel.clock import compact_stamp
 from loopwright.kernel.files import write_durably
 from loopwright.kernel.process import Cancellation
-from loopwright.stages.asking import Wanted, ask_agent
+from loopwright.stages.asking import AgentRequest, ask_agent
 from loopwright.stages.context import Context
 from loopwright.stages.document_language import documents_of
 from loopwright.stages.names import slug_of
@@ -144,7 +144,7 @@ def _by_agent(
         press="" if pressed or not spec.items else book.part("press"),
         sections=", ".join(name for name in s.SECTIONS if name not in s.KEPT_BY_TOOL),
     )
-    wanted = Wanted(
+    wanted = AgentRequest(
         slug=workflow.slug, stage=Stage.CLARIFY, agent=agent, role=Role.CLARIFIER, prompt=prompt,
         name=f"{workflow.slug}-clarify-{len(workflow.rounds) + 1}", number=workflow.turns_of(Role.CLARIFIER.value),
         spending=spending, tell=tell,

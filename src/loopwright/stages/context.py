@@ -18,10 +18,10 @@ from loopwright.kernel.clock import Clock
 from loopwright.redaction.build import build_redactor, relaxed_rules
 from loopwright.redaction.environment_values import looks_like_a_key
 from loopwright.redaction.redactor import Learned, Redactor
-from loopwright.runner.model import Environment, Limits
-from loopwright.runner.order import Room, Tools
-from loopwright.sandbox.model import Request
-from loopwright.sandbox.open import Wanted
+from loopwright.runner.model import Environment, RunLimits
+from loopwright.runner.request import SandboxOptions, Tools
+from loopwright.sandbox.model import FreshRequest
+from loopwright.sandbox.open import SandboxRequest
 from loopwright.sandbox.place import default_root, prepare_root
 from loopwright.sandbox.port import Isolation
 from loopwright.workspace.layout import Layout
@@ -63,10 +63,10 @@ class Context(msgspec.Struct, frozen=True):
         """Where sandboxes go, made and checked."""
         return prepare_root(self.wanted_sandbox_root(), self.project)
 
-    def sandbox_request(self) -> Request:
+    def sandbox_request(self) -> FreshRequest:
         """A sandbox of the project as it is now."""
         wanted = self.settings.values.sandbox
-        return Request(
+        return FreshRequest(
             project=self.project,
             sandbox_root=self.sandbox_root(),
             mode=wanted.mode,
@@ -75,26 +75,26 @@ class Context(msgspec.Struct, frozen=True):
             state_folders=self.layout.state_folders(),
         )
 
-    def room(self) -> Room | LoopwrightError:
+    def sandbox_options(self) -> SandboxOptions | LoopwrightError:
         """Where steps run, as the settings say; or why they can't."""
         try:
-            return self.room_for(self.sandbox_request())
+            return self.sandbox_options_for(self.sandbox_request())
         except LoopwrightError as problem:
             return problem
 
-    def room_for(self, sandbox: Wanted) -> Room:
+    def sandbox_options_for(self, sandbox: SandboxRequest) -> SandboxOptions:
         """The same around a sandbox that is known already."""
         wanted = self.settings.values.sandbox
-        return Room(sandbox, wanted.isolation, tuple(wanted.setup), wanted.keep, self.limits(), self.shell())
+        return SandboxOptions(sandbox, wanted.isolation, tuple(wanted.setup), wanted.keep, self.limits(), self.shell())
 
     def step_environment(self) -> Environment:
         """The caller's variables and the allow-list."""
         return Environment(self.environment, tuple(self.settings.values.sandbox.env))
 
-    def limits(self) -> Limits:
+    def limits(self) -> RunLimits:
         """How long and how much."""
         wanted = self.settings.values.run
-        return Limits(wanted.timeout_s, wanted.jobs, wanted.log_limit_mb << 20)
+        return RunLimits(wanted.timeout_s, wanted.jobs, wanted.log_limit_mb << 20)
 
     def shell(self) -> str:
         """bash, else sh."""

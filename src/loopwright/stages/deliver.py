@@ -21,7 +21,7 @@ from loopwright.kernel.files import make_folder, shown, write_durably
 from loopwright.kernel.git import UserRepository
 from loopwright.stages.building.built import Built
 from loopwright.stages.context import Context
-from loopwright.workflow.delivery import FileMove, Plan, in_the_way, state_of
+from loopwright.workflow.delivery import DeliveryPlan, FileMove, in_the_way, state_of
 from loopwright.workflow.model import Archived, Delivery, Workflow
 from loopwright.workflow.reviewing import REVIEWED
 from loopwright.workflow.roll_forward import move_folder
@@ -78,7 +78,7 @@ def _delivered_before(context: Context, workflow: Workflow, work: Built) -> Deli
     done = folder / _DONE
     if not done.is_file():
         return None
-    plan = codec.from_json(done.read_bytes(), Plan)
+    plan = codec.from_json(done.read_bytes(), DeliveryPlan)
     if plan.patch_sha256 != work.tree.patch_sha256:
         return None
     states = {state_of(move, _digest(context.project / move.path), undoing=False) for move in plan.moves}
@@ -94,7 +94,7 @@ def finish(context: Context, slug: str) -> bool:
     path = folder / _PLAN
     if not path.is_file():
         return False
-    plan = codec.from_json(path.read_bytes(), Plan)
+    plan = codec.from_json(path.read_bytes(), DeliveryPlan)
     _carry_out(context, folder, plan)
     return True
 
@@ -117,14 +117,14 @@ def undo(context: Context, workflow: Workflow, delivery: Delivery) -> str:
     return "; ".join(part for part in (said, f"{len(plan.moves)} files are as they were before") if part)
 
 
-def _undoing(context: Context, folder: Path, workflow: Workflow, delivery: Delivery) -> Plan:
+def _undoing(context: Context, folder: Path, workflow: Workflow, delivery: Delivery) -> DeliveryPlan:
     """Everything that is to be turned around: what was delivered, and what archiving wrote."""
     # Where we died before the journal heard of it, the files are back already, and the plan is among the undone.
     done = next((path for path in (folder / _DONE, folder / _UNDONE) if path.is_file()), None)
     moves: tuple[FileMove, ...] = ()
     if delivery.how == "patch" and done is not None:
-        moves = codec.from_json(done.read_bytes(), Plan).moves
-    plan = Plan(patch_sha256=delivery.patch_sha256, head=delivery.before, moves=moves, undoing=True)
+        moves = codec.from_json(done.read_bytes(), DeliveryPlan).moves
+    plan = DeliveryPlan(patch_sha256=delivery.patch_sha256, head=delivery.before, moves=moves, undoing=True)
     at = workflow.at
     if not isinstance(at, Archived):
         return plan
@@ -161,7 +161,7 @@ def _in_place(context: Context, workflow: Workflow, work: Built, repository: Use
     return Delivered(delivery, f"{len(plan.moves)} files in your checkout are changed; nothing is committed")
 
 
-def _planned(context: Context, folder: Path, work: Built, repository: UserRepository | None) -> Plan:
+def _planned(context: Context, folder: Path, work: Built, repository: UserRepository | None) -> DeliveryPlan:
     """What becomes of each file: made in a copy of those that the patch touches, kept by content."""
     names = _touched(work)
     with tempfile.TemporaryDirectory(prefix="loopwright-deliver-") as scratch:
@@ -178,7 +178,7 @@ def _planned(context: Context, folder: Path, work: Built, repository: UserReposi
         moves = tuple(_move(context.project, copy, name, folder) for name in names)
     head = repository.head.commit if repository is not None and repository.head is not None else ""
     changed = tuple(move for move in moves if move.before != move.after or move.mode != move.was_mode)
-    return Plan(patch_sha256=work.tree.patch_sha256, head=head, moves=changed)
+    return DeliveryPlan(patch_sha256=work.tree.patch_sha256, head=head, moves=changed)
 
 
 def _move(project: Path, copy: Path, name: str, folder: Path) -> FileMove:
@@ -190,7 +190,7 @@ def _move(project: Path, copy: Path, name: str, folder: Path) -> FileMove:
     return FileMove(path=name, before=_digest(before), after=_digest(after), mode=_mode(after), was_mode=_mode(before))
 
 
-def _carry_out(context: Context, folder: Path, plan: Plan) -> None:
+def _carry_out(context: Context, folder: Path, plan: DeliveryPlan) -> None:
     """Every file that is not through yet; then the plan is history."""
     for move in plan.moves:
         target = context.project / move.path

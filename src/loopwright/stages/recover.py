@@ -8,7 +8,7 @@ import msgspec
 
 from loopwright.errors import DamagedFile, SandboxCreateFailed, StorageFailed
 from loopwright.evidence.model import SCHEMA, Evidence
-from loopwright.evidence.store import EVIDENCE, Origin, RunFolder
+from loopwright.evidence.store import EVIDENCE, RunFolder, RunOrigin
 from loopwright.kernel.clock import stamp
 from loopwright.kernel.digest import sha256_of_file
 from loopwright.kernel.files import remove_stale_temporaries, shown
@@ -88,7 +88,7 @@ def _latch_what_was_cut_short(context: Context) -> None:
         latch(context, run_id, f"{evidence.error_code}: {evidence.message.text.splitlines()[0]}")
 
 
-def _close(context: Context, folder: RunFolder, origin: Origin) -> None:
+def _close(context: Context, folder: RunFolder, origin: RunOrigin) -> None:
     """Its logs stay as they are; they are named, with no claim about what they are worth."""
     files = sorted(path for path in folder.path.rglob("*") if path.is_file() and not path.is_symlink())
     digests = {str(path.relative_to(folder.path)): sha256_of_file(path) for path in files}

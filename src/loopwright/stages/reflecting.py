@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from loopwright.errors import SettingsInvalid
-from loopwright.reflection.capture.wanted import Wanted
+from loopwright.reflection.capture.settings import CaptureSettings
 from loopwright.reflection.model import CaptureMode
 from loopwright.reflection.project_rules import ProjectRule, with_project_rules
 from loopwright.reflection.rule_set import RuleSet
@@ -20,10 +20,10 @@ def capture_mode(context: Context) -> CaptureMode:
     return "solo" if mode == "solo" else "orchestrated" if mode == "orchestrated" else "off"
 
 
-def wanted_of(context: Context) -> Wanted:
+def wanted_of(context: Context) -> CaptureSettings:
     """Where this workspace's reflections are kept, as the hook finds it: a workspace is trusted less than its user."""
     home = context.environment.get("HOME") or str(user_home())
-    return Wanted(str(context.layout.root), home, context.environment)
+    return CaptureSettings(str(context.layout.root), home, context.environment)
 
 
 def folder_of(context: Context) -> Path:

@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
-from loopwright.agents.failover import PASSED_ON, Seats, Takeover, takeover_in_words, told_end
+from loopwright.agents.failover import PASSED_ON, FailoverOrder, Takeover, takeover_in_words, told_end
 from loopwright.agents.port import INFRASTRUCTURE, USUAL_TURN_S, Agent, Answer, NoAnswer, Reason, Role
 from loopwright.agents.prompts.book import Book
 from loopwright.agents.structured import ask_for_text
@@ -20,13 +20,13 @@ from loopwright.evidence.model import ReplanTurn
 from loopwright.kernel.clock import stamp
 from loopwright.kernel.digest import sha256
 from loopwright.kernel.process import Cancellation, Stopped
-from loopwright.runner.booth import Booth, open_booth
-from loopwright.runner.events import AgentChanged, Emitter, Replanned, Replanning
-from loopwright.runner.latest import Blocker, blocker_of, blocker_text, envelope_of
+from loopwright.runner.events import Emitter, Replanned, ReplannerChanged, Replanning
+from loopwright.runner.latest import LatestBlocker, blocker_of, blocker_text, envelope_of
 from loopwright.runner.meter import Meter, counted
 from loopwright.runner.model import Failure
 from loopwright.runner.run_plan import Finished
-from loopwright.runner.turn import Asked, meter_for, take_turn
+from loopwright.runner.turn import TurnRequest, meter_for, take_turn
+from loopwright.runner.turn_sandbox import TurnSandbox, open_turn_sandbox
 from loopwright.sandbox.confine import choose
 from loopwright.sandbox.homes import drop_homes
 from loopwright.sandbox.open import Sandbox, opened
@@ -38,7 +38,7 @@ from loopwright.workspace.settings_model import AgentSettings
 _STOPS = INFRASTRUCTURE | {Reason.RATE_LIMITED, Reason.BUDGET_USED}
 
 
-class Failed(msgspec.Struct, frozen=True):
+class FailedAttempt(msgspec.Struct, frozen=True):
     """A failed attempt, and the how-manieth plan is asked for because of it."""
 
     last: Finished
@@ -47,7 +47,7 @@ class Failed(msgspec.Struct, frozen=True):
     number: int
     tries: int
 
-    def blocker(self) -> Blocker:
+    def blocker(self) -> LatestBlocker:
         """The card of what blocks."""
         evidence = self.last.evidence
         envelope = envelope_of(evidence, self.failure, plan="", written=[], missing=False)
@@ -83,12 +83,12 @@ class Replanner:
         # Every turn that was paid for.
         self.turns: list[ReplanTurn] = []
 
-    def plan_for(self, failed: Failed) -> NewPlan | None:
+    def plan_for(self, failed: FailedAttempt) -> NewPlan | None:
         """By whoever can, with one repair; None when it used up a try without a usable plan."""
         work = f"{failed.last.evidence.run_id}-replan-{failed.number}"
         for asked in itertools.count(1):
             now = self._context.clock()
-            places = Seats(self._order, tuple(self._takeovers), work, stamp(now))
+            places = FailoverOrder(self._order, tuple(self._takeovers), work, stamp(now))
             called = places.who_works(self._name)
             answer = self._asked(called, failed, work if asked == 1 else f"{work}-{asked}")
             if isinstance(answer, Answer):
@@ -102,13 +102,13 @@ class Replanner:
             self._hand_over(called, by, answer, work)
         return None
 
-    def _asked(self, name: str, failed: Failed, record: str) -> Answer | NoAnswer:
+    def _asked(self, name: str, failed: FailedAttempt, record: str) -> Answer | NoAnswer:
         context, blocker = self._context, failed.blocker()
         agent = self._agents.get(name) or self._agents.setdefault(name, context.open_agent(name))
         self._emitter.emit(Replanning(agent.name, failed.number, failed.tries, blocker.needs))
         redactor = context.tools().redactor
         settings = context.settings.values.agents.named.get(agent.name, AgentSettings())
-        asked = Asked(
+        asked = TurnRequest(
             role=Role.REPLANNER,
             prompt=_prompt(context.prompts(), blocker, redactor.clean(failed.plan).text),
             record=context.layout.turn(record),
@@ -118,32 +118,36 @@ class Replanner:
         )
         try:
             with _sandbox_for_turn(context, failed.last, self._cancellation) as sandbox:
-                booth = open_booth(
+                turn_sandbox = open_turn_sandbox(
                     sandbox, context.step_environment(), redactor, context.limits().log_bytes, sandbox.place.folder.name
                 )
-                shutil.copytree(failed.last.folder, booth.mailbox / "run")
+                shutil.copytree(failed.last.folder, turn_sandbox.mailbox / "run")
                 records = itertools.chain([asked.record], itertools.repeat(asked.record.with_name(f"{record}-repair")))
                 try:
                     return ask_for_text(
                         lambda prompt: self._taken(
-                            agent, replace(asked, prompt=prompt, record=next(records)), booth, settings, failed.number
+                            agent,
+                            replace(asked, prompt=prompt, record=next(records)),
+                            turn_sandbox,
+                            settings,
+                            failed.number,
                         ),
                         asked.prompt,
                         asked.book,
                     )
                 finally:
-                    drop_homes(sandbox.view.sandbox_root, context.project, booth.work)
+                    drop_homes(sandbox.view.sandbox_root, context.project, turn_sandbox.work)
         except Stopped as stop:
             raise Interrupted(str(stop), hint="`loopwright unlatch` and `loopwright run` start again") from stop
 
     def _taken(
-        self, agent: Agent, asked: Asked, booth: Booth, settings: AgentSettings, attempt: int
+        self, agent: Agent, asked: TurnRequest, turn_sandbox: TurnSandbox, settings: AgentSettings, attempt: int
     ) -> Answer | NoAnswer:
         """One turn; nothing is no plan."""
-        meter = meter_for(agent, asked, booth)
+        meter = meter_for(agent, asked, turn_sandbox)
         answer: Answer | NoAnswer | None = None
         try:
-            answer = take_turn(agent, asked, booth, settings, self._cancellation, meter).answer
+            answer = take_turn(agent, asked, turn_sandbox, settings, self._cancellation, meter).answer
         finally:
             # Also of a turn that somebody stopped.
             self._tell(agent.name, asked.record, attempt, meter, answer)
@@ -175,7 +179,7 @@ class Replanner:
         # An agent that is spelled out goes by its kind: how it is called is nobody else's to read.
         name = self._agents[called].name
         said = clean(takeover_in_words(replace(takeover, agent=name)))
-        self._emitter.emit(AgentChanged(name, by, failure.reason.value, takeover.until, said))
+        self._emitter.emit(ReplannerChanged(name, by, failure.reason.value, takeover.until, said))
 
     def _no_plan(self, called: str, answer: NoAnswer, next_back: str | None) -> AgentFailed:
         name, reason, until = self._agents[called].name, answer.reason, told_end(answer, self._context.clock())
@@ -208,11 +212,11 @@ def _no_plan(reason: Reason, message: str, until: str | None, record: Path) -> A
     return AgentFailed(reason, message, hint=hint)
 
 
-def _may_use_web(blocker: Blocker) -> bool:
+def _may_use_web(blocker: LatestBlocker) -> bool:
     return blocker.needs == "RESEARCH"
 
 
-def _prompt(book: Book, blocker: Blocker, plan: str) -> str:
+def _prompt(book: Book, blocker: LatestBlocker, plan: str) -> str:
     may = _may_use_web(blocker)
     return book.prompt(
         "replanner",

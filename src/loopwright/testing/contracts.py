@@ -25,12 +25,12 @@ from loopwright.agents.port import (
     Role,
     StreamsEvents,
     Turn,
-    Used,
+    Usage,
 )
 from loopwright.agents.usage import FILE
 from loopwright.kernel import process
-from loopwright.runner.booth import Lines
-from loopwright.sandbox.model import Place, View
+from loopwright.runner.turn_sandbox import Lines
+from loopwright.sandbox.model import SandboxFolders, SandboxView
 from loopwright.sandbox.port import Isolation
 
 
@@ -108,7 +108,7 @@ class AgentContract:
         """Each ability that it claims is there, also for a turn that never was."""
         agent = self.answering(tmp_path)
         if isinstance(agent, ReportsCost):
-            assert agent.used(tmp_path / "nowhere", is_over=True) == Used()
+            assert agent.used(tmp_path / "nowhere", is_over=True) == Usage()
         if isinstance(agent, CanResume):
             assert not agent.knows(tmp_path / "nowhere", tmp_path, "no-session")
         if isinstance(agent, StreamsEvents):
@@ -171,10 +171,10 @@ class IsolationContract:
         raise NotImplementedError
 
     def _run(self, tmp_path: Path, script: str, env: Mapping[str, str] | None = None) -> process.Captured:
-        place = Place(tmp_path / "sandboxes" / "one")
+        place = SandboxFolders(tmp_path / "sandboxes" / "one")
         for folder in (place.repo, place.tmp, place.home, tmp_path / "project", tmp_path / "home"):
             folder.mkdir(parents=True, exist_ok=True)
-        view = View(place, tmp_path / "project", tmp_path / "sandboxes")
+        view = SandboxView(place, tmp_path / "project", tmp_path / "sandboxes")
         given = {"PATH": os.environ["PATH"], "HOME": str(tmp_path / "home"), **(env or {})}
         launch = self.isolation().launch(view, ("bash", "-c", script), cwd=place.repo, env=given, network=True)
         return process.capture(launch.argv, cwd=launch.cwd, env=launch.env, timeout_s=30)

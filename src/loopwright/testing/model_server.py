@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from loopwright.testing.wire import Event, ModelTurn, Trouble, Wire, wire_for
+from loopwright.testing.wire import Event, ModelTurn, Wire, WireFault, wire_for
 
 _NONE: Mapping[str, str] = {}
 _NO_SCRIPTS: Mapping[str, Sequence[ModelTurn]] = {}
@@ -115,7 +115,7 @@ class _Handler(BaseHTTPRequestHandler):
         else:
             self._say_json(wire.whole(turn, model, number))
 
-    def _stream(self, wire: Wire, events: Iterator[Event], trouble: Trouble | None) -> None:
+    def _stream(self, wire: Wire, events: Iterator[Event], trouble: WireFault | None) -> None:
         self.send_response(200)
         self.send_header("content-type", "text/event-stream")
         self.send_header("connection", "close")
@@ -127,7 +127,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(wire.framed(event, number))
             self.wfile.flush()
 
-    def _spoil(self, trouble: Trouble) -> None:
+    def _spoil(self, trouble: WireFault) -> None:
         if trouble.is_still:
             self._model.stands_still.set()
             self._model.closing.wait()

@@ -24,7 +24,7 @@ class ToolUse(msgspec.Struct, frozen=True):
     namespace: str = ""
 
 
-class Trouble(msgspec.Struct, frozen=True):
+class WireFault(msgspec.Struct, frozen=True):
     """How a model's answer goes wrong: an HTTP status, or a stream that is cut off, or stands still, in its middle."""
 
     status: int | None = None
@@ -42,7 +42,7 @@ class ModelTurn(msgspec.Struct, frozen=True):
 
     text: str = ""
     tools: tuple[ToolUse, ...] = ()
-    trouble: Trouble | None = None
+    trouble: WireFault | None = None
     # The answer ends since the model, or a filter behind it, will not go on.
     is_refused: bool = False
 
@@ -67,7 +67,7 @@ class Wire:
         payload = json.dumps({"type": kind, "sequence_number": number, **data})
         return f"event: {kind}\ndata: {payload}\n\n".encode()
 
-    def refusal(self, trouble: Trouble, status: int) -> Mapping[str, Any]:
+    def refusal(self, trouble: WireFault, status: int) -> Mapping[str, Any]:
         """The body of an answer that is an error."""
         del status
         error = {"type": trouble.kind, "code": trouble.kind, "message": trouble.message, **trouble.more}
@@ -232,7 +232,7 @@ class GoogleContent(Wire):
         del number
         return b"data: " + json.dumps(event[1]).encode() + b"\r\n\r\n"
 
-    def refusal(self, trouble: Trouble, status: int) -> Mapping[str, Any]:
+    def refusal(self, trouble: WireFault, status: int) -> Mapping[str, Any]:
         """Its kind is a status in capitals, and what more is known is in its details."""
         error = {"code": status, "message": trouble.message, "status": trouble.kind, **trouble.more}
         return {"error": error}

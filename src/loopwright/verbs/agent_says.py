@@ -24,7 +24,7 @@ from loopwright.stages.names import slug_of
 from loopwright.stages.stores import loops_of, workflows_of
 from loopwright.verbs.loop.look import resolve
 from loopwright.verbs.loop.turn import only_open_mailbox
-from loopwright.verbs.reflect import Report
+from loopwright.verbs.reflect import ReportInput
 from loopwright.verbs.workflow.build import settle
 from loopwright.workflow.model import Building
 
@@ -32,21 +32,21 @@ AGENT = "agent"
 MOST_SAID = 4000
 
 
-class Work(msgspec.Struct, frozen=True):
+class WorkReference(msgspec.Struct, frozen=True):
     """Which work is meant: a loop, or the workflow that it builds; neither is the one that is under way."""
 
     slug: str | None = None
     loop: str | None = None
 
 
-def note_progress(context: Context, work: Work, text: str, *, by: str = AGENT) -> Loop:
+def note_progress(context: Context, work: WorkReference, text: str, *, by: str = AGENT) -> Loop:
     """A sentence for people, in the loop's history."""
     said = _said(context, "progress", text)
     with loops_of(context).changing(_loop_of(context, work)) as opened:
         return opened.apply(c.NoteProgress(text=said, by=by), AGENT).loop
 
 
-def request_decision(context: Context, work: Work, question: str, options: tuple[str, ...]) -> Decision:
+def request_decision(context: Context, work: WorkReference, question: str, options: tuple[str, ...]) -> Decision:
     """Ask a person; the loop is held until one answers. What was asked before is not asked twice."""
     wanted = DecisionRequest(
         question=_said(context, "a question", question),
@@ -68,7 +68,7 @@ def request_decision(context: Context, work: Work, question: str, options: tuple
     return decision
 
 
-def leave_self_report(context: Context, report: Report) -> Path:
+def leave_self_report(context: Context, report: ReportInput) -> Path:
     """Where it is looked for at the end of the turn, and merged into that turn's reflection.
 
     The hook looks; or a worker, where one waits for work that is done by hand.
@@ -93,7 +93,7 @@ def _said(context: Context, what: str, text: str) -> str:
     return context.tools().redactor.clean(words).text
 
 
-def _loop_of(context: Context, work: Work) -> str:
+def _loop_of(context: Context, work: WorkReference) -> str:
     if work.loop is not None:
         return _known(context, resolve(context, work.loop))
     if work.slug is not None:

@@ -17,7 +17,7 @@ from loopwright.redaction.detector import ENGINE
 from loopwright.runner.latch import read_latch
 from loopwright.sandbox import place
 from loopwright.sandbox.confine import choose
-from loopwright.sandbox.model import View
+from loopwright.sandbox.model import SandboxView
 from loopwright.stages.context import Context
 from loopwright.stages.recover import recover
 from loopwright.stages.upkeep.agents import check_agents
@@ -87,7 +87,7 @@ def _isolation(context: Context, shell: str) -> Iterator[Symptom]:
         yield Symptom("isolation", "problem", problem.message, problem.hint)
         return
     try:
-        view = View(owned.place, context.project, context.sandbox_root())
+        view = SandboxView(owned.place, context.project, context.sandbox_root())
         for level in ("auto", "strict"):
             try:
                 _, found = choose(level, context.isolations, view, shell, environment)

@@ -22,7 +22,7 @@ from loopwright.stages.context import Context
 from loopwright.verbs.reflect import shelf
 
 
-class Judged(msgspec.Struct, frozen=True):
+class CorpusLine(msgspec.Struct, frozen=True):
     """One line of the corpus."""
 
     confidence: float
@@ -33,7 +33,7 @@ class Judged(msgspec.Struct, frozen=True):
     surface: str
 
 
-def judged(context: Context) -> Iterator[Judged]:
+def judged(context: Context) -> Iterator[CorpusLine]:
     """Every claim that was judged, the oldest first."""
     captures = [one for one in shelf(context).stored if one.point is not None]
     verdicts = dict(_verdicts(context)) if captures else {}
@@ -41,7 +41,7 @@ def judged(context: Context) -> Iterator[Judged]:
         record = one.reflection
         right = _verdict(one, verdicts)
         if one.point is not None and record.confidence is not None and right is not None:
-            yield Judged(
+            yield CorpusLine(
                 record.confidence, right, one.point, record.task_ref, record.session_id, _surface(one, captures)
             )
 

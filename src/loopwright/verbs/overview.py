@@ -9,10 +9,10 @@ import msgspec
 from msgspec.structs import replace
 
 from loopwright.loop.listing import STATUSES, Summary, way_on
-from loopwright.workflow.listing import STAGES, Listed
+from loopwright.workflow.listing import STAGES, WorkflowLine
 
 
-def with_what_runs(workflows: list[Listed], loops: list[Summary]) -> list[Listed]:
+def with_what_runs(workflows: list[WorkflowLine], loops: list[Summary]) -> list[WorkflowLine]:
     """The same, where somebody drives a build: it can't be started again, but watched, or resumed where it waits."""
     driven = {
         one.line.loopwright.workflow: way_on(one) or f"loopwright loop watch {one.line.loop_id}"
@@ -27,7 +27,7 @@ def with_what_runs(workflows: list[Listed], loops: list[Summary]) -> list[Listed
     ]
 
 
-def overview(workflows: list[Listed], loops: list[Summary]) -> dict[str, Any]:
+def overview(workflows: list[WorkflowLine], loops: list[Summary]) -> dict[str, Any]:
     """How everything stands, for programs."""
     workflows = with_what_runs(workflows, loops)
     stages = Counter(one.current_stage for one in workflows)
@@ -57,7 +57,7 @@ class WaitingLoop(msgspec.Struct, frozen=True):
 class Waiting(msgspec.Struct, frozen=True):
     """Everything that is not over, and what moves it on."""
 
-    workflows: list[Listed]
+    workflows: list[WorkflowLine]
     loops: list[WaitingLoop]
 
     def document(self) -> dict[str, Any]:
@@ -66,7 +66,7 @@ class Waiting(msgspec.Struct, frozen=True):
         return builtins
 
 
-def what_waits(listed: list[Listed], of_loops: list[Summary]) -> Waiting:
+def what_waits(listed: list[WorkflowLine], of_loops: list[Summary]) -> Waiting:
     """A loop that builds is moved on by its workflow's command: one thing that waits is said once."""
     workflows = [one for one in with_what_runs(listed, of_loops) if one.archive_status != "archived"]
     building = {one.slug for one in workflows if one.current_stage == "build"}

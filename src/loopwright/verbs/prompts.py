@@ -13,9 +13,9 @@ from typing import Literal
 
 import msgspec
 
-from loopwright.agents.prompts.book import Book, Text
+from loopwright.agents.prompts.book import Book, PromptText
 from loopwright.agents.prompts.names import SHAPES, PromptLanguage, Shape
-from loopwright.agents.prompts.own import Place, Unusable, find_own, in_force, told
+from loopwright.agents.prompts.own import PromptFolder, UnusablePrompt, find_own, in_force, told
 from loopwright.errors import PromptInvalid, WrongUsage
 from loopwright.kernel.files import create_exclusively, shown
 from loopwright.stages.context import Context
@@ -26,12 +26,12 @@ from loopwright.workspace.settings_model import Values
 REMEDY = "correct or remove it; `loopwright prompts show NAME --ours` prints ours"
 
 
-class Listed(msgspec.Struct, frozen=True):
+class PromptList(msgspec.Struct, frozen=True):
     """Every text in force in one language, and the files that can't be used."""
 
     language: PromptLanguage
-    texts: tuple[Text, ...]
-    unusable: tuple[Unusable, ...]
+    texts: tuple[PromptText, ...]
+    unusable: tuple[UnusablePrompt, ...]
 
 
 def open_book(layout: Layout, values: Values) -> Book:
@@ -50,15 +50,15 @@ def chosen_language(values: Values) -> PromptLanguage:
     return "zh" if values.workspace.document_language == "zh" else "en"
 
 
-def list_prompts(context: Context, language: PromptLanguage | None) -> Listed:
+def list_prompts(context: Context, language: PromptLanguage | None) -> PromptList:
     """All texts as they are in force; what is unusable is listed, and ours stands where it is."""
     own, unusable = find_own(_places(context.layout))
     spoken = language or chosen_language(context.settings.values)
     book = Book(spoken, in_force(own, spoken))
-    return Listed(spoken, tuple(book.text(name) for name in SHAPES), unusable)
+    return PromptList(spoken, tuple(book.text(name) for name in SHAPES), unusable)
 
 
-def show_prompt(context: Context, name: str, language: PromptLanguage | None, *, ours: bool) -> Text:
+def show_prompt(context: Context, name: str, language: PromptLanguage | None, *, ours: bool) -> PromptText:
     """One text as it is in force, or ours."""
     _shape_of(name)
     spoken = language or chosen_language(context.settings.values)
@@ -87,13 +87,13 @@ def copy_prompt(
     return path
 
 
-def own_prompts(context: Context) -> tuple[list[str], tuple[Unusable, ...]]:
+def own_prompts(context: Context) -> tuple[list[str], tuple[UnusablePrompt, ...]]:
     """For `doctor`: whose texts stand in the place of ours, and what can't be used."""
     own, unusable = find_own(_places(context.layout))
     return [f"{one.name} ({one.origin}{', ' + one.language if one.language else ''})" for one in own], unusable
 
 
-def _invalid(unusable: Sequence[Unusable]) -> PromptInvalid:
+def _invalid(unusable: Sequence[UnusablePrompt]) -> PromptInvalid:
     return PromptInvalid(f"not usable as a prompt: {told(unusable)}", hint=REMEDY)
 
 
@@ -105,5 +105,5 @@ def _shape_of(name: str) -> Shape:
     raise WrongUsage(f"there is no prompt '{shown(name)}'{meant}", hint="`loopwright prompts list` shows all")
 
 
-def _places(layout: Layout) -> tuple[Place, ...]:
-    return Place(layout.prompts, "workspace"), Place(user_prompts(), "user")
+def _places(layout: Layout) -> tuple[PromptFolder, ...]:
+    return PromptFolder(layout.prompts, "workspace"), PromptFolder(user_prompts(), "user")

@@ -17,7 +17,7 @@ from loopwright.kernel.files import shown
 from loopwright.reflection.capture.lock import SessionLock
 from loopwright.reflection.capture.take import Occasion, Taking
 from loopwright.reflection.model import MostLikelyWrong, Point
-from loopwright.reflection.store import Shelf, Stored, read_one, read_shelf
+from loopwright.reflection.store import Stored, StoredReflections, read_one, read_shelf
 from loopwright.stages.context import Context
 from loopwright.stages.reflecting import capture_mode, folder_of
 
@@ -29,7 +29,7 @@ _COLUMNS = (
 )  # fmt: skip
 
 
-class Report(msgspec.Struct, frozen=True):
+class ReportInput(msgspec.Struct, frozen=True):
     """What the doer says of its own work, as `reflection-input.json` would say it."""
 
     confidence: float | None = None
@@ -37,21 +37,21 @@ class Report(msgspec.Struct, frozen=True):
     known_not_in_diff: str | None = None
 
 
-class ByHand(msgspec.Struct, frozen=True):
+class ReflectionRequest(msgspec.Struct, frozen=True):
     """What a person wants recorded beyond what git says."""
 
     session: str = "manual"
     point: Point | None = None
-    report: Report | bytes | None = None
+    report: ReportInput | bytes | None = None
     task_ref: str | None = None
     agent: str | None = None
 
 
-def reflect(context: Context, wanted: ByHand) -> Stored:
+def reflect(context: Context, wanted: ReflectionRequest) -> Stored:
     """Take one reflection and return it as it was written."""
     said = {"REFLECTION_TASK_REF": wanted.task_ref, "REFLECTION_AGENT": wanted.agent}
     environment = {**context.environment, **{name: value for name, value in said.items() if value is not None}}
-    report = codec.to_json(wanted.report) if isinstance(wanted.report, Report) else wanted.report
+    report = codec.to_json(wanted.report) if isinstance(wanted.report, ReportInput) else wanted.report
     occasion = Occasion(
         cwd=str(context.project),
         session=wanted.session,
@@ -78,7 +78,7 @@ def reflect(context: Context, wanted: ByHand) -> Stored:
         ) from problem
 
 
-def shelf(context: Context) -> Shelf:
+def shelf(context: Context) -> StoredReflections:
     """Every reflection of the workspace."""
     return read_shelf(folder_of(context))
 

@@ -8,14 +8,14 @@ import msgspec
 
 from loopwright.errors import EvidenceMismatch, UnknownRun
 from loopwright.evidence.model import Evidence
-from loopwright.evidence.store import BASE_PATCH, PLAN, Origin
+from loopwright.evidence.store import BASE_PATCH, PLAN, RunOrigin
 from loopwright.kernel.digest import sha256
 from loopwright.kernel.process import Cancellation
 from loopwright.runner.events import Emitter, Listener
 from loopwright.runner.model import Failure
-from loopwright.runner.order import Order
+from loopwright.runner.request import RunRequest
 from loopwright.runner.run_plan import SETUP_STEP, announce_end, run_plan
-from loopwright.sandbox.model import Mode, RecordedRequest, Request
+from loopwright.sandbox.model import FreshRequest, Mode, RecordedRequest
 from loopwright.stages.context import Context
 from loopwright.stages.recover import recover
 
@@ -37,14 +37,21 @@ def rerun(context: Context, run: str, listener: Listener, cancellation: Cancella
     run_id = store.resolve(run)
     first, _ = store.load(run_id)
     plan = _recorded_plan(store.folder(run_id), first)
-    room = context.room_for(_recorded_sandbox(context.sandbox_request(), store.folder(run_id), first))
+    sandbox_options = context.sandbox_options_for(
+        _recorded_sandbox(context.sandbox_request(), store.folder(run_id), first)
+    )
     if first.isolation is not None:
-        room = msgspec.structs.replace(room, isolation=first.isolation.requested)
-    order = Order(
-        f"the plan of {run_id}", plan, room, context.step_environment(), origin=Origin(run_id), run_id=f"{run_id}-rerun"
+        sandbox_options = msgspec.structs.replace(sandbox_options, isolation=first.isolation.requested)
+    request = RunRequest(
+        f"the plan of {run_id}",
+        plan,
+        sandbox_options,
+        context.step_environment(),
+        origin=RunOrigin(run_id),
+        run_id=f"{run_id}-rerun",
     )
     emitter = Emitter(listener)
-    finished = run_plan(order, context.tools(), emitter, cancellation)
+    finished = run_plan(request, context.tools(), emitter, cancellation)
     announce_end(finished, finished.failure, emitter)
     return RerunReport(
         first, finished.evidence, finished.folder, tuple(differences(first, finished.evidence)), finished.failure
@@ -93,7 +100,7 @@ def _recorded_plan(folder: Path, first: Evidence) -> bytes:
     return data
 
 
-def _recorded_sandbox(request: Request, folder: Path, first: Evidence) -> RecordedRequest:
+def _recorded_sandbox(request: FreshRequest, folder: Path, first: Evidence) -> RecordedRequest:
     if first.base is None or first.sandbox is None:
         raise UnknownRun(
             f"the run {first.run_id} never had a sandbox",

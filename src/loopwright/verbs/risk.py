@@ -19,7 +19,7 @@ from loopwright.stages.reflecting import rules_of
 from loopwright.workspace.layout import Layout
 
 
-class Wanted(msgspec.Struct, frozen=True):
+class RiskRequest(msgspec.Struct, frozen=True):
     """Which change: of the folder's repository since a revision, or of its index alone, or a list of paths."""
 
     folder: Path
@@ -38,7 +38,7 @@ class RiskReport(msgspec.Struct, frozen=True):
     notes: tuple[str, ...]
 
 
-def risk(context: Context, wanted: Wanted) -> RiskReport:
+def risk(context: Context, wanted: RiskRequest) -> RiskReport:
     """Read the change and judge it by the workspace's rules."""
     rules = rules_of(context)
     if wanted.listed is not None:
@@ -58,7 +58,7 @@ def risk(context: Context, wanted: Wanted) -> RiskReport:
     return RiskReport(verdict, change, compared, against, read.notes)
 
 
-def _read(context: Context, wanted: Wanted) -> tuple[Read, str, str | None]:
+def _read(context: Context, wanted: RiskRequest) -> tuple[Read, str, str | None]:
     repository = _repository(wanted.folder)
     head = repository.head.commit if repository.head else None
     against, described = _against(repository, head, wanted.base)

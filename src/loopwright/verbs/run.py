@@ -19,15 +19,15 @@ from loopwright.runner.events import Emitter, GaveUp, Listener
 from loopwright.runner.latch import clear_latch, read_latch
 from loopwright.runner.latest import envelope_of, write_blocker, write_result
 from loopwright.runner.model import Failure
-from loopwright.runner.order import Order
+from loopwright.runner.request import RunRequest
 from loopwright.runner.run_plan import Finished, announce_end, run_plan
 from loopwright.stages.context import Context
 from loopwright.stages.recover import latch, latches, recover
-from loopwright.stages.replan import Failed, Replanner, can_be_replanned
+from loopwright.stages.replan import FailedAttempt, Replanner, can_be_replanned
 from loopwright.workspace.layout import record_choice
 
 
-class RunRequest(msgspec.Struct, frozen=True):
+class RunOptions(msgspec.Struct, frozen=True):
     """What the caller wants beyond the settings."""
 
     plan: Path | None = None
@@ -43,7 +43,7 @@ class RunReport(msgspec.Struct, frozen=True):
     attempts: tuple[str, ...]
 
 
-def run(context: Context, request: RunRequest, listener: Listener, cancellation: Cancellation) -> RunReport:
+def run(context: Context, request: RunOptions, listener: Listener, cancellation: Cancellation) -> RunReport:
     """Recover, run, settle; with an agent, replan and run again until it is green or the tries are used."""
     record_choice(context.layout)
     recover(context)
@@ -73,7 +73,7 @@ def _reflect(
     for number in range(1, tries + 1):
         if last.failure is None or not can_be_replanned(last.failure):
             break
-        failed = Failed(last, last.failure, plan, number, tries)
+        failed = FailedAttempt(last, last.failure, plan, number, tries)
         try:
             answer = replanner.plan_for(failed)
         except LoopwrightError:
@@ -113,8 +113,10 @@ def _once(
     except LoopwrightError as problem:
         plan = problem
     paid = tuple(replanning[told:])
-    order = Order(_name(context, path), plan, context.room(), context.step_environment(), replanning=paid)
-    finished = run_plan(order, context.tools(), emitter, cancellation)
+    request = RunRequest(
+        _name(context, path), plan, context.sandbox_options(), context.step_environment(), replanning=paid
+    )
+    finished = run_plan(request, context.tools(), emitter, cancellation)
     settle(context, path, finished, finished.failure, replanning)
     announce_end(finished, finished.failure, emitter)
     return finished

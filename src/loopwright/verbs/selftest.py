@@ -20,7 +20,7 @@ from loopwright.runner.events import ignore
 from loopwright.runner.latch import clear_latch, read_latch
 from loopwright.stages.context import Context
 from loopwright.verbs.rerun import rerun
-from loopwright.verbs.run import RunReport, RunRequest, run
+from loopwright.verbs.run import RunOptions, RunReport, run
 from loopwright.workspace.layout import Flavour, Layout
 from loopwright.workspace.settings import Settings
 from loopwright.workspace.settings_model import SandboxSettings, Values
@@ -170,7 +170,7 @@ class _Trial:
         )
         cancellation = Cancellation()
         try:
-            return run(context, RunRequest(plan=path), ignore, cancellation)
+            return run(context, RunOptions(plan=path), ignore, cancellation)
         except LoopwrightError as problem:
             return problem
         finally:

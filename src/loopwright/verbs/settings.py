@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from loopwright.stages.context import Context
-from loopwright.workspace.settings import Shown
+from loopwright.workspace.settings import ShownSetting
 
 
-def settings(context: Context) -> list[Shown]:
+def settings(context: Context) -> list[ShownSetting]:
     """All of them, in the order of the reference."""
     return list(context.settings.listed())

@@ -13,14 +13,14 @@ from loopwright.plan.parse import read_plan_file
 from loopwright.runner.events import Listener
 from loopwright.runner.latch import read_latch
 from loopwright.stages.context import Context
-from loopwright.verbs.run import RunReport, RunRequest, run
+from loopwright.verbs.run import RunOptions, RunReport, run
 
 _LOOK_EVERY_S = 0.3
 
 
 def watch(
     context: Context,
-    request: RunRequest,
+    request: RunOptions,
     listening: Callable[[], AbstractContextManager[Listener]],
     cancellation: Cancellation,
 ) -> Iterator[RunReport]:

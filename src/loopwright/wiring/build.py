@@ -16,7 +16,7 @@ from loopwright.sandbox.unconfined import Unconfined
 from loopwright.stages.context import Context
 from loopwright.verbs.prompts import open_book
 from loopwright.wiring.agents import known_agents, open_agent
-from loopwright.wiring.place import find_place
+from loopwright.wiring.found import find_place
 from loopwright.workspace.settings import Flags
 
 ISOLATIONS: tuple[Isolation, ...] = (Bubblewrap(), Landlock(), Unconfined())

@@ -13,7 +13,7 @@ from functools import cache, lru_cache
 
 from loopwright.wording.language import Language
 from loopwright.wording.mo_file import read_mo
-from loopwright.wording.templates import Template, is_template, words_of
+from loopwright.wording.templates import MessageTemplate, is_template, words_of
 
 LOCALE = os.path.join(os.path.dirname(os.path.dirname(__file__)), "locale")
 _COMPILED = "LC_MESSAGES/loopwright.mo"
@@ -36,10 +36,10 @@ class Catalogue:
         sentences = {text: said for text, said in table.items() if not text.startswith(BY_TEMPLATE)}
         # A piece that begins or ends amid a sentence is found with the rest of the sentence beside it.
         self._known = {**sentences, **_with_the_rest(sentences)}
-        templates = [Template(text) for text in self._known if is_template(text)]
+        templates = [MessageTemplate(text) for text in self._known if is_template(text)]
         # The longer a template, the more it says about the text that fits: it goes first.
         templates.sort(key=lambda one: (-one.letters, -one.length))
-        self._distinct: dict[str, list[tuple[int, Template]]] = {}
+        self._distinct: dict[str, list[tuple[int, MessageTemplate]]] = {}
         for number, one in enumerate(templates):
             if one.is_distinct:
                 self._distinct.setdefault(one.key, []).append((number, one))
@@ -115,7 +115,7 @@ class Catalogue:
 def _with_the_rest(table: Mapping[str, str]) -> dict[str, str]:
     found = {}
     for text, said in table.items():
-        if text[0] in _AMID and Template(text).is_distinct:
+        if text[0] in _AMID and MessageTemplate(text).is_distinct:
             found[f"{{head}}{text}"] = f"{{head}}{said}"
         elif text[-1] in " \n":
             found[f"{text}{{rest}}"] = f"{said}{{rest}}"

@@ -36,7 +36,7 @@ def words_of(text: str) -> frozenset[str]:
     return frozenset(_WORD.findall(text))
 
 
-class Template:
+class MessageTemplate:
     """`{count} questions are open: {items}`."""
 
     def __init__(self, text: str) -> None:

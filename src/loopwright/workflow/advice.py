@@ -8,16 +8,7 @@ import msgspec
 
 from loopwright.workflow.blockers import Blocker
 from loopwright.workflow.facts import Facts
-from loopwright.workflow.model import (
-    Approved,
-    Archived,
-    Done,
-    NotRequested,
-    Stage,
-    Transition,
-    Used,
-    Workflow,
-)
+from loopwright.workflow.model import Approved, Archived, Done, NotRequested, Stage, Transition, UsedApproval, Workflow
 from loopwright.workflow.standing import Standing, status_of, void_parts
 
 _COMMANDS = {
@@ -34,7 +25,7 @@ _FORWARD = {
 }
 
 
-class Link(msgspec.Struct, frozen=True):
+class EvidenceClaim(msgspec.Struct, frozen=True):
     """One claim, what it rests on, and what follows from it."""
 
     claim: str
@@ -95,7 +86,7 @@ def authorizations(workflow: Workflow, standing: Standing) -> dict[str, Any]:
     for name, usual in named.items():
         approval = workflow.approval(usual.key)
         transition = usual if isinstance(approval, NotRequested) else approval.transition
-        holds = isinstance(approval, Approved | Used) and not void_parts(approval, standing)
+        holds = isinstance(approval, Approved | UsedApproval) and not void_parts(approval, standing)
         found[name] = {
             "authorized": holds,
             "approval_status": status_of(approval, standing),
@@ -104,21 +95,25 @@ def authorizations(workflow: Workflow, standing: Standing) -> dict[str, Any]:
     return found
 
 
-def evidence_chain(workflow: Workflow, facts: Facts, standing: Standing) -> tuple[Link, ...]:
+def evidence_chain(workflow: Workflow, facts: Facts, standing: Standing) -> tuple[EvidenceClaim, ...]:
     """What is claimed, on what basis: each link is something that the tool read or ran itself."""
-    links = [Link("the spec is clear enough", facts.spec_sentence, _follows(not standing.readiness.plan, "plan"))]
+    links = [
+        EvidenceClaim("the spec is clear enough", facts.spec_sentence, _follows(not standing.readiness.plan, "plan"))
+    ]
     if workflow.stage is not Stage.CLARIFY:
         passed = sum(control.passed for control in workflow.controls.values())
         said = f"{len(workflow.controls)} checks were run on the base; {passed} pass there already"
-        links.append(Link("the plan can be built and judged", said, _follows(not standing.readiness.build, "build")))
+        links.append(
+            EvidenceClaim("the plan can be built and judged", said, _follows(not standing.readiness.build, "build"))
+        )
     verified = workflow.verification
     if verified is not None:
         passed = sum(run.passed for run in verified.checks.values())
         said = f"{passed} of {len(verified.checks)} checks passed on tree {verified.tree[:12]}"
-        links.append(Link("it is built", said, _follows(not standing.readiness.review, "review")))
+        links.append(EvidenceClaim("it is built", said, _follows(not standing.readiness.review, "review")))
     if workflow.review is not None:
         said = f"{workflow.review.reviewer}: {workflow.review.verdict} on tree {workflow.review.tree[:12]}"
-        links.append(Link("it was reviewed", said, _follows(not standing.readiness.done, "done")))
+        links.append(EvidenceClaim("it was reviewed", said, _follows(not standing.readiness.done, "done")))
     return tuple(links)
 
 

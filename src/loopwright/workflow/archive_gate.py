@@ -11,7 +11,7 @@ from loopwright.workflow.blockers import Blocker, blocker
 from loopwright.workflow.build_gate import scope_of
 from loopwright.workflow.documents.spec import Spec
 from loopwright.workflow.facts import DELTA_PART, Facts
-from loopwright.workflow.model import Archived, Done, Key, Used, Workflow
+from loopwright.workflow.model import Archived, Done, Key, UsedApproval, Workflow
 from loopwright.workflow.package import delta_of
 from loopwright.workflow.plan_gate import change_blockers, lacking, spec_conflicts
 from loopwright.workflow.slices import Slices
@@ -60,7 +60,7 @@ def _from_here(workflow: Workflow, facts: Facts, one: Blocker) -> Blocker:
 def _unapproved(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
     """What goes into the specs is what somebody consented to, to the letter."""
     approval = workflow.approval(Key.BUILD)
-    if not isinstance(approval, Used):
+    if not isinstance(approval, UsedApproval):
         return
     accepted = workflow.fitted or {
         name: digest for name, digest in approval.subject.parts.items() if name.startswith(DELTA_PART)

@@ -5,20 +5,20 @@ from __future__ import annotations
 import msgspec
 
 from loopwright.agents.failover import Takeover
-from loopwright.workflow.amounts import Amounts, Limits
+from loopwright.workflow.amounts import Amounts, SpendingLimits
 from loopwright.workflow.model import (
-    Base,
     Control,
     Cost,
     Delivery,
     OpenTurn,
-    Origin,
     PlanRound,
     Profile,
     Review,
     Round,
     Signature,
+    SpecBase,
     Stage,
+    TakeoverOrigin,
     Transition,
     Verification,
     Write,
@@ -37,7 +37,7 @@ class Begin(_Command, frozen=True, kw_only=True):
     slug: str
     idea: str
     profile: Profile
-    origin: Origin | None = None
+    origin: TakeoverOrigin | None = None
     change: str = ""
     documents: dict[str, str] = {}
 
@@ -123,7 +123,7 @@ class RecordControls(_Command, frozen=True, kw_only=True):
 class NoteSpecs(_Command, frozen=True, kw_only=True):
     """What the living specs say, on which the change is planned."""
 
-    base: Base
+    base: SpecBase
 
 
 class Sign(_Command, frozen=True, kw_only=True):
@@ -195,7 +195,7 @@ class BeginFlight(_Command, frozen=True, kw_only=True):
     """The autopilot takes off, or goes on."""
 
     by: str
-    limits: Limits
+    limits: SpendingLimits
     before: Amounts
 
 
@@ -215,7 +215,7 @@ class EndFlight(_Command, frozen=True, kw_only=True):
 class FitDelta(_Command, frozen=True, kw_only=True):
     """A person stands for the delta on the specs as they are now."""
 
-    base: Base
+    base: SpecBase
     by: str
     why: str
 

@@ -21,7 +21,7 @@ class FileMove(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     was_mode: int = 0o644
 
 
-class Plan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class DeliveryPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """All of them; `undoing` turns it around."""
 
     schema_version: int = 1
@@ -44,7 +44,7 @@ def state_of(move: FileMove, digest: str, *, undoing: bool) -> State:
     return "as it was" if digest == start else "changed by somebody"
 
 
-def in_the_way(plan: Plan, digest_of: Callable[[str], str]) -> tuple[str, ...]:
+def in_the_way(plan: DeliveryPlan, digest_of: Callable[[str], str]) -> tuple[str, ...]:
     """Files that somebody else changed since."""
     states: Mapping[str, State] = {
         move.path: state_of(move, digest_of(move.path), undoing=plan.undoing) for move in plan.moves

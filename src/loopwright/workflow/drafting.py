@@ -10,7 +10,7 @@ import msgspec
 
 from loopwright.wording.catalogue import ENGLISH, Catalogue
 from loopwright.workflow.delta.domains import domain_problem
-from loopwright.workflow.delta.model import Unreadable
+from loopwright.workflow.delta.model import UnreadableDelta
 from loopwright.workflow.delta.read import read_delta
 from loopwright.workflow.documents.page import NotAPage, Page, new_page, read_page
 from loopwright.workflow.documents.spec import entries
@@ -45,7 +45,7 @@ def wrong_with(reply: PlanReply, domains: tuple[str, ...]) -> str | None:
             found.append(f"the domain '{domain[:40]}': {wrong}")
             continue
         delta = read_delta(text.encode(), domain)
-        if isinstance(delta, Unreadable):
+        if isinstance(delta, UnreadableDelta):
             found += [f"the delta of {domain}, line {one.line}: {one.message}" for one in delta.problems[:5]]
     return "; ".join(found) or None
 

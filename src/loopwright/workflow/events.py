@@ -5,22 +5,22 @@ from __future__ import annotations
 import msgspec
 
 from loopwright.agents.failover import Takeover
-from loopwright.workflow.amounts import Amounts, Limits
+from loopwright.workflow.amounts import Amounts, SpendingLimits
 from loopwright.workflow.model import (
-    Base,
     Control,
     Cost,
     Decision,
     Delivery,
     OpenTurn,
-    Origin,
     PlanRound,
     Profile,
     Review,
     Round,
     Signature,
+    SpecBase,
     Stage,
     Subject,
+    TakeoverOrigin,
     Transition,
     Verification,
     Write,
@@ -37,7 +37,7 @@ class WorkflowBegun(_Event, frozen=True, kw_only=True, tag="workflow.begun", omi
     slug: str
     idea: str
     profile: Profile
-    origin: Origin | None = None
+    origin: TakeoverOrigin | None = None
     change: str = ""
 
 
@@ -121,7 +121,7 @@ class ChecksControlled(_Event, frozen=True, kw_only=True, tag="plan.controlled")
 class SpecsNoted(_Event, frozen=True, kw_only=True, tag="plan.base"):
     """The change is planned on living specs that say this."""
 
-    base: Base
+    base: SpecBase
 
 
 class Signed(_Event, frozen=True, kw_only=True, tag="signed"):
@@ -193,7 +193,7 @@ class FlightBegun(_Event, frozen=True, kw_only=True, tag="autopilot.begun"):
     """A person put the autopilot in force, with what it may cost; `before` is what the change has cost already."""
 
     by: str
-    limits: Limits
+    limits: SpendingLimits
     before: Amounts
 
 
@@ -213,7 +213,7 @@ class FlightEnded(_Event, frozen=True, kw_only=True, tag="autopilot.ended"):
 class DeltaFitted(_Event, frozen=True, kw_only=True, tag="archive.fitted"):
     """A person read the specs as they are now, and stands for the delta on them."""
 
-    base: Base
+    base: SpecBase
     by: str
     why: str
 

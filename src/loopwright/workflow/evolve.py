@@ -24,7 +24,7 @@ from loopwright.workflow.model import (
     Reviewing,
     Stage,
     Transition,
-    Used,
+    UsedApproval,
     Workflow,
 )
 
@@ -143,7 +143,7 @@ def _asked(workflow: Workflow, event: e.TurnBegun | e.CostCounted | e.AgentChang
 def _taken_back(workflow: Workflow) -> Workflow:
     """As it was before the last consent: what was built is there and judged, and somebody has to decide anew."""
     review = workflow.approval(Key.REVIEW)
-    evidence = review.subject.hash if isinstance(review, Used) else ""
+    evidence = review.subject.hash if isinstance(review, UsedApproval) else ""
     return _forget(replace(workflow, at=Reviewing(evidence=evidence), confirmed=Transition.BUILD_REVIEW), Key.COMPLETE)
 
 
@@ -183,7 +183,7 @@ def is_given_again(workflow: Workflow, transition: Transition) -> bool:
     """
     before = workflow.approval(transition.key)
     later = (Stage.BUILD,) if transition is Transition.CLARIFY_PLAN else ()
-    is_same = isinstance(before, Used) and before.transition is transition
+    is_same = isinstance(before, UsedApproval) and before.transition is transition
     # What is handed over is handed over: nothing goes on there.
     return is_same and workflow.stage in (transition.target, *later) and workflow.stage is not Stage.DONE
 
@@ -191,9 +191,9 @@ def is_given_again(workflow: Workflow, transition: Transition) -> bool:
 def _given(workflow: Workflow, event: e.ApprovalGiven, at: str) -> Workflow:
     transition = event.transition
     before = workflow.approval(transition.key)
-    if isinstance(before, Used) and is_given_again(workflow, transition):
+    if isinstance(before, UsedApproval) and is_given_again(workflow, transition):
         # Given again for what changed under the work: the stage goes on with it.
-        approval: Approval = Used(
+        approval: Approval = UsedApproval(
             transition=transition, subject=event.subject, by=event.by, at=at, used_at=before.used_at
         )
     else:
@@ -207,7 +207,7 @@ def _entered(workflow: Workflow, event: e.StageEntered, at: str) -> Workflow:
     approval = workflow.approval(transition.key)
     used = workflow
     if isinstance(approval, Approved):
-        kept = Used(
+        kept = UsedApproval(
             transition=approval.transition, subject=approval.subject, by=approval.by, at=approval.at, used_at=at
         )
         used = _with(workflow, transition.key, kept)

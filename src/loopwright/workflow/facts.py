@@ -9,7 +9,7 @@ import msgspec
 
 from loopwright.kernel.digest import sha256
 from loopwright.workflow.delta.model import Conflict
-from loopwright.workflow.documents.page import Problem
+from loopwright.workflow.documents.page import PageProblem
 from loopwright.workflow.documents.record import Record
 from loopwright.workflow.documents.spec import Spec
 from loopwright.workflow.ledger import Ledger
@@ -26,7 +26,7 @@ class Missing(msgspec.Struct, frozen=True):
 class Damaged(msgspec.Struct, frozen=True):
     """There is one, and it can't be read; each problem has its line."""
 
-    problems: tuple[Problem, ...]
+    problems: tuple[PageProblem, ...]
 
     def sentence(self) -> str:
         """The problems in a line."""
@@ -52,7 +52,7 @@ class DeltaFact(msgspec.Struct, frozen=True):
     """What a change says about one domain: the requirements that it touches, or what is wrong with it."""
 
     requirements: tuple[str, ...] = ()
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[PageProblem, ...] = ()
 
 
 class Facts(msgspec.Struct, frozen=True, kw_only=True):

@@ -13,7 +13,7 @@ from loopwright.kernel.digest import digest_of, sha256, sha256_of_file
 from loopwright.kernel.files import read_plainly
 from loopwright.workflow.delta.grammar import digest as requirement_digest
 from loopwright.workflow.delta.model import Delta
-from loopwright.workflow.documents.page import MOST_BYTES, NotAPage, Page, Problem, read_page
+from loopwright.workflow.documents.page import MOST_BYTES, NotAPage, Page, PageProblem, read_page
 from loopwright.workflow.documents.record import NAME as RECORD
 from loopwright.workflow.documents.record import read_record
 from loopwright.workflow.documents.spec import is_placeholder, read_spec
@@ -100,7 +100,7 @@ def _document_in(paths: WorkflowPaths, name: str, read: Callable[[bytes], _T]) -
     except FileNotFoundError:
         return Missing()
     except OSError as problem:
-        return Damaged((Problem(1, problem.strerror or str(problem)),))
+        return Damaged((PageProblem(1, problem.strerror or str(problem)),))
     except (NotAPage, NotSlices) as problem:
         return Damaged(problem.problems)
 

@@ -19,7 +19,7 @@ STAGES = ("clarify", "plan", "build", "review", "done", "damaged")
 _MOST_BYTES = 64 << 20
 
 
-class Listed(msgspec.Struct, frozen=True):
+class WorkflowLine(msgspec.Struct, frozen=True):
     """A workflow in a line."""
 
     slug: str
@@ -32,12 +32,12 @@ class Listed(msgspec.Struct, frozen=True):
     recommended_next_action: str = ""
 
 
-def list_workflows(layout: Layout) -> list[Listed]:
+def list_workflows(layout: Layout) -> list[WorkflowLine]:
     """Every workflow, the newest change first."""
     return sorted(_listed(layout), key=lambda one: (one.updated_at, one.slug), reverse=True)
 
 
-def stale(layout: Layout, listed: list[Listed]) -> list[str]:
+def stale(layout: Layout, listed: list[WorkflowLine]) -> list[str]:
     """Those of these workflows whose documents, or the specs that they are about, are younger than their state."""
     specs = max((_newest(folder) for folder in _folders(layout.specs)), default=0)
     found = []
@@ -71,10 +71,10 @@ def _newest(folder: Path, but: Path | None = None) -> int:
     return newest
 
 
-def _listed(layout: Layout) -> Iterator[Listed]:
-    decoder = msgspec.json.Decoder(Listed)
+def _listed(layout: Layout) -> Iterator[WorkflowLine]:
+    decoder = msgspec.json.Decoder(WorkflowLine)
     for slug in layout.workflow_slugs():
-        damaged = Listed(slug, recommended_next_action=f"loopwright status {slug}")
+        damaged = WorkflowLine(slug, recommended_next_action=f"loopwright status {slug}")
         try:
             found = decoder.decode(read_plainly(layout.workflow(slug).state, most=_MOST_BYTES))
         except (OSError, ValueError):

@@ -9,12 +9,19 @@ from pathlib import Path
 from loopwright.kernel.files import read_plainly
 from loopwright.workflow.delta.domains import domain_problem
 from loopwright.workflow.delta.merge import base_of, conflicts_between, merged
-from loopwright.workflow.delta.model import Conflict, Conflicts, Delta, LivingSpec, Merged, Unreadable
-from loopwright.workflow.delta.model import Problem as DeltaProblem
+from loopwright.workflow.delta.model import (
+    Conflict,
+    Conflicts,
+    Delta,
+    DeltaProblem,
+    LivingSpec,
+    Merged,
+    UnreadableDelta,
+)
 from loopwright.workflow.delta.read import read_delta, read_living
-from loopwright.workflow.documents.page import MOST_BYTES, Problem
+from loopwright.workflow.documents.page import MOST_BYTES, PageProblem
 from loopwright.workflow.facts import DELTA_PART, Damaged
-from loopwright.workflow.model import Base
+from loopwright.workflow.model import SpecBase
 from loopwright.workspace.layout import Layout
 
 # Problems of a delta that is not wrong, only not written yet.
@@ -26,14 +33,14 @@ def domains_of(layout: Layout) -> list[str]:
     return [domain for domain, _ in _spec_files(layout.specs)]
 
 
-def living_of(layout: Layout, domain: str) -> LivingSpec | Unreadable | None:
+def living_of(layout: Layout, domain: str) -> LivingSpec | UnreadableDelta | None:
     """A domain's spec as it is now; None when there is none yet."""
     try:
         return read_living(read_plainly(layout.living_spec(domain), most=MOST_BYTES))
     except FileNotFoundError:
         return None
     except OSError as problem:
-        return Unreadable((DeltaProblem(1, "unreadable", problem.strerror or str(problem)),))
+        return UnreadableDelta((DeltaProblem(1, "unreadable", problem.strerror or str(problem)),))
 
 
 def deltas_in(change: Path) -> Iterator[tuple[str, Delta | Damaged]]:
@@ -46,14 +53,14 @@ def _delta(path: Path, domain: str) -> Delta | Damaged:
     try:
         data = read_plainly(path, most=MOST_BYTES)
     except OSError as problem:
-        return Damaged((Problem(1, problem.strerror or str(problem)),))
+        return Damaged((PageProblem(1, problem.strerror or str(problem)),))
     if (wrong := domain_problem(domain)) is not None:
-        return Damaged((Problem(1, wrong),))
+        return Damaged((PageProblem(1, wrong),))
     found = read_delta(data, domain)
-    if isinstance(found, Unreadable) and {one.code for one in found.problems} <= _SAYS_NOTHING:
+    if isinstance(found, UnreadableDelta) and {one.code for one in found.problems} <= _SAYS_NOTHING:
         return Delta(domain)
-    if isinstance(found, Unreadable):
-        return Damaged(tuple(Problem(one.line, one.message) for one in found.problems))
+    if isinstance(found, UnreadableDelta):
+        return Damaged(tuple(PageProblem(one.line, one.message) for one in found.problems))
     return found
 
 
@@ -62,10 +69,10 @@ def _delta_of(change: Path, domain: str) -> Delta | None:
     return found if isinstance(found, Delta) else None
 
 
-def merge_now(layout: Layout, delta: Delta, change_id: str, base: Base | None) -> Merged | Conflicts:
+def merge_now(layout: Layout, delta: Delta, change_id: str, base: SpecBase | None) -> Merged | Conflicts:
     """A delta in the spec as it is now, or why not."""
     living = living_of(layout, delta.domain)
-    if isinstance(living, Unreadable):
+    if isinstance(living, UnreadableDelta):
         first = living.problems[0]
         path = os.path.relpath(layout.living_spec(delta.domain), layout.root)
         said = f"{path} can't be read: line {first.line}: {first.message}"
@@ -75,7 +82,7 @@ def merge_now(layout: Layout, delta: Delta, change_id: str, base: Base | None) -
 
 
 def conflicts_now(
-    layout: Layout, deltas: Mapping[str, Delta | Damaged], change_id: str, base: Base | None
+    layout: Layout, deltas: Mapping[str, Delta | Damaged], change_id: str, base: SpecBase | None
 ) -> tuple[Conflict, ...]:
     """Why deltas can't be merged into the specs as they are now; empty ones have nothing to merge."""
     found = (merge_now(layout, one, change_id, base) for one in deltas.values() if isinstance(one, Delta) and says(one))
@@ -110,8 +117,8 @@ def digests_of(layout: Layout) -> dict[str, dict[str, str]]:
 
 
 def base_for(
-    said: Mapping[str, dict[str, str]], delta_parts: Mapping[str, str], domains: Iterable[str], before: Base | None
-) -> Base:
+    said: Mapping[str, dict[str, str]], delta_parts: Mapping[str, str], domains: Iterable[str], before: SpecBase | None
+) -> SpecBase:
     """The base of a change that is planned on specs that said this.
 
     A domain whose delta is as it was keeps its base: who did not write it anew did not read the spec anew either.
@@ -123,7 +130,7 @@ def base_for(
             found[domain] = kept
         else:
             found[domain] = dict(said.get(domain, {}))
-    return Base(domains=found, delta=dict(delta_parts))
+    return SpecBase(domains=found, delta=dict(delta_parts))
 
 
 def _about(domain: str, parts: Mapping[str, str]) -> dict[str, str]:

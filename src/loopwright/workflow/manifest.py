@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterable
 
 import msgspec
 
-from loopwright.workflow.documents.page import Problem
+from loopwright.workflow.documents.page import PageProblem
 
 SCHEMA_VERSION = 1
 MOST_ROWS = 80
 
 
-class Row(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class ManifestRow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One file; a lower priority number is read first."""
 
     stage: str
@@ -29,17 +29,17 @@ class Row(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 class BadManifest(ValueError):
     """Rows that are none, by line; or a file that must be there and is not."""
 
-    def __init__(self, problems: tuple[Problem, ...]) -> None:
+    def __init__(self, problems: tuple[PageProblem, ...]) -> None:
         super().__init__("; ".join(map(str, problems)))
         self.problems = problems
 
 
-def merged(rows: Iterable[Row], exists: Callable[[str], bool]) -> tuple[Row, ...]:
+def merged(rows: Iterable[ManifestRow], exists: Callable[[str], bool]) -> tuple[ManifestRow, ...]:
     """Without doubles, by priority, and no more than an agent can read.
 
     Of rows for the same file the lowest priority number counts, required wins, and reasons are united.
     """
-    found: dict[tuple[str, str, str], Row] = {}
+    found: dict[tuple[str, str, str], ManifestRow] = {}
     for row in rows:
         key = (row.stage, row.kind, row.path)
         known = found.get(key)
@@ -59,29 +59,29 @@ def merged(rows: Iterable[Row], exists: Callable[[str], bool]) -> tuple[Row, ...
     return tuple(sorted(ordered, key=lambda row: (row.priority, row.path)))
 
 
-def render(rows: Iterable[Row]) -> bytes:
+def render(rows: Iterable[ManifestRow]) -> bytes:
     """A line of JSON each."""
     order = ("schema_version", "stage", "kind", "path", "reason", "priority", "required", "exists")
     lines = [json.dumps({name: getattr(row, name) for name in order}, ensure_ascii=False) for row in rows]
     return ("\n".join(lines) + "\n").encode() if lines else b""
 
 
-def read_manifest(data: bytes, exists: Callable[[str], bool]) -> tuple[Row, ...]:
+def read_manifest(data: bytes, exists: Callable[[str], bool]) -> tuple[ManifestRow, ...]:
     """The rows; `BadManifest` names those that are none, and required files that are not there."""
-    rows: list[Row] = []
-    problems: list[Problem] = []
+    rows: list[ManifestRow] = []
+    problems: list[PageProblem] = []
     for number, line in enumerate(data.decode("utf-8", "replace").splitlines(), start=1):
         if not line.strip():
             continue
         try:
-            row = msgspec.json.decode(line.encode(), type=Row)
+            row = msgspec.json.decode(line.encode(), type=ManifestRow)
         except (msgspec.DecodeError, RecursionError) as problem:
-            problems.append(Problem(number, f"not a row: {problem}"))
+            problems.append(PageProblem(number, f"not a row: {problem}"))
             continue
         if row.schema_version != SCHEMA_VERSION:
-            problems.append(Problem(number, f"schema_version {row.schema_version} is not known"))
+            problems.append(PageProblem(number, f"schema_version {row.schema_version} is not known"))
         elif row.required and not exists(row.path):
-            problems.append(Problem(number, f"{row.path} must be there, and is not"))
+            problems.append(PageProblem(number, f"{row.path} must be there, and is not"))
         rows.append(row)
     if problems:
         raise BadManifest(tuple(problems))

@@ -13,7 +13,7 @@ import msgspec
 
 from loopwright.agents.failover import Takeover
 from loopwright.kernel.digest import digest_of
-from loopwright.workflow.amounts import Amounts, Limits
+from loopwright.workflow.amounts import Amounts, SpendingLimits
 
 
 class Stage(StrEnum):
@@ -122,7 +122,7 @@ class Approved(_Value, frozen=True, kw_only=True, tag="approved"):
     rationale: str = ""
 
 
-class Used(_Value, frozen=True, kw_only=True, tag="used"):
+class UsedApproval(_Value, frozen=True, kw_only=True, tag="used"):
     """The stage was entered on this consent. It binds on: what was accepted may not change under the work."""
 
     transition: Transition
@@ -141,7 +141,7 @@ class Rejected(_Value, frozen=True, kw_only=True, tag="rejected"):
     at: str
 
 
-Approval = NotRequested | Requested | Approved | Used | Rejected
+Approval = NotRequested | Requested | Approved | UsedApproval | Rejected
 
 
 class Profile(_Value, frozen=True, kw_only=True):
@@ -286,13 +286,13 @@ class Flight(_Value, frozen=True, kw_only=True):
     by: str
     since: str
     before: Amounts
-    limits: Limits
+    limits: SpendingLimits
     phase: Stage
     ended: str | None = None
     said: str = ""
 
 
-class Base(_Value, frozen=True, kw_only=True):
+class SpecBase(_Value, frozen=True, kw_only=True):
     """What the living specs said when a change was planned: each requirement's digest, domain by domain.
 
     `delta` is what the change said then, by the names of its parts: another delta is planned on other specs.
@@ -312,7 +312,7 @@ class Write(_Value, frozen=True, kw_only=True):
     domain: str = ""
 
 
-class Origin(_Value, frozen=True, kw_only=True):
+class TakeoverOrigin(_Value, frozen=True, kw_only=True):
     """Another tool's work that this was taken over from. What it `said` of itself is shown, and opens nothing."""
 
     tool: Literal["loopx", "ccw", "openspec"]
@@ -402,12 +402,12 @@ class Workflow(_Value, frozen=True, kw_only=True):
     open_turns: tuple[OpenTurn, ...] = ()
     takeovers: tuple[Takeover, ...] = ()
     loops: tuple[str, ...] = ()
-    base: Base | None = None
+    base: SpecBase | None = None
     # The delta's parts as a person fitted them to specs that another change had altered.
     fitted: dict[str, str] = {}
     # Changes that touch the same requirements, and that a person put behind this one.
     goes_before: tuple[str, ...] = ()
-    origin: Origin | None = None
+    origin: TakeoverOrigin | None = None
     # The name of its change, where that was there before the workflow.
     change: str = ""
     flight: Flight | None = None

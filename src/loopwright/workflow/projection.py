@@ -8,7 +8,17 @@ import msgspec
 
 from loopwright.workflow.advice import authorizations, evidence_chain, next_command
 from loopwright.workflow.facts import Facts, Missing
-from loopwright.workflow.model import Approved, Archived, Done, Key, Rejected, Requested, Transition, Used, Workflow
+from loopwright.workflow.model import (
+    Approved,
+    Archived,
+    Done,
+    Key,
+    Rejected,
+    Requested,
+    Transition,
+    UsedApproval,
+    Workflow,
+)
 from loopwright.workflow.standing import Readiness, Standing, status_of
 
 SCHEMA_VERSION = 1
@@ -97,7 +107,7 @@ def _approval(workflow: Workflow, key: Key, standing: Standing) -> dict[str, Any
     approval = workflow.approval(key)
     found: dict[str, Any] = {"status": status_of(approval, standing)}
     match approval:
-        case Approved() | Used():
+        case Approved() | UsedApproval():
             found |= {
                 "transition": approval.transition.value, "by": approval.by, "at": approval.at,
                 "subject_hash": approval.subject.hash,

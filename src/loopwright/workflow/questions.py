@@ -6,7 +6,7 @@ import msgspec
 
 from loopwright.wording.catalogue import ENGLISH, Catalogue
 from loopwright.workflow.documents import spec as s
-from loopwright.workflow.documents.spec import Item, Spec
+from loopwright.workflow.documents.spec import AmbiguityItem, Spec
 
 # In the order in which answers help each other.
 _QUESTIONS = {
@@ -25,36 +25,36 @@ _QUESTIONS = {
 _MARK = "[{section}] "
 
 
-class Asked(msgspec.Struct, frozen=True):
+class AskedQuestion(msgspec.Struct, frozen=True):
     """A question, and the earlier answer that it presses on."""
 
     question: str
     presses_on: str | None = None
 
 
-def next_question(spec: Spec, pressed: frozenset[str], say: Catalogue = ENGLISH) -> Asked | None:
+def next_question(spec: Spec, pressed: frozenset[str], say: Catalogue = ENGLISH) -> AskedQuestion | None:
     """What to ask now; None when there is nothing left to ask."""
     for section, question in _QUESTIONS.items():
         if not spec.says(section):
-            return Asked(_MARK.format(section=section) + say.text(question))
+            return AskedQuestion(_MARK.format(section=section) + say.text(question))
     answered = [item for item in spec.items if item.status == "answered"]
     if answered and not pressed:
         item = _weakest(answered)
         said = item.answer if len(item.answer) < 120 else item.answer[:117] + "…"
         template = "You said in {id}: “{said}” What would prove that wrong, and does it hold then?"
-        return Asked(say.words(template, id=item.id, said=said), item.id)
+        return AskedQuestion(say.words(template, id=item.id, said=said), item.id)
     if not answered and not pressed:
         question = "[pressure] Which single fact, if it were otherwise, would change this spec, and how sure is it?"
-        return Asked(say.text(question))
+        return AskedQuestion(say.text(question))
     return None
 
 
-def section_of(item: Item) -> str | None:
+def section_of(item: AmbiguityItem) -> str | None:
     """The section that an answer to this question belongs into, where the question named one."""
     name, bracket, _ = item.question.removeprefix("[").partition("] ")
     return name if bracket and item.question.startswith("[") and name in _QUESTIONS else None
 
 
-def _weakest(answered: list[Item]) -> Item:
+def _weakest(answered: list[AmbiguityItem]) -> AmbiguityItem:
     """The shortest answer tells least."""
     return min(answered, key=lambda item: (len(item.answer), item.id))

@@ -57,7 +57,7 @@ class Objection(msgspec.Struct, frozen=True):
     message: str
 
 
-class Outcome(msgspec.Struct, frozen=True):
+class ReviewOutcome(msgspec.Struct, frozen=True):
     """The verdict, where it goes back to, and everything that was said."""
 
     verdict: Verdict
@@ -69,7 +69,7 @@ class Outcome(msgspec.Struct, frozen=True):
 
 def concluded(
     objections: Iterable[Objection], code: CodeReview | None, smell: SmellReview | None, notes: Iterable[str]
-) -> Outcome:
+) -> ReviewOutcome:
     """Mechanical objections first; an agent's judgment can only add to them."""
     found = list(objections)
     if code is not None and code.verdict == "request-changes":
@@ -83,16 +83,21 @@ def concluded(
     if smell is not None and smell.verdict == "warn":
         told.append(f"architecture: {smell.summary or '; '.join(one.message for one in smell.findings[:5])}")
     if not found:
-        return Outcome("approve", None, "", (), tuple(told))
+        return ReviewOutcome("approve", None, "", (), tuple(told))
     # What has to be answered furthest back comes first: the rest rests on it.
     target = max((one.target for one in found), key=_BACK.__getitem__)
     # Without words there is no reason yet: whoever consents to going back gives one.
     rationale = "; ".join(one.message for one in found if one.message != _WORDLESS)
-    return Outcome("request-changes", target, rationale, tuple(found), tuple(told))
+    return ReviewOutcome("request-changes", target, rationale, tuple(found), tuple(told))
 
 
 def report(
-    slug: str, review: Review, outcome: Outcome, manifests: dict[str, list[str]], at: str, say: Catalogue = ENGLISH
+    slug: str,
+    review: Review,
+    outcome: ReviewOutcome,
+    manifests: dict[str, list[str]],
+    at: str,
+    say: Catalogue = ENGLISH,
 ) -> bytes:
     """`review-report.md`."""
     page = new_page(

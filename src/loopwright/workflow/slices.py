@@ -13,7 +13,7 @@ import msgspec
 
 from loopwright.kernel.digest import digest_of
 from loopwright.kernel.yaml_nodes import Mapping, Node, Scalar, Sequence, YamlProblem, read_nodes
-from loopwright.workflow.documents.page import Problem
+from loopwright.workflow.documents.page import PageProblem
 
 PHILOSOPHY = "tracer-bullet-vertical-slices"
 SCHEMA_VERSION = 1
@@ -82,7 +82,7 @@ class Slices(msgspec.Struct, frozen=True):
 class NotSlices(ValueError):
     """The file holds no such list; every problem is named."""
 
-    def __init__(self, problems: tuple[Problem, ...]) -> None:
+    def __init__(self, problems: tuple[PageProblem, ...]) -> None:
         super().__init__("; ".join(map(str, problems)))
         self.problems = problems
 
@@ -93,10 +93,10 @@ def read_slices(data: bytes) -> Slices:
         json.loads(data)
         document = read_nodes(data)
     except json.JSONDecodeError as problem:
-        raise NotSlices((Problem(problem.lineno, f"not JSON: {problem.msg}"),)) from problem
+        raise NotSlices((PageProblem(problem.lineno, f"not JSON: {problem.msg}"),)) from problem
     except (ValueError, RecursionError) as problem:
         line = problem.line if isinstance(problem, YamlProblem) else 1
-        raise NotSlices((Problem(line, f"not JSON that can be read: {problem}"),)) from problem
+        raise NotSlices((PageProblem(line, f"not JSON that can be read: {problem}"),)) from problem
     reader = _Reader()
     found = reader.document(document)
     if reader.problems:
@@ -128,7 +128,7 @@ class _Reader:
     """Walks the nodes and collects what is wrong."""
 
     def __init__(self) -> None:
-        self.problems: list[Problem] = []
+        self.problems: list[PageProblem] = []
 
     def document(self, node: Node) -> Slices:
         top = self._mapping(node, "the file", ("schema_version", "philosophy", "workflow", "slices"))
@@ -251,7 +251,7 @@ class _Reader:
         return node.text == "true"
 
     def _note(self, node: Node, message: str) -> None:
-        self.problems.append(Problem(node.line, message))
+        self.problems.append(PageProblem(node.line, message))
 
 
 def _stable(order: TopologicalSorter[str], place: dict[str, int]) -> Iterator[str]:

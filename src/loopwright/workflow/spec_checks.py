@@ -26,7 +26,7 @@ class _Value(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """Strict and immutable."""
 
 
-class Signed(_Value, frozen=True, kw_only=True):
+class SignedProof(_Value, frozen=True, kw_only=True):
     """A person stood for it: which slice, who, when."""
 
     slice: str
@@ -42,7 +42,7 @@ class Proof(_Value, frozen=True, kw_only=True):
     workflow: str
     tree: str
     checks: tuple[Check, ...] = ()
-    signed: tuple[Signed, ...] = ()
+    signed: tuple[SignedProof, ...] = ()
 
 
 class SpecChecks(_Value, frozen=True, kw_only=True):
@@ -99,7 +99,7 @@ def proof_of(workflow: Workflow, slices: Slices, requirement: str) -> Proof:
     verified = workflow.verification
     found = shown_by(requirement, slices)
     signed = {
-        (one.id, signature.by): Signed(slice=one.id, by=signature.by, at=signature.at, note=signature.note)
+        (one.id, signature.by): SignedProof(slice=one.id, by=signature.by, at=signature.at, note=signature.note)
         for one in found
         for signature in workflow.signatures
         if signature.what == one.id and signature.digest == signed_digest(one, verified)

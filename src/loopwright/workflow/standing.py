@@ -16,7 +16,7 @@ from loopwright.workflow.model import (
     Stage,
     Subject,
     Transition,
-    Used,
+    UsedApproval,
     Workflow,
 )
 
@@ -58,7 +58,7 @@ class Standing(msgspec.Struct, frozen=True):
 
 def void_parts(approval: Approval, standing: Standing) -> tuple[str, ...]:
     """What changed since it was given; nothing when it holds, or was never given."""
-    if not isinstance(approval, Approved | Used):
+    if not isinstance(approval, Approved | UsedApproval):
         return ()
     return standing.subject(approval.transition).changed_since(approval.subject)
 
@@ -67,7 +67,7 @@ def status_of(approval: Approval, standing: Standing) -> str:
     """The contract's word for it."""
     if void_parts(approval, standing):
         return "void"
-    return "approved" if isinstance(approval, Used) else str(msgspec.to_builtins(approval)["type"])
+    return "approved" if isinstance(approval, UsedApproval) else str(msgspec.to_builtins(approval)["type"])
 
 
 def authorization_blockers(workflow: Workflow, transition: Transition, standing: Standing) -> tuple[Blocker, ...]:
@@ -94,7 +94,7 @@ def broken_promises(workflow: Workflow, standing: Standing, *keys: Key) -> tuple
     found = []
     for key in keys:
         approval = workflow.approval(key)
-        if isinstance(approval, Used) and (changed := void_parts(approval, standing)):
+        if isinstance(approval, UsedApproval) and (changed := void_parts(approval, standing)):
             at = approval.transition
             found.append(
                 blocker(

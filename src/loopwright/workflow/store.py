@@ -34,7 +34,7 @@ from loopwright.workflow.events import DocumentsKept, Event, WorkflowBegun
 from loopwright.workflow.evolve import evolve
 from loopwright.workflow.facts import Facts, Gates
 from loopwright.workflow.gather import gather
-from loopwright.workflow.model import Archived, Origin, Workflow
+from loopwright.workflow.model import Archived, TakeoverOrigin, Workflow
 from loopwright.workflow.projection import document_of
 from loopwright.workflow.readiness import standing_of
 from loopwright.workflow.roll_forward import is_moved, roll_forward
@@ -46,7 +46,7 @@ OUTSIDE = "outside"
 # Whoever writes living specs holds this one, and takes it behind the workflow's own.
 SPECS_LOCK = "specs"
 LINE = event_log.Line[Event]
-_KIND: event_log.Kind[Workflow, Event] = event_log.Kind(LINE, evolve)
+_KIND: event_log.LogKind[Workflow, Event] = event_log.LogKind(LINE, evolve)
 _MOST_BYTES = 64 << 20
 
 
@@ -93,7 +93,7 @@ class WorkflowStore:
                 opened.take_outside()
                 return opened.workflow
 
-    def origin_of(self, slug: str) -> Origin | None:
+    def origin_of(self, slug: str) -> TakeoverOrigin | None:
         """What a workflow was taken over from, by the first line of its journal alone."""
         with suppress(DamagedFile):
             for _, line in event_log.lines(LINE, self.paths(slug).journal):
@@ -138,7 +138,7 @@ class Opened:
         self._gates = gates
         self._workflow = workflow
         self._last_line = last_line
-        self._log = event_log.Writer(paths.journal)
+        self._log = event_log.LogWriter(paths.journal)
         self._gathered: dict[tuple[int, str], Facts] = {}
 
     def __enter__(self) -> Opened:

@@ -15,7 +15,7 @@ from loopwright.journal import event_log
 from loopwright.kernel import codec
 from loopwright.kernel.digest import sha256
 from loopwright.kernel.files import copy_aside, read_plainly, set_aside, write_durably
-from loopwright.workflow.delivery import Plan
+from loopwright.workflow.delivery import DeliveryPlan
 from loopwright.workflow.events import DocumentsKept, Event
 from loopwright.workflow.evolve import evolve
 from loopwright.workflow.model import Archived, Done, Workflow
@@ -23,7 +23,7 @@ from loopwright.workflow.store import LINE
 from loopwright.workspace.layout import WorkflowPaths
 
 CUT_SHORT, DELIVERED, UNDONE = "delivery/plan.json", "delivery/done.json", "delivery/undone.json"
-_KIND: event_log.Kind[Workflow, Event] = event_log.Kind(LINE, evolve)
+_KIND: event_log.LogKind[Workflow, Event] = event_log.LogKind(LINE, evolve)
 _MOST_BYTES = 64 << 20
 
 
@@ -120,8 +120,8 @@ def _of_deliveries(paths: WorkflowPaths) -> Iterator[str]:
             yield move.after.removeprefix("link:")
 
 
-def _plan(path: Path) -> Plan | None:
+def _plan(path: Path) -> DeliveryPlan | None:
     try:
-        return codec.from_json(read_plainly(path, most=_MOST_BYTES), Plan)
+        return codec.from_json(read_plainly(path, most=_MOST_BYTES), DeliveryPlan)
     except (OSError, codec.Undecodable):
         return None

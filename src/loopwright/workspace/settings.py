@@ -43,7 +43,7 @@ RESERVED_VARIABLES = frozenset(
 Flags = Mapping[tuple[str, str], Any]
 
 
-class Shown(msgspec.Struct, frozen=True):
+class ShownSetting(msgspec.Struct, frozen=True):
     """One setting as a person asks for it."""
 
     section: str
@@ -59,7 +59,7 @@ class Settings(msgspec.Struct, frozen=True):
     values: Values
     origins: Mapping[tuple[str, str], str]
 
-    def listed(self) -> Iterator[Shown]:
+    def listed(self) -> Iterator[ShownSetting]:
         """Every setting with its origin, in the order of the reference."""
         for section in Values.__struct_fields__:
             part = getattr(self.values, section)
@@ -67,11 +67,11 @@ class Settings(msgspec.Struct, frozen=True):
                 if (section, key) == ("agents", "named"):
                     continue
                 origin = self.origins.get((section, key), "default")
-                yield Shown(section, key, getattr(part, key), origin, help_of(section, key))
+                yield ShownSetting(section, key, getattr(part, key), origin, help_of(section, key))
         for name, agent in self.values.agents.named.items():
             for key in agent.__struct_fields__:
                 origin = self.origins.get(("agents", f"{name}.{key}"), "default")
-                yield Shown(f"agents.{name}", key, getattr(agent, key), origin, agent_help_of(key))
+                yield ShownSetting(f"agents.{name}", key, getattr(agent, key), origin, agent_help_of(key))
 
 
 def load_settings(*, user_file: Path, workspace_file: Path, environment: Mapping[str, str], flags: Flags) -> Settings:

@@ -50,7 +50,7 @@ class Gate:
         return {"version": 1, **{name: getattr(self, name) for name in self.__slots__}}
 
 
-class Stop:
+class StopRequest:
     """An agent wants to end its turn: what the harness says, and what can be seen of the build."""
 
     __slots__ = ("event", "has_asked", "is_build_alive", "is_kept_going", "now", "owner", "session", "used")
@@ -72,7 +72,7 @@ class Stop:
         self.owner = owner
 
 
-def keeps_going(gate: Gate | None, stop: Stop) -> bool:
+def keeps_going(gate: Gate | None, stop: StopRequest) -> bool:
     """Whether the agent is told to go on; every doubt lets it go."""
     return (
         gate is not None

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from loopwright.loop.reports import safe_xml
-from loopwright.loop.reports.junit import Room, read_junit
+from loopwright.loop.reports.junit import ReportSpace, read_junit
 from loopwright.loop.reports.junit_case import LONGEST_MESSAGE, LONGEST_NAME, LONGEST_TRACE
 from loopwright.loop.reports.model import UnreadableReport
 
@@ -159,7 +159,7 @@ def test_long_texts_are_cut_in_the_middle_and_that_is_said():
 
 def test_more_tests_than_are_kept_are_a_gap_and_too_much_text_is_left_out_and_said():
     cases = '<testcase name="x"><failure message="short">' + "t" * 1000 + "</failure></testcase>"
-    report = read(f"<testsuite>{cases * 5}</testsuite>", room=Room(results=4, text=2_500))
+    report = read(f"<testsuite>{cases * 5}</testsuite>", room=ReportSpace(results=4, text=2_500))
     assert [len(result.stack_trace) for result in report.results][:2] == [1000, 1000]
     assert report.results[3].stack_trace == "[left out: the report holds too much text]"
     assert report.results[3].error_message == "short"

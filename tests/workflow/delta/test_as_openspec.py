@@ -7,7 +7,7 @@ import random
 
 from loopwright.workflow.delta.grammar import canonical
 from loopwright.workflow.delta.merge import base_of, merged
-from loopwright.workflow.delta.model import Conflicts, Unreadable
+from loopwright.workflow.delta.model import Conflicts, UnreadableDelta
 from loopwright.workflow.delta.read import read_delta, read_living
 
 CASES = int(os.environ.get("DELTA_CASES", "300"))
@@ -132,10 +132,10 @@ def cases(seed, count):
 def ours(case):
     """Our merge, or what we refuse it for: codes of problems, messages of conflicts."""
     change = read_delta(case["delta"].encode(), "d")
-    if isinstance(change, Unreadable):
+    if isinstance(change, UnreadableDelta):
         return None, [problem.code for problem in change.problems if problem.level == "error"], []
     spec = None if case["living"] is None else read_living(case["living"].encode())
-    if isinstance(spec, Unreadable):
+    if isinstance(spec, UnreadableDelta):
         return None, [problem.code for problem in spec.problems if problem.level == "error"], []
     result = merged(spec, change, change_id="chg", base=base_of(spec))
     if isinstance(result, Conflicts):
@@ -179,7 +179,7 @@ def test_generated_specs_are_judged_as_openspec_judges_them(oracle):
         texts += [result.data.decode()] if result is not None else []
     for text, theirs in zip(texts, oracle([{"text": text} for text in texts]), strict=True):
         spec = read_living(text.encode())
-        if isinstance(spec, Unreadable):
+        if isinstance(spec, UnreadableDelta):
             assert theirs["errors"] or {problem.code for problem in spec.problems} & STRICTER_CODES, text
         else:
             errors = [remark for remark in spec.remarks if remark.level == "error"]

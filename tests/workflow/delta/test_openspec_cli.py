@@ -6,7 +6,16 @@ import pytest
 
 from loopwright.workflow.delta.grammar import canonical
 from loopwright.workflow.delta.merge import base_of, merged
-from loopwright.workflow.delta.model import Conflicts, Delta, Merged, Removed, Renamed, Scenario, Step, Unreadable
+from loopwright.workflow.delta.model import (
+    Conflicts,
+    Delta,
+    Merged,
+    Removed,
+    Renamed,
+    Scenario,
+    ScenarioStep,
+    UnreadableDelta,
+)
 from loopwright.workflow.delta.read import read_delta, read_living
 from loopwright.workflow.delta.write import requirement, write_delta
 
@@ -86,7 +95,7 @@ REFUSALS = {
 def ours(living, delta, domain, change_id):
     change = read_delta(delta.encode(), domain)
     spec = None if living is None else read_living(living.encode())
-    if isinstance(change, Unreadable) or isinstance(spec, Unreadable):
+    if isinstance(change, UnreadableDelta) or isinstance(spec, UnreadableDelta):
         return change
     return merged(spec, change, change_id=change_id, base=base_of(spec))
 
@@ -138,7 +147,7 @@ def test_where_archive_refuses_we_refuse(openspec_project, case):
     assert done.returncode == 1, done.stdout + done.stderr
     result = ours(living, delta, "doors", "chg-no")
     spec = None if living is None else read_living(living.encode())
-    assert isinstance(result, Conflicts | Unreadable) or isinstance(spec, Unreadable)
+    assert isinstance(result, Conflicts | UnreadableDelta) or isinstance(spec, UnreadableDelta)
 
 
 def test_the_history_outlives_their_archive(openspec_project):
@@ -156,10 +165,10 @@ def test_the_history_outlives_their_archive(openspec_project):
 
 def test_what_we_write_is_valid_and_shown(openspec_project):
     steps = (
-        Step("GIVEN", "a bell"),
-        Step("WHEN", "it is pulled"),
-        Step("THEN", "it rings,\ntwice"),
-        Step("AND", "stops"),
+        ScenarioStep("GIVEN", "a bell"),
+        ScenarioStep("WHEN", "it is pulled"),
+        ScenarioStep("THEN", "it rings,\ntwice"),
+        ScenarioStep("AND", "stops"),
     )
     ring = requirement("Ring `it`", "The bell SHALL ring.\nIt MUST stop.", [Scenario("Pull", "", steps)])
     shut = requirement("关门 C#", "门MUST关上。", [Scenario("Pull", "- **THEN** shut")])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from loopwright.workflow.delta.intake import MOST_BYTES
-from loopwright.workflow.delta.model import Deed, Delta, LivingSpec, Operation, Step, Unreadable
+from loopwright.workflow.delta.model import Deed, Delta, LivingSpec, Operation, ScenarioStep, UnreadableDelta
 from loopwright.workflow.delta.read import read_delta, read_living
 from loopwright.workflow.delta.write import write_living
 
@@ -94,7 +94,7 @@ def good(text):
 
 def problems(text, read=lambda data: read_delta(data, "d")):
     found = read(text.encode() if isinstance(text, str) else text)
-    assert isinstance(found, Unreadable), found
+    assert isinstance(found, UnreadableDelta), found
     return [(one.line, one.code) for one in found.problems]
 
 
@@ -109,8 +109,9 @@ def test_a_delta_is_read_whole(ends, bom):
     assert added.text == "The system SHALL let people in\nwho know the word."
     assert [one.name for one in added.scenarios] == ["The word is right", "The word is wrong"]
     assert added.scenarios[0].steps == (
-        Step("GIVEN", "a person"), Step("WHEN", "the word is said,\naloud"), Step("THEN", "the door opens"),
-        Step("AND", "a bell rings"),
+        ScenarioStep("GIVEN", "a person"), ScenarioStep("WHEN", "the word is said,\naloud"),
+        ScenarioStep("THEN", "the door opens"),
+        ScenarioStep("AND", "a bell rings"),
     )  # fmt: skip
     assert added.source.startswith("### Requirement: Sign in\n**Priority**: high\n")
     assert added.source.endswith("- THEN nothing happens")
@@ -251,8 +252,8 @@ def test_a_line_made_long_on_purpose_ends(line):
     """Each of these takes hours with a pattern that goes back and forth."""
     kinds = ("ADDED", "MODIFIED", "REMOVED", "RENAMED")
     text = "".join(f"## {kind} Requirements\n{line}\n### Requirement: {line}x\n#### {line}y #\n" for kind in kinds)
-    assert isinstance(read_delta(text.encode(), "d"), Unreadable)
+    assert isinstance(read_delta(text.encode(), "d"), UnreadableDelta)
     assert isinstance(
         read_living(f"# {line}\n## Purpose\nTBD{line}\n<!--{line}\n## Requirements\n{line}".encode()),
-        LivingSpec | Unreadable,
+        LivingSpec | UnreadableDelta,
     )

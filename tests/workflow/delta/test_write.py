@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loopwright.workflow.delta.grammar import plain_name
-from loopwright.workflow.delta.model import Delta, Removed, Renamed, Scenario, Step, Unreadable
+from loopwright.workflow.delta.model import Delta, Removed, Renamed, Scenario, ScenarioStep, UnreadableDelta
 from loopwright.workflow.delta.read import read_delta, read_living
 from loopwright.workflow.delta.write import new_living, requirement, unplaced, write_delta, write_living
 
-WHEN = Scenario("works", "", (Step("WHEN", "asked"), Step("THEN", "told")))
+WHEN = Scenario("works", "", (ScenarioStep("WHEN", "asked"), ScenarioStep("THEN", "told")))
 CLEAN = [
     "Sign in",
     "Sign out",
@@ -34,7 +34,7 @@ NASTY = [
 WORDS = st.lists(st.sampled_from(CLEAN + NASTY), max_size=6).map("".join)
 NAMES = st.sampled_from(CLEAN) | WORDS
 SENTENCES = st.sampled_from(CLEAN) | WORDS
-STEPS = st.builds(Step, st.sampled_from(["GIVEN", "WHEN", "THEN", "AND", "BUT"]), SENTENCES)
+STEPS = st.builds(ScenarioStep, st.sampled_from(["GIVEN", "WHEN", "THEN", "AND", "BUT"]), SENTENCES)
 SCENARIOS = st.builds(Scenario, NAMES, SENTENCES, st.lists(STEPS, max_size=3).map(tuple))
 REQUIREMENTS = st.lists(
     st.builds(requirement, NAMES, SENTENCES.map("It SHALL {}".format), st.lists(SCENARIOS, min_size=1, max_size=2)),
@@ -44,7 +44,7 @@ REQUIREMENTS = st.lists(
 
 def made(requirements):
     """Those that the grammar can say, one of each name."""
-    return tuple({one.name: one for one in requirements if not isinstance(one, Unreadable)}.values())
+    return tuple({one.name: one for one in requirements if not isinstance(one, UnreadableDelta)}.values())
 
 
 @given(
@@ -57,7 +57,7 @@ def test_a_written_delta_is_read_back_or_refused(requirements, removed, renamed,
     several = made(requirements)
     delta = Delta("d", several[:2], several[2:], tuple(removed), tuple(renamed), purpose)
     data = write_delta(delta)
-    if isinstance(data, Unreadable):
+    if isinstance(data, UnreadableDelta):
         assert data.problems
         return
     read = read_delta(data, "d")
@@ -77,7 +77,7 @@ def test_requirements_alone_are_never_refused(requirements):
 )
 def test_a_living_spec_comes_out_as_it_went_in(text):
     spec = read_living(text.encode())
-    if isinstance(spec, Unreadable):
+    if isinstance(spec, UnreadableDelta):
         assert spec.problems
     else:
         assert write_living(spec) == text.encode()
@@ -91,12 +91,14 @@ def test_no_bytes_bring_a_traceback(data):
 
 
 def test_a_requirement_is_made_of_steps():
-    one = requirement("Ask", "It SHALL answer.", [Scenario("Works", "", (*WHEN.steps, Step("AND", "over\ntwo lines")))])
+    one = requirement(
+        "Ask", "It SHALL answer.", [Scenario("Works", "", (*WHEN.steps, ScenarioStep("AND", "over\ntwo lines")))]
+    )
     assert one.source == (
         "### Requirement: Ask\nIt SHALL answer.\n\n"
         "#### Scenario: Works\n- **WHEN** asked\n- **THEN** told\n- **AND** over\n  two lines"
     )
-    assert one.scenarios[0].steps[-1] == Step("AND", "over\ntwo lines")
+    assert one.scenarios[0].steps[-1] == ScenarioStep("AND", "over\ntwo lines")
 
 
 @pytest.mark.parametrize(
@@ -116,7 +118,7 @@ def test_a_requirement_is_made_of_steps():
     ],
 )
 def test_what_the_grammar_cannot_say_is_refused(name, text, scenarios):
-    assert isinstance(requirement(name, text, scenarios), Unreadable)
+    assert isinstance(requirement(name, text, scenarios), UnreadableDelta)
 
 
 @pytest.mark.parametrize(
@@ -132,7 +134,7 @@ def test_what_the_grammar_cannot_say_is_refused(name, text, scenarios):
     ],
 )
 def test_a_text_that_would_leave_its_place_is_refused(delta):
-    assert isinstance(write_delta(delta), Unreadable)
+    assert isinstance(write_delta(delta), UnreadableDelta)
 
 
 @pytest.mark.parametrize("purpose", ["", "TBD <!-- -->", "One.\n## Two", "One.\n# Two", "```\nopen"])

@@ -18,7 +18,7 @@ _PARTS = "parts.toml"
 OURS = "loopwright"
 
 
-class Text(msgspec.Struct, frozen=True):
+class PromptText(msgspec.Struct, frozen=True):
     """A text as it is in force, and where it came from."""
 
     name: str
@@ -47,12 +47,12 @@ class Book(msgspec.Struct, frozen=True):
         """A sentence that prompts are put together with; without the line's end, which is for whoever puts it in."""
         return self._filled(part_name(name), values).strip("\n")
 
-    def text(self, name: str) -> Text:
+    def text(self, name: str) -> PromptText:
         """A text in force, as it was written."""
         own = self.own.get(name)
         if own is None:
-            return Text(name, self.language, shipped(self.language)[name], OURS)
-        return Text(name, self.language, own.text, own.origin, str(own.path))
+            return PromptText(name, self.language, shipped(self.language)[name], OURS)
+        return PromptText(name, self.language, own.text, own.origin, str(own.path))
 
     def _filled(self, name: str, values: dict[str, str]) -> str:
         fields = sorted(SHAPES[name].known)

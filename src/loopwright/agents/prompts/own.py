@@ -40,25 +40,25 @@ class Own(msgspec.Struct, frozen=True):
         return sha256(self.text.encode())
 
 
-class Unusable(msgspec.Struct, frozen=True):
+class UnusablePrompt(msgspec.Struct, frozen=True):
     """A file in such a folder that can't be used, and what is wrong with it."""
 
     path: Path
     why: str
 
 
-class Place(msgspec.Struct, frozen=True):
+class PromptFolder(msgspec.Struct, frozen=True):
     """A folder of such texts, and whose it is."""
 
     folder: Path
     origin: Origin
 
 
-def find_own(places: Sequence[Place]) -> tuple[tuple[Own, ...], tuple[Unusable, ...]]:
+def find_own(places: Sequence[PromptFolder]) -> tuple[tuple[Own, ...], tuple[UnusablePrompt, ...]]:
     """Every text in these folders, the strongest first, and what can't be used."""
     found = [one for place in places for one in _in_place(place)]
     own = tuple(one for one in found if isinstance(one, Own))
-    return own, tuple(one for one in found if isinstance(one, Unusable))
+    return own, tuple(one for one in found if isinstance(one, UnusablePrompt))
 
 
 def in_force(own: Sequence[Own], language: PromptLanguage) -> dict[str, Own]:
@@ -67,23 +67,23 @@ def in_force(own: Sequence[Own], language: PromptLanguage) -> dict[str, Own]:
     return {one.name: one for one in reversed(held)}
 
 
-def _in_place(place: Place) -> Iterator[Own | Unusable]:
+def _in_place(place: PromptFolder) -> Iterator[Own | UnusablePrompt]:
     if not place.folder.is_dir():
         return
     if place.origin == "workspace" and place.folder.is_symlink():
-        yield Unusable(place.folder, "a link, and a workspace's are not followed")
+        yield UnusablePrompt(place.folder, "a link, and a workspace's are not followed")
         return
     for language in LANGUAGES:
         yield from _in_folder(place, language)
     yield from _in_folder(place, None)
 
 
-def _in_folder(place: Place, language: PromptLanguage | None) -> Iterator[Own | Unusable]:
+def _in_folder(place: PromptFolder, language: PromptLanguage | None) -> Iterator[Own | UnusablePrompt]:
     folder = place.folder / language if language is not None else place.folder
     if not folder.is_dir():
         return
     if place.origin == "workspace" and folder.is_symlink():
-        yield Unusable(folder, "a link, and a workspace's are not followed")
+        yield UnusablePrompt(folder, "a link, and a workspace's are not followed")
         return
     for entry in sorted(os.listdir(folder)):
         path = folder / entry
@@ -91,31 +91,31 @@ def _in_folder(place: Place, language: PromptLanguage | None) -> Iterator[Own | 
             continue
         if path.is_dir():
             if language is not None or entry not in LANGUAGES:
-                yield Unusable(path, f"the only folders here are those of languages: {', '.join(LANGUAGES)}")
+                yield UnusablePrompt(path, f"the only folders here are those of languages: {', '.join(LANGUAGES)}")
         else:
             yield _read(place, path, language)
 
 
-def _read(place: Place, path: Path, language: PromptLanguage | None) -> Own | Unusable:
+def _read(place: PromptFolder, path: Path, language: PromptLanguage | None) -> Own | UnusablePrompt:
     name = path.name.removesuffix(_SUFFIX)
     if name not in SHAPES or not path.name.endswith(_SUFFIX):
         near = difflib.get_close_matches(name, SHAPES, 1)
         meant = f"; did you mean {near[0]}{_SUFFIX}?" if near else ""
-        return Unusable(path, f"no text has this name{meant}")
+        return UnusablePrompt(path, f"no text has this name{meant}")
     try:
         text = _bytes_of(place, path).decode()
     except UnicodeDecodeError:
-        return Unusable(path, "it is not UTF-8")
+        return UnusablePrompt(path, "it is not UTF-8")
     except OSError as problem:
         linked = place.origin == "workspace" and path.is_symlink()
-        return Unusable(
+        return UnusablePrompt(
             path, "a link, and a workspace's are not followed" if linked else problem.strerror or "unreadable"
         )
     wrong = wrong_with(text, SHAPES[name])
-    return Own(name, language, place.origin, path, text) if wrong is None else Unusable(path, wrong)
+    return Own(name, language, place.origin, path, text) if wrong is None else UnusablePrompt(path, wrong)
 
 
-def _bytes_of(place: Place, path: Path) -> bytes:
+def _bytes_of(place: PromptFolder, path: Path) -> bytes:
     if place.origin == "user":
         return read_plainly(path, most=_MOST_BYTES)
     data, more = read_head(path, _MOST_BYTES)
@@ -146,6 +146,6 @@ def _line_of_a_lone_dollar(text: str) -> int:
     return 1
 
 
-def told(unusable: Sequence[Unusable]) -> str:
+def told(unusable: Sequence[UnusablePrompt]) -> str:
     """What is wrong, in one sentence."""
     return "; ".join(f"{shown(one.path)}: {one.why}" for one in unusable)

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import click
 
-from loopwright.analysis.preregistered import Question
+from loopwright.analysis.preregistered import Experiment
 from loopwright.cli.analyze.output import analysing, announce, output_of, progress, show, within
 from loopwright.cli.options import context_of
 from loopwright.verbs.analyze.board_history import analyze_board_history
-from loopwright.verbs.analyze.record import Asked
+from loopwright.verbs.analyze.record import AnalysisRequest
 
 _EPILOG = """\b
 Examples:
@@ -39,7 +39,7 @@ def command(
 ) -> int:
     """P3: find the share of completed tasks with a machine-detectable right or wrong signal within 30 days."""
     output = output_of(wanted, as_json, plot)
-    announce(Question.BOARD_HISTORY, output)
-    asked = Asked(revision=revision, since=since, until=until, record=record)
+    announce(Experiment.BOARD_HISTORY, output)
+    asked = AnalysisRequest(revision=revision, since=since, until=until, record=record)
     show(analyze_board_history(context_of(project_root), asked, export, task_files, progress(output)), output)
     return 0

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import click
 
-from loopwright.analysis.preregistered import Question
+from loopwright.analysis.preregistered import Experiment
 from loopwright.cli.analyze.output import analysing, announce, output_of, progress, show
 from loopwright.cli.options import context_of
 from loopwright.verbs.analyze.calibration import analyze_calibration
-from loopwright.verbs.analyze.record import Asked
+from loopwright.verbs.analyze.record import AnalysisRequest
 
 _EPILOG = """\b
 Examples:
@@ -38,7 +38,7 @@ def command(
 ) -> int:
     """P1: find out whether confidence tells right from wrong where it is high, beside churn and surface."""
     output = output_of(wanted, as_json, plot)
-    announce(Question.CALIBRATION, output)
-    asked = Asked(until=until, record=record)
+    announce(Experiment.CALIBRATION, output)
+    asked = AnalysisRequest(until=until, record=record)
     show(analyze_calibration(context_of(project_root), asked, corpus, progress(output)), output)
     return 0

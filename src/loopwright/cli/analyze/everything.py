@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 import msgspec
 
-from loopwright.analysis.preregistered import Question
+from loopwright.analysis.preregistered import Experiment
 from loopwright.cli.analyze import gate
 from loopwright.cli.analyze.output import analysing, announce, as_record, output_of, progress, show, within
 from loopwright.cli.options import context_of, say, say_json
@@ -16,7 +16,7 @@ from loopwright.verbs.analyze.board_history import analyze_board_history
 from loopwright.verbs.analyze.calibration import analyze_calibration
 from loopwright.verbs.analyze.gate import analyze_gate
 from loopwright.verbs.analyze.git_history import analyze_git_history
-from loopwright.verbs.analyze.record import Analysed, Asked
+from loopwright.verbs.analyze.record import Analysed, AnalysisRequest
 
 _EPILOG = """\b
 Examples:
@@ -46,12 +46,12 @@ def command(
     """All three experiments, then whether the gate is open; exit 0 either way."""
     output = output_of(wanted, as_json, plot)
     context = context_of(project_root)
-    asked = Asked(revision=revision, since=since, until=until, record=record)
+    asked = AnalysisRequest(revision=revision, since=since, until=until, record=record)
     count = progress(output)
-    experiments: dict[Question, Callable[[], Analysed]] = {
-        Question.CALIBRATION: lambda: analyze_calibration(context, asked, corpus, count),
-        Question.GIT_HISTORY: lambda: analyze_git_history(context, asked, count),
-        Question.BOARD_HISTORY: lambda: analyze_board_history(context, asked, board, (), count),
+    experiments: dict[Experiment, Callable[[], Analysed]] = {
+        Experiment.CALIBRATION: lambda: analyze_calibration(context, asked, corpus, count),
+        Experiment.GIT_HISTORY: lambda: analyze_git_history(context, asked, count),
+        Experiment.BOARD_HISTORY: lambda: analyze_board_history(context, asked, board, (), count),
     }
     results = []
     for question, experiment in experiments.items():

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import click
 
-from loopwright.analysis.preregistered import Question
+from loopwright.analysis.preregistered import Experiment
 from loopwright.cli.analyze.output import analysing, announce, output_of, progress, show, within
 from loopwright.cli.options import context_of
 from loopwright.verbs.analyze.git_history import analyze_git_history
-from loopwright.verbs.analyze.record import Asked
+from loopwright.verbs.analyze.record import AnalysisRequest
 
 _EPILOG = """\b
 Examples:
@@ -36,7 +36,7 @@ def command(
 ) -> int:
     """P2: find failures (reverts, fixes soon after a feature) and who would have caught them."""
     output = output_of(wanted, as_json, plot)
-    announce(Question.GIT_HISTORY, output)
-    asked = Asked(revision=revision, since=since, until=until, record=record)
+    announce(Experiment.GIT_HISTORY, output)
+    asked = AnalysisRequest(revision=revision, since=since, until=until, record=record)
     show(analyze_git_history(context_of(project_root), asked, progress(output)), output)
     return 0

@@ -14,7 +14,7 @@ import msgspec
 
 from loopwright.analysis.history import Progress
 from loopwright.analysis.markdown import body, kill_line
-from loopwright.analysis.preregistered import Question
+from loopwright.analysis.preregistered import Experiment
 from loopwright.cli.language import words
 from loopwright.cli.lazy import load
 from loopwright.cli.options import in_workspace, say, say_json
@@ -81,7 +81,7 @@ def _stop(number: int, _frame: FrameType | None) -> None:
     raise Interrupted(signal.Signals(number).name, hint="nothing was recorded; run it again")
 
 
-def announce(question: Question, output: Output) -> None:
+def announce(question: Experiment, output: Output) -> None:
     """The kill condition, before anything is looked at."""
     if not output.as_json:
         say(kill_line(question))

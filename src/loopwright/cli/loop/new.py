@@ -10,7 +10,7 @@ from loopwright.cli.loop.budgets import budget_from, loop_budget_options
 from loopwright.cli.loop.output import say_standing
 from loopwright.cli.options import context_of, in_workspace
 from loopwright.loop.model import Mode
-from loopwright.verbs.loop.control import Wish, new_loop
+from loopwright.verbs.loop.control import LoopRequest, new_loop
 
 _EPILOG = """\b
 Examples:
@@ -54,7 +54,7 @@ def command(
     context = context_of(project_root)
     loop = new_loop(
         context,
-        Wish(
+        LoopRequest(
             title=title, description=description, max_iterations=max_iterations, mode=mode, agent=agent, tags=tags,
             priority=priority, budget=budget_from(limits), task_budget=budget_from(limits, "task_"), tasks=tasks,
         ),

@@ -10,7 +10,7 @@ import click
 from loopwright.cli.loop.exits import exit_code
 from loopwright.cli.loop.output import say_standing
 from loopwright.cli.loop.screen.live import LiveView
-from loopwright.cli.loop.told import Beside, Teller, is_screen, telling
+from loopwright.cli.loop.told import BackgroundStep, LoopReporter, is_screen, telling
 from loopwright.cli.options import context_of, in_workspace, say, say_json_line
 from loopwright.cli.run import stopping_on_signals
 from loopwright.kernel.files import shown
@@ -78,7 +78,7 @@ def drive_here(context: Context, loop_id: str, as_json: bool) -> int:
             after = _on_screen(context, loop_id, cancellation)
         else:
             since = show_loop(context, loop_id).revision
-            with telling(context, loop_id, Teller(as_json=as_json), since=since):
+            with telling(context, loop_id, LoopReporter(as_json=as_json), since=since):
                 after = drive(context, loop_id, cancellation)
         reason = cancellation.reason
     if as_json:
@@ -92,5 +92,5 @@ def drive_here(context: Context, loop_id: str, as_json: bool) -> int:
 
 
 def _on_screen(context: Context, loop_id: str, cancellation: Cancellation) -> Loop:
-    with LiveView(context, loop_id, cancellation, drives=True) as view, Beside(view.step):
+    with LiveView(context, loop_id, cancellation, drives=True) as view, BackgroundStep(view.step):
         return drive(context, loop_id, cancellation, ask=view.ask)

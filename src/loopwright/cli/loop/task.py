@@ -12,10 +12,10 @@ from loopwright.cli.options import context_of, in_workspace, say, say_json
 from loopwright.cli.run import stopping_on_signals
 from loopwright.loop.model import TaskMode
 from loopwright.loop.projection import task_line
-from loopwright.verbs.loop.generate import GenerateWish, generate_tasks
+from loopwright.verbs.loop.generate import GenerateRequest, generate_tasks
 from loopwright.verbs.loop.look import resolve
 from loopwright.verbs.loop.tasks import (
-    TaskWish,
+    TaskRequest,
     add_task,
     edit_task,
     finish_task,
@@ -57,8 +57,8 @@ def add(
 ) -> int:  # fmt: skip
     """Add a task."""
     context = context_of(project_root)
-    wish = TaskWish(description=description, tool=tool, mode=mode, budget=budget_from(limits))
-    say_loop(add_task(context, resolve(context, loop), wish, before=before), as_json=as_json)
+    request = TaskRequest(description=description, tool=tool, mode=mode, budget=budget_from(limits))
+    say_loop(add_task(context, resolve(context, loop), request, before=before), as_json=as_json)
     return 0
 
 
@@ -77,8 +77,8 @@ def edit(
 ) -> int:  # fmt: skip
     """Change a task that nobody is at; what it may cost can be changed at any time."""
     context = context_of(project_root)
-    wish = TaskWish(description=description, tool=tool, mode=mode, reopen=reopen, budget=budget_from(limits))
-    say_loop(edit_task(context, resolve(context, loop), task, wish), as_json=as_json)
+    request = TaskRequest(description=description, tool=tool, mode=mode, reopen=reopen, budget=budget_from(limits))
+    say_loop(edit_task(context, resolve(context, loop), task, request), as_json=as_json)
     return 0
 
 
@@ -138,9 +138,9 @@ def generate(loop: str, agent: str, most: int | None, dry_run: bool, project_roo
     Within the loop's budget, and only while no process drives the loop.
     """
     context = context_of(project_root)
-    wish = GenerateWish(agent=agent, most=most, dry_run=dry_run)
+    request = GenerateRequest(agent=agent, most=most, dry_run=dry_run)
     with stopping_on_signals() as cancellation:
-        found = generate_tasks(context, resolve(context, loop), wish, cancellation)
+        found = generate_tasks(context, resolve(context, loop), request, cancellation)
     if as_json:
         tasks = [task_line(task) for task in found.tasks]
         say_json({"loop_id": found.loop.loop_id, "added": found.added, "tasks": tasks})

@@ -15,7 +15,7 @@ from loopwright.kernel.cells import one_line
 from loopwright.loop.log import Line
 from loopwright.loop.sentences import sentence
 from loopwright.stages.context import Context
-from loopwright.verbs.loop.follow import LOOK_EVERY_S, Follower, Seen
+from loopwright.verbs.loop.follow import LOOK_EVERY_S, LoopFollower, Seen
 
 
 def is_screen() -> bool:
@@ -28,7 +28,7 @@ def sentences(line: Line) -> list[str]:
     return [f"{line.at[11:19]}  {line.actor:<8}  {one_line(sentence(event, spoken()))}" for event in line.events]
 
 
-class Teller:
+class LoopReporter:
     """Says what is new about a loop."""
 
     def __init__(self, *, as_json: bool) -> None:
@@ -57,7 +57,7 @@ class Teller:
             say_json_line({"type": "worker", "loop_id": seen.loop.loop_id, "has_worker": seen.has_worker})
 
 
-class Beside:
+class BackgroundStep:
     """Does a step again and again in a thread beside the work of a block, and once more when the block is over."""
 
     def __init__(self, step: Callable[[], None], *, every_s: float = 0.0) -> None:
@@ -67,7 +67,7 @@ class Beside:
         self._problem: Exception | None = None
         self._thread = threading.Thread(target=self._run, name="view", daemon=True)
 
-    def __enter__(self) -> Beside:
+    def __enter__(self) -> BackgroundStep:
         self._thread.start()
         return self
 
@@ -88,7 +88,7 @@ class Beside:
             self._problem = problem
 
 
-def telling(context: Context, loop_id: str, teller: Teller, *, since: int) -> Beside:
+def telling(context: Context, loop_id: str, teller: LoopReporter, *, since: int) -> BackgroundStep:
     """Tell what happens while a block works."""
-    follower = Follower(context, loop_id, since=since)
-    return Beside(lambda: teller(follower.look()), every_s=LOOK_EVERY_S)
+    follower = LoopFollower(context, loop_id, since=since)
+    return BackgroundStep(lambda: teller(follower.look()), every_s=LOOK_EVERY_S)

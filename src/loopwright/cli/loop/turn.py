@@ -13,7 +13,7 @@ from loopwright.cli.run import stopping_on_signals
 from loopwright.errors import WrongUsage
 from loopwright.kernel.cells import one_line
 from loopwright.kernel.files import shown
-from loopwright.verbs.loop.turn import ByHand, await_turn, give_up, hand_in, open_turn
+from loopwright.verbs.loop.turn import ManualTurn, await_turn, give_up, hand_in, open_turn
 from loopwright.verbs.which_loop import loop_named
 
 _EPILOG = """\b
@@ -50,7 +50,7 @@ def command(
     context = context_of(project_root)
     loop_id = loop_named(context, loop)
     if done or why is not None:
-        found: ByHand | None
+        found: ManualTurn | None
         if why is not None:
             found = give_up(context, loop_id, why)
         else:
@@ -69,7 +69,7 @@ def command(
     return 0
 
 
-def _say_ended(found: ByHand, state: str, *, as_json: bool) -> None:
+def _say_ended(found: ManualTurn, state: str, *, as_json: bool) -> None:
     name = found.loop.loop_id
     following = f"loopwright loop turn {name} --wait"
     if as_json:
@@ -84,7 +84,7 @@ def _say_ended(found: ByHand, state: str, *, as_json: bool) -> None:
     say(f"  → {following}", bold=True)
 
 
-def _say_open(found: ByHand, *, as_json: bool) -> None:
+def _say_open(found: ManualTurn, *, as_json: bool) -> None:
     if as_json:
         say_json(found.document())
         return

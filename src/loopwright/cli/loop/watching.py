@@ -9,14 +9,14 @@ import click
 from loopwright.cli.loop.exits import exit_code, signal_code
 from loopwright.cli.loop.output import say_standing
 from loopwright.cli.loop.screen.live import LiveView
-from loopwright.cli.loop.told import Teller, is_screen
+from loopwright.cli.loop.told import LoopReporter, is_screen
 from loopwright.cli.options import context_of, in_workspace, say_json_line
 from loopwright.cli.run import stopping_on_signals
 from loopwright.kernel.process import Cancellation
 from loopwright.loop.model import Loop
 from loopwright.loop.projection import document_of
 from loopwright.stages.context import Context
-from loopwright.verbs.loop.follow import Follower, follow
+from loopwright.verbs.loop.follow import LoopFollower, follow
 from loopwright.verbs.loop.look import resolve
 
 _EPILOG = """\b
@@ -44,7 +44,7 @@ def command(loop: str, no_follow: bool, project_root: Path, as_json: bool) -> in
     loop_id = resolve(context, loop)
     with stopping_on_signals() as cancellation:
         if no_follow:
-            after = Follower(context, loop_id).look().loop
+            after = LoopFollower(context, loop_id).look().loop
         elif as_json or not is_screen():
             after = _tell(context, loop_id, cancellation, as_json=as_json)
         else:
@@ -58,14 +58,14 @@ def command(loop: str, no_follow: bool, project_root: Path, as_json: bool) -> in
 
 
 def _tell(context: Context, loop_id: str, cancellation: Cancellation, *, as_json: bool) -> Loop:
-    teller = Teller(as_json=as_json)
+    teller = LoopReporter(as_json=as_json)
     for seen in follow(context, loop_id, cancellation, whole_logs=as_json):
         teller(seen)
     return seen.loop
 
 
 def _show(context: Context, loop_id: str, cancellation: Cancellation) -> Loop:
-    seen = Follower(context, loop_id).look()
+    seen = LoopFollower(context, loop_id).look()
     if seen.loop.is_over:
         return seen.loop
     with LiveView(context, loop_id, cancellation) as view:

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from loopwright.agents.prompts.book import Text
+from loopwright.agents.prompts.book import PromptText
 from loopwright.agents.prompts.names import LANGUAGES, SHAPES
 from loopwright.kernel.files import shown
 
@@ -19,7 +19,7 @@ def with_language(command: Callable[..., Any]) -> Callable[..., Any]:
     )(command)
 
 
-def row(text: Text) -> dict[str, object]:
+def row(text: PromptText) -> dict[str, object]:
     """A text without its words."""
     role = SHAPES[text.name].role
     return {

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from loopwright.cli.options import context_of, in_workspace, say, say_json
-from loopwright.verbs.workflow.archive import ArchiveReport, ArchiveWish, archive
+from loopwright.verbs.workflow.archive import ArchiveReport, ArchiveRequest, archive
 
 _EPILOG = """\b
 Examples:
@@ -26,7 +26,7 @@ Then `loopwright specs verify` says on any day whether what the specs promise st
 @in_workspace
 def command(slug: str, before: tuple[str, ...], fitted: str | None, project_root: Path, as_json: bool) -> int:
     """Merge a change that is done into the living specs, all of it or nothing. For people only."""
-    report = archive(context_of(project_root), slug, ArchiveWish(fitted=fitted, before=before))
+    report = archive(context_of(project_root), slug, ArchiveRequest(fitted=fitted, before=before))
     if as_json:
         say_json(_document(report))
         return 0

@@ -12,7 +12,7 @@ from loopwright.cli.run import stopping_on_signals
 from loopwright.cli.workflow.output import say_workflow
 from loopwright.errors import WorkflowRefused
 from loopwright.stages.names import slug_of
-from loopwright.verbs.workflow.build import BuildWish, prepare_build, prepare_from_review, slug_from
+from loopwright.verbs.workflow.build import BuildRequest, prepare_build, prepare_from_review, slug_from
 
 _EPILOG = """\b
 Examples:
@@ -58,13 +58,13 @@ def command(
         raise WorkflowRefused(
             "agent_missing", "nobody is named who builds", next_command=f"loopwright build {name} --agent NAME"
         )
-    wish = BuildWish(agent=who, max_iterations=max_iterations, deslop=deslop)
+    request = BuildRequest(agent=who, max_iterations=max_iterations, deslop=deslop)
     with stopping_on_signals() as cancellation:
         tell = (lambda _: None) if as_json else say
         if from_review is not None:
-            loop_id = prepare_from_review(context, from_review, wish, tell, cancellation)
+            loop_id = prepare_from_review(context, from_review, request, tell, cancellation)
         else:
-            loop_id = prepare_build(context, name, wish, tell, cancellation)
+            loop_id = prepare_build(context, name, request, tell, cancellation)
     if detach:
         return in_background(context, loop_id, as_json)
     code = drive_here(context, loop_id, as_json)

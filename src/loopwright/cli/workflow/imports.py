@@ -10,9 +10,9 @@ import msgspec
 
 from loopwright.cli.options import context_of, in_workspace, say, say_json
 from loopwright.errors import WorkflowRefused, WrongUsage
-from loopwright.verbs.workflow.take_over import TOOLS, TakenOver, Wish, take_over
+from loopwright.verbs.workflow.take_over import TOOLS, TakenOver, TakeOverRequest, take_over
 from loopwright.workflow.takeover.model import Tool
-from loopwright.workflow.takeover.table import Row
+from loopwright.workflow.takeover.table import TakeoverRow
 
 _EPILOG = """\b
 Examples:
@@ -45,14 +45,14 @@ def command(
 ) -> int:  # fmt: skip
     """Take over another tool's workspace; exit 1 when something in it needs a person."""
     context = context_of(project_root)
-    wish = Wish(
+    request = TakeOverRequest(
         tool=tool,
         path=path or context.project,
         renames=dict(_renamed(text) for text in renames),
         finished=finished,
         dry_run=dry_run,
     )
-    found = take_over(context, wish)
+    found = take_over(context, request)
     if as_json:
         say_json({"ok": found.is_whole, "tool": tool, "dry_run": dry_run, **msgspec.to_builtins(found)})
     else:
@@ -98,6 +98,6 @@ def _say(found: TakenOver, tool: Tool, *, dry_run: bool) -> None:
     say(f"{'would take' if dry_run else 'took'} from {found.source} ({tool}): {listed}")
 
 
-def _said(row: Row) -> str:
+def _said(row: TakeoverRow) -> str:
     to = f" → {row.target}" if row.target else ""
     return f"{row.what} {row.source}{to}"

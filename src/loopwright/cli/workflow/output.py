@@ -7,7 +7,7 @@ from loopwright.cli.language import told, words
 from loopwright.cli.plain import put, say, say_json
 from loopwright.cli.prices import price_note
 from loopwright.stages.context import Context
-from loopwright.verbs.workflow.look import FlightShown, Shown, show
+from loopwright.verbs.workflow.look import FlightView, WorkflowView, show
 from loopwright.workflow.advice import wanted_transition
 from loopwright.workflow.blockers import Blocker
 from loopwright.workflow.model import Stage
@@ -42,7 +42,7 @@ def say_workflow(context: Context, slug: str, *, as_json: bool, whole: bool = Fa
     say(f"  → {found.next}", fg="green")
 
 
-def _refusals(found: Shown) -> list[Blocker]:
+def _refusals(found: WorkflowView) -> list[Blocker]:
     """Somebody said no to the next move: whoever is asked again should know why."""
     wanted = wanted_transition(found.workflow)
     said = authorization_blockers(found.workflow, wanted, found.standing) if wanted is not None else ()
@@ -56,7 +56,7 @@ def _say_path(stage: Stage) -> None:
     say("  " + "  ".join(f"{mark} {name}" for mark, name in zip(marks, names, strict=True)))
 
 
-def _say_flight(found: FlightShown) -> None:
+def _say_flight(found: FlightView) -> None:
     flight, used = found.flight, found.used
     limits = flight.limits
     spent = (
@@ -74,7 +74,7 @@ def _of(used: float, limit: float | None) -> str:
     return f"{used:g}" if limit is None else words("{used} of {limit}", used=f"{used:g}", limit=f"{limit:g}")
 
 
-def _say_details(found: Shown) -> None:
+def _say_details(found: WorkflowView) -> None:
     origin = found.workflow.origin
     if origin is not None:
         said = ", ".join(f"{name} {value}" for name, value in origin.said.items())

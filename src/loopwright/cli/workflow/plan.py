@@ -14,7 +14,7 @@ from loopwright.errors import WrongUsage
 from loopwright.kernel.files import shown
 from loopwright.stages.context import Context
 from loopwright.stages.names import slug_of
-from loopwright.verbs.workflow.plan import PlanWish, plan, take_direct
+from loopwright.verbs.workflow.plan import PlanRequest, plan, take_direct
 from loopwright.workflow.model import PlanRound
 from loopwright.workflow.package import PLAN_DOCUMENTS, SLICES
 
@@ -54,9 +54,11 @@ def command(
         why = "--json leaves nobody to ask" if as_json else "without an agent there are no rounds"
         raise WrongUsage(f"--interactive asks at the terminal after each round: {why}", hint="leave one of them out")
     ask = _asking(context, slug_of(slug)) if interactive else None
-    wish = PlanWish(agent=who or None, anew=bool(agent), deliberate=deliberate, max_rounds=max_iterations, ask=ask)
+    request = PlanRequest(
+        agent=who or None, anew=bool(agent), deliberate=deliberate, max_rounds=max_iterations, ask=ask
+    )
     with stopping_on_signals() as cancellation:
-        plan(context, slug, wish, (lambda _: None) if as_json else say, cancellation)
+        plan(context, slug, request, (lambda _: None) if as_json else say, cancellation)
     say_workflow(context, slug_of(slug), as_json=as_json)
     return 0
 

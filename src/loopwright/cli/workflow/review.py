@@ -9,7 +9,7 @@ import click
 from loopwright.cli.options import context_of, in_workspace, say
 from loopwright.cli.run import stopping_on_signals
 from loopwright.cli.workflow.output import say_workflow
-from loopwright.verbs.workflow.review import ReviewWish, review
+from loopwright.verbs.workflow.review import ReviewRequest, review
 
 _EPILOG = """\b
 Examples:
@@ -33,8 +33,8 @@ def command(
 ) -> int:
     """Judge what was built: evidence, audit, scope and judges first; reviewers where the risk floor asks for them."""
     context = context_of(project_root)
-    wish = ReviewWish(reviewer=reviewer, verdict=verdict, target=target, rationale=rationale)
+    request = ReviewRequest(reviewer=reviewer, verdict=verdict, target=target, rationale=rationale)
     with stopping_on_signals() as cancellation:
-        workflow = review(context, slug, wish, (lambda _: None) if as_json else say, cancellation)
+        workflow = review(context, slug, request, (lambda _: None) if as_json else say, cancellation)
     say_workflow(context, workflow.slug, as_json=as_json)
     return 0

@@ -27,16 +27,16 @@ from loopwright.kernel.clock import stamp
 from loopwright.kernel.files import shown
 from loopwright.kernel.process import Stopped
 from loopwright.loop import commands as c
-from loopwright.loop.actions import letters
+from loopwright.loop.actions import mailbox as letters
 from loopwright.loop.actions.failing import HandedOver, HeldBack, consequence, is_a_try, seats
 from loopwright.loop.budget import hold_after, hold_before_call, left_for_a_turn
-from loopwright.loop.desk import Desk
 from loopwright.loop.model import Action, ErrorLine, Held, Hold, Holder, Loop, OpenTurn, Spent
 from loopwright.loop.paying import SHELL, spent_on
+from loopwright.loop.worker_context import WorkerContext
 from loopwright.runner import outside
-from loopwright.runner.booth import Booth
 from loopwright.runner.meter import Meter
-from loopwright.runner.turn import Asked, meter_for, take_turn
+from loopwright.runner.turn import TurnRequest, meter_for, take_turn
+from loopwright.runner.turn_sandbox import TurnSandbox
 from loopwright.sandbox import place
 
 __all__ = ["WORKER", "HandedOver", "HeldBack", "TurnStopped", "ask", "ask_for"]
@@ -56,21 +56,21 @@ class TurnStopped(Stopped):
 
 
 def ask(
-    loop: Loop, desk: Desk, booth: Booth, agent_name: str, role: Role, prompt: str
+    loop: Loop, context: WorkerContext, turn_sandbox: TurnSandbox, agent_name: str, role: Role, prompt: str
 ) -> tuple[Answer | NoAnswer, str]:
     """Text, asked for once more where it can't be used, and whose it is.
 
     `HeldBack` or `HandedOver` when there is no agent for it.
     """
-    asking = _Asking(loop, desk, booth, agent_name, role)
-    answer = asking.settled(structured.ask_for_text(asking.take, prompt, desk.book))
+    asking = _Asking(loop, context, turn_sandbox, agent_name, role)
+    answer = asking.settled(structured.ask_for_text(asking.take, prompt, context.book))
     return answer, asking.called
 
 
 def ask_for(
     loop: Loop,
-    desk: Desk,
-    booth: Booth,
+    context: WorkerContext,
+    turn_sandbox: TurnSandbox,
     agent_name: str,
     role: Role,
     prompt: str,
@@ -80,21 +80,21 @@ def ask_for(
     work: str = "",
 ) -> _T | NoAnswer:
     """The same for an answer of this kind. `work` names what is done where no action is under way."""
-    asking = _Asking(loop, desk, booth, agent_name, role, taken, work, structured.schema_of(kind))
-    clean = booth.redactor.clean
-    return asking.settled(structured.ask(asking.take, prompt, kind, lambda text: clean(text).text, book=desk.book))
+    asking = _Asking(loop, context, turn_sandbox, agent_name, role, taken, work, structured.schema_of(kind))
+    clean = turn_sandbox.redactor.clean
+    return asking.settled(structured.ask(asking.take, prompt, kind, lambda text: clean(text).text, book=context.book))
 
 
-def called_for(loop: Loop, desk: Desk, agent_name: str) -> str:
+def called_for(loop: Loop, context: WorkerContext, agent_name: str) -> str:
     """Who is asked now when this agent is named, at the action under way: the agent, or who stands in for it."""
     work = loop.under_way.id if loop.under_way is not None else ""
-    return _who_works(loop, desk, agent_name, work)
+    return _who_works(loop, context, agent_name, work)
 
 
-def _who_works(loop: Loop, desk: Desk, agent_name: str, work: str) -> str:
-    if not work or agent_name == SHELL or not desk.order:
+def _who_works(loop: Loop, context: WorkerContext, agent_name: str, work: str) -> str:
+    if not work or agent_name == SHELL or not context.order:
         return agent_name
-    return seats(loop, desk, work, stamp(desk.clock())).who_works(agent_name)
+    return seats(loop, context, work, stamp(context.clock())).who_works(agent_name)
 
 
 class _Asking:
@@ -103,8 +103,8 @@ class _Asking:
     def __init__(
         self,
         loop: Loop,
-        desk: Desk,
-        booth: Booth,
+        context: WorkerContext,
+        turn_sandbox: TurnSandbox,
         agent_name: str,
         role: Role,
         taken: int = 0,
@@ -112,8 +112,8 @@ class _Asking:
         schema: Mapping[str, Any] | None = None,
     ) -> None:
         self._loop = loop
-        self._desk = desk
-        self._booth = booth
+        self._desk = context
+        self._turn_sandbox = turn_sandbox
         self._named = agent_name
         # Who was asked last.
         self.called = agent_name
@@ -126,27 +126,29 @@ class _Asking:
 
     def take(self, prompt: str) -> Answer | NoAnswer:
         """One turn; `HeldBack` when there is no budget for it, or a person has to decide first."""
-        desk, booth, now = self._desk, self._booth, stamp(self._desk.clock())
+        context, turn_sandbox, now = self._desk, self._turn_sandbox, stamp(self._desk.clock())
         self._count_the_last()
-        loop = desk.store.load(self._loop.loop_id)  # somebody may have given it more since the action began
+        loop = context.store.load(self._loop.loop_id)  # somebody may have given it more since the action began
         if (hold := hold_before_call(loop, now)) is not None:
             raise HeldBack(hold)
-        self.called = _who_works(loop, desk, self._named, self._work)
+        self.called = _who_works(loop, context, self._named, self._work)
         try:
-            agent = desk.open_agent(self.called)
+            agent = context.open_agent(self.called)
         except AgentFailed as problem:
             return NoAnswer(Reason.AGENT_MISSING, f"{problem.message}; {problem.hint}")
-        asked = replace(_asked(loop, desk, agent, self._role, prompt, self._taken), schema=self._schema)
-        meter = meter_for(agent, asked, booth)
-        letters.tell(loop, desk, booth, self._role, asked.allowance)
+        asked = replace(_asked(loop, context, agent, self._role, prompt, self._taken), schema=self._schema)
+        meter = meter_for(agent, asked, turn_sandbox)
+        letters.tell(loop, context, turn_sandbox, self._role, asked.allowance)
         self._turns += 1
-        with letters.listening(loop, desk, booth, self._role):
-            answer = paid_for(loop, desk, booth, agent, self.called, asked, meter)
+        with letters.listening(loop, context, turn_sandbox, self._role):
+            answer = paid_for(loop, context, turn_sandbox, agent, self.called, asked, meter)
         self._session = meter.session
-        letters.collect(booth, asked.record)
-        answer, waiting = _put_to_people(loop, desk, booth, answer) if asked.may_ask_people else (answer, None)
+        letters.collect(turn_sandbox, asked.record)
+        answer, waiting = (
+            _put_to_people(loop, context, turn_sandbox, answer) if asked.may_ask_people else (answer, None)
+        )
         if meter.over is not None:
-            raise HeldBack(hold_after(desk.store.load(loop.loop_id), meter.over, now), turn_taken=True)
+            raise HeldBack(hold_after(context.store.load(loop.loop_id), meter.over, now), turn_taken=True)
         if waiting is not None and (isinstance(answer, Answer) or is_a_try(self._named, answer)):
             raise HeldBack(waiting, turn_taken=True, goes_on=True, session=meter.session)
         return answer
@@ -169,14 +171,14 @@ class _Asking:
 
 
 def _put_to_people(
-    loop: Loop, desk: Desk, booth: Booth, answer: Answer | NoAnswer
+    loop: Loop, context: WorkerContext, turn_sandbox: TurnSandbox, answer: Answer | NoAnswer
 ) -> tuple[Answer | NoAnswer, Hold | None]:
     """What the agent left for a person to decide; where that is decided already, the turn was for nothing."""
-    found = read_requests(booth.mailbox)
-    _note(loop, desk, booth, found.problems)
+    found = read_requests(turn_sandbox.mailbox)
+    _note(loop, context, turn_sandbox, found.problems)
     if not found.asked:
         return answer, None
-    clean = booth.redactor.clean
+    clean = turn_sandbox.redactor.clean
     asked = tuple(
         replace(
             one,
@@ -187,8 +189,8 @@ def _put_to_people(
         )
         for one in found.asked
     )
-    with desk.store.changing(loop.loop_id) as opened:
-        after = opened.apply(c.AskDecisions(requests=asked, at=stamp(desk.clock())), WORKER).loop
+    with context.store.changing(loop.loop_id) as opened:
+        after = opened.apply(c.AskDecisions(requests=asked, at=stamp(context.clock())), WORKER).loop
     holds = after.phase.holds if isinstance(after.phase, Held) else ()
     waiting = next((hold for hold in holds if hold.holder is Holder.DECISION), None)
     if waiting is not None or isinstance(answer, NoAnswer):
@@ -196,26 +198,28 @@ def _put_to_people(
     return NoAnswer(Reason.REFUSED, f"it asked what is decided already: {asked[0].question}"), None
 
 
-def _note(loop: Loop, desk: Desk, booth: Booth, problems: tuple[str, ...]) -> None:
+def _note(loop: Loop, context: WorkerContext, turn_sandbox: TurnSandbox, problems: tuple[str, ...]) -> None:
     for problem in problems:
-        error = ErrorLine(action=WORKER, message=booth.redactor.clean(problem).text, timestamp=stamp(desk.clock()))
-        with desk.store.changing(loop.loop_id) as opened:
+        error = ErrorLine(
+            action=WORKER, message=turn_sandbox.redactor.clean(problem).text, timestamp=stamp(context.clock())
+        )
+        with context.store.changing(loop.loop_id) as opened:
             opened.apply(c.NoteError(error=error), WORKER)
 
 
-def _asked(loop: Loop, desk: Desk, agent: Agent, role: Role, prompt: str, taken: int) -> Asked:
+def _asked(loop: Loop, context: WorkerContext, agent: Agent, role: Role, prompt: str, taken: int) -> TurnRequest:
     under_way = loop.under_way
     # Where no action is under way nobody would hold the loop for it.
-    asking = f"\n\n{desk.book.part('decisions')}" if under_way is not None else ""
-    return Asked(
+    asking = f"\n\n{context.book.part('decisions')}" if under_way is not None else ""
+    return TurnRequest(
         role=role,
-        prompt=prompt if agent.name == SHELL else f"{prompt}{asking}\n{_decided(loop, desk)}",
-        record=record_folder(desk.progress(loop) / "turns", f"{under_way.id if under_way else 'none'}-{role.value}"),
-        timeout_s=seconds_for_a_turn(agent, desk.agent_settings(agent.name).timeout_s),
+        prompt=prompt if agent.name == SHELL else f"{prompt}{asking}\n{_decided(loop, context)}",
+        record=record_folder(context.progress(loop) / "turns", f"{under_way.id if under_way else 'none'}-{role.value}"),
+        timeout_s=seconds_for_a_turn(agent, context.agent_settings(agent.name).timeout_s),
         session=under_way.session if under_way else None,
         number=taken + loop.turns.get(under_way.turns_as if under_way else _PLANNING, 0),
         may_ask_people=under_way is not None,
-        book=desk.book,
+        book=context.book,
         allowance=allowance_of(loop),
     )
 
@@ -225,18 +229,18 @@ def allowance_of(loop: Loop) -> Allowance:
     return Allowance(*(left_for_a_turn(loop, name) for name in Allowance.__struct_fields__))
 
 
-def _decided(loop: Loop, desk: Desk) -> str:
+def _decided(loop: Loop, context: WorkerContext) -> str:
     lines = "\n".join(
-        desk.book.part("decided_one", id=one.id, question=one.question, answer=one.answer)
+        context.book.part("decided_one", id=one.id, question=one.question, answer=one.answer)
         for one in loop.decisions
         if one.answer is not None
     )
-    return f"\n{desk.book.part('decided', lines=lines)}\n" if lines else ""
+    return f"\n{context.book.part('decided', lines=lines)}\n" if lines else ""
 
 
-def _left_in(booth: Booth) -> tuple[str, ...]:
+def _left_in(turn_sandbox: TurnSandbox) -> tuple[str, ...]:
     """Where the work lies that somebody did by hand in a turn that came to nothing; without any nothing is kept."""
-    sandbox, folder = booth.sandbox, booth.sandbox.place.folder
+    sandbox, folder = turn_sandbox.sandbox, turn_sandbox.sandbox.place.folder
     if not place.is_unfinished(folder):
         return ()
     with suppress(LoopwrightError):
@@ -257,11 +261,11 @@ def record_folder(turns: Path, name: str) -> Path:
 
 def paid_for(
     loop: Loop,
-    desk: Desk,
-    booth: Booth,
+    context: WorkerContext,
+    turn_sandbox: TurnSandbox,
     agent: Agent,
     called: str,
-    asked: Asked,
+    asked: TurnRequest,
     meter: Meter,
     counts_at_once: Action | None = None,
 ) -> Answer | NoAnswer:
@@ -273,22 +277,24 @@ def paid_for(
     # A shell has no capacity in which it is asked.
     role = None if agent.name == SHELL else asked.role.value
     turn = OpenTurn(
-        name=asked.record.name, agent=called, mailbox=str(booth.mailbox), task_id=task_id, role=role,
+        name=asked.record.name, agent=called, mailbox=str(turn_sandbox.mailbox), task_id=task_id, role=role,
         is_question=asked.is_question, is_by_hand=isinstance(agent, WorksOutside),
     )  # fmt: skip
     if agent.name != SHELL:  # a shell's turn costs nothing that could be lost, and a write less is a write less
-        with desk.store.changing(loop.loop_id) as opened:
+        with context.store.changing(loop.loop_id) as opened:
             opened.apply(c.BeginTurn(turn=turn), WORKER)
     answer: Answer | NoAnswer | None = None
     try:
-        answer = take_turn(agent, asked, booth, desk.agent_settings(agent.name), desk.cancellation, meter).answer
+        answer = take_turn(
+            agent, asked, turn_sandbox, context.agent_settings(agent.name), context.cancellation, meter
+        ).answer
     except Stopped as stop:
         raise TurnStopped(str(stop), None if asked.is_question else meter.session) from stop
     finally:
         spent = spent_on(agent.name, meter.used, meter.worked_s, answer if isinstance(answer, Answer) else None)
-        with desk.store.changing(loop.loop_id) as opened:
+        with context.store.changing(loop.loop_id) as opened:
             of = counts_at_once or (None if loop.under_way is not None else _PLANNING)
             opened.apply(c.Count(spent=spent, task_id=task_id, turn=turn.name, turn_of=of, role=role), WORKER)
-        left = () if isinstance(answer, Answer) else _left_in(booth)
-        _note(loop, desk, booth, (*meter.used.problems, *outside.in_words(meter.outside), *left))
+        left = () if isinstance(answer, Answer) else _left_in(turn_sandbox)
+        _note(loop, context, turn_sandbox, (*meter.used.problems, *outside.in_words(meter.outside), *left))
     return answer

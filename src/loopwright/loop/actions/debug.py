@@ -12,37 +12,43 @@ from loopwright.loop import commands as c
 from loopwright.loop.actions.asking import WORKER, HeldBack, ask_for
 from loopwright.loop.answers import ProposedHypotheses, ProposedHypothesis
 from loopwright.loop.budget import hold_after, left_for_a_turn
-from loopwright.loop.desk import Desk
 from loopwright.loop.marks import FIX, mark_of
 from loopwright.loop.model import Criteria, Hypothesis, HypothesisStatus, Loop, Spent, Task
 from loopwright.loop.pages import add_line, add_to_page
-from loopwright.loop.workshop import workshop
-from loopwright.runner.booth import Booth, run_in_booth
+from loopwright.loop.worker_context import WorkerContext
+from loopwright.loop.worker_sandbox import workshop
+from loopwright.runner.turn_sandbox import TurnSandbox, run_in_turn_sandbox
 
 _MOST_EVIDENCE = 4000
 _PROBE_S = 600.0
 
 
-def perform(loop: Loop, desk: Desk, action_id: str) -> c.Command:
+def perform(loop: Loop, context: WorkerContext, action_id: str) -> c.Command:
     """Ask for causes, test each, and make the confirmed one a task."""
-    if (mending := desk.craft.mending(loop)) is not None:
-        return _mended(loop, desk, action_id, mending)
-    redactor = desk.tools().redactor
-    with workshop(loop, desk, redactor) as booth:
+    if (mending := context.craft.mending(loop)) is not None:
+        return _mended(loop, context, action_id, mending)
+    redactor = context.tools().redactor
+    with workshop(loop, context, redactor) as turn_sandbox:
         # What a worker that died had been told is on record: nobody is asked, or paid, for it again.
         found = loop.debug.hypotheses
         if not found:
-            who = desk.asked_as(Role.DEBUGGER, loop.agent)
-            answer = ask_for(loop, desk, booth, who, Role.DEBUGGER, _prompt(loop, desk), ProposedHypotheses)
+            who = context.asked_as(Role.DEBUGGER, loop.agent)
+            answer = ask_for(
+                loop, context, turn_sandbox, who, Role.DEBUGGER, _prompt(loop, context), ProposedHypotheses
+            )
             if isinstance(answer, NoAnswer):
                 return _nothing(loop, action_id, f"{answer.reason}: {redactor.clean(answer.detail).text}")
             found = tuple(_hypotheses(_by_likelihood(answer)))
             if not found:
                 return _nothing(loop, action_id, "no possible cause was proposed")
             bug = ", ".join(loop.validation.failed_tests[:5]) or "the test command fails"
-            _record(loop, desk, c.ProposeHypotheses(action_id=action_id, bug=bug, hypotheses=found))
-        confirmed = _test_each(loop, desk, booth, action_id, found)
-    fix = _fix(loop, desk, confirmed, _way_to_fix(loop, desk, action_id, confirmed)) if confirmed is not None else None
+            _record(loop, context, c.ProposeHypotheses(action_id=action_id, bug=bug, hypotheses=found))
+        confirmed = _test_each(loop, context, turn_sandbox, action_id, found)
+    fix = (
+        _fix(loop, context, confirmed, _way_to_fix(loop, context, action_id, confirmed))
+        if confirmed is not None
+        else None
+    )
     said = f"confirmed {confirmed.id}: {confirmed.description}" if confirmed else "no cause was confirmed"
     mark = mark_of(loop, cause=confirmed.description if confirmed else "", error=None if confirmed else said)
     return c.FinishDebug(action_id=action_id, fix=fix, mark=mark, error=None if confirmed else said)
@@ -65,9 +71,9 @@ def _hypotheses(proposed: list[ProposedHypothesis]) -> Iterator[Hypothesis]:
         )
 
 
-def _way_to_fix(loop: Loop, desk: Desk, action_id: str, cause: Hypothesis) -> str:
+def _way_to_fix(loop: Loop, context: WorkerContext, action_id: str, cause: Hypothesis) -> str:
     """What the agent would do about it, from the record of its answer; the state file has no room for that."""
-    answers = (desk.progress(loop) / "turns").glob(f"{action_id}-{Role.DEBUGGER.value}*/answer.yaml")
+    answers = (context.progress(loop) / "turns").glob(f"{action_id}-{Role.DEBUGGER.value}*/answer.yaml")
     for path in sorted(answers, key=lambda path: (len(path.parent.name), path.parent.name), reverse=True):
         try:
             proposed = _by_likelihood(read_answer(path.read_text(encoding="utf-8"), ProposedHypotheses))
@@ -79,7 +85,7 @@ def _way_to_fix(loop: Loop, desk: Desk, action_id: str, cause: Hypothesis) -> st
     return cause.description
 
 
-def _mended(loop: Loop, desk: Desk, action_id: str, mending: str) -> c.Command:
+def _mended(loop: Loop, context: WorkerContext, action_id: str, mending: str) -> c.Command:
     """Those who judge named the cause already: it is on record as one that their run confirmed."""
     bug = ", ".join(loop.validation.failed_tests[:5])
     cause = Hypothesis(
@@ -90,7 +96,7 @@ def _mended(loop: Loop, desk: Desk, action_id: str, mending: str) -> c.Command:
         evidence_criteria=Criteria(confirm="a check fails", reject="all checks pass"),
         likelihood=1,
     )
-    _record(loop, desk, c.ProposeHypotheses(action_id=action_id, bug=bug, hypotheses=(cause,)))
+    _record(loop, context, c.ProposeHypotheses(action_id=action_id, bug=bug, hypotheses=(cause,)))
     judged = c.JudgeHypothesis(
         action_id=action_id,
         hypothesis_id=cause.id,
@@ -98,9 +104,9 @@ def _mended(loop: Loop, desk: Desk, action_id: str, mending: str) -> c.Command:
         evidence=mending[-_MOST_EVIDENCE:],
         verdict_reason=f"run {loop.validation.run_id} says so",
     )
-    _record(loop, desk, judged)
+    _record(loop, context, judged)
     mark = mark_of(loop, cause=cause.description)
-    return c.FinishDebug(action_id=action_id, fix=_task(loop, desk, mending), mark=mark, error=None)
+    return c.FinishDebug(action_id=action_id, fix=_task(loop, context, mending), mark=mark, error=None)
 
 
 def verdict(hypothesis: Hypothesis, exit_code: int, output: str) -> tuple[HypothesisStatus, str]:
@@ -117,7 +123,7 @@ def verdict(hypothesis: Hypothesis, exit_code: int, output: str) -> tuple[Hypoth
 
 
 def _test_each(
-    loop: Loop, desk: Desk, booth: Booth, action_id: str, found: tuple[Hypothesis, ...]
+    loop: Loop, context: WorkerContext, turn_sandbox: TurnSandbox, action_id: str, found: tuple[Hypothesis, ...]
 ) -> Hypothesis | None:
     """The most likely first; the first that is confirmed is the cause."""
     for hypothesis in found:
@@ -125,27 +131,27 @@ def _test_each(
             return hypothesis
         if hypothesis.status != "pending":
             continue
-        left_s = _seconds_left(loop, desk)
-        log = desk.progress(loop) / "turns" / f"{action_id}-{hypothesis.id}.log"
+        left_s = _seconds_left(loop, context)
+        log = context.progress(loop) / "turns" / f"{action_id}-{hypothesis.id}.log"
         log.unlink(missing_ok=True)  # of a worker that died at it
-        ran = run_in_booth(
-            booth,
-            (desk.shell, "-c", hypothesis.testable_condition),
-            env=booth.environment.for_step(()),
+        ran = run_in_turn_sandbox(
+            turn_sandbox,
+            (context.shell, "-c", hypothesis.testable_condition),
+            env=turn_sandbox.environment.for_step(()),
             log=log,
             network=False,
             timeout_s=min(_PROBE_S, left_s),
-            cancellation=desk.cancellation,
+            cancellation=context.cancellation,
         )
-        after = _record(loop, desk, c.Count(spent=Spent(wall_s=round(ran.duration_s, 3))))
-        desk.cancellation.raise_if_requested()
+        after = _record(loop, context, c.Count(spent=Spent(wall_s=round(ran.duration_s, 3))))
+        context.cancellation.raise_if_requested()
         if ran.timed_out and left_s < _PROBE_S:
-            raise HeldBack(hold_after(after, "wall_s", stamp(desk.clock())), goes_on=True)
+            raise HeldBack(hold_after(after, "wall_s", stamp(context.clock())), goes_on=True)
         output = _read(log)
         status, reason = verdict(hypothesis, ran.exit_code, output)
         _record(
             loop,
-            desk,
+            context,
             c.JudgeHypothesis(
                 action_id=action_id,
                 hypothesis_id=hypothesis.id,
@@ -154,39 +160,39 @@ def _test_each(
                 verdict_reason=reason,
             ),
         )
-        _write_down(loop, desk, hypothesis, status, reason)
+        _write_down(loop, context, hypothesis, status, reason)
         if status == "confirmed":
             return hypothesis
     return None
 
 
-def _seconds_left(loop: Loop, desk: Desk) -> float:
+def _seconds_left(loop: Loop, context: WorkerContext) -> float:
     """How long a probe may run. Without time it waits, and the causes stay: nobody is to pay for them twice."""
-    now = desk.store.load(loop.loop_id)
+    now = context.store.load(loop.loop_id)
     left_s = left_for_a_turn(now, "wall_s")
     if left_s is not None and left_s <= 0:
-        raise HeldBack(hold_after(now, "wall_s", stamp(desk.clock())), goes_on=True)
+        raise HeldBack(hold_after(now, "wall_s", stamp(context.clock())), goes_on=True)
     return _PROBE_S if left_s is None else left_s
 
 
-def _record(loop: Loop, desk: Desk, command: c.Command) -> Loop:
-    with desk.store.changing(loop.loop_id) as opened:
+def _record(loop: Loop, context: WorkerContext, command: c.Command) -> Loop:
+    with context.store.changing(loop.loop_id) as opened:
         return opened.apply(command, WORKER).loop
 
 
-def _fix(loop: Loop, desk: Desk, cause: Hypothesis, fix: str) -> Task:
-    return _task(loop, desk, f"Fix what {cause.id} found: {cause.description}. {fix}")
+def _fix(loop: Loop, context: WorkerContext, cause: Hypothesis, fix: str) -> Task:
+    return _task(loop, context, f"Fix what {cause.id} found: {cause.description}. {fix}")
 
 
-def _task(loop: Loop, desk: Desk, description: str) -> Task:
+def _task(loop: Loop, context: WorkerContext, description: str) -> Task:
     number = sum(task.id.startswith(FIX) for task in loop.tasks) + 1
     return Task(
         id=f"{FIX}{number}",
         description=description,
-        tool=desk.agent_of(loop),
+        tool=context.agent_of(loop),
         mode="write",
         status="pending",
-        created_at=stamp(desk.clock()),
+        created_at=stamp(context.clock()),
     )
 
 
@@ -195,23 +201,23 @@ def _nothing(loop: Loop, action_id: str, error: str) -> c.Command:
     return c.FinishDebug(action_id=action_id, fix=None, mark=mark, error=error)
 
 
-def _prompt(loop: Loop, desk: Desk) -> str:
+def _prompt(loop: Loop, context: WorkerContext) -> str:
     failed = [one for one in loop.validation.results if one.status == "failed"][:10]
     failing = "\n".join(f"- {one.suite}: {one.test_name}: {one.error_message[:500]}" for one in failed)
     history = "\n".join(f"- {task.id} ({task.status}): {task.description}" for task in loop.tasks)
-    return desk.book.prompt("debugger", failing=failing or desk.book.part("tests_fail"), history=history)
+    return context.book.prompt("debugger", failing=failing or context.book.part("tests_fail"), history=history)
 
 
 def _read(log: Path) -> str:
     return log.read_bytes().decode("utf-8", "replace")
 
 
-def _write_down(loop: Loop, desk: Desk, hypothesis: Hypothesis, status: str, reason: str) -> None:
-    now = stamp(desk.clock())
+def _write_down(loop: Loop, context: WorkerContext, hypothesis: Hypothesis, status: str, reason: str) -> None:
+    now = stamp(context.clock())
     text = f"## {hypothesis.id} {status} at {now}\n\n{hypothesis.description}\n\n{reason}"
-    add_to_page(desk.progress(loop), "debug", desk.tools().redactor.clean(text))
+    add_to_page(context.progress(loop), "debug", context.tools().redactor.clean(text))
     add_line(
-        desk.progress(loop),
+        context.progress(loop),
         "debug",
         {"at": now, "hypothesis": hypothesis.id, "status": status, "reason": reason, "iteration": loop.iteration},
     )

@@ -10,13 +10,13 @@ from datetime import timedelta
 
 from msgspec.structs import replace
 
-from loopwright.agents.failover import PASSED_ON, Seats, Takeover, told_end
+from loopwright.agents.failover import PASSED_ON, FailoverOrder, Takeover, told_end
 from loopwright.agents.port import INFRASTRUCTURE, NoAnswer, Reason, Role
 from loopwright.kernel.clock import stamp
-from loopwright.loop.desk import Desk
 from loopwright.loop.model import Hold, Holder, Loop
 from loopwright.loop.paying import SHELL
 from loopwright.loop.quota import LEAST_S, LONGEST_FOR_TOLD_S, wait_s
+from loopwright.loop.worker_context import WorkerContext
 
 _HOLDERS = {
     Reason.RATE_LIMITED: Holder.QUOTA,
@@ -60,14 +60,14 @@ def is_a_try(agent_name: str, failure: NoAnswer) -> bool:
     return failure.reason not in _HOLDERS or (agent_name == SHELL and failure.reason in INFRASTRUCTURE)
 
 
-def seats(loop: Loop, desk: Desk, work: str, now: str) -> Seats:
+def seats(loop: Loop, context: WorkerContext, work: str, now: str) -> FailoverOrder:
     """Who could do this work now."""
-    return Seats(desk.order, loop.takeovers, work, now, settled=loop.takeovers_before_resume)
+    return FailoverOrder(context.order, loop.takeovers, work, now, settled=loop.takeovers_before_resume)
 
 
 def consequence(
     loop: Loop,
-    desk: Desk,
+    context: WorkerContext,
     work: str,
     asked: tuple[str, str, Role],
     failure: NoAnswer,
@@ -77,14 +77,14 @@ def consequence(
 ) -> HeldBack | HandedOver:
     """What follows from a failure that is no try. `asked` are who was named, who was asked, and in which role."""
     named, called, role = asked
-    moment = desk.clock()
+    moment = context.clock()
     now, until = stamp(moment), told_end(failure, moment)
-    name, reason, detail = called, failure.reason, desk.tools().redactor.clean(failure.detail).text
+    name, reason, detail = called, failure.reason, context.tools().redactor.clean(failure.detail).text
     message = f"the agent {name}: {reason}: {detail}"
     hold = Hold(holder=_HOLDERS[reason], code=reason, message=message, since=now, until=until)
     limited = reason is Reason.RATE_LIMITED
-    places = seats(loop, desk, work, now)
-    if desk.order and work and failure.reason in PASSED_ON:
+    places = seats(loop, context, work, now)
+    if context.order and work and failure.reason in PASSED_ON:
         if (by := places.stands_in(called)) is not None:
             return HandedOver(
                 Takeover(
@@ -95,11 +95,11 @@ def consequence(
         hold = _for_all(places, named, hold)
     if hold.holder is not Holder.QUOTA:
         return HeldBack(hold, turn_taken=turn_taken, failure=failure if failure.reason in INFRASTRUCTURE else None)
-    hold = _with_an_end(loop, desk, hold)
+    hold = _with_an_end(loop, context, hold)
     return HeldBack(hold, turn_taken=turn_taken, goes_on=True, session=session if limited else None)
 
 
-def _for_all(places: Seats, named: str, hold: Hold) -> Hold:
+def _for_all(places: FailoverOrder, named: str, hold: Hold) -> Hold:
     """Nobody is left: a limit of any of them ends at some time, and then there is somebody again."""
     ends = [one for one in (places.next_back(named), hold.until) if one is not None]
     is_limit = hold.holder is Holder.QUOTA or bool(ends) or places.limited(named)
@@ -108,16 +108,16 @@ def _for_all(places: Seats, named: str, hold: Hold) -> Hold:
     return replace(hold, holder=holder, message=message, until=min(ends, default=None))
 
 
-def _with_an_end(loop: Loop, desk: Desk, hold: Hold) -> Hold:
+def _with_an_end(loop: Loop, context: WorkerContext, hold: Hold) -> Hold:
     """A limit of which nobody told the end is tried again later, and each time later still.
 
     So is one whose end was told, and was not its end: who tells a moment from now each time is not asked in a circle.
     """
     if hold.until is not None:
         least = wait_s(loop.quota_holds, LEAST_S, LONGEST_FOR_TOLD_S)
-        return replace(hold, until=max(hold.until, stamp(desk.clock() + timedelta(seconds=least))))
-    if not desk.waits_for_quota or loop.under_way is None:
+        return replace(hold, until=max(hold.until, stamp(context.clock() + timedelta(seconds=least))))
+    if not context.waits_for_quota or loop.under_way is None:
         return hold
-    wait = wait_s(loop.quota_holds, desk.quota_wait_s, desk.quota_longest_s)
-    until = stamp(desk.clock() + timedelta(seconds=wait, milliseconds=999))
+    wait = wait_s(loop.quota_holds, context.quota_wait_s, context.quota_longest_s)
+    until = stamp(context.clock() + timedelta(seconds=wait, milliseconds=999))
     return replace(hold, message=f"{hold.message}; it was not told until when, so it is tried again", until=until)

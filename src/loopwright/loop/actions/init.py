@@ -7,34 +7,36 @@ from loopwright.kernel.clock import stamp
 from loopwright.loop import commands as c
 from loopwright.loop.actions.asking import HeldBack
 from loopwright.loop.actions.planning import plan_tasks
-from loopwright.loop.desk import Desk
 from loopwright.loop.model import Hold, Holder, Loop, Task
 from loopwright.loop.outside import NotTaken
 from loopwright.loop.pages import add_to_page
 from loopwright.loop.task_list import tasks_in
+from loopwright.loop.worker_context import WorkerContext
 
 
-def perform(loop: Loop, desk: Desk, action_id: str) -> c.Command:
+def perform(loop: Loop, context: WorkerContext, action_id: str) -> c.Command:
     """Tasks that are there, else those of the list beside the state file, else an agent's."""
     tasks = (
-        () if loop.tasks else (_listed(loop, desk) or plan_tasks(loop, desk, desk.asked_as(Role.PLANNER, loop.agent)))
+        ()
+        if loop.tasks
+        else (_listed(loop, context) or plan_tasks(loop, context, context.asked_as(Role.PLANNER, loop.agent)))
     )
-    redactor = desk.tools().redactor
+    redactor = context.tools().redactor
     lines = [f"# {loop.title}", "", loop.description, ""]
     lines += [f"- {task.id} [{task.tool}] {task.description}" for task in (*loop.tasks, *tasks)]
-    add_to_page(desk.progress(loop), "develop", redactor.clean("\n".join(lines)))
+    add_to_page(context.progress(loop), "develop", redactor.clean("\n".join(lines)))
     return c.FinishInit(action_id=action_id, tasks=tasks)
 
 
-def _listed(loop: Loop, desk: Desk) -> tuple[Task, ...]:
-    path = desk.store.paths(loop.loop_id).tasks
+def _listed(loop: Loop, context: WorkerContext) -> tuple[Task, ...]:
+    path = context.store.paths(loop.loop_id).tasks
     try:
         return tasks_in(path.read_bytes())
     except FileNotFoundError:
         return ()
     except (OSError, NotTaken) as problem:
-        raise _held(desk, "tasks_unreadable", f"the task list {path.name} can't be read: {problem}") from problem
+        raise _held(context, "tasks_unreadable", f"the task list {path.name} can't be read: {problem}") from problem
 
 
-def _held(desk: Desk, code: str, message: str) -> HeldBack:
-    return HeldBack(Hold(holder=Holder.BLOCKER, code=code, message=message, since=stamp(desk.clock())))
+def _held(context: WorkerContext, code: str, message: str) -> HeldBack:
+    return HeldBack(Hold(holder=Holder.BLOCKER, code=code, message=message, since=stamp(context.clock())))

@@ -6,14 +6,13 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from loopwright.errors import LoopwrightError
-from loopwright.evidence.store import Origin
+from loopwright.evidence.store import RunOrigin
 from loopwright.kernel import codec
 from loopwright.kernel.clock import stamp
 from loopwright.loop import commands as c
 from loopwright.loop.actions.asking import WORKER, HeldBack
 from loopwright.loop.budget import hold_after, left_for_a_turn
 from loopwright.loop.craft import Judging
-from loopwright.loop.desk import Desk
 from loopwright.loop.marks import mark_of
 from loopwright.loop.model import Hold, Holder, Loop, Spent, Validation
 from loopwright.loop.pages import add_to_page
@@ -22,10 +21,11 @@ from loopwright.loop.reports.model import TestResult, UnreadableReport
 from loopwright.loop.reports.moment import moment_before_run
 from loopwright.loop.reports.read import read_coverage_reports, read_test_reports
 from loopwright.loop.work_files import note_tree
-from loopwright.loop.workshop import wanted_sandbox
+from loopwright.loop.worker_context import WorkerContext
+from loopwright.loop.worker_sandbox import wanted_sandbox
 from loopwright.redaction.model import Redacted
 from loopwright.runner.events import Emitter, ignore
-from loopwright.runner.order import Order, Room
+from loopwright.runner.request import RunRequest, SandboxOptions
 from loopwright.runner.run_plan import SETUP_STEP, Finished, run_plan
 from loopwright.sandbox.open import Sandbox
 
@@ -33,46 +33,46 @@ _STEP = "tests"
 _TESTS_FAILED = "STEP_FAILED"
 
 
-def perform(loop: Loop, desk: Desk, action_id: str) -> c.Command:
+def perform(loop: Loop, context: WorkerContext, action_id: str) -> c.Command:
     """Run the tests on the work as it is kept, and say what they said."""
-    judging = desk.craft.judging(loop)
-    reports = _Reports(desk)
-    order = Order(
+    judging = context.craft.judging(loop)
+    reports = _Reports(context)
+    request = RunRequest(
         plan_name=f"the tests of {loop.loop_id}",
-        plan=_plan(loop, desk) if judging is None else _judges(loop, judging),
-        room=Room(
-            wanted_sandbox(loop, desk),
-            desk.isolation,
-            desk.setup,
+        plan=_plan(loop, context) if judging is None else _judges(loop, judging),
+        sandbox_options=SandboxOptions(
+            wanted_sandbox(loop, context),
+            context.isolation,
+            context.setup,
             keep=False,
-            limits=desk.limits,
-            shell=desk.shell,
-            freezer=desk.freezer,
+            limits=context.limits,
+            shell=context.shell,
+            freezer=context.freezer,
         ),
-        environment=desk.environment,
-        origin=Origin(loop_id=loop.loop_id, workflow=loop.workflow),
+        environment=context.environment,
+        origin=RunOrigin(loop_id=loop.loop_id, workflow=loop.workflow),
         run_id=f"{loop.loop_id}-validate",
         observer=reports if judging is None else judging.observer,
     )
-    finished = run_plan(order, desk.tools(), Emitter(ignore), desk.cancellation)
-    used_up = _count(loop, desk, finished)
-    desk.cancellation.raise_if_requested()
+    finished = run_plan(request, context.tools(), Emitter(ignore), context.cancellation)
+    used_up = _count(loop, context, finished)
+    context.cancellation.raise_if_requested()
     if used_up is not None:
         raise HeldBack(used_up)
-    _require_that_it_ran(finished, desk)
+    _require_that_it_ran(finished, context)
     if judging is None:
-        validation = _validation(finished, reports, stamp(desk.clock()))
+        validation = _validation(finished, reports, stamp(context.clock()))
     else:
-        validation = _judged(finished, desk.craft.results(loop, finished), stamp(desk.clock()))
-    then = desk.craft.before_completion(loop, validation) if validation.holds else ()
+        validation = _judged(finished, context.craft.results(loop, finished), stamp(context.clock()))
+    then = context.craft.before_completion(loop, validation) if validation.holds else ()
     if loop.fallback is not None and not validation.holds:
-        note_tree(desk.progress(loop), loop.fallback)
-    _write_down(loop, desk, validation, reports)
+        note_tree(context.progress(loop), loop.fallback)
+    _write_down(loop, context, validation, reports)
     mark = mark_of(loop, validation=validation)
     return c.FinishValidate(action_id=action_id, validation=validation, mark=mark, then=then)
 
 
-def _require_that_it_ran(finished: Finished, desk: Desk) -> None:
+def _require_that_it_ran(finished: Finished, context: WorkerContext) -> None:
     """Tests that fail say something about the work; a run that was refused, or leaked, opens no gate."""
     failure = finished.failure
     prepared = next((step for step in finished.evidence.steps if step.id == SETUP_STEP), None)
@@ -83,34 +83,34 @@ def _require_that_it_ran(finished: Finished, desk: Desk) -> None:
     else:
         code, why = failure.code.lower(), f"{failure.code}: {failure.message.text}"
     said = f"the tests' run {finished.evidence.run_id} does not count: {why}"
-    raise HeldBack(Hold(holder=Holder.BLOCKER, code=code, message=said, since=stamp(desk.clock())))
+    raise HeldBack(Hold(holder=Holder.BLOCKER, code=code, message=said, since=stamp(context.clock())))
 
 
-def _count(loop: Loop, desk: Desk, finished: Finished) -> Hold | None:
+def _count(loop: Loop, context: WorkerContext, finished: Finished) -> Hold | None:
     """The tests' time is work, too, also when they were interrupted.
 
     Where they were ended because no more time is left, they have said nothing: then the hold for that.
     """
     left_s = left_for_a_turn(loop, "wall_s")
     ended = any(one.ending == "timed_out" for step in finished.evidence.steps for one in step.commands)
-    is_over = ended and left_s is not None and left_s < desk.limits.timeout_s
+    is_over = ended and left_s is not None and left_s < context.limits.timeout_s
     worked_s = sum(step.duration_s for step in finished.evidence.steps)
     spent = Spent(wall_s=round(max(worked_s, left_s or 0.0) if is_over else worked_s, 3))
-    with desk.store.changing(loop.loop_id) as opened:
+    with context.store.changing(loop.loop_id) as opened:
         after = opened.apply(c.Count(spent=spent), WORKER).loop
-    return hold_after(after, "wall_s", stamp(desk.clock())) if is_over else None
+    return hold_after(after, "wall_s", stamp(context.clock())) if is_over else None
 
 
-def _timeout_s(loop: Loop, desk: Desk) -> float:
+def _timeout_s(loop: Loop, context: WorkerContext) -> float:
     left_s = left_for_a_turn(loop, "wall_s")
-    return desk.limits.timeout_s if left_s is None else max(0.1, min(desk.limits.timeout_s, left_s))
+    return context.limits.timeout_s if left_s is None else max(0.1, min(context.limits.timeout_s, left_s))
 
 
 class _Reports:
     """What the test command left, read while its sandbox is still there."""
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
+    def __init__(self, context: WorkerContext) -> None:
+        self._desk = context
         self._since = 0
         self.results: tuple[TestResult, ...] = ()
         self.gaps: tuple[str, ...] = ()
@@ -148,22 +148,22 @@ class _Reports:
         )  # fmt: skip
 
 
-def _plan(loop: Loop, desk: Desk) -> bytes | LoopwrightError:
-    command = desk.settings.test_command
+def _plan(loop: Loop, context: WorkerContext) -> bytes | LoopwrightError:
+    command = context.settings.test_command
     if not command:
         raise HeldBack(
             Hold(
                 holder=Holder.BLOCKER,
                 code="no_test_command",
                 message="loop.test_command is not set: nothing could say whether the work is right",
-                since=stamp(desk.clock()),
+                since=stamp(context.clock()),
             )
         )
     step = {
         "id": _STEP,
         "action": "run the project's tests",
         "commands": [command],
-        "timeout_s": _timeout_s(loop, desk),
+        "timeout_s": _timeout_s(loop, context),
     }
     return codec.to_yaml({"new_plan": {"unified_goal": f"the tests of {loop.title}", "steps": [step]}})
 
@@ -203,7 +203,7 @@ def _validation(finished: Finished, reports: _Reports, now: str) -> Validation:
     )
 
 
-def _write_down(loop: Loop, desk: Desk, validation: Validation, reports: _Reports) -> None:
+def _write_down(loop: Loop, context: WorkerContext, validation: Validation, reports: _Reports) -> None:
     said = "passed" if validation.passed else "failed"
     lines = [
         f"## {said} at {validation.last_run_at}",
@@ -212,4 +212,4 @@ def _write_down(loop: Loop, desk: Desk, validation: Validation, reports: _Report
     ]
     lines += [f"- failed: {name}" for name in validation.failed_tests[:50]]
     lines += [f"- missing from the report: {gap}" for gap in reports.gaps]
-    add_to_page(desk.progress(loop), "validate", desk.tools().redactor.clean("\n".join(lines)))
+    add_to_page(context.progress(loop), "validate", context.tools().redactor.clean("\n".join(lines)))

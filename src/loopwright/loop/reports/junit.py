@@ -11,7 +11,7 @@ import msgspec
 
 from loopwright.loop.reports.decimals import parse_count
 from loopwright.loop.reports.excerpt import Excerpt, cut
-from loopwright.loop.reports.junit_case import LONGEST_NAME, LONGEST_TRACE, PROBLEMS, Case, Problem
+from loopwright.loop.reports.junit_case import LONGEST_NAME, LONGEST_TRACE, PROBLEMS, Case, CaseProblem
 from loopwright.loop.reports.model import ForeignReport, TestReport, TestResult
 from loopwright.loop.reports.safe_xml import Damage, tell
 
@@ -25,7 +25,7 @@ _OUTPUTS = ("system-out", "system-err")
 _OF_SUITES = PROBLEMS - {"skipped"}
 
 
-class Room:
+class ReportSpace:
     """How much may still be kept; one for all files of a run."""
 
     def __init__(self, results: int = MOST_RESULTS, text: int = MOST_TEXT) -> None:
@@ -45,9 +45,9 @@ class Room:
         return msgspec.structs.replace(result, error_message=message, stack_trace=trace)
 
 
-def read_junit(chunks: Iterable[bytes], room: Room | None = None) -> TestReport:
+def read_junit(chunks: Iterable[bytes], room: ReportSpace | None = None) -> TestReport:
     """The tests that a JUnit XML file names, or `UnreadableReport`."""
-    gatherer = _Gatherer(room or Room())
+    gatherer = _Gatherer(room or ReportSpace())
     damage = tell(chunks, gatherer)
     if damage is not None:
         gatherer.break_off(damage)
@@ -72,7 +72,7 @@ class _Suite:
 class _Gatherer:
     """Listens to a document; `_sinks` says for each open element where its text goes."""
 
-    def __init__(self, room: Room) -> None:
+    def __init__(self, room: ReportSpace) -> None:
         self._room = room
         self._results: list[TestResult] = []
         self._left_out = 0
@@ -115,7 +115,7 @@ class _Gatherer:
 
     @staticmethod
     def _open_problem(case: Case, kind: str, attributes: dict[str, str]) -> Excerpt:
-        case.problems.append(Problem(kind, attributes))
+        case.problems.append(CaseProblem(kind, attributes))
         return case.problems[-1].text
 
     def text(self, text: str) -> None:

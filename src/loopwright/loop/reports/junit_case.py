@@ -26,7 +26,7 @@ _STATUS |= dict.fromkeys(("notrun", "disabled", "skipped", "ignored", "suppresse
 _COLOUR = re.compile(r"(?:␛|#x1B)\[[0-?]*[ -/]*[@-~]")
 
 
-class Problem:
+class CaseProblem:
     """One `<failure>` or its like."""
 
     def __init__(self, kind: str, attributes: dict[str, str]) -> None:
@@ -44,7 +44,7 @@ class Case:
         self.class_name = cut((attributes.get("classname") or attributes.get("class", "")).strip(), LONGEST_NAME)
         self.seconds = parse_decimal(attributes.get("time", "")) or 0.0
         self.said = tuple(attributes.get(key, "").lower() for key in ("status", "result"))
-        self.problems: list[Problem] = []
+        self.problems: list[CaseProblem] = []
         self.output = Excerpt(LONGEST_TRACE)
 
     @property
@@ -91,7 +91,7 @@ class Case:
 _TELLING: dict[Status, frozenset[str]] = {"failed": FAILING, "skipped": frozenset({"skipped"}), "passed": FLAKY}
 
 
-def _message(problem: Problem, test_name: str) -> str:
+def _message(problem: CaseProblem, test_name: str) -> str:
     """The written message, else the first line that says more than which test it was (phpunit), else the type."""
     if problem.message.strip():
         return problem.message.strip()

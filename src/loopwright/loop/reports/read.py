@@ -10,7 +10,7 @@ from pathlib import Path
 from loopwright.kernel.files import shown
 from loopwright.loop.reports.coverage import add_up, read_coverage
 from loopwright.loop.reports.find import Found
-from loopwright.loop.reports.junit import Room, read_junit
+from loopwright.loop.reports.junit import ReportSpace, read_junit
 from loopwright.loop.reports.merge import merge
 from loopwright.loop.reports.model import Coverage, ForeignReport, TestReport, UnreadableReport
 
@@ -23,7 +23,7 @@ def read_test_reports(found: Found) -> TestReport:
 
     XML of other kinds is passed over beside a report, since a coverage in the same folder is nothing that is missing.
     """
-    room = Room()
+    room = ReportSpace()
     reports: list[TestReport] = []
     problems: list[UnreadableReport] = []
     for path in found.paths:

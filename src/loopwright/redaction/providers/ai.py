@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from loopwright.redaction.model import Rule
+from loopwright.redaction.model import SecretRule
 from loopwright.redaction.providers.parts import assigned, named, spellings
 
-RULES: tuple[Rule, ...] = (
-    Rule(
+RULES: tuple[SecretRule, ...] = (
+    SecretRule(
         id="openai-project-key",
         provider="OpenAI",
         keywords=("sk-proj-",),
@@ -19,7 +19,7 @@ RULES: tuple[Rule, ...] = (
             "task-proj-<alnum:48>",
         ),
     ),
-    Rule(
+    SecretRule(
         id="openai-service-account-key",
         provider="OpenAI",
         keywords=("sk-svcacct-",),
@@ -27,7 +27,7 @@ RULES: tuple[Rule, ...] = (
         hits=("OPENAI_API_KEY=sk-svcacct-<base64url:74>T3BlbkFJ<base64url:74>",),
         misses=("sk-svcacct-<alnum:12>", "task-svcacct-<alnum:60>"),
     ),
-    Rule(
+    SecretRule(
         id="openai-admin-key",
         provider="OpenAI",
         keywords=("sk-admin-",),
@@ -35,7 +35,7 @@ RULES: tuple[Rule, ...] = (
         hits=("OPENAI_ADMIN_KEY=sk-admin-<base64url:58>T3BlbkFJ<base64url:58>",),
         misses=("sk-admin-console", "desk-admin-<alnum:60>", "sk-admin-<alnum:12>"),
     ),
-    Rule(
+    SecretRule(
         id="openai-legacy-key",
         provider="OpenAI",
         keywords=("t3blbkfj",),
@@ -43,7 +43,7 @@ RULES: tuple[Rule, ...] = (
         hits=('openai.api_key = "sk-<alnum:20>T3BlbkFJ<alnum:20>"', "sk-None-<alnum:20>T3BlbkFJ<alnum:20>"),
         misses=("sk-<alnum:20>", "risk-<alnum:20>T3BlbkFJ<alnum:20>", "sk-<alnum:5>T3BlbkFJ<alnum:5>"),
     ),
-    Rule(
+    SecretRule(
         id="openai-session-key",
         provider="OpenAI",
         keywords=("sess-",),
@@ -51,7 +51,7 @@ RULES: tuple[Rule, ...] = (
         hits=("Authorization: Bearer sess-<alnum:40>",),
         misses=("sess-<alnum:10>", "assess-<alnum:40>", "sess-<alnum:60>"),
     ),
-    Rule(
+    SecretRule(
         id="anthropic-api-key",
         provider="Anthropic",
         keywords=("sk-ant-api",),
@@ -63,7 +63,7 @@ RULES: tuple[Rule, ...] = (
             "risk-ant-api03-<base64url:95>",
         ),
     ),
-    Rule(
+    SecretRule(
         id="anthropic-admin-key",
         provider="Anthropic",
         keywords=("sk-ant-admin",),
@@ -71,7 +71,7 @@ RULES: tuple[Rule, ...] = (
         hits=("ANTHROPIC_ADMIN_KEY=sk-ant-admin01-<base64url:93>AA",),
         misses=("sk-ant-admin01-<base64url:12>", "task-ant-admin01-<base64url:95>"),
     ),
-    Rule(
+    SecretRule(
         id="anthropic-oauth-token",
         provider="Anthropic",
         keywords=("sk-ant-oat", "sk-ant-ort", "sk-ant-sid"),
@@ -87,7 +87,7 @@ RULES: tuple[Rule, ...] = (
             "task-ant-oat01-<base64url:93>",
         ),
     ),
-    Rule(
+    SecretRule(
         id="huggingface-token",
         provider="Hugging Face",
         keywords=("hf_",),
@@ -95,7 +95,7 @@ RULES: tuple[Rule, ...] = (
         hits=("HF_TOKEN=hf_<alnum:34>", "huggingface-cli login --token hf_<alnum:34>"),
         misses=("hf_hub_download", "hf_<alnum:10>", "shf_<alnum:34>", "hf_<alnum:50>"),
     ),
-    Rule(
+    SecretRule(
         id="huggingface-organisation-token",
         provider="Hugging Face",
         keywords=("api_org_",),
@@ -103,7 +103,7 @@ RULES: tuple[Rule, ...] = (
         hits=("HF_TOKEN=api_org_<alnum:34>",),
         misses=("api_org_id", "my_api_org_<alnum:34>", "api_org_<alnum:10>"),
     ),
-    Rule(
+    SecretRule(
         id="replicate-api-token",
         provider="Replicate",
         keywords=("r8_",),
@@ -111,7 +111,7 @@ RULES: tuple[Rule, ...] = (
         hits=("REPLICATE_API_TOKEN=r8_<alnum:37>",),
         misses=("r8_unorm", "vr8_<alnum:37>", "r8_<alnum:12>"),
     ),
-    Rule(
+    SecretRule(
         id="cohere-api-key",
         provider="Cohere",
         keywords=("cohere", *spellings("co_api_key")),
@@ -119,7 +119,7 @@ RULES: tuple[Rule, ...] = (
         hits=("COHERE_API_KEY=<alnum:40>", "CO_API_KEY=<alnum:40>"),
         misses=("COHERE_API_KEY=<alnum:10>", "CO_API_KEY=$CO_API_KEY", "coherence key: <alnum:20>"),
     ),
-    Rule(
+    SecretRule(
         id="mistral-api-key",
         provider="Mistral",
         keywords=("mistral",),
@@ -127,7 +127,7 @@ RULES: tuple[Rule, ...] = (
         hits=("MISTRAL_API_KEY=<alnum:32>", '"mistral_api_key": "<alnum:32>"'),
         misses=("MISTRAL_API_KEY=<alnum:10>", "MISTRAL_API_KEY=$MISTRAL_API_KEY", "mistral model <alnum:32>"),
     ),
-    Rule(
+    SecretRule(
         id="groq-api-key",
         provider="Groq",
         keywords=("gsk_",),
@@ -135,7 +135,7 @@ RULES: tuple[Rule, ...] = (
         hits=("GROQ_API_KEY=gsk_<alnum:52>",),
         misses=("gsk_<alnum:12>", "xgsk_<alnum:52>", "gsk_settings_get_default"),
     ),
-    Rule(
+    SecretRule(
         id="perplexity-api-key",
         provider="Perplexity",
         keywords=("pplx-",),
@@ -143,7 +143,7 @@ RULES: tuple[Rule, ...] = (
         hits=("PERPLEXITY_API_KEY=pplx-<alnum:48>",),
         misses=("pplx-7b-online", "pplx-<alnum:12>", "xpplx-<alnum:48>"),
     ),
-    Rule(
+    SecretRule(
         id="xai-api-key",
         provider="xAI",
         keywords=("xai-",),
@@ -151,7 +151,7 @@ RULES: tuple[Rule, ...] = (
         hits=("XAI_API_KEY=xai-<alnum:80>",),
         misses=("xai-<alnum:12>", "dxai-<alnum:80>", "xai-explainability-toolkit"),
     ),
-    Rule(
+    SecretRule(
         id="deepseek-api-key",
         provider="DeepSeek",
         keywords=("deepseek",),
@@ -159,7 +159,7 @@ RULES: tuple[Rule, ...] = (
         hits=("DEEPSEEK_API_KEY=sk-<hex:32>",),
         misses=("DEEPSEEK_API_KEY=sk-<hex:8>", "DEEPSEEK_API_KEY=$KEY", "sk-<hex:32>"),
     ),
-    Rule(
+    SecretRule(
         id="dashscope-api-key",
         provider="Alibaba DashScope",
         keywords=("dashscope", "qwen", "bailian"),
@@ -167,7 +167,7 @@ RULES: tuple[Rule, ...] = (
         hits=("DASHSCOPE_API_KEY=sk-<hex:32>", "qwen_api_key: sk-<hex:32>"),
         misses=("DASHSCOPE_API_KEY=sk-<hex:8>", "DASHSCOPE_API_KEY=sk-xxx", "sk-<hex:32>"),
     ),
-    Rule(
+    SecretRule(
         id="moonshot-api-key",
         provider="Moonshot AI",
         keywords=("moonshot", "kimi"),
@@ -175,7 +175,7 @@ RULES: tuple[Rule, ...] = (
         hits=("MOONSHOT_API_KEY=sk-<alnum:48>",),
         misses=("MOONSHOT_API_KEY=sk-<alnum:8>", "MOONSHOT_API_KEY=$KEY", "sk-<alnum:48>"),
     ),
-    Rule(
+    SecretRule(
         id="siliconflow-api-key",
         provider="SiliconFlow",
         keywords=("siliconflow",),
@@ -183,7 +183,7 @@ RULES: tuple[Rule, ...] = (
         hits=("SILICONFLOW_API_KEY=sk-<lower:48>",),
         misses=("SILICONFLOW_API_KEY=sk-<lower:8>", "SILICONFLOW_API_KEY=$KEY", "sk-<lower:48>"),
     ),
-    Rule(
+    SecretRule(
         id="zhipu-api-key",
         provider="Zhipu AI",
         keywords=("zhipu", "bigmodel", *spellings("zai_api_key")),
@@ -191,7 +191,7 @@ RULES: tuple[Rule, ...] = (
         hits=("ZHIPUAI_API_KEY=<hex:32>.<alnum:16>", "ZAI_API_KEY=<hex:32>.<alnum:16>"),
         misses=("ZHIPUAI_API_KEY=<hex:8>.<alnum:4>", "ZHIPUAI_API_KEY=$KEY", "<hex:32>.<alnum:16>"),
     ),
-    Rule(
+    SecretRule(
         id="baidu-qianfan-api-key",
         provider="Baidu Qianfan",
         keywords=("bce-v3/altak-",),
@@ -199,7 +199,7 @@ RULES: tuple[Rule, ...] = (
         hits=("QIANFAN_API_KEY=bce-v3/ALTAK-<alnum:21>/<hex:40>",),
         misses=("bce-v3/ALTAK-<alnum:21>", "bce-v3/ALTAK-..."),
     ),
-    Rule(
+    SecretRule(
         id="together-api-key",
         provider="Together AI",
         keywords=("tgp_v1_",),
@@ -207,7 +207,7 @@ RULES: tuple[Rule, ...] = (
         hits=("TOGETHER_API_KEY=tgp_v1_<base64url:43>",),
         misses=("tgp_v1_<base64url:10>", "xtgp_v1_<base64url:43>", "tgp_v1_<base64url:80>"),
     ),
-    Rule(
+    SecretRule(
         id="together-legacy-api-key",
         provider="Together AI",
         keywords=spellings("together_api_key", "togetherai_api_key", "together_ai_api_key"),
@@ -215,7 +215,7 @@ RULES: tuple[Rule, ...] = (
         hits=("TOGETHER_API_KEY=<hex:64>",),
         misses=("TOGETHER_API_KEY=<hex:12>", "TOGETHER_API_KEY=$KEY", "put together: <hex:64>"),
     ),
-    Rule(
+    SecretRule(
         id="fireworks-api-key",
         provider="Fireworks AI",
         keywords=("fw_",),
@@ -223,7 +223,7 @@ RULES: tuple[Rule, ...] = (
         hits=("FIREWORKS_API_KEY=fw_<alnum:22>", "FIREWORKS_API_KEY=fw_3Z<alnum:22>"),
         misses=("fw_version", "fw_<alnum:10>", "glfw_<alnum:22>", "fw_<alnum:40>"),
     ),
-    Rule(
+    SecretRule(
         id="openrouter-api-key",
         provider="OpenRouter",
         keywords=("sk-or-v1-",),
@@ -231,7 +231,7 @@ RULES: tuple[Rule, ...] = (
         hits=("OPENROUTER_API_KEY=sk-or-v1-<hex:64>",),
         misses=("sk-or-v1-<hex:12>", "task-or-v1-<hex:64>", "sk-or-v1-..."),
     ),
-    Rule(
+    SecretRule(
         id="nvidia-api-key",
         provider="NVIDIA",
         keywords=("nvapi-",),
@@ -239,7 +239,7 @@ RULES: tuple[Rule, ...] = (
         hits=("NVIDIA_API_KEY=nvapi-<base64url:64>",),
         misses=("nvapi-<base64url:12>", "xnvapi-<base64url:64>", "nvapi-sys"),
     ),
-    Rule(
+    SecretRule(
         id="cerebras-api-key",
         provider="Cerebras",
         keywords=("csk-",),
@@ -247,7 +247,7 @@ RULES: tuple[Rule, ...] = (
         hits=("CEREBRAS_API_KEY=csk-<lowernum:48>",),
         misses=("csk-<lowernum:12>", "xcsk-<lowernum:48>", "csk-<lowernum:70>"),
     ),
-    Rule(
+    SecretRule(
         id="stability-api-key",
         provider="Stability AI",
         keywords=("stability", "dreamstudio"),
@@ -255,7 +255,7 @@ RULES: tuple[Rule, ...] = (
         hits=("STABILITY_API_KEY=sk-<alnum:48>",),
         misses=("STABILITY_API_KEY=sk-<alnum:8>", "STABILITY_API_KEY=$KEY", "stability: sk-<alnum:48>"),
     ),
-    Rule(
+    SecretRule(
         id="runway-api-secret",
         provider="Runway",
         keywords=("key_",),

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from loopwright.redaction.model import Rule
+from loopwright.redaction.model import SecretRule
 from loopwright.redaction.providers.parts import UUID, UUID_EXAMPLE, assigned, given, named, spellings
 
-RULES: tuple[Rule, ...] = (
-    Rule(
+RULES: tuple[SecretRule, ...] = (
+    SecretRule(
         id="elevenlabs-api-key",
         provider="ElevenLabs",
         keywords=("sk_",),
@@ -14,7 +14,7 @@ RULES: tuple[Rule, ...] = (
         hits=("ELEVENLABS_API_KEY=sk_<hex:48>", "xi-api-key: sk_<hex:48>"),
         misses=("sk_<hex:12>", "task_<hex:48>", "sk_<hex:60>", "sk_buff"),
     ),
-    Rule(
+    SecretRule(
         id="cartesia-api-key",
         provider="Cartesia",
         keywords=("sk_car_",),
@@ -22,7 +22,7 @@ RULES: tuple[Rule, ...] = (
         hits=("CARTESIA_API_KEY=sk_car_<alnum:22>",),
         misses=("sk_car_<alnum:8>", "risk_car_<alnum:22>", "sk_car_..."),
     ),
-    Rule(
+    SecretRule(
         id="assemblyai-api-key",
         provider="AssemblyAI",
         keywords=spellings("assembly_ai"),
@@ -30,7 +30,7 @@ RULES: tuple[Rule, ...] = (
         hits=("ASSEMBLYAI_API_KEY=<hex:32>",),
         misses=("ASSEMBLYAI_API_KEY=<hex:8>", "ASSEMBLYAI_API_KEY=$KEY", "assemblyai transcript <hex:32>"),
     ),
-    Rule(
+    SecretRule(
         id="deepgram-api-key",
         provider="Deepgram",
         keywords=("deepgram",),
@@ -38,7 +38,7 @@ RULES: tuple[Rule, ...] = (
         hits=("DEEPGRAM_API_KEY=<hex:40>",),
         misses=("DEEPGRAM_API_KEY=<hex:8>", "DEEPGRAM_API_KEY=$KEY", "deepgram commit: <hex:40>"),
     ),
-    Rule(
+    SecretRule(
         id="livekit-api-secret",
         provider="LiveKit",
         keywords=("livekit",),
@@ -50,7 +50,7 @@ RULES: tuple[Rule, ...] = (
             "LIVEKIT_API_SECRET=$SECRET",
         ),
     ),
-    Rule(
+    SecretRule(
         id="wandb-api-key",
         provider="Weights & Biases",
         keywords=("wandb",),
@@ -58,7 +58,7 @@ RULES: tuple[Rule, ...] = (
         hits=("WANDB_API_KEY=<hex:40>", "wandb_key: 'local-<hex:40>'"),
         misses=("WANDB_API_KEY=<hex:8>", "wandb run <hex:40>", "WANDB_API_KEY=$WANDB_API_KEY"),
     ),
-    Rule(
+    SecretRule(
         id="wandb-v1-api-key",
         provider="Weights & Biases",
         keywords=("wandb_v1_",),
@@ -66,7 +66,7 @@ RULES: tuple[Rule, ...] = (
         hits=("WANDB_API_KEY=wandb_v1_<alnum:77>",),
         misses=("wandb_v1_<alnum:12>", "wandb_v1_client", "xwandb_v1_<alnum:77>"),
     ),
-    Rule(
+    SecretRule(
         id="langsmith-api-key",
         provider="LangSmith",
         keywords=("lsv2_pt_", "lsv2_sk_"),
@@ -74,7 +74,7 @@ RULES: tuple[Rule, ...] = (
         hits=("LANGSMITH_API_KEY=lsv2_pt_<hex:32>_<hex:10>", "LANGCHAIN_API_KEY=lsv2_sk_<hex:32>_<hex:10>"),
         misses=("lsv2_pt_<hex:12>", "xlsv2_pt_<hex:32>_<hex:10>", "lsv2_pt_..."),
     ),
-    Rule(
+    SecretRule(
         id="langsmith-legacy-api-key",
         provider="LangSmith",
         keywords=("ls__",),
@@ -82,7 +82,7 @@ RULES: tuple[Rule, ...] = (
         hits=("LANGCHAIN_API_KEY=ls__<hex:32>",),
         misses=("ls__<hex:8>", "tools__<hex:32>", "ls__init__"),
     ),
-    Rule(
+    SecretRule(
         id="langfuse-secret-key",
         provider="Langfuse",
         keywords=("sk-lf-",),
@@ -90,7 +90,7 @@ RULES: tuple[Rule, ...] = (
         hits=("LANGFUSE_SECRET_KEY=sk-lf-" + UUID_EXAMPLE,),
         misses=("LANGFUSE_PUBLIC_KEY=pk-lf-" + UUID_EXAMPLE, "sk-lf-...", "task-lf-" + UUID_EXAMPLE),
     ),
-    Rule(
+    SecretRule(
         id="helicone-api-key",
         provider="Helicone",
         keywords=("sk-helicone-",),
@@ -101,7 +101,7 @@ RULES: tuple[Rule, ...] = (
             "task-helicone-<lowernum:7>-<lowernum:7>-<lowernum:7>-<lowernum:7>",
         ),
     ),
-    Rule(
+    SecretRule(
         id="pinecone-api-key",
         provider="Pinecone",
         keywords=("pcsk_",),
@@ -109,7 +109,7 @@ RULES: tuple[Rule, ...] = (
         hits=("PINECONE_API_KEY=pcsk_<alnum:6>_<alnum:63>",),
         misses=("pcsk_<alnum:6>_<alnum:10>", "xpcsk_<alnum:6>_<alnum:63>", "pcsk_..."),
     ),
-    Rule(
+    SecretRule(
         id="pinecone-legacy-api-key",
         provider="Pinecone",
         keywords=("pinecone",),
@@ -117,7 +117,7 @@ RULES: tuple[Rule, ...] = (
         hits=("PINECONE_API_KEY=" + UUID_EXAMPLE,),
         misses=("PINECONE_API_KEY=<hex:8>", "PINECONE_PROJECT=" + UUID_EXAMPLE, "PINECONE_API_KEY=$KEY"),
     ),
-    Rule(
+    SecretRule(
         id="llamacloud-api-key",
         provider="LlamaCloud",
         keywords=("llx-",),
@@ -125,7 +125,7 @@ RULES: tuple[Rule, ...] = (
         hits=("LLAMA_CLOUD_API_KEY=llx-<alnum:48>",),
         misses=("llx-<alnum:10>", "xllx-<alnum:48>", "llx-..."),
     ),
-    Rule(
+    SecretRule(
         id="tavily-api-key",
         provider="Tavily",
         keywords=("tvly-",),
@@ -133,7 +133,7 @@ RULES: tuple[Rule, ...] = (
         hits=("TAVILY_API_KEY=tvly-<alnum:32>", "TAVILY_API_KEY=tvly-dev-<alnum:32>"),
         misses=("tvly-<alnum:8>", "xtvly-<alnum:32>", "tvly-YOUR_API_KEY"),
     ),
-    Rule(
+    SecretRule(
         id="brave-search-api-key",
         provider="Brave Search",
         keywords=("bsa",),
@@ -141,7 +141,7 @@ RULES: tuple[Rule, ...] = (
         hits=("BRAVE_API_KEY=BSA<base64url:28>", "X-Subscription-Token: BSA<base64url:28>"),
         misses=("BSA<base64url:10>", "CBSA<base64url:28>", "BSA<base64url:50>"),
     ),
-    Rule(
+    SecretRule(
         id="jina-api-key",
         provider="Jina AI",
         keywords=("jina_",),
@@ -149,7 +149,7 @@ RULES: tuple[Rule, ...] = (
         hits=("JINA_API_KEY=jina_<hex:32><base64url:28>",),
         misses=("jina_<hex:12>", "xjina_<hex:32><base64url:28>", "jina_embeddings_v3"),
     ),
-    Rule(
+    SecretRule(
         id="voyage-api-key",
         provider="Voyage AI",
         keywords=("pa-",),
@@ -157,7 +157,7 @@ RULES: tuple[Rule, ...] = (
         hits=("VOYAGE_API_KEY=pa-<base64url:43>",),
         misses=("pa-<base64url:10>", "spa-<base64url:43>", "pa-<base64url:60>"),
     ),
-    Rule(
+    SecretRule(
         id="nomic-api-key",
         provider="Nomic",
         keywords=("nomic",),
@@ -165,7 +165,7 @@ RULES: tuple[Rule, ...] = (
         hits=("NOMIC_API_KEY=nk-<base64url:43>",),
         misses=("NOMIC_API_KEY=nk-<base64url:8>", "NOMIC_API_KEY=$KEY", "economic key: nk-<base64url:43>"),
     ),
-    Rule(
+    SecretRule(
         id="exa-api-key",
         provider="Exa",
         keywords=spellings("exa_api_key"),
@@ -173,7 +173,7 @@ RULES: tuple[Rule, ...] = (
         hits=("EXA_API_KEY=" + UUID_EXAMPLE,),
         misses=("EXA_API_KEY=<hex:8>", "EXA_API_KEY=$EXA_API_KEY", "hexa_api_key_id " + UUID_EXAMPLE),
     ),
-    Rule(
+    SecretRule(
         id="firecrawl-api-key",
         provider="Firecrawl",
         keywords=("fc-",),
@@ -181,7 +181,7 @@ RULES: tuple[Rule, ...] = (
         hits=("FIRECRAWL_API_KEY=fc-<hex:32>",),
         misses=("fc-list", "fc-<hex:8>", "rfc-<hex:32>", "fc-<hex:40>"),
     ),
-    Rule(
+    SecretRule(
         id="serper-api-key",
         provider="Serper",
         keywords=("serper",),
@@ -189,7 +189,7 @@ RULES: tuple[Rule, ...] = (
         hits=("SERPER_API_KEY=<hex:40>",),
         misses=("SERPER_API_KEY=<hex:8>", "SERPER_API_KEY=$KEY", "serper commit <hex:40>"),
     ),
-    Rule(
+    SecretRule(
         id="serpapi-api-key",
         provider="SerpApi",
         keywords=spellings("serp_api"),
@@ -197,7 +197,7 @@ RULES: tuple[Rule, ...] = (
         hits=("SERPAPI_API_KEY=<hex:64>", "serp_api_key: <hex:64>"),
         misses=("SERPAPI_API_KEY=<hex:8>", "SERPAPI_API_KEY=$KEY", "serpapi digest <hex:64>"),
     ),
-    Rule(
+    SecretRule(
         id="apify-api-token",
         provider="Apify",
         keywords=("apify_api_",),
@@ -205,7 +205,7 @@ RULES: tuple[Rule, ...] = (
         hits=("APIFY_TOKEN=apify_api_<alnum:36>",),
         misses=("apify_api_client", "xapify_api_<alnum:36>", "apify_api_<alnum:10>"),
     ),
-    Rule(
+    SecretRule(
         id="anyscale-api-key",
         provider="Anyscale",
         keywords=("esecret_",),
@@ -213,7 +213,7 @@ RULES: tuple[Rule, ...] = (
         hits=("ANYSCALE_API_KEY=esecret_<alnum:26>",),
         misses=("esecret_<alnum:8>", "thesecret_<alnum:26>", "esecret_..."),
     ),
-    Rule(
+    SecretRule(
         id="baseten-api-key",
         provider="Baseten",
         keywords=("baseten",),
@@ -221,7 +221,7 @@ RULES: tuple[Rule, ...] = (
         hits=("BASETEN_API_KEY=<alnum:8>.<alnum:32>",),
         misses=("BASETEN_API_KEY=<alnum:8>", "BASETEN_API_KEY=$KEY", "<alnum:8>.<alnum:32>"),
     ),
-    Rule(
+    SecretRule(
         id="fal-api-key",
         provider="fal",
         keywords=spellings("fal_key", "fal_api_key"),
@@ -229,7 +229,7 @@ RULES: tuple[Rule, ...] = (
         hits=("FAL_KEY=" + UUID_EXAMPLE + ":<hex:32>",),
         misses=("FAL_KEY=" + UUID_EXAMPLE, "FAL_KEY=$FAL_KEY", "FAL_KEY_ID=" + UUID_EXAMPLE),
     ),
-    Rule(
+    SecretRule(
         id="modal-token-secret",
         provider="Modal",
         keywords=spellings("token_secret"),
@@ -237,7 +237,7 @@ RULES: tuple[Rule, ...] = (
         hits=("MODAL_TOKEN_SECRET=as-<alnum:22>", 'token_secret = "as-<alnum:22>"'),
         misses=("MODAL_TOKEN_SECRET=as-<alnum:5>", "MODAL_TOKEN_ID=ak-<alnum:22>", "as-<alnum:22>"),
     ),
-    Rule(
+    SecretRule(
         id="runpod-api-key",
         provider="RunPod",
         keywords=("rpa_",),
@@ -245,7 +245,7 @@ RULES: tuple[Rule, ...] = (
         hits=("RUNPOD_API_KEY=rpa_<uppernum:40><lowernum:6>",),
         misses=("rpa_<alnum:10>", "srpa_<alnum:46>", "rpa_process"),
     ),
-    Rule(
+    SecretRule(
         id="e2b-api-key",
         provider="E2B",
         keywords=("e2b_",),
@@ -253,7 +253,7 @@ RULES: tuple[Rule, ...] = (
         hits=("E2B_API_KEY=e2b_<hex:40>",),
         misses=("e2b_sandbox", "xe2b_<hex:40>", "e2b_<hex:10>"),
     ),
-    Rule(
+    SecretRule(
         id="daytona-api-key",
         provider="Daytona",
         keywords=("dtn_",),
@@ -261,7 +261,7 @@ RULES: tuple[Rule, ...] = (
         hits=("DAYTONA_API_KEY=dtn_<hex:64>",),
         misses=("dtn_<hex:10>", "xdtn_<hex:64>", "dtn_node"),
     ),
-    Rule(
+    SecretRule(
         id="mem0-api-key",
         provider="Mem0",
         keywords=("m0-",),
@@ -269,7 +269,7 @@ RULES: tuple[Rule, ...] = (
         hits=("MEM0_API_KEY=m0-<alnum:40>",),
         misses=("m0-<alnum:10>", "cortexm0-<alnum:40>", "m0-<alnum:60>"),
     ),
-    Rule(
+    SecretRule(
         id="kaggle-api-key",
         provider="Kaggle",
         keywords=(*spellings("kaggle_key"), '"username'),

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from loopwright.redaction.model import Rule
+from loopwright.redaction.model import SecretRule
 from loopwright.redaction.providers.parts import UUID, UUID_EXAMPLE, named, spellings
 
-RULES: tuple[Rule, ...] = (
-    Rule(
+RULES: tuple[SecretRule, ...] = (
+    SecretRule(
         id="aws-access-key-id",
         provider="AWS",
         keywords=("akia",),
@@ -14,7 +14,7 @@ RULES: tuple[Rule, ...] = (
         hits=("aws_access_key_id = AKIA<base32:16>", '"AccessKeyId": "AKIA<base32:16>"'),
         misses=("aws_access_key_id = AKIA<base32:12>", "SAKIA<base32:16>", "AKIA<lower:16>", "AKIA${SUFFIX}"),
     ),
-    Rule(
+    SecretRule(
         id="aws-temporary-access-key-id",
         provider="AWS",
         keywords=("asia",),
@@ -25,7 +25,7 @@ RULES: tuple[Rule, ...] = (
         ),
         misses=("region ASIA_SOUTHEAST_1", "ASIA<base32:10>", "EURASIA<base32:16>", "ASIA<lower:16>"),
     ),
-    Rule(
+    SecretRule(
         id="aws-bearer-or-context-key-id",
         provider="AWS",
         keywords=("abia", "acca"),
@@ -33,7 +33,7 @@ RULES: tuple[Rule, ...] = (
         hits=("key: ABIA<base32:16>", "key: ACCA<base32:16>"),
         misses=("ACCA<base32:9>", "ABIA<lower:16>", "ARABIA<base32:16>"),
     ),
-    Rule(
+    SecretRule(
         id="aws-secret-access-key",
         provider="AWS",
         keywords=("aws", *spellings("secret_access_key")),
@@ -53,7 +53,7 @@ RULES: tuple[Rule, ...] = (
             "AWS_SECRET_ACCESS_KEY=<your-secret-access-key>",
         ),
     ),
-    Rule(
+    SecretRule(
         id="aws-session-token",
         provider="AWS",
         keywords=("iqojb3jpz2lu", "fwogzxivyxdz", "fqogzxivyxdz"),
@@ -65,7 +65,7 @@ RULES: tuple[Rule, ...] = (
             "<base64:300>",
         ),
     ),
-    Rule(
+    SecretRule(
         id="aws-bedrock-api-key",
         provider="AWS Bedrock",
         keywords=("abskqmvkcm9ja0fqsutles",),
@@ -73,7 +73,7 @@ RULES: tuple[Rule, ...] = (
         hits=("AWS_BEARER_TOKEN_BEDROCK=ABSKQmVkcm9ja0FQSUtleS<base64:109>=",),
         misses=("ABSKQmVkcm9ja0FQSUtleS", "ABSK<base64:30>", "AWS_BEARER_TOKEN_BEDROCK=$BEDROCK_KEY"),
     ),
-    Rule(
+    SecretRule(
         id="aws-bedrock-short-term-key",
         provider="AWS Bedrock",
         keywords=("bedrock-api-key-",),
@@ -85,7 +85,7 @@ RULES: tuple[Rule, ...] = (
             "use a bedrock-api-key-generator-for-python-projects",
         ),
     ),
-    Rule(
+    SecretRule(
         id="aws-appsync-api-key",
         provider="AWS AppSync",
         keywords=("da2-",),
@@ -93,7 +93,7 @@ RULES: tuple[Rule, ...] = (
         hits=("x-api-key: da2-<lowernum:26>",),
         misses=("da2-<lowernum:12>", "panda2-<lowernum:26>", "da2-<lowernum:40>"),
     ),
-    Rule(
+    SecretRule(
         id="aws-ses-smtp-password",
         provider="AWS SES",
         keywords=spellings("smtp_password"),
@@ -105,7 +105,7 @@ RULES: tuple[Rule, ...] = (
             "smtp_password: <your-smtp-password>",
         ),
     ),
-    Rule(
+    SecretRule(
         id="aws-presigned-url-signature",
         provider="AWS",
         keywords=("x-amz-signature",),
@@ -117,7 +117,7 @@ RULES: tuple[Rule, ...] = (
             "the X-Amz-Signature parameter: <hex:64>",
         ),
     ),
-    Rule(
+    SecretRule(
         id="amazon-mws-auth-token",
         provider="Amazon MWS",
         keywords=("amzn.mws.",),
@@ -125,7 +125,7 @@ RULES: tuple[Rule, ...] = (
         hits=("MWSAuthToken=amzn.mws." + UUID_EXAMPLE,),
         misses=("amzn.mws.<hex:8>", "import com.amzn.mws.client", UUID_EXAMPLE),
     ),
-    Rule(
+    SecretRule(
         id="amazon-login-client-secret",
         provider="Login with Amazon",
         keywords=("amzn1.oa2-cs.v1.",),
@@ -133,7 +133,7 @@ RULES: tuple[Rule, ...] = (
         hits=("LWA_CLIENT_SECRET=amzn1.oa2-cs.v1.<hex:64>",),
         misses=("amzn1.oa2-cs.v1.<hex:32>", "amzn1.application-oa2-client.<hex:32>"),
     ),
-    Rule(
+    SecretRule(
         id="amazon-login-token",
         provider="Login with Amazon",
         keywords=("atzr|", "atza|"),

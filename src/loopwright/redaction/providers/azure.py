@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from loopwright.redaction.model import Rule
+from loopwright.redaction.model import SecretRule
 from loopwright.redaction.providers.parts import UUID, UUID_EXAMPLE, assigned, given, named, spellings
 
-RULES: tuple[Rule, ...] = (
-    Rule(
+RULES: tuple[SecretRule, ...] = (
+    SecretRule(
         id="azure-storage-account-key",
         provider="Azure Storage",
         keywords=spellings("account_key", "storage_key"),
@@ -21,7 +21,7 @@ RULES: tuple[Rule, ...] = (
             "AccountKey=<account-key>;EndpointSuffix=core",
         ),
     ),
-    Rule(
+    SecretRule(
         id="azure-cosmos-key",
         provider="Azure Cosmos DB",
         keywords=("cosmos", "documents.azure.com"),
@@ -39,7 +39,7 @@ RULES: tuple[Rule, ...] = (
             "COSMOS_KEY=$KEY",
         ),
     ),
-    Rule(
+    SecretRule(
         id="azure-sas-signature",
         provider="Azure Storage",
         keywords=("sig=",),
@@ -50,7 +50,7 @@ RULES: tuple[Rule, ...] = (
         ),
         misses=("?sv=2024-11-04&sig=<signature>", "&sig=<alnum:20>%3D", "config=<alnum:43>="),
     ),
-    Rule(
+    SecretRule(
         id="azure-logic-apps-trigger-url",
         provider="Azure Logic Apps",
         keywords=("logic.azure.com", "powerplatform.com"),
@@ -66,7 +66,7 @@ RULES: tuple[Rule, ...] = (
             "https://management.azure.com/workflows/<hex:32>/triggers/manual?sig=<base64url:43>",
         ),
     ),
-    Rule(
+    SecretRule(
         id="azure-entra-client-secret",
         provider="Microsoft Entra ID",
         keywords=("7q~", "8q~"),
@@ -78,7 +78,7 @@ RULES: tuple[Rule, ...] = (
         ),
         misses=("AZURE_CLIENT_SECRET=<alnum:3>8Q~<alnum:12>", "8Q~ and 7Q~", "<alnum:20>8Q~<alnum:60>"),
     ),
-    Rule(
+    SecretRule(
         id="azure-devops-token",
         provider="Azure DevOps",
         keywords=("azdo",),
@@ -86,7 +86,7 @@ RULES: tuple[Rule, ...] = (
         hits=("AZURE_DEVOPS_EXT_PAT=<alnum:76>AZDO<alnum:4>",),
         misses=("AZDO_ORG_SERVICE_URL", "<alnum:40>AZDO<alnum:4>", "<alnum:90>AZDO<alnum:4>"),
     ),
-    Rule(
+    SecretRule(
         id="azure-devops-legacy-token",
         provider="Azure DevOps",
         keywords=("devops", "vsts", "azdo"),
@@ -98,7 +98,7 @@ RULES: tuple[Rule, ...] = (
             "devops team: <lower:52>",
         ),
     ),
-    Rule(
+    SecretRule(
         id="azure-shared-access-key",
         provider="Azure Service Bus",
         keywords=("sharedaccesskey",),
@@ -113,7 +113,7 @@ RULES: tuple[Rule, ...] = (
             "SharedAccessKey=<base64:10>=",
         ),
     ),
-    Rule(
+    SecretRule(
         id="azure-function-key",
         provider="Azure Functions",
         keywords=("azurewebsites.net", *spellings("x_functions_key")),
@@ -135,7 +135,7 @@ RULES: tuple[Rule, ...] = (
             "FUNCTIONS_KEY=<alnum:12>",
         ),
     ),
-    Rule(
+    SecretRule(
         id="azure-search-key",
         provider="Azure AI Search",
         keywords=("azse",),
@@ -143,7 +143,7 @@ RULES: tuple[Rule, ...] = (
         hits=("api-key: <alnum:42>AzSeA<alnum:5>", "AZURE_SEARCH_KEY=<alnum:42>AzSeD<alnum:5>"),
         misses=("<alnum:20>AzSeA<alnum:5>", "AzSearchClient", "<alnum:50>AzSeA<alnum:5>"),
     ),
-    Rule(
+    SecretRule(
         id="azure-container-registry-key",
         provider="Azure Container Registry",
         keywords=("+acr",),
@@ -151,7 +151,7 @@ RULES: tuple[Rule, ...] = (
         hits=("ACR_PASSWORD=<base64:42>+ACRA<base64:5>", 'password: "<base64:42>+ACRC<base64:5>"'),
         misses=("<base64:20>+ACRA<base64:5>", "<base64:80>+ACRA<base64:5>", "AKS+ACR"),
     ),
-    Rule(
+    SecretRule(
         id="azure-redis-key",
         provider="Azure Cache for Redis",
         keywords=("azca",),
@@ -159,7 +159,7 @@ RULES: tuple[Rule, ...] = (
         hits=("c.redis.cache.windows.net:6380,password=<alnum:33>AzCaB<alnum:5>=,ssl=True",),
         misses=("<alnum:12>AzCaB<alnum:5>=", "AzCache", "<alnum:40>AzCaB<alnum:5>="),
     ),
-    Rule(
+    SecretRule(
         id="azure-ai-services-key",
         provider="Azure AI Services",
         keywords=("acog",),
@@ -167,7 +167,7 @@ RULES: tuple[Rule, ...] = (
         hits=("AZURE_OPENAI_API_KEY=<alnum:52>JQQJ99<alnum:18>ACOG<alnum:4>",),
         misses=("<alnum:30>JQQJ99<alnum:18>ACOG<alnum:4>", "ACOG guidelines", "<alnum:84>"),
     ),
-    Rule(
+    SecretRule(
         id="azure-ai-services-legacy-key",
         provider="Azure AI Services",
         keywords=("azure",),
@@ -179,7 +179,7 @@ RULES: tuple[Rule, ...] = (
             "azure openai deployment <hex:32>",
         ),
     ),
-    Rule(
+    SecretRule(
         id="azure-subscription-key",
         provider="Azure API Management",
         keywords=spellings("ocp_apim_subscription_key"),
@@ -187,7 +187,7 @@ RULES: tuple[Rule, ...] = (
         hits=("Ocp-Apim-Subscription-Key: <hex:32>", '"Ocp-Apim-Subscription-Key": "<hex:32>"'),
         misses=("Ocp-Apim-Subscription-Key: {subscription key}", "Ocp-Apim-Subscription-Key: <hex:12>"),
     ),
-    Rule(
+    SecretRule(
         id="azure-app-configuration-secret",
         provider="Azure App Configuration",
         keywords=("azconfig.io",),
@@ -195,7 +195,7 @@ RULES: tuple[Rule, ...] = (
         hits=("Endpoint=https://c.azconfig.io;Id=<alnum:4>-l0-s0:<alnum:20>;Secret=<base64:43>=",),
         misses=("Endpoint=https://c.azconfig.io", "Endpoint=https://c.azconfig.io;Id=abcd;Secret=<secret>"),
     ),
-    Rule(
+    SecretRule(
         id="azure-communication-services-key",
         provider="Azure Communication Services",
         keywords=("communication.azure.com",),
@@ -206,7 +206,7 @@ RULES: tuple[Rule, ...] = (
             "https://r.communication.azure.com/;accesskey=<key>",
         ),
     ),
-    Rule(
+    SecretRule(
         id="azure-signalr-access-key",
         provider="Azure SignalR",
         keywords=("service.signalr.net", "webpubsub.azure.com"),
@@ -217,7 +217,7 @@ RULES: tuple[Rule, ...] = (
             "https://s.service.signalr.net;AccessKey=<key>",
         ),
     ),
-    Rule(
+    SecretRule(
         id="microsoft-teams-webhook",
         provider="Microsoft Teams",
         keywords=("webhook.office.com",),

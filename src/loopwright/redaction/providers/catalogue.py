@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loopwright.redaction.model import Rule
+from loopwright.redaction.model import SecretRule
 from loopwright.redaction.providers import (
     ai,
     ai_tools,
@@ -29,7 +29,7 @@ from loopwright.redaction.providers import (
     social,
 )
 
-PROVIDER_RULES: tuple[Rule, ...] = tuple(
+PROVIDER_RULES: tuple[SecretRule, ...] = tuple(
     sorted(
         (
             *ai.RULES,

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from loopwright.redaction.model import Rule
+from loopwright.redaction.model import SecretRule
 from loopwright.redaction.providers.parts import UUID, UUID_EXAMPLE, assigned, named, spellings
 
-RULES: tuple[Rule, ...] = (
-    Rule(
+RULES: tuple[SecretRule, ...] = (
+    SecretRule(
         id="circleci-personal-token",
         provider="CircleCI",
         keywords=("ccipat_",),
@@ -14,7 +14,7 @@ RULES: tuple[Rule, ...] = (
         hits=("CIRCLE_TOKEN=CCIPAT_<alnum:22>_<hex:40>",),
         misses=("CCIPAT_<alnum:22>", "XCCIPAT_<alnum:22>_<hex:40>", "CCIPAT_..."),
     ),
-    Rule(
+    SecretRule(
         id="circleci-project-token",
         provider="CircleCI",
         keywords=("cciprj_",),
@@ -22,7 +22,7 @@ RULES: tuple[Rule, ...] = (
         hits=("circle-token=CCIPRJ_<alnum:22>_<hex:40>",),
         misses=("CCIPRJ_<alnum:22>", "CCIPRJ_<alnum:22>_<hex:8>"),
     ),
-    Rule(
+    SecretRule(
         id="circleci-legacy-token",
         provider="CircleCI",
         keywords=("circle",),
@@ -30,7 +30,7 @@ RULES: tuple[Rule, ...] = (
         hits=("CIRCLE_TOKEN=<hex:40>", "Circle-Token: <hex:40>", "CIRCLECI_CLI_TOKEN=<hex:40>"),
         misses=("CIRCLE_SHA1=<hex:40>", "CIRCLE_TOKEN=<hex:12>", "CIRCLE_TOKEN=$CIRCLE_TOKEN"),
     ),
-    Rule(
+    SecretRule(
         id="buildkite-api-token",
         provider="Buildkite",
         keywords=("bkua_",),
@@ -38,7 +38,7 @@ RULES: tuple[Rule, ...] = (
         hits=("BUILDKITE_API_TOKEN=bkua_<hex:40>", "bkua_<lowernum:53>"),
         misses=("bkua_<hex:12>", "xbkua_<hex:40>", "bkua_..."),
     ),
-    Rule(
+    SecretRule(
         id="buildkite-agent-token",
         provider="Buildkite",
         keywords=("bkct_", "bkaa_", "bkaj_"),
@@ -46,7 +46,7 @@ RULES: tuple[Rule, ...] = (
         hits=("BUILDKITE_AGENT_TOKEN=bkct_<alnum:64>", "bkaa_<alnum:75>", "bkaj_<alnum:64>"),
         misses=("bkct_<alnum:12>", "xbkaj_<alnum:64>", "BUILDKITE_AGENT_TOKEN=bkct_..."),
     ),
-    Rule(
+    SecretRule(
         id="travis-ci-token",
         provider="Travis CI",
         keywords=("travis",),
@@ -58,7 +58,7 @@ RULES: tuple[Rule, ...] = (
             "TRAVIS_TOKEN=$TRAVIS_TOKEN",
         ),
     ),
-    Rule(
+    SecretRule(
         id="drone-token",
         provider="Drone",
         keywords=("drone",),
@@ -66,7 +66,7 @@ RULES: tuple[Rule, ...] = (
         hits=("DRONE_TOKEN=<alnum:32>", "DRONE_RPC_SECRET=<hex:32>"),
         misses=("DRONE_TOKEN=<alnum:12>", "DRONE_COMMIT=<alnum:32>", "DRONE_TOKEN=$DRONE_TOKEN"),
     ),
-    Rule(
+    SecretRule(
         id="jenkins-api-token",
         provider="Jenkins",
         keywords=("jenkins",),
@@ -74,7 +74,7 @@ RULES: tuple[Rule, ...] = (
         hits=("JENKINS_API_TOKEN=11<hex:32>", '"jenkins_token": "11<hex:32>"'),
         misses=("JENKINS_API_TOKEN=11<hex:10>", "JENKINS_URL=https://ci", "JENKINS_API_TOKEN=$TOKEN"),
     ),
-    Rule(
+    SecretRule(
         id="teamcity-access-token",
         provider="JetBrains TeamCity",
         keywords=("eyj0exaioiaivenwmij9.",),
@@ -82,7 +82,7 @@ RULES: tuple[Rule, ...] = (
         hits=("TEAMCITY_TOKEN=eyJ0eXAiOiAiVENWMiJ9.<base64url:36>.<base64url:48>",),
         misses=("eyJ0eXAiOiAiVENWMiJ9.<base64url:5>", "eyJ0eXAiOiAiVENWMiJ9"),
     ),
-    Rule(
+    SecretRule(
         id="appveyor-api-token",
         provider="AppVeyor",
         keywords=("appveyor",),
@@ -90,7 +90,7 @@ RULES: tuple[Rule, ...] = (
         hits=("APPVEYOR_TOKEN=v2.<lowernum:20>", "appveyor_api_key: <lowernum:20>"),
         misses=("APPVEYOR_TOKEN=<lowernum:8>", "APPVEYOR_BUILD_ID=<digit:20>", "APPVEYOR_TOKEN=$TOKEN"),
     ),
-    Rule(
+    SecretRule(
         id="codecov-token",
         provider="Codecov",
         keywords=("codecov",),
@@ -102,7 +102,7 @@ RULES: tuple[Rule, ...] = (
             "CODECOV_TOKEN=<hex:8>",
         ),
     ),
-    Rule(
+    SecretRule(
         id="code-climate-reporter-id",
         provider="Code Climate",
         keywords=spellings("cc_test_reporter_id"),
@@ -110,7 +110,7 @@ RULES: tuple[Rule, ...] = (
         hits=("CC_TEST_REPORTER_ID=<hex:64>",),
         misses=("CC_TEST_REPORTER_ID=<hex:20>", "CC_TEST_REPORTER_ID=$ID"),
     ),
-    Rule(
+    SecretRule(
         id="codacy-project-token",
         provider="Codacy",
         keywords=("codacy",),
@@ -118,7 +118,7 @@ RULES: tuple[Rule, ...] = (
         hits=("CODACY_PROJECT_TOKEN=<hex:32>",),
         misses=("CODACY_PROJECT_TOKEN=<hex:12>", "https://app.codacy.com/project/badge/Grade/<hex:32>"),
     ),
-    Rule(
+    SecretRule(
         id="sonarqube-token",
         provider="SonarQube",
         keywords=("sqp_", "squ_", "sqa_"),
@@ -126,7 +126,7 @@ RULES: tuple[Rule, ...] = (
         hits=("SONAR_TOKEN=sqp_<hex:40>", "-Dsonar.token=squ_<hex:40>", "sqa_<hex:40>"),
         misses=("sqp_<hex:12>", "xsqp_<hex:40>", "squ_are_root"),
     ),
-    Rule(
+    SecretRule(
         id="sonarcloud-legacy-token",
         provider="SonarCloud",
         keywords=("sonar",),
@@ -134,7 +134,7 @@ RULES: tuple[Rule, ...] = (
         hits=("SONAR_TOKEN=<hex:40>", "-Dsonar.login=<hex:40>"),
         misses=("SONAR_TOKEN=<hex:20>", "sonar.projectKey=<hex:40>", "sonar.login=admin"),
     ),
-    Rule(
+    SecretRule(
         id="snyk-api-token",
         provider="Snyk",
         keywords=("snyk",),
@@ -142,7 +142,7 @@ RULES: tuple[Rule, ...] = (
         hits=("SNYK_TOKEN=" + UUID_EXAMPLE, "snyk_api_key: " + UUID_EXAMPLE),
         misses=("SNYK_ORG=" + UUID_EXAMPLE, "SNYK_TOKEN=<hex:8>", "SNYK_TOKEN=$SNYK_TOKEN"),
     ),
-    Rule(
+    SecretRule(
         id="semgrep-app-token",
         provider="Semgrep",
         keywords=("semgrep",),
@@ -150,7 +150,7 @@ RULES: tuple[Rule, ...] = (
         hits=("SEMGREP_APP_TOKEN=<hex:64>",),
         misses=("SEMGREP_APP_TOKEN=<hex:20>", "semgrep rule sha256: <hex:64>", "SEMGREP_APP_TOKEN=$TOKEN"),
     ),
-    Rule(
+    SecretRule(
         id="octopus-deploy-api-key",
         provider="Octopus Deploy",
         keywords=("api-",),
@@ -158,7 +158,7 @@ RULES: tuple[Rule, ...] = (
         hits=("X-Octopus-ApiKey: API-<uppernum:26>", "OCTOPUS_CLI_API_KEY=API-<uppernum:32>"),
         misses=("API-REFERENCE", "API-<uppernum:10>", "XAPI-<uppernum:26>", "API-<lower:26>"),
     ),
-    Rule(
+    SecretRule(
         id="harness-token",
         provider="Harness",
         keywords=("pat.", "sat."),
@@ -166,7 +166,7 @@ RULES: tuple[Rule, ...] = (
         hits=("x-api-key: pat.<alnum:22>.<hex:24>.<alnum:20>", "sat.<alnum:22>.<hex:24>.<alnum:20>"),
         misses=("pat.git", "pat.<alnum:22>.<hex:8>.<alnum:20>", "spat.<alnum:22>.<hex:24>.<alnum:20>"),
     ),
-    Rule(
+    SecretRule(
         id="prefect-api-key",
         provider="Prefect",
         keywords=("pnu_", "pnb_"),
@@ -174,7 +174,7 @@ RULES: tuple[Rule, ...] = (
         hits=("PREFECT_API_KEY=pnu_<alnum:36>", "PREFECT_API_KEY=pnb_<alnum:36>"),
         misses=("pnu_<alnum:10>", "xpnu_<alnum:36>", "pnb_<alnum:60>"),
     ),
-    Rule(
+    SecretRule(
         id="infracost-api-key",
         provider="Infracost",
         keywords=("ico-",),
@@ -182,7 +182,7 @@ RULES: tuple[Rule, ...] = (
         hits=("INFRACOST_API_KEY=ico-<alnum:32>",),
         misses=("ico-converter", "mexico-<alnum:32>", "ico-<alnum:60>"),
     ),
-    Rule(
+    SecretRule(
         id="openshift-token",
         provider="OpenShift",
         keywords=("sha256~",),
@@ -190,7 +190,7 @@ RULES: tuple[Rule, ...] = (
         hits=("oc login --token=sha256~<base64url:43> --server=https://api:6443",),
         misses=("sha256~<base64url:12>", "sha256:<hex:64>", "sha256~<base64url:60>"),
     ),
-    Rule(
+    SecretRule(
         id="expo-access-token",
         provider="Expo",
         keywords=spellings("expo_token"),
@@ -198,7 +198,7 @@ RULES: tuple[Rule, ...] = (
         hits=("EXPO_TOKEN=<base64url:40>",),
         misses=("EXPO_TOKEN=<base64url:12>", "EXPO_TOKEN=${{ secrets.EXPO_TOKEN }}"),
     ),
-    Rule(
+    SecretRule(
         id="trigger-dev-key",
         provider="Trigger.dev",
         keywords=("tr_dev_", "tr_prod_", "tr_pat_"),
@@ -210,7 +210,7 @@ RULES: tuple[Rule, ...] = (
         ),
         misses=("tr_dev_<alnum:5>", "str_dev_<alnum:20>", "tr_prod_environment"),
     ),
-    Rule(
+    SecretRule(
         id="inngest-signing-key",
         provider="Inngest",
         keywords=("signkey-",),
@@ -218,7 +218,7 @@ RULES: tuple[Rule, ...] = (
         hits=("INNGEST_SIGNING_KEY=signkey-prod-<hex:64>", "INNGEST_SIGNING_KEY=signkey-branch-<hex:32>"),
         misses=("signkey-prod-<hex:8>", "designkey-prod-<hex:64>", "signkey-test-..."),
     ),
-    Rule(
+    SecretRule(
         id="cypress-record-key",
         provider="Cypress",
         keywords=spellings("cypress_record_key"),
@@ -226,7 +226,7 @@ RULES: tuple[Rule, ...] = (
         hits=("CYPRESS_RECORD_KEY=" + UUID_EXAMPLE,),
         misses=("CYPRESS_RECORD_KEY=<hex:8>", "CYPRESS_PROJECT_ID=" + UUID_EXAMPLE),
     ),
-    Rule(
+    SecretRule(
         id="percy-token",
         provider="Percy",
         keywords=spellings("percy_token"),
@@ -234,7 +234,7 @@ RULES: tuple[Rule, ...] = (
         hits=("PERCY_TOKEN=<hex:64>", "PERCY_TOKEN=web_<hex:64>"),
         misses=("PERCY_TOKEN=<hex:20>", "PERCY_TOKEN=$PERCY_TOKEN"),
     ),
-    Rule(
+    SecretRule(
         id="browserstack-access-key",
         provider="BrowserStack",
         keywords=("browserstack",),
@@ -246,7 +246,7 @@ RULES: tuple[Rule, ...] = (
             "BROWSERSTACK_ACCESS_KEY=$KEY",
         ),
     ),
-    Rule(
+    SecretRule(
         id="saucelabs-access-key",
         provider="Sauce Labs",
         keywords=("sauce",),

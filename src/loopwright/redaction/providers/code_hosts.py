@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from loopwright.redaction.model import Rule
+from loopwright.redaction.model import SecretRule
 from loopwright.redaction.providers.parts import assigned, named, spellings
 
-RULES: tuple[Rule, ...] = (
-    Rule(
+RULES: tuple[SecretRule, ...] = (
+    SecretRule(
         id="github-personal-token",
         provider="GitHub",
         keywords=("ghp_",),
@@ -20,7 +20,7 @@ RULES: tuple[Rule, ...] = (
             "ghp_xxxxxxxx",
         ),
     ),
-    Rule(
+    SecretRule(
         id="github-fine-grained-token",
         provider="GitHub",
         keywords=("github_pat_",),
@@ -28,7 +28,7 @@ RULES: tuple[Rule, ...] = (
         hits=("GH_TOKEN=github_pat_<alnum:22>_<alnum:59>",),
         misses=("github_pat_<alnum:22>", "my_github_pat_<alnum:22>_<alnum:59>", "github_pat_11AAAA_short"),
     ),
-    Rule(
+    SecretRule(
         id="github-oauth-token",
         provider="GitHub",
         keywords=("gho_",),
@@ -36,7 +36,7 @@ RULES: tuple[Rule, ...] = (
         hits=("oauth_token: gho_<alnum:36>",),
         misses=("gho_<alnum:12>", "ngho_<alnum:36>", "gho_<alnum:60>"),
     ),
-    Rule(
+    SecretRule(
         id="github-app-user-token",
         provider="GitHub",
         keywords=("ghu_",),
@@ -44,7 +44,7 @@ RULES: tuple[Rule, ...] = (
         hits=("token=ghu_<alnum:36>",),
         misses=("ghu_<alnum:20>", "xghu_<alnum:36>", "ghu_<alnum:60>"),
     ),
-    Rule(
+    SecretRule(
         id="github-app-installation-token",
         provider="GitHub",
         keywords=("ghs_",),
@@ -56,7 +56,7 @@ RULES: tuple[Rule, ...] = (
         ),
         misses=("ghs_<alnum:20>", "xghs_<alnum:36>", "ghs_token"),
     ),
-    Rule(
+    SecretRule(
         id="github-app-refresh-token",
         provider="GitHub",
         keywords=("ghr_",),
@@ -64,7 +64,7 @@ RULES: tuple[Rule, ...] = (
         hits=("refresh_token=ghr_<alnum:76>", "refresh_token=ghr_<alnum:36>"),
         misses=("ghr_<alnum:20>", "xghr_<alnum:36>", "ghr_io_image_name"),
     ),
-    Rule(
+    SecretRule(
         id="github-client-secret",
         provider="GitHub",
         keywords=("github", *spellings("gh_client_secret")),
@@ -76,7 +76,7 @@ RULES: tuple[Rule, ...] = (
             "uses: github/codeql-action@<hex:40>",
         ),
     ),
-    Rule(
+    SecretRule(
         id="gitlab-personal-token",
         provider="GitLab",
         keywords=("glpat-",),
@@ -84,7 +84,7 @@ RULES: tuple[Rule, ...] = (
         hits=("GITLAB_TOKEN=glpat-<base64url:20>", "PRIVATE-TOKEN: glpat-<base64url:27>.01.<lowernum:9>"),
         misses=("glpat-<base64url:10>", "xglpat-<base64url:20>", "glpat-..."),
     ),
-    Rule(
+    SecretRule(
         id="gitlab-deploy-token",
         provider="GitLab",
         keywords=("gldt-",),
@@ -92,7 +92,7 @@ RULES: tuple[Rule, ...] = (
         hits=("DEPLOY_TOKEN=gldt-<base64url:20>",),
         misses=("gldt-<base64url:10>", "xgldt-<base64url:20>", "gldt-..."),
     ),
-    Rule(
+    SecretRule(
         id="gitlab-runner-token",
         provider="GitLab",
         keywords=("glrt-", "glrtr-"),
@@ -100,7 +100,7 @@ RULES: tuple[Rule, ...] = (
         hits=('token = "glrt-<base64url:20>"', "--token glrtr-<base64url:20>"),
         misses=("glrt-<base64url:8>", "xglrt-<base64url:20>", "glrtr-..."),
     ),
-    Rule(
+    SecretRule(
         id="gitlab-runner-registration-token",
         provider="GitLab",
         keywords=("gr1348941",),
@@ -108,7 +108,7 @@ RULES: tuple[Rule, ...] = (
         hits=("--registration-token GR1348941<base64url:20>", "token: GR1348941<base64url:32>"),
         misses=("GR1348941", "GR1348941<base64url:8>", "AGR1348941<base64url:20>"),
     ),
-    Rule(
+    SecretRule(
         id="gitlab-job-token",
         provider="GitLab",
         keywords=("glcbt-",),
@@ -116,7 +116,7 @@ RULES: tuple[Rule, ...] = (
         hits=("CI_JOB_TOKEN=glcbt-64_<base64url:20>", "CI_JOB_TOKEN=glcbt-<base64url:27>"),
         misses=("glcbt-64_<base64url:5>", "CI_JOB_TOKEN=$CI_JOB_TOKEN", "xglcbt-64_<base64url:20>"),
     ),
-    Rule(
+    SecretRule(
         id="gitlab-pipeline-trigger-token",
         provider="GitLab",
         keywords=("glptt-",),
@@ -124,7 +124,7 @@ RULES: tuple[Rule, ...] = (
         hits=("-F token=glptt-<hex:40>", "-F token=glptt-<base64url:44>"),
         misses=("glptt-<hex:20>", "xglptt-<hex:40>", "glptt-your-token"),
     ),
-    Rule(
+    SecretRule(
         id="gitlab-feed-token",
         provider="GitLab",
         keywords=("glft-",),
@@ -132,7 +132,7 @@ RULES: tuple[Rule, ...] = (
         hits=("https://gitlab.com/o/r.atom?feed_token=glft-<base64url:20>",),
         misses=("glft-<base64url:8>", "xglft-<base64url:20>", "glft-..."),
     ),
-    Rule(
+    SecretRule(
         id="gitlab-incoming-mail-token",
         provider="GitLab",
         keywords=("glimt-",),
@@ -140,7 +140,7 @@ RULES: tuple[Rule, ...] = (
         hits=("incoming+o-r-1-glimt-<lowernum:25>@incoming.gitlab.com",),
         misses=("glimt-<lowernum:8>", "glimt-<lowernum:60>", "xglimt-<lowernum:25>"),
     ),
-    Rule(
+    SecretRule(
         id="gitlab-agent-token",
         provider="GitLab",
         keywords=("glagent-",),
@@ -148,7 +148,7 @@ RULES: tuple[Rule, ...] = (
         hits=("--set config.token=glagent-<base64url:50>",),
         misses=("glagent-<base64url:20>", "xglagent-<base64url:50>", "glagent-..."),
     ),
-    Rule(
+    SecretRule(
         id="gitlab-oauth-app-secret",
         provider="GitLab",
         keywords=("gloas-",),
@@ -156,7 +156,7 @@ RULES: tuple[Rule, ...] = (
         hits=("client_secret=gloas-<hex:64>", "client_secret=gloas-<base64url:64>"),
         misses=("gloas-<hex:32>", "xgloas-<hex:64>"),
     ),
-    Rule(
+    SecretRule(
         id="gitlab-scim-token",
         provider="GitLab",
         keywords=("glsoat-",),
@@ -164,7 +164,7 @@ RULES: tuple[Rule, ...] = (
         hits=("Authorization: Bearer glsoat-<base64url:20>",),
         misses=("glsoat-<base64url:8>", "xglsoat-<base64url:20>"),
     ),
-    Rule(
+    SecretRule(
         id="gitlab-feature-flag-token",
         provider="GitLab",
         keywords=("glffct-",),
@@ -172,7 +172,7 @@ RULES: tuple[Rule, ...] = (
         hits=("UNLEASH_INSTANCE_ID=glffct-<base64url:20>",),
         misses=("glffct-<base64url:8>", "xglffct-<base64url:20>"),
     ),
-    Rule(
+    SecretRule(
         id="gitlab-session-cookie",
         provider="GitLab",
         keywords=("_gitlab_session",),
@@ -180,7 +180,7 @@ RULES: tuple[Rule, ...] = (
         hits=("Cookie: _gitlab_session=<hex:32>; path=/",),
         misses=("Cookie: _gitlab_session=", "_gitlab_session=<hex:8>", "the _gitlab_session cookie <hex:32>"),
     ),
-    Rule(
+    SecretRule(
         id="bitbucket-app-password",
         provider="Bitbucket",
         keywords=("atbb",),
@@ -188,7 +188,7 @@ RULES: tuple[Rule, ...] = (
         hits=("BITBUCKET_APP_PASSWORD=ATBB<alnum:32>",),
         misses=("ATBB<alnum:12>", "XATBB<alnum:32>", "ATBB<alnum:50>"),
     ),
-    Rule(
+    SecretRule(
         id="bitbucket-access-token",
         provider="Bitbucket",
         keywords=("atctt3xffg",),
@@ -196,7 +196,7 @@ RULES: tuple[Rule, ...] = (
         hits=("x-token-auth:ATCTT3xFfG<base64url:170>=<HEX:8>",),
         misses=("ATCTT3xFfG<base64url:20>", "ATCTT3<base64url:170>"),
     ),
-    Rule(
+    SecretRule(
         id="bitbucket-server-token",
         provider="Bitbucket Data Center",
         keywords=("bbdc-",),
@@ -204,7 +204,7 @@ RULES: tuple[Rule, ...] = (
         hits=("Authorization: Bearer BBDC-<base64:44>",),
         misses=("BBDC-<base64:12>", "ABBDC-<base64:44>", "BBDC-<alnum:80>"),
     ),
-    Rule(
+    SecretRule(
         id="atlassian-api-token",
         provider="Atlassian",
         keywords=("atatt3xffg",),
@@ -212,7 +212,7 @@ RULES: tuple[Rule, ...] = (
         hits=("JIRA_API_TOKEN=ATATT3xFfG<base64url:170>=<HEX:8>",),
         misses=("ATATT3xFfG<base64url:20>", "XATATT3xFfG<base64url:170>", "JIRA_API_TOKEN=$JIRA_API_TOKEN"),
     ),
-    Rule(
+    SecretRule(
         id="atlassian-legacy-api-token",
         provider="Atlassian",
         keywords=("jira", "atlassian", "confluence"),
@@ -220,7 +220,7 @@ RULES: tuple[Rule, ...] = (
         hits=("JIRA_API_TOKEN=<alnum:24>", "confluence_token: '<alnum:24>'"),
         misses=("JIRA_API_TOKEN=<alnum:10>", "JIRA_PROJECT=<alnum:24>", "ATLASSIAN_TOKEN=${ATLASSIAN_TOKEN}"),
     ),
-    Rule(
+    SecretRule(
         id="gitea-token",
         provider="Gitea",
         keywords=("gitea", "forgejo", "codeberg"),
@@ -228,7 +228,7 @@ RULES: tuple[Rule, ...] = (
         hits=("GITEA_TOKEN=<hex:40>", "forgejo_api_key: <hex:40>"),
         misses=("GITEA_TOKEN=<hex:20>", "gitea commit: <hex:40>", "GITEA_TOKEN=$GITEA_TOKEN"),
     ),
-    Rule(
+    SecretRule(
         id="sourcegraph-access-token",
         provider="Sourcegraph",
         keywords=("sgp_",),
@@ -240,7 +240,7 @@ RULES: tuple[Rule, ...] = (
         ),
         misses=("sgp_<hex:16>", "xsgp_<hex:40>", "sgp_group_name"),
     ),
-    Rule(
+    SecretRule(
         id="sourcegraph-license-key",
         provider="Sourcegraph",
         keywords=("slk_", "sgd_"),
@@ -248,7 +248,7 @@ RULES: tuple[Rule, ...] = (
         hits=("licenseKey: slk_<hex:64>", "token: sgd_<hex:64>"),
         misses=("slk_<hex:20>", "sgd_optimizer", "xslk_<hex:64>"),
     ),
-    Rule(
+    SecretRule(
         id="phabricator-conduit-token",
         provider="Phabricator",
         keywords=("api-", "cli-"),
@@ -261,7 +261,7 @@ RULES: tuple[Rule, ...] = (
             "token: fastapi-<lower:28>",
         ),
     ),
-    Rule(
+    SecretRule(
         id="youtrack-permanent-token",
         provider="JetBrains YouTrack",
         keywords=("perm:", "perm-"),

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from loopwright.redaction.model import Rule
+from loopwright.redaction.model import SecretRule
 from loopwright.redaction.providers.parts import assigned, named, spellings
 
-RULES: tuple[Rule, ...] = (
-    Rule(
+RULES: tuple[SecretRule, ...] = (
+    SecretRule(
         id="shopify-access-token",
         provider="Shopify",
         keywords=("shpat_",),
@@ -14,7 +14,7 @@ RULES: tuple[Rule, ...] = (
         hits=("X-Shopify-Access-Token: shpat_<hex:32>",),
         misses=("shpat_<hex:8>", "xshpat_<hex:32>", "shpat_<hex:60>"),
     ),
-    Rule(
+    SecretRule(
         id="shopify-custom-app-token",
         provider="Shopify",
         keywords=("shpca_",),
@@ -22,7 +22,7 @@ RULES: tuple[Rule, ...] = (
         hits=("SHOPIFY_TOKEN=shpca_<hex:32>",),
         misses=("shpca_<hex:8>", "xshpca_<hex:32>"),
     ),
-    Rule(
+    SecretRule(
         id="shopify-private-app-password",
         provider="Shopify",
         keywords=("shppa_",),
@@ -30,7 +30,7 @@ RULES: tuple[Rule, ...] = (
         hits=("SHOPIFY_PASSWORD=shppa_<hex:32>",),
         misses=("shppa_<hex:8>", "xshppa_<hex:32>"),
     ),
-    Rule(
+    SecretRule(
         id="shopify-shared-secret",
         provider="Shopify",
         keywords=("shpss_",),
@@ -38,7 +38,7 @@ RULES: tuple[Rule, ...] = (
         hits=("SHOPIFY_API_SECRET=shpss_<hex:32>",),
         misses=("shpss_<hex:8>", "xshpss_<hex:32>"),
     ),
-    Rule(
+    SecretRule(
         id="shopify-partner-token",
         provider="Shopify",
         keywords=("prtapi_",),
@@ -46,7 +46,7 @@ RULES: tuple[Rule, ...] = (
         hits=("SHOPIFY_PARTNER_TOKEN=prtapi_<hex:32>",),
         misses=("prtapi_<hex:8>", "xprtapi_<hex:32>"),
     ),
-    Rule(
+    SecretRule(
         id="woocommerce-key",
         provider="WooCommerce",
         keywords=("ck_", "cs_"),
@@ -54,7 +54,7 @@ RULES: tuple[Rule, ...] = (
         hits=("WC_CONSUMER_KEY=ck_<hex:40>", "?consumer_secret=cs_<hex:40>"),
         misses=("ck_<hex:8>", "lock_<hex:40>", "docs_<hex:40>", "cs_test_session"),
     ),
-    Rule(
+    SecretRule(
         id="bigcommerce-access-token",
         provider="BigCommerce",
         keywords=("bigcommerce",),
@@ -66,7 +66,7 @@ RULES: tuple[Rule, ...] = (
             "BIGCOMMERCE_ACCESS_TOKEN=$T",
         ),
     ),
-    Rule(
+    SecretRule(
         id="ebay-oauth-token",
         provider="eBay",
         keywords=("v^1.1#i^1#",),
@@ -74,7 +74,7 @@ RULES: tuple[Rule, ...] = (
         hits=("Authorization: Bearer v^1.1#i^1#p^3#I^3#r^0#f^0#t^<base64:120>",),
         misses=("v^1.1#i^1#", "v^1.1#i^1#<alnum:20>"),
     ),
-    Rule(
+    SecretRule(
         id="ebay-cert-id",
         provider="eBay",
         keywords=("prd-", "sbx-"),
@@ -85,7 +85,7 @@ RULES: tuple[Rule, ...] = (
         ),
         misses=("PRD-1234", "APRD-<hex:12>-<hex:4>-<hex:4>-<hex:4>-<hex:4>", "SBX-<hex:12>"),
     ),
-    Rule(
+    SecretRule(
         id="wix-api-key",
         provider="Wix",
         keywords=("ist.eyj",),
@@ -93,7 +93,7 @@ RULES: tuple[Rule, ...] = (
         hits=("WIX_API_KEY=IST.eyJ<base64url:60>.eyJ<base64url:300>.<base64url:342>",),
         misses=("IST.eyJ<base64url:8>", "LIST.eyJ<base64url:60>.eyJ<base64url:300>.<base64url:342>"),
     ),
-    Rule(
+    SecretRule(
         id="contentful-personal-token",
         provider="Contentful",
         keywords=("cfpat-",),
@@ -101,7 +101,7 @@ RULES: tuple[Rule, ...] = (
         hits=("CONTENTFUL_MANAGEMENT_TOKEN=CFPAT-<base64url:43>",),
         misses=("CFPAT-<base64url:8>", "XCFPAT-<base64url:43>", "CFPAT-..."),
     ),
-    Rule(
+    SecretRule(
         id="contentful-delivery-token",
         provider="Contentful",
         keywords=("contentful",),
@@ -113,7 +113,7 @@ RULES: tuple[Rule, ...] = (
             "CONTENTFUL_ACCESS_TOKEN=$T",
         ),
     ),
-    Rule(
+    SecretRule(
         id="sanity-token",
         provider="Sanity",
         keywords=("sanity",),
@@ -121,7 +121,7 @@ RULES: tuple[Rule, ...] = (
         hits=("SANITY_API_TOKEN=sk<alnum:178>", "SANITY_TOKEN='sk<alnum:80>'"),
         misses=("SANITY_API_TOKEN=sk<alnum:8>", "SANITY_PROJECT_ID=<lowernum:8>", "SANITY_API_TOKEN=$T"),
     ),
-    Rule(
+    SecretRule(
         id="storyblok-token",
         provider="Storyblok",
         keywords=("storyblok",),
@@ -129,7 +129,7 @@ RULES: tuple[Rule, ...] = (
         hits=("STORYBLOK_TOKEN=<alnum:22>tt",),
         misses=("STORYBLOK_TOKEN=<alnum:8>", "STORYBLOK_SPACE_ID=<digit:6>", "STORYBLOK_TOKEN=$T"),
     ),
-    Rule(
+    SecretRule(
         id="webflow-token",
         provider="Webflow",
         keywords=("webflow",),
@@ -137,7 +137,7 @@ RULES: tuple[Rule, ...] = (
         hits=("WEBFLOW_API_TOKEN=<hex:64>",),
         misses=("WEBFLOW_API_TOKEN=<hex:8>", "webflow site <hex:24>", "WEBFLOW_API_TOKEN=$T"),
     ),
-    Rule(
+    SecretRule(
         id="ghost-admin-key",
         provider="Ghost",
         keywords=("ghost",),
@@ -145,7 +145,7 @@ RULES: tuple[Rule, ...] = (
         hits=("GHOST_ADMIN_API_KEY=<hex:24>:<hex:64>",),
         misses=("GHOST_ADMIN_API_KEY=<hex:24>", "GHOST_CONTENT_KEY=<hex:26>", "GHOST_ADMIN_API_KEY=$KEY"),
     ),
-    Rule(
+    SecretRule(
         id="datocms-token",
         provider="DatoCMS",
         keywords=("datocms", "dato_", *spellings("dato_api")),
@@ -153,7 +153,7 @@ RULES: tuple[Rule, ...] = (
         hits=("DATOCMS_API_TOKEN=<hex:30>", "dato_api_token: <hex:30>"),
         misses=("DATOCMS_API_TOKEN=<hex:8>", "datocms <hex:30>", "DATOCMS_API_TOKEN=$T"),
     ),
-    Rule(
+    SecretRule(
         id="builder-io-private-key",
         provider="Builder.io",
         keywords=("bpk-",),
@@ -161,7 +161,7 @@ RULES: tuple[Rule, ...] = (
         hits=("BUILDER_PRIVATE_KEY=bpk-<hex:32>",),
         misses=("bpk-<hex:8>", "xbpk-<hex:32>", "bpk-<hex:60>"),
     ),
-    Rule(
+    SecretRule(
         id="cloudinary-url",
         provider="Cloudinary",
         keywords=("cloudinary://",),
@@ -169,7 +169,7 @@ RULES: tuple[Rule, ...] = (
         hits=("CLOUDINARY_URL=cloudinary://<digit:15>:<base64url:27>@cloud",),
         misses=("cloudinary://<api_key>:<api_secret>@cloud", "cloudinary://<digit:15>:SECRET@cloud"),
     ),
-    Rule(
+    SecretRule(
         id="imagekit-private-key",
         provider="ImageKit",
         keywords=("imagekit",),
@@ -181,7 +181,7 @@ RULES: tuple[Rule, ...] = (
             "private_<base64:27>=",
         ),
     ),
-    Rule(
+    SecretRule(
         id="uploadcare-secret-key",
         provider="Uploadcare",
         keywords=("uploadcare",),
@@ -193,7 +193,7 @@ RULES: tuple[Rule, ...] = (
             "UPLOADCARE_SECRET_KEY=$KEY",
         ),
     ),
-    Rule(
+    SecretRule(
         id="duffel-api-token",
         provider="Duffel",
         keywords=("duffel_live_", "duffel_test_"),
@@ -201,7 +201,7 @@ RULES: tuple[Rule, ...] = (
         hits=("DUFFEL_TOKEN=duffel_live_<base64url:43>", "duffel_test_<base64url:43>"),
         misses=("duffel_test_<alnum:8>", "xduffel_live_<base64url:43>", "duffel_live_..."),
     ),
-    Rule(
+    SecretRule(
         id="vimeo-access-token",
         provider="Vimeo",
         keywords=("vimeo",),
@@ -209,7 +209,7 @@ RULES: tuple[Rule, ...] = (
         hits=("VIMEO_ACCESS_TOKEN=<hex:32>",),
         misses=("VIMEO_ACCESS_TOKEN=<hex:8>", "vimeo video <hex:32>", "VIMEO_ACCESS_TOKEN=$T"),
     ),
-    Rule(
+    SecretRule(
         id="frameio-token",
         provider="Frame.io",
         keywords=("fio-u-",),

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from loopwright.redaction.model import Rule
+from loopwright.redaction.model import SecretRule
 from loopwright.redaction.providers.parts import UUID, UUID_EXAMPLE, assigned, given, named, spellings
 
-RULES: tuple[Rule, ...] = (
-    Rule(
+RULES: tuple[SecretRule, ...] = (
+    SecretRule(
         id="coinbase-api-secret",
         provider="Coinbase",
         keywords=("coinbase",),
@@ -14,7 +14,7 @@ RULES: tuple[Rule, ...] = (
         hits=("COINBASE_API_SECRET=<alnum:32>", "COINBASE_SECRET=<base64:86>=="),
         misses=("COINBASE_API_SECRET=<alnum:8>", "COINBASE_API_SECRET=$SECRET", "coinbase: <alnum:32>"),
     ),
-    Rule(
+    SecretRule(
         id="binance-api-secret",
         provider="Binance",
         keywords=("binance",),
@@ -22,7 +22,7 @@ RULES: tuple[Rule, ...] = (
         hits=("BINANCE_API_SECRET=<alnum:64>", "binance_api_key: '<alnum:64>'"),
         misses=("BINANCE_API_SECRET=<alnum:8>", "BINANCE_API_SECRET=$SECRET", "binance tx <alnum:64>"),
     ),
-    Rule(
+    SecretRule(
         id="kraken-private-key",
         provider="Kraken",
         keywords=("kraken",),
@@ -30,7 +30,7 @@ RULES: tuple[Rule, ...] = (
         hits=("KRAKEN_API_SECRET=<base64:86>==",),
         misses=("KRAKEN_API_SECRET=<base64:8>", "KRAKEN_API_SECRET=$SECRET", "kraken: <base64:86>=="),
     ),
-    Rule(
+    SecretRule(
         id="kucoin-api-secret",
         provider="KuCoin",
         keywords=("kucoin",),
@@ -38,7 +38,7 @@ RULES: tuple[Rule, ...] = (
         hits=("KUCOIN_API_SECRET=" + UUID_EXAMPLE,),
         misses=("KUCOIN_API_SECRET=<hex:8>", "KUCOIN_ORDER=" + UUID_EXAMPLE, "KUCOIN_API_SECRET=$SECRET"),
     ),
-    Rule(
+    SecretRule(
         id="coinmarketcap-api-key",
         provider="CoinMarketCap",
         keywords=("coinmarketcap", *spellings("cmc_pro_api_key", "cmc_api_key")),
@@ -46,7 +46,7 @@ RULES: tuple[Rule, ...] = (
         hits=("X-CMC_PRO_API_KEY: " + UUID_EXAMPLE, "COINMARKETCAP_API_KEY=" + UUID_EXAMPLE),
         misses=("COINMARKETCAP_API_KEY=<hex:8>", "CMC_API_KEY=$KEY", "coinmarketcap " + UUID_EXAMPLE),
     ),
-    Rule(
+    SecretRule(
         id="coingecko-api-key",
         provider="CoinGecko",
         keywords=("coingecko", *spellings("x_cg_")),
@@ -58,7 +58,7 @@ RULES: tuple[Rule, ...] = (
         ),
         misses=("COINGECKO_API_KEY=CG-<alnum:8>", "x_cg_demo_api_key=YOUR_KEY", "CG-<alnum:24>"),
     ),
-    Rule(
+    SecretRule(
         id="etherscan-api-key",
         provider="Etherscan",
         keywords=("etherscan", "bscscan", "polygonscan"),
@@ -66,7 +66,7 @@ RULES: tuple[Rule, ...] = (
         hits=("ETHERSCAN_API_KEY=<uppernum:34>", "bscscan_key: <uppernum:34>"),
         misses=("ETHERSCAN_API_KEY=<uppernum:8>", "ETHERSCAN_API_KEY=$KEY", "etherscan <uppernum:34>"),
     ),
-    Rule(
+    SecretRule(
         id="infura-project-key",
         provider="Infura",
         keywords=("infura",),
@@ -84,7 +84,7 @@ RULES: tuple[Rule, ...] = (
             "https://docs.infura.io",
         ),
     ),
-    Rule(
+    SecretRule(
         id="alchemy-api-key",
         provider="Alchemy",
         keywords=("alchemy.com/v2/", "alchemyapi.io/v2/", *spellings("alchemy_api_key")),
@@ -99,7 +99,7 @@ RULES: tuple[Rule, ...] = (
             "sqlalchemy.com/v2/docs",
         ),
     ),
-    Rule(
+    SecretRule(
         id="quicknode-endpoint-token",
         provider="QuickNode",
         keywords=("quiknode.pro",),
@@ -107,7 +107,7 @@ RULES: tuple[Rule, ...] = (
         hits=("https://some-name.quiknode.pro/<hex:40>/",),
         misses=("https://some-name.quiknode.pro/<hex:8>/", "https://some-name.quiknode.pro/YOUR_TOKEN/"),
     ),
-    Rule(
+    SecretRule(
         id="tatum-api-key",
         provider="Tatum",
         keywords=("tatum",),
@@ -115,7 +115,7 @@ RULES: tuple[Rule, ...] = (
         hits=("TATUM_API_KEY=t-<hex:24>-<hex:24>",),
         misses=("TATUM_API_KEY=t-<hex:8>", "TATUM_API_KEY=$KEY", "datatum_key=t-<hex:8>"),
     ),
-    Rule(
+    SecretRule(
         id="ethereum-private-key",
         provider="Ethereum",
         keywords=spellings("private_key"),
@@ -128,7 +128,7 @@ RULES: tuple[Rule, ...] = (
             "private_key_file=/etc/key.pem",
         ),
     ),
-    Rule(
+    SecretRule(
         id="bitcoin-wif-private-key",
         provider="Bitcoin",
         keywords=("wif", "privkey", *spellings("private_key")),
@@ -138,7 +138,7 @@ RULES: tuple[Rule, ...] = (
         hits=("BITCOIN_WIF=K<base58:51>", "private_key: 5<base58:50>", "privkey = L<base58:51>"),
         misses=("BITCOIN_WIF=K<base58:8>", "private_key: 1<base58:33>", "wif=$WIF"),
     ),
-    Rule(
+    SecretRule(
         id="bip32-extended-private-key",
         provider="Bitcoin",
         keywords=("xprv", "yprv", "zprv"),
@@ -146,7 +146,7 @@ RULES: tuple[Rule, ...] = (
         hits=("xprv<base58:107>", "descriptor: wpkh(zprv<base58:107>/84h/0h/0h)", "yprv<base58:107>"),
         misses=("xprv<base58:20>", "xpub<base58:107>", "axprv<base58:107>"),
     ),
-    Rule(
+    SecretRule(
         id="stellar-secret-seed",
         provider="Stellar",
         keywords=("stellar", "soroban"),
@@ -154,7 +154,7 @@ RULES: tuple[Rule, ...] = (
         hits=("STELLAR_SECRET=S<base32:55>", "soroban_secret_key: S<base32:55>"),
         misses=("STELLAR_PUBLIC_KEY=G<base32:55>", "STELLAR_SECRET=S<base32:8>", "STELLAR_SECRET=$SECRET"),
     ),
-    Rule(
+    SecretRule(
         id="nostr-secret-key",
         provider="Nostr",
         keywords=("nsec1",),
@@ -162,7 +162,7 @@ RULES: tuple[Rule, ...] = (
         hits=("NOSTR_KEY=nsec1<lowernum:58>",),
         misses=("nsec1<lowernum:8>", "npub1<lowernum:58>", "insec1<lowernum:58>"),
     ),
-    Rule(
+    SecretRule(
         id="finnhub-api-key",
         provider="Finnhub",
         keywords=("finnhub",),
@@ -170,7 +170,7 @@ RULES: tuple[Rule, ...] = (
         hits=("FINNHUB_API_KEY=<lowernum:20>", "finnhub_token: <lowernum:40>"),
         misses=("FINNHUB_API_KEY=<lowernum:8>", "FINNHUB_API_KEY=$KEY", "finnhub quote <lowernum:20>"),
     ),
-    Rule(
+    SecretRule(
         id="alphavantage-api-key",
         provider="Alpha Vantage",
         keywords=spellings("alpha_vantage"),
@@ -182,7 +182,7 @@ RULES: tuple[Rule, ...] = (
             "alphavantage <uppernum:16>",
         ),
     ),
-    Rule(
+    SecretRule(
         id="alpaca-secret-key",
         provider="Alpaca",
         keywords=("alpaca", "apca"),
@@ -194,7 +194,7 @@ RULES: tuple[Rule, ...] = (
         ),
         misses=("APCA_API_KEY_ID=PK<uppernum:18>", "ALPACA_SECRET=<alnum:8>", "ALPACA_SECRET=$SECRET"),
     ),
-    Rule(
+    SecretRule(
         id="oanda-api-token",
         provider="OANDA",
         keywords=("oanda",),
@@ -202,7 +202,7 @@ RULES: tuple[Rule, ...] = (
         hits=("OANDA_API_TOKEN=<hex:32>-<hex:32>",),
         misses=("OANDA_API_TOKEN=<hex:32>", "OANDA_API_TOKEN=$TOKEN", "<hex:32>-<hex:32>"),
     ),
-    Rule(
+    SecretRule(
         id="mercury-api-token",
         provider="Mercury",
         keywords=("secret-token:mercury_",),

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from loopwright.redaction.model import Rule
+from loopwright.redaction.model import SecretRule
 from loopwright.redaction.providers.parts import UUID, UUID_EXAMPLE, assigned, named, password_in_url, spellings
 
-RULES: tuple[Rule, ...] = (
-    Rule(
+RULES: tuple[SecretRule, ...] = (
+    SecretRule(
         id="postgres-url-password",
         provider="PostgreSQL",
         keywords=("postgres",),
@@ -21,7 +21,7 @@ RULES: tuple[Rule, ...] = (
             "postgresql://localhost:5432/db",
         ),
     ),
-    Rule(
+    SecretRule(
         id="mysql-url-password",
         provider="MySQL",
         keywords=("mysql", "mariadb"),
@@ -29,7 +29,7 @@ RULES: tuple[Rule, ...] = (
         hits=("mysql://root:<alnum:16>@10.0.0.5/app", "mariadb+pymysql://app:<lower:4>7<lower:6>@db/app"),
         misses=("mysql://user:pass@localhost/db", "mysql://root:<password>@db/app", "mysql://db:3306/app"),
     ),
-    Rule(
+    SecretRule(
         id="mongodb-url-password",
         provider="MongoDB",
         keywords=("mongodb",),
@@ -44,7 +44,7 @@ RULES: tuple[Rule, ...] = (
             "mongodb://localhost:27017",
         ),
     ),
-    Rule(
+    SecretRule(
         id="redis-url-password",
         provider="Redis",
         keywords=("redis", "valkey"),
@@ -59,7 +59,7 @@ RULES: tuple[Rule, ...] = (
             "redis://:$REDIS_PASSWORD@cache:6379",
         ),
     ),
-    Rule(
+    SecretRule(
         id="amqp-url-password",
         provider="RabbitMQ",
         keywords=("amqp",),
@@ -67,7 +67,7 @@ RULES: tuple[Rule, ...] = (
         hits=("amqps://app:<alnum:32>@bee.rmq.cloudamqp.com/app", "amqp://app:<lower:5>42<lower:5>@mq:5672"),
         misses=("amqp://guest:guest@localhost:5672//", "amqp://app:${PASS}@mq"),
     ),
-    Rule(
+    SecretRule(
         id="warehouse-url-password",
         provider="SQLAlchemy",
         keywords=("snowflake://", "clickhouse", "mssql"),
@@ -83,7 +83,7 @@ RULES: tuple[Rule, ...] = (
             "mssql://sa:${SA_PASSWORD}@sql",
         ),
     ),
-    Rule(
+    SecretRule(
         id="ado-net-password",
         provider="SQL Server",
         keywords=("user id", "uid"),
@@ -101,7 +101,7 @@ RULES: tuple[Rule, ...] = (
             "uid=1000(app) gid=1000(app)",
         ),
     ),
-    Rule(
+    SecretRule(
         id="planetscale-token",
         provider="PlanetScale",
         keywords=("pscale_tkn_",),
@@ -109,7 +109,7 @@ RULES: tuple[Rule, ...] = (
         hits=("PLANETSCALE_SERVICE_TOKEN=pscale_tkn_<base64url:43>",),
         misses=("pscale_tkn_<alnum:8>", "xpscale_tkn_<base64url:43>", "pscale_tkn_..."),
     ),
-    Rule(
+    SecretRule(
         id="planetscale-password",
         provider="PlanetScale",
         keywords=("pscale_pw_",),
@@ -117,7 +117,7 @@ RULES: tuple[Rule, ...] = (
         hits=("DATABASE_PASSWORD=pscale_pw_<base64url:43>",),
         misses=("pscale_pw_<alnum:8>", "xpscale_pw_<base64url:43>", "pscale_pw_..."),
     ),
-    Rule(
+    SecretRule(
         id="planetscale-oauth-token",
         provider="PlanetScale",
         keywords=("pscale_oauth_",),
@@ -125,7 +125,7 @@ RULES: tuple[Rule, ...] = (
         hits=("token: pscale_oauth_<base64url:43>",),
         misses=("pscale_oauth_<alnum:8>", "xpscale_oauth_<base64url:43>"),
     ),
-    Rule(
+    SecretRule(
         id="supabase-access-token",
         provider="Supabase",
         keywords=("sbp_",),
@@ -133,7 +133,7 @@ RULES: tuple[Rule, ...] = (
         hits=("SUPABASE_ACCESS_TOKEN=sbp_<hex:40>", "sbp_oauth_<hex:40>"),
         misses=("sbp_<hex:8>", "xsbp_<hex:40>", "sbp_..."),
     ),
-    Rule(
+    SecretRule(
         id="supabase-secret-key",
         provider="Supabase",
         keywords=("sb_secret_",),
@@ -145,7 +145,7 @@ RULES: tuple[Rule, ...] = (
             "usb_secret_<base64url:22>_<base64url:8>",
         ),
     ),
-    Rule(
+    SecretRule(
         id="neon-api-key",
         provider="Neon",
         keywords=("napi_",),
@@ -153,7 +153,7 @@ RULES: tuple[Rule, ...] = (
         hits=("NEON_API_KEY=napi_<lowernum:64>",),
         misses=("napi_create_function", "napi_<lowernum:8>", "xnapi_<lowernum:64>"),
     ),
-    Rule(
+    SecretRule(
         id="neon-role-password",
         provider="Neon",
         keywords=("npg_",),
@@ -161,7 +161,7 @@ RULES: tuple[Rule, ...] = (
         hits=("PGPASSWORD=npg_<alnum:12>", "postgresql://o:npg_<alnum:12>@ep-x.neon.tech/db"),
         misses=("npg_<alnum:5>", "xnpg_<alnum:12>", "npg_connection_pool"),
     ),
-    Rule(
+    SecretRule(
         id="upstash-token",
         provider="Upstash",
         keywords=("upstash",),
@@ -173,7 +173,7 @@ RULES: tuple[Rule, ...] = (
             "UPSTASH_TOKEN=$TOKEN",
         ),
     ),
-    Rule(
+    SecretRule(
         id="databricks-personal-token",
         provider="Databricks",
         keywords=("dapi",),
@@ -181,7 +181,7 @@ RULES: tuple[Rule, ...] = (
         hits=("DATABRICKS_TOKEN=dapi<hex:32>", "DATABRICKS_TOKEN=dapi<hex:32>-2"),
         misses=("dapi<hex:8>", "xdapi<hex:32>", "dapi<hex:60>"),
     ),
-    Rule(
+    SecretRule(
         id="databricks-oauth-secret",
         provider="Databricks",
         keywords=("dose",),
@@ -189,7 +189,7 @@ RULES: tuple[Rule, ...] = (
         hits=("DATABRICKS_CLIENT_SECRET=dose<hex:32>",),
         misses=("dose<hex:8>", "overdose<hex:32>", "dose of 20 mg"),
     ),
-    Rule(
+    SecretRule(
         id="confluent-api-secret",
         provider="Confluent",
         keywords=("confluent", *spellings("sasl_password")),
@@ -197,7 +197,7 @@ RULES: tuple[Rule, ...] = (
         hits=("CONFLUENT_CLOUD_API_SECRET=<base64:64>", "sasl.password=cflt<base64:60>"),
         misses=("CONFLUENT_CLOUD_API_SECRET=<base64:8>", "sasl.password=${SECRET}", "confluent <base64:64>"),
     ),
-    Rule(
+    SecretRule(
         id="mongodb-atlas-private-key",
         provider="MongoDB Atlas",
         keywords=("atlas",),
@@ -205,7 +205,7 @@ RULES: tuple[Rule, ...] = (
         hits=("MONGODB_ATLAS_PRIVATE_KEY=" + UUID_EXAMPLE, "atlas_api_key: " + UUID_EXAMPLE),
         misses=("MONGODB_ATLAS_PUBLIC_KEY=<lower:8>", "ATLAS_API_KEY=<hex:8>", "atlas " + UUID_EXAMPLE),
     ),
-    Rule(
+    SecretRule(
         id="mongodb-atlas-service-account-secret",
         provider="MongoDB Atlas",
         keywords=("mdb_sa_sk_",),
@@ -213,7 +213,7 @@ RULES: tuple[Rule, ...] = (
         hits=("MONGODB_ATLAS_CLIENT_SECRET=mdb_sa_sk_<base64url:40>",),
         misses=("mdb_sa_id_<hex:24>", "mdb_sa_sk_<alnum:8>", "xmdb_sa_sk_<base64url:40>"),
     ),
-    Rule(
+    SecretRule(
         id="algolia-admin-key",
         provider="Algolia",
         keywords=("algolia",),
@@ -221,7 +221,7 @@ RULES: tuple[Rule, ...] = (
         hits=("ALGOLIA_ADMIN_KEY=<hex:32>", "X-Algolia-API-Key: <hex:32>"),
         misses=("ALGOLIA_ADMIN_KEY=<hex:8>", "algolia index: <hex:32>", "ALGOLIA_ADMIN_KEY=$KEY"),
     ),
-    Rule(
+    SecretRule(
         id="airtable-personal-token",
         provider="Airtable",
         keywords=("pat",),
@@ -229,7 +229,7 @@ RULES: tuple[Rule, ...] = (
         hits=("AIRTABLE_API_KEY=pat<alnum:14>.<hex:64>",),
         misses=("pat<alnum:14>", "path.<hex:64>", "xpat<alnum:14>.<hex:64>"),
     ),
-    Rule(
+    SecretRule(
         id="airtable-legacy-key",
         provider="Airtable",
         keywords=("airtable",),
@@ -237,7 +237,7 @@ RULES: tuple[Rule, ...] = (
         hits=("AIRTABLE_API_KEY=key<alnum:14>",),
         misses=("AIRTABLE_API_KEY=key<alnum:4>", "AIRTABLE_BASE=app<alnum:14>", "AIRTABLE_API_KEY=$KEY"),
     ),
-    Rule(
+    SecretRule(
         id="fauna-secret",
         provider="Fauna",
         keywords=("fna",),
@@ -245,7 +245,7 @@ RULES: tuple[Rule, ...] = (
         hits=("FAUNA_SECRET=fnAE<base64url:36>",),
         misses=("fnAE<base64url:8>", "xfnAE<base64url:36>", "fnApplyAll"),
     ),
-    Rule(
+    SecretRule(
         id="cockroach-cloud-api-key",
         provider="CockroachDB",
         keywords=("ccdb1_",),
@@ -253,7 +253,7 @@ RULES: tuple[Rule, ...] = (
         hits=("COCKROACH_API_KEY=CCDB1_<alnum:22>_<alnum:40>",),
         misses=("CCDB1_<alnum:22>", "XCCDB1_<alnum:22>_<alnum:40>", "CCDB1_..."),
     ),
-    Rule(
+    SecretRule(
         id="clickhouse-cloud-api-secret",
         provider="ClickHouse Cloud",
         keywords=("4b1d",),
@@ -261,7 +261,7 @@ RULES: tuple[Rule, ...] = (
         hits=("CLICKHOUSE_CLOUD_API_SECRET=4b1d<alnum:38>",),
         misses=("4b1d<alnum:8>", "a4b1d<alnum:38>", "commit 4b1d<hex:36>"),
     ),
-    Rule(
+    SecretRule(
         id="convex-deploy-key",
         provider="Convex",
         keywords=("prod:", "dev:", "preview:"),
@@ -269,7 +269,7 @@ RULES: tuple[Rule, ...] = (
         hits=("CONVEX_DEPLOY_KEY=prod:happy-animal-123|<base64:120>=",),
         misses=("prod: https://example.com", "dev:happy-animal-123", "preview:team:project|<alnum:8>"),
     ),
-    Rule(
+    SecretRule(
         id="xata-api-key",
         provider="Xata",
         keywords=("xau_",),
@@ -277,7 +277,7 @@ RULES: tuple[Rule, ...] = (
         hits=("XATA_API_KEY=xau_<alnum:40>",),
         misses=("xau_<alnum:8>", "exau_<alnum:40>", "xau_usd_price"),
     ),
-    Rule(
+    SecretRule(
         id="aiven-service-password",
         provider="Aiven",
         keywords=("avns_",),
@@ -285,7 +285,7 @@ RULES: tuple[Rule, ...] = (
         hits=("PGPASSWORD=AVNS_<base64url:19>", "mysql://avnadmin:AVNS_<base64url:19>@h.aivencloud.com:1/db"),
         misses=("AVNS_<alnum:5>", "XAVNS_<base64url:19>", "AVNS_<alnum:40>"),
     ),
-    Rule(
+    SecretRule(
         id="datastax-astra-token",
         provider="DataStax Astra",
         keywords=("astracs:",),
@@ -293,7 +293,7 @@ RULES: tuple[Rule, ...] = (
         hits=("ASTRA_DB_APPLICATION_TOKEN=AstraCS:<lower:24>:<hex:64>",),
         misses=("AstraCS:...", "AstraCS:<lower:24>", "XAstraCS:<lower:24>:<hex:64>"),
     ),
-    Rule(
+    SecretRule(
         id="influxdb-token",
         provider="InfluxDB",
         keywords=("influx",),
@@ -301,7 +301,7 @@ RULES: tuple[Rule, ...] = (
         hits=("INFLUX_TOKEN=<base64url:86>==", "influxdb_auth_token: '<base64url:86>=='"),
         misses=("INFLUX_TOKEN=<alnum:8>", "INFLUX_TOKEN=$INFLUX_TOKEN", "influx: <base64url:86>=="),
     ),
-    Rule(
+    SecretRule(
         id="meilisearch-key",
         provider="Meilisearch",
         keywords=("meili",),
@@ -309,7 +309,7 @@ RULES: tuple[Rule, ...] = (
         hits=("MEILI_ADMIN_KEY=<hex:64>", "meilisearch_api_key: <hex:64>"),
         misses=("MEILI_ADMIN_KEY=<hex:8>", "meili checksum <hex:64>", "MEILI_MASTER_KEY=$KEY"),
     ),
-    Rule(
+    SecretRule(
         id="dbt-cloud-token",
         provider="dbt Cloud",
         keywords=("dbtc_", "dbtu_"),
@@ -320,7 +320,7 @@ RULES: tuple[Rule, ...] = (
         ),
         misses=("dbtc_<alnum:8>", "xdbtc_<base64url:40>", "dbtu_..."),
     ),
-    Rule(
+    SecretRule(
         id="metabase-api-key",
         provider="Metabase",
         keywords=("mb_",),

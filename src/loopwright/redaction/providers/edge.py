@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from loopwright.redaction.model import Rule
+from loopwright.redaction.model import SecretRule
 from loopwright.redaction.providers.parts import assigned, named, spellings
 
-RULES: tuple[Rule, ...] = (
-    Rule(
+RULES: tuple[SecretRule, ...] = (
+    SecretRule(
         id="cloudflare-scannable-token",
         provider="Cloudflare",
         keywords=("cfut_", "cfat_", "cfk_"),
@@ -14,7 +14,7 @@ RULES: tuple[Rule, ...] = (
         hits=("CLOUDFLARE_API_TOKEN=cfut_<alnum:48>", "X-Auth-Key: cfk_<alnum:48>", "cfat_<alnum:48>"),
         misses=("cfut_<alnum:10>", "xcfat_<alnum:48>", "cfk_your_key_here"),
     ),
-    Rule(
+    SecretRule(
         id="cloudflare-api-token",
         provider="Cloudflare",
         keywords=("cloudflare", *spellings("cf_api_token")),
@@ -26,7 +26,7 @@ RULES: tuple[Rule, ...] = (
             "CF_API_TOKEN=$CF_API_TOKEN",
         ),
     ),
-    Rule(
+    SecretRule(
         id="cloudflare-global-api-key",
         provider="Cloudflare",
         keywords=("cloudflare", *spellings("cf_api_key", "x_auth_key")),
@@ -34,7 +34,7 @@ RULES: tuple[Rule, ...] = (
         hits=("CLOUDFLARE_API_KEY=<hex:37>", "X-Auth-Key: <hex:37>"),
         misses=("CLOUDFLARE_API_KEY=<hex:32>", "X-Auth-Key: $KEY", "cf_api_key = <your-key>"),
     ),
-    Rule(
+    SecretRule(
         id="cloudflare-origin-ca-key",
         provider="Cloudflare",
         keywords=("v1.0-",),
@@ -42,7 +42,7 @@ RULES: tuple[Rule, ...] = (
         hits=("X-Auth-User-Service-Key: v1.0-<hex:24>-<hex:146>",),
         misses=("v1.0-rc1", "v1.0-<hex:24>-<hex:40>", "rev1.0-<hex:24>-<hex:146>"),
     ),
-    Rule(
+    SecretRule(
         id="cloudflare-tunnel-token",
         provider="Cloudflare",
         keywords=("eyjhijoi",),
@@ -50,7 +50,7 @@ RULES: tuple[Rule, ...] = (
         hits=("cloudflared tunnel run --token eyJhIjoi<base64:176>==",),
         misses=("eyJhIjoi<base64:20>", "xeyJhIjoi<base64:176>", "<base64:200>"),
     ),
-    Rule(
+    SecretRule(
         id="cloudflare-access-client-secret",
         provider="Cloudflare Access",
         keywords=spellings("cf_access_client_secret"),
@@ -62,7 +62,7 @@ RULES: tuple[Rule, ...] = (
             "CF-Access-Client-Id: <hex:32>.access",
         ),
     ),
-    Rule(
+    SecretRule(
         id="cloudflare-turnstile-secret",
         provider="Cloudflare Turnstile",
         keywords=("0x4aaaaaa",),
@@ -70,7 +70,7 @@ RULES: tuple[Rule, ...] = (
         hits=("TURNSTILE_SECRET_KEY=0x4AAAAAA<base64url:26>",),
         misses=("TURNSTILE_SITE_KEY=0x4AAAAAA<base64url:15>", "0x4AAAAAA", "value 0x4AAAAAAFF"),
     ),
-    Rule(
+    SecretRule(
         id="cloudflare-r2-secret",
         provider="Cloudflare R2",
         keywords=("r2_", *spellings("r2_secret")),
@@ -78,7 +78,7 @@ RULES: tuple[Rule, ...] = (
         hits=("R2_SECRET_ACCESS_KEY=<hex:64>", '"r2_secret": "<hex:64>"'),
         misses=("R2_SECRET_ACCESS_KEY=<hex:40>", "R2_BUCKET=<hex:64>", "R2_SECRET_ACCESS_KEY=$R2_SECRET"),
     ),
-    Rule(
+    SecretRule(
         id="fastly-api-token",
         provider="Fastly",
         keywords=("fastly",),
@@ -90,7 +90,7 @@ RULES: tuple[Rule, ...] = (
             "fastly service: <base64url:32>",
         ),
     ),
-    Rule(
+    SecretRule(
         id="backblaze-application-key",
         provider="Backblaze",
         keywords=("b2_", "backblaze", *spellings("b2_application")),
@@ -98,7 +98,7 @@ RULES: tuple[Rule, ...] = (
         hits=("B2_APPLICATION_KEY=K005<base64:27>", "backblaze_key: K001<base64:27>"),
         misses=("B2_APPLICATION_KEY=K005<base64:10>", "B2_APPLICATION_KEY=$KEY", "K005<base64:27>"),
     ),
-    Rule(
+    SecretRule(
         id="exoscale-api-key",
         provider="Exoscale",
         keywords=("exo",),
@@ -106,7 +106,7 @@ RULES: tuple[Rule, ...] = (
         hits=("EXOSCALE_API_KEY=EXO<hex:24>",),
         misses=("EXO<hex:10>", "EXOSCALE_API_KEY", "MEXO<hex:24>"),
     ),
-    Rule(
+    SecretRule(
         id="upcloud-api-token",
         provider="UpCloud",
         keywords=("ucat_",),
@@ -114,7 +114,7 @@ RULES: tuple[Rule, ...] = (
         hits=("UPCLOUD_TOKEN=ucat_01<uppernum:24>",),
         misses=("ucat_<uppernum:10>", "educat_<uppernum:26>", "ucat_your_token"),
     ),
-    Rule(
+    SecretRule(
         id="deno-deploy-token",
         provider="Deno Deploy",
         keywords=("ddp_", "ddo_"),
@@ -122,7 +122,7 @@ RULES: tuple[Rule, ...] = (
         hits=("DENO_DEPLOY_TOKEN=ddp_<alnum:36>", "DENO_DEPLOY_TOKEN=ddo_<alnum:36>"),
         misses=("ddp_<alnum:12>", "addp_<alnum:36>", "ddo_<alnum:60>"),
     ),
-    Rule(
+    SecretRule(
         id="porkbun-api-key",
         provider="Porkbun",
         keywords=("pk1_", "sk1_"),
@@ -130,7 +130,7 @@ RULES: tuple[Rule, ...] = (
         hits=('"secretapikey": "sk1_<hex:64>"', '"apikey": "pk1_<hex:64>"'),
         misses=("sk1_<hex:20>", "task1_<hex:64>", "pk1_your_api_key"),
     ),
-    Rule(
+    SecretRule(
         id="godaddy-api-key",
         provider="GoDaddy",
         keywords=("sso-key",),
@@ -138,7 +138,7 @@ RULES: tuple[Rule, ...] = (
         hits=("Authorization: sso-key <alnum:12>_<alnum:22>:<alnum:22>",),
         misses=("Authorization: sso-key API_KEY:API_SECRET", "sso-key {key}:{secret}"),
     ),
-    Rule(
+    SecretRule(
         id="ngrok-auth-token",
         provider="ngrok",
         keywords=("ngrok",),
@@ -150,7 +150,7 @@ RULES: tuple[Rule, ...] = (
             "ngrok http 8080",
         ),
     ),
-    Rule(
+    SecretRule(
         id="tailscale-key",
         provider="Tailscale",
         keywords=("tskey-",),
@@ -161,7 +161,7 @@ RULES: tuple[Rule, ...] = (
         ),
         misses=("TS_AUTHKEY=tskey-abc", "tskey-auth-...", "xtskey-auth-<alnum:16>-<alnum:32>"),
     ),
-    Rule(
+    SecretRule(
         id="netbird-personal-token",
         provider="NetBird",
         keywords=("nbp_",),
@@ -169,7 +169,7 @@ RULES: tuple[Rule, ...] = (
         hits=("Authorization: Token nbp_<alnum:36>",),
         misses=("nbp_<alnum:8>", "nbp_<alnum:60>", "xnbp_<alnum:36>"),
     ),
-    Rule(
+    SecretRule(
         id="defined-networking-key",
         provider="Defined Networking",
         keywords=("dnkey-",),
@@ -177,7 +177,7 @@ RULES: tuple[Rule, ...] = (
         hits=("DN_API_KEY=dnkey-<alnum:26>-<alnum:52>",),
         misses=("dnkey-<alnum:26>", "dnkey-your-key", "xdnkey-<alnum:26>-<alnum:52>"),
     ),
-    Rule(
+    SecretRule(
         id="zerotier-api-token",
         provider="ZeroTier",
         keywords=("zerotier",),
@@ -185,7 +185,7 @@ RULES: tuple[Rule, ...] = (
         hits=("ZEROTIER_CENTRAL_TOKEN=<alnum:32>",),
         misses=("ZEROTIER_CENTRAL_TOKEN=<alnum:10>", "ZEROTIER_NETWORK_ID=<hex:16>", "ZEROTIER_TOKEN=$TOKEN"),
     ),
-    Rule(
+    SecretRule(
         id="wireguard-private-key",
         provider="WireGuard",
         keywords=spellings("private_key", "preshared_key"),
@@ -203,7 +203,7 @@ RULES: tuple[Rule, ...] = (
             "public_key: <base64:43>=",
         ),
     ),
-    Rule(
+    SecretRule(
         id="openvpn-static-key",
         provider="OpenVPN",
         keywords=("openvpn static key",),

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from loopwright.redaction.model import Rule
+from loopwright.redaction.model import SecretRule
 from loopwright.redaction.providers.parts import named
 
-RULES: tuple[Rule, ...] = (
-    Rule(
+RULES: tuple[SecretRule, ...] = (
+    SecretRule(
         id="google-api-key",
         provider="Google",
         keywords=("aiza",),
@@ -17,7 +17,7 @@ RULES: tuple[Rule, ...] = (
         ),
         misses=("GOOGLE_API_KEY=AIza<base64url:20>", "AIza<base64url:50>", "xAIza<base64url:35>", "AIza..."),
     ),
-    Rule(
+    SecretRule(
         id="google-gemini-auth-key",
         provider="Google Gemini",
         keywords=("aq.ab",),
@@ -25,7 +25,7 @@ RULES: tuple[Rule, ...] = (
         hits=("GEMINI_API_KEY=AQ.Ab<base64url:48>", "x-goog-api-key: AQ.Ab<base64url:48>"),
         misses=("AQ.Abc", "FAQ.Ab<base64url:48>", "AQ.Ab<base64url:20>"),
     ),
-    Rule(
+    SecretRule(
         id="google-service-account-key",
         provider="Google Cloud",
         keywords=("private_key",),
@@ -43,7 +43,7 @@ RULES: tuple[Rule, ...] = (
             '"private_key_id": "<hex:40>"',
         ),
     ),
-    Rule(
+    SecretRule(
         id="google-oauth-client-secret",
         provider="Google",
         keywords=("gocspx-",),
@@ -51,7 +51,7 @@ RULES: tuple[Rule, ...] = (
         hits=('"client_secret":"GOCSPX-<base64url:28>"', "GOOGLE_CLIENT_SECRET=GOCSPX-<base64url:28>"),
         misses=("GOCSPX-your-secret", "GOCSPX-<base64url:12>", "GOCSPX-<base64url:40>"),
     ),
-    Rule(
+    SecretRule(
         id="google-oauth-refresh-token",
         provider="Google",
         keywords=("1//0",),
@@ -59,7 +59,7 @@ RULES: tuple[Rule, ...] = (
         hits=('"refresh_token": "1//0g<base64url:98>"', "FIREBASE_TOKEN=1//0<base64url:99>"),
         misses=("x = 1//0", "1//0<base64url:20>", "11//0<base64url:99>"),
     ),
-    Rule(
+    SecretRule(
         id="google-oauth-access-token",
         provider="Google",
         keywords=("ya29.",),
@@ -67,7 +67,7 @@ RULES: tuple[Rule, ...] = (
         hits=("Authorization: Bearer ya29.a0<base64url:150>", '"access_token":"ya29.c.<base64url:200>"'),
         misses=("ya29.", "ya29.<alnum:10>", "maya29.<base64url:60>"),
     ),
-    Rule(
+    SecretRule(
         id="google-firebase-server-key",
         provider="Firebase",
         keywords=(":apa91b",),
@@ -82,7 +82,7 @@ RULES: tuple[Rule, ...] = (
             "AAAA:APA91b...",
         ),
     ),
-    Rule(
+    SecretRule(
         id="google-storage-hmac-id",
         provider="Google Cloud",
         keywords=("goog",),
@@ -90,7 +90,7 @@ RULES: tuple[Rule, ...] = (
         hits=("HMAC_ACCESS_ID=GOOG1E<uppernum:55>", "accessId: GOOG<uppernum:20>"),
         misses=("GOOG stock", "GOOG<uppernum:8>", "GOOGLE_APPLICATION_CREDENTIALS", "GOOG<lower:20>"),
     ),
-    Rule(
+    SecretRule(
         id="google-signed-url-signature",
         provider="Google Cloud",
         keywords=("x-goog-signature",),
@@ -98,7 +98,7 @@ RULES: tuple[Rule, ...] = (
         hits=("https://storage.googleapis.com/b/o?X-Goog-SignedHeaders=host&X-Goog-Signature=<hex:512>",),
         misses=("X-Goog-Signature=<hex:40>", "X-Goog-Signature=${signature}"),
     ),
-    Rule(
+    SecretRule(
         id="google-calendar-private-address",
         provider="Google Calendar",
         keywords=("calendar/ical/",),
@@ -109,7 +109,7 @@ RULES: tuple[Rule, ...] = (
             "calendar/ical/a%40b.com/private-<hex:8>/basic.ics",
         ),
     ),
-    Rule(
+    SecretRule(
         id="google-recaptcha-secret",
         provider="Google reCAPTCHA",
         keywords=("recaptcha",),
@@ -121,7 +121,7 @@ RULES: tuple[Rule, ...] = (
             "RECAPTCHA_SECRET_KEY=changeme",
         ),
     ),
-    Rule(
+    SecretRule(
         id="google-chat-webhook",
         provider="Google Chat",
         keywords=("chat.googleapis.com",),

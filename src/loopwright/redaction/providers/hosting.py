@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from loopwright.redaction.model import Rule
+from loopwright.redaction.model import SecretRule
 from loopwright.redaction.providers.parts import UUID, UUID_EXAMPLE, assigned, named, spellings
 
-RULES: tuple[Rule, ...] = (
-    Rule(
+RULES: tuple[SecretRule, ...] = (
+    SecretRule(
         id="digitalocean-personal-token",
         provider="DigitalOcean",
         keywords=("dop_v1_",),
@@ -14,7 +14,7 @@ RULES: tuple[Rule, ...] = (
         hits=("DIGITALOCEAN_TOKEN=dop_v1_<hex:64>", "token: 'dop_v1_<hex:64>'"),
         misses=("dop_v1_<hex:20>", "xdop_v1_<hex:64>", "dop_v1_your_token_here"),
     ),
-    Rule(
+    SecretRule(
         id="digitalocean-oauth-token",
         provider="DigitalOcean",
         keywords=("doo_v1_",),
@@ -22,7 +22,7 @@ RULES: tuple[Rule, ...] = (
         hits=("access_token=doo_v1_<hex:64>",),
         misses=("doo_v1_<hex:63>", "scooby_doo_v1_<hex:64>"),
     ),
-    Rule(
+    SecretRule(
         id="digitalocean-refresh-token",
         provider="DigitalOcean",
         keywords=("dor_v1_",),
@@ -30,7 +30,7 @@ RULES: tuple[Rule, ...] = (
         hits=("refresh_token=dor_v1_<hex:64>",),
         misses=("dor_v1_<hex:40>", "corridor_v1_<hex:64>"),
     ),
-    Rule(
+    SecretRule(
         id="digitalocean-spaces-secret",
         provider="DigitalOcean",
         keywords=("spaces",),
@@ -42,7 +42,7 @@ RULES: tuple[Rule, ...] = (
             "tabs or spaces: <base64:43>",
         ),
     ),
-    Rule(
+    SecretRule(
         id="alibaba-access-key-id",
         provider="Alibaba Cloud",
         keywords=("ltai",),
@@ -50,7 +50,7 @@ RULES: tuple[Rule, ...] = (
         hits=("ALIBABA_CLOUD_ACCESS_KEY_ID=LTAI5t<alnum:18>", "accessKeyId: LTAI<alnum:12>"),
         misses=("LTAI", "VOLTAI<alnum:20>", "LTAI<alnum:6>", "voltaire"),
     ),
-    Rule(
+    SecretRule(
         id="alibaba-access-key-secret",
         provider="Alibaba Cloud",
         keywords=("aliyun", "alibaba", "alicloud"),
@@ -62,7 +62,7 @@ RULES: tuple[Rule, ...] = (
             "alibaba: <alnum:30>",
         ),
     ),
-    Rule(
+    SecretRule(
         id="tencent-secret-id",
         provider="Tencent Cloud",
         keywords=("akid",),
@@ -70,7 +70,7 @@ RULES: tuple[Rule, ...] = (
         hits=("TENCENTCLOUD_SECRET_ID=AKID<alnum:32>",),
         misses=("AKID<alnum:10>", "MAKID<alnum:32>", "AKID<alnum:60>"),
     ),
-    Rule(
+    SecretRule(
         id="tencent-secret-key",
         provider="Tencent Cloud",
         keywords=("tencent",),
@@ -82,7 +82,7 @@ RULES: tuple[Rule, ...] = (
             "TENCENTCLOUD_SECRET_KEY=$KEY",
         ),
     ),
-    Rule(
+    SecretRule(
         id="yandex-cloud-api-key",
         provider="Yandex Cloud",
         keywords=("aqvn",),
@@ -90,7 +90,7 @@ RULES: tuple[Rule, ...] = (
         hits=("Authorization: Api-Key AQVN<base64url:36>", "YC_API_KEY=AQVN<base64url:38>"),
         misses=("AQVN<base64url:12>", "AQVN<base64url:60>", "xAQVN<base64url:36>"),
     ),
-    Rule(
+    SecretRule(
         id="yandex-cloud-iam-token",
         provider="Yandex Cloud",
         keywords=("t1.",),
@@ -98,7 +98,7 @@ RULES: tuple[Rule, ...] = (
         hits=("YC_TOKEN=t1.9eu<base64url:120>.<base64url:86>",),
         misses=("t1.micro", "t1.<base64url:20>.<base64url:86>", "SELECT t1.id FROM t1"),
     ),
-    Rule(
+    SecretRule(
         id="yandex-cloud-static-secret",
         provider="Yandex Cloud",
         keywords=("yandex", "yc_", *spellings("yc_storage", "yc_secret")),
@@ -106,7 +106,7 @@ RULES: tuple[Rule, ...] = (
         hits=("YC_STORAGE_SECRET_KEY=YC<base64url:38>", "yandex_secret: YC<base64url:38>"),
         misses=("YC_SECRET_KEY=YC<base64url:10>", "YC_SECRET_KEY=$YC_SECRET_KEY"),
     ),
-    Rule(
+    SecretRule(
         id="yandex-oauth-token",
         provider="Yandex",
         keywords=("y0_", "y1_", "y2_"),
@@ -114,7 +114,7 @@ RULES: tuple[Rule, ...] = (
         hits=("Authorization: OAuth y0_<base64url:58>",),
         misses=("y0_<base64url:20>", "my0_<base64url:58>", "y1_min, y2_max"),
     ),
-    Rule(
+    SecretRule(
         id="ibm-cloud-api-key",
         provider="IBM Cloud",
         keywords=("ibm", "bluemix", "watson"),
@@ -126,7 +126,7 @@ RULES: tuple[Rule, ...] = (
             "ibm: <base64url:44>",
         ),
     ),
-    Rule(
+    SecretRule(
         id="linode-token",
         provider="Linode",
         keywords=("linode",),
@@ -134,7 +134,7 @@ RULES: tuple[Rule, ...] = (
         hits=("LINODE_TOKEN=<hex:64>", "linode_api_key: <hex:64>"),
         misses=("LINODE_TOKEN=<hex:32>", "LINODE_TOKEN=<your-token>", "linode image sha256: <hex:64>"),
     ),
-    Rule(
+    SecretRule(
         id="vultr-api-key",
         provider="Vultr",
         keywords=("vultr",),
@@ -142,7 +142,7 @@ RULES: tuple[Rule, ...] = (
         hits=("VULTR_API_KEY=<uppernum:36>",),
         misses=("VULTR_API_KEY=<uppernum:20>", "VULTR_API_KEY=$VULTR_API_KEY", "vultr: <uppernum:36>"),
     ),
-    Rule(
+    SecretRule(
         id="scaleway-access-key",
         provider="Scaleway",
         keywords=("scw",),
@@ -150,7 +150,7 @@ RULES: tuple[Rule, ...] = (
         hits=("SCW_ACCESS_KEY=SCW<uppernum:17>",),
         misses=("SCW_ACCESS_KEY", "SCW<uppernum:8>", "ESCW<uppernum:17>"),
     ),
-    Rule(
+    SecretRule(
         id="scaleway-secret-key",
         provider="Scaleway",
         keywords=("scaleway", *spellings("scw_secret")),
@@ -158,7 +158,7 @@ RULES: tuple[Rule, ...] = (
         hits=("SCW_SECRET_KEY=" + UUID_EXAMPLE, "scaleway_secret_key: '" + UUID_EXAMPLE + "'"),
         misses=("SCW_DEFAULT_PROJECT_ID=" + UUID_EXAMPLE, "SCW_SECRET_KEY=<hex:8>", UUID_EXAMPLE),
     ),
-    Rule(
+    SecretRule(
         id="hetzner-cloud-token",
         provider="Hetzner",
         keywords=("hcloud", "hetzner"),
@@ -166,7 +166,7 @@ RULES: tuple[Rule, ...] = (
         hits=("HCLOUD_TOKEN=<alnum:64>", 'hetzner_token = "<alnum:64>"'),
         misses=("HCLOUD_TOKEN=<alnum:20>", "HCLOUD_TOKEN=$TOKEN", "hcloud checksum <alnum:64>"),
     ),
-    Rule(
+    SecretRule(
         id="ovh-secret",
         provider="OVH",
         keywords=("ovh",),
@@ -178,7 +178,7 @@ RULES: tuple[Rule, ...] = (
             "OVH_CONSUMER_KEY=$OVH_CONSUMER_KEY",
         ),
     ),
-    Rule(
+    SecretRule(
         id="fly-macaroon-token",
         provider="Fly.io",
         keywords=("fm1r_", "fm1a_", "fm2_"),
@@ -186,7 +186,7 @@ RULES: tuple[Rule, ...] = (
         hits=("FLY_API_TOKEN=FlyV1 fm2_<base64:300>==", "fm1r_<base64:200>"),
         misses=("fm2_<base64:20>", "FlyV1 fm2_...", "xfm2_<base64:200>"),
     ),
-    Rule(
+    SecretRule(
         id="fly-personal-token",
         provider="Fly.io",
         keywords=("fo1_",),
@@ -194,7 +194,7 @@ RULES: tuple[Rule, ...] = (
         hits=("FLY_API_TOKEN=fo1_<base64url:43>",),
         misses=("fo1_<base64url:12>", "info1_<base64url:43>", "fo1_<base64url:80>"),
     ),
-    Rule(
+    SecretRule(
         id="render-api-key",
         provider="Render",
         keywords=("rnd_",),
@@ -202,7 +202,7 @@ RULES: tuple[Rule, ...] = (
         hits=("RENDER_API_KEY=rnd_<alnum:28>",),
         misses=("rnd_seed_for_the_generator_state", "rnd_<alnum:10>", "brnd_<alnum:28>"),
     ),
-    Rule(
+    SecretRule(
         id="railway-token",
         provider="Railway",
         keywords=("railway",),
@@ -214,7 +214,7 @@ RULES: tuple[Rule, ...] = (
             "RAILWAY_TOKEN=<hex:8>",
         ),
     ),
-    Rule(
+    SecretRule(
         id="vercel-access-token",
         provider="Vercel",
         keywords=("vercel",),
@@ -226,7 +226,7 @@ RULES: tuple[Rule, ...] = (
             "VERCEL_ORG_ID=<alnum:24>",
         ),
     ),
-    Rule(
+    SecretRule(
         id="vercel-ai-gateway-key",
         provider="Vercel",
         keywords=("vck_",),
@@ -234,7 +234,7 @@ RULES: tuple[Rule, ...] = (
         hits=("AI_GATEWAY_API_KEY=vck_<alnum:56>",),
         misses=("vck_<alnum:10>", "AI_GATEWAY_API_KEY=vck_...", "xvck_<alnum:56>"),
     ),
-    Rule(
+    SecretRule(
         id="vercel-blob-token",
         provider="Vercel",
         keywords=("vercel_blob_rw_",),
@@ -242,7 +242,7 @@ RULES: tuple[Rule, ...] = (
         hits=("BLOB_READ_WRITE_TOKEN=vercel_blob_rw_<alnum:16>_<alnum:30>",),
         misses=("vercel_blob_rw_<alnum:8>", "vercel_blob_rw_token", "vercel_blob_rw_<alnum:16>"),
     ),
-    Rule(
+    SecretRule(
         id="netlify-personal-token",
         provider="Netlify",
         keywords=("nfp_",),
@@ -250,7 +250,7 @@ RULES: tuple[Rule, ...] = (
         hits=("NETLIFY_AUTH_TOKEN=nfp_<alnum:36>",),
         misses=("nfp_<alnum:12>", "xnfp_<alnum:36>", "nfp_<alnum:50>"),
     ),
-    Rule(
+    SecretRule(
         id="netlify-legacy-token",
         provider="Netlify",
         keywords=("netlify",),
@@ -262,7 +262,7 @@ RULES: tuple[Rule, ...] = (
             "NETLIFY_AUTH_TOKEN=$TOKEN",
         ),
     ),
-    Rule(
+    SecretRule(
         id="heroku-api-key",
         provider="Heroku",
         keywords=("hrku-",),
@@ -270,7 +270,7 @@ RULES: tuple[Rule, ...] = (
         hits=("HEROKU_API_KEY=HRKU-AA<base64url:58>", "HEROKU_API_KEY=HRKU-" + UUID_EXAMPLE),
         misses=("HRKU-AA<base64url:10>", "HRKU-<hex:8>", "HEROKU_API_KEY=$HEROKU_API_KEY"),
     ),
-    Rule(
+    SecretRule(
         id="heroku-legacy-api-key",
         provider="Heroku",
         keywords=("heroku",),

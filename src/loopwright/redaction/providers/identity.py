@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loopwright.redaction.model import Rule
+from loopwright.redaction.model import SecretRule
 from loopwright.redaction.providers.parts import (
     ASSIGNMENT,
     UUID,
@@ -18,8 +18,8 @@ _SCHEMES = (
     *("ldap", "ldaps", "socks5", "socks5h", "nats", "mqtt", "mqtts", "rtsp"),
 )
 
-RULES: tuple[Rule, ...] = (
-    Rule(
+RULES: tuple[SecretRule, ...] = (
+    SecretRule(
         id="json-web-token",
         provider="JWT",
         keywords=("eyj",),
@@ -30,7 +30,7 @@ RULES: tuple[Rule, ...] = (
         ),
         misses=("eyJ<base64url:33>.<base64url:20>", "eyJhbGciOi...", "eyJ<base64url:33>.eyJ<base64url:40>"),
     ),
-    Rule(
+    SecretRule(
         id="authorization-bearer",
         provider="HTTP",
         keywords=("bearer",),
@@ -49,7 +49,7 @@ RULES: tuple[Rule, ...] = (
             "Authorization: Bearer your-access-token-goes-here",
         ),
     ),
-    Rule(
+    SecretRule(
         id="authorization-basic",
         provider="HTTP",
         keywords=("basic",),
@@ -64,7 +64,7 @@ RULES: tuple[Rule, ...] = (
             "Authorization: Basic <credentials>",
         ),
     ),
-    Rule(
+    SecretRule(
         id="url-basic-auth",
         provider="HTTP",
         keywords=tuple(f"{scheme}://" for scheme in _SCHEMES),
@@ -83,7 +83,7 @@ RULES: tuple[Rule, ...] = (
             "ldap://directory.example.com:389/dc=example",
         ),
     ),
-    Rule(
+    SecretRule(
         id="netrc-password",
         provider="netrc",
         keywords=("machine",),
@@ -100,7 +100,7 @@ RULES: tuple[Rule, ...] = (
             "machine example.com login me password <password>",
         ),
     ),
-    Rule(
+    SecretRule(
         id="bcrypt-hash",
         provider="bcrypt",
         keywords=("$2a$", "$2b$", "$2y$"),
@@ -108,7 +108,7 @@ RULES: tuple[Rule, ...] = (
         hits=("admin:$2y$05$<alnum:53>", "password_hash: $2b$12$<alnum:53>"),
         misses=("$2b$12$", "$2a$10$<alnum:20>", "cost $2b"),
     ),
-    Rule(
+    SecretRule(
         id="unix-password-hash",
         provider="Unix",
         keywords=("$6$", "$5$", "$y$"),
@@ -124,7 +124,7 @@ RULES: tuple[Rule, ...] = (
         ),
         misses=("root:!:19000:0:99999:7:::", "$6$salt$", "costs $5$"),
     ),
-    Rule(
+    SecretRule(
         id="otpauth-secret",
         provider="TOTP",
         keywords=("otpauth://",),
@@ -135,7 +135,7 @@ RULES: tuple[Rule, ...] = (
         ),
         misses=("otpauth://totp/Example?secret=SECRET", "otpauth://totp/Example:me?issuer=Example"),
     ),
-    Rule(
+    SecretRule(
         id="okta-api-token",
         provider="Okta",
         keywords=("okta", "ssws"),
@@ -145,7 +145,7 @@ RULES: tuple[Rule, ...] = (
         hits=("Authorization: SSWS 00<base64url:40>", "OKTA_API_TOKEN=00<base64url:40>"),
         misses=("Authorization: SSWS $TOKEN", "OKTA_API_TOKEN=00<base64url:8>", "okta user 00<base64url:18>"),
     ),
-    Rule(
+    SecretRule(
         id="auth0-client-secret",
         provider="Auth0",
         keywords=("auth0",),
@@ -153,7 +153,7 @@ RULES: tuple[Rule, ...] = (
         hits=("AUTH0_CLIENT_SECRET=<base64url:64>",),
         misses=("AUTH0_CLIENT_ID=<alnum:32>", "AUTH0_CLIENT_SECRET=<alnum:8>", "AUTH0_CLIENT_SECRET=$SECRET"),
     ),
-    Rule(
+    SecretRule(
         id="clerk-secret-key",
         provider="Clerk",
         keywords=("clerk",),
@@ -161,7 +161,7 @@ RULES: tuple[Rule, ...] = (
         hits=("CLERK_SECRET_KEY=sk_live_<alnum:42>", "CLERK_SECRET_KEY=sk_test_<alnum:42>"),
         misses=("CLERK_PUBLISHABLE_KEY=pk_live_<alnum:42>", "CLERK_SECRET_KEY=sk_test_<alnum:8>"),
     ),
-    Rule(
+    SecretRule(
         id="duo-secret-key",
         provider="Duo",
         keywords=("duo_", "skey", *spellings("duo_secret")),
@@ -169,7 +169,7 @@ RULES: tuple[Rule, ...] = (
         hits=("DUO_SECRET_KEY=<alnum:40>", "skey = <alnum:40>"),
         misses=("ikey = DI<uppernum:18>", "DUO_SECRET_KEY=<alnum:8>", "skey=$SKEY"),
     ),
-    Rule(
+    SecretRule(
         id="stytch-secret",
         provider="Stytch",
         keywords=("secret-live-", "secret-test-"),
@@ -177,7 +177,7 @@ RULES: tuple[Rule, ...] = (
         hits=("STYTCH_SECRET=secret-test-<base64url:36>=", "STYTCH_SECRET=secret-live-<base64url:36>="),
         misses=("secret-test-<alnum:8>", "project-test-" + UUID_EXAMPLE, "secret-live-..."),
     ),
-    Rule(
+    SecretRule(
         id="ory-token",
         provider="Ory",
         keywords=("ory_",),
@@ -185,7 +185,7 @@ RULES: tuple[Rule, ...] = (
         hits=("ORY_ACCESS_TOKEN=ory_pat_<alnum:32>", "ory_at_<base64url:43>.<base64url:43>"),
         misses=("ory_pat_<alnum:8>", "history_at_<alnum:40>", "ory_session"),
     ),
-    Rule(
+    SecretRule(
         id="permit-api-key",
         provider="Permit.io",
         keywords=("permit_key_",),
@@ -193,7 +193,7 @@ RULES: tuple[Rule, ...] = (
         hits=("PERMIT_API_KEY=permit_key_<alnum:86>",),
         misses=("permit_key_<alnum:8>", "xpermit_key_<alnum:86>"),
     ),
-    Rule(
+    SecretRule(
         id="kubeadm-bootstrap-token",
         provider="Kubernetes",
         keywords=("kubeadm",),
@@ -203,7 +203,7 @@ RULES: tuple[Rule, ...] = (
         ),
         misses=("kubeadm join 10.0.0.1:6443 --token <token>", "kubeadm token create"),
     ),
-    Rule(
+    SecretRule(
         id="k3s-node-token",
         provider="K3s",
         keywords=("::server:", "::node:"),
@@ -211,7 +211,7 @@ RULES: tuple[Rule, ...] = (
         hits=("K3S_TOKEN=K10<hex:64>::server:<hex:32>", "K10<hex:64>::node:<hex:32>"),
         misses=("K10<hex:64>", "K3S_TOKEN=K10...::server:...", "std::server::node"),
     ),
-    Rule(
+    SecretRule(
         id="rancher-api-token",
         provider="Rancher",
         keywords=("token-", "kubeconfig-u"),
@@ -226,7 +226,7 @@ RULES: tuple[Rule, ...] = (
             "xtoken-<lowernum:5>:<lowernum:54>",
         ),
     ),
-    Rule(
+    SecretRule(
         id="apple-app-specific-password",
         provider="Apple",
         keywords=("apple", "notar"),
@@ -244,7 +244,7 @@ RULES: tuple[Rule, ...] = (
             "apple: <lower:4>-<lower:4>-<lower:4>-<lower:4>",
         ),
     ),
-    Rule(
+    SecretRule(
         id="bluesky-app-password",
         provider="Bluesky",
         keywords=("bluesky", "bsky", "atproto"),
@@ -262,7 +262,7 @@ RULES: tuple[Rule, ...] = (
             "BLUESKY_APP_PASSWORD=$PASSWORD",
         ),
     ),
-    Rule(
+    SecretRule(
         id="keycloak-client-secret",
         provider="Keycloak",
         keywords=("keycloak",),

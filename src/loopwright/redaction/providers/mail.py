@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from loopwright.redaction.model import Rule
+from loopwright.redaction.model import SecretRule
 from loopwright.redaction.providers.parts import UUID, UUID_EXAMPLE, assigned, named, spellings
 
-RULES: tuple[Rule, ...] = (
-    Rule(
+RULES: tuple[SecretRule, ...] = (
+    SecretRule(
         id="sendgrid-api-key",
         provider="SendGrid",
         keywords=("sg.",),
@@ -17,7 +17,7 @@ RULES: tuple[Rule, ...] = (
         ),
         misses=("SG.<base64url:22>", "MSG.<base64url:22>.<base64url:43>", "SG.xxxxxx.yyyyyy"),
     ),
-    Rule(
+    SecretRule(
         id="mailgun-api-key",
         provider="Mailgun",
         keywords=("key-",),
@@ -25,7 +25,7 @@ RULES: tuple[Rule, ...] = (
         hits=("MAILGUN_API_KEY=key-<hex:32>", "--user 'api:key-<hex:32>'"),
         misses=("key-value", "key-<hex:8>", "monkey-<hex:32>", "key-<hex:40>"),
     ),
-    Rule(
+    SecretRule(
         id="mailgun-sending-key",
         provider="Mailgun",
         keywords=("mailgun",),
@@ -33,7 +33,7 @@ RULES: tuple[Rule, ...] = (
         hits=("MAILGUN_API_KEY=<hex:32>-<hex:8>-<hex:8>",),
         misses=("MAILGUN_API_KEY=<hex:32>", "MAILGUN_DOMAIN=mg.example.com", "MAILGUN_API_KEY=$KEY"),
     ),
-    Rule(
+    SecretRule(
         id="mailchimp-api-key",
         provider="Mailchimp",
         keywords=("-us",),
@@ -41,7 +41,7 @@ RULES: tuple[Rule, ...] = (
         hits=("MAILCHIMP_API_KEY=<hex:32>-us12",),
         misses=("<hex:12>-us12", "<hex:40>-us1", "<hex:32>-usage", "ami-us1"),
     ),
-    Rule(
+    SecretRule(
         id="mandrill-api-key",
         provider="Mandrill",
         keywords=("mandrill",),
@@ -49,7 +49,7 @@ RULES: tuple[Rule, ...] = (
         hits=("MANDRILL_API_KEY=<base64url:22>", "MANDRILL_API_KEY=md-<base64url:22>"),
         misses=("MANDRILL_API_KEY=<base64url:8>", "MANDRILL_API_KEY=$KEY", "mandrill: <base64url:22>"),
     ),
-    Rule(
+    SecretRule(
         id="postmark-server-token",
         provider="Postmark",
         keywords=("postmark",),
@@ -61,7 +61,7 @@ RULES: tuple[Rule, ...] = (
             "POSTMARK_API_TOKEN=$TOKEN",
         ),
     ),
-    Rule(
+    SecretRule(
         id="resend-api-key",
         provider="Resend",
         keywords=("re_",),
@@ -69,7 +69,7 @@ RULES: tuple[Rule, ...] = (
         hits=("RESEND_API_KEY=re_<alnum:8>_<alnum:24>",),
         misses=("re_compiled_pattern", "re_<alnum:8>_<alnum:8>", "score_<alnum:8>_<alnum:24>"),
     ),
-    Rule(
+    SecretRule(
         id="brevo-api-key",
         provider="Brevo",
         keywords=("xkeysib-",),
@@ -77,7 +77,7 @@ RULES: tuple[Rule, ...] = (
         hits=("BREVO_API_KEY=xkeysib-<hex:64>-<alnum:16>",),
         misses=("xkeysib-<hex:64>", "xkeysib-...", "axkeysib-<hex:64>-<alnum:16>"),
     ),
-    Rule(
+    SecretRule(
         id="brevo-smtp-key",
         provider="Brevo",
         keywords=("xsmtpsib-",),
@@ -85,7 +85,7 @@ RULES: tuple[Rule, ...] = (
         hits=("SMTP_PASSWORD=xsmtpsib-<hex:64>-<alnum:16>",),
         misses=("xsmtpsib-<hex:64>", "xsmtpsib-...", "axsmtpsib-<hex:64>-<alnum:16>"),
     ),
-    Rule(
+    SecretRule(
         id="mailjet-api-key",
         provider="Mailjet",
         keywords=("mailjet", *spellings("mj_apikey")),
@@ -93,7 +93,7 @@ RULES: tuple[Rule, ...] = (
         hits=("MAILJET_API_SECRET=<hex:32>", "MJ_APIKEY_PRIVATE=<hex:32>"),
         misses=("MAILJET_API_SECRET=<hex:8>", "MJ_APIKEY_PRIVATE=$KEY", "mailjet list: <hex:32>"),
     ),
-    Rule(
+    SecretRule(
         id="sparkpost-api-key",
         provider="SparkPost",
         keywords=("sparkpost",),
@@ -101,7 +101,7 @@ RULES: tuple[Rule, ...] = (
         hits=("SPARKPOST_API_KEY=<hex:40>",),
         misses=("SPARKPOST_API_KEY=<hex:8>", "sparkpost commit <hex:40>", "SPARKPOST_API_KEY=$KEY"),
     ),
-    Rule(
+    SecretRule(
         id="mailersend-api-token",
         provider="MailerSend",
         keywords=("mlsn.",),
@@ -109,7 +109,7 @@ RULES: tuple[Rule, ...] = (
         hits=("MAILERSEND_API_KEY=mlsn.<hex:64>",),
         misses=("mlsn.<hex:8>", "xmlsn.<hex:64>", "mlsn.example.com"),
     ),
-    Rule(
+    SecretRule(
         id="klaviyo-private-key",
         provider="Klaviyo",
         keywords=("pk_",),
@@ -117,7 +117,7 @@ RULES: tuple[Rule, ...] = (
         hits=("Authorization: Klaviyo-API-Key pk_<hex:34>",),
         misses=("pk_column", "pk_<hex:8>", "xpk_<hex:34>", "pk_<hex:50>"),
     ),
-    Rule(
+    SecretRule(
         id="smtp2go-api-key",
         provider="SMTP2GO",
         keywords=("api-",),
@@ -125,7 +125,7 @@ RULES: tuple[Rule, ...] = (
         hits=("X-Smtp2go-Api-Key: api-<HEX:32>",),
         misses=("api-<HEX:8>", "rapi-<HEX:32>", "api-<HEX:60>"),
     ),
-    Rule(
+    SecretRule(
         id="elastic-email-api-key",
         provider="Elastic Email",
         keywords=spellings("elastic_email"),
@@ -133,7 +133,7 @@ RULES: tuple[Rule, ...] = (
         hits=("ELASTICEMAIL_API_KEY=<HEX:96>", "elastic_email_key: <HEX:96>"),
         misses=("ELASTICEMAIL_API_KEY=<HEX:8>", "ELASTIC_EMAIL_API_KEY=$KEY", "elastic-email <HEX:96>"),
     ),
-    Rule(
+    SecretRule(
         id="loops-api-key",
         provider="Loops",
         keywords=spellings("loops_api_key"),
@@ -141,7 +141,7 @@ RULES: tuple[Rule, ...] = (
         hits=("LOOPS_API_KEY=<hex:32>",),
         misses=("LOOPS_API_KEY=<hex:8>", "LOOPS_API_KEY=$LOOPS_API_KEY"),
     ),
-    Rule(
+    SecretRule(
         id="iterable-api-key",
         provider="Iterable",
         keywords=spellings("iterable_api_key"),
@@ -149,7 +149,7 @@ RULES: tuple[Rule, ...] = (
         hits=("ITERABLE_API_KEY=<hex:32>",),
         misses=("ITERABLE_API_KEY=<hex:8>", "iterable of keys: <hex:32>", "ITERABLE_API_KEY=$KEY"),
     ),
-    Rule(
+    SecretRule(
         id="braze-api-key",
         provider="Braze",
         keywords=("braze",),
@@ -157,7 +157,7 @@ RULES: tuple[Rule, ...] = (
         hits=("BRAZE_API_KEY=" + UUID_EXAMPLE,),
         misses=("BRAZE_API_KEY=<hex:8>", "BRAZE_APP_ID=" + UUID_EXAMPLE, "BRAZE_API_KEY=$KEY"),
     ),
-    Rule(
+    SecretRule(
         id="intercom-access-token",
         provider="Intercom",
         keywords=("dg9ro",),
@@ -165,7 +165,7 @@ RULES: tuple[Rule, ...] = (
         hits=("INTERCOM_ACCESS_TOKEN=dG9rO<base64:54>=",),
         misses=("dG9rO<base64:10>", "xdG9rO<base64:54>=", "dG9rO<base64:200>"),
     ),
-    Rule(
+    SecretRule(
         id="zendesk-api-token",
         provider="Zendesk",
         keywords=("zendesk",),
@@ -173,7 +173,7 @@ RULES: tuple[Rule, ...] = (
         hits=("ZENDESK_API_TOKEN=<alnum:40>",),
         misses=("ZENDESK_API_TOKEN=<alnum:8>", "ZENDESK_SUBDOMAIN=acme", "ZENDESK_API_TOKEN=$TOKEN"),
     ),
-    Rule(
+    SecretRule(
         id="freshdesk-api-key",
         provider="Freshdesk",
         keywords=("freshdesk",),
@@ -181,7 +181,7 @@ RULES: tuple[Rule, ...] = (
         hits=("FRESHDESK_API_KEY=<alnum:20>",),
         misses=("FRESHDESK_API_KEY=<alnum:8>", "FRESHDESK_DOMAIN=acme", "FRESHDESK_API_KEY=$KEY"),
     ),
-    Rule(
+    SecretRule(
         id="hubspot-private-app-token",
         provider="HubSpot",
         keywords=("pat-na", "pat-eu", "pat-ap"),
@@ -189,7 +189,7 @@ RULES: tuple[Rule, ...] = (
         hits=("HUBSPOT_TOKEN=pat-na1-" + UUID_EXAMPLE, "pat-eu1-" + UUID_EXAMPLE, "pat-ap1-" + UUID_EXAMPLE),
         misses=("pat-na1-<hex:8>", "spat-na1-" + UUID_EXAMPLE, "pat-native"),
     ),
-    Rule(
+    SecretRule(
         id="hubspot-legacy-key",
         provider="HubSpot",
         keywords=("hapikey", "hubspot"),

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from loopwright.redaction.model import Rule
+from loopwright.redaction.model import SecretRule
 from loopwright.redaction.providers.parts import UUID, UUID_EXAMPLE, assigned, given, named
 
-RULES: tuple[Rule, ...] = (
-    Rule(
+RULES: tuple[SecretRule, ...] = (
+    SecretRule(
         id="slack-bot-token",
         provider="Slack",
         keywords=("xoxb-",),
@@ -14,7 +14,7 @@ RULES: tuple[Rule, ...] = (
         hits=("SLACK_BOT_TOKEN=xoxb-<digit:12>-<digit:13>-<alnum:24>", "xoxb-<digit:12>-<alnum:24>"),
         misses=("xoxb-your-token", "xoxb-<digit:4>", "axoxb-<digit:12>-<digit:13>-<alnum:24>"),
     ),
-    Rule(
+    SecretRule(
         id="slack-user-token",
         provider="Slack",
         keywords=("xoxp-",),
@@ -26,7 +26,7 @@ RULES: tuple[Rule, ...] = (
             "axoxp-<digit:12>-<digit:12>-<digit:13>-<hex:32>",
         ),
     ),
-    Rule(
+    SecretRule(
         id="slack-workspace-token",
         provider="Slack",
         keywords=("xoxa-", "xoxo-", "xoxr-", "xoxs-"),
@@ -39,7 +39,7 @@ RULES: tuple[Rule, ...] = (
         ),
         misses=("xoxa-...", "xoxs-<alnum:8>", "xoxr-token", "xoxo-hugs-and-kisses"),
     ),
-    Rule(
+    SecretRule(
         id="slack-rotating-token",
         provider="Slack",
         keywords=("xoxe.xox", "xoxe-1-"),
@@ -47,7 +47,7 @@ RULES: tuple[Rule, ...] = (
         hits=("xoxe.xoxp-1-<alnum:163>", "refresh_token=xoxe-1-<alnum:146>"),
         misses=("xoxe.xoxp-1-<alnum:10>", "xoxe-1-...", "axoxe-1-<alnum:146>"),
     ),
-    Rule(
+    SecretRule(
         id="slack-browser-token",
         provider="Slack",
         keywords=("xoxc-", "xoxd-"),
@@ -55,7 +55,7 @@ RULES: tuple[Rule, ...] = (
         hits=("token=xoxc-<digit:12>-<digit:12>-<digit:13>-<hex:64>", "Cookie: d=xoxd-<alnum:120>%3D"),
         misses=("xoxc-...", "xoxd-<alnum:8>", "axoxc-<alnum:60>"),
     ),
-    Rule(
+    SecretRule(
         id="slack-app-token",
         provider="Slack",
         keywords=("xapp-",),
@@ -63,7 +63,7 @@ RULES: tuple[Rule, ...] = (
         hits=("SLACK_APP_TOKEN=xapp-1-A<uppernum:10>-<digit:13>-<hex:64>",),
         misses=("xapp-1-your-token", "xapp-1-A<uppernum:10>-<digit:13>-<hex:8>", "flaxapp-1-A<uppernum:10>"),
     ),
-    Rule(
+    SecretRule(
         id="slack-webhook",
         provider="Slack",
         keywords=("hooks.slack.com",),
@@ -80,7 +80,7 @@ RULES: tuple[Rule, ...] = (
             "https://hooks.slack.com/services/${SLACK_PATH}",
         ),
     ),
-    Rule(
+    SecretRule(
         id="slack-client-secret",
         provider="Slack",
         keywords=("slack",),
@@ -92,7 +92,7 @@ RULES: tuple[Rule, ...] = (
             "SLACK_SIGNING_SECRET=$SECRET",
         ),
     ),
-    Rule(
+    SecretRule(
         id="discord-bot-token",
         provider="Discord",
         keywords=("discord", "bot "),
@@ -106,7 +106,7 @@ RULES: tuple[Rule, ...] = (
         ),
         misses=("DISCORD_TOKEN=M<alnum:25>", "DISCORD_TOKEN=${DISCORD_TOKEN}", "Bot Framework v4.2.1"),
     ),
-    Rule(
+    SecretRule(
         id="discord-webhook",
         provider="Discord",
         keywords=("discord.com/api/", "discordapp.com/api/"),
@@ -120,7 +120,7 @@ RULES: tuple[Rule, ...] = (
             "https://discord.com/api/webhooks/ID/TOKEN",
         ),
     ),
-    Rule(
+    SecretRule(
         id="discord-client-secret",
         provider="Discord",
         keywords=("discord",),
@@ -132,7 +132,7 @@ RULES: tuple[Rule, ...] = (
             "DISCORD_CLIENT_SECRET=$SECRET",
         ),
     ),
-    Rule(
+    SecretRule(
         id="telegram-bot-token",
         provider="Telegram",
         keywords=(":aa",),
@@ -143,7 +143,7 @@ RULES: tuple[Rule, ...] = (
         ),
         misses=("<digit:10>:AA<base64url:10>", "AA:AA:AA:AA:AA:AA", "<digit:10>:AA<base64url:60>"),
     ),
-    Rule(
+    SecretRule(
         id="twilio-auth-token",
         provider="Twilio",
         keywords=("twilio",),
@@ -155,7 +155,7 @@ RULES: tuple[Rule, ...] = (
             "TWILIO_AUTH_TOKEN=your_auth_token",
         ),
     ),
-    Rule(
+    SecretRule(
         id="twilio-api-key",
         provider="Twilio",
         keywords=("twilio",),
@@ -163,7 +163,7 @@ RULES: tuple[Rule, ...] = (
         hits=("TWILIO_API_KEY=SK<hex:32>", "twilio_api_key_sid: SK<hex:32>"),
         misses=("TWILIO_API_KEY=SK<hex:8>", "TWILIO_ACCOUNT_SID=AC<hex:32>", "SK<hex:32>"),
     ),
-    Rule(
+    SecretRule(
         id="messagebird-access-key",
         provider="MessageBird",
         keywords=("messagebird",),
@@ -171,7 +171,7 @@ RULES: tuple[Rule, ...] = (
         hits=("MESSAGEBIRD_ACCESS_KEY=<alnum:25>",),
         misses=("MESSAGEBIRD_ACCESS_KEY=<alnum:8>", "MESSAGEBIRD_ACCESS_KEY=$KEY", "messagebird: <alnum:25>"),
     ),
-    Rule(
+    SecretRule(
         id="vonage-api-secret",
         provider="Vonage",
         keywords=("vonage", "nexmo"),
@@ -183,7 +183,7 @@ RULES: tuple[Rule, ...] = (
             "NEXMO_API_SECRET=$NEXMO_API_SECRET",
         ),
     ),
-    Rule(
+    SecretRule(
         id="plivo-auth-token",
         provider="Plivo",
         keywords=("plivo",),
@@ -191,7 +191,7 @@ RULES: tuple[Rule, ...] = (
         hits=("PLIVO_AUTH_TOKEN=<alnum:40>",),
         misses=("PLIVO_AUTH_TOKEN=<alnum:8>", "PLIVO_AUTH_ID=MA<uppernum:18>", "PLIVO_AUTH_TOKEN=$TOKEN"),
     ),
-    Rule(
+    SecretRule(
         id="telnyx-api-key",
         provider="Telnyx",
         keywords=("key0",),
@@ -199,7 +199,7 @@ RULES: tuple[Rule, ...] = (
         hits=("TELNYX_API_KEY=KEY0<HEX:32>_<alnum:22>",),
         misses=("KEY0<HEX:8>", "MONKEY0<HEX:32>_<alnum:22>", "KEY0_NAME"),
     ),
-    Rule(
+    SecretRule(
         id="zoom-client-secret",
         provider="Zoom",
         keywords=("zoom",),
@@ -207,7 +207,7 @@ RULES: tuple[Rule, ...] = (
         hits=("ZOOM_CLIENT_SECRET=<alnum:32>",),
         misses=("ZOOM_CLIENT_SECRET=<alnum:8>", "ZOOM_CLIENT_ID=<alnum:22>", "ZOOM_CLIENT_SECRET=$SECRET"),
     ),
-    Rule(
+    SecretRule(
         id="webex-access-token",
         provider="Webex",
         keywords=("_pe93_", "_pf84_", "_p0a1_"),
@@ -215,7 +215,7 @@ RULES: tuple[Rule, ...] = (
         hits=("WEBEX_TEAMS_ACCESS_TOKEN=<alnum:64>_PE93_" + UUID_EXAMPLE, "<alnum:64>_PF84_" + UUID_EXAMPLE),
         misses=("<alnum:10>_PE93_" + UUID_EXAMPLE, "<alnum:64>_PE93_<hex:8>"),
     ),
-    Rule(
+    SecretRule(
         id="matrix-access-token",
         provider="Matrix",
         keywords=("syt_", "syr_"),
@@ -223,7 +223,7 @@ RULES: tuple[Rule, ...] = (
         hits=("MATRIX_TOKEN=syt_<alnum:12>_<lower:20>_<alnum:6>", "syr_<alnum:8>_<upper:20>_<alnum:6>"),
         misses=("syt_<alnum:12>", "easyt_<alnum:12>_<lower:20>_<alnum:6>", "syr_number"),
     ),
-    Rule(
+    SecretRule(
         id="ntfy-access-token",
         provider="ntfy",
         keywords=("tk_",),
@@ -231,7 +231,7 @@ RULES: tuple[Rule, ...] = (
         hits=("NTFY_TOKEN=tk_<lowernum:29>",),
         misses=("tk_messagebox", "gtk_<lowernum:29>", "tk_<lowernum:40>"),
     ),
-    Rule(
+    SecretRule(
         id="pushover-key",
         provider="Pushover",
         keywords=("pushover",),
@@ -239,7 +239,7 @@ RULES: tuple[Rule, ...] = (
         hits=("PUSHOVER_TOKEN=<lowernum:30>", "pushover_user_key: <alnum:30>"),
         misses=("PUSHOVER_TOKEN=<alnum:8>", "PUSHOVER_TOKEN=$TOKEN", "pushover: <alnum:30>"),
     ),
-    Rule(
+    SecretRule(
         id="pusher-secret",
         provider="Pusher",
         keywords=("pusher",),
@@ -247,7 +247,7 @@ RULES: tuple[Rule, ...] = (
         hits=("PUSHER_APP_SECRET=<hex:20>",),
         misses=("PUSHER_APP_KEY=<hex:20>", "PUSHER_APP_SECRET=<hex:8>", "PUSHER_APP_SECRET=$SECRET"),
     ),
-    Rule(
+    SecretRule(
         id="ably-api-key",
         provider="Ably",
         keywords=("ably",),
@@ -255,7 +255,7 @@ RULES: tuple[Rule, ...] = (
         hits=("ABLY_API_KEY=<base64url:6>.<base64url:6>:<base64url:43>",),
         misses=("ABLY_API_KEY=<base64url:6>.<base64url:6>", "probably_key=<alnum:20>", "ABLY_API_KEY=$KEY"),
     ),
-    Rule(
+    SecretRule(
         id="onesignal-api-key",
         provider="OneSignal",
         keywords=("os_v2_app_", "os_v2_org_"),
@@ -263,7 +263,7 @@ RULES: tuple[Rule, ...] = (
         hits=("ONESIGNAL_API_KEY=os_v2_app_<lower:103>", "os_v2_org_<lower:103>"),
         misses=("os_v2_app_<lower:10>", "macos_v2_app_<lower:103>", "os_v2_app_id"),
     ),
-    Rule(
+    SecretRule(
         id="courier-auth-token",
         provider="Courier",
         keywords=("pk_prod_", "pk_test_"),
@@ -271,7 +271,7 @@ RULES: tuple[Rule, ...] = (
         hits=("COURIER_AUTH_TOKEN=pk_prod_<uppernum:28>", "pk_test_<uppernum:28>"),
         misses=("pk_test_<alnum:24>", "pk_prod_<uppernum:8>", "xpk_prod_<uppernum:28>"),
     ),
-    Rule(
+    SecretRule(
         id="dingtalk-robot-webhook",
         provider="DingTalk",
         keywords=("dingtalk.com/robot/send",),
@@ -282,7 +282,7 @@ RULES: tuple[Rule, ...] = (
             "https://oapi.dingtalk.com/robot/send?access_token=<hex:8>",
         ),
     ),
-    Rule(
+    SecretRule(
         id="feishu-bot-webhook",
         provider="Feishu",
         keywords=("/open-apis/bot/v2/hook/",),
@@ -293,7 +293,7 @@ RULES: tuple[Rule, ...] = (
             "https://open.larksuite.com/open-apis/bot/v2/hook/<hex:8>",
         ),
     ),
-    Rule(
+    SecretRule(
         id="wecom-bot-webhook",
         provider="WeCom",
         keywords=("qyapi.weixin.qq.com",),

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from loopwright.redaction.model import Rule
+from loopwright.redaction.model import SecretRule
 from loopwright.redaction.providers.parts import UUID, UUID_EXAMPLE, assigned, given, named, spellings
 
-RULES: tuple[Rule, ...] = (
-    Rule(
+RULES: tuple[SecretRule, ...] = (
+    SecretRule(
         id="datadog-api-key",
         provider="Datadog",
         keywords=("datadog", *spellings("dd_api_key")),
@@ -14,7 +14,7 @@ RULES: tuple[Rule, ...] = (
         hits=("DD_API_KEY=<hex:32>", "DD-API-KEY: <hex:32>", "datadog_api_key: '<hex:32>'"),
         misses=("DD_API_KEY=<hex:8>", "datadog.trace_id: <hex:32>", "DD_API_KEY=${DD_API_KEY}"),
     ),
-    Rule(
+    SecretRule(
         id="datadog-application-key",
         provider="Datadog",
         keywords=("datadog", *spellings("dd_app_key", "dd_application_key")),
@@ -22,7 +22,7 @@ RULES: tuple[Rule, ...] = (
         hits=("DD_APP_KEY=<hex:40>", "DD-APPLICATION-KEY: <hex:40>", "datadog_app_key = <hex:40>"),
         misses=("DD_APP_KEY=<hex:8>", "DD_GIT_COMMIT_SHA=<hex:40>", "DD_APP_KEY=$KEY"),
     ),
-    Rule(
+    SecretRule(
         id="newrelic-user-key",
         provider="New Relic",
         keywords=("nrak-",),
@@ -30,7 +30,7 @@ RULES: tuple[Rule, ...] = (
         hits=("NEW_RELIC_API_KEY=NRAK-<uppernum:27>",),
         misses=("NRAK-<uppernum:8>", "XNRAK-<uppernum:27>", "NRAK-..."),
     ),
-    Rule(
+    SecretRule(
         id="newrelic-license-key",
         provider="New Relic",
         keywords=("nral",),
@@ -38,7 +38,7 @@ RULES: tuple[Rule, ...] = (
         hits=("NEW_RELIC_LICENSE_KEY=<hex:36>NRAL", "license_key: eu01xx<hex:30>NRAL"),
         misses=("<hex:8>NRAL", "MINERAL", "<hex:50>NRAL"),
     ),
-    Rule(
+    SecretRule(
         id="newrelic-insert-key",
         provider="New Relic",
         keywords=("nrii-", "nriq-"),
@@ -46,7 +46,7 @@ RULES: tuple[Rule, ...] = (
         hits=("X-Insert-Key: NRII-<base64url:32>", "X-Query-Key: NRIQ-<base64url:32>"),
         misses=("NRII-<base64url:8>", "XNRII-<base64url:32>", "NRIQ-<base64url:60>"),
     ),
-    Rule(
+    SecretRule(
         id="newrelic-browser-key",
         provider="New Relic",
         keywords=("nrjs-",),
@@ -54,7 +54,7 @@ RULES: tuple[Rule, ...] = (
         hits=('licenseKey:"NRJS-<hex:19>"',),
         misses=("NRJS-<hex:8>", "XNRJS-<hex:19>", "NRJS-..."),
     ),
-    Rule(
+    SecretRule(
         id="sentry-organisation-token",
         provider="Sentry",
         keywords=("sntrys_",),
@@ -62,7 +62,7 @@ RULES: tuple[Rule, ...] = (
         hits=("SENTRY_AUTH_TOKEN=sntrys_eyJ<base64:120>=_<base64:43>",),
         misses=("sntrys_<base64:10>", "sntrys_...", "xsntrys_<alnum:120>"),
     ),
-    Rule(
+    SecretRule(
         id="sentry-user-token",
         provider="Sentry",
         keywords=("sntryu_", "sntryi_"),
@@ -70,7 +70,7 @@ RULES: tuple[Rule, ...] = (
         hits=("SENTRY_AUTH_TOKEN=sntryu_<hex:64>", "sntryi_<hex:64>"),
         misses=("sntryu_<hex:8>", "xsntryu_<hex:64>", "sntryu_..."),
     ),
-    Rule(
+    SecretRule(
         id="sentry-legacy-token",
         provider="Sentry",
         keywords=("sentry",),
@@ -78,7 +78,7 @@ RULES: tuple[Rule, ...] = (
         hits=("SENTRY_AUTH_TOKEN=<hex:64>",),
         misses=("SENTRY_AUTH_TOKEN=<hex:8>", "sentry release: <hex:64>", "SENTRY_AUTH_TOKEN=$TOKEN"),
     ),
-    Rule(
+    SecretRule(
         id="sentry-dsn-secret",
         provider="Sentry",
         keywords=("sentry",),
@@ -86,7 +86,7 @@ RULES: tuple[Rule, ...] = (
         hits=("SENTRY_DSN=https://<hex:32>:<hex:32>@sentry.io/12345",),
         misses=("https://<hex:32>@o1.ingest.sentry.io/12345", "https://public:secret@sentry.io/1"),
     ),
-    Rule(
+    SecretRule(
         id="grafana-service-account-token",
         provider="Grafana",
         keywords=("glsa_",),
@@ -94,7 +94,7 @@ RULES: tuple[Rule, ...] = (
         hits=("GRAFANA_TOKEN=glsa_<alnum:32>_<hex:8>",),
         misses=("glsa_<alnum:8>", "xglsa_<alnum:32>_<hex:8>", "glsa_..."),
     ),
-    Rule(
+    SecretRule(
         id="grafana-cloud-token",
         provider="Grafana Cloud",
         keywords=("glc_eyj",),
@@ -102,7 +102,7 @@ RULES: tuple[Rule, ...] = (
         hits=("GRAFANA_CLOUD_TOKEN=glc_eyJ<base64:120>==",),
         misses=("glc_eyJ<base64:8>", "xglc_eyJ<base64:120>", "glc_token"),
     ),
-    Rule(
+    SecretRule(
         id="grafana-legacy-api-key",
         provider="Grafana",
         keywords=("eyjrijoi",),
@@ -110,7 +110,7 @@ RULES: tuple[Rule, ...] = (
         hits=("Authorization: Bearer eyJrIjoi<base64:84>==",),
         misses=("eyJrIjoi<base64:8>", "xeyJrIjoi<base64:84>"),
     ),
-    Rule(
+    SecretRule(
         id="honeycomb-api-key",
         provider="Honeycomb",
         keywords=("ik_",),
@@ -118,7 +118,7 @@ RULES: tuple[Rule, ...] = (
         hits=("HONEYCOMB_API_KEY=hcaik_<lowernum:58>", "x-honeycomb-team: hccik_<lowernum:58>"),
         misses=("hcaik_<lowernum:8>", "xhcaik_<lowernum:58>", "hcaik_..."),
     ),
-    Rule(
+    SecretRule(
         id="honeycomb-legacy-key",
         provider="Honeycomb",
         keywords=("honeycomb",),
@@ -126,7 +126,7 @@ RULES: tuple[Rule, ...] = (
         hits=("HONEYCOMB_API_KEY=<hex:32>", "x-honeycomb-team=<alnum:22>"),
         misses=("HONEYCOMB_API_KEY=<hex:8>", "HONEYCOMB_API_KEY=$KEY", "honeycomb dataset: <alnum:22>"),
     ),
-    Rule(
+    SecretRule(
         id="pagerduty-api-key",
         provider="PagerDuty",
         keywords=("pagerduty",),
@@ -141,7 +141,7 @@ RULES: tuple[Rule, ...] = (
         ),
         misses=("PAGERDUTY_TOKEN=<alnum:8>", "PAGERDUTY_TOKEN=$TOKEN", "pagerduty incident: <alnum:20>"),
     ),
-    Rule(
+    SecretRule(
         id="pagerduty-routing-key",
         provider="PagerDuty",
         keywords=spellings("routing_key"),
@@ -149,7 +149,7 @@ RULES: tuple[Rule, ...] = (
         hits=('"routing_key": "<hex:32>"', "routing_key: R<uppernum:31>"),
         misses=("routing_key='orders.created'", "routing_key=<hex:8>", "routing_key=$ROUTING_KEY"),
     ),
-    Rule(
+    SecretRule(
         id="opsgenie-api-key",
         provider="Opsgenie",
         keywords=("opsgenie", "geniekey"),
@@ -157,7 +157,7 @@ RULES: tuple[Rule, ...] = (
         hits=("OPSGENIE_API_KEY=" + UUID_EXAMPLE, "Authorization: GenieKey " + UUID_EXAMPLE),
         misses=("OPSGENIE_API_KEY=<hex:8>", "opsgenie alert " + UUID_EXAMPLE, "GenieKey $KEY"),
     ),
-    Rule(
+    SecretRule(
         id="rollbar-access-token",
         provider="Rollbar",
         keywords=("rollbar",),
@@ -165,7 +165,7 @@ RULES: tuple[Rule, ...] = (
         hits=("ROLLBAR_ACCESS_TOKEN=<hex:32>", "X-Rollbar-Access-Token: <hex:32>"),
         misses=("ROLLBAR_ACCESS_TOKEN=<hex:8>", "rollbar item <hex:32>", "ROLLBAR_ACCESS_TOKEN=$TOKEN"),
     ),
-    Rule(
+    SecretRule(
         id="bugsnag-api-key",
         provider="Bugsnag",
         keywords=("bugsnag",),
@@ -173,7 +173,7 @@ RULES: tuple[Rule, ...] = (
         hits=("BUGSNAG_API_KEY=<hex:32>",),
         misses=("BUGSNAG_API_KEY=<hex:8>", "bugsnag error <hex:32>", "BUGSNAG_API_KEY=$KEY"),
     ),
-    Rule(
+    SecretRule(
         id="logdna-ingestion-key",
         provider="Mezmo",
         keywords=("logdna", "mezmo"),
@@ -181,7 +181,7 @@ RULES: tuple[Rule, ...] = (
         hits=("LOGDNA_INGESTION_KEY=<hex:32>", "mezmo_key: <hex:32>"),
         misses=("LOGDNA_INGESTION_KEY=<hex:8>", "logdna line <hex:32>", "MEZMO_KEY=$KEY"),
     ),
-    Rule(
+    SecretRule(
         id="splunk-hec-token",
         provider="Splunk",
         keywords=("splunk",),
@@ -189,7 +189,7 @@ RULES: tuple[Rule, ...] = (
         hits=("Authorization: Splunk " + UUID_EXAMPLE, "SPLUNK_HEC_TOKEN=" + UUID_EXAMPLE),
         misses=("SPLUNK_HEC_TOKEN=<hex:8>", "splunk channel " + UUID_EXAMPLE, "Authorization: Splunk $TOKEN"),
     ),
-    Rule(
+    SecretRule(
         id="sumologic-access-key",
         provider="Sumo Logic",
         keywords=("sumologic", "sumo_", *spellings("sumo_access")),
@@ -197,7 +197,7 @@ RULES: tuple[Rule, ...] = (
         hits=("SUMOLOGIC_ACCESS_KEY=<alnum:64>", "sumo_access_key: <alnum:64>"),
         misses=("SUMOLOGIC_ACCESS_KEY=<alnum:8>", "SUMO_ACCESS_ID=su<alnum:12>", "SUMOLOGIC_ACCESS_KEY=$KEY"),
     ),
-    Rule(
+    SecretRule(
         id="dynatrace-token",
         provider="Dynatrace",
         keywords=("dt0c01.", "dt0s0"),
@@ -205,7 +205,7 @@ RULES: tuple[Rule, ...] = (
         hits=("Authorization: Api-Token dt0c01.<base32:24>.<base32:64>", "dt0s01.<base32:8>.<base32:64>"),
         misses=("dt0c01.<base32:24>", "dt0c01.sample", "xdt0c01.<base32:24>.<base32:64>"),
     ),
-    Rule(
+    SecretRule(
         id="elastic-cloud-api-key",
         provider="Elastic",
         keywords=("essu_",),
@@ -213,7 +213,7 @@ RULES: tuple[Rule, ...] = (
         hits=("EC_API_KEY=essu_<base64:80>==",),
         misses=("essu_<base64:8>", "tessu_<base64:80>", "essu_..."),
     ),
-    Rule(
+    SecretRule(
         id="elasticsearch-api-key",
         provider="Elastic",
         keywords=("apikey ",),
@@ -221,7 +221,7 @@ RULES: tuple[Rule, ...] = (
         hits=("Authorization: ApiKey <base64:58>==", 'Authorization: "ApiKey <base64:60>"'),
         misses=("Authorization: ApiKey $KEY", "ApiKey <base64:8>", "class ApiKey extends Model"),
     ),
-    Rule(
+    SecretRule(
         id="logz-token",
         provider="Logz.io",
         keywords=spellings("logz_io"),
@@ -229,7 +229,7 @@ RULES: tuple[Rule, ...] = (
         hits=("LOGZIO_TOKEN=<alnum:32>", "logz_io_token: <alnum:32>"),
         misses=("LOGZIO_TOKEN=<alnum:8>", "LOGZIO_TOKEN=$TOKEN", "logz.io <alnum:32>"),
     ),
-    Rule(
+    SecretRule(
         id="betterstack-source-token",
         provider="Better Stack",
         keywords=("logtail", *spellings("better_stack")),
@@ -237,7 +237,7 @@ RULES: tuple[Rule, ...] = (
         hits=("LOGTAIL_SOURCE_TOKEN=<alnum:24>", "betterstack_token: <alnum:24>"),
         misses=("LOGTAIL_SOURCE_TOKEN=<alnum:8>", "LOGTAIL_SOURCE_TOKEN=$TOKEN", "logtail <alnum:24>"),
     ),
-    Rule(
+    SecretRule(
         id="axiom-token",
         provider="Axiom",
         keywords=("xaat-", "xapt-"),
@@ -245,7 +245,7 @@ RULES: tuple[Rule, ...] = (
         hits=("AXIOM_TOKEN=xaat-" + UUID_EXAMPLE, "AXIOM_TOKEN=xapt-" + UUID_EXAMPLE),
         misses=("xaat-<hex:8>", "axaat-" + UUID_EXAMPLE, "xaat-..."),
     ),
-    Rule(
+    SecretRule(
         id="rootly-api-token",
         provider="Rootly",
         keywords=("rootly_",),
@@ -253,7 +253,7 @@ RULES: tuple[Rule, ...] = (
         hits=("ROOTLY_API_TOKEN=rootly_<hex:64>",),
         misses=("rootly_<hex:8>", "xrootly_<hex:64>", "rootly_incident"),
     ),
-    Rule(
+    SecretRule(
         id="healthchecks-ping-url",
         provider="Healthchecks.io",
         keywords=("hc-ping.com/",),
@@ -261,7 +261,7 @@ RULES: tuple[Rule, ...] = (
         hits=("curl -fsS https://hc-ping.com/" + UUID_EXAMPLE,),
         misses=("https://hc-ping.com/your-uuid-here", "https://hc-ping.com/<hex:8>"),
     ),
-    Rule(
+    SecretRule(
         id="loggly-customer-token",
         provider="Loggly",
         keywords=("loggly.com/",),

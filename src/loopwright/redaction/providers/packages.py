@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from loopwright.redaction.model import Rule
+from loopwright.redaction.model import SecretRule
 from loopwright.redaction.providers.parts import UUID, UUID_EXAMPLE, assigned, named, spellings
 
-RULES: tuple[Rule, ...] = (
-    Rule(
+RULES: tuple[SecretRule, ...] = (
+    SecretRule(
         id="npm-access-token",
         provider="npm",
         keywords=("npm_",),
@@ -14,7 +14,7 @@ RULES: tuple[Rule, ...] = (
         hits=("//registry.npmjs.org/:_authToken=npm_<alnum:36>", "NPM_TOKEN=npm_<alnum:36>"),
         misses=("npm_config_registry", "npm_<alnum:12>", "pnpm_<alnum:36>", "npm_<alnum:50>"),
     ),
-    Rule(
+    SecretRule(
         id="npmrc-auth-token",
         provider="npm",
         keywords=("_authtoken",),
@@ -25,7 +25,7 @@ RULES: tuple[Rule, ...] = (
         ),
         misses=("//registry.npmjs.org/:_authToken=${NPM_TOKEN}", "//registry.npmjs.org/:_authToken=<token>"),
     ),
-    Rule(
+    SecretRule(
         id="npmrc-basic-auth",
         provider="npm",
         keywords=("_auth", "_password"),
@@ -37,7 +37,7 @@ RULES: tuple[Rule, ...] = (
             "_auth=true",
         ),
     ),
-    Rule(
+    SecretRule(
         id="pypi-upload-token",
         provider="PyPI",
         keywords=("pypi-ageichlwas5vcmc",),
@@ -45,7 +45,7 @@ RULES: tuple[Rule, ...] = (
         hits=("password = pypi-AgEIcHlwaS5vcmc<base64url:150>",),
         misses=("pypi-AgEIcHlwaS5vcmc", "pypi-publish", "xpypi-AgEIcHlwaS5vcmc<base64url:150>"),
     ),
-    Rule(
+    SecretRule(
         id="testpypi-upload-token",
         provider="PyPI",
         keywords=("pypi-agendgvzdc5wexbplm9yz",),
@@ -53,7 +53,7 @@ RULES: tuple[Rule, ...] = (
         hits=("TWINE_PASSWORD=pypi-AgENdGVzdC5weXBpLm9yZ<base64url:150>",),
         misses=("pypi-AgENdGVzdC5weXBpLm9yZ<alnum:10>", "test-pypi-<base64url:150>"),
     ),
-    Rule(
+    SecretRule(
         id="rubygems-api-key",
         provider="RubyGems",
         keywords=("rubygems_",),
@@ -61,7 +61,7 @@ RULES: tuple[Rule, ...] = (
         hits=(":rubygems_api_key: rubygems_<hex:48>", "GEM_HOST_API_KEY=rubygems_<hex:48>"),
         misses=("rubygems_version", "rubygems_<hex:20>", "xrubygems_<hex:48>"),
     ),
-    Rule(
+    SecretRule(
         id="crates-io-token",
         provider="crates.io",
         keywords=("cio",),
@@ -69,7 +69,7 @@ RULES: tuple[Rule, ...] = (
         hits=('token = "cio<alnum:32>"', "CARGO_REGISTRY_TOKEN=cio<alnum:32>"),
         misses=("cio<alnum:12>", "socio<alnum:32>", "cio<alnum:60>"),
     ),
-    Rule(
+    SecretRule(
         id="nuget-api-key",
         provider="NuGet",
         keywords=("oy2",),
@@ -77,7 +77,7 @@ RULES: tuple[Rule, ...] = (
         hits=("dotnet nuget push --api-key oy2<lowernum:43>",),
         misses=("oy2<lowernum:12>", "boy2<lowernum:43>", "oy2<lowernum:60>"),
     ),
-    Rule(
+    SecretRule(
         id="docker-hub-token",
         provider="Docker Hub",
         keywords=("dckr_pat_",),
@@ -85,7 +85,7 @@ RULES: tuple[Rule, ...] = (
         hits=("docker login -u u -p dckr_pat_<base64url:27>", "DOCKERHUB_TOKEN=dckr_pat_<base64url:27>"),
         misses=("dckr_pat_<base64url:10>", "xdckr_pat_<base64url:27>", "dckr_pat_<base64url:60>"),
     ),
-    Rule(
+    SecretRule(
         id="docker-organisation-token",
         provider="Docker Hub",
         keywords=("dckr_oat_",),
@@ -93,7 +93,7 @@ RULES: tuple[Rule, ...] = (
         hits=("DOCKER_TOKEN=dckr_oat_<base64url:32>",),
         misses=("dckr_oat_<base64url:10>", "xdckr_oat_<base64url:32>"),
     ),
-    Rule(
+    SecretRule(
         id="docker-config-auth",
         provider="Docker",
         keywords=('"auth',),
@@ -104,7 +104,7 @@ RULES: tuple[Rule, ...] = (
         ),
         misses=('"auth": "basic"', '"auth": "<your base64 string>"', '"author": "<base64:40>"'),
     ),
-    Rule(
+    SecretRule(
         id="docker-swarm-join-token",
         provider="Docker Swarm",
         keywords=("swmtkn-1-",),
@@ -112,7 +112,7 @@ RULES: tuple[Rule, ...] = (
         hits=("docker swarm join --token SWMTKN-1-<lowernum:50>-<lowernum:25> 10.0.0.1:2377",),
         misses=("SWMTKN-1-<lowernum:10>-<lowernum:5>", "SWMTKN-1-..."),
     ),
-    Rule(
+    SecretRule(
         id="jfrog-api-key",
         provider="JFrog",
         keywords=("akcp",),
@@ -120,7 +120,7 @@ RULES: tuple[Rule, ...] = (
         hits=("X-JFrog-Art-Api: AKCp<alnum:69>",),
         misses=("AKCp<alnum:20>", "XAKCp<alnum:69>", "AKCp<alnum:90>"),
     ),
-    Rule(
+    SecretRule(
         id="jfrog-reference-token",
         provider="JFrog",
         keywords=("cmvmdgtu",),
@@ -128,7 +128,7 @@ RULES: tuple[Rule, ...] = (
         hits=("JF_ACCESS_TOKEN=cmVmdGtu<alnum:56>",),
         misses=("cmVmdGtu<alnum:10>", "xcmVmdGtu<alnum:56>", "cmVmdGtu<alnum:90>"),
     ),
-    Rule(
+    SecretRule(
         id="cloudsmith-api-key",
         provider="Cloudsmith",
         keywords=("cloudsmith",),
@@ -136,7 +136,7 @@ RULES: tuple[Rule, ...] = (
         hits=("CLOUDSMITH_API_KEY=<hex:40>",),
         misses=("CLOUDSMITH_API_KEY=<hex:20>", "cloudsmith package: <hex:40>", "CLOUDSMITH_API_KEY=$KEY"),
     ),
-    Rule(
+    SecretRule(
         id="clojars-deploy-token",
         provider="Clojars",
         keywords=("clojars_",),
@@ -144,7 +144,7 @@ RULES: tuple[Rule, ...] = (
         hits=("CLOJARS_PASSWORD=CLOJARS_<hex:60>",),
         misses=("CLOJARS_USERNAME", "CLOJARS_<hex:20>", "XCLOJARS_<hex:60>"),
     ),
-    Rule(
+    SecretRule(
         id="hex-api-key",
         provider="Hex.pm",
         keywords=spellings("hex_api_key"),
@@ -152,7 +152,7 @@ RULES: tuple[Rule, ...] = (
         hits=("HEX_API_KEY=<hex:32>",),
         misses=("HEX_API_KEY=<hex:12>", "HEX_API_KEY=${{ secrets.HEX_API_KEY }}"),
     ),
-    Rule(
+    SecretRule(
         id="nexus-npm-token",
         provider="Sonatype Nexus",
         keywords=("npmtoken.",),
@@ -160,7 +160,7 @@ RULES: tuple[Rule, ...] = (
         hits=("//nexus.example.com/repository/npm/:_authToken=NpmToken." + UUID_EXAMPLE,),
         misses=("NpmToken.fromEnv()", "NpmToken.<hex:8>"),
     ),
-    Rule(
+    SecretRule(
         id="anaconda-url-token",
         provider="Anaconda",
         keywords=("anaconda.org/t/", "anaconda.cloud/t/"),
@@ -171,7 +171,7 @@ RULES: tuple[Rule, ...] = (
             "https://conda.anaconda.org/conda-forge/linux-64",
         ),
     ),
-    Rule(
+    SecretRule(
         id="gradle-publish-secret",
         provider="Gradle Plugin Portal",
         keywords=("gradle",),
@@ -183,7 +183,7 @@ RULES: tuple[Rule, ...] = (
             "gradle.publish.secret=$SECRET",
         ),
     ),
-    Rule(
+    SecretRule(
         id="sidekiq-bundle-credential",
         provider="Sidekiq",
         keywords=("contribsys",),
@@ -199,7 +199,7 @@ RULES: tuple[Rule, ...] = (
             "bundle_gems__contribsys__com='gems.contribsys.com'",
         ),
     ),
-    Rule(
+    SecretRule(
         id="font-awesome-package-token",
         provider="Font Awesome",
         keywords=("fontawesome",),

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from loopwright.redaction.model import Rule
+from loopwright.redaction.model import SecretRule
 from loopwright.redaction.providers.parts import UUID, UUID_EXAMPLE, assigned, named, spellings
 
-RULES: tuple[Rule, ...] = (
-    Rule(
+RULES: tuple[SecretRule, ...] = (
+    SecretRule(
         id="stripe-live-secret-key",
         provider="Stripe",
         keywords=("sk_live_", "sk_org_live_"),
@@ -14,7 +14,7 @@ RULES: tuple[Rule, ...] = (
         hits=("STRIPE_SECRET_KEY=sk_live_<alnum:99>", "sk_live_<alnum:24>", "sk_org_live_<alnum:60>"),
         misses=("sk_live_...", "sk_live_<alnum:8>", "task_live_<alnum:24>", "pk_live_<alnum:99>"),
     ),
-    Rule(
+    SecretRule(
         id="stripe-test-secret-key",
         provider="Stripe",
         keywords=("sk_test_",),
@@ -22,7 +22,7 @@ RULES: tuple[Rule, ...] = (
         hits=("STRIPE_SECRET_KEY=sk_test_<alnum:99>", "sk_test_<alnum:24>"),
         misses=("sk_test_...", "sk_test_<alnum:8>", "risk_test_<alnum:24>", "pk_test_<alnum:99>"),
     ),
-    Rule(
+    SecretRule(
         id="stripe-restricted-key",
         provider="Stripe",
         keywords=("rk_live_", "rk_test_"),
@@ -30,7 +30,7 @@ RULES: tuple[Rule, ...] = (
         hits=("STRIPE_KEY=rk_live_<alnum:99>", "rk_test_<alnum:24>"),
         misses=("rk_live_<alnum:8>", "work_test_<alnum:24>", "rk_test_..."),
     ),
-    Rule(
+    SecretRule(
         id="stripe-webhook-secret",
         provider="Stripe",
         keywords=("whsec_",),
@@ -38,7 +38,7 @@ RULES: tuple[Rule, ...] = (
         hits=("STRIPE_WEBHOOK_SECRET=whsec_<alnum:32>", "SVIX_SECRET=whsec_<base64:32>"),
         misses=("whsec_<alnum:8>", "whsec_...", "xwhsec_<alnum:32>"),
     ),
-    Rule(
+    SecretRule(
         id="square-access-token",
         provider="Square",
         keywords=("eaaa",),
@@ -47,7 +47,7 @@ RULES: tuple[Rule, ...] = (
         hits=("SQUARE_ACCESS_TOKEN=EAAA<base64url:60>",),
         misses=("EAAA<base64url:20>", "EAAA<base64url:100>", "XEAAA<base64url:60>"),
     ),
-    Rule(
+    SecretRule(
         id="square-oauth-secret",
         provider="Square",
         keywords=("sq0csp-",),
@@ -55,7 +55,7 @@ RULES: tuple[Rule, ...] = (
         hits=("SQUARE_SECRET=sq0csp-<base64url:43>",),
         misses=("sq0csp-<base64url:8>", "sq0idp-<base64url:22>", "xsq0csp-<base64url:43>"),
     ),
-    Rule(
+    SecretRule(
         id="square-personal-token",
         provider="Square",
         keywords=("sq0atp-",),
@@ -63,7 +63,7 @@ RULES: tuple[Rule, ...] = (
         hits=("SQUARE_ACCESS_TOKEN=sq0atp-<base64url:22>",),
         misses=("sq0atp-<base64url:8>", "xsq0atp-<base64url:22>", "sq0atp-<base64url:60>"),
     ),
-    Rule(
+    SecretRule(
         id="braintree-access-token",
         provider="PayPal Braintree",
         keywords=("access_token$",),
@@ -78,7 +78,7 @@ RULES: tuple[Rule, ...] = (
             "access_token$sandbox$<lowernum:8>$<hex:8>",
         ),
     ),
-    Rule(
+    SecretRule(
         id="paypal-client-secret",
         provider="PayPal",
         keywords=("paypal",),
@@ -90,7 +90,7 @@ RULES: tuple[Rule, ...] = (
             "PAYPAL_SECRET=$SECRET",
         ),
     ),
-    Rule(
+    SecretRule(
         id="adyen-api-key",
         provider="Adyen",
         keywords=("aqe",),
@@ -98,7 +98,7 @@ RULES: tuple[Rule, ...] = (
         hits=("X-API-Key: AQEyhm<base64:90>==-<base64:40>=-<alnum:16>",),
         misses=("AQEyhm<base64:10>", "XAQEyhm<base64:90>", "AQE<upper:60>"),
     ),
-    Rule(
+    SecretRule(
         id="plaid-access-token",
         provider="Plaid",
         keywords=("access-sandbox-", "access-development-", "access-production-"),
@@ -110,7 +110,7 @@ RULES: tuple[Rule, ...] = (
         ),
         misses=("access-production-database", "access-sandbox-<hex:8>", "public-sandbox-" + UUID_EXAMPLE),
     ),
-    Rule(
+    SecretRule(
         id="plaid-secret",
         provider="Plaid",
         keywords=("plaid",),
@@ -118,7 +118,7 @@ RULES: tuple[Rule, ...] = (
         hits=("PLAID_SECRET=<hex:30>", "plaid_sandbox_secret: '<hex:30>'"),
         misses=("PLAID_SECRET=<hex:8>", "PLAID_CLIENT_ID=<hex:24>", "PLAID_SECRET=$PLAID_SECRET"),
     ),
-    Rule(
+    SecretRule(
         id="razorpay-key-id",
         provider="Razorpay",
         keywords=("rzp_live_", "rzp_test_"),
@@ -126,7 +126,7 @@ RULES: tuple[Rule, ...] = (
         hits=("RAZORPAY_KEY_ID=rzp_live_<alnum:14>", "rzp_test_<alnum:14>"),
         misses=("rzp_live_<alnum:5>", "xrzp_live_<alnum:14>", "rzp_test_<alnum:40>"),
     ),
-    Rule(
+    SecretRule(
         id="razorpay-key-secret",
         provider="Razorpay",
         keywords=("razorpay",),
@@ -134,7 +134,7 @@ RULES: tuple[Rule, ...] = (
         hits=("RAZORPAY_KEY_SECRET=<alnum:24>",),
         misses=("RAZORPAY_KEY_SECRET=<alnum:8>", "RAZORPAY_KEY_SECRET=$SECRET", "razorpay order: <alnum:24>"),
     ),
-    Rule(
+    SecretRule(
         id="flutterwave-secret-key",
         provider="Flutterwave",
         keywords=("flwseck",),
@@ -142,7 +142,7 @@ RULES: tuple[Rule, ...] = (
         hits=("FLW_SECRET_KEY=FLWSECK-<hex:32>-X", "FLW_SECRET_KEY=FLWSECK_TEST-<hex:32>-X"),
         misses=("FLWPUBK-<hex:32>-X", "FLWSECK-<hex:8>-X", "FLWSECK_TEST-xxx-X"),
     ),
-    Rule(
+    SecretRule(
         id="paystack-secret-key",
         provider="Paystack",
         keywords=("paystack",),
@@ -150,7 +150,7 @@ RULES: tuple[Rule, ...] = (
         hits=("PAYSTACK_SECRET_KEY=sk_live_<hex:40>", "PAYSTACK_SECRET_KEY=sk_test_<hex:40>"),
         misses=("PAYSTACK_PUBLIC_KEY=pk_live_<hex:40>", "PAYSTACK_SECRET_KEY=sk_live_<hex:8>"),
     ),
-    Rule(
+    SecretRule(
         id="checkout-com-secret-key",
         provider="Checkout.com",
         keywords=("sk_",),
@@ -158,7 +158,7 @@ RULES: tuple[Rule, ...] = (
         hits=("Authorization: Bearer sk_sbox_<lower:27>", "CKO_SECRET_KEY=sk_<lower:26>#"),
         misses=("sk_sbox_<lower:8>", "task_<lower:27>", "sk_<lower:40>"),
     ),
-    Rule(
+    SecretRule(
         id="gocardless-access-token",
         provider="GoCardless",
         keywords=("gocardless",),
@@ -170,7 +170,7 @@ RULES: tuple[Rule, ...] = (
             "GOCARDLESS_ENV=sandbox_environment",
         ),
     ),
-    Rule(
+    SecretRule(
         id="mollie-api-key",
         provider="Mollie",
         keywords=("mollie",),
@@ -178,7 +178,7 @@ RULES: tuple[Rule, ...] = (
         hits=("MOLLIE_API_KEY=live_<alnum:30>", "mollie_key: test_<alnum:30>"),
         misses=("MOLLIE_API_KEY=test_<alnum:8>", "MOLLIE_API_KEY=$KEY", "test_<alnum:30>"),
     ),
-    Rule(
+    SecretRule(
         id="lob-api-key",
         provider="Lob",
         keywords=("live_", "test_"),
@@ -186,7 +186,7 @@ RULES: tuple[Rule, ...] = (
         hits=("LOB_API_KEY=live_<hex:35>", "LOB_API_KEY=test_<hex:35>"),
         misses=("test_<hex:32>", "live_<hex:40>", "test_hashes_are_equal", "latest_<hex:35>"),
     ),
-    Rule(
+    SecretRule(
         id="shippo-token",
         provider="Shippo",
         keywords=("shippo_live_", "shippo_test_"),
@@ -194,7 +194,7 @@ RULES: tuple[Rule, ...] = (
         hits=("SHIPPO_TOKEN=shippo_live_<hex:40>", "shippo_test_<hex:40>"),
         misses=("shippo_live_<hex:8>", "xshippo_live_<hex:40>", "shippo_test_token"),
     ),
-    Rule(
+    SecretRule(
         id="easypost-api-key",
         provider="EasyPost",
         keywords=("ezak", "eztk"),
@@ -202,7 +202,7 @@ RULES: tuple[Rule, ...] = (
         hits=("EASYPOST_API_KEY=EZAK<alnum:54>", "EASYPOST_API_KEY=EZTK<alnum:54>"),
         misses=("EZAK<alnum:8>", "XEZTK<alnum:54>", "EZAK<alnum:80>"),
     ),
-    Rule(
+    SecretRule(
         id="dwolla-secret",
         provider="Dwolla",
         keywords=("dwolla",),
@@ -210,7 +210,7 @@ RULES: tuple[Rule, ...] = (
         hits=("DWOLLA_APP_SECRET=<alnum:50>",),
         misses=("DWOLLA_APP_SECRET=<alnum:8>", "DWOLLA_APP_SECRET=$SECRET", "dwolla: <alnum:50>"),
     ),
-    Rule(
+    SecretRule(
         id="wise-api-token",
         provider="Wise",
         keywords=("transferwise", *spellings("wise_api")),
@@ -218,7 +218,7 @@ RULES: tuple[Rule, ...] = (
         hits=("WISE_API_TOKEN=" + UUID_EXAMPLE, "transferwise_token: " + UUID_EXAMPLE),
         misses=("WISE_API_TOKEN=<hex:8>", "otherwise_token=$TOKEN", "WISE_PROFILE=" + UUID_EXAMPLE),
     ),
-    Rule(
+    SecretRule(
         id="paddle-api-key",
         provider="Paddle",
         keywords=("pdl_live_apikey_", "pdl_sdbx_apikey_"),
@@ -229,7 +229,7 @@ RULES: tuple[Rule, ...] = (
         ),
         misses=("pdl_live_apikey_<lowernum:26>", "xpdl_live_apikey_<lowernum:26>_<alnum:22>_<alnum:3>"),
     ),
-    Rule(
+    SecretRule(
         id="xendit-secret-key",
         provider="Xendit",
         keywords=("xnd_production_", "xnd_development_"),
@@ -237,7 +237,7 @@ RULES: tuple[Rule, ...] = (
         hits=("XENDIT_KEY=xnd_production_<alnum:60>", "xnd_development_<alnum:60>"),
         misses=("xnd_public_production_<alnum:60>", "xnd_development_<alnum:8>"),
     ),
-    Rule(
+    SecretRule(
         id="midtrans-server-key",
         provider="Midtrans",
         keywords=("mid-server-",),
@@ -245,7 +245,7 @@ RULES: tuple[Rule, ...] = (
         hits=("MIDTRANS_SERVER_KEY=SB-Mid-server-<base64url:24>", "Mid-server-<base64url:24>"),
         misses=("Mid-client-<base64url:24>", "SB-Mid-server-<base64url:8>", "Pyramid-server-<base64url:24>"),
     ),
-    Rule(
+    SecretRule(
         id="omise-secret-key",
         provider="Omise",
         keywords=("skey_",),
@@ -253,7 +253,7 @@ RULES: tuple[Rule, ...] = (
         hits=("OMISE_SECRET_KEY=skey_test_<lowernum:19>", "skey_<lowernum:19>"),
         misses=("skey_test_<lowernum:5>", "diskey_<lowernum:19>", "pkey_test_<lowernum:19>"),
     ),
-    Rule(
+    SecretRule(
         id="mercadopago-access-token",
         provider="Mercado Pago",
         keywords=("app_usr-", "test-"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loopwright.redaction.model import Rule
+from loopwright.redaction.model import SecretRule
 from loopwright.redaction.providers.parts import named, spellings
 
 # Line ends may be real or written as \n within JSON; a diff or a quotation may put a sign before each line.
@@ -22,8 +22,8 @@ def _block(label: str) -> str:
     return rf"-----BEGIN {label}-----(?:{_GAP}{_PEM_ENCRYPTION}{_GAP}{_BODY}{_END}|{_LINE_END})"
 
 
-RULES: tuple[Rule, ...] = (
-    Rule(
+RULES: tuple[SecretRule, ...] = (
+    SecretRule(
         id="private-key-rsa",
         provider="PEM",
         keywords=("begin rsa private key",),
@@ -38,7 +38,7 @@ RULES: tuple[Rule, ...] = (
             'if "-----BEGIN RSA PRIVATE KEY-----" in text: raise ValueError',
         ),
     ),
-    Rule(
+    SecretRule(
         id="private-key-ec",
         provider="PEM",
         keywords=("begin ec private key",),
@@ -49,7 +49,7 @@ RULES: tuple[Rule, ...] = (
         ),
         misses=("-----BEGIN EC PRIVATE KEY-----<key>", "-----BEGIN EC PARAMETERS-----" + _EXAMPLE_BODY),
     ),
-    Rule(
+    SecretRule(
         id="private-key-dsa",
         provider="PEM",
         keywords=("begin dsa private key",),
@@ -57,7 +57,7 @@ RULES: tuple[Rule, ...] = (
         hits=("-----BEGIN DSA PRIVATE KEY-----" + _EXAMPLE_BODY + "-----END DSA PRIVATE KEY-----",),
         misses=("-----BEGIN DSA PRIVATE KEY-----...", "-----BEGIN DSA PARAMETERS-----" + _EXAMPLE_BODY),
     ),
-    Rule(
+    SecretRule(
         id="private-key-openssh",
         provider="OpenSSH",
         keywords=("begin openssh private key",),
@@ -74,7 +74,7 @@ RULES: tuple[Rule, ...] = (
             "-----BEGIN OPENSSH PRIVATE KEY----- is the header",
         ),
     ),
-    Rule(
+    SecretRule(
         id="private-key-pkcs8",
         provider="PEM",
         keywords=("begin private key",),
@@ -89,7 +89,7 @@ RULES: tuple[Rule, ...] = (
             "-----BEGIN PUBLIC KEY-----" + _EXAMPLE_BODY,
         ),
     ),
-    Rule(
+    SecretRule(
         id="private-key-encrypted",
         provider="PEM",
         keywords=("begin encrypted",),
@@ -103,7 +103,7 @@ RULES: tuple[Rule, ...] = (
             "-----BEGIN ENCRYPTED MESSAGE-----" + _EXAMPLE_BODY,
         ),
     ),
-    Rule(
+    SecretRule(
         id="private-key-pgp",
         provider="PGP",
         keywords=("begin pgp private key block",),
@@ -123,7 +123,7 @@ RULES: tuple[Rule, ...] = (
             "-----BEGIN PGP PUBLIC KEY BLOCK-----\n" + _EXAMPLE_BODY,
         ),
     ),
-    Rule(
+    SecretRule(
         id="private-key-putty",
         provider="PuTTY",
         keywords=("private-lines:",),
@@ -134,7 +134,7 @@ RULES: tuple[Rule, ...] = (
         ),
         misses=("the line Private-Lines: 14 counts them", "Public-Lines: 2\n<base64:64>\n<base64:64>\n"),
     ),
-    Rule(
+    SecretRule(
         id="kubernetes-client-key",
         provider="Kubernetes",
         keywords=spellings("client_key_data"),
@@ -151,7 +151,7 @@ RULES: tuple[Rule, ...] = (
             "KUBE_CLIENT_KEY_DATA=$CLIENT_KEY",
         ),
     ),
-    Rule(
+    SecretRule(
         id="nats-nkey-seed",
         provider="NATS",
         keywords=("nkey seed",),
@@ -159,7 +159,7 @@ RULES: tuple[Rule, ...] = (
         hits=("-----BEGIN USER NKEY SEED-----\nSU<base32:56>\n------END USER NKEY SEED------",),
         misses=("-----BEGIN USER NKEY SEED-----...", "-----BEGIN NATS USER JWT-----\n<base32:58>"),
     ),
-    Rule(
+    SecretRule(
         id="json-web-key-private",
         provider="JOSE",
         keywords=('"kty',),

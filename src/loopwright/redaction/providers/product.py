@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from loopwright.redaction.model import Rule
+from loopwright.redaction.model import SecretRule
 from loopwright.redaction.providers.parts import UUID, UUID_EXAMPLE, assigned, named
 
-RULES: tuple[Rule, ...] = (
-    Rule(
+RULES: tuple[SecretRule, ...] = (
+    SecretRule(
         id="posthog-personal-api-key",
         provider="PostHog",
         keywords=("phx_",),
@@ -14,7 +14,7 @@ RULES: tuple[Rule, ...] = (
         hits=("POSTHOG_PERSONAL_API_KEY=phx_<alnum:43>",),
         misses=("phx_<alnum:8>", "xphx_<alnum:43>", "phx_gen_auth", "phc_<alnum:43>"),
     ),
-    Rule(
+    SecretRule(
         id="amplitude-secret-key",
         provider="Amplitude",
         keywords=("amplitude",),
@@ -22,7 +22,7 @@ RULES: tuple[Rule, ...] = (
         hits=("AMPLITUDE_SECRET_KEY=<hex:32>", "amplitude_api_key: <hex:32>"),
         misses=("AMPLITUDE_SECRET_KEY=<hex:8>", "amplitude event <hex:32>", "AMPLITUDE_API_KEY=$KEY"),
     ),
-    Rule(
+    SecretRule(
         id="mixpanel-secret",
         provider="Mixpanel",
         keywords=("mixpanel",),
@@ -30,7 +30,7 @@ RULES: tuple[Rule, ...] = (
         hits=("MIXPANEL_API_SECRET=<hex:32>", "mixpanel_token: <hex:32>"),
         misses=("MIXPANEL_API_SECRET=<hex:8>", "mixpanel distinct id <hex:32>", "MIXPANEL_TOKEN=$TOKEN"),
     ),
-    Rule(
+    SecretRule(
         id="segment-public-api-token",
         provider="Segment",
         keywords=("sgp_",),
@@ -38,7 +38,7 @@ RULES: tuple[Rule, ...] = (
         hits=("SEGMENT_TOKEN=sgp_<alnum:64>",),
         misses=("sgp_<alnum:8>", "xsgp_<alnum:64>", "sgp_<alnum:90>"),
     ),
-    Rule(
+    SecretRule(
         id="segment-write-key",
         provider="Segment",
         keywords=("segment",),
@@ -46,7 +46,7 @@ RULES: tuple[Rule, ...] = (
         hits=("SEGMENT_WRITE_KEY=<alnum:32>", "segmentWriteKey: '<alnum:32>'"),
         misses=("SEGMENT_WRITE_KEY=<alnum:8>", "segment key: <alnum:32>", "SEGMENT_WRITE_KEY=$KEY"),
     ),
-    Rule(
+    SecretRule(
         id="launchdarkly-sdk-key",
         provider="LaunchDarkly",
         keywords=("sdk-",),
@@ -54,7 +54,7 @@ RULES: tuple[Rule, ...] = (
         hits=("LAUNCHDARKLY_SDK_KEY=sdk-" + UUID_EXAMPLE,),
         misses=("sdk-core", "sdk-<hex:8>", "ndsdk-" + UUID_EXAMPLE),
     ),
-    Rule(
+    SecretRule(
         id="launchdarkly-mobile-key",
         provider="LaunchDarkly",
         keywords=("mob-",),
@@ -62,7 +62,7 @@ RULES: tuple[Rule, ...] = (
         hits=("mobileKey: mob-" + UUID_EXAMPLE,),
         misses=("mob-programming", "mob-<hex:8>", "flashmob-" + UUID_EXAMPLE),
     ),
-    Rule(
+    SecretRule(
         id="launchdarkly-access-token",
         provider="LaunchDarkly",
         keywords=("api-", "rel-"),
@@ -70,7 +70,7 @@ RULES: tuple[Rule, ...] = (
         hits=("LAUNCHDARKLY_ACCESS_TOKEN=api-" + UUID_EXAMPLE, "AUTO_CONFIG_KEY=rel-" + UUID_EXAMPLE),
         misses=("api-reference", "api-<hex:8>", "fastapi-" + UUID_EXAMPLE),
     ),
-    Rule(
+    SecretRule(
         id="statsig-server-secret",
         provider="Statsig",
         keywords=("secret-", "console-"),
@@ -78,7 +78,7 @@ RULES: tuple[Rule, ...] = (
         hits=("STATSIG_SERVER_SECRET=secret-<alnum:43>", "statsig-api-key: console-<alnum:43>"),
         misses=("secret-manager", "console-<alnum:8>", "topsecret-<alnum:43>", "client-<alnum:43>"),
     ),
-    Rule(
+    SecretRule(
         id="configcat-sdk-key",
         provider="ConfigCat",
         keywords=("configcat-sdk-1/",),
@@ -86,7 +86,7 @@ RULES: tuple[Rule, ...] = (
         hits=("CONFIGCAT_SDK_KEY=configcat-sdk-1/<base64url:22>/<base64url:22>",),
         misses=("configcat-sdk-1/<base64url:5>", "configcat-sdk-1/..."),
     ),
-    Rule(
+    SecretRule(
         id="flagsmith-server-key",
         provider="Flagsmith",
         keywords=("ser.",),
@@ -94,7 +94,7 @@ RULES: tuple[Rule, ...] = (
         hits=("FLAGSMITH_ENVIRONMENT_KEY=ser.<alnum:22>",),
         misses=("ser.close", "user.<alnum:22>", "ser.<alnum:40>"),
     ),
-    Rule(
+    SecretRule(
         id="unleash-api-token",
         provider="Unleash",
         keywords=(":development.", ":production.", ":default."),
@@ -106,7 +106,7 @@ RULES: tuple[Rule, ...] = (
         ),
         misses=("default:development.example", "default:production.<hex:8>", "profile:default."),
     ),
-    Rule(
+    SecretRule(
         id="growthbook-secret-key",
         provider="GrowthBook",
         keywords=("secret_admin_", "secret_readonly_", "secret_user_"),
@@ -118,7 +118,7 @@ RULES: tuple[Rule, ...] = (
         ),
         misses=("secret_admin_password", "client_secret_admin_<alnum:43>", "secret_user_<alnum:8>"),
     ),
-    Rule(
+    SecretRule(
         id="appsignal-push-key",
         provider="AppSignal",
         keywords=("appsignal",),
@@ -126,7 +126,7 @@ RULES: tuple[Rule, ...] = (
         hits=("APPSIGNAL_PUSH_API_KEY=" + UUID_EXAMPLE,),
         misses=("APPSIGNAL_PUSH_API_KEY=<hex:8>", "APPSIGNAL_PUSH_API_KEY=$KEY", "appsignal " + UUID_EXAMPLE),
     ),
-    Rule(
+    SecretRule(
         id="tinybird-token",
         provider="Tinybird",
         keywords=("p.eyj",),
@@ -134,7 +134,7 @@ RULES: tuple[Rule, ...] = (
         hits=("TB_TOKEN=p.eyJ<base64url:90>.<base64url:43>",),
         misses=("p.eyJ<base64url:10>", "http.eyJ<base64url:90>.<base64url:43>", "p.eyJ..."),
     ),
-    Rule(
+    SecretRule(
         id="n8n-api-key",
         provider="n8n",
         keywords=("n8n_api_",),
@@ -142,7 +142,7 @@ RULES: tuple[Rule, ...] = (
         hits=("X-N8N-API-KEY: n8n_api_<hex:80>",),
         misses=("n8n_api_key", "xn8n_api_<hex:80>", "n8n_api_<hex:20>"),
     ),
-    Rule(
+    SecretRule(
         id="zapier-catch-hook",
         provider="Zapier",
         keywords=("hooks.zapier.com",),
@@ -150,7 +150,7 @@ RULES: tuple[Rule, ...] = (
         hits=("https://hooks.zapier.com/hooks/catch/<digit:7>/<lowernum:7>/",),
         misses=("https://hooks.zapier.com/hooks/catch/ID/HOOK", "https://zapier.com/apps/webhook"),
     ),
-    Rule(
+    SecretRule(
         id="make-webhook",
         provider="Make",
         keywords=(".make.com/", "integromat.com/"),
@@ -158,7 +158,7 @@ RULES: tuple[Rule, ...] = (
         hits=("https://hook.eu1.make.com/<lowernum:32>", "https://hook.integromat.com/<lowernum:32>"),
         misses=("https://hook.eu1.make.com/your-hook", "https://www.make.com/en/integrations"),
     ),
-    Rule(
+    SecretRule(
         id="ifttt-webhook-key",
         provider="IFTTT",
         keywords=("maker.ifttt.com",),

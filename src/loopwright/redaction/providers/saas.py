@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from loopwright.redaction.model import Rule
+from loopwright.redaction.model import SecretRule
 from loopwright.redaction.providers.parts import UUID, UUID_EXAMPLE, assigned, named, spellings
 
-RULES: tuple[Rule, ...] = (
-    Rule(
+RULES: tuple[SecretRule, ...] = (
+    SecretRule(
         id="notion-integration-token",
         provider="Notion",
         keywords=("ntn_",),
@@ -14,7 +14,7 @@ RULES: tuple[Rule, ...] = (
         hits=("NOTION_TOKEN=ntn_<digit:11><alnum:35>",),
         misses=("ntn_<digit:5>", "xntn_<digit:11><alnum:35>", "ntn_..."),
     ),
-    Rule(
+    SecretRule(
         id="notion-legacy-token",
         provider="Notion",
         keywords=("secret_",),
@@ -22,7 +22,7 @@ RULES: tuple[Rule, ...] = (
         hits=("NOTION_TOKEN=secret_<alnum:43>",),
         misses=("secret_key", "client_secret_<alnum:43>", "secret_<alnum:8>", "secret_<alnum:60>"),
     ),
-    Rule(
+    SecretRule(
         id="linear-api-key",
         provider="Linear",
         keywords=("lin_api_",),
@@ -30,7 +30,7 @@ RULES: tuple[Rule, ...] = (
         hits=("LINEAR_API_KEY=lin_api_<alnum:40>",),
         misses=("lin_api_<alnum:8>", "berlin_api_<alnum:40>", "lin_api_key"),
     ),
-    Rule(
+    SecretRule(
         id="linear-oauth-token",
         provider="Linear",
         keywords=("lin_oauth_",),
@@ -38,7 +38,7 @@ RULES: tuple[Rule, ...] = (
         hits=("Authorization: Bearer lin_oauth_<hex:64>",),
         misses=("lin_oauth_<hex:8>", "xlin_oauth_<hex:64>"),
     ),
-    Rule(
+    SecretRule(
         id="asana-personal-token",
         provider="Asana",
         keywords=("asana",),
@@ -46,7 +46,7 @@ RULES: tuple[Rule, ...] = (
         hits=("ASANA_TOKEN=1/<digit:16>:<hex:32>", "ASANA_ACCESS_TOKEN=2/<digit:16>/<digit:16>:<hex:32>"),
         misses=("ASANA_TOKEN=<hex:8>", "ASANA_PROJECT=<digit:16>", "ASANA_TOKEN=$TOKEN"),
     ),
-    Rule(
+    SecretRule(
         id="trello-token",
         provider="Trello",
         keywords=("atta",),
@@ -54,7 +54,7 @@ RULES: tuple[Rule, ...] = (
         hits=("TRELLO_TOKEN=ATTA<hex:64><HEX:8>",),
         misses=("ATTA<hex:8>", "REGATTA<hex:64><HEX:8>", "ATTACHMENT"),
     ),
-    Rule(
+    SecretRule(
         id="trello-api-key",
         provider="Trello",
         keywords=("trello",),
@@ -62,7 +62,7 @@ RULES: tuple[Rule, ...] = (
         hits=("TRELLO_API_KEY=<hex:32>", "trello_token: <hex:64>"),
         misses=("TRELLO_API_KEY=<hex:8>", "trello board <hex:32>", "TRELLO_API_KEY=$KEY"),
     ),
-    Rule(
+    SecretRule(
         id="figma-personal-token",
         provider="Figma",
         keywords=("figd_",),
@@ -70,7 +70,7 @@ RULES: tuple[Rule, ...] = (
         hits=("FIGMA_TOKEN=figd_<base64url:40>", "X-Figma-Token: figd_<base64url:40>"),
         misses=("figd_<alnum:8>", "xfigd_<base64url:40>", "figd_..."),
     ),
-    Rule(
+    SecretRule(
         id="miro-access-token",
         provider="Miro",
         keywords=("eyjtaxjvlm9yawdpbii6",),
@@ -78,7 +78,7 @@ RULES: tuple[Rule, ...] = (
         hits=("MIRO_TOKEN=eyJtaXJvLm9yaWdpbiI6<alnum:10>_<base64url:27>",),
         misses=("eyJtaXJvLm9yaWdpbiI6", "eyJtaXJvLm9yaWdpbiI6<alnum:10>"),
     ),
-    Rule(
+    SecretRule(
         id="typeform-token",
         provider="Typeform",
         keywords=("tfp_",),
@@ -86,7 +86,7 @@ RULES: tuple[Rule, ...] = (
         hits=("TYPEFORM_TOKEN=tfp_<base64url:44>_<alnum:14>",),
         misses=("tfp_layers", "xtfp_<base64url:44>", "tfp_<alnum:8>"),
     ),
-    Rule(
+    SecretRule(
         id="salesforce-session-id",
         provider="Salesforce",
         keywords=("00d",),
@@ -94,7 +94,7 @@ RULES: tuple[Rule, ...] = (
         hits=("Authorization: Bearer 00D<alnum:12>!<alnum:96>", "sid=00D<alnum:15>!<alnum:96>"),
         misses=("00D<alnum:12>", "x00D<alnum:12>!<alnum:96>", "00D<alnum:12>!<alnum:8>"),
     ),
-    Rule(
+    SecretRule(
         id="salesforce-refresh-token",
         provider="Salesforce",
         keywords=("5aep861",),
@@ -105,7 +105,7 @@ RULES: tuple[Rule, ...] = (
         ),
         misses=("5Aep861<alnum:8>", "x5Aep861<alnum:80>", "5Aep861..."),
     ),
-    Rule(
+    SecretRule(
         id="zoho-token",
         provider="Zoho",
         keywords=("1000.",),
@@ -113,7 +113,7 @@ RULES: tuple[Rule, ...] = (
         hits=("Authorization: Zoho-oauthtoken 1000.<hex:32>.<hex:32>",),
         misses=("1000.50", "1000.<hex:32>", "21000.<hex:32>.<hex:32>"),
     ),
-    Rule(
+    SecretRule(
         id="pipedrive-api-token",
         provider="Pipedrive",
         keywords=("pipedrive",),
@@ -121,7 +121,7 @@ RULES: tuple[Rule, ...] = (
         hits=("PIPEDRIVE_API_TOKEN=<hex:40>",),
         misses=("PIPEDRIVE_API_TOKEN=<hex:8>", "pipedrive commit <hex:40>", "PIPEDRIVE_API_TOKEN=$T"),
     ),
-    Rule(
+    SecretRule(
         id="close-api-key",
         provider="Close",
         keywords=("api_",),
@@ -129,7 +129,7 @@ RULES: tuple[Rule, ...] = (
         hits=("CLOSE_API_KEY=api_<alnum:22>.<alnum:22>",),
         misses=("api_client.request", "my_api_<alnum:22>.<alnum:22>", "api_<alnum:22>"),
     ),
-    Rule(
+    SecretRule(
         id="clickup-personal-token",
         provider="ClickUp",
         keywords=("pk_",),
@@ -137,7 +137,7 @@ RULES: tuple[Rule, ...] = (
         hits=("CLICKUP_TOKEN=pk_<digit:8>_<uppernum:32>",),
         misses=("pk_<digit:8>", "xpk_<digit:8>_<uppernum:32>", "pk_live_<alnum:24>"),
     ),
-    Rule(
+    SecretRule(
         id="todoist-api-token",
         provider="Todoist",
         keywords=("todoist",),
@@ -145,7 +145,7 @@ RULES: tuple[Rule, ...] = (
         hits=("TODOIST_API_TOKEN=<hex:40>",),
         misses=("TODOIST_API_TOKEN=<hex:8>", "todoist commit <hex:40>", "TODOIST_API_TOKEN=$T"),
     ),
-    Rule(
+    SecretRule(
         id="coda-api-token",
         provider="Coda",
         keywords=spellings("coda_token", "coda_key", "coda_api_token", "coda_api_key"),
@@ -153,7 +153,7 @@ RULES: tuple[Rule, ...] = (
         hits=("CODA_API_TOKEN=" + UUID_EXAMPLE,),
         misses=("CODA_API_TOKEN=<hex:8>", "CODA_DOC=" + UUID_EXAMPLE, "CODA_API_TOKEN=$T"),
     ),
-    Rule(
+    SecretRule(
         id="shortcut-api-token",
         provider="Shortcut",
         keywords=("shortcut", "clubhouse"),
@@ -161,7 +161,7 @@ RULES: tuple[Rule, ...] = (
         hits=("SHORTCUT_API_TOKEN=" + UUID_EXAMPLE, "Shortcut-Token: " + UUID_EXAMPLE),
         misses=("SHORTCUT_API_TOKEN=<hex:8>", "keyboard shortcut " + UUID_EXAMPLE, "SHORTCUT_API_TOKEN=$T"),
     ),
-    Rule(
+    SecretRule(
         id="cal-com-api-key",
         provider="Cal.com",
         keywords=("cal_live_",),
@@ -169,7 +169,7 @@ RULES: tuple[Rule, ...] = (
         hits=("CAL_API_KEY=cal_live_<hex:32>",),
         misses=("cal_live_<hex:8>", "local_live_<hex:32>", "cal_live_view"),
     ),
-    Rule(
+    SecretRule(
         id="dropbox-access-token",
         provider="Dropbox",
         keywords=("sl.",),
@@ -177,7 +177,7 @@ RULES: tuple[Rule, ...] = (
         hits=("DROPBOX_TOKEN=sl.<base64url:140>", "DROPBOX_TOKEN=sl.u.<base64url:900>"),
         misses=("sl.<alnum:8>", "xsl.<base64url:140>", "https://sl.wikipedia.org"),
     ),
-    Rule(
+    SecretRule(
         id="box-client-secret",
         provider="Box",
         keywords=spellings("box_client_secret", "box_developer_token"),
@@ -189,7 +189,7 @@ RULES: tuple[Rule, ...] = (
             "BOX_CLIENT_SECRET=$SECRET",
         ),
     ),
-    Rule(
+    SecretRule(
         id="postman-api-key",
         provider="Postman",
         keywords=("pmak-",),
@@ -197,7 +197,7 @@ RULES: tuple[Rule, ...] = (
         hits=("X-Api-Key: PMAK-<hex:24>-<hex:34>",),
         misses=("PMAK-<hex:24>", "XPMAK-<hex:24>-<hex:34>", "PMAK-..."),
     ),
-    Rule(
+    SecretRule(
         id="postman-collection-key",
         provider="Postman",
         keywords=("pmat-",),
@@ -205,7 +205,7 @@ RULES: tuple[Rule, ...] = (
         hits=("https://api.postman.com/collections/1?access_key=PMAT-<uppernum:26>",),
         misses=("PMAT-<uppernum:8>", "XPMAT-<uppernum:26>", "PMAT-..."),
     ),
-    Rule(
+    SecretRule(
         id="rapidapi-key",
         provider="RapidAPI",
         keywords=("jsn",),
@@ -213,7 +213,7 @@ RULES: tuple[Rule, ...] = (
         hits=("X-RapidAPI-Key: <hex:10>msh<hex:15>p1<hex:5>jsn<hex:12>",),
         misses=("X-RapidAPI-Key: SIGN-UP-FOR-KEY", "<hex:10>msh<hex:5>p1<hex:5>jsn<hex:12>"),
     ),
-    Rule(
+    SecretRule(
         id="readme-api-key",
         provider="ReadMe",
         keywords=("rdme_",),
@@ -221,7 +221,7 @@ RULES: tuple[Rule, ...] = (
         hits=("README_API_KEY=rdme_<lowernum:70>",),
         misses=("rdme_<lowernum:8>", "xrdme_<lowernum:70>", "rdme_xn8s9h"),
     ),
-    Rule(
+    SecretRule(
         id="adobe-client-secret",
         provider="Adobe",
         keywords=("p8e-",),
@@ -229,7 +229,7 @@ RULES: tuple[Rule, ...] = (
         hits=("ADOBE_CLIENT_SECRET=p8e-<base64url:32>",),
         misses=("p8e-<alnum:8>", "xp8e-<base64url:32>", "p8e-<alnum:60>"),
     ),
-    Rule(
+    SecretRule(
         id="canva-client-secret",
         provider="Canva",
         keywords=("cnvca",),
@@ -237,7 +237,7 @@ RULES: tuple[Rule, ...] = (
         hits=("CANVA_CLIENT_SECRET=cnvca<base64url:51>",),
         misses=("cnvca<alnum:8>", "xcnvca<base64url:51>", "cnvca<alnum:80>"),
     ),
-    Rule(
+    SecretRule(
         id="deepl-free-key",
         provider="DeepL",
         keywords=(":fx",),
@@ -245,7 +245,7 @@ RULES: tuple[Rule, ...] = (
         hits=("DEEPL_AUTH_KEY=" + UUID_EXAMPLE + ":fx",),
         misses=("<hex:8>:fx", UUID_EXAMPLE, UUID_EXAMPLE + ":fxa"),
     ),
-    Rule(
+    SecretRule(
         id="lokalise-api-token",
         provider="Lokalise",
         keywords=("lokalise",),
@@ -253,7 +253,7 @@ RULES: tuple[Rule, ...] = (
         hits=("LOKALISE_API_TOKEN=<hex:40>",),
         misses=("LOKALISE_API_TOKEN=<hex:8>", "lokalise commit <hex:40>", "LOKALISE_API_TOKEN=$T"),
     ),
-    Rule(
+    SecretRule(
         id="crowdin-personal-token",
         provider="Crowdin",
         keywords=("crowdin",),
@@ -265,7 +265,7 @@ RULES: tuple[Rule, ...] = (
             "CROWDIN_PERSONAL_TOKEN=$T",
         ),
     ),
-    Rule(
+    SecretRule(
         id="bitly-access-token",
         provider="Bitly",
         keywords=("bitly",),
@@ -273,7 +273,7 @@ RULES: tuple[Rule, ...] = (
         hits=("BITLY_ACCESS_TOKEN=<hex:40>",),
         misses=("BITLY_ACCESS_TOKEN=<hex:8>", "bitly commit <hex:40>", "BITLY_ACCESS_TOKEN=$T"),
     ),
-    Rule(
+    SecretRule(
         id="shodan-api-key",
         provider="Shodan",
         keywords=("shodan",),
@@ -281,7 +281,7 @@ RULES: tuple[Rule, ...] = (
         hits=("SHODAN_API_KEY=<alnum:32>",),
         misses=("SHODAN_API_KEY=<alnum:8>", "shodan host <alnum:32>", "SHODAN_API_KEY=$KEY"),
     ),
-    Rule(
+    SecretRule(
         id="virustotal-api-key",
         provider="VirusTotal",
         keywords=("virustotal", *spellings("x_apikey", "vt_api_key")),
@@ -293,7 +293,7 @@ RULES: tuple[Rule, ...] = (
             "x-apikey: $KEY",
         ),
     ),
-    Rule(
+    SecretRule(
         id="abuseipdb-api-key",
         provider="AbuseIPDB",
         keywords=("abuseipdb",),
@@ -301,7 +301,7 @@ RULES: tuple[Rule, ...] = (
         hits=("ABUSEIPDB_API_KEY=<hex:80>",),
         misses=("ABUSEIPDB_API_KEY=<hex:8>", "ABUSEIPDB_API_KEY=$KEY"),
     ),
-    Rule(
+    SecretRule(
         id="intra42-client-secret",
         provider="42 Intra",
         keywords=("s-s4t2ud-", "s-s4t2af-"),

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from loopwright.redaction.model import Rule
+from loopwright.redaction.model import SecretRule
 from loopwright.redaction.providers.parts import UUID, UUID_EXAMPLE, assigned, named, spellings
 
-RULES: tuple[Rule, ...] = (
-    Rule(
+RULES: tuple[SecretRule, ...] = (
+    SecretRule(
         id="terraform-cloud-token",
         provider="Terraform Cloud",
         keywords=(".atlasv1.",),
@@ -21,7 +21,7 @@ RULES: tuple[Rule, ...] = (
             "<alnum:20>.atlasv1.<base64url:100>",
         ),
     ),
-    Rule(
+    SecretRule(
         id="pulumi-access-token",
         provider="Pulumi",
         keywords=("pul-",),
@@ -29,7 +29,7 @@ RULES: tuple[Rule, ...] = (
         hits=("PULUMI_ACCESS_TOKEN=pul-<hex:40>",),
         misses=("pul-<hex:12>", "xpul-<hex:40>", "pul-<hex:64>"),
     ),
-    Rule(
+    SecretRule(
         id="doppler-personal-token",
         provider="Doppler",
         keywords=("dp.pt.",),
@@ -37,7 +37,7 @@ RULES: tuple[Rule, ...] = (
         hits=("DOPPLER_TOKEN=dp.pt.<alnum:43>",),
         misses=("dp.pt.<alnum:12>", "xdp.pt.<alnum:43>", "dp.pt.XXXX"),
     ),
-    Rule(
+    SecretRule(
         id="doppler-service-token",
         provider="Doppler",
         keywords=("dp.st.",),
@@ -45,7 +45,7 @@ RULES: tuple[Rule, ...] = (
         hits=("DOPPLER_TOKEN=dp.st.prd.<alnum:43>", "DOPPLER_TOKEN=dp.st.<alnum:40>"),
         misses=("dp.st.prd.<alnum:12>", "xdp.st.prd.<alnum:43>", "dp.st.dev.xxxx"),
     ),
-    Rule(
+    SecretRule(
         id="doppler-cli-token",
         provider="Doppler",
         keywords=("dp.ct.",),
@@ -53,7 +53,7 @@ RULES: tuple[Rule, ...] = (
         hits=("token: dp.ct.<alnum:43>",),
         misses=("dp.ct.<alnum:12>", "xdp.ct.<alnum:43>"),
     ),
-    Rule(
+    SecretRule(
         id="doppler-service-account-token",
         provider="Doppler",
         keywords=("dp.sa.",),
@@ -61,7 +61,7 @@ RULES: tuple[Rule, ...] = (
         hits=("DOPPLER_TOKEN=dp.sa.<alnum:43>",),
         misses=("dp.sa.<alnum:12>", "xdp.sa.<alnum:43>"),
     ),
-    Rule(
+    SecretRule(
         id="doppler-scim-token",
         provider="Doppler",
         keywords=("dp.scim.",),
@@ -69,7 +69,7 @@ RULES: tuple[Rule, ...] = (
         hits=("Authorization: Bearer dp.scim.<alnum:43>",),
         misses=("dp.scim.<alnum:12>", "xdp.scim.<alnum:43>"),
     ),
-    Rule(
+    SecretRule(
         id="doppler-audit-token",
         provider="Doppler",
         keywords=("dp.audit.",),
@@ -77,7 +77,7 @@ RULES: tuple[Rule, ...] = (
         hits=("DOPPLER_AUDIT=dp.audit.<alnum:43>",),
         misses=("dp.audit.<alnum:12>", "xdp.audit.<alnum:43>"),
     ),
-    Rule(
+    SecretRule(
         id="vault-service-token",
         provider="HashiCorp Vault",
         keywords=("hvs.",),
@@ -85,7 +85,7 @@ RULES: tuple[Rule, ...] = (
         hits=("VAULT_TOKEN=hvs.<alnum:24>", "X-Vault-Token: hvs.CAES<base64url:90>"),
         misses=("hvs.<alnum:8>", "xhvs.<base64url:90>", "hvs.example"),
     ),
-    Rule(
+    SecretRule(
         id="vault-batch-token",
         provider="HashiCorp Vault",
         keywords=("hvb.",),
@@ -93,7 +93,7 @@ RULES: tuple[Rule, ...] = (
         hits=("VAULT_TOKEN=hvb.AAAA<base64url:150>",),
         misses=("hvb.<alnum:20>", "xhvb.<base64url:150>"),
     ),
-    Rule(
+    SecretRule(
         id="vault-recovery-token",
         provider="HashiCorp Vault",
         keywords=("hvr.",),
@@ -101,7 +101,7 @@ RULES: tuple[Rule, ...] = (
         hits=("recovery_token: hvr.<alnum:24>",),
         misses=("hvr.<alnum:8>", "xhvr.<base64url:90>"),
     ),
-    Rule(
+    SecretRule(
         id="vault-legacy-token",
         provider="HashiCorp Vault",
         keywords=("vault",),
@@ -109,7 +109,7 @@ RULES: tuple[Rule, ...] = (
         hits=("VAULT_TOKEN=s.<alnum:24>", "X-Vault-Token: s.<alnum:24>"),
         misses=("VAULT_TOKEN=s.<alnum:8>", "VAULT_TOKEN=$VAULT_TOKEN", "s.<alnum:24>"),
     ),
-    Rule(
+    SecretRule(
         id="vault-approle-secret-id",
         provider="HashiCorp Vault",
         keywords=("vault", "approle"),
@@ -117,7 +117,7 @@ RULES: tuple[Rule, ...] = (
         hits=("VAULT_SECRET_ID=" + UUID_EXAMPLE, "approle_secret_id: " + UUID_EXAMPLE),
         misses=("VAULT_ROLE_ID=" + UUID_EXAMPLE, "secret_id=" + UUID_EXAMPLE, "VAULT_SECRET_ID=$SECRET_ID"),
     ),
-    Rule(
+    SecretRule(
         id="hcp-client-secret",
         provider="HashiCorp Cloud",
         keywords=spellings("hcp_client_secret"),
@@ -125,7 +125,7 @@ RULES: tuple[Rule, ...] = (
         hits=("HCP_CLIENT_SECRET=<base64url:64>",),
         misses=("HCP_CLIENT_SECRET=<base64url:10>", "HCP_CLIENT_SECRET=$HCP_CLIENT_SECRET"),
     ),
-    Rule(
+    SecretRule(
         id="consul-token",
         provider="HashiCorp Consul",
         keywords=("consul",),
@@ -133,7 +133,7 @@ RULES: tuple[Rule, ...] = (
         hits=("CONSUL_HTTP_TOKEN=" + UUID_EXAMPLE, "X-Consul-Token: " + UUID_EXAMPLE),
         misses=("consul node: " + UUID_EXAMPLE, "CONSUL_HTTP_TOKEN=<hex:8>", "CONSUL_HTTP_TOKEN=$TOKEN"),
     ),
-    Rule(
+    SecretRule(
         id="nomad-token",
         provider="HashiCorp Nomad",
         keywords=("nomad",),
@@ -141,7 +141,7 @@ RULES: tuple[Rule, ...] = (
         hits=("NOMAD_TOKEN=" + UUID_EXAMPLE, "X-Nomad-Token: " + UUID_EXAMPLE),
         misses=("nomad job: " + UUID_EXAMPLE, "NOMAD_TOKEN=<hex:8>", "NOMAD_TOKEN=$TOKEN"),
     ),
-    Rule(
+    SecretRule(
         id="onepassword-service-account-token",
         provider="1Password",
         keywords=("ops_eyj",),
@@ -149,7 +149,7 @@ RULES: tuple[Rule, ...] = (
         hits=("OP_SERVICE_ACCOUNT_TOKEN=ops_eyJ<base64:600>",),
         misses=("ops_eyJ<base64:40>", "devops_eyJ<base64:600>", "OP_SERVICE_ACCOUNT_TOKEN=ops_..."),
     ),
-    Rule(
+    SecretRule(
         id="onepassword-secret-key",
         provider="1Password",
         keywords=("a3-",),
@@ -164,7 +164,7 @@ RULES: tuple[Rule, ...] = (
             "XA3-<uppernum:6>-<uppernum:11>-<uppernum:5>-<uppernum:5>-<uppernum:5>",
         ),
     ),
-    Rule(
+    SecretRule(
         id="bitwarden-access-token",
         provider="Bitwarden",
         keywords=("bitwarden", *spellings("bws_access_token")),
@@ -175,7 +175,7 @@ RULES: tuple[Rule, ...] = (
         hits=("BWS_ACCESS_TOKEN=0." + UUID_EXAMPLE + ".<alnum:30>:<base64:22>==",),
         misses=("BWS_ACCESS_TOKEN=0." + UUID_EXAMPLE, "BWS_ACCESS_TOKEN=$BWS_ACCESS_TOKEN"),
     ),
-    Rule(
+    SecretRule(
         id="infisical-service-token",
         provider="Infisical",
         keywords=("st.",),
@@ -183,7 +183,7 @@ RULES: tuple[Rule, ...] = (
         hits=("INFISICAL_TOKEN=st.<hex:24>.<hex:32>.<hex:32>", "st." + UUID_EXAMPLE + ".<hex:32>.<hex:32>"),
         misses=("st.title", "test.<hex:24>.<hex:32>.<hex:32>", "st.<hex:24>.<hex:8>.<hex:8>"),
     ),
-    Rule(
+    SecretRule(
         id="akeyless-access-key",
         provider="Akeyless",
         keywords=("akeyless",),
@@ -195,7 +195,7 @@ RULES: tuple[Rule, ...] = (
             "AKEYLESS_ACCESS_KEY=$KEY",
         ),
     ),
-    Rule(
+    SecretRule(
         id="age-secret-key",
         provider="age",
         keywords=("age-secret-key-1",),
@@ -203,7 +203,7 @@ RULES: tuple[Rule, ...] = (
         hits=("AGE-SECRET-KEY-1<uppernum:58>", "SOPS_AGE_KEY=AGE-SECRET-KEY-1<uppernum:58>"),
         misses=("AGE-SECRET-KEY-1<uppernum:12>", "age1<lowernum:58>", "AGE-SECRET-KEY-1..."),
     ),
-    Rule(
+    SecretRule(
         id="settlemint-access-token",
         provider="SettleMint",
         keywords=("sm_aat_", "sm_pat_", "sm_sat_"),

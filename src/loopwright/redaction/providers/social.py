@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from loopwright.redaction.model import Rule
+from loopwright.redaction.model import SecretRule
 from loopwright.redaction.providers.parts import assigned, given, named, spellings
 
-RULES: tuple[Rule, ...] = (
-    Rule(
+RULES: tuple[SecretRule, ...] = (
+    SecretRule(
         id="facebook-access-token",
         provider="Facebook",
         keywords=("eaa",),
@@ -15,7 +15,7 @@ RULES: tuple[Rule, ...] = (
         hits=("access_token=EAAG<alnum:180>", "WHATSAPP_TOKEN=EAAJ<alnum:200>"),
         misses=("EAAG<alnum:20>", "XEAAG<alnum:180>", "EAA member states"),
     ),
-    Rule(
+    SecretRule(
         id="facebook-app-token",
         provider="Facebook",
         keywords=spellings("access_token"),
@@ -23,7 +23,7 @@ RULES: tuple[Rule, ...] = (
         hits=("access_token=<digit:16>|<base64url:27>",),
         misses=("access_token=APP_ID|APP_SECRET", "access_token=<digit:16>|<alnum:5>"),
     ),
-    Rule(
+    SecretRule(
         id="facebook-app-secret",
         provider="Facebook",
         keywords=("facebook", "fb_", *spellings("fb_secret", "fb_app_secret")),
@@ -31,7 +31,7 @@ RULES: tuple[Rule, ...] = (
         hits=("FACEBOOK_APP_SECRET=<hex:32>", "fb_secret: '<hex:32>'"),
         misses=("FACEBOOK_APP_SECRET=<hex:8>", "FACEBOOK_APP_ID=<digit:16>", "FB_APP_SECRET=$SECRET"),
     ),
-    Rule(
+    SecretRule(
         id="instagram-access-token",
         provider="Instagram",
         keywords=("igq", "igaa"),
@@ -39,7 +39,7 @@ RULES: tuple[Rule, ...] = (
         hits=("access_token=IGQVJ<base64url:140>", "INSTAGRAM_TOKEN=IGAA<base64url:160>"),
         misses=("IGQVJ<alnum:20>", "BIGQVJ<base64url:140>", "IGAA..."),
     ),
-    Rule(
+    SecretRule(
         id="threads-access-token",
         provider="Threads",
         keywords=("thaa",),
@@ -47,7 +47,7 @@ RULES: tuple[Rule, ...] = (
         hits=("THREADS_TOKEN=THAA<base64url:160>",),
         misses=("THAA<alnum:20>", "XTHAA<base64url:160>", "THAA..."),
     ),
-    Rule(
+    SecretRule(
         id="twitter-bearer-token",
         provider="X",
         keywords=("aaaaaaaaaaaaaaaaaaaa",),
@@ -59,7 +59,7 @@ RULES: tuple[Rule, ...] = (
             "AAAAAAAAAAAAAAAAAAAAA<alnum:100>",
         ),
     ),
-    Rule(
+    SecretRule(
         id="twitter-api-secret",
         provider="X",
         keywords=("twitter", *spellings("consumer_secret", "access_token_secret")),
@@ -74,7 +74,7 @@ RULES: tuple[Rule, ...] = (
         ),
         misses=("TWITTER_API_SECRET=<alnum:8>", "consumer_secret=$SECRET", "TWITTER_API_KEY=<alnum:25>"),
     ),
-    Rule(
+    SecretRule(
         id="twitter-access-token",
         provider="X",
         keywords=("twitter", *spellings("access_token")),
@@ -86,7 +86,7 @@ RULES: tuple[Rule, ...] = (
             "<digit:19>-<alnum:40>",
         ),
     ),
-    Rule(
+    SecretRule(
         id="linkedin-client-secret",
         provider="LinkedIn",
         keywords=("linkedin",),
@@ -101,7 +101,7 @@ RULES: tuple[Rule, ...] = (
             "LINKEDIN_CLIENT_SECRET=$SECRET",
         ),
     ),
-    Rule(
+    SecretRule(
         id="twitch-token",
         provider="Twitch",
         keywords=("twitch", "oauth:"),
@@ -109,7 +109,7 @@ RULES: tuple[Rule, ...] = (
         hits=("TWITCH_CLIENT_SECRET=<lowernum:30>", "PASS oauth:<lowernum:30>"),
         misses=("TWITCH_CLIENT_SECRET=<lowernum:8>", "oauth:callback", "TWITCH_TOKEN=$TOKEN"),
     ),
-    Rule(
+    SecretRule(
         id="spotify-client-secret",
         provider="Spotify",
         keywords=("spotify", "spotipy"),
@@ -121,7 +121,7 @@ RULES: tuple[Rule, ...] = (
             "SPOTIFY_CLIENT_SECRET=$SECRET",
         ),
     ),
-    Rule(
+    SecretRule(
         id="reddit-client-secret",
         provider="Reddit",
         keywords=("reddit", "praw"),
@@ -133,7 +133,7 @@ RULES: tuple[Rule, ...] = (
             "REDDIT_CLIENT_SECRET=$SECRET",
         ),
     ),
-    Rule(
+    SecretRule(
         id="pinterest-access-token",
         provider="Pinterest",
         keywords=("pina_", "pinr_"),
@@ -141,7 +141,7 @@ RULES: tuple[Rule, ...] = (
         hits=("PINTEREST_TOKEN=pina_<uppernum:80>", "refresh_token=pinr_<alnum:80>"),
         misses=("pina_colada", "spina_<alnum:80>", "pinr_<alnum:8>"),
     ),
-    Rule(
+    SecretRule(
         id="vk-access-token",
         provider="VK",
         keywords=("vk1.a.",),
@@ -149,7 +149,7 @@ RULES: tuple[Rule, ...] = (
         hits=("VK_TOKEN=vk1.a.<base64url:200>",),
         misses=("vk1.a.<alnum:8>", "xvk1.a.<base64url:200>", "vk1.a..."),
     ),
-    Rule(
+    SecretRule(
         id="strava-client-secret",
         provider="Strava",
         keywords=("strava",),
@@ -157,7 +157,7 @@ RULES: tuple[Rule, ...] = (
         hits=("STRAVA_CLIENT_SECRET=<hex:40>", "strava_refresh_token: <hex:40>"),
         misses=("STRAVA_CLIENT_SECRET=<hex:8>", "strava commit <hex:40>", "STRAVA_CLIENT_SECRET=$SECRET"),
     ),
-    Rule(
+    SecretRule(
         id="unsplash-key",
         provider="Unsplash",
         keywords=("unsplash",),
@@ -165,7 +165,7 @@ RULES: tuple[Rule, ...] = (
         hits=("UNSPLASH_ACCESS_KEY=<base64url:43>",),
         misses=("UNSPLASH_ACCESS_KEY=<alnum:8>", "UNSPLASH_ACCESS_KEY=$KEY", "unsplash photo <alnum:11>"),
     ),
-    Rule(
+    SecretRule(
         id="mapbox-secret-token",
         provider="Mapbox",
         keywords=("sk.eyj",),
@@ -177,7 +177,7 @@ RULES: tuple[Rule, ...] = (
             "sk.eyJ...",
         ),
     ),
-    Rule(
+    SecretRule(
         id="arcgis-api-key",
         provider="ArcGIS",
         keywords=("aapk", "aapt"),
@@ -185,7 +185,7 @@ RULES: tuple[Rule, ...] = (
         hits=("ARCGIS_API_KEY=AAPK<alnum:100>", "esriConfig.apiKey = 'AAPT<base64url:150>'"),
         misses=("AAPK<alnum:8>", "XAAPK<alnum:100>", "AAPT build tool"),
     ),
-    Rule(
+    SecretRule(
         id="foursquare-api-key",
         provider="Foursquare",
         keywords=("fsq3",),
@@ -193,7 +193,7 @@ RULES: tuple[Rule, ...] = (
         hits=("Authorization: fsq3<base64:43>=",),
         misses=("fsq3<base64:8>", "xfsq3<base64:43>=", "fsq3_client"),
     ),
-    Rule(
+    SecretRule(
         id="openweather-api-key",
         provider="OpenWeather",
         keywords=("openweather", *spellings("owm_api_key")),
@@ -205,7 +205,7 @@ RULES: tuple[Rule, ...] = (
         ),
         misses=("OPENWEATHER_API_KEY=<hex:8>", "appid={API key}", "OPENWEATHER_API_KEY=$KEY"),
     ),
-    Rule(
+    SecretRule(
         id="yelp-api-key",
         provider="Yelp",
         keywords=("yelp",),
@@ -213,7 +213,7 @@ RULES: tuple[Rule, ...] = (
         hits=("YELP_API_KEY=<base64url:128>",),
         misses=("YELP_API_KEY=<alnum:8>", "YELP_API_KEY=$KEY", "yelp <base64url:128>"),
     ),
-    Rule(
+    SecretRule(
         id="maxmind-license-key",
         provider="MaxMind",
         keywords=("_mmk",),

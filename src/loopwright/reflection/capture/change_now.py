@@ -17,7 +17,7 @@ from loopwright.workspace import names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from loopwright.reflection.capture.quick_git import Answer
+    from loopwright.reflection.capture.quick_git import GitAnswer
 
 WHERE = (
     "rev-parse", "--path-format=absolute", "--show-toplevel", "--absolute-git-dir", "--git-path", "objects",
@@ -142,7 +142,7 @@ def _look(
     )
 
 
-def _since(repository: Repository, base: str, upstream: Answer) -> tuple[str, ...]:
+def _since(repository: Repository, base: str, upstream: GitAnswer) -> tuple[str, ...]:
     empty = _EMPTY_TREES.get(repository.object_format, "HEAD")
     if base:
         # Never an option, whatever it says.

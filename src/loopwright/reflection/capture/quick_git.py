@@ -25,7 +25,7 @@ _CHUNK = 1 << 16
 _MOST_BYTES = 64 << 20
 
 
-class Answer:
+class GitAnswer:
     """What git printed, and how it ended; None when it never could, or not in time."""
 
     __slots__ = ("exit_code", "stdout")
@@ -42,7 +42,7 @@ class Answer:
 
 def ask(
     cwd: str, questions: Sequence[Sequence[str]], *, until: float, extra: Mapping[str, str] | None = None
-) -> list[Answer]:
+) -> list[GitAnswer]:
     """Ask git all of this at once, and wait for the answers until that moment of the monotonic clock."""
     lines = [[*QUIET, "-C", cwd, *question] for question in questions]
     env = {**environment(os.environ), **(extra or {})}
@@ -105,9 +105,9 @@ class _Running:
             os.close(null)
 
     @property
-    def answer(self) -> Answer:
+    def answer(self) -> GitAnswer:
         """What came of it."""
-        return Answer(self._exit_code, bytes(self._said))
+        return GitAnswer(self._exit_code, bytes(self._said))
 
     def read(self) -> bool:
         """Take what is there; False at the end."""
@@ -131,7 +131,7 @@ class _Running:
             self._exit_code = code
 
 
-def _one_by_one(argv: list[str], env: Mapping[str, str], until: float) -> Answer:
+def _one_by_one(argv: list[str], env: Mapping[str, str], until: float) -> GitAnswer:
     """For a system that can't spawn as POSIX does; there the time is spent anyhow."""
     subprocess = __import__("subprocess")
     try:
@@ -140,5 +140,5 @@ def _one_by_one(argv: list[str], env: Mapping[str, str], until: float) -> Answer
             stderr=subprocess.DEVNULL, timeout=max(0.1, until - time.monotonic()), check=False,
         )  # fmt: skip
     except (OSError, subprocess.SubprocessError):
-        return Answer(None, b"")
-    return Answer(done.returncode, done.stdout)
+        return GitAnswer(None, b"")
+    return GitAnswer(done.returncode, done.stdout)

@@ -12,7 +12,7 @@ import time
 from loopwright.reflection.capture import change_now, folder, session
 from loopwright.reflection.capture.secrets_out import without_secrets
 from loopwright.reflection.capture.self_report import MOST_BYTES, SelfReport, read_report
-from loopwright.reflection.capture.wanted import Wanted
+from loopwright.reflection.capture.settings import CaptureSettings
 from loopwright.reflection.risk import Claim, evaluate_risk_floor, raised_by
 from loopwright.workspace import names
 
@@ -75,7 +75,7 @@ class Taking:
         self._occasion = occasion
         self._repo = change_now.repository_above(occasion.cwd) if occasion.cwd else None
         above = names.workspace_above(occasion.cwd, occasion.home) if occasion.cwd else None
-        self._wanted = Wanted(above or self._repo or occasion.cwd, occasion.home, occasion.environment)
+        self._wanted = CaptureSettings(above or self._repo or occasion.cwd, occasion.home, occasion.environment)
         self._now = change_now.NOTHING
         self._is_sound = occasion.is_sound and self._wanted.is_sound
         self.session = session.safe_name(occasion.session or session.UNKNOWN)

@@ -11,8 +11,8 @@ from loopwright.kernel.digest import sha256
 from loopwright.loop.model import Tree
 from loopwright.loop.own_work import own_work
 from loopwright.loop.work_files import patch_path
-from loopwright.loop.workshop import with_work
-from loopwright.sandbox.open import Wanted
+from loopwright.loop.worker_sandbox import with_work
+from loopwright.sandbox.open import SandboxRequest
 from loopwright.stages.context import Context
 from loopwright.stages.stores import loops_of
 from loopwright.workflow.model import Verification, Workflow
@@ -26,7 +26,7 @@ class Built(msgspec.Struct, frozen=True):
     patch: bytes
     since_commit: bytes
 
-    def sandbox(self, context: Context) -> Wanted:
+    def sandbox(self, context: Context) -> SandboxRequest:
         """The project with the work in it."""
         return with_work(context.sandbox_request(), self.tree, self.progress)
 

@@ -10,14 +10,14 @@ import msgspec
 
 from loopwright.errors import Interrupted, WorkflowRefused
 from loopwright.evidence.model import Evidence, StepRecord
-from loopwright.evidence.store import Origin
+from loopwright.evidence.store import RunOrigin
 from loopwright.kernel import codec
 from loopwright.kernel.files import remove_tree
 from loopwright.kernel.process import Cancellation
 from loopwright.runner.events import Emitter, ignore
-from loopwright.runner.order import Observer, Order
+from loopwright.runner.request import Observer, RunRequest
 from loopwright.runner.run_plan import Finished, run_plan
-from loopwright.sandbox.open import Sandbox, Wanted
+from loopwright.sandbox.open import Sandbox, SandboxRequest
 from loopwright.stages.context import Context
 from loopwright.workflow.model import CheckRun
 from loopwright.workflow.slices import Check
@@ -25,7 +25,7 @@ from loopwright.workflow.slices import Check
 _FAILS_THE_RUN = ("STEP_FAILED",)
 
 
-class Checked(msgspec.Struct, frozen=True):
+class CheckResults(msgspec.Struct, frozen=True):
     """What each check came to, on which tree."""
 
     evidence: Evidence
@@ -38,25 +38,25 @@ def run_checks(
     checks: tuple[Check, ...],
     *,
     name: str,
-    sandbox: Wanted,
+    sandbox: SandboxRequest,
     cancellation: Cancellation,
     observer: Observer | None = None,
-) -> Checked:
+) -> CheckResults:
     """All of them, also past a failure, so that all failures are known."""
-    order = Order(
+    request = RunRequest(
         plan_name=f"the checks of {slug}",
         plan=_plan(slug, checks),
-        room=context.room_for(sandbox),
+        sandbox_options=context.sandbox_options_for(sandbox),
         environment=context.step_environment(),
-        origin=Origin(workflow=slug),
+        origin=RunOrigin(workflow=slug),
         run_id=f"{slug}-{name}",
         observer=observer or Hidden(hidden_folder(context, slug), checks),
     )
-    finished = run_plan(order, context.tools(), Emitter(ignore), cancellation)
+    finished = run_plan(request, context.tools(), Emitter(ignore), cancellation)
     if cancellation.reason is not None:
         raise Interrupted(cancellation.reason, hint="the same command again goes on")
     _require_that_it_ran(slug, finished)
-    return Checked(finished.evidence, check_runs(finished.evidence, checks))
+    return CheckResults(finished.evidence, check_runs(finished.evidence, checks))
 
 
 def hidden_folder(context: Context, slug: str) -> Path:

@@ -9,9 +9,9 @@ import msgspec
 from loopwright.kernel.process import Cancellation
 from loopwright.loop.model import Loop
 from loopwright.loop.own_work import own_work
-from loopwright.loop.workshop import with_work
-from loopwright.runner.order import Observer
-from loopwright.sandbox.open import Sandbox, Wanted
+from loopwright.loop.worker_sandbox import with_work
+from loopwright.runner.request import Observer
+from loopwright.sandbox.open import Sandbox, SandboxRequest
 from loopwright.stages.building.built_tree import BuiltTree
 from loopwright.stages.building.checking import Hidden, hidden_folder, run_checks
 from loopwright.stages.context import Context
@@ -27,7 +27,7 @@ class Controls(msgspec.Struct, frozen=True):
     steering: dict[str, str] = {}
 
 
-def work_of(context: Context, loop: Loop) -> Wanted:
+def work_of(context: Context, loop: Loop) -> SandboxRequest:
     """The sandbox of base and patch, once more."""
     now = context.sandbox_request()
     return now if loop.tree is None else with_work(now, loop.tree, loops_of(context).paths(loop.loop_id).progress)
@@ -45,7 +45,7 @@ def control(
     context: Context,
     slug: str,
     checks: tuple[Check, ...],
-    work: Wanted,
+    work: SandboxRequest,
     seen: BuiltTree,
     sealed: tuple[str, ...],
     cancellation: Cancellation,
@@ -67,7 +67,7 @@ def _immune(
     context: Context,
     slug: str,
     checks: tuple[Check, ...],
-    work: Wanted,
+    work: SandboxRequest,
     sealed: tuple[str, ...],
     cancellation: Cancellation,
     hidden: Hidden,

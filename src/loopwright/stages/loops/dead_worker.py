@@ -11,7 +11,7 @@ from loopwright.loop.model import ErrorLine
 from loopwright.loop.paying import count_open_turn
 from loopwright.loop.store import LoopStore
 from loopwright.sandbox import place
-from loopwright.sandbox.model import Place
+from loopwright.sandbox.model import SandboxFolders
 from loopwright.stages.context import Context
 from loopwright.stages.dead_turn import end_what_runs, reporter_of
 from loopwright.stages.recover import recover
@@ -37,7 +37,7 @@ def _end_its_turn(context: Context, loop_id: str, actor: str) -> None:
 
 
 def _say_what_is_kept(store: LoopStore, context: Context, loop_id: str, folder: Path, actor: str) -> None:
-    repo = shown(Place(folder).repo)
+    repo = shown(SandboxFolders(folder).repo)
     said = f"the worker died before the turn was handed in; what was done in {repo} is kept there"
     error = ErrorLine(action="worker", message=said, timestamp=stamp(context.clock()))
     with store.changing(loop_id) as opened:

@@ -12,11 +12,11 @@ from loopwright.kernel.process import Cancellation, Freezer
 from loopwright.loop import commands as c
 from loopwright.loop.choice import is_held_for_choice
 from loopwright.loop.craft import Craft, Plain
-from loopwright.loop.desk import Ask, Desk
 from loopwright.loop.driver import drive
 from loopwright.loop.model import Holder, Loop, Running
 from loopwright.loop.watcher import Watcher
-from loopwright.loop.workshop import work_of
+from loopwright.loop.worker_context import Ask, WorkerContext
+from loopwright.loop.worker_sandbox import work_of
 from loopwright.sandbox.homes import drop_homes
 from loopwright.stages.context import Context
 from loopwright.stages.loops.dead_worker import settle_after_a_dead_worker
@@ -68,7 +68,7 @@ def _drive(context: Context, loop_id: str, cancellation: Cancellation, ask: Ask,
     freeze_s = context.settings.values.loop.freeze_s
     store = loops_of(context)
     with cancellation.nested() as inner, Watcher(store, loop_id, inner, freezer, freeze_s, craft.heed):
-        return drive(loop_id, desk_for(context, inner, freezer, ask, craft))
+        return drive(loop_id, worker_context_for(context, inner, freezer, ask, craft))
 
 
 @contextmanager
@@ -112,12 +112,12 @@ def driven_already(context: Context, loop_id: str) -> LoopRefused:
     )
 
 
-def desk_for(
+def worker_context_for(
     context: Context, cancellation: Cancellation, freezer: Freezer, ask: Ask, craft: Craft | None = None
-) -> Desk:
+) -> WorkerContext:
     """What a worker of this workspace works with."""
     values = context.settings.values
-    return Desk(
+    return WorkerContext(
         store=loops_of(context),
         request=context.sandbox_request,
         isolation=values.sandbox.isolation,

@@ -5,12 +5,12 @@ from __future__ import annotations
 import msgspec
 from msgspec.structs import replace
 
-from loopwright.loop.reflecting import Nobody, Reflections
+from loopwright.loop.reflecting import NoReflections, Reflections
 from loopwright.reflection import points
 from loopwright.reflection.capture import folder as records
 from loopwright.reflection.capture import session as sessions
 from loopwright.reflection.capture.self_report import SelfReport
-from loopwright.reflection.capture.wanted import Floor
+from loopwright.reflection.capture.settings import Floor
 from loopwright.reflection.model import Capture, CaptureMode, Point
 from loopwright.stages.context import Context
 from loopwright.stages.reflecting import capture_mode, folder_of, rules_of, wanted_of
@@ -19,7 +19,7 @@ from loopwright.stages.reflecting import capture_mode, folder_of, rules_of, want
 def reflections_of(context: Context) -> Reflections:
     """Who keeps reflections of a loop's work; nobody unless that is asked for."""
     mode = capture_mode(context)
-    return Nobody() if mode == "off" else _Keeper(context, mode)
+    return NoReflections() if mode == "off" else _Keeper(context, mode)
 
 
 class _Keeper:
@@ -29,10 +29,10 @@ class _Keeper:
         self._context = context
         self._mode: CaptureMode = mode
 
-    def has(self, work: points.Work, point: Point) -> bool:
+    def has(self, work: points.ReflectedWork, point: Point) -> bool:
         return points.has_point(folder_of(self._context), work.session, point)
 
-    def keep(self, work: points.Work, said: SelfReport, point: Point | None = None) -> None:
+    def keep(self, work: points.ReflectedWork, said: SelfReport, point: Point | None = None) -> None:
         context, called = self._context, sessions.safe_name(work.session)
         place = wanted_of(context).make_folder()
         work = replace(work, task_ref=context.environment.get("REFLECTION_TASK_REF") or work.task_ref)

@@ -9,18 +9,18 @@ from loopwright.kernel.files import create_exclusively, read_plainly, shown
 from loopwright.kernel.locks import locked
 from loopwright.redaction.redactor import Redactor
 from loopwright.stages.context import Context
-from loopwright.workflow.delta.model import Unreadable
+from loopwright.workflow.delta.model import UnreadableDelta
 from loopwright.workflow.delta.read import read_living
 from loopwright.workflow.documents.page import MOST_BYTES
 from loopwright.workflow.store import SPECS_LOCK
 from loopwright.workflow.takeover.model import Loose
-from loopwright.workflow.takeover.table import Row
+from loopwright.workflow.takeover.table import TakeoverRow
 from loopwright.workspace.layout import Layout
 
 
 def take_loose(
     context: Context, tool: str, files: tuple[Loose, ...], redactor: Redactor, *, dry_run: bool
-) -> list[Row]:
+) -> list[TakeoverRow]:
     """Each file in its place where that is free, else beside; under the lock of the specs."""
     if dry_run or not files:
         return [row for one in files for row in _take(context, tool, one, redactor, dry_run=dry_run)]
@@ -28,33 +28,33 @@ def take_loose(
         return [row for one in files for row in _take(context, tool, one, redactor, dry_run=False)]
 
 
-def _take(context: Context, tool: str, file: Loose, redactor: Redactor, *, dry_run: bool) -> list[Row]:
+def _take(context: Context, tool: str, file: Loose, redactor: Redactor, *, dry_run: bool) -> list[TakeoverRow]:
     scanned = redactor.scan(file.data, file.path, trusts_pragma=True)
     data = scanned.clean.data
     rows = [
-        Row("secret", file.path, "", "note", f"{one.rule} in line {one.line} is hidden here")
+        TakeoverRow("secret", file.path, "", "note", f"{one.rule} in line {one.line} is hidden here")
         for one in scanned.findings
     ]
     target = _place(context.layout, file)
     name = shown(os.path.relpath(target, context.project))
     living = read_living(data) if file.kind == "spec" else None
-    if isinstance(living, Unreadable):
+    if isinstance(living, UnreadableDelta):
         problem = living.problems[0]
-        return [*rows, Row("spec", file.path, "", "unreadable", f"line {problem.line}: {problem.message}")]
+        return [*rows, TakeoverRow("spec", file.path, "", "unreadable", f"line {problem.line}: {problem.message}")]
     there = _there(target)
     if there == data:
-        return [*rows, Row(file.kind, file.path, name, "already", "it is here already")]
+        return [*rows, TakeoverRow(file.kind, file.path, name, "already", "it is here already")]
     if there is not None:
         aside = context.layout.imported(tool) / file.path
         if not dry_run:
             create_exclusively(aside, data)
         kept = shown(os.path.relpath(aside, context.project))
         why = f"another file is in its place; this one is kept as {kept}"
-        return [*rows, Row(file.kind, file.path, name, "conflict", why, f"diff {name} {kept}")]
+        return [*rows, TakeoverRow(file.kind, file.path, name, "conflict", why, f"diff {name} {kept}")]
     if not dry_run:
         create_exclusively(target, data)
     way = "loopwright specs list" if file.kind == "spec" else ""
-    return [*rows, Row(file.kind, file.path, name, "taken", "", way)]
+    return [*rows, TakeoverRow(file.kind, file.path, name, "taken", "", way)]
 
 
 def _place(layout: Layout, file: Loose) -> Path:

@@ -15,7 +15,7 @@ from loopwright.loop.restore import restored_loop
 from loopwright.stages.context import Context
 from loopwright.stages.person import actor
 from loopwright.stages.stores import loops_of
-from loopwright.workflow.takeover.table import Row
+from loopwright.workflow.takeover.table import TakeoverRow
 from loopwright.workspace.layout import LoopPaths
 
 _FOLDER = ".loop"
@@ -23,9 +23,9 @@ _PREFIX = "loop-v2-"
 _MESSAGE = "it was taken over from another tool: what it says of tasks and tests is that tool's word"
 
 
-def take_loops(context: Context, top: Path, *, dry_run: bool) -> list[Row]:
+def take_loops(context: Context, top: Path, *, dry_run: bool) -> list[TakeoverRow]:
     """From `.loop/` beside the workspace, or inside it."""
-    rows: list[Row] = []
+    rows: list[TakeoverRow] = []
     for folder in (top.parent / _FOLDER, top / _FOLDER):
         if folder.is_symlink() or not folder.is_dir() or folder == context.layout.loops.resolve():
             continue  # in the interop layout that folder is ours, and its loops are here already
@@ -34,8 +34,8 @@ def take_loops(context: Context, top: Path, *, dry_run: bool) -> list[Row]:
     return rows
 
 
-def _take(context: Context, paths: LoopPaths, *, dry_run: bool) -> Row:
-    row = Row("loop", f"{_FOLDER}/{paths.state.name}", paths.loop_id, "taken")
+def _take(context: Context, paths: LoopPaths, *, dry_run: bool) -> TakeoverRow:
+    row = TakeoverRow("loop", f"{_FOLDER}/{paths.state.name}", paths.loop_id, "taken")
     store = loops_of(context)
     if paths.loop_id in store.ids():
         return replace(row, outcome="already", why="a loop of this id is here", next=_show(paths.loop_id))

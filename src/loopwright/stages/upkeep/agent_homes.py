@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from loopwright.errors import LoopwrightError
-from loopwright.loop.workshop import work_of
+from loopwright.loop.worker_sandbox import work_of
 from loopwright.sandbox import homes, place
 from loopwright.stages.context import Context
 from loopwright.stages.stores import loops_of

@@ -11,7 +11,7 @@ from loopwright.errors import LoopwrightError
 from loopwright.kernel import git
 from loopwright.kernel.files import shown
 from loopwright.stages.context import Context
-from loopwright.stages.upkeep.workflows import Finding
+from loopwright.stages.upkeep.workflows import UpkeepFinding
 from loopwright.workflow.model import Archived, Done, Workflow
 from loopwright.workflow.upkeep import look
 from loopwright.workspace.layout import Layout
@@ -21,7 +21,7 @@ _BRANCHES = "refs/heads/loopwright/"
 _PROGRAM = re.compile(r"[A-Za-z0-9._+/~-]+")
 
 
-def check_places(context: Context) -> Iterator[Finding]:
+def check_places(context: Context) -> Iterator[UpkeepFinding]:
     """What only a person can put in order is named, and left as it is."""
     workflows = _workflows(context.layout)
     yield from _lone_changes(context.layout, workflows)
@@ -36,7 +36,7 @@ def _workflows(layout: Layout) -> list[Workflow]:
     return [one for one in found if one is not None]
 
 
-def _lone_changes(layout: Layout, workflows: list[Workflow]) -> Iterator[Finding]:
+def _lone_changes(layout: Layout, workflows: list[Workflow]) -> Iterator[UpkeepFinding]:
     folder = layout.active_changes
     owned = {one.change_id for one in workflows} | {layout.archived_changes.name}
     names = sorted(os.listdir(folder)) if folder.is_dir() else []
@@ -46,10 +46,10 @@ def _lone_changes(layout: Layout, workflows: list[Workflow]) -> Iterator[Finding
         said = f"the change {shown(name)} has no workflow: nothing here plans or builds it"
         slug = name.removeprefix("chg-")
         way = "`loopwright import openspec`" if layout.openspec else f'`loopwright clarify {shown(slug)} --idea "…"`'
-        yield Finding("change_without_workflow", "changes", "note", said, way)
+        yield UpkeepFinding("change_without_workflow", "changes", "note", said, way)
 
 
-def _two_places(layout: Layout) -> Iterator[Finding]:
+def _two_places(layout: Layout) -> Iterator[UpkeepFinding]:
     """Where the project has `openspec/`, specs are read there alone."""
     if layout.openspec is None:
         return
@@ -57,18 +57,18 @@ def _two_places(layout: Layout) -> Iterator[Finding]:
     if ours:
         said = f"specs are in openspec/, and {len(ours)} more in .loopwright/specs, which nobody reads"
         listed = ", ".join(shown(os.path.relpath(path, layout.root)) for path in ours[:3])
-        yield Finding("specs_in_two_places", "layout", "note", f"{said}: {listed}", "move them to openspec/specs")
+        yield UpkeepFinding("specs_in_two_places", "layout", "note", f"{said}: {listed}", "move them to openspec/specs")
 
 
-def _foreign(layout: Layout, workflows: list[Workflow]) -> Iterator[Finding]:
+def _foreign(layout: Layout, workflows: list[Workflow]) -> Iterator[UpkeepFinding]:
     for tool in ("loopx", "ccw"):
         place = layout.foreign(tool)
         if place.is_dir() and not any(one.origin is not None and one.origin.tool == tool for one in workflows):
             said = f"{place.name}/ is here, which another tool works with; nothing of it is read"
-            yield Finding("foreign_workspace", "layout", "note", said, f"`loopwright import {tool} --dry-run`")
+            yield UpkeepFinding("foreign_workspace", "layout", "note", said, f"`loopwright import {tool} --dry-run`")
 
 
-def _branches(context: Context, workflows: list[Workflow]) -> Iterator[Finding]:
+def _branches(context: Context, workflows: list[Workflow]) -> Iterator[UpkeepFinding]:
     """Branches of ours that no delivery speaks of any more; they are the user's to remove."""
     repository = context.repository()
     if repository is None:
@@ -80,24 +80,24 @@ def _branches(context: Context, workflows: list[Workflow]) -> Iterator[Finding]:
         short = name.removeprefix("refs/heads/")
         if short not in known:
             said = f"the branch {shown(short)} is left over: no workflow says that it was delivered there"
-            yield Finding("branch_left_over", "branches", "note", said, f"git branch -D {shown(short)}")
+            yield UpkeepFinding("branch_left_over", "branches", "note", said, f"git branch -D {shown(short)}")
 
 
-def _agents(context: Context) -> Iterator[Finding]:
+def _agents(context: Context) -> Iterator[UpkeepFinding]:
     """Agents that the settings name: each must be one that can be opened, and whose program is there."""
     agents = context.settings.values.agents
     for name in dict.fromkeys((*agents.wanted, *agents.named)):
         try:
             context.open_agent(name)
         except LoopwrightError as problem:
-            yield Finding("agent_missing", f"agent {shown(name)}", "problem", problem.message, problem.hint)
+            yield UpkeepFinding("agent_missing", f"agent {shown(name)}", "problem", problem.message, problem.hint)
             continue
         wanted = agents.named.get(name)
         command = wanted.command if wanted is not None else name.partition(":")[2] if name[:8] == "command:" else ""
         program = command.split()[0] if command.split() else ""
         if _PROGRAM.fullmatch(program) and not _is_there(context, program):
             said = f"its program {shown(program)} is not on PATH"
-            yield Finding("agent_missing", f"agent {shown(name)}", "problem", said, f"install {shown(program)}")
+            yield UpkeepFinding("agent_missing", f"agent {shown(name)}", "problem", said, f"install {shown(program)}")
 
 
 def _is_there(context: Context, program: str) -> bool:

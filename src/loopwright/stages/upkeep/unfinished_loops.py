@@ -6,9 +6,9 @@ from pathlib import Path
 
 from loopwright.errors import LoopwrightError
 from loopwright.loop.model import Completed
-from loopwright.loop.workshop import work_of
+from loopwright.loop.worker_sandbox import work_of
 from loopwright.sandbox import place
-from loopwright.sandbox.model import Place
+from loopwright.sandbox.model import SandboxFolders
 from loopwright.stages.context import Context
 from loopwright.stages.stores import loops_of
 
@@ -17,7 +17,7 @@ def left_by_hand(context: Context) -> dict[Path, str]:
     """Those of this workspace's loops, each with its loop: the folders with the work."""
     loops = {work_of(loop_id): loop_id for loop_id in loops_of(context).ids()}
     found = place.unfinished(context.wanted_sandbox_root())
-    return {Place(folder).repo: loops[work] for folder, work in found.items() if work in loops}
+    return {SandboxFolders(folder).repo: loops[work] for folder, work in found.items() if work in loops}
 
 
 def still_wanted(context: Context) -> frozenset[Path]:

@@ -41,7 +41,7 @@ Health = Literal["ok", "note", "problem", "fixed"]
 _FIX = "`loopwright doctor --fix`"
 
 
-class Finding(msgspec.Struct, frozen=True):
+class UpkeepFinding(msgspec.Struct, frozen=True):
     """One thing that was looked at."""
 
     code: str
@@ -51,24 +51,28 @@ class Finding(msgspec.Struct, frozen=True):
     remedy: str = ""
 
 
-def check_workflows(context: Context, *, fix: bool) -> Iterator[Finding]:
+def check_workflows(context: Context, *, fix: bool) -> Iterator[UpkeepFinding]:
     """All of them; one that is at work right now is looked at another time."""
     if fix:
         _clear_temporaries(context.layout)
     slugs = context.layout.workflow_slugs()
-    found: list[Finding] = []
+    found: list[UpkeepFinding] = []
     for slug in slugs:
         if is_held(context.layout.lock(f"workflow-{slug}")):
-            found.append(Finding("workflow_busy", _name(slug), "note", "a command is at work on it; not looked at"))
+            found.append(
+                UpkeepFinding("workflow_busy", _name(slug), "note", "a command is at work on it; not looked at")
+            )
             continue
         try:
             found += _check(context, slug, fix=fix)
         except (LoopwrightError, OSError) as problem:  # one that can't be mended must not keep the others
             said = problem.message if isinstance(problem, LoopwrightError) else str(problem)
-            found.append(Finding("workflow_unreadable", _name(slug), "problem", said, f"loopwright status {slug}"))
+            found.append(
+                UpkeepFinding("workflow_unreadable", _name(slug), "problem", said, f"loopwright status {slug}")
+            )
     yield from found
     if slugs and not found:
-        yield Finding("workflows", "workflows", "ok", f"{len(slugs)} are sound")
+        yield UpkeepFinding("workflows", "workflows", "ok", f"{len(slugs)} are sound")
 
 
 def _clear_temporaries(layout: Layout) -> None:
@@ -79,11 +83,11 @@ def _clear_temporaries(layout: Layout) -> None:
             remove_stale_temporaries(Path(folder))
 
 
-def _check(context: Context, slug: str, *, fix: bool) -> list[Finding]:
+def _check(context: Context, slug: str, *, fix: bool) -> list[UpkeepFinding]:
     paths = context.layout.workflow(slug)
     if not paths.folder.is_dir():
         said = f"{_shown(context, paths.folder)} is no folder, and no workflow"
-        return [Finding("workflow_stray_file", _name(slug), "note", said, "move it away")]
+        return [UpkeepFinding("workflow_stray_file", _name(slug), "note", said, "move it away")]
     found = list(_journal(context, paths, fix=fix))
     known = look(paths) if paths.journal.is_file() else None
     if known is None or known.workflow is None or known.damage is not None:
@@ -98,7 +102,7 @@ def _check(context: Context, slug: str, *, fix: bool) -> list[Finding]:
     return found
 
 
-def _journal(context: Context, paths: WorkflowPaths, *, fix: bool) -> Iterator[Finding]:
+def _journal(context: Context, paths: WorkflowPaths, *, fix: bool) -> Iterator[UpkeepFinding]:
     name = _name(paths.slug)
     if not paths.journal.is_file():
         yield _without_journal(context, paths, fix=fix)
@@ -109,24 +113,24 @@ def _journal(context: Context, paths: WorkflowPaths, *, fix: bool) -> Iterator[F
     why = found.damage or "it holds no whole line"
     said = f"{_shown(context, paths.journal)} is damaged behind byte {found.sound_bytes}: {why}"
     if not fix:
-        yield Finding("workflow_journal_damaged", name, "problem", said, _FIX)
+        yield UpkeepFinding("workflow_journal_damaged", name, "problem", said, _FIX)
         return
     with locked(context.layout.lock(f"workflow-{paths.slug}")):
         aside = mend_journal(paths)
     kept = f"the damaged file is {_shown(context, aside)}"
     if found.workflow is None:
         begun = _begin_again(context, paths)
-        yield Finding("workflow_journal_damaged", name, "fixed", f"{said}; {begun}; {kept}")
+        yield UpkeepFinding("workflow_journal_damaged", name, "fixed", f"{said}; {begun}; {kept}")
         return
     with workflows_of(context).changing(paths.slug) as opened:
         stage = opened.workflow.stage.value
-    yield Finding(
+    yield UpkeepFinding(
         "workflow_journal_damaged", name, "fixed",
         f"{said}; what is sound is kept, and it is at {stage}; {kept}",
     )  # fmt: skip
 
 
-def _without_journal(context: Context, paths: WorkflowPaths, *, fix: bool) -> Finding:
+def _without_journal(context: Context, paths: WorkflowPaths, *, fix: bool) -> UpkeepFinding:
     """A folder in which somebody died before the first line, or whose journal somebody took away."""
     name = _name(paths.slug)
     others = [entry.name for entry in os.scandir(paths.folder) if entry.name not in ("objects", "state.json")]
@@ -134,16 +138,16 @@ def _without_journal(context: Context, paths: WorkflowPaths, *, fix: bool) -> Fi
         said = f"{_shown(context, paths.folder)} has no journal, and holds {', '.join(sorted(others)[:5])}"
         if fix and paths.document(SPEC).is_file():
             said = f"{said}; {_begin_again(context, paths)}"
-            return Finding("workflow_without_journal", name, "fixed", said)
+            return UpkeepFinding("workflow_without_journal", name, "fixed", said)
         remedy = f"put the journal back from git, or {_FIX} begins it again from its spec"
-        return Finding("workflow_without_journal", name, "problem", said, remedy)
+        return UpkeepFinding("workflow_without_journal", name, "problem", said, remedy)
     said = f"{_shown(context, paths.folder)} is left over: nothing was begun there"
     if not fix:
-        return Finding("workflow_leftover", name, "problem", said, _FIX)
+        return UpkeepFinding("workflow_leftover", name, "problem", said, _FIX)
     with locked(context.layout.lock(f"workflow-{paths.slug}")):
         if not paths.journal.exists():
             remove_tree(paths.folder)
-    return Finding("workflow_leftover", name, "fixed", said)
+    return UpkeepFinding("workflow_leftover", name, "fixed", said)
 
 
 def _begin_again(context: Context, paths: WorkflowPaths) -> str:
@@ -164,27 +168,27 @@ def _begin_again(context: Context, paths: WorkflowPaths) -> str:
     return "nothing of it is sound, so it begins again at clarify, with the documents that are there"
 
 
-def _cut_short(context: Context, paths: WorkflowPaths, workflow: Workflow, *, fix: bool) -> Iterator[Finding]:
+def _cut_short(context: Context, paths: WorkflowPaths, workflow: Workflow, *, fix: bool) -> Iterator[UpkeepFinding]:
     name = _name(paths.slug)
     if (paths.folder / CUT_SHORT).is_file():
         said = "a delivery, or an undoing, was cut short"
         if fix:
             with workflows_of(context).changing(paths.slug):
                 deliver.finish(context, paths.slug)
-            yield Finding("delivery_cut_short", name, "fixed", f"{said}; every file of it is through now")
+            yield UpkeepFinding("delivery_cut_short", name, "fixed", f"{said}; every file of it is through now")
         else:
-            yield Finding("delivery_cut_short", name, "problem", said, _FIX)
+            yield UpkeepFinding("delivery_cut_short", name, "problem", said, _FIX)
     delivery = workflow.at.delivery if isinstance(workflow.at, Done | Archived) else None
     if (paths.folder / UNDONE).is_file() and delivery is not None and delivery.how == "patch":
         said = "its files were taken back, and its journal did not hear of it"
-        yield Finding("undo_cut_short", name, "problem", said, f"loopwright undo {paths.slug}")
+        yield UpkeepFinding("undo_cut_short", name, "problem", said, f"loopwright undo {paths.slug}")
     if isinstance(workflow.at, Archived) and workflow.at.pending:
         said = f"archiving was cut short: {len(workflow.at.pending)} files are not known to be written"
         if fix and _settled(context, paths.slug):
-            yield Finding("archive_cut_short", name, "fixed", f"{said}; they are now")
+            yield UpkeepFinding("archive_cut_short", name, "fixed", f"{said}; they are now")
         else:
             remedy = f"loopwright archive {paths.slug}" if fix else _FIX
-            yield Finding("archive_cut_short", name, "problem", said, remedy)
+            yield UpkeepFinding("archive_cut_short", name, "problem", said, remedy)
 
 
 def _settled(context: Context, slug: str) -> bool:
@@ -193,7 +197,7 @@ def _settled(context: Context, slug: str) -> bool:
         return isinstance(opened.workflow.at, Archived) and not opened.workflow.at.pending
 
 
-def _objects(paths: WorkflowPaths, workflow: Workflow, *, fix: bool) -> Iterator[Finding]:
+def _objects(paths: WorkflowPaths, workflow: Workflow, *, fix: bool) -> Iterator[UpkeepFinding]:
     """Versions of documents that were kept; a damaged one is worse than none: it would come back."""
     name = _name(paths.slug)
     at = paths_now(paths, workflow)
@@ -208,19 +212,21 @@ def _objects(paths: WorkflowPaths, workflow: Workflow, *, fix: bool) -> Iterator
                     if data is not None and sha256(data) == digest:
                         write_durably(kept, data)
                         said = f"{said}; it is kept anew from the document itself"
-                yield Finding("document_object_damaged", name, "fixed" if fix else "problem", said, _FIX)
+                yield UpkeepFinding("document_object_damaged", name, "fixed" if fix else "problem", said, _FIX)
             elif not kept.exists() and data is None:
                 said = f"{document} is gone, and no version of it was kept on this machine"
-                yield Finding("document_lost", name, "problem", said, "put it back from git, or write it again")
+                yield UpkeepFinding("document_lost", name, "problem", said, "put it back from git, or write it again")
             elif not kept.exists() and data is not None and sha256(data) == digest and fix:
                 write_durably(kept, data)
     lost = [digest for digest in undo_needs(paths, workflow) if not is_sound(paths.object(digest))]
     if lost:
         said = f"{len(lost)} files as they were before the delivery are not kept on this machine"
-        yield Finding("undo_impossible", name, "note", f"{said}: undo can't bring them back", "git has them, if it had")
+        yield UpkeepFinding(
+            "undo_impossible", name, "note", f"{said}: undo can't bring them back", "git has them, if it had"
+        )
 
 
-def _documents(context: Context, paths: WorkflowPaths, workflow: Workflow, *, fix: bool) -> Iterator[Finding]:
+def _documents(context: Context, paths: WorkflowPaths, workflow: Workflow, *, fix: bool) -> Iterator[UpkeepFinding]:
     """A change's folder that somebody moved away comes back with its documents."""
     if isinstance(workflow.at, Archived | Clarifying) or not any(
         one.startswith("change/") for one in workflow.documents
@@ -234,12 +240,12 @@ def _documents(context: Context, paths: WorkflowPaths, workflow: Workflow, *, fi
         with workflows_of(context).changing(paths.slug):
             pass
     if folder.is_dir():
-        yield Finding("change_folder_gone", _name(paths.slug), "fixed", f"{said}; it is back, as it was kept")
+        yield UpkeepFinding("change_folder_gone", _name(paths.slug), "fixed", f"{said}; it is back, as it was kept")
     else:
-        yield Finding("change_folder_gone", _name(paths.slug), "problem", said, _FIX)
+        yield UpkeepFinding("change_folder_gone", _name(paths.slug), "problem", said, _FIX)
 
 
-def _state(context: Context, paths: WorkflowPaths, workflow: Workflow, *, fix: bool) -> Iterator[Finding]:
+def _state(context: Context, paths: WorkflowPaths, workflow: Workflow, *, fix: bool) -> Iterator[UpkeepFinding]:
     """Only what follows from the journal alone: the rest moves whenever somebody edits a document."""
     wanted = {
         "slug": workflow.slug,
@@ -253,9 +259,9 @@ def _state(context: Context, paths: WorkflowPaths, workflow: Workflow, *, fix: b
         paths.state.unlink(missing_ok=True)
         with workflows_of(context).changing(paths.slug):
             pass
-        yield Finding("workflow_state_stale", _name(paths.slug), "fixed", f"state.json {wrong}; it is made anew")
+        yield UpkeepFinding("workflow_state_stale", _name(paths.slug), "fixed", f"state.json {wrong}; it is made anew")
     else:
-        yield Finding("workflow_state_stale", _name(paths.slug), "problem", f"state.json {wrong}", _FIX)
+        yield UpkeepFinding("workflow_state_stale", _name(paths.slug), "problem", f"state.json {wrong}", _FIX)
 
 
 def _wrong_in_state(paths: WorkflowPaths, wanted: dict[str, Any]) -> str | None:

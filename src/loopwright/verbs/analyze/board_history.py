@@ -11,12 +11,12 @@ from loopwright.analysis.input_files import InputFile
 from loopwright.analysis.preregistered import TASK_FILES
 from loopwright.kernel.git_history import open_history
 from loopwright.stages.context import Context
-from loopwright.verbs.analyze.record import Analysed, Asked, settle
+from loopwright.verbs.analyze.record import Analysed, AnalysisRequest, settle
 
 
 def analyze_board_history(
     context: Context,
-    asked: Asked,
+    asked: AnalysisRequest,
     export: Path | None,
     task_files: tuple[str, ...] = (),
     on_progress: Progress | None = None,

@@ -12,11 +12,11 @@ from loopwright.analysis.reflections import read_reports
 from loopwright.kernel.git_history import open_history
 from loopwright.stages.context import Context
 from loopwright.stages.reflecting import folder_of
-from loopwright.verbs.analyze.record import Analysed, Asked, settle
+from loopwright.verbs.analyze.record import Analysed, AnalysisRequest, settle
 
 
 def analyze_calibration(
-    context: Context, asked: Asked, corpus: Path | None, on_progress: Progress | None = None
+    context: Context, asked: AnalysisRequest, corpus: Path | None, on_progress: Progress | None = None
 ) -> Analysed:
     """Whether confidence tells right from wrong where it is high."""
     if corpus is not None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from loopwright.analysis.history import Window
-from loopwright.analysis.model import Parts, Result
+from loopwright.analysis.model import AnalysisResult, Parts
 from loopwright.analysis.moments import read_bound
 from loopwright.analysis.preregistered import KILL, current_digest
 from loopwright.analysis.store import AnalysisStore
@@ -23,13 +23,13 @@ from loopwright.workspace.layout import Flavour, record_choice
 class Analysed(msgspec.Struct, frozen=True):
     """A result, where it was recorded, and what the commits in it are called."""
 
-    result: Result
+    result: AnalysisResult
     recorded: Path | None
     why_not_recorded: str
     titles: dict[str, str]
 
 
-class Asked(msgspec.Struct, frozen=True, kw_only=True):
+class AnalysisRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What every experiment may be asked: which part of a history, and whether to record."""
 
     revision: str = "HEAD"
@@ -47,9 +47,9 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
         return int(now.timestamp()) if until is None else until
 
 
-def settle(context: Context, parts: Parts, asked: Asked) -> Analysed:
+def settle(context: Context, parts: Parts, asked: AnalysisRequest) -> Analysed:
     """The result; in a workspace it is recorded, elsewhere nothing is left behind."""
-    result = Result(
+    result = AnalysisResult(
         kill=KILL[parts.question],
         verdict=parts.verdict,
         question=parts.question,

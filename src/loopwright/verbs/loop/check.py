@@ -28,7 +28,7 @@ _REQUIRED = (
 )  # fmt: skip
 
 
-class Checked(msgspec.Struct, frozen=True):
+class LoopCheck(msgspec.Struct, frozen=True):
     """One loop: what is wrong with it, what was mended, and what a person should know."""
 
     loop_id: str
@@ -37,20 +37,20 @@ class Checked(msgspec.Struct, frozen=True):
     notes: tuple[str, ...] = ()
 
 
-def check_loops(context: Context, loop_id: str | None, *, fix: bool) -> list[Checked]:
+def check_loops(context: Context, loop_id: str | None, *, fix: bool) -> list[LoopCheck]:
     """One loop, or all."""
     store = loops_of(context)
     return [_check(context, store, name, fix=fix) for name in ([loop_id] if loop_id else store.ids())]
 
 
-def _check(context: Context, store: LoopStore, loop_id: str, *, fix: bool) -> Checked:
+def _check(context: Context, store: LoopStore, loop_id: str, *, fix: bool) -> LoopCheck:
     mended: list[str] = []
     problems = _in_the_log(store, loop_id)
     if problems and fix:
         try:
             mended.append(_rebuild(context, store, loop_id, problems[0]))
         except LoopwrightError as problem:  # one that can't be saved must not keep the others
-            return Checked(loop_id, (*problems, problem.message))
+            return LoopCheck(loop_id, (*problems, problem.message))
         problems = []
     if not problems:
         try:
@@ -59,13 +59,13 @@ def _check(context: Context, store: LoopStore, loop_id: str, *, fix: bool) -> Ch
             problems += _in_the_state_file(store, loop_id)
             loop = store.load(loop_id)
         except LoopwrightError as problem:
-            return Checked(loop_id, (*problems, problem.message), tuple(mended))
+            return LoopCheck(loop_id, (*problems, problem.message), tuple(mended))
         if problems and fix:
             store.remake(loop_id)
             mended += [f"{one}: made anew from the log" for one in problems]
             problems = []
-        return Checked(loop_id, (*problems, *_in_the_loop(loop)), tuple(mended), tuple(_notes(context, loop)))
-    return Checked(loop_id, tuple(problems), tuple(mended))
+        return LoopCheck(loop_id, (*problems, *_in_the_loop(loop)), tuple(mended), tuple(_notes(context, loop)))
+    return LoopCheck(loop_id, tuple(problems), tuple(mended))
 
 
 def _in_the_log(store: LoopStore, loop_id: str) -> list[str]:

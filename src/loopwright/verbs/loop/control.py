@@ -31,7 +31,7 @@ NO_LIMITS = Budget()
 _LETTERS = string.ascii_lowercase + string.digits
 
 
-class Wish(msgspec.Struct, frozen=True, kw_only=True):
+class LoopRequest(msgspec.Struct, frozen=True, kw_only=True):
     """A loop that somebody wants."""
 
     title: str
@@ -49,35 +49,35 @@ class Wish(msgspec.Struct, frozen=True, kw_only=True):
     workflow: str | None = None
 
 
-def new_loop(context: Context, wish: Wish) -> Loop:
+def new_loop(context: Context, request: LoopRequest) -> Loop:
     """A loop that waits for its tasks, or for a start."""
     record_choice(context.layout)
     settings = context.settings.values
     loop_id = f"loop-v2-{context.clock():%Y%m%d}-{''.join(secrets.choice(_LETTERS) for _ in range(6))}"
     wanted = LoopCreated(
         loop_id=loop_id,
-        title=fit_words(context, "the title", wish.title),
-        description=fit(context, "the description", wish.description),
-        max_iterations=wish.max_iterations or settings.loop.max_iterations,
-        mode=wish.mode,
-        agent=fit(context, "the agent", wish.agent) or settings.agents.begun_by("builder"),
-        tags=tuple(fit_words(context, "a tag", tag) for tag in wish.tags),
-        priority=wish.priority,
-        budget=limits_for(context, wish.budget),
-        task_budget=task_limits_for(context, wish.task_budget),
-        workflow=wish.workflow,
+        title=fit_words(context, "the title", request.title),
+        description=fit(context, "the description", request.description),
+        max_iterations=request.max_iterations or settings.loop.max_iterations,
+        mode=request.mode,
+        agent=fit(context, "the agent", request.agent) or settings.agents.begun_by("builder"),
+        tags=tuple(fit_words(context, "a tag", tag) for tag in request.tags),
+        priority=request.priority,
+        budget=limits_for(context, request.budget),
+        task_budget=task_limits_for(context, request.task_budget),
+        workflow=request.workflow,
     )
     now = stamp(context.clock())
     tasks = (
         Task(
-            id=wish.task_ids[number - 1] if wish.task_ids else f"T-{number}",
+            id=request.task_ids[number - 1] if request.task_ids else f"T-{number}",
             description=fit_words(context, "a task", text),
             tool=wanted.agent or "bash",
             mode="write",
             status="pending",
             created_at=now,
         )
-        for number, text in enumerate(wish.tasks, start=1)
+        for number, text in enumerate(request.tasks, start=1)
     )
     return loops_of(context).create(c.Create(wanted=wanted), actor(), *(c.AddTask(task=task) for task in tasks))
 

@@ -32,7 +32,7 @@ class Seen(msgspec.Struct, frozen=True):
     printed: tuple[Printed, ...] = ()
 
 
-class Follower:
+class LoopFollower:
     """Looks at a loop again and again; it takes a file up only when that changed.
 
     What happened up to the revision `since` is not told again; `whole_logs` tells what was printed from the begin.
@@ -82,7 +82,7 @@ def follow(
     context: Context, loop_id: str, cancellation: Cancellation, *, since: int = 0, whole_logs: bool = False
 ) -> Iterator[Seen]:
     """A look at each change, the first at once, until the loop is over or the watcher has seen enough."""
-    follower = Follower(context, loop_id, since=since, whole_logs=whole_logs)
+    follower = LoopFollower(context, loop_id, since=since, whole_logs=whole_logs)
     had_worker = None
     while True:
         seen = follower.look()

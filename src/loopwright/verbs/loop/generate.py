@@ -12,17 +12,17 @@ from loopwright.kernel.process import Cancellation, Freezer, Stopped
 from loopwright.loop import commands as c
 from loopwright.loop.actions.asking import HandedOver, HeldBack
 from loopwright.loop.actions.planning import plan_tasks
-from loopwright.loop.desk import Desk
 from loopwright.loop.guidance import broke_down, is_own_limit, lifted_by
 from loopwright.loop.model import Hold, Holder, Loop, Task
 from loopwright.loop.store import LoopStore
+from loopwright.loop.worker_context import WorkerContext
 from loopwright.stages.context import Context
-from loopwright.stages.loops.driving import as_worker, desk_for, nobody
+from loopwright.stages.loops.driving import as_worker, nobody, worker_context_for
 from loopwright.stages.person import actor
 from loopwright.stages.stores import loops_of
 
 
-class GenerateWish(msgspec.Struct, frozen=True, kw_only=True):
+class GenerateRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What is wanted: by whom, how many at most, and whether to look only."""
 
     agent: str = ""
@@ -38,7 +38,7 @@ class Generated(msgspec.Struct, frozen=True):
     added: bool
 
 
-def generate_tasks(context: Context, loop_id: str, wish: GenerateWish, cancellation: Cancellation) -> Generated:
+def generate_tasks(context: Context, loop_id: str, request: GenerateRequest, cancellation: Cancellation) -> Generated:
     """Ask once, within the loop's budget and in a sandbox, while nobody drives the loop."""
     store = loops_of(context)
     loop = store.load(loop_id)
@@ -49,28 +49,34 @@ def generate_tasks(context: Context, loop_id: str, wish: GenerateWish, cancellat
             hint="make it with --description",
         )
     with as_worker(context, loop_id):
-        desk = desk_for(context, cancellation, Freezer(), nobody)
+        worker_context = worker_context_for(context, cancellation, Freezer(), nobody)
         try:
-            tasks = _planned(store, loop_id, desk, wish)
+            tasks = _planned(store, loop_id, worker_context, request)
         except HeldBack as back:
             hint = _way_on(store.load(loop_id), back.hold)
             raise LoopRefused(back.hold.code, back.hold.message, hint=hint) from back
         except Stopped as stop:
             raise Interrupted(str(stop), hint="nothing was added; what the turn used is counted") from stop
         with store.changing(loop_id) as opened:
-            if not wish.dry_run:
+            if not request.dry_run:
                 opened.apply(c.AddTasks(tasks=tasks), actor())
-            return Generated(opened.loop, tasks, not wish.dry_run)
+            return Generated(opened.loop, tasks, not request.dry_run)
 
 
-def _planned(store: LoopStore, loop_id: str, desk: Desk, wish: GenerateWish) -> tuple[Task, ...]:
+def _planned(
+    store: LoopStore, loop_id: str, worker_context: WorkerContext, request: GenerateRequest
+) -> tuple[Task, ...]:
     """By whoever can; each of them is out for this command at most once, so there is an end."""
     work = f"g-{secrets.token_hex(4)}"
     while True:
         loop = store.load(loop_id)
         try:
             return plan_tasks(
-                loop, desk, wish.agent or desk.asked_as(Role.PLANNER, "") or desk.agent_of(loop), wish.most, work
+                loop,
+                worker_context,
+                request.agent or worker_context.asked_as(Role.PLANNER, "") or worker_context.agent_of(loop),
+                request.most,
+                work,
             )
         except HandedOver as change:
             with store.changing(loop_id) as opened:

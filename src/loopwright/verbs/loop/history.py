@@ -9,7 +9,7 @@ from loopwright.loop import log
 from loopwright.stages.context import Context
 from loopwright.stages.stores import loops_of
 from loopwright.verbs.loop.agent_logs import Printed
-from loopwright.verbs.loop.follow import LOOK_EVERY_S, Follower
+from loopwright.verbs.loop.follow import LOOK_EVERY_S, LoopFollower
 
 
 def history(context: Context, loop_id: str, *, since: int = 0) -> Iterator[log.Line]:
@@ -21,7 +21,7 @@ def history(context: Context, loop_id: str, *, since: int = 0) -> Iterator[log.L
 
 def agent_output(context: Context, loop_id: str, cancellation: Cancellation | None = None) -> Iterator[Printed]:
     """What the loop's agents and tests printed, oldest first; with a cancellation it goes on until that or the end."""
-    follower = Follower(context, loop_id, whole_logs=True)
+    follower = LoopFollower(context, loop_id, whole_logs=True)
     while True:
         seen = follower.look()
         yield from seen.printed

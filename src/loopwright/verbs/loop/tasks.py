@@ -24,7 +24,7 @@ from loopwright.verbs.loop.control import NO_LIMITS
 _MOST_BYTES = 16 << 20
 
 
-class TaskWish(msgspec.Struct, frozen=True, kw_only=True):
+class TaskRequest(msgspec.Struct, frozen=True, kw_only=True):
     """A task that somebody wants, or what should be different about one; None leaves it."""
 
     description: str | None = None
@@ -34,52 +34,55 @@ class TaskWish(msgspec.Struct, frozen=True, kw_only=True):
     budget: Budget = NO_LIMITS
 
 
-def add_task(context: Context, loop_id: str, wish: TaskWish, *, before: str | None = None) -> Loop:
+def add_task(context: Context, loop_id: str, request: TaskRequest, *, before: str | None = None) -> Loop:
     """An item more, at the end or before another."""
-    _require_person_for_a_budget(context, wish, "loop task add")
-    description, tool = fit_words(context, "a task", wish.description or ""), fit(context, "the tool", wish.tool or "")
+    _require_person_for_a_budget(context, request, "loop task add")
+    description, tool = (
+        fit_words(context, "a task", request.description or ""),
+        fit(context, "the tool", request.tool or ""),
+    )
     with loops_of(context).changing(loop_id) as opened:
         task = Task(
             id=_free_id(opened.loop),
             description=description,
             tool=tool or opened.loop.agent or "bash",
-            mode=wish.mode or "write",
+            mode=request.mode or "write",
             status="pending",
             created_at=stamp(context.clock()),
         )
         opened.apply(c.AddTask(task=task, before=before), actor())
-        for command in _budget_commands(opened.loop, task.id, wish.budget):
+        for command in _budget_commands(opened.loop, task.id, request.budget):
             opened.apply(command, actor())
         return opened.loop
 
 
-def edit_task(context: Context, loop_id: str, task_id: str, wish: TaskWish) -> Loop:
+def edit_task(context: Context, loop_id: str, task_id: str, request: TaskRequest) -> Loop:
     """Another description, tool or mode; or to be done once more."""
-    _require_person_for_a_budget(context, wish, "loop task edit")
-    description = None if wish.description is None else fit_words(context, "a task", wish.description)
-    tool = fit(context, "the tool", wish.tool or "")
+    _require_person_for_a_budget(context, request, "loop task edit")
+    description = None if request.description is None else fit_words(context, "a task", request.description)
+    tool = fit(context, "the tool", request.tool or "")
     with loops_of(context).changing(loop_id) as opened:
         task = opened.loop.task(task_id)
         if task is None:
             # Refused, with the list of those that are there.
             return opened.apply(c.RemoveTask(task_id=task_id), actor()).loop
         # What it may cost can be changed while it is held for that; everything else only when nobody is at it.
-        for command in _budget_commands(opened.loop, task_id, wish.budget):
+        for command in _budget_commands(opened.loop, task_id, request.budget):
             opened.apply(command, actor())
         edited = replace(
             task,
             description=task.description if description is None else description,
             tool=tool or task.tool,
-            mode=wish.mode or task.mode,
+            mode=request.mode or task.mode,
         )
-        if wish.reopen:
+        if request.reopen:
             edited = replace(edited, status="pending", completed_at=None)
         return opened.apply(c.EditTask(task=edited), actor()).loop if edited != task else opened.loop
 
 
-def _require_person_for_a_budget(context: Context, wish: TaskWish, command: str) -> None:
+def _require_person_for_a_budget(context: Context, request: TaskRequest, command: str) -> None:
     """No agent gives itself more."""
-    if wish.budget != NO_LIMITS:
+    if request.budget != NO_LIMITS:
         require_person(context.environment, command)
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from loopwright.agents import interactive
-from loopwright.agents.interactive import Done, GivenUp, HandedIn, OpenedTurn
+from loopwright.agents.interactive import GivenUp, HandedIn, OpenedTurn, TurnDone
 from loopwright.agents.mailbox import SELF_REPORT, Checks, leave, read_checks
 from loopwright.errors import LoopRefused, WrongUsage
 from loopwright.kernel import codec
@@ -41,7 +41,7 @@ _MOST_BYTES = 1 << 20
 _LONGEST_REASON = 4000
 
 
-class ByHand(msgspec.Struct, frozen=True, kw_only=True):
+class ManualTurn(msgspec.Struct, frozen=True, kw_only=True):
     """An open turn, with all that whoever takes it needs."""
 
     loop: Loop
@@ -91,7 +91,7 @@ class ByHand(msgspec.Struct, frozen=True, kw_only=True):
         }
 
 
-def open_turn(context: Context, loop_id: str) -> ByHand:
+def open_turn(context: Context, loop_id: str) -> ManualTurn:
     """The turn that waits for somebody; `LoopRefused` says why there is none, and what moves on."""
     loop = loops_of(context).load(loop_id)
     found = _by_hand(context, loop)
@@ -100,7 +100,7 @@ def open_turn(context: Context, loop_id: str) -> ByHand:
     return found
 
 
-def await_turn(context: Context, loop_id: str, cancellation: Cancellation) -> ByHand | None:
+def await_turn(context: Context, loop_id: str, cancellation: Cancellation) -> ManualTurn | None:
     """The same, as soon as there is one; `LoopRefused` when none can come, None when somebody stops the waiting."""
     missing = 0
     while True:
@@ -114,21 +114,21 @@ def await_turn(context: Context, loop_id: str, cancellation: Cancellation) -> By
             return None
 
 
-def hand_in(context: Context, loop_id: str, said: bytes, report: bytes | None = None) -> ByHand:
+def hand_in(context: Context, loop_id: str, said: bytes, report: bytes | None = None) -> ManualTurn:
     """Whoever did it says that it is done; the worker reads what changed, and the checks judge it."""
     found = open_turn(context, loop_id)
     answer = _as_text("the answer", said)
-    _require_short("the answer", codec.to_json(Done(answer)), interactive.MOST_BYTES)
+    _require_short("the answer", codec.to_json(TurnDone(answer)), interactive.MOST_BYTES)
     if found.opened.schema is not None:
         _require_json("the answer", answer, f"its JSON Schema is in {found.opened.schema}: --answer FILE")
     if report is not None:
         _require_short("the report", report, _MOST_BYTES)
         _require_json("the report", report, "as reflection-input.json: confidence, most_likely_wrong, …")
         leave(found.mailbox, SELF_REPORT, report)
-    return _end(context, found, Done(answer), f"handed in by {actor()}")
+    return _end(context, found, TurnDone(answer), f"handed in by {actor()}")
 
 
-def give_up(context: Context, loop_id: str, why: str) -> ByHand:
+def give_up(context: Context, loop_id: str, why: str) -> ManualTurn:
     """It will not be done: a failed try, with its reason; what is in the folder is thrown away."""
     words = " ".join(_as_text("the reason", os.fsencode(why)).split())
     if not words:
@@ -149,7 +149,7 @@ def only_open_mailbox(context: Context) -> Path | None:
     return found[0].mailbox if len(found) == 1 else None
 
 
-def _end(context: Context, found: ByHand, what: HandedIn, said: str) -> ByHand:
+def _end(context: Context, found: ManualTurn, what: HandedIn, said: str) -> ManualTurn:
     if not interactive.hand_in(found.mailbox, what):
         raise _nothing_open(context, found.loop)
     # Who it was is on record: the mailbox does not say.
@@ -158,7 +158,7 @@ def _end(context: Context, found: ByHand, what: HandedIn, said: str) -> ByHand:
     return found
 
 
-def _by_hand(context: Context, loop: Loop) -> ByHand | None:
+def _by_hand(context: Context, loop: Loop) -> ManualTurn | None:
     turn = loop.open_turn
     if turn is None or not turn.is_by_hand:
         return None
@@ -167,7 +167,7 @@ def _by_hand(context: Context, loop: Loop) -> ByHand | None:
     # The lock of its sandbox: of a worker that died the turn is over, whatever the log says.
     if opened is None or since is None or not place.is_in_use(mailbox.parent):
         return None
-    return ByHand(
+    return ManualTurn(
         loop=loop,
         mailbox=mailbox,
         opened=opened,

@@ -30,7 +30,7 @@ from loopwright.workflow.spec_checks import checks_with
 from loopwright.workflow.store import SPECS_LOCK, Opened
 
 
-class ArchiveWish(msgspec.Struct, frozen=True, kw_only=True):
+class ArchiveRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What a person says beside it: why the delta fits the specs as they are now, and which changes come later."""
 
     fitted: str | None = None
@@ -54,7 +54,7 @@ class _Page(msgspec.Struct, frozen=True):
     before: bytes | None
 
 
-def archive(context: Context, slug: str, wish: ArchiveWish) -> ArchiveReport:
+def archive(context: Context, slug: str, request: ArchiveRequest) -> ArchiveReport:
     """Finish what was cut short → refuse or decide, under the lock of the specs → write."""
     require_person(context.environment, "archive")
     settle_archives(context, but=slug)
@@ -62,7 +62,7 @@ def archive(context: Context, slug: str, wish: ArchiveWish) -> ArchiveReport:
         if isinstance(opened.workflow.at, Archived):
             return _again(opened, opened.workflow.at)
         with locked(context.layout.lock(SPECS_LOCK)):
-            _hear(context, opened, wish)
+            _hear(context, opened, request)
             _require_ready(opened)
             pages = _pages(context, opened, opened.facts())
             _decide(context, opened, pages)
@@ -79,12 +79,12 @@ def _again(opened: Opened, at: Archived) -> ArchiveReport:
     return ArchiveReport(opened.workflow, at.folder, (), already=True)
 
 
-def _hear(context: Context, opened: Opened, wish: ArchiveWish) -> None:
+def _hear(context: Context, opened: Opened, request: ArchiveRequest) -> None:
     """What a person decided about other changes is on record, whatever comes of it."""
     if not isinstance(opened.workflow.at, Done):
         return
     facts = opened.facts()
-    for other in wish.before:
+    for other in request.before:
         if other not in facts.rivals:
             known = ", ".join(facts.rivals) or "none"
             raise WorkflowRefused(
@@ -93,11 +93,11 @@ def _hear(context: Context, opened: Opened, wish: ArchiveWish) -> None:
                 next_command=f"loopwright status {opened.workflow.slug}",
             )
         opened.apply(c.GoBefore(over=other, by=actor()), actor())
-    if wish.fitted is not None:
-        if not wish.fitted.strip():
+    if request.fitted is not None:
+        if not request.fitted.strip():
             raise WrongUsage("--fitted needs words", hint="say what you looked at; it stays on record")
         base = base_for(digests_of(context.layout), facts.delta_parts, facts.deltas, None)
-        why = context.tools().redactor.clean(wish.fitted).text
+        why = context.tools().redactor.clean(request.fitted).text
         opened.apply(c.FitDelta(base=base, by=actor(), why=why), actor())
 
 

@@ -19,12 +19,12 @@ from loopwright.stages.person import actor, require_person
 from loopwright.stages.spending import Spending, loops_for, spent_on
 from loopwright.stages.stores import workflows_of
 from loopwright.verbs.workflow.approve import consent
-from loopwright.verbs.workflow.build import BuildWish, drive, prepare_build
-from loopwright.verbs.workflow.look import Shown, show
-from loopwright.verbs.workflow.plan import PlanWish, plan
-from loopwright.verbs.workflow.review import ReviewWish, review
+from loopwright.verbs.workflow.build import BuildRequest, drive, prepare_build
+from loopwright.verbs.workflow.look import WorkflowView, show
+from loopwright.verbs.workflow.plan import PlanRequest, plan
+from loopwright.verbs.workflow.review import ReviewRequest, review
 from loopwright.workflow import commands as c
-from loopwright.workflow.amounts import Limits
+from loopwright.workflow.amounts import SpendingLimits
 from loopwright.workflow.flight import LANDED
 from loopwright.workflow.model import Archived, Building, Done, Stage, Transition
 
@@ -48,7 +48,7 @@ class FlightPlan(msgspec.Struct, frozen=True, kw_only=True):
     budget: Budget = Budget()
 
 
-def autopilot(context: Context, slug: str, flight: FlightPlan, tell: Tell, cancellation: Cancellation) -> Shown:
+def autopilot(context: Context, slug: str, flight: FlightPlan, tell: Tell, cancellation: Cancellation) -> WorkflowView:
     """Stage by stage; each consent is stamped as the policy's own, which only a person can put in force."""
     require_person(context.environment, "autopilot")
     with _alone(context, slug):
@@ -87,7 +87,7 @@ def _take_off(context: Context, slug: str, flight: FlightPlan) -> None:
     limits = limits_for(context, flight.budget)
     with workflows_of(context).changing(slug) as opened:
         before = spent_on(opened.workflow, loops_for(context, opened.workflow))
-        allowed = Limits(
+        allowed = SpendingLimits(
             usd=limits.usd, tokens=limits.tokens, wall_s=limits.wall_s, turns=limits.turns,
             iterations=flight.max_iterations,
         )  # fmt: skip
@@ -114,7 +114,7 @@ def _fly(context: Context, slug: str, flight: FlightPlan, tell: Tell, cancellati
         shown = show(context, slug)
 
 
-def _clarify(context: Context, slug: str, flight: FlightPlan, tell: Tell, cancellation: Cancellation) -> Shown:
+def _clarify(context: Context, slug: str, flight: FlightPlan, tell: Tell, cancellation: Cancellation) -> WorkflowView:
     """One round; what it asks only a person can answer."""
     found = take_round(
         context,
@@ -139,13 +139,13 @@ def _work(
     spending = Spending(context, slug)
     match stage:
         case Stage.PLAN:
-            wanted = PlanWish(agent=_who(context, flight, Role.PLANNER), anew=True, spending=spending)
+            wanted = PlanRequest(agent=_who(context, flight, Role.PLANNER), anew=True, spending=spending)
             plan(context, slug, wanted, tell, cancellation)
         case Stage.BUILD:
             _require_that_it_is_through(context, slug, _build(context, slug, flight, spending, tell, cancellation))
         case Stage.REVIEW:
-            wish = ReviewWish(reviewer=flight.reviewer, spending=spending)
-            after = review(context, slug, wish, tell, cancellation)
+            request = ReviewRequest(reviewer=flight.reviewer, spending=spending)
+            after = review(context, slug, request, tell, cancellation)
             if after.review is None or after.review.verdict != "approve":
                 raise _stopped("autopilot_review_failed", "the review asks for changes", show(context, slug))
         case Stage.CLARIFY | Stage.DONE:
@@ -164,9 +164,11 @@ def _build(
     at = show(context, slug).workflow.at
     if isinstance(at, Building) and at.loop_id is not None:
         spending.bind(at.loop_id)
-    wish = BuildWish(agent=_who(context, flight, Role.BUILDER), max_iterations=flight.max_iterations, gives_more=False)
+    request = BuildRequest(
+        agent=_who(context, flight, Role.BUILDER), max_iterations=flight.max_iterations, gives_more=False
+    )
     try:
-        loop_id = prepare_build(context, slug, wish, tell, cancellation)
+        loop_id = prepare_build(context, slug, request, tell, cancellation)
         spending.bind(loop_id)
         after = drive(context, loop_id, cancellation)
     except LoopRefused as refusal:
@@ -197,7 +199,7 @@ def _require_that_it_is_through(context: Context, slug: str, loop: Loop) -> None
     raise _stopped("autopilot_phase_blocked", f"the build stopped: {said}", show(context, slug))
 
 
-def _consent(context: Context, shown: Shown, tell: Tell) -> Transition:
+def _consent(context: Context, shown: WorkflowView, tell: Tell) -> Transition:
     """To the next stage, if nothing blocks it and the policy covers it; the stage's own command enters it."""
     workflow = shown.workflow
     transition = _FORWARD[workflow.stage]
@@ -211,7 +213,7 @@ def _consent(context: Context, shown: Shown, tell: Tell) -> Transition:
     return transition
 
 
-def _stopped(error: str, message: str, shown: Shown) -> WorkflowRefused:
+def _stopped(error: str, message: str, shown: WorkflowView) -> WorkflowRefused:
     return WorkflowRefused(
         error,
         message,

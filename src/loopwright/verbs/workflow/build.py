@@ -10,9 +10,9 @@ from loopwright.errors import WorkflowRefused
 from loopwright.kernel.clock import stamp
 from loopwright.kernel.files import shown
 from loopwright.kernel.process import Cancellation
-from loopwright.loop.desk import Ask
 from loopwright.loop.marks import FIX
 from loopwright.loop.model import DESLOP, LOOK, Completed, Created, Failed, Held, Holder, Loop
+from loopwright.loop.worker_context import Ask
 from loopwright.stages.building.craft import SliceCraft
 from loopwright.stages.building.lanes import Lanes
 from loopwright.stages.building.on_base import Tell, control_on_base
@@ -25,7 +25,7 @@ from loopwright.stages.stores import loops_of, workflows_of
 from loopwright.verbs.loop import control
 from loopwright.verbs.loop.answer import answer as answer_loop
 from loopwright.verbs.loop.look import has_worker
-from loopwright.verbs.loop.tasks import TaskWish, add_task
+from loopwright.verbs.loop.tasks import TaskRequest, add_task
 from loopwright.workflow import audit, ledger, manifest
 from loopwright.workflow import commands as c
 from loopwright.workflow.documents import record
@@ -50,7 +50,7 @@ _PASS = {"lean": 3, "full": 6}
 _BY_BUILDING = ("lane_incomplete_", "verification_", "completion_audit_")
 
 
-class BuildWish(msgspec.Struct, frozen=True, kw_only=True):
+class BuildRequest(msgspec.Struct, frozen=True, kw_only=True):
     """How it is to be built."""
 
     agent: str
@@ -66,7 +66,7 @@ def slug_from(name: str) -> str:
     return slug_of(stem.removeprefix("prd-").removesuffix(".md")) if stem.endswith(".md") else slug_of(name)
 
 
-def prepare_build(context: Context, name: str, wish: BuildWish, tell: Tell, cancellation: Cancellation) -> str:
+def prepare_build(context: Context, name: str, request: BuildRequest, tell: Tell, cancellation: Cancellation) -> str:
     """Enter the stage where that is still to be done, and make the loop that builds; its id."""
     # What is wrong with a text, or with an agent's name, comes to light before anything is entered.
     context.prompts()
@@ -82,13 +82,13 @@ def prepare_build(context: Context, name: str, wish: BuildWish, tell: Tell, canc
     if isinstance(workflow.at, Building) and workflow.at.loop_id is not None:
         loop_id = workflow.at.loop_id
         _tell_answers(context, workflow, loop_id)
-        _going_on(context, workflow, loop_id, wish, unfinished)
+        _going_on(context, workflow, loop_id, request, unfinished)
     elif workflow.confirmed is Transition.REVIEW_BUILD and workflow.loops:
-        loop_id = _rework(context, workflow, wish)
+        loop_id = _rework(context, workflow, request)
     else:
-        loop_id = _new_loop(context, workflow, facts, wish)
+        loop_id = _new_loop(context, workflow, facts, request)
     with workflows_of(context).changing(slug) as opened:
-        opened.apply(c.DriveBuild(loop_id=loop_id, deslop=wish.deslop), actor())
+        opened.apply(c.DriveBuild(loop_id=loop_id, deslop=request.deslop), actor())
     return loop_id
 
 
@@ -154,14 +154,14 @@ def _enter(opened: Opened, base_tree: str) -> None:
             )
 
 
-def _new_loop(context: Context, workflow: Workflow, facts: Facts, wish: BuildWish) -> str:
+def _new_loop(context: Context, workflow: Workflow, facts: Facts, request: BuildRequest) -> str:
     slices = facts.slices.slices if isinstance(facts.slices, Slices) else ()
-    wanted = control.Wish(
+    wanted = control.LoopRequest(
         title=f"build {workflow.slug}",
         description=workflow.idea,
         # Each pass is develop, validate and what mends; the slices come first.
-        max_iterations=len(slices) + _passes(context, wish),
-        agent=wish.agent,
+        max_iterations=len(slices) + _passes(context, request),
+        agent=request.agent,
         tags=("build", workflow.slug),
         tasks=tuple(f"{one.title}: {one.behavior}" for one in slices),
         task_ids=tuple(one.id for one in slices),
@@ -170,11 +170,13 @@ def _new_loop(context: Context, workflow: Workflow, facts: Facts, wish: BuildWis
     return control.new_loop(context, wanted).loop_id
 
 
-def _passes(context: Context, wish: BuildWish) -> int:
-    return _PASS[context.settings.values.workflow.profile] * wish.max_iterations
+def _passes(context: Context, request: BuildRequest) -> int:
+    return _PASS[context.settings.values.workflow.profile] * request.max_iterations
 
 
-def _going_on(context: Context, workflow: Workflow, loop_id: str, wish: BuildWish, unfinished: tuple[str, ...]) -> None:
+def _going_on(
+    context: Context, workflow: Workflow, loop_id: str, request: BuildRequest, unfinished: tuple[str, ...]
+) -> None:
     """A loop that is over goes on where building can still mend something."""
     loop = loops_of(context).load(loop_id)
     if has_worker(context, loop_id):
@@ -189,26 +191,28 @@ def _going_on(context: Context, workflow: Workflow, loop_id: str, wish: BuildWis
             Lanes(context, workflow.slug).take_up(loop)
             return
         # Its tasks are done, and the plan that was approved since asks for more.
-        add_task(context, loop_id, TaskWish(description="What the plan asks for now", tool=wish.agent))
+        add_task(context, loop_id, TaskRequest(description="What the plan asks for now", tool=request.agent))
     slices = sum(not task.id.startswith((FIX, LOOK, DESLOP)) for task in loop.tasks)
-    start = loop.iteration + 1 if wish.gives_more else slices
-    control.retry(context, loop_id, max_iterations=start + _passes(context, wish))
+    start = loop.iteration + 1 if request.gives_more else slices
+    control.retry(context, loop_id, max_iterations=start + _passes(context, request))
 
 
-def _rework(context: Context, workflow: Workflow, wish: BuildWish) -> str:
+def _rework(context: Context, workflow: Workflow, request: BuildRequest) -> str:
     """The loop that built it goes on from what it has, with what the review asks for as a task."""
     loop_id = workflow.loops[-1]
     before = loops_of(context).load(loop_id)
-    more = before.iteration + 1 + _passes(context, wish)
+    more = before.iteration + 1 + _passes(context, request)
     if not isinstance(before.phase, Completed | Failed):
         return loop_id
     asked = workflow.review.rationale if workflow.review is not None else "what the review asks for"
-    add_task(context, loop_id, TaskWish(description=f"The review asks: {asked}", tool=wish.agent))
+    add_task(context, loop_id, TaskRequest(description=f"The review asks: {asked}", tool=request.agent))
     control.retry(context, loop_id, max_iterations=more)
     return loop_id
 
 
-def prepare_from_review(context: Context, report: Path, wish: BuildWish, tell: Tell, cancellation: Cancellation) -> str:
+def prepare_from_review(
+    context: Context, report: Path, request: BuildRequest, tell: Tell, cancellation: Cancellation
+) -> str:
     """A person who types it consents to the way back; the report must be the one that asked for it."""
     require_person(context.environment, "build --from-review")
     if not report.is_file():
@@ -226,7 +230,7 @@ def prepare_from_review(context: Context, report: Path, wish: BuildWish, tell: T
             seals=opened.facts().judges,
         )  # fmt: skip
         opened.apply(command, actor())
-    return prepare_build(context, slug, wish, tell, cancellation)
+    return prepare_build(context, slug, request, tell, cancellation)
 
 
 def _take_decisions(opened: Opened, loop: Loop) -> None:
@@ -260,7 +264,7 @@ def _manifest(context: Context, workflow: Workflow) -> bytes:
         (PLAN_DOCUMENTS["architecture"], "architecture", "the parts", 4, False),
     )
     rows = [
-        manifest.Row(
+        manifest.ManifestRow(
             stage="build", kind=kind, path=str(paths.document(name).relative_to(root)), reason=reason,
             priority=priority, required=required,
         )
@@ -268,7 +272,7 @@ def _manifest(context: Context, workflow: Workflow) -> bytes:
     ]  # fmt: skip
     notes = sorted(context.layout.context_notes.glob("*.md")) if context.layout.context_notes.is_dir() else []
     rows += [
-        manifest.Row(
+        manifest.ManifestRow(
             stage="build", kind="context", path=str(note.relative_to(root)), reason="notes on the project", priority=5
         )
         for note in notes

@@ -18,7 +18,7 @@ from loopwright.stages.deliver import finish
 from loopwright.stages.spending import loops_for, spent_on, takeovers_of
 from loopwright.stages.stores import workflows_of
 from loopwright.verbs.loop.look import has_worker
-from loopwright.workflow.advice import Link, authorizations, evidence_chain, next_command, what_blocks
+from loopwright.workflow.advice import EvidenceClaim, authorizations, evidence_chain, next_command, what_blocks
 from loopwright.workflow.amounts import Amounts
 from loopwright.workflow.audit import audited
 from loopwright.workflow.blockers import Blocker
@@ -30,7 +30,7 @@ from loopwright.workflow.slices import Slices
 from loopwright.workflow.standing import Standing
 
 
-class FlightShown(msgspec.Struct, frozen=True):
+class FlightView(msgspec.Struct, frozen=True):
     """The autopilot of a workflow: where it is, what it has used, and whether it is still at it."""
 
     flight: Flight
@@ -52,12 +52,12 @@ class FlightShown(msgspec.Struct, frozen=True):
         }
 
 
-class Shown(msgspec.Struct, frozen=True):
+class WorkflowView(msgspec.Struct, frozen=True):
     """A workflow with everything that is derived from it."""
 
     workflow: Workflow
     standing: Standing
-    chain: tuple[Link, ...]
+    chain: tuple[EvidenceClaim, ...]
     blockers: tuple[Blocker, ...]
     next: str
     stage_status: str
@@ -67,7 +67,7 @@ class Shown(msgspec.Struct, frozen=True):
     turns: int
     verified: int
     roles: dict[str, Spent]
-    flight: FlightShown | None
+    flight: FlightView | None
     # Where an agent could not go on with the build, and another one did.
     takeovers: tuple[Takeover, ...]
 
@@ -103,14 +103,14 @@ class Shown(msgspec.Struct, frozen=True):
         }
 
 
-def show(context: Context, slug: str) -> Shown:
+def show(context: Context, slug: str) -> WorkflowView:
     """One workflow, as it stands now; a delivery that died on its way is finished first."""
     with workflows_of(context).changing(slug) as opened:
         finish(context, slug)
         workflow, facts, standing = opened.workflow, opened.facts(), opened.standing()
     loops = loops_for(context, workflow)
     spent = spent_on(workflow, loops)
-    return Shown(
+    return WorkflowView(
         workflow=workflow,
         standing=standing,
         chain=evidence_chain(workflow, facts, standing),
@@ -138,7 +138,7 @@ def _next(context: Context, workflow: Workflow, standing: Standing, loops: list[
     return next_command(workflow, standing)
 
 
-def _flight(context: Context, workflow: Workflow, spent: Amounts) -> FlightShown | None:
+def _flight(context: Context, workflow: Workflow, spent: Amounts) -> FlightView | None:
     flight = workflow.flight
     if flight is None:
         return None
@@ -146,7 +146,7 @@ def _flight(context: Context, workflow: Workflow, spent: Amounts) -> FlightShown
         status: Literal["flying", "interrupted", "stopped", "done"] = "done" if flight.ended == LANDED else "stopped"
     else:
         status = "flying" if is_held(context.layout.lock(f"autopilot-{workflow.slug}")) else "interrupted"
-    return FlightShown(flight, used_by(flight, spent), status)
+    return FlightView(flight, used_by(flight, spent), status)
 
 
 def _roles(workflow: Workflow, loops: list[Loop]) -> dict[str, Spent]:

@@ -12,7 +12,7 @@ from loopwright.agents.port import Role
 from loopwright.errors import WorkflowRefused, WrongUsage
 from loopwright.kernel.files import read_plainly, shown
 from loopwright.kernel.process import Cancellation
-from loopwright.stages.asking import Wanted, ask_agent
+from loopwright.stages.asking import AgentRequest, ask_agent
 from loopwright.stages.building.on_base import control_on_base
 from loopwright.stages.clarifying import begin
 from loopwright.stages.context import Context
@@ -41,7 +41,7 @@ from loopwright.workflow.model import (
     Reviewing,
     Stage,
     Transition,
-    Used,
+    UsedApproval,
     Workflow,
 )
 from loopwright.workflow.package import (
@@ -69,7 +69,7 @@ Tell = Callable[[str], None]
 Specs = dict[str, dict[str, str]]
 
 
-class PlanWish(msgspec.Struct, frozen=True, kw_only=True):
+class PlanRequest(msgspec.Struct, frozen=True, kw_only=True):
     """How it is to be planned."""
 
     agent: str | None
@@ -108,22 +108,22 @@ def take_direct(context: Context, name: str, source: Path) -> Workflow:
         return opened.workflow
 
 
-def plan(context: Context, name: str, wish: PlanWish, tell: Tell, cancellation: Cancellation) -> Workflow:
+def plan(context: Context, name: str, request: PlanRequest, tell: Tell, cancellation: Cancellation) -> Workflow:
     """Enter the stage → write → compose → control on the base → ask for consent."""
     slug = slug_of(name)
     if _is_changed_under_the_build(context, slug):
         return _changed(context, slug, tell, cancellation)
-    if wish.agent is not None:
+    if request.agent is not None:
         # What is wrong with a text, or with an agent's name, comes to light before anybody plans.
         context.prompts()
         context.require_agents()
     _enter(context, slug)
     # Before anybody plans: what another change does to the specs while an agent thinks, the agent has not read.
     said = digests_of(context.layout)
-    if wish.agent is not None and not wish.anew and _is_planned(context, slug, wish):
+    if request.agent is not None and not request.anew and _is_planned(context, slug, request):
         tell(f"{slug} has a plan, which is composed and run on the base; to have it planned anew, name who: --agent")
-    elif wish.agent is not None:
-        _rounds(context, slug, wish, said, tell, cancellation)
+    elif request.agent is not None:
+        _rounds(context, slug, request, said, tell, cancellation)
     else:
         _write_skeletons(context, slug, tell)
     _tell_rivals(context, slug, _compose(context, slug, said), tell)
@@ -137,15 +137,15 @@ def _is_changed_under_the_build(context: Context, slug: str) -> bool:
     """Whether a person changed the plan while it is built: then what follows from it has to be made anew."""
     with workflows_of(context).changing(slug) as opened:
         approval = opened.workflow.approval(Key.BUILD)
-        changed = isinstance(approval, Used) and void_parts(approval, opened.standing())
+        changed = isinstance(approval, UsedApproval) and void_parts(approval, opened.standing())
         return isinstance(opened.workflow.at, Building) and bool(changed)
 
 
-def _is_reviewed(context: Context, wish: PlanWish) -> bool:
-    return wish.deliberate or context.settings.values.workflow.profile == "full"
+def _is_reviewed(context: Context, request: PlanRequest) -> bool:
+    return request.deliberate or context.settings.values.workflow.profile == "full"
 
 
-def _is_planned(context: Context, slug: str, wish: PlanWish) -> bool:
+def _is_planned(context: Context, slug: str, request: PlanRequest) -> bool:
     """Whether there is a plan that somebody may have corrected: another one would throw that away.
 
     What an agent left incomplete, or a critic sent back, it goes on with; what a person began they go on with.
@@ -157,7 +157,7 @@ def _is_planned(context: Context, slug: str, wish: PlanWish) -> bool:
             return True
         if not is_theirs and any(code.startswith(_FOR_A_PLANNER) for code in codes):
             return False
-        return bool(opened.workflow.plan_rounds) and not (_is_reviewed(context, wish) and _unseen(opened))
+        return bool(opened.workflow.plan_rounds) and not (_is_reviewed(context, request) and _unseen(opened))
 
 
 def _lacks_only_reviews(context: Context, slug: str) -> bool:
@@ -212,12 +212,14 @@ def _enter(context: Context, slug: str) -> None:
                 )
 
 
-def _rounds(context: Context, slug: str, wish: PlanWish, said: Specs, tell: Tell, cancellation: Cancellation) -> None:
+def _rounds(
+    context: Context, slug: str, request: PlanRequest, said: Specs, tell: Tell, cancellation: Cancellation
+) -> None:
     """Planner, and in the profile `full` architect and critic, until they agree or the rounds are used."""
-    reviewed = _is_reviewed(context, wish)
+    reviewed = _is_reviewed(context, request)
     notes = _taken_over(context, slug) or _sent_back(context, slug)
     is_there = reviewed and _lacks_only_reviews(context, slug)
-    for number in range(1, wish.max_rounds + 1):
+    for number in range(1, request.max_rounds + 1):
         if is_there and number == 1:
             tell(f"round {number}: the plan is there, and not everybody has looked at it as it is")
         else:
@@ -226,22 +228,22 @@ def _rounds(context: Context, slug: str, wish: PlanWish, said: Specs, tell: Tell
                 names = ", ".join(shown(opened.paths.document(name)) for name in _by_hand(opened))
             if names:
                 tell(f"note: the planner writes anew what somebody wrote into {names}")
-            _planned(context, slug, wish, notes, tell, cancellation)
+            _planned(context, slug, request, notes, tell, cancellation)
             # A plan is whole with what follows from it: whoever is asked next, or comes back later, finds all of it.
             _compose(context, slug, said)
         if reviewed:
-            _reviewed(context, slug, wish, tell, cancellation)
+            _reviewed(context, slug, request, tell, cancellation)
         with workflows_of(context).changing(slug) as opened:
             taken = opened.workflow.plan_rounds[-1]
         # A person may ask for more where nobody objects, and for an end where somebody does.
-        remark = wish.ask(taken) if wish.ask is not None and number < wish.max_rounds else None
-        if remark is None and (wish.ask is not None or taken.critic in (None, "approve")):
+        remark = request.ask(taken) if request.ask is not None and number < request.max_rounds else None
+        if remark is None and (request.ask is not None or taken.critic in (None, "approve")):
             return
         heard = context.prompts().part("person_says", remark=remark) if remark else ""
         notes = "\n".join(part for part in (_sent_back(context, slug, anyway=True), heard) if part)
 
 
-def _reviewed(context: Context, slug: str, wish: PlanWish, tell: Tell, cancellation: Cancellation) -> None:
+def _reviewed(context: Context, slug: str, request: PlanRequest, tell: Tell, cancellation: Cancellation) -> None:
     """What architect and critic say of the plan, each on record at once: who comes later finds it."""
     with workflows_of(context).changing(slug) as opened:
         workflow, seen = opened.workflow, opened.facts().planned_parts
@@ -254,7 +256,7 @@ def _reviewed(context: Context, slug: str, wish: PlanWish, tell: Tell, cancellat
     if notes is None:
         tell("the architect looks at it")
         prompt = context.prompts().prompt("architect_plan", plan=text)
-        wanted = _wanted(context, workflow, wish, Role.ARCHITECT, prompt, tell)
+        wanted = _wanted(context, workflow, request, Role.ARCHITECT, prompt, tell)
         architect = ask_agent(context, wanted, PlanOpinion, cancellation).reply
         taken = PlanRound(number=number, architect=architect.verdict, seen=seen)
         _record(context, slug, taken, Role.ARCHITECT, architect)
@@ -264,7 +266,7 @@ def _reviewed(context: Context, slug: str, wish: PlanWish, tell: Tell, cancellat
     tell("the critic looks at it")
     prompt = context.prompts().prompt("critic_plan", plan=text, architect=architect.notes or architect.verdict)
     critic = ask_agent(
-        context, _wanted(context, workflow, wish, Role.CRITIC, prompt, tell), PlanOpinion, cancellation
+        context, _wanted(context, workflow, request, Role.CRITIC, prompt, tell), PlanOpinion, cancellation
     ).reply
     _record(context, slug, replace(taken, critic=critic.verdict), Role.CRITIC, critic)
 
@@ -306,7 +308,9 @@ def _taken_over(context: Context, slug: str) -> str:
     return "\n\n".join([head, *texts]) if texts else ""
 
 
-def _planned(context: Context, slug: str, wish: PlanWish, notes: str, tell: Tell, cancellation: Cancellation) -> None:
+def _planned(
+    context: Context, slug: str, request: PlanRequest, notes: str, tell: Tell, cancellation: Cancellation
+) -> None:
     """What the planner writes, on record at once: a turn that was paid for is never asked for again."""
     with workflows_of(context).changing(slug) as opened:
         workflow, spec = opened.workflow, _spec(opened)
@@ -318,7 +322,7 @@ def _planned(context: Context, slug: str, wish: PlanWish, notes: str, tell: Tell
         domains=", ".join(domains),
         blocker=notes,
     )
-    wanted = _wanted(context, workflow, wish, Role.PLANNER, prompt, tell)
+    wanted = _wanted(context, workflow, request, Role.PLANNER, prompt, tell)
     said = ask_agent(context, wanted, PlanReply, cancellation, lambda reply: wrong_with(reply, domains))
     with workflows_of(context).changing(workflow.slug) as opened:
         pages = drafted(workflow.slug, said.reply, domains, f"spec.md, by {said.by}", documents_of(context))
@@ -327,14 +331,16 @@ def _planned(context: Context, slug: str, wish: PlanWish, notes: str, tell: Tell
         opened.apply(c.TakePlanRound(round=PlanRound(number=last.number + 1 if last is not None else 1)), "tool")
 
 
-def _wanted(context: Context, workflow: Workflow, wish: PlanWish, role: Role, prompt: str, tell: Tell) -> Wanted:
-    who = wish.agent or ""
+def _wanted(
+    context: Context, workflow: Workflow, request: PlanRequest, role: Role, prompt: str, tell: Tell
+) -> AgentRequest:
+    who = request.agent or ""
     if role is not Role.PLANNER:
         who = context.settings.values.agents.asked_as(role, who)
     taken = workflow.turns_of(role.value)
-    return Wanted(
+    return AgentRequest(
         slug=workflow.slug, stage=Stage.PLAN, agent=who, role=role, prompt=prompt,
-        name=f"{workflow.slug}-{role.value}-{taken + 1}", number=taken, spending=wish.spending,
+        name=f"{workflow.slug}-{role.value}-{taken + 1}", number=taken, spending=request.spending,
         tell=tell,
     )  # fmt: skip
 

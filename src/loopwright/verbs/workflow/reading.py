@@ -9,12 +9,12 @@ from loopwright.kernel.files import read_head
 from loopwright.stages.context import Context
 from loopwright.stages.names import slug_of
 from loopwright.workflow.gather import MANIFEST
-from loopwright.workflow.manifest import BadManifest, Row, read_manifest
+from loopwright.workflow.manifest import BadManifest, ManifestRow, read_manifest
 
 MOST_BYTES = 64 << 10
 
 
-def context_rows(context: Context, name: str) -> tuple[Row, ...]:
+def context_rows(context: Context, name: str) -> tuple[ManifestRow, ...]:
     """What its builder should read."""
     slug = slug_of(name)
     path = context.layout.workflow(slug).document(MANIFEST)
@@ -32,7 +32,7 @@ def context_rows(context: Context, name: str) -> tuple[Row, ...]:
         ) from problem
 
 
-def rows_in(path: Path, *tops: Path) -> tuple[Row, ...]:
+def rows_in(path: Path, *tops: Path) -> tuple[ManifestRow, ...]:
     """The rows in a file; which of them are there is seen from these folders."""
     try:
         return read_manifest(path.read_bytes(), lambda name: any((top / name).exists() for top in tops))
@@ -42,7 +42,7 @@ def rows_in(path: Path, *tops: Path) -> tuple[Row, ...]:
         ) from problem
 
 
-def read_row(rows: tuple[Row, ...], name: str, places: tuple[Path, ...]) -> tuple[str, bool]:
+def read_row(rows: tuple[ManifestRow, ...], name: str, places: tuple[Path, ...]) -> tuple[str, bool]:
     """A file that the manifest lists, and whether it goes on beyond what is given; no other file is read."""
     if name not in {row.path for row in rows}:
         raise WorkflowRefused(

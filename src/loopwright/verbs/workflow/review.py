@@ -18,7 +18,7 @@ from loopwright.kernel.files import make_folder, write_durably
 from loopwright.kernel.process import Cancellation
 from loopwright.reflection.risk import RiskVerdict, evaluate_risk_floor
 from loopwright.reflection.store import read_shelf
-from loopwright.stages.asking import Wanted, ask_agent
+from loopwright.stages.asking import AgentRequest, ask_agent
 from loopwright.stages.building.built import Built, built
 from loopwright.stages.by_hand import require_a_program
 from loopwright.stages.context import Context
@@ -34,7 +34,7 @@ from loopwright.workflow import commands as c
 from loopwright.workflow.documents.record import NAME as RECORD
 from loopwright.workflow.documents.record import Record
 from loopwright.workflow.facts import Facts
-from loopwright.workflow.manifest import Row, merged
+from loopwright.workflow.manifest import ManifestRow, merged
 from loopwright.workflow.manifest import render as render_manifest
 from loopwright.workflow.model import Building, Key, Review, Reviewing, Stage, Transition, Verification, Workflow
 from loopwright.workflow.patch_facts import patch_facts
@@ -42,7 +42,7 @@ from loopwright.workflow.reviewing import (
     REVIEWED,
     CodeReview,
     Objection,
-    Outcome,
+    ReviewOutcome,
     SmellReview,
     concluded,
     heard,
@@ -69,7 +69,7 @@ _SUPPORT = {
 UNASKED = "nobody was named who could look at it"
 
 
-class ReviewWish(msgspec.Struct, frozen=True, kw_only=True):
+class ReviewRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Who reviews: an agent by name, or a person with their verdict."""
 
     reviewer: str = ""
@@ -87,7 +87,7 @@ class _Heard(msgspec.Struct, Generic[_T], frozen=True):
     failed: str = ""
 
 
-def review(context: Context, name: str, wish: ReviewWish, tell: Tell, cancellation: Cancellation) -> Workflow:
+def review(context: Context, name: str, request: ReviewRequest, tell: Tell, cancellation: Cancellation) -> Workflow:
     """Enter → what a machine sees → reviewers by the risk floor → verdict, report, and what comes next."""
     slug = _slug(name)
     context.require_agents()  # before anything is entered
@@ -98,21 +98,21 @@ def review(context: Context, name: str, wish: ReviewWish, tell: Tell, cancellati
     if verified is None:
         raise WorkflowRefused("review_gate_blocked", "nothing was verified", next_command=f"loopwright build {slug}")
     work = built(context, workflow, verified)
-    wish = _with_reviewer(context, wish, facts)
-    objections = [*_moved(workflow, standing), *_mechanical(context, workflow, facts, verified, wish)]
+    request = _with_reviewer(context, request, facts)
+    objections = [*_moved(workflow, standing), *_mechanical(context, workflow, facts, verified, request)]
     risk = _risk(context, verified, work.patch)
-    code, smell, notes = _judged(context, workflow, work, risk, wish, objections, tell, cancellation)
+    code, smell, notes = _judged(context, workflow, work, risk, request, objections, tell, cancellation)
     outcome = concluded(objections, code.given, smell.given, (*notes, *_reflections(context, verified)))
     # Whoever was named and not asked has not reviewed it.
-    who = code.by or ((wish.reviewer or actor()) if wish.verdict is not None else _TOOL)
+    who = code.by or ((request.reviewer or actor()) if request.verdict is not None else _TOOL)
     return _settle(context, slug, who, verified, work.patch, outcome, (code.given, smell.given))
 
 
-def _with_reviewer(context: Context, wish: ReviewWish, facts: Facts) -> ReviewWish:
+def _with_reviewer(context: Context, request: ReviewRequest, facts: Facts) -> ReviewRequest:
     """Who reviews by the settings, where nobody is named; whom they name and who built it is nobody."""
     who = context.settings.values.agents.asked_as(Role.REVIEWER, "")
     built_it = isinstance(facts.record, Record) and builder_behind(context, facts.record, who) is not None
-    return wish if wish.reviewer or wish.verdict is not None or built_it else replace(wish, reviewer=who)
+    return request if request.reviewer or request.verdict is not None or built_it else replace(request, reviewer=who)
 
 
 def _slug(name: str) -> str:
@@ -140,7 +140,7 @@ def _moved(workflow: Workflow, standing: Standing) -> Iterator[Objection]:
 
 
 def _mechanical(
-    context: Context, workflow: Workflow, facts: Facts, verified: Verification, wish: ReviewWish
+    context: Context, workflow: Workflow, facts: Facts, verified: Verification, request: ReviewRequest
 ) -> Iterator[Objection]:
     """What no judgment is needed for; each names the stage that has to answer it."""
     record = facts.record
@@ -150,7 +150,7 @@ def _mechanical(
     elif not record.frontmatter.get("evidence_manifest"):
         yield Objection(Stage.PLAN, "the execution record names no evidence")
     else:
-        yield from _not_independent(context, record, wish)
+        yield from _not_independent(context, record, request)
     for one in scope_blockers(workflow.slug, record.frontmatter if isinstance(record, Record) else {}):
         yield Objection(Stage.BUILD, one.message)
     for run_id in sorted({run.run_id for run in verified.checks.values()}):
@@ -162,12 +162,16 @@ def _mechanical(
             yield Objection(Stage.BUILD, f"the evidence of {run_id} does not hold: {mismatches[0]}")
 
 
-def _not_independent(context: Context, record: Record, wish: ReviewWish) -> Iterator[Objection]:
+def _not_independent(context: Context, record: Record, request: ReviewRequest) -> Iterator[Objection]:
     """Whoever built any part of it can't review it, under no other name either; a person is who they say."""
-    reviewer = wish.reviewer or _TOOL
+    reviewer = request.reviewer or _TOOL
     if reviewer in record.actors:
         yield Objection(Stage.PLAN, f"{reviewer} built it and can't review it")
-    elif wish.reviewer and wish.verdict is None and (builder := builder_behind(context, record, reviewer)) is not None:
+    elif (
+        request.reviewer
+        and request.verdict is None
+        and (builder := builder_behind(context, record, reviewer)) is not None
+    ):
         doer = doer_behind(context, reviewer)
         why = f"{reviewer} and {builder}, which built it, are both {doer}: nobody reviews their own work"
         way = f"name another one, or set another agents.{reviewer}.model" if doer.has_model else "name another one"
@@ -186,7 +190,7 @@ def _judged(
     workflow: Workflow,
     work: Built,
     risk: RiskVerdict,
-    wish: ReviewWish,
+    request: ReviewRequest,
     objections: list[Objection],
     tell: Tell,
     cancellation: Cancellation,
@@ -194,31 +198,31 @@ def _judged(
     """Routing is by the mechanical floor alone; a reviewer that fails is one that says no."""
     full = context.settings.values.workflow.profile == "full"
     floor = f"risk floor {risk.score:.2f} of {risk.threshold:.2f} ({risk.surface}): {risk.reason}"
-    if wish.verdict is not None:
-        return _Heard(_by_person(context, wish)), _Heard(), [floor, f"reviewed by {wish.reviewer or actor()}"]
+    if request.verdict is not None:
+        return _Heard(_by_person(context, request)), _Heard(), [floor, f"reviewed by {request.reviewer or actor()}"]
     if not risk.needs_review and not full:
         return _Heard(), _Heard(), [f"code review was skipped: {floor}"]
     if objections:
         return _Heard(), _Heard(), [f"nobody was asked, what a machine sees comes first; {floor}"]
-    if not wish.reviewer:
+    if not request.reviewer:
         why = f"{floor}: this needs a reviewer who did not build it"
         objections.append(Objection(Stage.BUILD, why))
         return _Heard(), _Heard(), [UNASKED]
-    code = _ask(context, workflow, work, wish, Role.REVIEWER, CodeReview, risk, tell, cancellation)
-    smell = _ask(context, workflow, work, wish, Role.SMELL_REVIEWER, SmellReview, risk, tell, cancellation)
+    code = _ask(context, workflow, work, request, Role.REVIEWER, CodeReview, risk, tell, cancellation)
+    smell = _ask(context, workflow, work, request, Role.SMELL_REVIEWER, SmellReview, risk, tell, cancellation)
     for role, failed in ((Role.REVIEWER, code.failed), (Role.SMELL_REVIEWER, smell.failed)):
         if failed:
             objections.append(Objection(Stage.BUILD, f"the {role.value} gave no verdict: {failed}"))
     return code, smell, [floor]
 
 
-def _by_person(context: Context, wish: ReviewWish) -> CodeReview:
+def _by_person(context: Context, request: ReviewRequest) -> CodeReview:
     require_person(context.environment, "review --verdict")
-    if wish.verdict == "approve":
-        return CodeReview(verdict="approve", summary=wish.rationale)
-    target = wish.target if wish.target in ("build", "plan", "clarify") else "build"
+    if request.verdict == "approve":
+        return CodeReview(verdict="approve", summary=request.rationale)
+    target = request.target if request.target in ("build", "plan", "clarify") else "build"
     return msgspec.convert(
-        {"verdict": "request-changes", "summary": wish.rationale, "rollback_target": target}, CodeReview
+        {"verdict": "request-changes", "summary": request.rationale, "rollback_target": target}, CodeReview
     )
 
 
@@ -226,7 +230,7 @@ def _ask(
     context: Context,
     workflow: Workflow,
     work: Built,
-    wish: ReviewWish,
+    request: ReviewRequest,
     role: Role,
     kind: type[_T],
     risk: RiskVerdict,
@@ -235,8 +239,12 @@ def _ask(
 ) -> _Heard[_T]:
     prompt, letters = _prompt(context, workflow, role, risk), _letters(context, workflow, work)
     builders = _builders(context, workflow)
-    who = context.settings.values.agents.asked_as(role, wish.reviewer) if role is Role.SMELL_REVIEWER else wish.reviewer
-    who = wish.reviewer if who in builders else who
+    who = (
+        context.settings.values.agents.asked_as(role, request.reviewer)
+        if role is Role.SMELL_REVIEWER
+        else request.reviewer
+    )
+    who = request.reviewer if who in builders else who
     said = {"prompt": prompt, "patch": sha256(work.since_commit), "reviewer": who}
     shown = digest_of(said | {name: sha256(data) for name, data in letters.items()})
     with workflows_of(context).changing(workflow.slug) as opened:
@@ -247,11 +255,11 @@ def _ask(
     require_a_program(context, who, role)
     tell(f"the {role.value} looks at it")
     taken = workflow.turns_of(role.value)
-    wanted = Wanted(
+    wanted = AgentRequest(
         slug=workflow.slug, stage=Stage.REVIEW, agent=who, role=role,
         prompt=prompt,
         name=f"{workflow.slug}-{role.value.replace(' ', '-')}-{taken + 1}", number=taken,
-        sandbox=work.sandbox(context), letters=letters, spending=wish.spending,
+        sandbox=work.sandbox(context), letters=letters, spending=request.spending,
         barred=builders, tell=tell,
     )  # fmt: skip
     try:
@@ -259,7 +267,7 @@ def _ask(
     except AgentFailed as problem:
         if problem.reason not in _CANT_LOOK:
             return _Heard(failed=problem.message)
-        raise _nobody_looked(workflow.slug, wish.reviewer, who, problem) from problem
+        raise _nobody_looked(workflow.slug, request.reviewer, who, problem) from problem
     with workflows_of(context).changing(workflow.slug) as opened:
         opened.write({_SUPPORT[role]: heard(found.reply, found.by, shown)}, found.by)
     return _Heard(found.reply, found.by)
@@ -324,7 +332,7 @@ def _letters(context: Context, workflow: Workflow, work: Built) -> dict[str, byt
         if path.is_file():
             found[f"context/{name}"] = path.read_bytes()
             rows.append(
-                Row(stage="review", kind=kind, path=f"context/{name}", reason=reason, priority=1, required=True)
+                ManifestRow(stage="review", kind=kind, path=f"context/{name}", reason=reason, priority=1, required=True)
             )
     return found | {"context/review-context.jsonl": render_manifest(merged(rows, lambda path: path in found))}
 
@@ -348,7 +356,7 @@ def _settle(
     who: str,
     verified: Verification,
     patch: bytes,
-    outcome: Outcome,
+    outcome: ReviewOutcome,
     answers: tuple[CodeReview | None, SmellReview | None],
 ) -> Workflow:
     clean = context.tools().redactor.clean

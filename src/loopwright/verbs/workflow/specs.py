@@ -10,7 +10,7 @@ import msgspec
 from loopwright.errors import WorkflowRefused
 from loopwright.stages.context import Context
 from loopwright.stages.settling import settle_archives
-from loopwright.workflow.delta.model import LivingSpec, Requirement, Unreadable
+from loopwright.workflow.delta.model import LivingSpec, Requirement, UnreadableDelta
 from loopwright.workflow.living import domains_of, living_of
 from loopwright.workflow.spec_checks import Proof, SpecChecks, read_checks
 
@@ -94,7 +94,7 @@ def _domain(context: Context, name: str) -> Domain:
     layout = context.layout
     path = os.path.relpath(layout.living_spec(name), layout.root)
     living = living_of(layout, name)
-    if isinstance(living, Unreadable):
+    if isinstance(living, UnreadableDelta):
         said = "; ".join(f"line {one.line}: {one.message}" for one in living.problems[:3])
         return Domain(domain=name, path=path, problem=said)
     if living is None:

@@ -27,7 +27,7 @@ from loopwright.stages.takeover.files import take_loose
 from loopwright.stages.takeover.loops import take_loops
 from loopwright.workflow import commands as c
 from loopwright.workflow.documents.page import MOST_BYTES
-from loopwright.workflow.model import Origin
+from loopwright.workflow.model import TakeoverOrigin
 from loopwright.workflow.store import WorkflowStore
 from loopwright.workflow.takeover.ccw import read_ccw
 from loopwright.workflow.takeover.changes import ASIDE
@@ -35,7 +35,7 @@ from loopwright.workflow.takeover.loopx import read_loopx
 from loopwright.workflow.takeover.model import Candidate, Findings, Tool
 from loopwright.workflow.takeover.openspec import read_openspec
 from loopwright.workflow.takeover.source import Source
-from loopwright.workflow.takeover.table import Row
+from loopwright.workflow.takeover.table import TakeoverRow
 from loopwright.workspace.layout import record_choice
 from loopwright.workspace.names import FOREIGN
 
@@ -44,7 +44,7 @@ _MOST_ASIDE = 200
 TOOLS: tuple[Tool, ...] = get_args(Tool)
 
 
-class Wish(msgspec.Struct, frozen=True, kw_only=True):
+class TakeOverRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What is to be taken over, under which names; `finished` work too, where somebody wants it."""
 
     tool: Tool
@@ -58,7 +58,7 @@ class TakenOver(msgspec.Struct, frozen=True):
     """Where it was, and what became of each thing in it."""
 
     source: str
-    rows: tuple[Row, ...]
+    rows: tuple[TakeoverRow, ...]
 
     @property
     def is_whole(self) -> bool:
@@ -70,32 +70,34 @@ class _Taking(msgspec.Struct, frozen=True):
     """One take-over: where from, what is here already, and which names it gave so far."""
 
     context: Context
-    wish: Wish
+    request: TakeOverRequest
     top: Path
     store: WorkflowStore
     redactor: Redactor
-    here: dict[str, Origin | None]
+    here: dict[str, TakeoverOrigin | None]
     given: dict[str, str]
 
 
-def take_over(context: Context, wish: Wish) -> TakenOver:
+def take_over(context: Context, request: TakeOverRequest) -> TakenOver:
     """Find it → read all of it → workflows, one by one → what belongs to the project → what was left."""
-    top = find_source(wish.tool, wish.path)
-    in_place = wish.tool == "openspec" and top == (context.layout.openspec or top / "elsewhere").resolve()
+    top = find_source(request.tool, request.path)
+    in_place = request.tool == "openspec" and top == (context.layout.openspec or top / "elsewhere").resolve()
     source = Source(top)
-    found = _read(wish.tool, source, in_place=in_place)
-    _require_known(wish.renames, found)
-    if not wish.dry_run:
+    found = _read(request.tool, source, in_place=in_place)
+    _require_known(request.renames, found)
+    if not request.dry_run:
         record_choice(context.layout)
     store = workflows_of(context)
     here = {slug: store.origin_of(slug) for slug in store.slugs() if store.exists(slug)}
-    taking = _Taking(context, wish, top, store, context.tools().redactor, here, {})
+    taking = _Taking(context, request, top, store, context.tools().redactor, here, {})
     rows = [row for candidate in found.candidates for row in _take(taking, candidate)]
-    rows += take_loose(context, wish.tool, found.loose, taking.redactor, dry_run=wish.dry_run)
-    if wish.tool == "ccw":
-        rows += take_loops(context, top, dry_run=wish.dry_run)
-    rows += [Row("file", one.path, "", "unreadable", _with_line(one.line, one.message)) for one in found.troubles]
-    rows += [Row("file", one.path, "", "left", one.why) for one in (*found.left, *source.others)]
+    rows += take_loose(context, request.tool, found.loose, taking.redactor, dry_run=request.dry_run)
+    if request.tool == "ccw":
+        rows += take_loops(context, top, dry_run=request.dry_run)
+    rows += [
+        TakeoverRow("file", one.path, "", "unreadable", _with_line(one.line, one.message)) for one in found.troubles
+    ]
+    rows += [TakeoverRow("file", one.path, "", "left", one.why) for one in (*found.left, *source.others)]
     return TakenOver(shown(os.path.relpath(top, context.project)), tuple(rows))
 
 
@@ -128,11 +130,11 @@ def _require_known(renames: Mapping[str, str], found: Findings) -> None:
             raise WrongUsage(f"there is no '{shown(name)}' to be renamed (there is: {known})", hint="--as NAME=SLUG")
 
 
-def _take(taking: _Taking, candidate: Candidate) -> list[Row]:
+def _take(taking: _Taking, candidate: Candidate) -> list[TakeoverRow]:
     """One candidate: all of it or nothing, and a row for everything that went another way."""
     said = {name: taking.redactor.clean(said).text for name, said in candidate.said.items()}
-    origin = Origin(
-        tool=taking.wish.tool,
+    origin = TakeoverOrigin(
+        tool=taking.request.tool,
         name=candidate.name,
         path=shown(os.path.relpath(taking.top / candidate.path, taking.context.project)),
         digest=candidate.digest,
@@ -143,7 +145,7 @@ def _take(taking: _Taking, candidate: Candidate) -> list[Row]:
         return [row]
     taking.given[row.target] = candidate.name
     documents, rows = _fitted(taking, candidate, row.target)
-    if not taking.wish.dry_run:
+    if not taking.request.dry_run:
         try:
             _begin(taking, candidate, row.target, documents, origin)
         except LoopwrightError as problem:
@@ -151,10 +153,10 @@ def _take(taking: _Taking, candidate: Candidate) -> list[Row]:
     return [row, *rows]
 
 
-def _placed(taking: _Taking, candidate: Candidate, origin: Origin) -> Row:
+def _placed(taking: _Taking, candidate: Candidate, origin: TakeoverOrigin) -> TakeoverRow:
     """Under which name it is taken; or why it is not."""
     claims = _claims(candidate)
-    row = Row("workflow", candidate.path, "", "taken", claims and f"it said there: {claims}")
+    row = TakeoverRow("workflow", candidate.path, "", "taken", claims and f"it said there: {claims}")
     again = f"loopwright import {_arguments(taking)} --as {shlex.quote(f'{candidate.name}=SLUG')}"
     if (slug := _here_already(taking, candidate, origin)) is not None:
         known = taking.here[slug]
@@ -162,10 +164,10 @@ def _placed(taking: _Taking, candidate: Candidate, origin: Origin) -> Row:
         why = "it changed there since; what is here stays as it is" if moved else "it is here already"
         return replace(row, target=slug, outcome="already", why=why, next=f"loopwright status {slug}")
     try:
-        slug = slug_of(taking.wish.renames.get(candidate.name) or _plain_name(candidate.name))
+        slug = slug_of(taking.request.renames.get(candidate.name) or _plain_name(candidate.name))
     except WrongUsage as problem:
         return replace(row, outcome="conflict", why=problem.message, next=again)
-    if candidate.finished and not taking.wish.finished:
+    if candidate.finished and not taking.request.finished:
         return replace(row, outcome="left", why=f"it is finished there ({claims}); --finished takes it all the same")
     if slug in taking.given:
         return replace(
@@ -177,11 +179,11 @@ def _placed(taking: _Taking, candidate: Candidate, origin: Origin) -> Row:
 
 
 def _arguments(taking: _Taking) -> str:
-    elsewhere = taking.wish.path.resolve() != taking.context.project.resolve()
-    return f"{taking.wish.tool} {shlex.quote(shown(taking.wish.path))}" if elsewhere else taking.wish.tool
+    elsewhere = taking.request.path.resolve() != taking.context.project.resolve()
+    return f"{taking.request.tool} {shlex.quote(shown(taking.request.path))}" if elsewhere else taking.request.tool
 
 
-def _here_already(taking: _Taking, candidate: Candidate, origin: Origin) -> str | None:
+def _here_already(taking: _Taking, candidate: Candidate, origin: TakeoverOrigin) -> str | None:
     """The workflow that was made of it, or that it was made by."""
     for slug, known in taking.here.items():
         if known is not None and (known.tool, known.name, known.path) == (origin.tool, origin.name, origin.path):
@@ -203,15 +205,15 @@ def _claims(candidate: Candidate) -> str:
     return ", ".join(f"{name} {said[:40]}" for name, said in shortest)
 
 
-def _fitted(taking: _Taking, candidate: Candidate, slug: str) -> tuple[dict[str, bytes], list[Row]]:
+def _fitted(taking: _Taking, candidate: Candidate, slug: str) -> tuple[dict[str, bytes], list[TakeoverRow]]:
     """Its documents as they are kept here: without secrets, and beside what has their place already."""
     paths = taking.context.layout.workflow(slug, candidate.change)
     documents: dict[str, bytes] = {}
-    rows: list[Row] = []
+    rows: list[TakeoverRow] = []
     left = [name for name in candidate.documents if name.startswith(f"{ASIDE}/")][_MOST_ASIDE:]
     if left:
         why = f"has {len(left) + _MOST_ASIDE} files beside its documents; the last {len(left)} of them stay there"
-        rows.append(Row("file", candidate.path, slug, "left", why))
+        rows.append(TakeoverRow("file", candidate.path, slug, "left", why))
     for name, data in candidate.documents.items():
         if name in left:
             continue
@@ -221,7 +223,9 @@ def _fitted(taking: _Taking, candidate: Candidate, slug: str) -> tuple[dict[str,
             scanned = taking.redactor.scan(data, name, trusts_pragma=True)
             clean = scanned.clean.data
             rows += [
-                Row("secret", f"{candidate.path}/{name}", slug, "note", f"{one.rule} in line {one.line} is hidden here")
+                TakeoverRow(
+                    "secret", f"{candidate.path}/{name}", slug, "note", f"{one.rule} in line {one.line} is hidden here"
+                )
                 for one in scanned.findings
             ]
         there = _bytes_at(paths.document(name))
@@ -231,11 +235,13 @@ def _fitted(taking: _Taking, candidate: Candidate, slug: str) -> tuple[dict[str,
         documents[f"{ASIDE}/{name}"] = clean
         where = shown(os.path.relpath(paths.document(name), taking.context.project))
         why = f"{where} is another file; this one is kept as {ASIDE}/{name} of the workflow"
-        rows.append(Row("document", f"{candidate.path}/{name}", slug, "conflict", why, "compare the two"))
+        rows.append(TakeoverRow("document", f"{candidate.path}/{name}", slug, "conflict", why, "compare the two"))
     return documents, rows
 
 
-def _begin(taking: _Taking, candidate: Candidate, slug: str, documents: dict[str, bytes], origin: Origin) -> None:
+def _begin(
+    taking: _Taking, candidate: Candidate, slug: str, documents: dict[str, bytes], origin: TakeoverOrigin
+) -> None:
     command = c.Begin(
         slug=slug,
         idea=taking.redactor.clean(candidate.idea).text,

@@ -9,7 +9,7 @@ import msgspec
 from loopwright.errors import WorkflowRefused
 from loopwright.evidence.model import StepRecord
 from loopwright.kernel.process import Cancellation
-from loopwright.stages.building.checking import Checked, run_checks
+from loopwright.stages.building.checking import CheckResults, run_checks
 from loopwright.stages.context import Context
 from loopwright.stages.names import slug_of
 from loopwright.stages.stores import workflows_of
@@ -62,14 +62,14 @@ def try_checks(context: Context, name: str, cancellation: Cancellation) -> Tried
     return TriedChecks(checked.evidence.run_id, tree, tried, len(checks) - len(shown))
 
 
-def _tried(context: Context, check: Check, checked: Checked) -> Tried:
+def _tried(context: Context, check: Check, checked: CheckResults) -> Tried:
     run = checked.runs[check.id]
     step = next((step for step in checked.evidence.steps if step.id == check.id), None)
     said = "" if run.passed else _said(context, checked, step)
     return Tried(check.id, check.command, run.passed, run.exit_code, said)
 
 
-def _said(context: Context, checked: Checked, step: StepRecord | None) -> str:
+def _said(context: Context, checked: CheckResults, step: StepRecord | None) -> str:
     logs = [command.log for command in step.commands] if step is not None else []
     if not logs or logs[-1] is None:
         return ""

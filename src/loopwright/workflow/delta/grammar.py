@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import cast
 
 from loopwright.kernel.digest import sha256
-from loopwright.workflow.delta.model import Keyword, Requirement, Scenario, Step
+from loopwright.workflow.delta.model import Keyword, Requirement, Scenario, ScenarioStep
 
 SPACE = "\t\n\v\f\r \u00a0\u1680" + "".join(map(chr, range(0x2000, 0x200B))) + "\u2028\u2029\u202f\u205f\u3000\ufeff"
 _ENDS_A_LINE = frozenset("\u2028\u2029")  # a dot of OpenSpec's patterns does not match these
@@ -164,7 +164,7 @@ def scenario_name(line: str) -> str:
     return name[9:].strip(SPACE) if name[:9].lower() == "scenario:" else name
 
 
-def steps_in(lines: Sequence[str]) -> Iterator[Step]:
+def steps_in(lines: Sequence[str]) -> Iterator[ScenarioStep]:
     """The GIVEN, WHEN, THEN bullets; an indented line goes on with the bullet above it."""
     fences = Fences(lines)
     keyword, said = "", [""]
@@ -176,10 +176,10 @@ def steps_in(lines: Sequence[str]) -> Iterator[Step]:
             said.append(line.strip(SPACE))
             continue
         if keyword:
-            yield Step(cast("Keyword", keyword), "\n".join(said))
+            yield ScenarioStep(cast("Keyword", keyword), "\n".join(said))
         keyword, said = (found[1].upper(), [found[2]]) if found else ("", [""])
     if keyword:
-        yield Step(cast("Keyword", keyword), "\n".join(said))
+        yield ScenarioStep(cast("Keyword", keyword), "\n".join(said))
 
 
 def as_requirement(lines: Sequence[str], name: str, source: str, first: int) -> Requirement:

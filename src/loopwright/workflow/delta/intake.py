@@ -6,14 +6,14 @@ import re
 
 import msgspec
 
-from loopwright.workflow.delta.model import Newline, Problem, Unreadable
+from loopwright.workflow.delta.model import DeltaProblem, Newline, UnreadableDelta
 
 MOST_BYTES = 4 * 1024 * 1024
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
 _BOM = "\ufeff"
 
 
-class Text(msgspec.Struct, frozen=True):
+class SourceText(msgspec.Struct, frozen=True):
     """A file's lines twice: whole, to be kept byte for byte, and bare, to be read. Line 1 has index 0."""
 
     whole: tuple[str, ...]
@@ -25,7 +25,7 @@ class Text(msgspec.Struct, frozen=True):
         return "".join(self.whole[start:end])
 
 
-def taken_in(data: bytes) -> Text | Unreadable:
+def taken_in(data: bytes) -> SourceText | UnreadableDelta:
     """The lines of a file, or why it has none that can be read."""
     if len(data) > MOST_BYTES:
         return _refused(1, "too_large", f"the file has {len(data):,} bytes; at most {MOST_BYTES:,} are read")
@@ -40,7 +40,7 @@ def taken_in(data: bytes) -> Text | Unreadable:
     return lines_of(text)
 
 
-def lines_of(text: str) -> Text:
+def lines_of(text: str) -> SourceText:
     """The lines of a text, whatever ends them."""
     whole = tuple(_LINE.findall(text))
     bare = [line.rstrip("\r\n") for line in whole]
@@ -48,11 +48,11 @@ def lines_of(text: str) -> Text:
         bare[0] = bare[0].removeprefix(_BOM)
     windows = sum(line.endswith("\r\n") for line in whole)
     unix = sum(line.endswith("\n") for line in whole) - windows
-    return Text(whole, tuple(bare), "\r\n" if windows and windows >= unix else "\n")
+    return SourceText(whole, tuple(bare), "\r\n" if windows and windows >= unix else "\n")
 
 
-def _refused(line: int, code: str, message: str) -> Unreadable:
-    return Unreadable((Problem(line, code, message),))
+def _refused(line: int, code: str, message: str) -> UnreadableDelta:
+    return UnreadableDelta((DeltaProblem(line, code, message),))
 
 
 def _line_of(data: bytes, at: int) -> int:

@@ -22,7 +22,7 @@ from loopwright.workflow.delta.model import (
     Merged,
     Operation,
     Requirement,
-    Unreadable,
+    UnreadableDelta,
 )
 from loopwright.workflow.delta.read import read_living
 from loopwright.workflow.delta.write import new_living, write_living
@@ -121,7 +121,7 @@ class _Merge:
         kept = [one for one in self.kept if one is not None]
         data = self._text(deeds).encode()
         spec = read_living(data)
-        if isinstance(spec, Unreadable):
+        if isinstance(spec, UnreadableDelta):
             return self._refused("", f"the merged spec could not be read: {spec.problems[0].message}")
         errors = [one for one in spec.remarks if one.level == "error"]
         if not kept and any(one.code == "no_requirements" for one in errors):

@@ -15,7 +15,7 @@ Keyword = Literal["GIVEN", "WHEN", "THEN", "AND", "BUT"]
 Newline = Literal["\n", "\r\n"]
 
 
-class Problem(msgspec.Struct, frozen=True, order=True):
+class DeltaProblem(msgspec.Struct, frozen=True, order=True):
     """What is wrong with a file. `error`: OpenSpec refuses it too; `warning`: only its `--strict` does."""
 
     line: int
@@ -24,13 +24,13 @@ class Problem(msgspec.Struct, frozen=True, order=True):
     level: Literal["error", "warning"] = "error"
 
 
-class Unreadable(msgspec.Struct, frozen=True):
+class UnreadableDelta(msgspec.Struct, frozen=True):
     """Not a delta, or not a living spec: every problem at once, in the order of their lines."""
 
-    problems: tuple[Problem, ...]
+    problems: tuple[DeltaProblem, ...]
 
 
-class Step(msgspec.Struct, frozen=True):
+class ScenarioStep(msgspec.Struct, frozen=True):
     """One bullet of a scenario."""
 
     keyword: Keyword
@@ -42,7 +42,7 @@ class Scenario(msgspec.Struct, frozen=True):
 
     name: str
     text: str
-    steps: tuple[Step, ...] = ()
+    steps: tuple[ScenarioStep, ...] = ()
 
 
 class Requirement(msgspec.Struct, frozen=True):
@@ -81,7 +81,7 @@ class Delta(msgspec.Struct, frozen=True):
     removed: tuple[Removed, ...] = ()
     renamed: tuple[Renamed, ...] = ()
     purpose: str = ""
-    remarks: tuple[Problem, ...] = ()
+    remarks: tuple[DeltaProblem, ...] = ()
 
 
 class Operation(StrEnum):
@@ -115,7 +115,7 @@ class LivingSpec(msgspec.Struct, frozen=True):
     tail: str
     newline: Newline = "\n"
     history: tuple[Deed, ...] = ()
-    remarks: tuple[Problem, ...] = ()
+    remarks: tuple[DeltaProblem, ...] = ()
 
 
 class Conflict(msgspec.Struct, frozen=True, order=True):

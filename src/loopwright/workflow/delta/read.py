@@ -20,15 +20,15 @@ from loopwright.workflow.delta.grammar import (
     requirement_name,
 )
 from loopwright.workflow.delta.history import deeds_in
-from loopwright.workflow.delta.intake import Text, taken_in
+from loopwright.workflow.delta.intake import SourceText, taken_in
 from loopwright.workflow.delta.model import (
     Delta,
+    DeltaProblem,
     LivingSpec,
-    Problem,
     Removed,
     Renamed,
     Requirement,
-    Unreadable,
+    UnreadableDelta,
 )
 from loopwright.workflow.delta.purpose import purpose_in
 from loopwright.workflow.delta.validate import delta_problems, living_problems, structure_problems
@@ -46,32 +46,34 @@ class _Section(msgspec.Struct, frozen=True):
     end: int
 
 
-def read_delta(data: bytes, domain: str) -> Delta | Unreadable:
+def read_delta(data: bytes, domain: str) -> Delta | UnreadableDelta:
     """What a change does to one domain. A delta that OpenSpec would refuse is none."""
     text = taken_in(data)
-    if isinstance(text, Unreadable):
+    if isinstance(text, UnreadableDelta):
         return text
     return _DeltaReader(text).delta(domain)
 
 
-def read_living(data: bytes) -> LivingSpec | Unreadable:
+def read_living(data: bytes) -> LivingSpec | UnreadableDelta:
     """A domain's spec, byte for byte. What is wrong with its contents only is a remark: a merge may mend it."""
     text = taken_in(data)
-    if isinstance(text, Unreadable):
+    if isinstance(text, UnreadableDelta):
         return text
     fences = Fences(text.bare)
     problems = [*_unclosed(fences), *structure_problems(text, fences)]
     if problems:
-        return Unreadable(tuple(sorted(problems)))
+        return UnreadableDelta(tuple(sorted(problems)))
     return _living(text, fences)
 
 
-def _unclosed(fences: Fences) -> Iterator[Problem]:
+def _unclosed(fences: Fences) -> Iterator[DeltaProblem]:
     if fences.open_at is not None:
-        yield Problem(fences.open_at + 1, "fence_open", "this code fence is never closed: it hides all that follows")
+        yield DeltaProblem(
+            fences.open_at + 1, "fence_open", "this code fence is never closed: it hides all that follows"
+        )
 
 
-def _living(text: Text, fences: Fences) -> LivingSpec:
+def _living(text: SourceText, fences: Fences) -> LivingSpec:
     lines = text.bare
     section = next((i for i, line in enumerate(lines) if not fences[i] and is_requirements(line)), None)
     begin = len(lines) if section is None else section + 1
@@ -93,7 +95,7 @@ def _living(text: Text, fences: Fences) -> LivingSpec:
     )
 
 
-def _requirement(text: Text, start: int, stop: int, source: str) -> Requirement:
+def _requirement(text: SourceText, start: int, stop: int, source: str) -> Requirement:
     end = stop
     while end > start + 1 and not text.bare[end - 1].strip(SPACE):
         end -= 1
@@ -103,13 +105,13 @@ def _requirement(text: Text, start: int, stop: int, source: str) -> Requirement:
 class _DeltaReader:
     """Turns lines into a delta and collects what is wrong with them."""
 
-    def __init__(self, text: Text) -> None:
+    def __init__(self, text: SourceText) -> None:
         self.text = text
         self.lines = text.bare
         self.fences = Fences(text.bare)
-        self.problems: list[Problem] = list(_unclosed(self.fences))
+        self.problems: list[DeltaProblem] = list(_unclosed(self.fences))
 
-    def delta(self, domain: str) -> Delta | Unreadable:
+    def delta(self, domain: str) -> Delta | UnreadableDelta:
         sections = list(self._sections())
         self._orphans(sections)
         delta = Delta(
@@ -127,7 +129,7 @@ class _DeltaReader:
             self._problem(first.start - 1, "no_entries", "the sections hold no `### Requirement:`")
         problems = tuple(sorted([*self.problems, *delta_problems(delta)]))
         if any(problem.level == "error" for problem in problems):
-            return Unreadable(problems)
+            return UnreadableDelta(problems)
         return msgspec.structs.replace(delta, remarks=problems)
 
     def _sections(self) -> Iterator[_Section]:
@@ -215,7 +217,7 @@ class _DeltaReader:
             self._problem(i, "no_name", "a requirement without a name")
 
     def _problem(self, i: int, code: str, message: str, *, warning: bool = False) -> None:
-        self.problems.append(Problem(i + 1, code, message, "warning" if warning else "error"))
+        self.problems.append(DeltaProblem(i + 1, code, message, "warning" if warning else "error"))
 
 
 def _side_of(line: str) -> tuple[str, str | None]:
@@ -240,7 +242,7 @@ def _said(lines: list[str], label: str) -> str:
     return " ".join(part for part in said if part)
 
 
-def requirement_in(text: Text) -> Requirement | None:
+def requirement_in(text: SourceText) -> Requirement | None:
     """The one requirement that a text is, heading first; None when it is anything else."""
     fences = Fences(text.bare)
     named = [i for i, line in enumerate(text.bare) if not fences[i] and requirement_name(line) is not None]

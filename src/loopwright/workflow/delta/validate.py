@@ -15,14 +15,14 @@ from loopwright.workflow.delta.grammar import (
     requirement_name,
     says_shall,
 )
-from loopwright.workflow.delta.intake import Text
-from loopwright.workflow.delta.model import Delta, Problem, Requirement
+from loopwright.workflow.delta.intake import SourceText
+from loopwright.workflow.delta.model import Delta, DeltaProblem, Requirement
 from loopwright.workflow.delta.purpose import SHORTEST, is_brief, is_placeholder
 
 _DELTA_TITLES = {f"{kind} requirements" for kind in ("added", "modified", "removed", "renamed")}
 
 
-def delta_problems(delta: Delta) -> Iterator[Problem]:
+def delta_problems(delta: Delta) -> Iterator[DeltaProblem]:
     """What is wrong with a delta's entries, each alone and with each other."""
     for kind, blocks in (("ADDED", delta.added), ("MODIFIED", delta.modified)):
         for one in blocks:
@@ -36,48 +36,48 @@ def delta_problems(delta: Delta) -> Iterator[Problem]:
         yield from _purpose_problems(delta.purpose, 1)
 
 
-def _requirement_problems(one: Requirement, kind: str) -> Iterator[Problem]:
+def _requirement_problems(one: Requirement, kind: str) -> Iterator[DeltaProblem]:
     line = one.lines[0]
     if not one.text:
-        yield Problem(line, "no_text", f"{kind} '{one.name}' says nothing between its name and its first scenario")
+        yield DeltaProblem(line, "no_text", f"{kind} '{one.name}' says nothing between its name and its first scenario")
     elif not says_shall(one.text):
-        yield Problem(line, "no_shall", f"{kind} '{one.name}' does not say SHALL or MUST", "warning")
+        yield DeltaProblem(line, "no_shall", f"{kind} '{one.name}' does not say SHALL or MUST", "warning")
     if not any(scenario.text for scenario in one.scenarios):
         why = " with steps" if one.scenarios else ""
-        yield Problem(line, "no_scenario", f"{kind} '{one.name}' has no `#### Scenario:`{why}")
+        yield DeltaProblem(line, "no_scenario", f"{kind} '{one.name}' has no `#### Scenario:`{why}")
 
 
-def _twice(names: Iterable[tuple[str, int]], where: str) -> Iterator[Problem]:
+def _twice(names: Iterable[tuple[str, int]], where: str) -> Iterator[DeltaProblem]:
     first: dict[str, int] = {}
     for name, line in names:
         if name in first:
-            yield Problem(line, "twice", f"'{name}' stands in {where} already (line {first[name]})")
+            yield DeltaProblem(line, "twice", f"'{name}' stands in {where} already (line {first[name]})")
         first.setdefault(name, line)
 
 
-def _contradictions(delta: Delta) -> Iterator[Problem]:
+def _contradictions(delta: Delta) -> Iterator[DeltaProblem]:
     added = {one.name for one in delta.added}
     modified = {one.name: one.lines[0] for one in delta.modified}
     removed = {one.name: one.line for one in delta.removed}
     for name, line in modified.items():
         if name in removed:
-            yield Problem(line, "contradiction", f"'{name}' is both MODIFIED and REMOVED")
+            yield DeltaProblem(line, "contradiction", f"'{name}' is both MODIFIED and REMOVED")
         if name in added:
-            yield Problem(line, "contradiction", f"'{name}' is both MODIFIED and ADDED")
+            yield DeltaProblem(line, "contradiction", f"'{name}' is both MODIFIED and ADDED")
     for name in added & removed.keys():
-        yield Problem(removed[name], "contradiction", f"'{name}' is both ADDED and REMOVED")
+        yield DeltaProblem(removed[name], "contradiction", f"'{name}' is both ADDED and REMOVED")
     gone = {folded(name) for name in removed}
     for one in delta.renamed:
         if folded(one.old) in gone:
-            yield Problem(one.line, "contradiction", f"'{one.old}' is both RENAMED and REMOVED")
+            yield DeltaProblem(one.line, "contradiction", f"'{one.old}' is both RENAMED and REMOVED")
         if one.old in modified:
             message = f"MODIFIED names '{one.old}', which is renamed; name it '{one.new}' there"
-            yield Problem(modified[one.old], "contradiction", message)
+            yield DeltaProblem(modified[one.old], "contradiction", message)
         if one.new in added:
-            yield Problem(one.line, "contradiction", f"'{one.new}' is both ADDED and the new name of '{one.old}'")
+            yield DeltaProblem(one.line, "contradiction", f"'{one.new}' is both ADDED and the new name of '{one.old}'")
 
 
-def structure_problems(text: Text, fences: Fences) -> Iterator[Problem]:
+def structure_problems(text: SourceText, fences: Fences) -> Iterator[DeltaProblem]:
     """What keeps a living spec from being merged into at all."""
     seen: dict[str, int] = {}
     section = _NOWHERE
@@ -89,16 +89,18 @@ def structure_problems(text: Text, fences: Fences) -> Iterator[Problem]:
             title = found[1] if found else ""
             section = section.after(title)
             if " ".join(title.lower().split()) in _DELTA_TITLES:
-                yield Problem(i + 1, "delta_section", f"`## {title}` belongs into a change, not into a living spec")
+                yield DeltaProblem(
+                    i + 1, "delta_section", f"`## {title}` belongs into a change, not into a living spec"
+                )
         name = requirement_name(line)
         if name is None:
             continue
         if not name:
-            yield Problem(i + 1, "no_name", "a requirement without a name")
+            yield DeltaProblem(i + 1, "no_name", "a requirement without a name")
         elif not section.holds:
-            yield Problem(i + 1, "outside", f"'{name}' stands outside `## Requirements`: nobody reads it there")
+            yield DeltaProblem(i + 1, "outside", f"'{name}' stands outside `## Requirements`: nobody reads it there")
         elif name in seen:
-            yield Problem(i + 1, "twice", f"'{name}' is there already (line {seen[name]})")
+            yield DeltaProblem(i + 1, "twice", f"'{name}' is there already (line {seen[name]})")
         seen.setdefault(name, i + 1)
 
 
@@ -116,45 +118,47 @@ class _Place(msgspec.Struct, frozen=True):
 _NOWHERE = _Place(holds=False, was_there=False)
 
 
-def living_problems(text: Text, fences: Fences, requirements: tuple[Requirement, ...]) -> Iterator[Problem]:
+def living_problems(text: SourceText, fences: Fences, requirements: tuple[Requirement, ...]) -> Iterator[DeltaProblem]:
     """What makes a living spec invalid, or valid only without `--strict`."""
     outline = _Outline(text, fences)
     purpose = outline.first("purpose")
     section = outline.first("requirements")
     if purpose is None or not outline.content(purpose):
-        yield Problem(1, "no_purpose", "no `## Purpose` with a sentence in it")
+        yield DeltaProblem(1, "no_purpose", "no `## Purpose` with a sentence in it")
     else:
         yield from _purpose_problems(outline.content(purpose), outline.lines[purpose] + 1)
     if section is None:
-        yield Problem(1, "no_requirements", "no `## Requirements` section")
+        yield DeltaProblem(1, "no_requirements", "no `## Requirements` section")
         return
     children = outline.below(section)
     if not children:
-        yield Problem(outline.lines[section] + 1, "no_requirements", "`## Requirements` holds no requirement")
+        yield DeltaProblem(outline.lines[section] + 1, "no_requirements", "`## Requirements` holds no requirement")
     for child in children:
         if not any(outline.content(scenario) for scenario in outline.below(child)):
             message = f"'{outline.titles[child]}' has no `#### Scenario:` with steps"
-            yield Problem(outline.lines[child] + 1, "no_scenario", message)
+            yield DeltaProblem(outline.lines[child] + 1, "no_scenario", message)
     for one in requirements:
         if not one.text:
-            yield Problem(one.lines[0], "no_text", f"'{one.name}' says nothing between its name and its first scenario")
+            yield DeltaProblem(
+                one.lines[0], "no_text", f"'{one.name}' says nothing between its name and its first scenario"
+            )
         elif not says_shall(one.text):
-            yield Problem(one.lines[0], "no_shall", f"'{one.name}' does not say SHALL or MUST", "warning")
+            yield DeltaProblem(one.lines[0], "no_shall", f"'{one.name}' does not say SHALL or MUST", "warning")
 
 
-def _purpose_problems(purpose: str, line: int) -> Iterator[Problem]:
+def _purpose_problems(purpose: str, line: int) -> Iterator[DeltaProblem]:
     if is_placeholder(purpose):
-        yield Problem(
+        yield DeltaProblem(
             line, "purpose_placeholder", "the Purpose is a placeholder: say what the domain is for", "warning"
         )
     elif is_brief(purpose):
-        yield Problem(line, "purpose_brief", f"the Purpose has less than {SHORTEST} characters", "warning")
+        yield DeltaProblem(line, "purpose_brief", f"the Purpose has less than {SHORTEST} characters", "warning")
 
 
 class _Outline:
     """The headings of a file as a tree, the way in which OpenSpec's validator sees it."""
 
-    def __init__(self, text: Text, fences: Fences) -> None:
+    def __init__(self, text: SourceText, fences: Fences) -> None:
         self._text, self._fences = text, fences
         self.lines: list[int] = []
         self.titles: list[str] = []

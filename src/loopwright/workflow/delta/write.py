@@ -8,16 +8,24 @@ import msgspec
 
 from loopwright.workflow.delta.grammar import Fences, boundary
 from loopwright.workflow.delta.intake import taken_in
-from loopwright.workflow.delta.model import Delta, LivingSpec, Problem, Removed, Requirement, Scenario, Unreadable
+from loopwright.workflow.delta.model import (
+    Delta,
+    DeltaProblem,
+    LivingSpec,
+    Removed,
+    Requirement,
+    Scenario,
+    UnreadableDelta,
+)
 from loopwright.workflow.delta.read import read_delta, read_living, requirement_in
 
 
-def requirement(name: str, text: str, scenarios: Sequence[Scenario]) -> Requirement | Unreadable:
+def requirement(name: str, text: str, scenarios: Sequence[Scenario]) -> Requirement | UnreadableDelta:
     """A new requirement; refused when the grammar can't say it, as with a heading inside a text."""
     parts = [f"### Requirement: {name}\n{text.strip()}\n"]
     parts += [f"#### Scenario: {one.name}\n{_body(one)}\n" for one in scenarios]
     written = taken_in("\n".join(parts).encode("utf-8", "surrogatepass"))
-    if isinstance(written, Unreadable):
+    if isinstance(written, UnreadableDelta):
         return written
     made = requirement_in(written)
     fences = Fences(written.bare)
@@ -33,7 +41,7 @@ def requirement(name: str, text: str, scenarios: Sequence[Scenario]) -> Requirem
         message = (
             f"'{name[:80]}' can't be written: a heading, an open code fence, a line end or nothing where text belongs"
         )
-        return Unreadable((Problem(0, "unwritable", message),))
+        return UnreadableDelta((DeltaProblem(0, "unwritable", message),))
     return made
 
 
@@ -43,14 +51,14 @@ def _body(scenario: Scenario) -> str:
     return "\n".join(f"- **{step.keyword}** " + step.text.strip().replace("\n", "\n  ") for step in scenario.steps)
 
 
-def write_delta(delta: Delta) -> bytes | Unreadable:
+def write_delta(delta: Delta) -> bytes | UnreadableDelta:
     """A delta file, read back before it is believed: a text that would break out of its place is refused."""
     data = _delta_text(delta).encode("utf-8", "surrogatepass")
     read = read_delta(data, delta.domain)
-    if isinstance(read, Unreadable):
+    if isinstance(read, UnreadableDelta):
         return read
     if unplaced(read) != unplaced(delta):
-        return Unreadable((Problem(0, "unwritable", "a text in this delta would be read as something else"),))
+        return UnreadableDelta((DeltaProblem(0, "unwritable", "a text in this delta would be read as something else"),))
     return data
 
 

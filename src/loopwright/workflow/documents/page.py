@@ -19,7 +19,7 @@ _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 Value = str | list[str]
 
 
-class Problem(msgspec.Struct, frozen=True):
+class PageProblem(msgspec.Struct, frozen=True):
     """What is wrong with a document, and where; line 1 is the first."""
 
     line: int
@@ -32,7 +32,7 @@ class Problem(msgspec.Struct, frozen=True):
 class NotAPage(ValueError):
     """The bytes are no such document; every problem is named."""
 
-    def __init__(self, *problems: Problem) -> None:
+    def __init__(self, *problems: PageProblem) -> None:
         super().__init__("; ".join(map(str, problems)))
         self.problems = problems
 
@@ -114,7 +114,9 @@ def read_page(data: bytes) -> Page:
     for section in sections:
         before = seen.setdefault(section.name.casefold(), section)
         if before is not section:
-            problems.append(Problem(section.line, f"the section '{section.name}' is there twice (line {before.line})"))
+            problems.append(
+                PageProblem(section.line, f"the section '{section.name}' is there twice (line {before.line})")
+            )
     if problems:
         raise NotAPage(*problems)
     return Page(frontmatter, front_raw, preamble, tuple(sections), crlf)
@@ -127,13 +129,13 @@ def new_page(title: str, **frontmatter: Value) -> Page:
 
 def _decoded(data: bytes) -> tuple[str, bool]:
     if len(data) > MOST_BYTES:
-        raise NotAPage(Problem(1, f"it has more than {MOST_BYTES:,} bytes"))
+        raise NotAPage(PageProblem(1, f"it has more than {MOST_BYTES:,} bytes"))
     if b"\0" in data:
-        raise NotAPage(Problem(data[: data.index(b"\0")].count(b"\n") + 1, "it has a NUL byte: it is no text"))
+        raise NotAPage(PageProblem(data[: data.index(b"\0")].count(b"\n") + 1, "it has a NUL byte: it is no text"))
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as problem:
-        raise NotAPage(Problem(data[: problem.start].count(b"\n") + 1, "it is not UTF-8")) from problem
+        raise NotAPage(PageProblem(data[: problem.start].count(b"\n") + 1, "it is not UTF-8")) from problem
     return text.replace("\r\n", "\n"), "\r\n" in text
 
 
@@ -145,14 +147,14 @@ def _front(text: str) -> tuple[str, dict[str, Value], str]:
         if text.endswith("\n---"):
             text, end = text + "\n", len(text) - 4
         else:
-            raise NotAPage(Problem(1, "the frontmatter that begins here does not end: a line of '---' is missing"))
+            raise NotAPage(PageProblem(1, "the frontmatter that begins here does not end: a line of '---' is missing"))
     raw = text[: end + 5]
     try:
         found = read_nodes(raw[4:-4].encode()) if raw[4:-4].strip() else YamlMapping((), 1)
     except YamlProblem as problem:
-        raise NotAPage(Problem(problem.line + 1, f"frontmatter: {problem.message}")) from problem
+        raise NotAPage(PageProblem(problem.line + 1, f"frontmatter: {problem.message}")) from problem
     if not isinstance(found, YamlMapping):
-        raise NotAPage(Problem(2, "the frontmatter is not a list of keys with values"))
+        raise NotAPage(PageProblem(2, "the frontmatter is not a list of keys with values"))
     return raw, {key.text: _value(node) for key, node in found.entries}, text[end + 5 :]
 
 

@@ -7,7 +7,7 @@ import re
 import msgspec
 
 from loopwright.wording.catalogue import ENGLISH, Catalogue
-from loopwright.workflow.documents.page import NotAPage, Page, Problem, new_page, read_page
+from loopwright.workflow.documents.page import NotAPage, Page, PageProblem, new_page, read_page
 
 INTENT = "Intent"
 OUTCOME = "Desired Outcome"
@@ -40,7 +40,7 @@ _PLACEHOLDERS = frozenset({
 })  # fmt: skip
 
 
-class Item(msgspec.Struct, frozen=True):
+class AmbiguityItem(msgspec.Struct, frozen=True):
     """A question: open, or answered."""
 
     id: str
@@ -53,10 +53,10 @@ class Spec(msgspec.Struct, frozen=True):
     """The document, and its list of questions."""
 
     page: Page
-    items: tuple[Item, ...]
+    items: tuple[AmbiguityItem, ...]
 
     @property
-    def open_items(self) -> tuple[Item, ...]:
+    def open_items(self) -> tuple[AmbiguityItem, ...]:
         """Those that wait for an answer."""
         return tuple(item for item in self.items if item.status == "open")
 
@@ -83,19 +83,21 @@ class Spec(msgspec.Struct, frozen=True):
 
     def asking(self, question: str) -> Spec:
         """With one question more."""
-        return self._with((*self.items, Item(self.next_item_id(), "open", _one_line(question))))
+        return self._with((*self.items, AmbiguityItem(self.next_item_id(), "open", _one_line(question))))
 
     def answering(self, item_id: str, answer: str) -> Spec:
         """With this question answered."""
         answered = (
-            Item(item.id, "answered", item.question, _one_line(answer)) if item.id == item_id else item
+            AmbiguityItem(item.id, "answered", item.question, _one_line(answer)) if item.id == item_id else item
             for item in self.items
         )
         return self._with(tuple(answered))
 
     def reopening(self, item_id: str) -> Spec:
         """With this question open again; what was answered stays beside it until it is answered anew."""
-        return self._with(tuple(Item(i.id, "open", i.question, i.answer) if i.id == item_id else i for i in self.items))
+        return self._with(
+            tuple(AmbiguityItem(i.id, "open", i.question, i.answer) if i.id == item_id else i for i in self.items)
+        )
 
     def with_sections(self, bodies: dict[str, str]) -> Spec:
         """With other texts in sections that are the writer's."""
@@ -105,7 +107,7 @@ class Spec(msgspec.Struct, frozen=True):
                 page = page.with_section(name, as_body(body))
         return Spec(page, self.items)
 
-    def _with(self, items: tuple[Item, ...]) -> Spec:
+    def _with(self, items: tuple[AmbiguityItem, ...]) -> Spec:
         listed = "\n".join(f"- {item.id} | {item.status} | {item.question}" for item in items)
         answers = "\n".join(f"- {item.id}: {item.answer}" for item in items if item.answer)
         page = self.page.with_section(AMBIGUITIES, listed or _hint(AMBIGUITIES))
@@ -130,23 +132,23 @@ def as_body(text: str) -> str:
 def read_spec(data: bytes) -> Spec:
     """The spec in these bytes; `NotAPage` names every problem with its line."""
     page = read_page(data)
-    problems: list[Problem] = []
+    problems: list[PageProblem] = []
     answers = _answers(page)
-    items: list[Item] = []
+    items: list[AmbiguityItem] = []
     section = page.section(AMBIGUITIES)
     for offset, line in enumerate(section.raw.split("\n") if section is not None else ()):
         at = (section.line if section is not None else 1) + offset
         found = _ITEM.fullmatch(line.strip())
         if found is None:
             if re.match(r"[-*] +A-", line.strip()):
-                problems.append(Problem(at, f"not an item (`- A-1 | open | question`): {line.strip()[:80]}"))
+                problems.append(PageProblem(at, f"not an item (`- A-1 | open | question`): {line.strip()[:80]}"))
             continue
         name, status, question = found[1], found[2].lower(), found[3].strip()
         if status not in _STATUSES:
-            problems.append(Problem(at, f"{name} is '{status}'; it can be {' or '.join(_STATUSES)}"))
+            problems.append(PageProblem(at, f"{name} is '{status}'; it can be {' or '.join(_STATUSES)}"))
         if any(item.id == name for item in items):
-            problems.append(Problem(at, f"{name} is there twice"))
-        items.append(Item(name, status, question, answers.get(name, "")))
+            problems.append(PageProblem(at, f"{name} is there twice"))
+        items.append(AmbiguityItem(name, status, question, answers.get(name, "")))
     if problems:
         raise NotAPage(*problems)
     return Spec(page, tuple(items))

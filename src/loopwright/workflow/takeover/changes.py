@@ -6,7 +6,7 @@ import msgspec
 from msgspec.structs import replace
 
 from loopwright.workflow.delta.domains import domain_problem
-from loopwright.workflow.delta.model import Delta, Unreadable
+from loopwright.workflow.delta.model import Delta, UnreadableDelta
 from loopwright.workflow.delta.read import read_delta
 from loopwright.workflow.documents import spec as s
 from loopwright.workflow.documents.spec import Spec, new_spec
@@ -87,7 +87,7 @@ def _delta(source: Source, path: str, domain: str, data: bytes) -> Delta | None:
         source.note(path, wrong)
         return None
     found = read_delta(data, domain)
-    if isinstance(found, Unreadable):
+    if isinstance(found, UnreadableDelta):
         for one in found.problems:
             source.note(path, one.message, one.line)
         return None

@@ -6,7 +6,7 @@ import re
 
 from loopwright.kernel.ids import is_identifier
 from loopwright.workflow.delta.domains import domain_problem
-from loopwright.workflow.delta.model import Unreadable
+from loopwright.workflow.delta.model import UnreadableDelta
 from loopwright.workflow.delta.read import read_delta
 from loopwright.workflow.documents import spec as s
 from loopwright.workflow.documents.spec import Spec, new_spec
@@ -119,7 +119,7 @@ def _one_delta(source: Source, change: str, folder: ChangeFolder, spec: Spec) ->
         source.note(path, wrong)
         return {}
     found = read_delta(data, spec.domains[0])
-    if isinstance(found, Unreadable):
+    if isinstance(found, UnreadableDelta):
         for one in found.problems:
             source.note(path, one.message, one.line)
         return {}

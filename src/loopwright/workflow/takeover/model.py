@@ -10,7 +10,7 @@ Tool = Literal["loopx", "ccw", "openspec"]
 Kind = Literal["spec", "snapshot", "plan", "change", "note", "journal", "decision"]
 
 
-class Trouble(msgspec.Struct, frozen=True):
+class TakeoverProblem(msgspec.Struct, frozen=True):
     """A file that can't be taken as what it should be, and why; line 0 is no line."""
 
     path: str
@@ -52,5 +52,5 @@ class Findings(msgspec.Struct, frozen=True, kw_only=True):
 
     candidates: tuple[Candidate, ...] = ()
     loose: tuple[Loose, ...] = ()
-    troubles: tuple[Trouble, ...] = ()
+    troubles: tuple[TakeoverProblem, ...] = ()
     left: tuple[Left, ...] = ()

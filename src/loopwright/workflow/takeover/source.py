@@ -10,7 +10,7 @@ from loopwright.kernel.digest import digest_of, sha256
 from loopwright.kernel.files import read_plainly, shown
 from loopwright.workflow.documents.page import MOST_BYTES, NotAPage, Page, read_page
 from loopwright.workflow.takeover.fields import Fields
-from loopwright.workflow.takeover.model import Left, Trouble
+from loopwright.workflow.takeover.model import Left, TakeoverProblem
 
 MOST_FILES = 2_000
 _DEEPEST = 12
@@ -23,14 +23,14 @@ class Source:
 
     def __init__(self, top: Path) -> None:
         self.top = top
-        self.troubles: list[Trouble] = []
+        self.troubles: list[TakeoverProblem] = []
         # Pictures, archives and the like: nothing is wrong with them, and nothing here reads them.
         self.others: list[Left] = []
         self._known: dict[str, bytes | None] = {}
 
     def note(self, path: str, message: str, line: int = 0) -> None:
         """Something is wrong with a file."""
-        found = Trouble(path, line, message)
+        found = TakeoverProblem(path, line, message)
         if found not in self.troubles:
             self.troubles.append(found)
 

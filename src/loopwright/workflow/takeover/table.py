@@ -9,7 +9,7 @@ import msgspec
 Outcome = Literal["taken", "already", "conflict", "unreadable", "left", "note"]
 
 
-class Row(msgspec.Struct, frozen=True):
+class TakeoverRow(msgspec.Struct, frozen=True):
     """`target` is what it is here: a workflow's name, or a path below the project."""
 
     what: str

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from loopwright.cli.language import speak
-from loopwright.cli.loop.screen.frame import Desktop, Section, Sight, frame, shares
+from loopwright.cli.loop.screen.frame import FrameSection, LoopView, ScreenState, frame, shares
 from loopwright.cli.loop.screen.surface import fitted
 from loopwright.kernel.cells import width_of
 from loopwright.loop.clocking import Clocked
@@ -83,7 +83,7 @@ LOOP = Loop(
 )  # fmt: skip
 HAPPENED = tuple(f"00:00:{n:02}  worker    something happened, number {n}" for n in range(20))
 LOG = tuple(f"line {n} of the agent's log" for n in range(300))
-SIGHT = Sight(
+SIGHT = LoopView(
     Seen(LOOP, (), has_worker=True, clocked=Clocked(total_s=3725, action_s=72)),
     HAPPENED,
     "turns/a1-builder/program-1.log",
@@ -95,7 +95,7 @@ def of(loop=LOOP, *, has_worker=True, **fields):
     return replace(SIGHT, seen=replace(SIGHT.seen, loop=loop, has_worker=has_worker), **fields)
 
 
-BARE = Desktop()
+BARE = ScreenState()
 
 
 def drawn(sight=SIGHT, desktop=BARE, columns=80, rows=24):
@@ -107,15 +107,17 @@ PAUSE = Hold(holder=Holder.OPERATOR, code="paused", message="paused by ann", sin
 BUDGET = Hold(holder=Holder.BUDGET, code="budget_usd", message="the loop has used 5 of 5 US dollars", since=NOW)
 IDLE = replace(LOOP, under_way=None, worker=None)
 SCREENS = {
-    "running-80x24": (SIGHT, Desktop(), 80, 24),
-    "running-200x60": (SIGHT, Desktop(), 200, 60),
-    "held-80x24": (of(replace(LOOP, phase=Held(holds=(PAUSE, BUDGET)))), Desktop(), 80, 24),
-    "menu-80x24": (of(IDLE, has_worker=True), Desktop(drives=True, choices=(Action.DEVELOP, Action.VALIDATE)), 80, 24),
-    "help-80x24": (SIGHT, Desktop(shows_help=True), 80, 24),
-    "no-worker-60x15": (of(has_worker=False), Desktop(question="start one?"), 60, 15),
+    "running-80x24": (SIGHT, ScreenState(), 80, 24),
+    "running-200x60": (SIGHT, ScreenState(), 200, 60),
+    "held-80x24": (of(replace(LOOP, phase=Held(holds=(PAUSE, BUDGET)))), ScreenState(), 80, 24),
+    "menu-80x24": (
+        of(IDLE, has_worker=True), ScreenState(drives=True, choices=(Action.DEVELOP, Action.VALIDATE)), 80, 24
+    ),
+    "help-80x24": (SIGHT, ScreenState(shows_help=True), 80, 24),
+    "no-worker-60x15": (of(has_worker=False), ScreenState(question="start one?"), 60, 15),
     "failed-100x20": (
         of(replace(IDLE, phase=Failed(at=NOW, code="stopped", reason="stopped by ann")), has_worker=False),
-        Desktop(), 100, 20,
+        ScreenState(), 100, 20,
     ),
 }  # fmt: skip
 
@@ -162,7 +164,7 @@ def test_at_any_size_it_has_as_many_rows_as_the_terminal_and_none_is_wider(
     columns, rows, phase, has_worker, tasks, choices, shows_help
 ):
     loop = replace(LOOP, phase=phase, tasks=TASKS[:tasks])
-    desktop = Desktop(choices=tuple(Action)[:choices], shows_help=shows_help, scroll=7)
+    desktop = ScreenState(choices=tuple(Action)[:choices], shows_help=shows_help, scroll=7)
     lines = drawn(of(loop, has_worker=has_worker), desktop, columns, rows)
     assert len(lines) == rows
     assert all(width_of(line) <= columns for line in lines)
@@ -178,11 +180,11 @@ def test_the_current_task_is_in_the_window_wherever_it_stands(columns, rows):
 
 def test_the_log_follows_its_end_and_stays_where_it_is_scrolled_to():
     assert any("line 299 " in line for line in drawn())
-    back = drawn(desktop=Desktop(scroll=100))
+    back = drawn(desktop=ScreenState(scroll=100))
     assert any("line 199 " in line for line in back)
     assert not any("line 299 " in line for line in back)
     assert any("100 lines below" in line for line in back)
-    first = drawn(desktop=Desktop(scroll=299))
+    first = drawn(desktop=ScreenState(scroll=299))
     assert any("line 0 " in line for line in first), "the begin can be reached"
 
 
@@ -208,14 +210,14 @@ def test_text_from_outside_is_harmless_everywhere():
         debug=Debugging(active_bug=evil, hypotheses=(replace(cause("H1", "confirmed", evil), verdict_reason=evil),)),
         validation=Validation(results=(TestResult(evil, evil, "failed"),), last_run_at=NOW),
     )  # fmt: skip
-    for desktop in (Desktop(), Desktop(choices=(Action.DEVELOP,))):
+    for desktop in (ScreenState(), ScreenState(choices=(Action.DEVELOP,))):
         text = "".join(drawn(of(loop, happened=(evil,), log_name=evil, log=(evil,)), desktop, 200, 60))
         assert all(character.isprintable() for character in text), [c for c in text if not c.isprintable()]
 
 
 def test_rows_are_dealt_out_by_weight_and_nobody_gets_more_than_they_have():
     def section(count, weight=1, most=1000):
-        return Section("t", count, lambda count: [], weight, most)
+        return FrameSection("t", count, lambda count: [], weight, most)
 
     assert shares([section(3), section(100, 2), section(100, most=4)], 20) == [3, 10, 4]
     assert shares([section(0), section(5)], 10) == [0, 5]

@@ -39,7 +39,7 @@ HELP = (
 )
 
 
-class Sight(msgspec.Struct, frozen=True):
+class LoopView(msgspec.Struct, frozen=True):
     """All that a frame shows of the loop."""
 
     seen: Seen
@@ -48,7 +48,7 @@ class Sight(msgspec.Struct, frozen=True):
     log: tuple[str, ...] = ()
 
 
-class Desktop(msgspec.Struct, frozen=True):
+class ScreenState(msgspec.Struct, frozen=True):
     """What the person at the screen has done with it."""
 
     has_keys: bool = True
@@ -61,7 +61,7 @@ class Desktop(msgspec.Struct, frozen=True):
     picked: int = 0
 
 
-class Section(msgspec.Struct, frozen=True):
+class FrameSection(msgspec.Struct, frozen=True):
     """A part that takes as many rows as it is given: a title, and the rows that fit."""
 
     title: str
@@ -71,12 +71,12 @@ class Section(msgspec.Struct, frozen=True):
     most: int = 1000
 
 
-def frame(sight: Sight, desktop: Desktop, columns: int, rows: int) -> list[Row]:
+def frame(sight: LoopView, desktop: ScreenState, columns: int, rows: int) -> list[Row]:
     """Exactly `rows` rows; the last one says which keys there are."""
     top = [*_head(sight.seen, columns), *_notes(sight.seen, columns), *_menu(sight.seen.loop, desktop)]
     if desktop.shows_help:
         top += [_rule("help", columns), *_help()]
-        sections: list[Section] = []
+        sections: list[FrameSection] = []
     else:
         top += _facts(sight.seen)
         sections = _sections(sight, desktop)
@@ -89,7 +89,7 @@ def frame(sight: Sight, desktop: Desktop, columns: int, rows: int) -> list[Row]:
     return [*body[: rows - 1], _foot(desktop)]
 
 
-def shares(sections: list[Section], room: int) -> list[int]:
+def shares(sections: list[FrameSection], room: int) -> list[int]:
     """Rows for each section: one for everybody and its title first, then the rest in rounds, by weight."""
     given = [0] * len(sections)
     for at, section in enumerate(sections):
@@ -155,7 +155,7 @@ def _notes(seen: Seen, columns: int) -> list[Row]:
     return rows
 
 
-def _menu(loop: Loop, desktop: Desktop) -> list[Row]:
+def _menu(loop: Loop, desktop: ScreenState) -> list[Row]:
     if not desktop.choices:
         return []
     rows: list[Row] = [(Span(words("What is next?"), "bold cyan"),)]
@@ -217,7 +217,7 @@ def _since(seen: Seen) -> str:
     )
 
 
-def _sections(sight: Sight, desktop: Desktop) -> list[Section]:
+def _sections(sight: LoopView, desktop: ScreenState) -> list[FrameSection]:
     loop = sight.seen.loop
     done = sum(task.status == "completed" for task in loop.tasks)
     hypotheses = loop.debug.hypotheses
@@ -225,15 +225,15 @@ def _sections(sight: Sight, desktop: Desktop) -> list[Section]:
     if desktop.scroll:
         log += f", {desktop.scroll} lines below"
     return [
-        Section(f"tasks: {done} of {len(loop.tasks)} done", len(loop.tasks), lambda count: _tasks(loop, count)),
-        Section(
+        FrameSection(f"tasks: {done} of {len(loop.tasks)} done", len(loop.tasks), lambda count: _tasks(loop, count)),
+        FrameSection(
             f"debugging: {one_line(loop.debug.active_bug or '')}",
             len(hypotheses),
             lambda count: _hypotheses(loop, count),
             most=6,
         ),
-        Section(log, len(sight.log), lambda count: _log(sight.log, desktop.scroll, count), weight=2),
-        Section("what happened", len(sight.happened), lambda count: _plain(sight.happened[-count:]), most=8),
+        FrameSection(log, len(sight.log), lambda count: _log(sight.log, desktop.scroll, count), weight=2),
+        FrameSection("what happened", len(sight.happened), lambda count: _plain(sight.happened[-count:]), most=8),
     ]
 
 
@@ -285,7 +285,7 @@ def _rule(title: str, columns: int) -> Row:
     return (Span(text + "─" * (columns - width_of(text)), "dim"),)
 
 
-def _foot(desktop: Desktop) -> Row:
+def _foot(desktop: ScreenState) -> Row:
     if desktop.question:
         return (Span(f" {told(desktop.question)} y/n ", "reverse"),)
     if desktop.notice:

@@ -14,7 +14,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from loopwright.cli.loop.screen.frame import Desktop, Sight, frame
+from loopwright.cli.loop.screen.frame import LoopView, ScreenState, frame
 from loopwright.cli.loop.screen.keys import Keys
 from loopwright.cli.loop.screen.surface import Surface
 from loopwright.cli.loop.told import sentences
@@ -27,7 +27,7 @@ from loopwright.stages.context import Context
 from loopwright.verbs.loop.background import start_detached
 from loopwright.verbs.loop.choice import choose
 from loopwright.verbs.loop.control import pause, resume, stop
-from loopwright.verbs.loop.follow import LOOK_EVERY_S, Follower, Seen
+from loopwright.verbs.loop.follow import LOOK_EVERY_S, LoopFollower, Seen
 
 _LINES_KEPT = 2000
 _SENTENCES_KEPT = 200
@@ -40,12 +40,12 @@ class LiveView:
         self._context = context
         self._loop_id = loop_id
         self._cancellation = cancellation
-        self._follower = Follower(context, loop_id)
+        self._follower = LoopFollower(context, loop_id)
         self._keys = Keys()
         self._surface = Surface(with_color=not os.environ.get("NO_COLOR"))
         self._open = ExitStack()
         self._guard = threading.Lock()
-        self._desktop = Desktop(drives=drives)
+        self._desktop = ScreenState(drives=drives)
         self._log: deque[str] = deque(maxlen=_LINES_KEPT)
         self._log_name, self._unfinished = "", ""
         self._happened: deque[str] = deque(maxlen=_SENTENCES_KEPT)
@@ -135,7 +135,7 @@ class LiveView:
     def _draw(self) -> None:
         size = self._surface.size
         log = (*self._log, *([self._unfinished] if self._unfinished else []))
-        sight = Sight(self.seen, tuple(self._happened), self._log_name, log)
+        sight = LoopView(self.seen, tuple(self._happened), self._log_name, log)
         with self._guard:
             desktop = self._desktop
         self._surface.show(frame(sight, desktop, *size), size)

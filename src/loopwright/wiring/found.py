@@ -13,14 +13,14 @@ from loopwright.workspace.layout import Flavour, Layout, detect_flavour, find_ro
 from loopwright.workspace.settings import Flags, Settings, load_settings
 
 
-class Place(msgspec.Struct, frozen=True):
+class FoundWorkspace(msgspec.Struct, frozen=True):
     """A workspace and what is set in it."""
 
     layout: Layout
     settings: Settings
 
 
-def find_place(start: Path, flags: Flags, environment: Mapping[str, str]) -> Place:
+def find_place(start: Path, flags: Flags, environment: Mapping[str, str]) -> FoundWorkspace:
     """The workspace at or above a folder."""
     if not start.is_dir():
         raise WrongUsage(f"the project folder {shown(start)} is not there", hint="check --project-root")
@@ -34,4 +34,4 @@ def find_place(start: Path, flags: Flags, environment: Mapping[str, str]) -> Pla
         flavour = Flavour(settings.values.workspace.layout)
     else:
         flavour = detect_flavour(root, home)
-    return Place(Layout(root, flavour, home), settings)
+    return FoundWorkspace(Layout(root, flavour, home), settings)

@@ -27,7 +27,7 @@ _MOST_WORDS = 300
 _LONGEST_LINE = 32 << 20
 
 
-class Booth(msgspec.Struct, frozen=True):
+class TurnSandbox(msgspec.Struct, frozen=True):
     """A sandbox for turns. `work` names what is worked on: an agent keeps one home for all of its turns."""
 
     sandbox: Sandbox
@@ -48,23 +48,23 @@ class Booth(msgspec.Struct, frozen=True):
         return homes.open_home(view.sandbox_root, view.project, self.work, agent)
 
 
-def open_booth(
+def open_turn_sandbox(
     sandbox: Sandbox,
     environment: Environment,
     redactor: Redactor,
     log_bytes: int,
     work: str,
     freezer: Freezer | None = None,
-) -> Booth:
-    """A booth in this sandbox, with an empty mailbox."""
-    booth = Booth(sandbox, environment, redactor, log_bytes, work, freezer)
-    remove_tree(booth.mailbox)
-    make_folder(booth.mailbox / FOLDER)
-    return replace(booth, sandbox=replace(sandbox, view=replace(sandbox.view, mailbox=booth.mailbox)))
+) -> TurnSandbox:
+    """A turn's sandbox, with an empty mailbox."""
+    turn_sandbox = TurnSandbox(sandbox, environment, redactor, log_bytes, work, freezer)
+    remove_tree(turn_sandbox.mailbox)
+    make_folder(turn_sandbox.mailbox / FOLDER)
+    return replace(turn_sandbox, sandbox=replace(sandbox, view=replace(sandbox.view, mailbox=turn_sandbox.mailbox)))
 
 
-def run_in_booth(
-    booth: Booth,
+def run_in_turn_sandbox(
+    turn_sandbox: TurnSandbox,
     argv: tuple[str, ...],
     *,
     env: Mapping[str, str],
@@ -75,15 +75,15 @@ def run_in_booth(
     on_line: LineReader | None = None,
     before_kept: Callable[[], None] = lambda: None,
 ) -> Ran:
-    """A program in the booth's sandbox, to its end; what it prints is in the log, redacted.
+    """A program in the turn's sandbox, to its end; what it prints is in the log, redacted.
 
     With `on_line` the log holds what that makes of each line of standard output. `before_kept` is called whenever
     something is about to be redacted.
     """
-    sandbox = booth.sandbox
+    sandbox = turn_sandbox.sandbox
     launch = sandbox.isolation.launch(sandbox.view, argv, cwd=sandbox.place.repo, env=env, network=network)
-    output = LogFile(log, booth.log_bytes)
-    streams = (booth.redactor.stream("agent"), booth.redactor.stream("agent"))
+    output = LogFile(log, turn_sandbox.log_bytes)
+    streams = (turn_sandbox.redactor.stream("agent"), turn_sandbox.redactor.stream("agent"))
 
     def keep(stream: StreamRedactor, data: bytes) -> None:
         before_kept()
@@ -97,7 +97,7 @@ def run_in_booth(
             on_stderr=partial(keep, streams[1]),
             timeout_s=timeout_s,
             cancellation=cancellation,
-            freezer=booth.freezer,
+            freezer=turn_sandbox.freezer,
         )
         if lines is not None:
             lines.finish()

@@ -21,15 +21,15 @@ from loopwright.agents.port import Allowance, Role
 from loopwright.errors import LoopwrightError
 from loopwright.kernel.process import Cancellation, wait_for_request
 from loopwright.loop import commands as c
-from loopwright.loop.desk import Desk
 from loopwright.loop.model import Loop
-from loopwright.runner.booth import Booth
+from loopwright.loop.worker_context import WorkerContext
+from loopwright.runner.turn_sandbox import TurnSandbox
 
 WORKER = "worker"
 _LISTEN_EVERY_S = 0.25
 
 
-def tell(loop: Loop, desk: Desk, booth: Booth, role: Role, budget: Allowance) -> None:
+def tell(loop: Loop, context: WorkerContext, turn_sandbox: TurnSandbox, role: Role, budget: Allowance) -> None:
     """Before the turn."""
     at = loop.under_way
     task = loop.task(at.task_id) if at is not None and at.task_id is not None else None
@@ -45,16 +45,18 @@ def tell(loop: Loop, desk: Desk, booth: Booth, role: Role, budget: Allowance) ->
         max_iterations=loop.max_iterations,
         budget=budget,
     )
-    leave_letter(booth.mailbox, letter)
-    command = desk.settings.test_command
-    if command and read_checks(booth.mailbox) == Checks():  # a craft that has judges of its own told them already
-        leave_checks(booth.mailbox, Checks(shown=(ShownCheck(id="tests", command=command),)))
+    leave_letter(turn_sandbox.mailbox, letter)
+    command = context.settings.test_command
+    if (
+        command and read_checks(turn_sandbox.mailbox) == Checks()
+    ):  # a craft that has judges of its own told them already
+        leave_checks(turn_sandbox.mailbox, Checks(shown=(ShownCheck(id="tests", command=command),)))
 
 
 @contextmanager
-def listening(loop: Loop, desk: Desk, booth: Booth, role: Role) -> Iterator[None]:
+def listening(loop: Loop, context: WorkerContext, turn_sandbox: TurnSandbox, role: Role) -> Iterator[None]:
     """While the turn is taken: what the agent says of its progress is in the loop's history as it says it. A claim."""
-    ear, done = _Ear(loop.loop_id, desk, booth, role), Cancellation()
+    ear, done = _Ear(loop.loop_id, context, turn_sandbox, role), Cancellation()
     thread = threading.Thread(target=ear.listen, args=(done,), name="ear", daemon=True)
     thread.start()
     try:
@@ -69,13 +71,13 @@ def listening(loop: Loop, desk: Desk, booth: Booth, role: Role) -> Iterator[None
 class _Ear:
     """Takes each note once; the mailbox is the agent's, so nothing of it is trusted to stay."""
 
-    def __init__(self, loop_id: str, desk: Desk, booth: Booth, role: Role) -> None:
+    def __init__(self, loop_id: str, context: WorkerContext, turn_sandbox: TurnSandbox, role: Role) -> None:
         self._loop_id = loop_id
-        self._desk = desk
-        self._booth = booth
+        self._desk = context
+        self._turn_sandbox = turn_sandbox
         self._role = role
         # What an earlier turn in the same sandbox said was heard then.
-        self._heard = len(read_progress(booth.mailbox))
+        self._heard = len(read_progress(turn_sandbox.mailbox))
 
     def listen(self, done: Cancellation) -> None:
         """Until the turn is over."""
@@ -85,17 +87,17 @@ class _Ear:
 
     def hear(self) -> None:
         """What is new."""
-        notes = read_progress(self._booth.mailbox)[self._heard :]
+        notes = read_progress(self._turn_sandbox.mailbox)[self._heard :]
         if not notes:
             return
-        clean = self._booth.redactor.clean
+        clean = self._turn_sandbox.redactor.clean
         with self._desk.store.changing(self._loop_id) as opened:
             for text in notes:
                 opened.apply(c.NoteProgress(text=clean(text).text, by=self._role.value), WORKER)
         self._heard += len(notes)
 
 
-def collect(booth: Booth, record: Path) -> None:
+def collect(turn_sandbox: TurnSandbox, record: Path) -> None:
     """After it: the self-report goes to the turn's record. A claim, too."""
-    if report := read_self_report(booth.mailbox):
-        (record / "self-report.json").write_bytes(booth.redactor.clean(report).data)
+    if report := read_self_report(turn_sandbox.mailbox):
+        (record / "self-report.json").write_bytes(turn_sandbox.redactor.clean(report).data)

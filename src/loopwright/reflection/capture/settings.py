@@ -35,7 +35,7 @@ class Floor:
         self.rules = rules
 
 
-class Wanted:
+class CaptureSettings:
     """Where a workspace is, which layout it has, and what is said about `reflection` and `risk`."""
 
     __slots__ = ("_environment", "_input", "_risk", "flavour", "floor", "folder", "is_sound", "root")

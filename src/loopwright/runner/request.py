@@ -8,35 +8,35 @@ import msgspec
 
 from loopwright.errors import LoopwrightError
 from loopwright.evidence.model import ReplanTurn
-from loopwright.evidence.store import Origin, RunStore
+from loopwright.evidence.store import RunOrigin, RunStore
 from loopwright.kernel.clock import Clock
 from loopwright.kernel.process import Freezer
 from loopwright.redaction.redactor import Redactor
-from loopwright.runner.model import Environment, Limits
-from loopwright.sandbox.open import Sandbox, Wanted
+from loopwright.runner.model import Environment, RunLimits
+from loopwright.sandbox.open import Sandbox, SandboxRequest
 from loopwright.sandbox.port import Isolation
 
 
-class Room(msgspec.Struct, frozen=True):
+class SandboxOptions(msgspec.Struct, frozen=True):
     """Where steps run: which sandbox, how confined, by which shell, for how long."""
 
-    sandbox: Wanted
+    sandbox: SandboxRequest
     isolation: str
     setup: tuple[str, ...]
     keep: bool
-    limits: Limits
+    limits: RunLimits
     shell: str
     freezer: Freezer | None = None
 
 
-class Order(msgspec.Struct, frozen=True):
+class RunRequest(msgspec.Struct, frozen=True):
     """What to run and where; an error in either's place is why that can't be, and the run records it."""
 
     plan_name: str
     plan: bytes | LoopwrightError
-    room: Room | LoopwrightError
+    sandbox_options: SandboxOptions | LoopwrightError
     environment: Environment
-    origin: Origin = Origin()
+    origin: RunOrigin = RunOrigin()
     run_id: str | None = None
     observer: Observer | None = None
     # What was paid for its plan.

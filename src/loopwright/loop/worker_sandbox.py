@@ -16,16 +16,16 @@ from loopwright.evidence.model import BaseRecord
 from loopwright.kernel import git
 from loopwright.kernel.digest import sha256_of_file
 from loopwright.kernel.files import make_folder, sync_folder, write_durably
-from loopwright.loop.desk import Desk
 from loopwright.loop.model import Loop, Tree
 from loopwright.loop.work_files import note_tree, patch_path, start_path
+from loopwright.loop.worker_context import WorkerContext
 from loopwright.redaction.redactor import Redactor
-from loopwright.runner.booth import Booth, open_booth
 from loopwright.runner.patch import Screened, in_binaries
+from loopwright.runner.turn_sandbox import TurnSandbox, open_turn_sandbox
 from loopwright.sandbox.confine import choose
 from loopwright.sandbox.git_recorder import GitRecorder
-from loopwright.sandbox.model import Mode, RecordedRequest, Request
-from loopwright.sandbox.open import Sandbox, Wanted, opened
+from loopwright.sandbox.model import FreshRequest, Mode, RecordedRequest
+from loopwright.sandbox.open import Sandbox, SandboxRequest, opened
 from loopwright.sandbox.place import let_go
 
 
@@ -36,15 +36,15 @@ class Kept(msgspec.Struct, frozen=True):
     files: tuple[str, ...]
 
 
-def wanted_sandbox(loop: Loop, desk: Desk) -> Wanted:
+def wanted_sandbox(loop: Loop, context: WorkerContext) -> SandboxRequest:
     """The project as it is now, or with the loop's work in it."""
     if not git.is_installed():
         raise ToolMissing("a loop keeps its work by git, which is not installed", hint="install git")
-    now = desk.request()
-    return now if loop.tree is None else with_work(now, loop.tree, desk.progress(loop))
+    now = context.request()
+    return now if loop.tree is None else with_work(now, loop.tree, context.progress(loop))
 
 
-def with_work(now: Request, tree: Tree, progress: Path) -> RecordedRequest:
+def with_work(now: FreshRequest, tree: Tree, progress: Path) -> RecordedRequest:
     """The project with the work in it that is kept in this folder."""
     return RecordedRequest(
         now=now,
@@ -60,42 +60,44 @@ def work_of(loop_id: str) -> str:
 
 
 @contextmanager
-def workshop(loop: Loop, desk: Desk, redactor: Redactor) -> Iterator[Booth]:
+def workshop(loop: Loop, context: WorkerContext, redactor: Redactor) -> Iterator[TurnSandbox]:
     """A sandbox with the loop's work so far, for an agent or a command; gone afterwards."""
-    with Workshop(desk) as shop, shop.booth(loop, redactor) as booth:
-        yield booth
+    with WorkerSandbox(context) as worker_sandbox, worker_sandbox.turn_sandbox(loop, redactor) as turn_sandbox:
+        yield turn_sandbox
 
 
-class Workshop:
+class WorkerSandbox:
     """The sandbox that a worker keeps from one task to the next, as long as each of them ended well.
 
     It saves making it again, and an agent what it had installed or built where git does not look. Tests never run in
     it: theirs is made of base and patch. Whatever else ended in it, it is thrown away and the next one starts clean.
     """
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
+    def __init__(self, context: WorkerContext) -> None:
+        self._desk = context
         self._rooms = ExitStack()
         self._sandbox: Sandbox | None = None
         self._tree: Tree | None = None
 
-    def __enter__(self) -> Workshop:
+    def __enter__(self) -> WorkerSandbox:
         return self
 
     def __exit__(self, *problem: object) -> None:
         self._clear()
 
     @contextmanager
-    def booth(self, loop: Loop, redactor: Redactor) -> Iterator[Booth]:
+    def turn_sandbox(self, loop: Loop, redactor: Redactor) -> Iterator[TurnSandbox]:
         """The sandbox with the loop's work so far; it stays only when `keep` was called in the block."""
         if self._sandbox is None or self._tree != loop.tree:
             self._clear()
             self._sandbox = self._rooms.enter_context(self._opened(loop))
         self._tree = None
         try:
-            desk = self._desk
+            context = self._desk
             work = work_of(loop.loop_id)
-            yield open_booth(self._sandbox, desk.environment, redactor, desk.limits.log_bytes, work, desk.freezer)
+            yield open_turn_sandbox(
+                self._sandbox, context.environment, redactor, context.limits.log_bytes, work, context.freezer
+            )
         finally:
             if self._tree is None:
                 self._clear()
@@ -114,14 +116,14 @@ class Workshop:
         self._tree = None
 
     def _opened(self, loop: Loop) -> AbstractContextManager[Sandbox]:
-        desk = self._desk
-        environment = desk.environment.for_step(())
+        context = self._desk
+        environment = context.environment.for_step(())
         return opened(
-            wanted_sandbox(loop, desk),
+            wanted_sandbox(loop, context),
             loop.loop_id,
-            confine=lambda view: choose(desk.isolation, desk.isolations, view, desk.shell, environment),
+            confine=lambda view: choose(context.isolation, context.isolations, view, context.shell, environment),
             keep=False,
-            cancellation=desk.cancellation,
+            cancellation=context.cancellation,
         )
 
     def _clear(self) -> None:
@@ -129,12 +131,12 @@ class Workshop:
         self._rooms.close()
 
 
-def keep_work(loop: Loop, desk: Desk, sandbox: Sandbox, redactor: Redactor) -> Kept:
+def keep_work(loop: Loop, context: WorkerContext, sandbox: Sandbox, redactor: Redactor) -> Kept:
     """Record what is in the sandbox now; a secret in it is `SecretLeak`, and nothing is kept."""
     recorder = sandbox.recorder
     if not isinstance(recorder, GitRecorder):
         raise SandboxCreateFailed("a loop's sandbox needs git to say what changed", hint="install git")
-    progress, base = desk.progress(loop), recorder.base()
+    progress, base = context.progress(loop), recorder.base()
     if loop.tree is None and not base.is_commit:
         # Once: what a person had and did not commit stays told apart from what is done here.
         waiting = _screened(sandbox, redactor, "what is not committed", recorder.write_start)

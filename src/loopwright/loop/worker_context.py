@@ -13,11 +13,11 @@ from loopwright.kernel.clock import Clock
 from loopwright.kernel.process import Cancellation, Freezer
 from loopwright.loop.craft import Craft, Plain
 from loopwright.loop.model import Loop
-from loopwright.loop.reflecting import Nobody, Reflections
+from loopwright.loop.reflecting import NoReflections, Reflections
 from loopwright.loop.store import LoopStore
-from loopwright.runner.model import Environment, Limits
-from loopwright.runner.order import Tools
-from loopwright.sandbox.model import Request
+from loopwright.runner.model import Environment, RunLimits
+from loopwright.runner.request import Tools
+from loopwright.sandbox.model import FreshRequest
 from loopwright.sandbox.port import Isolation
 from loopwright.workspace.settings_model import AgentSettings, LoopSettings
 
@@ -25,17 +25,17 @@ from loopwright.workspace.settings_model import AgentSettings, LoopSettings
 Ask = Callable[[Loop], None]
 
 
-class Desk(msgspec.Struct, frozen=True):
+class WorkerContext(msgspec.Struct, frozen=True):
     """Settings, adapters and the ways to ask and to be stopped."""
 
     store: LoopStore
-    request: Callable[[], Request]
+    request: Callable[[], FreshRequest]
     isolation: str
     isolations: tuple[Isolation, ...]
     shell: str
     setup: tuple[str, ...]
     environment: Environment
-    limits: Limits
+    limits: RunLimits
     tools: Callable[[], Tools]
     open_agent: Callable[[str], Agent]
     agent_settings: Callable[[str], AgentSettings]
@@ -56,7 +56,7 @@ class Desk(msgspec.Struct, frozen=True):
     book: Book
     craft: Craft = Plain()
     # Who keeps what builders say of their work; where somebody does they are asked how sure they are, too.
-    reflections: Reflections = Nobody()
+    reflections: Reflections = NoReflections()
 
     def agent_of(self, loop: Loop) -> str:
         """Who works on a loop; one that was made before there was an agent takes the one that there is now."""
