@@ -1,0 +1,156 @@
+"""Prints how much a reader must hold in mind: size, types per walk, import depth, names, and what a command costs.
+
+`figures.py [FOLDER]` measures another checkout. The limits are those of docs/adr/0015-a-layer-for-stages.md.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections import defaultdict
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent.parent
+_WALK = re.compile(r"^## The walk of `loopwright ([a-z ]+)`$")
+_STEP = re.compile(r"^\d+\. `([a-z_/]+\.py)`")
+
+
+class Source:
+    """The package as a graph of modules."""
+
+    def __init__(self, top: Path) -> None:
+        self._top = top
+        folder = top / "src" / "loopwright"
+        self.files = sorted(folder.rglob("*.py"))
+        self._trees = {_module(path.relative_to(folder)): ast.parse(path.read_text("utf-8")) for path in self.files}
+
+    @cached_property
+    def lines(self) -> int:
+        """Lines of all files."""
+        return sum(_lines(path) for path in self.files)
+
+    def below(self, package: str) -> list[Path]:
+        """The files of a package."""
+        return [path for path in self.files if f"/loopwright/{package}/" in str(path)]
+
+    @cached_property
+    def classes(self) -> dict[str, set[str]]:
+        """Each module's classes."""
+        return {
+            name: {node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
+            for name, tree in self._trees.items()
+        }
+
+    @cached_property
+    def imports(self) -> dict[str, set[str]]:
+        """Each module's first-party imports; imports for type checkers alone do not count."""
+        return {name: set(self._imported(tree)) for name, tree in self._trees.items()}
+
+    def _imported(self, tree: ast.AST) -> Iterator[str]:
+        for node in ast.iter_child_nodes(tree):
+            match node:
+                case ast.If(test=ast.Name(id="TYPE_CHECKING")):
+                    continue
+                case ast.Import(names=names):
+                    yield from (name.name for name in names if name.name in self._trees)
+                case ast.ImportFrom(module=str(module), names=names):
+                    for name in names:
+                        whole = f"{module}.{name.name}"
+                        yield from (
+                            found for found in (whole, module) if found in self._trees and found != "loopwright"
+                        )
+            yield from self._imported(node)
+
+    def longest_chain(self) -> list[str]:
+        """The longest way from one module to another along imports."""
+        known: dict[str, list[str]] = {}
+
+        def below(name: str) -> list[str]:
+            if name not in known:
+                known[name] = [name]  # a package that imports itself ends here
+                known[name] = [name, *max((below(next_one) for next_one in self.imports[name]), key=len, default=[])]
+            return known[name]
+
+        return max((below(name) for name in self._trees), key=len)
+
+    def double_names(self) -> dict[str, list[str]]:
+        """Public class names that stand for more than one class."""
+        places: dict[str, list[str]] = defaultdict(list)
+        for module, names in self.classes.items():
+            for name in names:
+                places[name].append(module)
+        return {
+            name: sorted(modules) for name, modules in sorted(places.items()) if len(modules) > 1 and name[0] != "_"
+        }
+
+    def types_in(self, modules: list[str]) -> set[tuple[str, str]]:
+        """Public types that these modules define or name."""
+        return {found for module in modules for found in self._types(module) if found[1][0] != "_"}
+
+    def _types(self, module: str) -> Iterator[tuple[str, str]]:
+        yield from ((module, name) for name in self.classes[module])
+        packages: dict[str, str] = {}
+        for node in ast.walk(self._trees[module]):
+            if isinstance(node, ast.ImportFrom) and node.module:
+                for name in node.names:
+                    if (whole := f"{node.module}.{name.name}") in self._trees:
+                        packages[name.asname or name.name] = whole
+                    elif name.name in self.classes.get(node.module, ()):
+                        yield node.module, name.name
+        for node in ast.walk(self._trees[module]):
+            match node:
+                case ast.Attribute(value=ast.Name(id=alias), attr=name) if name in self.classes.get(
+                    packages.get(alias, ""), ()
+                ):
+                    yield packages[alias], name
+
+    def walks(self) -> dict[str, list[str]]:
+        """The walks of docs/ARCHITECTURE.md: the files that a reader passes."""
+        found: dict[str, list[str]] = {}
+        steps: list[str] = []
+        for line in (self._top / "docs" / "ARCHITECTURE.md").read_text("utf-8").splitlines():
+            if line.startswith("## "):
+                title = _WALK.match(line)
+                steps = found.setdefault(title[1], []) if title else []
+            elif step := _STEP.match(line):
+                steps.append(_module(Path(step[1])))
+        return found
+
+
+def _module(path: Path) -> str:
+    parts = ["loopwright", *path.with_suffix("").parts]
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def _lines(path: Path) -> int:
+    return len(path.read_text("utf-8").splitlines())
+
+
+def rows(source: Source) -> Iterator[tuple[str, str, str]]:
+    """What is measured, the figure, and the limit."""
+    verbs, chain, double = source.below("verbs"), source.longest_chain(), source.double_names()
+    yield "files in src", f"{len(source.files)}", "500"
+    yield "lines in src", f"{source.lines:,}", ""
+    yield "files in verbs", f"{len(verbs)}", "55"
+    yield "lines in verbs", f"{sum(map(_lines, verbs)):,}", "4,500"
+    yield "longest import chain", f"{len(chain) - 1}", "23"
+    yield "public class names defined twice", f"{len(double)}", "15"
+    for command, modules in source.walks().items():
+        limit = "150" if command == "build" else ""
+        yield f"types to follow `{command}`", f"{len(source.types_in(modules))}", limit
+
+
+def main() -> None:
+    """Print the table, and what is behind two of its rows."""
+    source = Source(Path(sys.argv[1]) if len(sys.argv) > 1 else HERE)
+    for name, figure, limit in rows(source):
+        print(f"{name:36} {figure:>8}  {f'limit {limit}' if limit else ''}".rstrip())
+    print("\nThe longest chain:", " > ".join(name.removeprefix("loopwright.") for name in source.longest_chain()))
+    print("\nDefined twice:", ", ".join(source.double_names()))
+
+
+if __name__ == "__main__":
+    main()
