@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from loopwright.kernel.search_path import without_relative
+from loopwright.kernel.ids import without_relative
 
 
 @pytest.mark.parametrize(

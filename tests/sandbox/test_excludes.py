@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from loopwright.sandbox.copy_files import list_project
-from loopwright.sandbox.excludes import Excludes, never_copied
+from loopwright.sandbox.copy_files import Excludes, list_project, never_copied
 
 PATHS = (
     "a.log", "keep.log", "!odd.log", "#note", "top/a.log", "top/keep.log", "top/in/deep.txt", "in/x.c", "in/y.h",

@@ -15,7 +15,11 @@ _EXTRA = ("matplotlib", "numpy", "scipy")
 
 
 class LazyCommands(click.Group):
-    """Knows commands by name (module, what --help says), and imports one when it is used."""
+    """Knows commands by name, and imports one when it is used.
+
+    The table gives for each name its module and what --help says. `module:function` names a command beside others
+    in one module; without a function it is `command`.
+    """
 
     def __init__(self, *arguments: Any, table: Mapping[str, tuple[str, str]], package: str, **named: Any) -> None:
         super().__init__(*arguments, **named)
@@ -31,10 +35,11 @@ class LazyCommands(click.Group):
         """The command, loaded now; a name that does not exist gets a suggestion from `resolve_command`."""
         if cmd_name not in self.table:
             return None
-        module, text = self.table[cmd_name]
+        place, text = self.table[cmd_name]
+        module, _, function = place.partition(":")
         try:
             whole = module if module.startswith("loopwright.") else f"{self._package}.{module}"
-            command: click.Command = load(whole).command
+            command: click.Command = getattr(load(whole), function or "command")
         except ToolMissing:
             if not ctx.resilient_parsing:
                 raise

@@ -9,8 +9,8 @@ import click
 
 from loopwright.cli.language import told, words
 from loopwright.cli.lazy import load
-from loopwright.cli.loop.colors import COLORS
 from loopwright.cli.loop.listing import loop_line
+from loopwright.cli.loop.output import COLORS
 from loopwright.cli.plain import in_workspace, place_of, say, say_json
 from loopwright.cli.workflow.listing import up_to_date
 from loopwright.kernel.escapes import neutralised

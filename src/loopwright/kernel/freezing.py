@@ -1,4 +1,4 @@
-"""A wish that commands stand still, from any thread, for the threads that run them. `kernel/hold.py` carries it out."""
+"""The request that commands stand still, from any thread to the threads that run them; watched.py carries it out."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ import msgspec
 from loopwright.errors import GitFailed
 from loopwright.kernel import process
 from loopwright.kernel.files import make_folder, shown, storage
-from loopwright.kernel.search_path import without_relative
+from loopwright.kernel.ids import without_relative
 
 _HARDENED = (
     "-c", "core.fsmonitor=false",

@@ -1,4 +1,4 @@
-"""Identifiers that are safe in paths, and new ones that do not collide."""
+"""Names that can stand in a path, and programs found on PATH."""
 
 from __future__ import annotations
 
@@ -27,3 +27,8 @@ def sanitised(text: str) -> str:
 def new_run_id(moment: datetime) -> str:
     """A fresh id that sorts by time."""
     return f"run-{compact_stamp(moment)}-{os.urandom(3).hex()}"
+
+
+def without_relative(path: str) -> str:
+    """PATH without entries that mean another folder elsewhere: in a sandbox those hold what an agent wrote."""
+    return os.pathsep.join(entry for entry in path.split(os.pathsep) if entry.startswith("/"))

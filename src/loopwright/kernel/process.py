@@ -23,8 +23,7 @@ from loopwright.kernel.cancellation import Cancellation, Stopped, go_on, heeded,
 from loopwright.kernel.family import MARK_VARIABLE, ProcessFamily, mark_of
 from loopwright.kernel.files import shown
 from loopwright.kernel.freezing import Freezer
-from loopwright.kernel.hold import PausableCommand
-from loopwright.kernel.watched import Ending, Sink, Watched
+from loopwright.kernel.watched import Ending, PausableCommand, Sink, Watched
 
 __all__ = [
     "MARK_VARIABLE",

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from loopwright.kernel import git
 from loopwright.kernel.files import storage
 from loopwright.kernel.git import PrivateRepository, UserRepository
-from loopwright.sandbox.excludes import CACHES
+from loopwright.sandbox.copy_files import CACHES
 from loopwright.sandbox.model import FreshRequest, SandboxFolders
 
 

@@ -14,8 +14,7 @@ from loopwright.kernel import git
 from loopwright.kernel.files import remove_tree, shown, storage
 from loopwright.kernel.git import PrivateRepository, UserRepository
 from loopwright.kernel.process import Cancellation, heeding
-from loopwright.sandbox.copy_files import copy_project, list_project
-from loopwright.sandbox.excludes import Excludes
+from loopwright.sandbox.copy_files import Excludes, copy_project, list_project
 from loopwright.sandbox.gate import folder_inside
 from loopwright.sandbox.judge import make_judge
 from loopwright.sandbox.model import (

@@ -8,8 +8,7 @@ from loopwright.errors import GitFailed
 from loopwright.kernel import git_index
 from loopwright.kernel.files import storage
 from loopwright.kernel.git import PrivateRepository, UserRepository
-from loopwright.sandbox.copy_files import copy_project, list_project
-from loopwright.sandbox.excludes import Excludes, never_copied
+from loopwright.sandbox.copy_files import Excludes, copy_project, list_project, never_copied
 from loopwright.sandbox.git_recorder import GitRecorder, stage_all
 from loopwright.sandbox.judge import ignore, user_tree
 from loopwright.sandbox.model import BaseTree, FreshRequest, Notes, SandboxFolders

@@ -17,8 +17,7 @@ from loopwright.kernel import process
 from loopwright.kernel.digest import digest_of
 from loopwright.kernel.files import shown, storage
 from loopwright.sandbox import copy_worker
-from loopwright.sandbox.copy_files import list_project
-from loopwright.sandbox.excludes import Excludes
+from loopwright.sandbox.copy_files import Excludes, list_project
 from loopwright.sandbox.model import BaseTree
 from loopwright.sandbox.port import Changes
 

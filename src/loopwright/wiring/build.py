@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from loopwright.kernel.clock import Clock, utc_now
-from loopwright.kernel.search_path import without_relative
+from loopwright.kernel.ids import without_relative
 from loopwright.sandbox.bubblewrap import Bubblewrap
 from loopwright.sandbox.landlock import Landlock
 from loopwright.sandbox.port import Isolation

@@ -12,7 +12,7 @@ from loopwright.loop.reports import find as find_module
 from loopwright.loop.reports import glob_walk
 from loopwright.loop.reports.find import find_coverage_reports, find_test_reports
 from loopwright.loop.reports.model import Coverage, UnreadableReport
-from loopwright.loop.reports.moment import moment_before_run
+from loopwright.loop.reports.numbers import moment_before_run
 from loopwright.loop.reports.read import read_coverage_reports, read_test_reports
 
 JUNIT = '<testsuite name="S"><testcase name="{}" classname="C"/></testsuite>'

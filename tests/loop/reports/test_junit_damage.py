@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from loopwright.loop.reports import safe_xml
-from loopwright.loop.reports.junit import ReportSpace, read_junit
-from loopwright.loop.reports.junit_case import LONGEST_MESSAGE, LONGEST_NAME, LONGEST_TRACE
+from loopwright.loop.reports.junit import LONGEST_MESSAGE, LONGEST_NAME, LONGEST_TRACE, ReportSpace, read_junit
 from loopwright.loop.reports.model import UnreadableReport
 
 WHOLE = (

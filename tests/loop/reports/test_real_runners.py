@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from loopwright.loop.reports.find import find_test_reports
-from loopwright.loop.reports.moment import moment_before_run
+from loopwright.loop.reports.numbers import moment_before_run
 from loopwright.loop.reports.read import read_test_reports
 
 PYTHON_TESTS = """

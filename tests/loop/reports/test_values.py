@@ -6,11 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopwright.loop.reports.decimals import parse_count, parse_decimal
-from loopwright.loop.reports.excerpt import Excerpt, cut
-from loopwright.loop.reports.merge import merge
 from loopwright.loop.reports.model import TestReport, TestResult
-from loopwright.loop.reports.percent import percentage, rounded
+from loopwright.loop.reports.numbers import parse_count, parse_decimal, percentage, rounded
+from loopwright.loop.reports.read import merge
+from loopwright.loop.reports.xml_text import Excerpt, cut
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import click
 import msgspec
 
 from loopwright.cli.language import told
-from loopwright.cli.loop.colors import COLORS
+from loopwright.cli.loop.output import COLORS
 from loopwright.cli.plain import in_workspace, place_of, say, say_json
 from loopwright.kernel.cells import one_line
 from loopwright.loop.listing import STATUSES, Summary, list_loops

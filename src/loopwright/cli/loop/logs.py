@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 import msgspec
 
-from loopwright.cli.loop.exits import signal_code
+from loopwright.cli.loop.output import signal_code
 from loopwright.cli.loop.told import sentences
 from loopwright.cli.options import context_of, in_workspace, say, say_json_line
 from loopwright.cli.run import stopping_on_signals

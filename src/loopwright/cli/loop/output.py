@@ -1,4 +1,4 @@
-"""A loop as people and programs read it."""
+"""How a loop's status looks."""
 
 from __future__ import annotations
 
@@ -9,18 +9,41 @@ from typing import Any
 
 from loopwright.agents.failover import takeover_in_words
 from loopwright.cli.language import spoken, told, words
-from loopwright.cli.loop.colors import COLORS
 from loopwright.cli.plain import put, say, say_json
 from loopwright.cli.prices import price_note
 from loopwright.kernel.cells import one_line, wrapped
 from loopwright.kernel.files import shown
 from loopwright.loop.guidance import way_on
-from loopwright.loop.model import Budget, Completed, Decision, Held, Loop, Spent, Task
+from loopwright.loop.model import Budget, Completed, Decision, Failed, Held, Holder, Loop, Spent, Task
 from loopwright.loop.projection import document_of, progress_of
 from loopwright.loop.rules import status_of
 from loopwright.loop.sentences import beside_the_work, hold_in_words, task_in_words, validation_in_words
 from loopwright.stages.context import Context
 from loopwright.verbs.loop.look import has_worker
+
+COLORS = {"created": "white", "running": "cyan", "paused": "yellow", "completed": "green", "failed": "red"}
+
+
+HELD, FAILED = 11, 12
+
+
+def exit_code(loop: Loop, stopped_by: str | None) -> int:
+    """The contract's code; a person's pause is no failure."""
+    match loop.phase:
+        case Failed():
+            return FAILED
+        case _ if signal_code(stopped_by):
+            return signal_code(stopped_by)
+        case Held(holds=holds) if any(hold.holder is not Holder.OPERATOR for hold in holds):
+            return HELD
+        case _:
+            return 0
+
+
+def signal_code(stopped_by: str | None) -> int:
+    """0 where no signal ended us."""
+    return {"SIGINT": 130, "SIGTERM": 143}.get(stopped_by or "", 0)
+
 
 MARKS = {"pending": "·", "in_progress": "▶", "completed": "✓", "failed": "✗"}
 

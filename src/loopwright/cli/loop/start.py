@@ -7,8 +7,7 @@ from pathlib import Path
 
 import click
 
-from loopwright.cli.loop.exits import exit_code
-from loopwright.cli.loop.output import say_standing
+from loopwright.cli.loop.output import exit_code, say_standing
 from loopwright.cli.loop.screen.live import LiveView
 from loopwright.cli.loop.told import BackgroundStep, LoopReporter, is_screen, telling
 from loopwright.cli.options import context_of, in_workspace, say, say_json_line

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import click
 
-from loopwright.cli.loop.exits import exit_code, signal_code
-from loopwright.cli.loop.output import say_standing
+from loopwright.cli.loop.output import exit_code, say_standing, signal_code
 from loopwright.cli.loop.screen.live import LiveView
 from loopwright.cli.loop.told import LoopReporter, is_screen
 from loopwright.cli.options import context_of, in_workspace, say_json_line

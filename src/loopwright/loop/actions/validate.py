@@ -18,7 +18,7 @@ from loopwright.loop.model import Hold, Holder, Loop, Spent, Validation
 from loopwright.loop.pages import add_to_page
 from loopwright.loop.reports.find import Found, find_coverage_reports, find_test_reports
 from loopwright.loop.reports.model import TestResult, UnreadableReport
-from loopwright.loop.reports.moment import moment_before_run
+from loopwright.loop.reports.numbers import moment_before_run
 from loopwright.loop.reports.read import read_coverage_reports, read_test_reports
 from loopwright.loop.work_files import note_tree
 from loopwright.loop.worker_context import WorkerContext

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from loopwright.loop.reports.decimals import parse_count, parse_decimal
-from loopwright.loop.reports.excerpt import cut
 from loopwright.loop.reports.line_marks import LineMarks
 from loopwright.loop.reports.model import Coverage, ForeignReport, UnreadableReport
-from loopwright.loop.reports.percent import percentage, rounded
+from loopwright.loop.reports.numbers import parse_count, parse_decimal, percentage, rounded
 from loopwright.loop.reports.safe_xml import tell
+from loopwright.loop.reports.xml_text import cut
 
 
 def read_cobertura(chunks: Iterable[bytes]) -> Coverage:

@@ -12,7 +12,7 @@ from loopwright.kernel.codec import Undecodable, from_json
 from loopwright.loop.reports.cobertura import read_cobertura
 from loopwright.loop.reports.lcov import read_lcov
 from loopwright.loop.reports.model import Coverage, ForeignReport, UnreadableReport
-from loopwright.loop.reports.percent import percentage, rounded
+from loopwright.loop.reports.numbers import percentage, rounded
 
 MOST_JSON_BYTES = 128 * 1024**2
 _BOM = b"\xef\xbb\xbf"

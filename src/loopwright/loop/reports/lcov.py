@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from loopwright.loop.reports.excerpt import cut
 from loopwright.loop.reports.line_marks import LineMarks
 from loopwright.loop.reports.model import Coverage, UnreadableReport
-from loopwright.loop.reports.percent import percentage
+from loopwright.loop.reports.numbers import percentage
+from loopwright.loop.reports.xml_text import cut
 
 LONGEST_LINE = 1024**2
 MOST_SOURCES = 200_000

@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 
 import msgspec
 
-from loopwright.loop.reports.percent import percentage
+from loopwright.loop.reports.numbers import percentage
 
 Status = Literal["passed", "failed", "skipped"]
 Format = Literal["coverage.py", "lcov", "cobertura"]

@@ -1,18 +1,38 @@
-"""Report files from disk: opened without following a link, read in pieces, several of them as one report."""
+"""Finds and reads a run's test reports and coverage; a test in two files counts once, the worse result holds."""
 
 from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from loopwright.kernel.files import shown
 from loopwright.loop.reports.coverage import add_up, read_coverage
 from loopwright.loop.reports.find import Found
 from loopwright.loop.reports.junit import ReportSpace, read_junit
-from loopwright.loop.reports.merge import merge
-from loopwright.loop.reports.model import Coverage, ForeignReport, TestReport, UnreadableReport
+from loopwright.loop.reports.model import Coverage, ForeignReport, Status, TestReport, TestResult, UnreadableReport
+
+# A shard skips what another one runs: having run says more than having been skipped.
+_WEIGHT: dict[Status, int] = {"skipped": 0, "passed": 1, "failed": 2}
+
+
+def merge(reports: Iterable[TestReport]) -> TestReport:
+    """All results. The same name twice in *one* file is two tests (parameters, reruns); in two files it is one."""
+    results: dict[tuple[str, str, int], TestResult] = {}
+    gaps: dict[str, None] = {}
+    for report in reports:
+        gaps.update(dict.fromkeys(report.gaps))
+        seen: Counter[tuple[str, str]] = Counter()
+        for result in report.results:
+            name = (result.suite, result.test_name)
+            key = (*name, seen[name])
+            seen[name] += 1
+            if key not in results or _WEIGHT[result.status] > _WEIGHT[results[key].status]:
+                results[key] = result
+    return TestReport(tuple(results.values()), tuple(gaps))
+
 
 _CHUNK = 256 * 1024
 _TOO_MANY = "there are more files than are looked at; name the reports' place more closely"

@@ -7,8 +7,7 @@ from collections.abc import Callable
 import msgspec
 
 from loopwright.cli.language import spoken, told, words
-from loopwright.cli.loop.colors import COLORS
-from loopwright.cli.loop.output import MARKS, cost_of, duration
+from loopwright.cli.loop.output import COLORS, MARKS, cost_of, duration
 from loopwright.cli.loop.screen.surface import Row, Span
 from loopwright.kernel.cells import cut, one_line, width_of, wrapped
 from loopwright.loop.guidance import way_on

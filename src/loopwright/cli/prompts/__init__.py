@@ -1,1 +1,0 @@
-"""`loopwright prompts`: one module per subcommand."""
