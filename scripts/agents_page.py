@@ -52,7 +52,7 @@ def page(head: str) -> str:
             ),
         ]
     tests = [
-        "\n*Accepted from*: the oldest version with which these tests were tried; [how](../agents.md#versions).",
+        "\n*Accepted from*: the oldest version with which these tests were tried; [how](../agents/versions.md).",
         "\n## What is tested\n",
         "How many tests show it with the real program, in the version above, against a model of our own. This table is",
         "counted from them (`tests/real_agents`); CI runs them all, skips none, and fails where one that is counted",
