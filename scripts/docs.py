@@ -56,8 +56,8 @@ def table_page(topic: str, title: str) -> str:
 def pages() -> dict[Path, str]:
     """All generated pages."""
     titles = {
-        "ambiguity": "How much of a spec is open",
-        "blockers": "What blocks a workflow",
+        "ambiguity": "Ambiguity score of a spec",
+        "blockers": "Blockers of a workflow",
         "errors": "Error codes",
         "exit-codes": "Exit codes",
         "isolation": "Isolation levels",
