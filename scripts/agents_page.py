@@ -14,8 +14,8 @@ from loopwright.workspace.settings_model import AgentSettings
 
 _TESTED = Path(__file__).resolve().parent.parent / "tests" / "real_agents" / "package.json"
 _ABILITIES = {
-    "goes on with a session": CanResume,
-    "counted while it works": ReportsCost,
+    "resumes sessions": CanResume,
+    "usage while it works": ReportsCost,
     "events as log lines": StreamsEvents,
     "hooks": HasHooks,
 }
@@ -36,7 +36,7 @@ def page(head: str) -> str:
         oldest = ".".join(map(str, needs.oldest))
         table.append("| " + " | ".join((f"`{name}`", f"{package} {tested[package]}", oldest, *marks)) + " |")
         files = ", ".join(
-            f"`~/{one.folder}/{one.file}`" + (" (the login of its model's provider)" if one.entries else "")
+            f"`~/{one.folder}/{one.file}`" + (" (only the login of the model's provider)" if one.entries else "")
             for one in needs.credentials
         )
         let_in += [
@@ -44,22 +44,25 @@ def page(head: str) -> str:
             f"- install: `{needs.install}`",
             f"- login: {needs.login}",
             f"- variables: {', '.join(f'`{one}`' for one in needs.variables)}",
-            *([f"- credential files, lent for the time of a turn: {files}"] * bool(files)),
+            *([f"- credential files, copied for one turn: {files}"] * bool(files)),
             f"- addresses: {', '.join(f'`{one}`' for one in needs.hosts)}",
             *(
-                [f"- or the one in {', '.join(f'`{one}`' for one in needs.address_variables)}"]
+                [f"- or the address in {', '.join(f'`{one}`' for one in needs.address_variables)}"]
                 * bool(needs.address_variables)
             ),
         ]
     tests = [
-        "\n*Accepted from*: the oldest version with which these tests were tried; [how](../agents.md#versions).",
+        "\n*Accepted from* is the oldest tested version; see [supported versions](../agents/versions.md).",
         "\n## What is tested\n",
-        "How many tests show it with the real program, in the version above, against a model of our own. This table is",
-        "counted from them (`tests/real_agents`); CI runs them all, skips none, and fails where one that is counted",
-        "did not pass.\n",
+        "The numbers count the tests with the real program, in the version above, against a local test model. The",
+        "table is generated from `tests/real_agents`. CI runs all of these tests and skips none. It fails if a counted",
+        "test did not pass.\n",
         *agents_matrix.table(tuple(OURS), agents_matrix.shown()),
     ]
-    prices = ["\n## Prices\n", "US dollars for a million tokens; a dash is what nobody said, and costs as other input."]
+    prices = [
+        "\n## Prices\n",
+        "US dollars per million tokens. A dash means no separate price: these tokens cost as much as other input.",
+    ]
     for listed in shipped_prices():
         prices += [f"\n**{listed.provider}**, as of {listed.as_of}: {listed.source}.\n"]
         prices += ["| model | input | cached | written | output |", "|---|---|---|---|---|"]

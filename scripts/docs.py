@@ -1,9 +1,8 @@
-"""Writes the generated pages of docs/reference/, or checks that they are current and that links lead somewhere."""
+"""Writes the generated pages of docs/reference/, or checks that they are current and that all pages are sound."""
 
 from __future__ import annotations
 
 import os
-import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +11,7 @@ import agents_page
 import catalogue
 import click
 import loop_states
+import markdown_pages
 import prompts_page
 import workflow_states
 
@@ -23,8 +23,6 @@ os.environ["LOOPWRIGHT_WORKSPACE_LANGUAGE"] = "en"  # the pages are the same on 
 ROOT = Path(__file__).resolve().parent.parent
 REFERENCE = ROOT / "docs" / "reference"
 _HEAD = "<!-- Written by `make docs` from the program itself; edits are lost. -->\n\n"
-_CODE = re.compile(r"`[^`\n]*`")
-_LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)(?:#[^)]*)?\)")
 
 
 def cli_page() -> str:
@@ -58,8 +56,8 @@ def table_page(topic: str, title: str) -> str:
 def pages() -> dict[Path, str]:
     """All generated pages."""
     titles = {
-        "ambiguity": "How much of a spec is open",
-        "blockers": "What blocks a workflow",
+        "ambiguity": "Ambiguity score of a spec",
+        "blockers": "Blockers of a workflow",
         "errors": "Error codes",
         "exit-codes": "Exit codes",
         "isolation": "Isolation levels",
@@ -78,18 +76,6 @@ def pages() -> dict[Path, str]:
     found[REFERENCE / "prompts.md"] = prompts_page.page(_HEAD)
     found[REFERENCE / "workflow-states.md"] = workflow_states.page(_HEAD)
     return found
-
-
-def broken_links() -> list[str]:
-    """Relative links in our Markdown that lead nowhere."""
-    broken = []
-    documents = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "bench").rglob("*.md")]
-    for path in documents:
-        # A pattern in code may look like a link.
-        targets = _LINK.findall(_CODE.sub("", path.read_text(encoding="utf-8")))
-        missing = (target for target in targets if "://" not in target and not (path.parent / target).exists())
-        broken += [f"{path.relative_to(ROOT)}: {target}" for target in missing]
-    return broken
 
 
 def main() -> int:
@@ -114,7 +100,7 @@ def main() -> int:
         for path, data in catalogue.files().items()
         if not path.exists() or path.read_bytes() != data
     ]
-    problems = [f"stale: {name} (make docs)" for name in stale] + [f"broken link: {link}" for link in broken_links()]
+    problems = [f"stale: {name} (make docs)" for name in stale] + markdown_pages.problems(ROOT)
     problems += catalogue.problems()
     print("\n".join(problems) if problems else "docs: ok")
     return 1 if problems else 0

@@ -7,9 +7,9 @@ from loopwright.verbs.answers import answer_schema
 
 _INTRO = """# Prompts
 
-Every text that agents are given, by the name that `loopwright prompts` takes. A text of your own must hold what is
-under *needs*, and may hold what is under *may*. `loopwright prompts show NAME --schema` prints the JSON Schema of an
-answer. What they are for: [prompts.md](../prompts.md).
+This table lists every text that Loopwright gives to agents, by the name that `loopwright prompts` takes. Your own text
+must contain the placeholders under *needs*, and may contain those under *may*. `loopwright prompts show NAME --schema`
+prints the JSON Schema of an answer. See [prompts](../prompts.md).
 
 | name | role | needs | may | the answer's fields |
 |---|---|---|---|---|

@@ -46,7 +46,7 @@ def test_what_is_listed_and_did_not_pass_is_named(tmp_path):
     assert json.loads(passed.read_text()) == [["claude", "cost"], ["claude", "file"]]
     listed = {("claude", "file"): 1, ("claude", "cost"): 2, ("codex", "file"): 1}
     assert matrix.not_passed(listed, passed) == [
-        "claude: what it used is counted, and priced: 1 of 2 tests passed",
-        "codex: a turn writes a file by a tool call, and ends: 0 of 1 tests passed",
+        "claude: usage is counted and priced: 1 of 2 tests passed",
+        "codex: a turn writes a file with a tool call, and ends: 0 of 1 tests passed",
     ]
     assert matrix.not_passed(listed, tmp_path / "none") == ["no tests ran here yet: make test"]
