@@ -1,6 +1,6 @@
 # The few targets that people type. Each does its own set-up.
 .DEFAULT_GOAL := help
-.PHONY: help demo test faults check docs bench bench-lies format clean
+.PHONY: help demo test faults check docs figures bench bench-lies format clean
 
 BIN := .venv/bin
 JOBS ?= auto
@@ -29,10 +29,15 @@ check: ## format, lint, types, import layers, docs
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache --no-logo
 	@$(BIN)/python scripts/docs.py --check
+	@$(BIN)/python scripts/plain_english.py
 
 docs: ## write the generated parts of docs/ anew
 	@scripts/setup dev
 	@$(BIN)/python scripts/docs.py
+
+figures: ## how much a reader must hold in mind, against its limits
+	@scripts/setup dev
+	@$(BIN)/python scripts/figures.py
 
 bench: ## speed and memory, as ratios against baselines of the same run; writes bench/RESULTS.md
 	@scripts/setup dev
