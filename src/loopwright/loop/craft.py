@@ -10,8 +10,7 @@ import msgspec
 from loopwright.agents.port import NoAnswer, Role
 from loopwright.loop.model import Hold, Loop, Task, Validation
 from loopwright.loop.reports.model import TestResult
-from loopwright.runner.request import Observer
-from loopwright.runner.run_plan import Finished
+from loopwright.runner.request import Finished, Observer
 
 
 class Judging(msgspec.Struct, frozen=True):

@@ -25,8 +25,9 @@ from loopwright.runner.turn_sandbox import TurnSandbox, open_turn_sandbox
 from loopwright.sandbox.confine import choose
 from loopwright.sandbox.git_recorder import GitRecorder
 from loopwright.sandbox.model import FreshRequest, Mode, RecordedRequest
-from loopwright.sandbox.open import Sandbox, SandboxRequest, opened
+from loopwright.sandbox.open import opened
 from loopwright.sandbox.place import let_go
+from loopwright.sandbox.port import Sandbox, SandboxRequest
 
 
 class Kept(msgspec.Struct, frozen=True):

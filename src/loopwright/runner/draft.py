@@ -26,7 +26,7 @@ from loopwright.redaction.redactor import Redactor, Scanned
 from loopwright.runner.model import Environment, Failure
 from loopwright.runner.request import RunRequest, Tools
 from loopwright.runner.summary import in_words, summary_of
-from loopwright.sandbox.open import Sandbox
+from loopwright.sandbox.port import Sandbox
 from loopwright.version import VERSION
 
 

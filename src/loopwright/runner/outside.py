@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from loopwright.kernel.files import shown
-from loopwright.sandbox.open import Sandbox
+from loopwright.sandbox.port import Sandbox
 from loopwright.workspace.names import STATE_FOLDERS
 
 # A checkout with more files than this is not looked at file by file for every turn.

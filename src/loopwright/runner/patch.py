@@ -12,8 +12,7 @@ from loopwright.kernel.files import storage
 from loopwright.redaction.model import SecretFinding
 from loopwright.redaction.redactor import Redactor
 from loopwright.runner.draft import EvidenceDraft
-from loopwright.sandbox.open import Sandbox
-from loopwright.sandbox.port import Recorder
+from loopwright.sandbox.port import Recorder, Sandbox
 
 _BASE_LIMIT = 64 << 20
 _BINARY_LIMIT = 256 << 20

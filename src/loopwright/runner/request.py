@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Protocol
 
 import msgspec
 
 from loopwright.errors import LoopwrightError
-from loopwright.evidence.model import ReplanTurn
+from loopwright.evidence.model import Evidence, ReplanTurn
 from loopwright.evidence.store import RunOrigin, RunStore
 from loopwright.kernel.clock import Clock
 from loopwright.kernel.process import Freezer
+from loopwright.plan.model import Plan
 from loopwright.redaction.redactor import Redactor
-from loopwright.runner.model import Environment, RunLimits
-from loopwright.sandbox.open import Sandbox, SandboxRequest
-from loopwright.sandbox.port import Isolation
+from loopwright.runner.model import Environment, Failure, RunLimits
+from loopwright.sandbox.port import Isolation, Sandbox, SandboxRequest
 
 
 class SandboxOptions(msgspec.Struct, frozen=True):
@@ -68,3 +69,12 @@ class Tools(msgspec.Struct, frozen=True):
     isolations: tuple[Isolation, ...]
     clock: Clock
     relaxed_rules: dict[str, str] = msgspec.field(default_factory=dict)
+
+
+class Finished(msgspec.Struct, frozen=True):
+    """A run that is over: its published evidence, where it is, and what went wrong, if anything did."""
+
+    evidence: Evidence
+    folder: Path
+    failure: Failure | None
+    plan: Plan | None

@@ -6,12 +6,10 @@ Never touches the user's checkout, the latch or the `latest` files; those are th
 from __future__ import annotations
 
 import time
-from pathlib import Path
 
 import msgspec
 
 from loopwright.errors import Interrupted, LoopwrightError, SecretLeak
-from loopwright.evidence.model import Evidence
 from loopwright.evidence.store import PLAN, RunFolder
 from loopwright.kernel import ids
 from loopwright.kernel.clock import stamp
@@ -25,26 +23,17 @@ from loopwright.runner.draft import EvidenceDraft
 from loopwright.runner.events import Emitter, PlanRead, RunEnded, RunStarted, SandboxOpened, SecretSeen
 from loopwright.runner.model import Environment, Failure
 from loopwright.runner.patch import keep_base_patch, keep_patch
-from loopwright.runner.request import RunRequest, SandboxOptions, Tools
+from loopwright.runner.request import Finished, RunRequest, SandboxOptions, Tools
 from loopwright.runner.run_step import StepContext, run_step
 from loopwright.runner.schedule import run_in_order
 from loopwright.sandbox.confine import choose
 from loopwright.sandbox.model import Confinement, SandboxView
-from loopwright.sandbox.open import Sandbox, opened
-from loopwright.sandbox.port import Isolation
+from loopwright.sandbox.open import opened
+from loopwright.sandbox.port import Isolation, Sandbox
 
 # Not a name that a step of a plan can have.
 SETUP_STEP = "+setup"
 SIGNALS = ("SIGINT", "SIGTERM")
-
-
-class Finished(msgspec.Struct, frozen=True):
-    """A run that is over: its published evidence, where it is, and what went wrong, if anything did."""
-
-    evidence: Evidence
-    folder: Path
-    failure: Failure | None
-    plan: Plan | None
 
 
 def run_plan(request: RunRequest, tools: Tools, emitter: Emitter, cancellation: Cancellation) -> Finished:

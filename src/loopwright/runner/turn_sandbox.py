@@ -20,7 +20,7 @@ from loopwright.kernel.process import Cancellation, Ending, Freezer
 from loopwright.redaction.redactor import Redactor, StreamRedactor
 from loopwright.runner.model import Environment
 from loopwright.sandbox import homes
-from loopwright.sandbox.open import Sandbox
+from loopwright.sandbox.port import Sandbox
 
 _MOST_WORDS = 300
 # What a program says in one line may hold a whole file; a line that never ends must not fill the memory.

@@ -1,4 +1,4 @@
-"""Opens a sandbox in the mode that fits, and says why when none does."""
+"""Opens a sandbox: which mode, the copy or the checkout, its recorder, and its confinement."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import msgspec
-
 from loopwright.errors import GitFailed, LoopwrightError, SandboxCreateFailed, SandboxEscape
-from loopwright.evidence.trees import SECRET_FOLDERS
+from loopwright.evidence.trees import SECRET_FOLDERS, load_base
 from loopwright.kernel import git
 from loopwright.kernel.files import remove_tree, shown, storage
 from loopwright.kernel.git import PrivateRepository, UserRepository
 from loopwright.kernel.process import Cancellation, heeding
 from loopwright.sandbox.copy_files import Excludes, copy_project, list_project
 from loopwright.sandbox.gate import folder_inside
+from loopwright.sandbox.git_recorder import GitRecorder
 from loopwright.sandbox.judge import make_judge
 from loopwright.sandbox.model import (
+    BaseTree,
     Confinement,
     FreshRequest,
     Mode,
@@ -27,25 +27,46 @@ from loopwright.sandbox.model import (
     SandboxView,
 )
 from loopwright.sandbox.open_copy import open_copy
-from loopwright.sandbox.open_recorded import open_recorded
-from loopwright.sandbox.open_worktree import open_worktree, why_impossible, why_unfit
+from loopwright.sandbox.open_worktree import (
+    check_out,
+    give_steps_a_repository,
+    holds_secrets,
+    open_worktree,
+    why_impossible,
+    why_unfit,
+)
 from loopwright.sandbox.place import claim
-from loopwright.sandbox.port import Isolation, Recorder
+from loopwright.sandbox.port import Isolation, Recorder, Sandbox, SandboxRequest
+
+
+def open_recorded(
+    request: RecordedRequest,
+    place: SandboxFolders,
+    judge: PrivateRepository | None,
+    repository: UserRepository | None,
+    notes: Notes,
+) -> Recorder:
+    """The recorded base, byte for byte, or an error that says why it can't be had."""
+    base = request.base
+    if judge is not None and load_base(judge, base, request.base_patch):
+        check_out(judge)
+        if request.mode is Mode.WORKTREE and repository is not None and not holds_secrets(judge, base.commit):
+            give_steps_a_repository(place, judge, repository, base.commit, is_clean=base.is_commit)
+        return GitRecorder(
+            judge, BaseTree(base.commit, base.tree, is_commit=base.is_commit), place.folder / "inner-git"
+        )
+    if judge is not None:
+        (judge.git_dir / "index").unlink(missing_ok=True)
+    recorder = open_copy(request.now, place, judge, repository, notes)
+    if recorder.base().tree != base.tree:
+        raise SandboxCreateFailed(
+            "the base of that run was not kept, and the project is not any more as it was then",
+            hint="commit before a run that you want to repeat later",
+        )
+    return recorder
+
 
 Confine = Callable[[SandboxView], tuple[Isolation, Confinement]]
-SandboxRequest = FreshRequest | RecordedRequest
-
-
-class Sandbox(msgspec.Struct, frozen=True):
-    """A sandbox that is ready for steps."""
-
-    place: SandboxFolders
-    mode: Mode
-    recorder: Recorder
-    view: SandboxView
-    isolation: Isolation
-    confinement: Confinement
-    notes: tuple[str, ...]
 
 
 @contextmanager

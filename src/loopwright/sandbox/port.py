@@ -1,4 +1,4 @@
-"""What an isolation adapter, and a recorder of changes, must do."""
+"""What an isolation adapter and a recorder of changes must do, and the open sandbox that holds both."""
 
 from __future__ import annotations
 
@@ -8,7 +8,18 @@ from typing import Protocol
 
 import msgspec
 
-from loopwright.sandbox.model import BaseTree, SandboxView
+from loopwright.sandbox.model import (
+    BaseTree,
+    Confinement,
+    FreshRequest,
+    Mode,
+    RecordedRequest,
+    SandboxFolders,
+    SandboxView,
+)
+
+# The project as it is now, or as it was when an earlier run began.
+SandboxRequest = FreshRequest | RecordedRequest
 
 
 class Launch(msgspec.Struct, frozen=True):
@@ -81,3 +92,15 @@ class Recorder(Protocol):
     def write_base_patch(self, write: Callable[[bytes], None], limit: int) -> bool:
         """What the base has that its commit has not; False when that is more than the limit."""
         ...
+
+
+class Sandbox(msgspec.Struct, frozen=True):
+    """A sandbox that is ready for steps."""
+
+    place: SandboxFolders
+    mode: Mode
+    recorder: Recorder
+    view: SandboxView
+    isolation: Isolation
+    confinement: Confinement
+    notes: tuple[str, ...]

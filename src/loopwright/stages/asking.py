@@ -23,8 +23,8 @@ from loopwright.runner.turn import TurnRequest, meter_for, take_turn
 from loopwright.runner.turn_sandbox import TurnSandbox, open_turn_sandbox
 from loopwright.sandbox.confine import choose
 from loopwright.sandbox.homes import drop_homes
-from loopwright.sandbox.open import SandboxRequest as Sandboxed
 from loopwright.sandbox.open import opened
+from loopwright.sandbox.port import SandboxRequest as Sandboxed
 from loopwright.stages.by_hand import programs_in, require_a_program
 from loopwright.stages.context import Context
 from loopwright.stages.document_language import demand_of

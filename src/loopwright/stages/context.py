@@ -21,9 +21,8 @@ from loopwright.redaction.redactor import Learned, Redactor
 from loopwright.runner.model import Environment, RunLimits
 from loopwright.runner.request import SandboxOptions, Tools
 from loopwright.sandbox.model import FreshRequest
-from loopwright.sandbox.open import SandboxRequest
 from loopwright.sandbox.place import default_root, prepare_root
-from loopwright.sandbox.port import Isolation
+from loopwright.sandbox.port import Isolation, SandboxRequest
 from loopwright.workspace.layout import Layout
 from loopwright.workspace.settings import Settings
 from loopwright.workspace.settings_model import DEFAULT_ENVIRONMENT

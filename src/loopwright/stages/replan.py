@@ -24,12 +24,13 @@ from loopwright.runner.events import Emitter, Replanned, ReplannerChanged, Repla
 from loopwright.runner.latest import LatestBlocker, blocker_of, blocker_text, envelope_of
 from loopwright.runner.meter import Meter, counted
 from loopwright.runner.model import Failure
-from loopwright.runner.run_plan import Finished
+from loopwright.runner.request import Finished
 from loopwright.runner.turn import TurnRequest, meter_for, take_turn
 from loopwright.runner.turn_sandbox import TurnSandbox, open_turn_sandbox
 from loopwright.sandbox.confine import choose
 from loopwright.sandbox.homes import drop_homes
-from loopwright.sandbox.open import Sandbox, opened
+from loopwright.sandbox.open import opened
+from loopwright.sandbox.port import Sandbox
 from loopwright.stages.by_hand import programs_in, require_a_program
 from loopwright.stages.context import Context
 from loopwright.workspace.settings_model import AgentSettings

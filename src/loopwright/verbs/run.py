@@ -19,8 +19,8 @@ from loopwright.runner.events import Emitter, GaveUp, Listener
 from loopwright.runner.latch import clear_latch, read_latch
 from loopwright.runner.latest import envelope_of, write_blocker, write_result
 from loopwright.runner.model import Failure
-from loopwright.runner.request import RunRequest
-from loopwright.runner.run_plan import Finished, announce_end, run_plan
+from loopwright.runner.request import Finished, RunRequest
+from loopwright.runner.run_plan import announce_end, run_plan
 from loopwright.stages.context import Context
 from loopwright.stages.recover import latch, latches, recover
 from loopwright.stages.replan import FailedAttempt, Replanner, can_be_replanned

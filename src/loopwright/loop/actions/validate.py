@@ -25,9 +25,9 @@ from loopwright.loop.worker_context import WorkerContext
 from loopwright.loop.worker_sandbox import wanted_sandbox
 from loopwright.redaction.model import Redacted
 from loopwright.runner.events import Emitter, ignore
-from loopwright.runner.request import RunRequest, SandboxOptions
-from loopwright.runner.run_plan import SETUP_STEP, Finished, run_plan
-from loopwright.sandbox.open import Sandbox
+from loopwright.runner.request import Finished, RunRequest, SandboxOptions
+from loopwright.runner.run_plan import SETUP_STEP, run_plan
+from loopwright.sandbox.port import Sandbox
 
 _STEP = "tests"
 _TESTS_FAILED = "STEP_FAILED"

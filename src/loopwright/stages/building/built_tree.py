@@ -8,7 +8,7 @@ from pathlib import Path
 
 from loopwright.kernel.files import shown
 from loopwright.sandbox.git_recorder import GitRecorder
-from loopwright.sandbox.open import Sandbox
+from loopwright.sandbox.port import Sandbox
 from loopwright.stages.building.checking import Hidden
 from loopwright.workflow.gather import digest_of_judge
 from loopwright.workflow.reach import reaches_for_its_judge

@@ -15,9 +15,9 @@ from loopwright.kernel import codec
 from loopwright.kernel.files import remove_tree
 from loopwright.kernel.process import Cancellation
 from loopwright.runner.events import Emitter, ignore
-from loopwright.runner.request import Observer, RunRequest
-from loopwright.runner.run_plan import Finished, run_plan
-from loopwright.sandbox.open import Sandbox, SandboxRequest
+from loopwright.runner.request import Finished, Observer, RunRequest
+from loopwright.runner.run_plan import run_plan
+from loopwright.sandbox.port import Sandbox, SandboxRequest
 from loopwright.stages.context import Context
 from loopwright.workflow.model import CheckRun
 from loopwright.workflow.slices import Check

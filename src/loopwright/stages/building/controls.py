@@ -11,7 +11,7 @@ from loopwright.loop.model import Loop
 from loopwright.loop.own_work import own_work
 from loopwright.loop.worker_sandbox import with_work
 from loopwright.runner.request import Observer
-from loopwright.sandbox.open import Sandbox, SandboxRequest
+from loopwright.sandbox.port import Sandbox, SandboxRequest
 from loopwright.stages.building.built_tree import BuiltTree
 from loopwright.stages.building.checking import Hidden, hidden_folder, run_checks
 from loopwright.stages.context import Context

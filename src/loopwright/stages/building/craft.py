@@ -16,7 +16,7 @@ from loopwright.loop.model import DESLOP, LOOK, Hold, Loop, Task, Validation
 from loopwright.loop.own_work import own_work
 from loopwright.loop.reports.model import TestResult
 from loopwright.loop.work_files import patch_path
-from loopwright.runner.run_plan import Finished
+from loopwright.runner.request import Finished
 from loopwright.stages.building.built_tree import BuiltTree
 from loopwright.stages.building.checking import Hidden, check_runs, hidden_folder, steps_of
 from loopwright.stages.building.controls import Controls, control, own_files, work_of
