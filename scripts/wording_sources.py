@@ -55,7 +55,7 @@ LEFT_OUT = {
     "verbs/agent_says.py": "speaks to agents",
     "verbs/workflow/reading.py": "the same",
     "verbs/workflow/try_checks.py": "the same",
-    "agents/plugin.py": "edits texts for agents",
+    "install/plugin_texts.py": "edits texts for agents",
 }
 _BY_TEMPLATE = " (by template)"
 # What click itself says on a page of --help, and to somebody who typed something wrong.

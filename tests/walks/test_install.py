@@ -14,7 +14,8 @@ import pytest
 
 from loopwright.agents.harness import HARNESSES
 
-AGENTS = sorted(HARNESSES)
+HOOKS = {agent: harness.hooks for agent, harness in HARNESSES.items() if harness.hooks is not None}
+AGENTS = sorted(HOOKS)
 OTHERS = {
     "model": "opus",
     "hooks": {
@@ -35,8 +36,7 @@ def home(project, tmp_path):
 
 
 def settings_file(project, home, agent, scope):
-    harness = HARNESSES[agent]
-    return (project.root if scope == "project" else home) / harness.folder / harness.file
+    return (project.root if scope == "project" else home) / HARNESSES[agent].folder / HOOKS[agent].file
 
 
 def everything(*folders):
@@ -57,8 +57,7 @@ def test_installed_twice_it_is_there_once_and_uninstalled_nothing_is_left(projec
         assert done.exit_code == 0, done.stderr
         assert done.json()["changed"] is expected
     document = json.loads(settings_file(project, home, agent, scope).read_text())
-    harness = HARNESSES[agent]
-    commands = [entry["command"] for group in document["hooks"][harness.stop_event] for entry in group["hooks"]]
+    commands = [entry["command"] for group in document["hooks"][HOOKS[agent].stop_event] for entry in group["hooks"]]
     assert [shlex.split(command)[4:] for command in commands] == [["reflect"], ["gate"]]
     for command in commands:
         words = shlex.split(command)
@@ -67,7 +66,7 @@ def test_installed_twice_it_is_there_once_and_uninstalled_nothing_is_left(projec
     assert project.run("uninstall", "--agent", agent, f"--{scope}").exit_code == 0
     left = {path: data for path, data in everything(project.root, home).items() if path not in before}
     assert {path for path, data in left.items() if data is not None} == set()
-    assert not any(path.name in (harness.folder, ".loopwright") for path in left)
+    assert not any(path.name in (HARNESSES[agent].folder, ".loopwright") for path in left)
 
 
 def test_what_is_not_ours_keeps_its_bytes_while_we_are_in_and_needs_no_receipt_to_be_as_it_was(project, home):

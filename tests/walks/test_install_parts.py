@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from loopwright.agents.marks import MARKDOWN, find_block, with_block, with_mark
-from loopwright.agents.plugin import instructions as our_block
+from loopwright.install.marks import MARKDOWN, find_block, with_block, with_mark
+from loopwright.install.plugin_texts import instructions as our_block
 
 AGENTS = ("claude", "codex", "gemini", "opencode")
 # Instructions, MCP servers and skills: in a project, and below a home.
@@ -136,7 +136,7 @@ def test_what_the_user_changed_is_told_and_never_touched(project, home):
 
     done = project.run("install", "--agent", "claude")
     assert done.exit_code == 0
-    assert done.stdout.count("it stays; move it away and install again to get ours") == 3
+    assert done.stdout.count("left as it is; to install ours, move it away and install again") == 3
     record = install(project, "claude")
     assert (record["changed"], sum(item["left"] is not None for item in record["items"])) == (False, 3)
     for name in ("skills", "instructions", "MCP server"):
@@ -145,7 +145,7 @@ def test_what_the_user_changed_is_told_and_never_touched(project, home):
         assert "`loopwright install --agent claude --scope project" in one["remedy"]
     gone = project.run("uninstall", "--agent", "claude")
     assert "a-private-word" not in done.stdout + gone.stdout
-    assert gone.stdout.count("it stays; remove it yourself") == 3
+    assert gone.stdout.count("left as it is; remove it yourself") == 3
     assert {path: path.read_bytes() for path in mine} == mine
     assert not (skills / "loopwright-plan").exists()
     skill.unlink()
@@ -262,9 +262,17 @@ def test_parts_of_one_file_come_and_go_by_themselves(project, home):
     assert set(json.loads(path.read_text())) == {"theme", "mcpServers"}
     install(project, "gemini", "--what", "mcp", verb="uninstall")
     assert path.read_text() == mine
-    for what, said in (("hooks,skils", "'skils'"), (" , ", "names nothing")):
+    for what, said in (("hooks,skils", "'skils'"), (" , ", "names no part")):
         done = project.run("install", "--agent", "gemini", "--what", what)
         assert (done.exit_code, said in done.stderr) == (2, True)
+
+
+def test_a_part_that_was_not_asked_for_may_be_as_its_agent_likes_it(project, home):
+    mine = '{"mcpServers": []}'
+    project.write(".gemini/settings.json", mine)
+    for verb in ("install", "uninstall"):
+        assert install(project, "gemini", "--what", "hooks", verb=verb)["changed"] is True
+    assert (project.root / ".gemini" / "settings.json").read_text() == mine
 
 
 def test_what_a_person_sees(project, home):

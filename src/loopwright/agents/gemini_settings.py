@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from loopwright.agents.settings_text import NotUnderstood, parse
+from loopwright.agents.stream_lines import parsed
 from loopwright.kernel.files import read_plainly
 
 _FILE = ".gemini/settings.json"
@@ -48,8 +48,8 @@ def read_user_settings(environment: Mapping[str, str]) -> UserSettings:
     document: Mapping[str, Any] = {}
     if home:
         try:
-            document = parse(read_plainly(Path(home) / _FILE, most=_MOST_BYTES).decode())
-        except (OSError, NotUnderstood, UnicodeDecodeError):
+            document = parsed(read_plainly(Path(home) / _FILE, most=_MOST_BYTES)) or {}
+        except OSError:
             document = {}
     auth, general, model = _at(document, "security", "auth"), _at(document, "general"), _at(document, "model")
     login, tries, name = auth.get("selectedType"), general.get("maxAttempts"), model.get("name")

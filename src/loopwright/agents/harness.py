@@ -1,73 +1,75 @@
-"""Where each agent's harness keeps its hooks, and what it calls the moments that we want to hear of. Data."""
+"""Where each agent's program keeps hooks, skills, instructions and MCP servers. Data."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from enum import StrEnum
-from pathlib import Path
-
 import msgspec
 
-REFLECT = "reflect"
-SESSION_START = "session-start"
-GATE = "gate"
 
+class HookSettings(msgspec.Struct, frozen=True):
+    """A program's hooks: their file, and the names of the two events that we register for.
 
-class Scope(StrEnum):
-    """For whom a hook is registered."""
+    All programs with hooks write them in the same shape; only names differ.
+    """
 
-    PROJECT = "project"
-    USER = "user"
-
-
-class Harness(msgspec.Struct, frozen=True):
-    """One agent's hook file. All three write it in the same shape; only names differ."""
-
-    agent: str
-    folder: str
     file: str
-    home_variable: str
     stop_event: str
     start_event: str
     caveat: str = ""
-    # A setting that turns all hooks off, and the project's file beside the usual one that may hold it, too.
+    # A setting that turns all hooks off; `local_file`, beside the project's file, may hold it as well.
     off_switch: str = ""
     local_file: str = ""
-    # Where its folder is below the one that the variable names.
+
+
+class Harness(msgspec.Struct, frozen=True, kw_only=True):
+    """The files of one agent's program. A project's paths start at its top, a user's at the agent's own folder."""
+
+    agent: str
+    # The agent's own folder: in a project, and in a home.
+    folder: str
+    home_folder: str
+    # The variable that moves a user's folder, and where the folder is below the path in that variable.
+    home_variable: str
     below_variable: str = ""
-
-    def path(self, scope: Scope, project: Path, environment: Mapping[str, str], home: Path) -> Path:
-        """The settings file that holds this agent's hooks."""
-        if scope is Scope.PROJECT:
-            return project / self.folder / self.file
-        chosen = environment.get(self.home_variable) if self.home_variable else None
-        return (Path(chosen) / self.below_variable if chosen else home / self.folder) / self.file
-
-    def layers(self, project: Path, environment: Mapping[str, str], home: Path) -> tuple[Path, ...]:
-        """Every file that this agent takes settings from; the one with the last word first."""
-        local = (project / self.folder / self.local_file,) if self.local_file else ()
-        return (*local, *(self.path(scope, project, environment, home) for scope in (Scope.PROJECT, Scope.USER)))
-
-    def events(self) -> tuple[tuple[str, str], ...]:
-        """Event and our verb for it."""
-        return ((self.stop_event, REFLECT), (self.stop_event, GATE), (self.start_event, SESSION_START))
+    instructions: str
+    mcp_file: str
+    user_mcp_file: str
+    # The key of the MCP servers in that file.
+    mcp_key: str = "mcpServers"
+    # Whether a user's servers are directly in the home, unless the variable is set.
+    user_mcp_in_home: bool = False
+    hooks: HookSettings | None = None
 
 
 HARNESSES = {
     harness.agent: harness
     for harness in (
         Harness(
-            "claude", ".claude", "settings.json", "CLAUDE_CONFIG_DIR", "Stop", "SessionStart",
-            off_switch="disableAllHooks", local_file="settings.local.json",
+            agent="claude", folder=".claude", home_folder=".claude", home_variable="CLAUDE_CONFIG_DIR",
+            instructions="CLAUDE.md", mcp_file=".mcp.json", user_mcp_file=".claude.json", user_mcp_in_home=True,
+            hooks=HookSettings(
+                "settings.json", "Stop", "SessionStart",
+                off_switch="disableAllHooks", local_file="settings.local.json",
+            ),
         ),
         Harness(
-            "codex", ".codex", "hooks.json", "CODEX_HOME", "Stop", "SessionStart",
-            "codex runs hooks only when you trust them: accept them once in its terminal, or start `codex exec` with "
-            "--dangerously-bypass-hook-trust",
+            agent="codex", folder=".codex", home_folder=".codex", home_variable="CODEX_HOME",
+            instructions="AGENTS.md", mcp_file=".codex/config.toml", user_mcp_file="config.toml",
+            mcp_key="mcp_servers",
+            hooks=HookSettings(
+                "hooks.json", "Stop", "SessionStart",
+                "codex runs hooks only when you trust them: accept them once in its terminal, or start `codex exec` "
+                "with --dangerously-bypass-hook-trust",
+            ),
         ),
         Harness(
-            "gemini", ".gemini", "settings.json", "GEMINI_CLI_HOME", "AfterAgent", "SessionStart",
-            below_variable=".gemini",
+            agent="gemini", folder=".gemini", home_folder=".gemini", home_variable="GEMINI_CLI_HOME",
+            below_variable=".gemini", instructions="GEMINI.md", mcp_file=".gemini/settings.json",
+            user_mcp_file="settings.json", hooks=HookSettings("settings.json", "AfterAgent", "SessionStart"),
+        ),
+        Harness(
+            agent="opencode", folder=".opencode", home_folder=".config/opencode", home_variable="XDG_CONFIG_HOME",
+            below_variable="opencode", instructions="AGENTS.md", mcp_file="opencode.json",
+            user_mcp_file="opencode.json", mcp_key="mcp",
         ),
     )
 }  # fmt: skip

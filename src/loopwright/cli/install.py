@@ -1,4 +1,4 @@
-"""`loopwright install` and, by the same options, `loopwright uninstall`."""
+"""`loopwright install`, and what `loopwright uninstall` shares with it."""
 
 from __future__ import annotations
 
@@ -8,18 +8,19 @@ from typing import Any
 
 import click
 
-from loopwright.agents.harness import Scope
-from loopwright.agents.kit import KITS, What
+from loopwright.agents.harness import HARNESSES
 from loopwright.cli.options import context_of, in_workspace, put, say, say_json
 from loopwright.errors import WrongUsage
-from loopwright.verbs.install import Done, Installed, install
+from loopwright.install.apply import FileChange, InstallReport
+from loopwright.install.model import Part, Scope
+from loopwright.verbs.install import install
 
 _EPILOG = """\b
 Examples:
   loopwright install --agent claude                           for this project
-  loopwright install --agent claude --scope user              for all of your projects
+  loopwright install --agent claude --scope user              for all your projects
   loopwright install --agent codex --what skills,mcp --dry-run
-                                                              show the change, make none
+                                                              show the changes without making them
   REFLECTION_MODE=solo claude                                 sessions leave reflections from now on
   loopwright doctor                                           what is installed where, and whether it is current
 """
@@ -28,17 +29,17 @@ Examples:
 def for_agent(command: Callable[..., Any]) -> Callable[..., Any]:
     """--agent, --scope (or --project, --user), --what, --dry-run."""
     options = (
-        click.option("--agent", type=click.Choice(list(KITS)), required=True, help="For which agent."),
+        click.option("--agent", type=click.Choice(list(HARNESSES)), required=True, help="The agent."),
         click.option(
             "--scope", type=click.Choice([scope.value for scope in Scope]), default="project", show_default=True,
-            help="For this project, or for all of yours.",
+            help="For this project, or for all your projects.",
         ),
-        click.option("--project", "scope", flag_value="project", help="The same as --scope project."),
-        click.option("--user", "scope", flag_value="user", help="The same as --scope user."),
+        click.option("--project", "scope", flag_value="project", help="Same as --scope project."),
+        click.option("--user", "scope", flag_value="user", help="Same as --scope user."),
         click.option(
-            "--what", default=",".join(What), show_default=True, metavar="PARTS", help="Which parts, with commas."
+            "--what", default=",".join(Part), show_default=True, metavar="PARTS", help="Parts, separated by commas."
         ),
-        click.option("--dry-run", is_flag=True, help="Show the change, make none."),
+        click.option("--dry-run", is_flag=True, help="Show the changes without making them."),
     )  # fmt: skip
     for option in reversed(options):
         command = option(command)
@@ -49,30 +50,30 @@ def for_agent(command: Callable[..., Any]) -> Callable[..., Any]:
 @for_agent
 @in_workspace
 def command(agent: str, scope: str, what: str, dry_run: bool, project_root: Path, as_json: bool) -> int:
-    """Let an agent work with Loopwright: hooks, skills, an instruction block and the MCP server, beside what is there.
+    """Let an agent work with Loopwright: add hooks, skills, an instruction block and the MCP server to its settings.
 
-    What you changed of it is left as it is. Of the hooks, reflection does nothing until REFLECTION_MODE is solo or
-    orchestrated, and the stop gate nothing but in an agent of a build.
+    Other settings stay, and so does our content once you changed it. The reflection hook does nothing until
+    REFLECTION_MODE is solo or orchestrated; the stop gate acts only on agents of a build.
     """
-    done = install(context_of(project_root), agent, Scope(scope), what=parts_in(what), dry_run=dry_run)
+    done = install(context_of(project_root), agent, Scope(scope), parts=parts_in(what), dry_run=dry_run)
     report(done, as_json=as_json, dry_run=dry_run)
     return 0
 
 
-def parts_in(text: str) -> tuple[What, ...]:
-    """Parts, named with commas."""
+def parts_in(text: str) -> tuple[Part, ...]:
+    """The parts in a list with commas."""
     names = [name.strip() for name in text.split(",") if name.strip()]
-    unknown = [name for name in names if name not in list(What)]
+    unknown = [name for name in names if name not in list(Part)]
     if unknown or not names:
         raise WrongUsage(
-            f"--what does not know '{', '.join(unknown)}'" if unknown else "--what names nothing",
-            hint=f"some of: {', '.join(What)}",
+            f"--what names an unknown part: '{', '.join(unknown)}'" if unknown else "--what names no part",
+            hint=f"some of: {', '.join(Part)}",
         )
-    return tuple(What(name) for name in names)
+    return tuple(Part(name) for name in names)
 
 
-def report(done: Installed, *, as_json: bool, dry_run: bool, takes_out: bool = False) -> None:
-    """What of ours was changed, as a diff; a new file of ours in a line."""
+def report(done: InstallReport, *, as_json: bool, dry_run: bool, takes_out: bool = False) -> None:
+    """Each change of our content as a diff; a whole file of ours as one line."""
     if as_json:
         say_json(_document(done, dry_run=dry_run))
         return
@@ -86,29 +87,29 @@ def report(done: Installed, *, as_json: bool, dry_run: bool, takes_out: bool = F
         say(f"note: {note}", fg="yellow")
 
 
-def _put_diff(item: Done) -> None:
+def _put_diff(item: FileChange) -> None:
     lines = item.diff.splitlines()
-    # A whole file that comes or goes says little that its name does not.
+    # The diff of a whole skill says no more than its name.
     signs = {line[:1] for line in lines[2:]} & {"+", "-"}
-    if item.what is What.SKILLS and len(signs) == 1:
+    if item.part is Part.SKILLS and len(signs) == 1:
         return
     for line in lines:
         put(line, fg={"+": "green", "-": "red"}.get(line[:1]))
 
 
-def _outcome(item: Done, *, dry_run: bool, takes_out: bool) -> str:
+def _outcome(item: FileChange, *, dry_run: bool, takes_out: bool) -> str:
     match takes_out, dry_run:
         case False, False:
-            return f"installed: {item.path} ({item.what})"
+            return f"installed: {item.path} ({item.part})"
         case False, True:
-            return f"would be installed: {item.path} ({item.what})"
+            return f"would be installed: {item.path} ({item.part})"
         case True, False:
-            return f"removed: {item.path} ({item.what})"
+            return f"removed: {item.path} ({item.part})"
         case _:
-            return f"would be removed: {item.path} ({item.what})"
+            return f"would be removed: {item.path} ({item.part})"
 
 
-def _document(done: Installed, *, dry_run: bool) -> dict[str, Any]:
+def _document(done: InstallReport, *, dry_run: bool) -> dict[str, Any]:
     return {
         "agent": done.agent,
         "scope": done.scope.value,
@@ -116,7 +117,7 @@ def _document(done: Installed, *, dry_run: bool) -> dict[str, Any]:
         "would_change": done.is_changed,
         "items": [
             {
-                "what": item.what.value, "path": item.path, "state": item.state.value,
+                "what": item.part.value, "path": item.path, "state": item.state.value,
                 "changed": item.is_changed and not dry_run, "would_change": item.is_changed, "diff": item.diff,
                 "left": item.left or None,
             }

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
-from loopwright.agents.harness import Scope
 from loopwright.cli.install import for_agent, parts_in, report
 from loopwright.cli.options import context_of, in_workspace
+from loopwright.install.model import Scope
 from loopwright.verbs.install import uninstall
 
 _EPILOG = """\b
@@ -23,7 +23,7 @@ Examples:
 @for_agent
 @in_workspace
 def command(agent: str, scope: str, what: str, dry_run: bool, project_root: Path, as_json: bool) -> int:
-    """Take what `install` put in out again; everything else stays, and so does what you changed of it."""
-    done = uninstall(context_of(project_root), agent, Scope(scope), what=parts_in(what), dry_run=dry_run)
+    """Remove what `install` added; everything else stays, and so does our content once you changed it."""
+    done = uninstall(context_of(project_root), agent, Scope(scope), parts=parts_in(what), dry_run=dry_run)
     report(done, as_json=as_json, dry_run=dry_run, takes_out=True)
     return 0

@@ -16,7 +16,6 @@ from loopwright.mcp_server import mailbox, workspace
 from loopwright.mcp_server.model import Offer
 from loopwright.mcp_server.session import Session
 from loopwright.mcp_server.stdio import Server
-from loopwright.verbs.agent_settings import project_folder
 from loopwright.wiring.build import build_context
 
 _EPILOG = """\b
@@ -71,8 +70,8 @@ def _offer(project_root: Path) -> Offer:
     folder = os.environ.get(MAILBOX)
     if folder:
         return mailbox.offer_of(Path(folder), os.environ, context.tools().redactor)
-    # As `install` sees it: without a workspace the top of the repository is the project, wherever we are started.
-    top = project_folder(context)
+    # As for `install`: without a workspace the top of the repository is the project, also when started below it.
+    top = context.project_top()
     return workspace.offer_of(context if top == context.project else build_context(top, {}))
 
 

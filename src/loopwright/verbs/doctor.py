@@ -24,8 +24,7 @@ from loopwright.stages.upkeep.agents import check_agents
 from loopwright.stages.upkeep.places import check_places
 from loopwright.stages.upkeep.unfinished_loops import left_by_hand
 from loopwright.stages.upkeep.workflows import check_workflows
-from loopwright.verbs.hook_check import check_hooks
-from loopwright.verbs.install_check import check_installed
+from loopwright.verbs.install import check_installed
 from loopwright.verbs.loop.check import check_loops
 from loopwright.verbs.prompts import REMEDY, chosen_language, own_prompts
 from loopwright.workspace.layout import Flavour, Layout
@@ -105,7 +104,8 @@ def _workspace(context: Context, fix: bool) -> Iterator[Symptom]:
     layout = context.layout
     yield Symptom("workspace", "ok", f"{shown(layout.root)}, layout {layout.flavour}")
     yield from _mixed_layouts(layout)
-    yield from _hooks(context)
+    for found in check_installed(context):
+        yield Symptom(found.what, found.health, found.said, found.remedy, found.code)
     yield from _prompts(context)
     yield from _journal(context, fix)
     yield from _loops(context, fix)
@@ -135,20 +135,6 @@ def _workspace(context: Context, fix: bool) -> Iterator[Symptom]:
         yield Symptom("work not handed in", "note", said, "take over what is good of it, then remove it")
     if fix:
         recover(context)
-
-
-def _hooks(context: Context) -> Iterator[Symptom]:
-    found = list(check_hooks(context))
-    for hook in found:
-        yield Symptom(hook.where, hook.health, hook.said, hook.remedy)
-    for part in check_installed(context):
-        yield Symptom(part.where, part.health, part.said, part.remedy, part.code)
-    if not found:
-        yield Symptom(
-            "reflection hook",
-            "ok",
-            "no agent has it (`loopwright install --agent claude` registers it; codex and gemini can have it, too)",
-        )
 
 
 def _prompts(context: Context) -> Iterator[Symptom]:

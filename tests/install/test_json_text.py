@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from loopwright.agents.settings_edit import edited
-from loopwright.agents.settings_text import parse, render
+from loopwright.install.json_edit import edited
+from loopwright.install.json_text import parse, render
+from loopwright.install.model import NotEditable
 
 THEIRS = (
     '{\r\n\t"a": ["Bash(ls)","Read"],\r\n\t"n": 1e3, "e": "\\u00e9\\"}",\r\n'
@@ -51,3 +52,29 @@ _VALUES = st.recursive(
 def test_any_text_can_be_made_to_say_anything(before, after, indent, ascii_only):
     text = json.dumps(before, indent=indent, ensure_ascii=ascii_only)
     assert json.loads(edited(text, before, after, "  ")) == after
+
+
+@pytest.mark.parametrize(
+    ("text", "cause"),
+    [
+        ('{"a": 1e400}', "1e400"),
+        ('{"a": -1e400}', "-1e400"),
+        ('{"a": NaN}', "NaN"),
+        ('{"a": -Infinity}', "-Infinity"),
+        ('{"a": 1, "b": {"c": 1, "c": 2}}', '"c" appears twice'),
+        ('{"a": "\\ud800"}', "surrogate"),
+        ('{"\\udfff": 1}', "surrogate"),
+        ('{"a": ' + "[" * 50_000 + "]" * 50_000 + "}", "deep"),
+        ('{"a": ' + "[" * 100 + "]" * 100 + "}", "deep"),
+        ('{"a": ' + "1" * 5_000 + "}", "not plain JSON"),
+    ],
+    ids=range(10),
+)
+def test_what_would_not_survive_being_written_again_is_refused(text, cause):
+    with pytest.raises(NotEditable, match=cause):
+        parse(text)
+
+
+@pytest.mark.parametrize("text", [None, "", " \n"])
+def test_nothing_is_an_empty_document(text):
+    assert parse(text) == {}

@@ -1,4 +1,4 @@
-"""How a settings file was before we registered in it, kept with the user: what makes an uninstall leave no trace."""
+"""What a settings file held before we changed it, kept in the user's state folder: an uninstall restores it."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from loopwright.workspace.layout import user_receipt
 
 
 class Receipt(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One file before and after; without a `before` there was none."""
+    """One file before and after our change; `before` is None where the file did not exist."""
 
     path: str
     before: str | None
     after_sha256: str
-    # Folders that we made for it, the innermost first; receipts of earlier versions say only whether it was one.
+    # Folders that we created for the file, innermost first. Older receipts only say whether its own folder was one.
     made: tuple[str, ...] = ()
     made_folder: bool = False
 
-    def is_of(self, text: str | None) -> bool:
-        """Whether this is the text that we left: nobody has touched it since."""
+    def matches(self, text: str | None) -> bool:
+        """Whether this is the text that we left: the file did not change since."""
         return text is not None and sha256(text.encode()) == self.after_sha256
 
 
-def receipt_of(target: Path) -> Receipt | None:
-    """The receipt for this file, where there is one."""
+def read_receipt(target: Path) -> Receipt | None:
+    """The receipt for this file, if it exists."""
     try:
         receipt = codec.from_json(user_receipt(target).read_bytes(), Receipt)
     except (OSError, codec.Undecodable):
@@ -41,16 +41,16 @@ def receipt_of(target: Path) -> Receipt | None:
     return receipt
 
 
-def keep_receipt(target: Path, before: str | None, after: str, *, made: tuple[str, ...]) -> None:
-    """Write it where only the user can read it: settings may hold keys."""
+def write_receipt(target: Path, before: str | None, after: str, *, made: tuple[str, ...]) -> None:
+    """Only the user may read receipts: settings may hold keys."""
     path = user_receipt(target)
     make_private_folder(path.parent)
     receipt = Receipt(shown(target), before, sha256(after.encode()), made)
     write_durably(path, codec.to_json(receipt), mode=0o600)
 
 
-def hand_on(folder: Path) -> None:
-    """A folder that we made, and that is still needed, goes with the last of what we put below it."""
+def pass_on_folder(folder: Path) -> None:
+    """Note a folder of ours that is not empty yet in the receipts of the files below it: the last one removes it."""
     for path in sorted(user_receipt(folder).parent.glob("*.json")):
         try:
             receipt = codec.from_json(path.read_bytes(), Receipt)
@@ -62,9 +62,9 @@ def hand_on(folder: Path) -> None:
 
 
 def drop_receipt(target: Path) -> None:
-    """Remove it, and its folders where nothing else is in them."""
+    """Remove a receipt, and its folders when they are empty."""
     path = user_receipt(target)
     path.unlink(missing_ok=True)
-    with suppress(OSError):  # others may be left in them
+    with suppress(OSError):  # other receipts may be left
         path.parent.rmdir()
         path.parent.parent.rmdir()

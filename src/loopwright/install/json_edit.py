@@ -1,4 +1,4 @@
-"""Changes a JSON text in its places: whatever is not changed keeps its bytes, its spelling, its line ends. Pure."""
+"""Changes a JSON text in place: whatever does not change keeps its bytes, spelling and line ends. Pure."""
 
 from __future__ import annotations
 
@@ -13,14 +13,12 @@ import msgspec
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _WORD = re.compile(r"[^\s,\]}]+")
 _SPACE = re.compile(r"\s*")
-
-
-# Before which part it stands, the key of a member, and the value.
+# The index of the part that it precedes, the key of a member, and the value.
 _Added = list[tuple[int, str | None, Any]]
 
 
 class _Node(msgspec.Struct, frozen=True):
-    """Where a value stands in the text, and the parts of it: a member's place begins at its key."""
+    """The position of a value in the text, and of its parts; a member starts at its key."""
 
     start: int
     end: int
@@ -44,7 +42,7 @@ class _Edit(msgspec.Struct, frozen=True):
 
 
 def edited(text: str, before: Any, after: Any, indent: str) -> str:
-    """The text, which says `before`, made to say `after`; `indent` is one step of what is written anew."""
+    """Change the text of `before` into a text of `after`; `indent` is one step in what is written new."""
     made, at = "", 0
     root = _node(text, _after_space(text, 0))
     for edit in sorted(_edits(root, before, after, _Style(text, indent)), key=_place):
@@ -57,7 +55,7 @@ def _place(edit: _Edit) -> tuple[int, int]:
 
 
 def _node(text: str, at: int) -> _Node:
-    """The value that begins here; the text is known to be JSON."""
+    """The value that starts here; the text is known to be JSON."""
     if text[at] not in "{[":
         found = (_STRING if text[at] == '"' else _WORD).match(text, at)
         return _Node(at, found.end() if found is not None else at)
@@ -81,7 +79,7 @@ def _after_space(text: str, at: int) -> int:
 
 
 class _Style:
-    """How the file is written."""
+    """The file's own layout: indentation and line ends."""
 
     def __init__(self, text: str, indent: str) -> None:
         self._text = text
@@ -89,18 +87,18 @@ class _Style:
         self._line_end = "\r\n" if "\r\n" in text else "\n"
 
     def whole(self, node: _Node, value: Any) -> str:
-        """A value in the place of this one."""
+        """The text of a value that replaces this one."""
         return self._lines(value, self._margin(node.start))
 
     def between(self, node: _Node) -> str:
-        """What stands between two parts."""
+        """The separator of two parts."""
         first = node.parts[0].start
         if "\n" not in self._text[node.start : first]:
             return ", "
         return "," + self._line_end + self._margin(first)
 
     def part(self, node: _Node, value: Any, key: str | None) -> str:
-        """A part that is added."""
+        """The text of a part that is added."""
         first = node.parts[0].start
         name = "" if key is None else json.dumps(key, ensure_ascii=False) + ": "
         if "\n" not in self._text[node.start : first]:
@@ -132,7 +130,7 @@ def _edits(node: _Node, before: Any, after: Any, style: _Style) -> Iterator[_Edi
     else:
         yield _Edit(node.start, node.end, style.whole(node, after))
         return
-    if len(gone) == len(node.parts):  # nothing of others is in it
+    if len(gone) == len(node.parts):  # no part stays
         yield _Edit(node.start, node.end, style.whole(node, after))
         return
     for inner, old, new in pairs:
@@ -142,7 +140,7 @@ def _edits(node: _Node, before: Any, after: Any, style: _Style) -> Iterator[_Edi
 
 
 def _aligned(node: _Node, before: list[Any], after: list[Any]) -> tuple[set[int], _Added, list[tuple[_Node, Any, Any]]]:
-    """Which items are gone, which are new and before which they stand, and which became another."""
+    """Which items are removed, which are added and where, and which are changed."""
     gone, added, pairs = set[int](), _Added(), list[tuple[_Node, Any, Any]]()
     old, new = ([json.dumps(item, sort_keys=True) for item in items] for items in (before, after))
     for what, i, i_end, j, j_end in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
@@ -156,7 +154,7 @@ def _aligned(node: _Node, before: list[Any], after: list[Any]) -> tuple[set[int]
 
 
 def _removed(node: _Node, gone: set[int]) -> Iterator[_Edit]:
-    """Each with the comma to what is kept before it, or else behind it."""
+    """Remove each part with the comma before it, or after it where no earlier part stays."""
     is_first = True
     for number, part in enumerate(node.parts):
         if number not in gone:

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from loopwright.agents.harness import Scope
-from loopwright.agents.kit import KITS
+from loopwright.agents.harness import HARNESSES
+from loopwright.install.model import InstallTarget, Part, Scope
+from loopwright.install.part_files import part_files
 
 
 @pytest.mark.parametrize(
@@ -20,13 +21,11 @@ from loopwright.agents.kit import KITS
     ],
 )
 def test_a_users_files_are_where_the_agents_own_variable_says(agent, variable, named, usual):
-    kit, project, home = KITS[agent], Path("/project"), Path("/home/me")
-    for environment, folder in (({variable: "/other"}, named), ({variable: ""}, usual)):
-        place = (Scope.USER, project, environment, home)
-        assert kit.own_folder(*place) == Path(folder)
-        assert kit.instruction_file(*place).parent == Path(folder)
-        assert kit.skills(*place) == Path(folder) / "skills"
-        if kit.harness is not None:
-            assert kit.harness.path(*place).parent == Path(folder)
+    for environment, folder in (({variable: "/other"}, Path(named)), ({variable: ""}, Path(usual))):
+        target = InstallTarget(HARNESSES[agent], Scope.USER, Path("/project"), environment, Path("/home/me"))
+        assert target.folder == folder
+        assert target.instructions.parent == folder
+        assert target.skills == folder / "skills"
+        assert [file.path.parent for file in part_files(target, [Part.HOOKS])] == [folder] * (agent != "opencode")
         if environment[variable] or agent != "claude":
-            assert kit.mcp(*place).parent == Path(folder)
+            assert target.mcp.parent == folder

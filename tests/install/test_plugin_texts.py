@@ -12,10 +12,10 @@ import pytest
 import yaml
 
 from loopwright.agents.harness import HARNESSES
-from loopwright.agents.mcp_entry import COMMAND_AND_ARGS, is_ours
-from loopwright.agents.plugin import PLUGIN, instructions, skill_names, skill_text
-from loopwright.agents.registration import parse_command, registered
 from loopwright.cli.main import COMMANDS
+from loopwright.install.hooks import hook_calls, parse_command, registered
+from loopwright.install.mcp_json import COMMAND_AND_ARGS, is_our_command
+from loopwright.install.plugin_texts import PLUGIN, instructions, skill_names, skill_text
 from loopwright.version import VERSION
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -79,9 +79,9 @@ def test_tokens_are_few():
 def test_the_plugin_registers_what_install_does():
     hooks = json.loads((PLUGIN / "hooks" / "hooks.json").read_text())
     found = {(event, parse_command(one).verb) for event, commands in registered(hooks).items() for one in commands}
-    assert found == set(HARNESSES["claude"].events())
+    assert found == set(hook_calls(HARNESSES["claude"].hooks))
     server = json.loads((PLUGIN / ".mcp.json").read_text())["mcpServers"]["loopwright"]
-    assert is_ours(COMMAND_AND_ARGS.words(server))
+    assert is_our_command(COMMAND_AND_ARGS.words(server))
     manifest = json.loads((PLUGIN / ".claude-plugin" / "plugin.json").read_text())
     assert (manifest["name"], manifest["version"]) == ("loopwright", VERSION)
 

@@ -2,41 +2,38 @@
 
 from __future__ import annotations
 
-import tomllib
+import json
 
 import pytest
 
-from loopwright.agents.marks import (
+from loopwright.install.marks import (
     MARKDOWN,
-    TOML,
-    State,
+    BlockEditor,
+    OwnFileEditor,
     find_block,
-    state_of_block,
-    state_of_file,
     with_block,
     with_mark,
     without_block,
 )
-from loopwright.agents.mcp_entry import (
+from loopwright.install.mcp_json import (
     COMMAND_AND_ARGS,
     OPENCODE,
-    entry_in,
-    only_entry,
-    state_of_entry,
-    toml_block,
+    JsonServerEditor,
+    entry_state,
     with_entry,
     without_entry,
 )
-from loopwright.agents.settings_text import NotUnderstood
+from loopwright.install.model import InstallState, NotEditable
 
 OURS = "## Ours\n\nA text.\n"
+EDITOR = BlockEditor("codex", OURS)
 
 
 @pytest.mark.parametrize("around", ["", "# Mine\n", "# Mine", "# Mine\n\n", "\ufeff# Mine\r\nwith DOS ends\r\n", "\n"])
 def test_a_block_goes_in_once_and_out_without_a_trace(around):
     text = with_block(around or None, MARKDOWN, "codex", OURS)
     assert with_block(text, MARKDOWN, "codex", OURS) == text
-    assert state_of_block(find_block(text, MARKDOWN), OURS) is State.CURRENT
+    assert EDITOR.state(text) is InstallState.CURRENT
     assert ("\r\n" in around) == ("\r\n" in text.replace(around, ""))
     assert (without_block(text, MARKDOWN, "codex") or "") == around
 
@@ -55,7 +52,7 @@ def test_two_agents_share_a_block_and_the_last_takes_it_along():
 def test_what_stands_around_stays_where_it_is_when_the_block_is_renewed():
     text = with_block("before\n", MARKDOWN, "codex", "old\n") + "after\n"
     renewed = with_block(text, MARKDOWN, "codex", OURS)
-    assert state_of_block(find_block(text, MARKDOWN), OURS) is State.OUTDATED
+    assert EDITOR.state(text) is InstallState.OUTDATED
     assert renewed.startswith("before\n")
     assert renewed.endswith("after\n")
     assert "old" not in renewed
@@ -63,8 +60,8 @@ def test_what_stands_around_stays_where_it_is_when_the_block_is_renewed():
 
 def test_a_changed_block_is_known():
     text = with_block(None, MARKDOWN, "codex", OURS)
-    assert state_of_block(find_block(text.replace("A text", "My text"), MARKDOWN), OURS) is State.CHANGED
-    assert state_of_block(find_block(text.replace("\n", "\r\n"), MARKDOWN), OURS) is State.CURRENT
+    assert EDITOR.state(text.replace("A text", "My text")) is InstallState.CHANGED
+    assert EDITOR.state(text.replace("\n", "\r\n")) is InstallState.CURRENT
 
 
 @pytest.mark.parametrize(
@@ -77,25 +74,25 @@ def test_a_changed_block_is_known():
     ],
 )
 def test_marks_that_make_no_block_are_refused(damage):
-    with pytest.raises(NotUnderstood):
+    with pytest.raises(NotEditable):
         find_block(damage(with_block(None, MARKDOWN, "codex", OURS)), MARKDOWN)
 
 
 @pytest.mark.parametrize(
     ("found", "state"),
     [
-        (None, State.ABSENT),
-        (with_mark("A skill."), State.CURRENT),
-        (with_mark("A skill.").replace("\n", "\r\n"), State.CURRENT),
-        (with_mark("An old skill."), State.OUTDATED),
-        (with_mark("A skill.").replace("skill", "trick"), State.CHANGED),
-        (with_mark("A skill.") + "more\n", State.CHANGED),
-        ("A skill.\n", State.FOREIGN),
-        ("", State.FOREIGN),
+        (None, InstallState.ABSENT),
+        (with_mark("A skill."), InstallState.CURRENT),
+        (with_mark("A skill.").replace("\n", "\r\n"), InstallState.CURRENT),
+        (with_mark("An old skill."), InstallState.OUTDATED),
+        (with_mark("A skill.").replace("skill", "trick"), InstallState.CHANGED),
+        (with_mark("A skill.") + "more\n", InstallState.CHANGED),
+        ("A skill.\n", InstallState.FOREIGN),
+        ("", InstallState.FOREIGN),
     ],
 )
 def test_whole_files(found, state):
-    assert state_of_file(found, with_mark("A skill.")) is state
+    assert OwnFileEditor(with_mark("A skill.")).state(found) is state
 
 
 @pytest.mark.parametrize("form", [COMMAND_AND_ARGS, OPENCODE])
@@ -103,8 +100,8 @@ def test_an_entry_goes_in_and_out(form):
     before = {"theme": "dark", form.key: {"other": {"command": "x"}}}
     document = with_entry(before, form, "/usr/bin/python3")
     assert document[form.key]["other"] == {"command": "x"}
-    assert state_of_entry(document, form, "/usr/bin/python3") is State.CURRENT
-    assert state_of_entry(document, form, "/opt/python3") is State.OUTDATED
+    assert entry_state(document, form, "/usr/bin/python3") is InstallState.CURRENT
+    assert entry_state(document, form, "/opt/python3") is InstallState.OUTDATED
     assert without_entry(document, form) == before
     assert set(without_entry(with_entry({}, form, "p"), form)) == ({"$schema"} if form is OPENCODE else set())
 
@@ -112,30 +109,22 @@ def test_an_entry_goes_in_and_out(form):
 @pytest.mark.parametrize(
     ("entry", "state"),
     [
-        ({"command": "loopwright", "args": ["mcp"]}, State.OUTDATED),
-        ({"command": "/x/loopwright", "args": ["mcp"], "env": {"A": "a-key"}}, State.CHANGED),
-        ({"command": "loopwright", "args": ["mcp", "--project-root", "x"]}, State.FOREIGN),
-        ({"command": "node", "args": ["server.js"]}, State.FOREIGN),
-        ({"command": ["x"]}, State.FOREIGN),
-        ({"url": "http://localhost"}, State.FOREIGN),
-        ("loopwright", State.FOREIGN),
-        ([], State.FOREIGN),
+        ({"command": "loopwright", "args": ["mcp"]}, InstallState.OUTDATED),
+        ({"command": "/x/loopwright", "args": ["mcp"], "env": {"A": "a-key"}}, InstallState.CHANGED),
+        ({"command": "loopwright", "args": ["mcp", "--project-root", "x"]}, InstallState.FOREIGN),
+        ({"command": "node", "args": ["server.js"]}, InstallState.FOREIGN),
+        ({"command": ["x"]}, InstallState.FOREIGN),
+        ({"url": "http://localhost"}, InstallState.FOREIGN),
+        ("loopwright", InstallState.FOREIGN),
+        ([], InstallState.FOREIGN),
     ],
 )
 def test_what_stands_under_our_name(entry, state):
     document = {"mcpServers": {"loopwright": entry}}
-    assert state_of_entry(document, COMMAND_AND_ARGS, "/usr/bin/python3") is state
-    assert "a-key" not in only_entry(document, COMMAND_AND_ARGS)
+    assert entry_state(document, COMMAND_AND_ARGS, "/usr/bin/python3") is state
+    assert "a-key" not in JsonServerEditor(COMMAND_AND_ARGS, "python").shown(json.dumps(document))
 
 
 def test_servers_that_are_no_object_are_refused():
-    with pytest.raises(NotUnderstood):
-        entry_in({"mcpServers": []}, COMMAND_AND_ARGS)
-
-
-@pytest.mark.parametrize("interpreter", ["/usr/bin/python3", '/a "b"/ü\\python3'])
-def test_the_block_for_codex_is_toml(interpreter):
-    text = with_block('model = "x" # mine\n', TOML, "codex", toml_block(interpreter))
-    server = tomllib.loads(text)["mcp_servers"]["loopwright"]
-    assert (server["command"], server["args"][-1]) == (interpreter, "mcp")
-    assert without_block(text, TOML, "codex") == 'model = "x" # mine\n'
+    with pytest.raises(NotEditable):
+        JsonServerEditor(COMMAND_AND_ARGS, "python").state('{"mcpServers": []}')

@@ -1,10 +1,10 @@
-"""The texts that we give to agents: skills and the instruction block. One source, the plugin's folder. Reads only."""
+"""The texts that we give to agents: skills and the instruction block, read from the plugin's folder."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from loopwright.agents.marks import with_mark
+from loopwright.install.marks import with_mark
 
 PLUGIN = Path(__file__).parent.parent / "plugin"
 SKILL = "SKILL.md"
@@ -17,7 +17,7 @@ def skill_names() -> tuple[str, ...]:
 
 
 def skill_text(name: str) -> str:
-    """A skill as it is installed: under a name that says whose it is, and with its mark."""
+    """A skill as it is installed: with our prefix in its name, and with its mark."""
     text = (PLUGIN / "skills" / name / SKILL).read_text(encoding="utf-8")
     return with_mark(text.replace(f"\nname: {name}\n", f"\nname: {PREFIX}{name}\n", 1))
 

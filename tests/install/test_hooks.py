@@ -1,4 +1,4 @@
-"""What counts as ours in an agent's settings, and what of them can be written back."""
+"""Which hook commands count as ours in an agent's settings."""
 
 from __future__ import annotations
 
@@ -7,35 +7,43 @@ import json
 import pytest
 
 from loopwright.agents.harness import HARNESSES
-from loopwright.agents.registration import (
-    Registered,
-    RegisteredScript,
+from loopwright.install.hooks import (
+    HookEditor,
+    InterpreterCommand,
+    ScriptCommand,
     command_line,
-    only_ours,
+    hook_calls,
     parse_command,
     registered,
-    with_ours,
-    without_ours,
+    with_commands,
+    without_commands,
 )
-from loopwright.agents.settings_text import NotUnderstood, parse
 
 HOOK = "/lib/loopwright/hooks/entry.py"
 OURS = f"/usr/bin/python3 -I -S {HOOK} reflect"
-CLAUDE = HARNESSES["claude"]
+CLAUDE = HARNESSES["claude"].hooks
+
+
+def with_ours(document, interpreter):
+    commands = {(event, verb): command_line(verb, interpreter, HOOK) for event, verb in hook_calls(CLAUDE)}
+    return with_commands(document, commands)
 
 
 @pytest.mark.parametrize(
     ("command", "expected"),
     [
-        (OURS, Registered("/usr/bin/python3", HOOK, "reflect")),
-        (f"'/a b/python' -I -S '/a b{HOOK}' session-start", Registered("/a b/python", f"/a b{HOOK}", "session-start")),
-        (f'"/a b/python" -I -S "/a b{HOOK}" reflect', Registered("/a b/python", f"/a b{HOOK}", "reflect")),
+        (OURS, InterpreterCommand("/usr/bin/python3", HOOK, "reflect")),
+        (
+            f"'/a b/python' -I -S '/a b{HOOK}' session-start",
+            InterpreterCommand("/a b/python", f"/a b{HOOK}", "session-start"),
+        ),
+        (f'"/a b/python" -I -S "/a b{HOOK}" reflect', InterpreterCommand("/a b/python", f"/a b{HOOK}", "reflect")),
         (
             r"'C:\py.exe' -I -S 'C:\loopwright\hooks\entry.py' reflect",
-            Registered(r"C:\py.exe", r"C:\loopwright\hooks\entry.py", "reflect"),
+            InterpreterCommand(r"C:\py.exe", r"C:\loopwright\hooks\entry.py", "reflect"),
         ),
-        ("loopwright-hook reflect", RegisteredScript("loopwright-hook", "reflect")),
-        ("/venv/bin/loopwright-hook session-start", RegisteredScript("/venv/bin/loopwright-hook", "session-start")),
+        ("loopwright-hook reflect", ScriptCommand("loopwright-hook", "reflect")),
+        ("/venv/bin/loopwright-hook session-start", ScriptCommand("/venv/bin/loopwright-hook", "session-start")),
     ],
 )
 def test_what_we_write_and_what_we_document_is_ours(command, expected):
@@ -78,40 +86,40 @@ def test_what_we_write_and_what_we_document_is_ours(command, expected):
 def test_a_command_that_only_mentions_us_is_not_ours(command):
     assert parse_command(command) is None
     document = {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": command}]}]}}
-    assert without_ours(document) == document
+    assert without_commands(document) == document
     assert registered(document) == {}
-    assert with_ours(document, CLAUDE, "/python", HOOK)["hooks"]["Stop"][:1] == document["hooks"]["Stop"]
+    assert with_ours(document, "/python")["hooks"]["Stop"][:1] == document["hooks"]["Stop"]
 
 
 def test_the_line_that_is_written_is_read_again():
-    line = command_line("/a 'b' $c/python", f"/d;e{HOOK}", "reflect")
-    assert parse_command(line) == Registered("/a 'b' $c/python", f"/d;e{HOOK}", "reflect")
+    line = command_line("reflect", "/a 'b' $c/python", f"/d;e{HOOK}")
+    assert parse_command(line) == InterpreterCommand("/a 'b' $c/python", f"/d;e{HOOK}", "reflect")
 
 
 def test_the_console_script_and_the_file_are_never_both_registered():
     by_hand = {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "loopwright-hook reflect"}]}]}}
-    found = registered(with_ours(by_hand, CLAUDE, "/python", HOOK))
+    found = registered(with_ours(by_hand, "/python"))
     assert found == {
-        "Stop": [command_line("/python", HOOK, "reflect"), command_line("/python", HOOK, "gate")],
-        "SessionStart": [command_line("/python", HOOK, "session-start")],
+        "Stop": [command_line("reflect", "/python", HOOK), command_line("gate", "/python", HOOK)],
+        "SessionStart": [command_line("session-start", "/python", HOOK)],
     }
 
 
 def test_what_a_user_added_to_our_entry_stays_and_only_the_command_is_exchanged():
-    document = with_ours({}, CLAUDE, "/python", HOOK)
+    document = with_ours({}, "/python")
     document["hooks"]["Stop"][0]["matcher"] = "mine"
     document["hooks"]["Stop"][0]["hooks"][0]["timeout"] = 5
     document["hooks"]["Stop"].reverse()
-    assert with_ours(document, CLAUDE, "/python", HOOK) == document
-    assert with_ours(document, CLAUDE, "/other", HOOK) == json.loads(json.dumps(document).replace("/python", "/other"))
+    assert with_ours(document, "/python") == document
+    assert with_ours(document, "/other") == json.loads(json.dumps(document).replace("/python", "/other"))
 
 
 def test_what_is_there_twice_or_at_the_wrong_moment_goes_and_what_is_missing_comes():
-    wanted = with_ours({}, CLAUDE, "/python", HOOK)
+    wanted = with_ours({}, "/python")
     mine = {"type": "command", "command": "mine"}
     stop, gate = wanted["hooks"]["Stop"]
     found = {"Stop": [stop, {"hooks": [mine, *stop["hooks"]]}], "PreToolUse": [gate], "Empty": []}
-    made = with_ours({"hooks": found}, CLAUDE, "/python", HOOK)["hooks"]
+    made = with_ours({"hooks": found}, "/python")["hooks"]
     assert made == {
         "Stop": [stop, {"hooks": [mine]}, gate],
         "Empty": [],
@@ -121,33 +129,8 @@ def test_what_is_there_twice_or_at_the_wrong_moment_goes_and_what_is_missing_com
 
 def test_what_is_shown_holds_nothing_of_others():
     others = {"matcher": "theirs", "hooks": [{"command": "theirs"}, {"command": OURS, "env": "theirs"}]}
-    shown = only_ours({"env": {"KEY": "theirs"}, "hooks": {"Stop": [others], "Other": [{"hooks": ["theirs"]}]}})
+    document = {"env": {"KEY": "theirs"}, "hooks": {"Stop": [others], "Other": [{"hooks": ["theirs"]}]}}
+    shown = HookEditor(CLAUDE).shown(json.dumps(document))
     assert "theirs" not in shown
     assert OURS in shown
-    assert only_ours({"env": {"KEY": "theirs"}}) == ""
-
-
-@pytest.mark.parametrize(
-    ("text", "cause"),
-    [
-        ('{"a": 1e400}', "1e400"),
-        ('{"a": -1e400}', "-1e400"),
-        ('{"a": NaN}', "NaN"),
-        ('{"a": -Infinity}', "-Infinity"),
-        ('{"a": 1, "b": {"c": 1, "c": 2}}', '"c" is there twice'),
-        ('{"a": "\\ud800"}', "surrogate"),
-        ('{"\\udfff": 1}', "surrogate"),
-        ('{"a": ' + "[" * 50_000 + "]" * 50_000 + "}", "deep"),
-        ('{"a": ' + "[" * 100 + "]" * 100 + "}", "deep"),
-        ('{"a": ' + "1" * 5_000 + "}", "not plain JSON"),
-    ],
-    ids=range(10),
-)
-def test_what_would_not_survive_being_written_again_is_refused(text, cause):
-    with pytest.raises(NotUnderstood, match=cause):
-        parse(text)
-
-
-@pytest.mark.parametrize("text", [None, "", " \n"])
-def test_nothing_is_an_empty_document(text):
-    assert parse(text) == {}
+    assert HookEditor(CLAUDE).shown('{"env": {"KEY": "theirs"}}') == ""

@@ -1,4 +1,4 @@
-"""An agent's settings as text and as a document. Pure; what could not be written back as it was is refused."""
+"""The JSON text of an agent's settings, parsed strictly: a text that we could not write back is refused. Pure."""
 
 from __future__ import annotations
 
@@ -6,39 +6,40 @@ import json
 import math
 from typing import Any
 
-from loopwright.agents.settings_edit import edited
+from loopwright.install.json_edit import edited
+from loopwright.install.model import NotEditable
 
 Document = dict[str, Any]
-# Far more than settings need, and far less than would exhaust the stack of whoever walks through them.
+SCHEMA = "$schema"
+# Far more than settings need, and far less than would exhaust the stack of a recursive function.
 _DEEPEST = 100
-
-
-class NotUnderstood(ValueError):
-    """The file is not of the shape that the harness documents, or would not survive being written again."""
+_TOO_DEEP = f"nested more than {_DEEPEST} levels deep"
 
 
 def parse(text: str | None) -> Document:
-    """The document; no file and an empty one are an empty document."""
+    """The document; a missing or empty file is an empty document."""
     if text is None or not text.strip():
         return {}
     try:
         document = json.loads(
             text, object_pairs_hook=_without_repetition, parse_float=_finite, parse_constant=_no_constant
         )
-    except NotUnderstood:
+    except NotEditable:
         raise
     except RecursionError as problem:
-        raise NotUnderstood(_TOO_DEEP) from problem
+        raise NotEditable(_TOO_DEEP) from problem
     except ValueError as problem:
-        raise NotUnderstood(f"not plain JSON (comments, too, would be lost): {problem}") from problem
+        raise NotEditable(f"not plain JSON (comments would be lost, too): {problem}") from problem
     if not isinstance(document, dict):
-        raise NotUnderstood("not a JSON object")
+        raise NotEditable("not a JSON object")
     _check(document)
     return document
 
 
-def render(document: Document, before: str | None) -> str:
-    """In the indentation that the file has; what stood in it and stays keeps its bytes."""
+def render(document: Document, before: str | None) -> str | None:
+    """The text `before` changed into the document, with the file's indentation; unchanged content keeps its bytes."""
+    if parse(before) == document:
+        return before
     indented = [line for line in (before or "").splitlines() if line[:1] in (" ", "\t")]
     first = indented[0] if indented else "  "
     indent = first[: len(first) - len(first.lstrip())]
@@ -48,14 +49,16 @@ def render(document: Document, before: str | None) -> str:
     return json.dumps(document, indent=indent, ensure_ascii=False) + end
 
 
-_TOO_DEEP = f"nested more than {_DEEPEST} levels deep"
+def is_blank(text: str) -> bool:
+    """Whether the document says nothing: some agents add the address of a schema on their own."""
+    return not set(parse(text)) - {SCHEMA}
 
 
 def _without_repetition(pairs: list[tuple[str, Any]]) -> Document:
     found: Document = {}
     for key, value in pairs:
         if key in found:
-            raise NotUnderstood(f"the key {json.dumps(key[:80])} is there twice in one object")
+            raise NotEditable(f"the key {json.dumps(key[:80])} appears twice in one object")
         found[key] = value
     return found
 
@@ -63,12 +66,12 @@ def _without_repetition(pairs: list[tuple[str, Any]]) -> Document:
 def _finite(digits: str) -> float:
     number = float(digits)
     if not math.isfinite(number):
-        raise NotUnderstood(f"the number {digits[:40]} is too large to be kept")
+        raise NotEditable(f"the number {digits[:40]} is too large")
     return number
 
 
 def _no_constant(name: str) -> float:
-    raise NotUnderstood(f"{name} is no JSON")
+    raise NotEditable(f"{name} is not valid JSON")
 
 
 def _check(document: Document) -> None:
@@ -76,7 +79,7 @@ def _check(document: Document) -> None:
     while waiting:
         value, depth = waiting.pop()
         if depth > _DEEPEST:
-            raise NotUnderstood(_TOO_DEEP)
+            raise NotEditable(_TOO_DEEP)
         if isinstance(value, dict):
             waiting.extend((part, depth + 1) for pair in value.items() for part in pair)
         elif isinstance(value, list):
@@ -89,4 +92,4 @@ def _check_text(text: str) -> None:
     try:
         text.encode("utf-8")
     except UnicodeEncodeError as problem:
-        raise NotUnderstood("a text in it holds half a character (a lone surrogate, as \\ud800)") from problem
+        raise NotEditable("a string contains half a character (a lone surrogate such as \\ud800)") from problem

@@ -1,0 +1,189 @@
+"""Agents' files as an install finds them and as it would leave them. Nothing is written before `write_*`.
+
+What a file held before us is kept in a receipt: an uninstall restores a file that did not change since.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import msgspec
+
+from loopwright.errors import SettingsInvalid
+from loopwright.install.model import Editor, NotEditable
+from loopwright.install.receipts import Receipt, drop_receipt, pass_on_folder, read_receipt, write_receipt
+from loopwright.kernel.files import read_plainly, shown, storage, write_durably
+
+_MOST = 8 << 20
+
+
+class AgentFile(msgspec.Struct, frozen=True):
+    """A file by its path; `target` is where links lead, and `text` is None where the file does not exist."""
+
+    path: Path
+    target: Path
+    text: str | None
+
+
+def read_agent_file(path: Path) -> AgentFile:
+    """Read a text file; anything else, and what is not UTF-8, is refused."""
+    # Settings are often links into a folder of dotfiles: the link's target is read, changed and removed.
+    try:
+        target = path.resolve()
+        try:
+            text = read_plainly(target, most=_MOST).decode("utf-8")
+        except FileNotFoundError:
+            text = None
+    except (OSError, RuntimeError, UnicodeDecodeError) as problem:  # RuntimeError: links in a circle
+        reason = problem.strerror if isinstance(problem, OSError) else str(problem)
+        raise SettingsInvalid(f"{shown(path)} can't be read: {reason}", hint="correct that file") from problem
+    return AgentFile(path, target, text)
+
+
+def may_hold_our_content(path: Path) -> bool:
+    """Whether we changed this file, it names us, or it can't be read."""
+    try:
+        target = path.resolve()
+        return read_receipt(target) is not None or b"loopwright" in read_plainly(target, most=_MOST)
+    except (OSError, RuntimeError):  # RuntimeError: links in a circle
+        return True
+
+
+@contextmanager
+def editable(path: Path, agent: str) -> Iterator[None]:
+    """Turn `NotEditable` into a refusal that names the file and the cause."""
+    try:
+        yield
+    except NotEditable as problem:
+        raise SettingsInvalid(
+            f"{shown(path)}: {problem}",
+            hint="nothing was changed; correct that file, add our part by hand (`loopwright install "
+            f"--agent {agent} --dry-run` in an empty folder prints it), or leave the part out with --what",
+        ) from problem
+
+
+class PendingFile:
+    """One file: as it was found, and as it would be written."""
+
+    def __init__(self, found: AgentFile, editors: tuple[Editor, ...]) -> None:
+        self.found = found
+        self.text = found.text
+        self._editors = editors
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether the text differs from the file."""
+        return self.text != self.found.text
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether the whole file is ours."""
+        return any(editor.owns_file for editor in self._editors)
+
+    def strip(self, text: str) -> str:
+        """A text of this file without our content of any part."""
+        for editor in self._editors:
+            try:
+                text = editor.strip(text)
+            except NotEditable:  # a part that was not asked for, and has no content of ours
+                continue
+        return text
+
+    def after_removal(self, receipt: Receipt | None) -> str | None:
+        """The text to leave: the original one if nothing of ours is left in it."""
+        if self.text is None or not self.is_changed or self.strip(self.text) != self.text:
+            return self.text
+        return self.before_install(receipt)
+
+    def before_install(self, receipt: Receipt | None) -> str | None:
+        """The text before our first change, as far as that is known; None where the file did not exist."""
+        text = self.found.text
+        if receipt is not None and receipt.matches(text):
+            return receipt.before
+        if text is None or self.is_ours:
+            return None
+        bare = self.strip(text)
+        # A file with nothing but our content exists because of us, also where the receipt is missing.
+        may_be_made_by_us = receipt is None or receipt.before is None
+        is_blank = bare != text and all(editor.is_blank(bare) for editor in self._editors)
+        return None if may_be_made_by_us and is_blank else bare
+
+
+class PendingFiles:
+    """The files of one install or uninstall, in the order in which they were opened."""
+
+    def __init__(self, top: Path, editors: Mapping[Path, tuple[Editor, ...]]) -> None:
+        """Every folder below `top` may have been created by an install; `editors` are those of all parts."""
+        self._top = top
+        self._editors = editors
+        self._files: dict[Path, PendingFile] = {}
+
+    def open(self, path: Path) -> PendingFile:
+        """The pending file of this path; parts that share a file share it."""
+        if path not in self._files:
+            self._files[path] = PendingFile(read_agent_file(path), self._editors[path])
+        return self._files[path]
+
+    def write_added(self) -> None:
+        """Write the files to which content was added."""
+        changed = [(file, file.text) for file in self._files.values() if file.is_changed and file.text is not None]
+        # Before the first write: a folder that several files need is removed with the last of them.
+        made = [_missing_folders(file.found.target.parent) for file, _ in changed]
+        for (file, text), folders in zip(changed, made, strict=True):
+            target = file.found.target
+            earlier = read_receipt(target)
+            earlier_folders = earlier.made if earlier is not None else ()
+            write_receipt(target, file.before_install(earlier), text, made=folders or earlier_folders)
+            _write(target, text)
+
+    def write_removed(self) -> None:
+        """Write the files from which content was removed, and delete those that are not needed any more."""
+        made: list[str] = []
+        for file in self._files.values():
+            target = file.found.target
+            receipt = read_receipt(target)
+            after = file.after_removal(receipt)
+            if after is None and file.found.text is not None:
+                with storage(target):
+                    target.unlink()
+                made += receipt.made if receipt is not None else self._perhaps_made(file)
+            elif after is not None and after != file.found.text:
+                _write(target, after)
+            if after is None or file.strip(after) == after:
+                drop_receipt(target)
+            elif receipt is not None and file.is_changed:
+                write_receipt(target, file.before_install(receipt), after, made=receipt.made)
+        _remove_folders(made)
+
+    def _perhaps_made(self, file: PendingFile) -> tuple[str, ...]:
+        """Without a receipt (a clone, a moved project): the folders around the file, if they are empty now."""
+        top, parents = self._top.resolve(), file.found.target.parents
+        below = tuple(str(folder) for folder in parents if folder != top and folder.is_relative_to(top))
+        return below or ((str(parents[0]),) if file.is_ours else ())
+
+
+def _missing_folders(folder: Path) -> tuple[str, ...]:
+    """The folders that a write will create, innermost first."""
+    missing = []
+    while not folder.exists():
+        missing.append(str(folder))
+        folder = folder.parent
+    return tuple(missing)
+
+
+def _write(target: Path, text: str) -> None:
+    with storage(target):
+        mode = target.stat().st_mode & 0o777 if target.exists() else None
+    write_durably(target, text.encode(), mode=mode)
+
+
+def _remove_folders(made: list[str]) -> None:
+    """Remove empty folders, innermost first; the others go with the files that are left in them."""
+    for folder in sorted(set(map(Path, made)), key=lambda path: len(path.parts), reverse=True):
+        with storage(folder):
+            if folder.is_dir() and not any(folder.iterdir()):
+                folder.rmdir()
+            elif folder.is_dir():
+                pass_on_folder(folder)
