@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from loopwright.agents import gemini, opencode
 from loopwright.agents.credentials import Lent, has_shape_of, lend, secret_texts, take_back
+from loopwright.agents.gemini import adapter as gemini
 from loopwright.agents.needs import Address, Credential, Needs, address_in
+from loopwright.agents.opencode import adapter as opencode
 
 NEEDS = Needs(
     program="p", oldest=(1,), install="i", login="l", credentials=(Credential(".p", "auth.json", "P_HOME"),),

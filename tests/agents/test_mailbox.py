@@ -9,7 +9,7 @@ import pytest
 
 from loopwright.agents import mailbox
 from loopwright.agents.decision_requests import read_requests
-from loopwright.agents.shelling import folder_in
+from loopwright.agents.private_files import folder_in
 from loopwright.agents.stream_lines import Followed
 from loopwright.runner.model_proxy import ModelProxy
 from loopwright.testing.contracts import OBSTACLES, put_in_the_way

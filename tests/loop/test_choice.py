@@ -92,7 +92,7 @@ def test_the_rules_choose_again_when_they_are_asked_to():
     assert isinstance(still.phase, Held)
 
 
-def test_a_choice_while_an_action_is_under_way_is_refused():
+def test_a_choice_while_an_action_is_running_is_refused():
     busy = after(after(loop(["pending"]), ADVANCE), c.Choose(action=Action.DEVELOP, action_id="a2"))
     (blocker,) = decide(busy, c.Choose(action=Action.VALIDATE, action_id="a3")).blockers
     assert blocker.code == "busy"

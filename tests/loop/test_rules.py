@@ -177,7 +177,7 @@ def develop(action_id, *, outcome="completed", mark=MARK):
     return c.FinishDevelop(action_id=action_id, outcome=outcome, files_changed=("a.py",), tree=None, mark=mark)
 
 
-def test_an_outcome_counts_only_for_the_action_that_is_under_way():
+def test_an_outcome_counts_only_for_the_action_that_is_running():
     begun = after(loop(is_initialised=True, tasks=(task(),)), c.Advance(action_id="a1", no_progress=3))
     assert isinstance(decide(begun, develop("late")), Refused)
     done = after(begun, develop("a1"))

@@ -7,10 +7,10 @@ import os
 import pytest
 from tests.real_agents.agent_kit import PROGRAMS, SOON, log_in
 
-from loopwright.agents.claude import ClaudeAgent
-from loopwright.agents.codex import CodexAgent
-from loopwright.agents.gemini import GeminiAgent
-from loopwright.agents.opencode import OpencodeAgent
+from loopwright.agents.claude.adapter import ClaudeAgent
+from loopwright.agents.codex.adapter import CodexAgent
+from loopwright.agents.gemini.adapter import GeminiAgent
+from loopwright.agents.opencode.adapter import OpencodeAgent
 from loopwright.testing.contracts import AgentContract, start_plainly
 from loopwright.testing.model_server import model_server
 from loopwright.testing.project import Project

@@ -326,7 +326,7 @@ def test_a_turn_that_nobody_takes_ends_with_its_time_and_leaves_nothing(project)
     ok(project, "approve", "greet", "--from", "plan", "--to", "build")
     held = project.run("build", "greet", "--agent", "me")
     assert held.exit_code == 11, held.stdout + held.stderr
-    assert "nobody handed it in within 1 s" in held.stdout
+    assert "the turn was not handed in within 1 s" in held.stdout
     assert [path for path in project.sandboxes.iterdir() if not path.name.startswith(".")] == []
 
 

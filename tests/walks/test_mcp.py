@@ -40,7 +40,7 @@ def test_what_an_agent_can_ask_for_and_what_it_can_not(project):
         assert talk.refused("status", slug=7)["error"] == "invalid_arguments"
         assert talk.refused("self_report", confidence=2)["error"] == "invalid_arguments"
         assert talk.refused("status", slug="greet")["error"] == "workflow_not_initialized"
-        assert talk.refused("progress", text="half")["error"] == "nothing_under_way"
+        assert talk.refused("progress", text="half")["error"] == "nothing_running"
         assert talk.refused("progress", text="half", loop="../../x")["error"] == "UNKNOWN_LOOP"
         assert talk.call("next") == {"workflows": [], "loops": []}
         assert talk.ask("prompts/list")["error"]["code"] == -32601

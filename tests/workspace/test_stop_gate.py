@@ -19,7 +19,7 @@ def decide(gate=None, **stop):
     return keeps_going(Gate(**{**GATE, **(gate or {})}), StopRequest(**{**STOP, **stop}))
 
 
-def test_a_build_that_is_under_way_keeps_its_agent_going():
+def test_a_build_that_is_running_keeps_its_agent_going():
     assert decide()
     assert decide(event="AfterAgent"), "Gemini's name for it"
     assert decide({"session": "s1"})

@@ -18,7 +18,7 @@ from typing import Any
 import msgspec
 
 from loopwright.agents.needs import MOST_BYTES, Credential, Needs, document_in, logins_in
-from loopwright.agents.shelling import folder_in, hand_over
+from loopwright.agents.private_files import folder_in, hand_over
 from loopwright.errors import StorageFailed
 from loopwright.kernel.digest import sha256
 from loopwright.kernel.files import read_head, read_plainly, write_durably

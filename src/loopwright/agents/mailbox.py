@@ -14,7 +14,7 @@ from typing import TypeVar
 import msgspec
 
 from loopwright.agents.port import Allowance
-from loopwright.agents.shelling import folder_in, hand_over
+from loopwright.agents.private_files import folder_in, hand_over
 from loopwright.kernel import codec
 from loopwright.kernel.files import names_in, read_head
 

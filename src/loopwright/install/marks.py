@@ -147,7 +147,7 @@ class BlockEditor:
         return without_block(text, MARKDOWN, self._agent)
 
     def strip(self, text: str) -> str:
-        """The text without the block, whichever agents need it."""
+        """The text without the block, for any agents."""
         block = find_block(text, MARKDOWN)
         if block is None or not block.is_as_written:
             return text

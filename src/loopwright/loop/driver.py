@@ -129,7 +129,7 @@ def _record(context: WorkerContext, loop: Loop, outcome: c.Command) -> Loop:
             error = ErrorLine(action=WORKER, message=refusal.message, timestamp=now)
             opened.apply(c.AbandonAction(why=refusal.message), WORKER)
             opened.apply(c.NoteError(error=error), WORKER)
-            if refusal.blocker != "not_under_way" and isinstance(opened.loop.phase, Running):
+            if refusal.blocker != "not_running" and isinstance(opened.loop.phase, Running):
                 # The same again would be refused again: a person looks at it, in place of a circle.
                 hold = Hold(holder=Holder.BLOCKER, code=refusal.blocker, message=refusal.message, since=now)
                 opened.apply(c.Pause(hold=hold), WORKER)

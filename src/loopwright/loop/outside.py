@@ -95,7 +95,7 @@ def taken_skill_state(loop: Loop, skill_state: dict[str, Any]) -> Loop:
         completed_actions=tuple(
             action for name in skill.completed_actions if (action := _action(name, "skill_state.completed_actions"))
         ),
-        under_way=_under_way(skill.current_action, loop),
+        under_way=_running(skill.current_action, loop),
         is_initialised=loop.is_initialised or bool(skill.develop.tasks),
         skill_extra={key: value for key, value in skill_state.items() if key not in _KNOWN},
         section_extra=_section_extra(skill_state),
@@ -153,7 +153,7 @@ def _validation(found: _Validate, loop: Loop) -> Validation:
     return Validation(results=found.test_results, coverage=coverage, passed=found.passed, last_run_at=found.last_run_at)
 
 
-def _under_way(current: str | None, loop: Loop) -> UnderWay | None:
+def _running(current: str | None, loop: Loop) -> UnderWay | None:
     at = loop.under_way
     if current == "paused" or (at is not None and current == at.action):
         return at

@@ -280,7 +280,7 @@ def _work(loop: Loop, command: c.Command) -> Verdict:  # noqa: C901, PLR0912 -- 
             return finished if isinstance(finished, Refused) else Accepted((done, *finished.events))
         case _:
             return refused(
-                "not_under_way",
+                "not_running",
                 f"the loop {loop.loop_id} is not at that action any more",
                 "what was done for it does not count; `loopwright loop show` says where it is",
             )

@@ -56,7 +56,7 @@ def request_decision(context: Context, work: WorkReference, question: str, optio
     with loops_of(context).changing(loop_id) as opened:
         if not isinstance(opened.loop.phase, Running | Held):
             raise LoopRefused(
-                "nothing_under_way",
+                "nothing_running",
                 f"the loop {loop_id} does not run: nobody would wait for the answer",
                 hint="ask the person you work with",
             )
@@ -103,13 +103,13 @@ def _loop_of(context: Context, work: WorkReference) -> str:
         if isinstance(at, Building) and at.loop_id is not None:
             return at.loop_id
         raise LoopRefused(
-            "nothing_under_way", f"{slug} is not being built now", hint=f"`loopwright status {slug}` says where it is"
+            "nothing_running", f"{slug} is not being built now", hint=f"`loopwright status {slug}` says where it is"
         )
-    under_way = [name for name in loops_of(context).ids() if _is_under_way(context, name)]
+    under_way = [name for name in loops_of(context).ids() if _is_running(context, name)]
     if len(under_way) == 1:
         return under_way[0]
     said = f"{len(under_way)} loops are under way: {', '.join(under_way[:5])}" if under_way else "no loop is under way"
-    raise LoopRefused("nothing_under_way", said, hint="name the loop, or the workflow, that is meant")
+    raise LoopRefused("nothing_running", said, hint="name the loop, or the workflow, that is meant")
 
 
 def _known(context: Context, loop_id: str) -> str:
@@ -118,6 +118,6 @@ def _known(context: Context, loop_id: str) -> str:
     raise UnknownLoop(f"there is no loop '{shown(loop_id)}'", hint="`loopwright loop list` shows all")
 
 
-def _is_under_way(context: Context, loop_id: str) -> bool:
+def _is_running(context: Context, loop_id: str) -> bool:
     path = context.layout.loop(loop_id).state
     return os.path.lexists(path) and isinstance(loops_of(context).load(loop_id).phase, Running | Held)

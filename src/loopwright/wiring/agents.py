@@ -7,16 +7,15 @@ from functools import cache, lru_cache
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 
-from loopwright.agents.claude import ClaudeAgent
-from loopwright.agents.codex import CodexAgent
-from loopwright.agents.command import CommandAgent
-from loopwright.agents.gemini import GeminiAgent
-from loopwright.agents.interactive import KIND as INTERACTIVE
-from loopwright.agents.interactive import InteractiveAgent
-from loopwright.agents.opencode import OpencodeAgent
+from loopwright.agents.claude.adapter import ClaudeAgent
+from loopwright.agents.codex.adapter import CodexAgent
+from loopwright.agents.command.adapter import CommandAgent, ShellAgent
+from loopwright.agents.gemini.adapter import GeminiAgent
+from loopwright.agents.interactive.adapter import KIND as INTERACTIVE
+from loopwright.agents.interactive.adapter import InteractiveAgent
+from loopwright.agents.opencode.adapter import OpencodeAgent
 from loopwright.agents.port import Agent
-from loopwright.agents.scripted import ScriptedAgent, WrittenTurn, read_turns
-from loopwright.agents.shell import ShellAgent
+from loopwright.agents.scripted.adapter import ScriptedAgent, WrittenTurn, read_turns
 from loopwright.errors import AgentFailed
 from loopwright.kernel.files import shown
 from loopwright.workspace.settings import Settings

@@ -13,8 +13,16 @@ from typing import Any
 
 import msgspec
 
-from loopwright.agents import interactive
-from loopwright.agents.interactive import GivenUp, HandedIn, OpenedTurn, TurnDone
+from loopwright.agents.interactive.open_turn import (
+    MOST_BYTES,
+    GivenUp,
+    HandedIn,
+    OpenedTurn,
+    TurnDone,
+    opened_in,
+    opened_since,
+    submit,
+)
 from loopwright.agents.mailbox import SELF_REPORT, Checks, leave, read_checks
 from loopwright.errors import LoopRefused, WrongUsage
 from loopwright.kernel import codec
@@ -118,7 +126,7 @@ def hand_in(context: Context, loop_id: str, said: bytes, report: bytes | None = 
     """Whoever did it says that it is done; the worker reads what changed, and the checks judge it."""
     found = open_turn(context, loop_id)
     answer = _as_text("the answer", said)
-    _require_short("the answer", codec.to_json(TurnDone(answer)), interactive.MOST_BYTES)
+    _require_short("the answer", codec.to_json(TurnDone(answer)), MOST_BYTES)
     if found.opened.schema is not None:
         _require_json("the answer", answer, f"its JSON Schema is in {found.opened.schema}: --answer FILE")
     if report is not None:
@@ -150,7 +158,7 @@ def only_open_mailbox(context: Context) -> Path | None:
 
 
 def _end(context: Context, found: ManualTurn, what: HandedIn, said: str) -> ManualTurn:
-    if not interactive.hand_in(found.mailbox, what):
+    if not submit(found.mailbox, what):
         raise _nothing_open(context, found.loop)
     # Who it was is on record: the mailbox does not say.
     with loops_of(context).changing(found.loop.loop_id) as opened:
@@ -163,7 +171,7 @@ def _by_hand(context: Context, loop: Loop) -> ManualTurn | None:
     if turn is None or not turn.is_by_hand:
         return None
     mailbox = Path(turn.mailbox)
-    opened, since = interactive.opened_in(mailbox), interactive.opened_since(mailbox)
+    opened, since = opened_in(mailbox), opened_since(mailbox)
     # The lock of its sandbox: of a worker that died the turn is over, whatever the log says.
     if opened is None or since is None or not place.is_in_use(mailbox.parent):
         return None

@@ -1,0 +1,164 @@
+"""Codex as an agent: `codex exec` with its events on standard output, and its settings in a private home."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from loopwright.agents.codex.settings import CodexUserSettings, read_user_settings
+from loopwright.agents.codex.stream import CodexStream, session_file, shown
+from loopwright.agents.harness import HARNESSES
+from loopwright.agents.model_choice import chosen_model
+from loopwright.agents.needs import Address, Credential, Needs
+from loopwright.agents.port import Answer, NoAnswer, Ran, Reason, Starter, Turn, Usage
+from loopwright.agents.prices import Tokens, cost_of
+from loopwright.agents.private_files import hand_over
+from loopwright.agents.program_turn import BY_STATUS, RunningStreams, in_its_session, no_answer, with_prompt
+from loopwright.agents.structured import in_words, strict_form
+from loopwright.agents.usage import add_usage, forget_usage
+from loopwright.agents.written_keys import names_a_key
+from loopwright.workspace.settings_model import AgentSettings
+
+_AUTH = "auth.json"
+NEEDS = Needs(
+    program="codex",
+    oldest=(0, 150, 0),
+    install="npm install -g @openai/codex",
+    login="run `codex login`, or set CODEX_API_KEY",
+    variables=("CODEX_API_KEY", "OPENAI_API_KEY"),
+    keys=("CODEX_API_KEY", "OPENAI_API_KEY"),
+    credentials=(Credential(".codex", _AUTH, "CODEX_HOME"),),
+    hosts=(Address("api.openai.com"), Address("chatgpt.com"), Address("auth.openai.com")),
+    # Without a login it tries for minutes to reach what would not have it.
+    says_no_login=False,
+)
+_BY_CODE = {
+    "usage_limit_exceeded": Reason.RATE_LIMITED,
+    "unauthorized": Reason.NOT_LOGGED_IN,
+    "cyber_policy": Reason.REFUSED,
+}
+
+
+class CodexAgent:
+    """`codex exec`. Behind an isolation of ours its own is off; without one its own is what there is."""
+
+    harness = HARNESSES["codex"]
+
+    def __init__(self, name: str, settings: AgentSettings, environment: Mapping[str, str]) -> None:
+        self.name = name
+        self._settings = settings
+        self._user: CodexUserSettings = read_user_settings(environment)
+        self.model = chosen_model(settings) or self._user.model
+        self.needs = _needs(self._user)
+        self._running = RunningStreams()
+
+    def take(self, turn: Turn, start: Starter) -> Answer | NoAnswer:
+        """One turn; a session that it turns out not to know is begun anew."""
+        forget_usage(turn.mailbox)
+        home = turn.home or turn.mailbox
+        hand_over(home / "config.toml", self._user.text_for(turn.folder).encode())
+        return in_its_session(turn, lambda session: self._taken(turn, start, session, home))
+
+    def used(self, mailbox: Path, *, is_over: bool) -> Usage:
+        """What its session's file said so far; it says more than events tell of."""
+        return self._running.used(mailbox, is_over=is_over)
+
+    def knows(self, home: Path, folder: Path, session: str) -> bool:
+        """Its sessions are files, whatever the folder."""
+        del folder
+        return session_file(home, session) is not None
+
+    def shown(self, line: bytes) -> str | None:
+        """One line of its stream as a person reads it."""
+        return shown(line)
+
+    def _taken(self, turn: Turn, start: Starter, session: str | None, home: Path) -> tuple[Answer | NoAnswer, bool]:
+        stream = CodexStream(home, partial(add_usage, turn.mailbox), self._price, session)
+        if session is not None:
+            add_usage(turn.mailbox, Usage(session=session))
+        strict = strict_form(turn.schema) if turn.schema is not None else None
+        asked = in_words(turn) if strict is None else turn
+        argv = with_prompt(asked, (str(turn.program or "codex"), *self._arguments(turn, strict, session)))
+        command, env = ("sh", "-c", _START, "codex", *argv), {"CODEX_HOME": str(home)}
+        with self._running.of(turn.mailbox, stream):
+            ran = start(command, env=env, timeout_s=turn.timeout_s, on_line=stream.read)
+        began = stream.is_completed or stream.failure is not None or bool(stream.text)
+        return outcome(turn, stream, ran, self._price(stream.tokens)), began
+
+    def _arguments(self, turn: Turn, strict: Mapping[str, object] | None, session: str | None) -> tuple[str, ...]:
+        schema = turn.mailbox / "schema.json"
+        if strict is not None:
+            hand_over(schema, json.dumps(strict).encode())
+        confinement = "danger-full-access" if turn.is_confined else _own_confinement(turn)
+        return (
+            "exec", *(("resume",) if session is not None else ()),
+            "--json", "--disable", "plugins", "--skip-git-repo-check",
+            # It runs a project's hooks only when somebody trusts them. In here a builder's can do no more than it can.
+            *(("--dangerously-bypass-hook-trust",) if turn.is_confined and turn.may_write else ()),
+            "-c", f'sandbox_mode="{confinement}"',
+            "-c", f"tools.web_search={'true' if turn.may_use_web else 'false'}",
+            *(("--output-schema", str(schema)) if strict is not None else ()),
+            *(("--model", self._settings.model) if self._settings.model else ()),
+            *self._settings.args,
+            *((session,) if session is not None else ()), "-",
+        )  # fmt: skip
+
+    def _price(self, tokens: Tokens) -> float | None:
+        return cost_of(self.model, tokens, self._settings.prices)
+
+
+# It keeps no helper programs, and starts no command, when its home lies below the temporary folder; and a key in the
+# environment counts where nobody is logged in.
+_START = (
+    'mkdir -p "${TMPDIR:-/tmp}/codex" && export TMPDIR="${TMPDIR:-/tmp}/codex"; '
+    f'if [ ! -e "$CODEX_HOME/{_AUTH}" ] && [ -z "$CODEX_API_KEY" ] && [ -n "$OPENAI_API_KEY" ]; '
+    'then export CODEX_API_KEY="$OPENAI_API_KEY"; fi; exec "$@"'
+)
+
+
+def outcome(turn: Turn, stream: CodexStream, ran: Ran, usd: float | None) -> Answer | NoAnswer:
+    """What a turn came to, by what the program said in codes; that it exited with 0 proves nothing."""
+    if ran.timed_out or stream.failure is not None or not stream.is_completed:
+        # A used-up limit, and then no word more.
+        is_limited = stream.failure is None and not stream.is_completed and stream.reset_at is not None
+        by_code = BY_STATUS.get(stream.status or 0) or _BY_CODE.get(stream.code)
+        by_code = by_code or (Reason.RATE_LIMITED if is_limited else None)
+        return no_answer(turn, ran, "codex", by_code, stream.failure or "", stream.session, stream.reset_at)
+    return Answer(
+        text=stream.text,
+        duration_s=ran.duration_s,
+        tokens=stream.tokens.total,
+        cost_usd=usd,
+        session=stream.session,
+        cost_source="unknown" if usd is None else "computed",
+        stop_reason="completed",
+        files=tuple(stream.files),
+    )
+
+
+def _own_confinement(turn: Turn) -> str:
+    return "workspace-write" if turn.may_write else "read-only"
+
+
+def _needs(user: CodexUserSettings) -> Needs:
+    """A provider of the user's own has its own keys and address; one without a key needs no login."""
+    base = replace(NEEDS, written=user.written)
+    if not user.provider:
+        return base if user.address is None else replace(base, hosts=(*NEEDS.hosts, user.address))
+    headers = user.header_variables
+    own_key = (user.key_variable,) if user.key_variable is not None else ()
+    keys = (*own_key, *(name for header, name in headers.items() if names_a_key(header)))
+    is_openai = bool(user.provider.get("requires_openai_auth"))
+    variables = tuple(dict.fromkeys((*keys, *headers.values())))
+    return replace(
+        base,
+        login=f"set {keys[0]}, which your provider in config.toml names" if keys else NEEDS.login,
+        variables=(*NEEDS.variables, *variables) if is_openai else variables,
+        keys=(*NEEDS.keys, *keys) if is_openai else keys,
+        credentials=NEEDS.credentials if is_openai else (),
+        hosts=(*((user.address,) if user.address is not None else ()), *(NEEDS.hosts if is_openai else ())),
+    )

@@ -1,0 +1,201 @@
+"""What Codex says: its events on standard output, and in the file of its session what those leave out.
+
+The events have no codes for errors and no use before the end; the session's file has both, while the turn runs. It
+lies in the agent's home, so it is read as what an untrusted hand wrote. What is not known is passed over.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from loopwright.agents.port import Usage
+from loopwright.agents.prices import Tokens
+from loopwright.agents.stream_lines import Followed, parsed, short
+from loopwright.agents.usage import is_session
+
+_MOST_LISTED = 100
+_FULL = 100.0
+_STATUS = re.compile(r"\bstatus:? (\d{3})\b")
+
+
+def shown(line: bytes) -> str | None:
+    """One line as a person reads it."""
+    event = parsed(line)
+    if event is None:
+        return line.decode("utf-8", "replace") or None
+    match event.get("type"):
+        case "item.completed":
+            return _item_shown(event.get("item"))
+        case "turn.failed":
+            return f"failed: {short(_message(event.get('error')))}"
+        case "turn.completed":
+            return "ended"
+        case _:
+            return None
+
+
+def session_file(home: Path, session: str) -> Path | None:
+    """Where Codex keeps a session."""
+    if not is_session(session):
+        return None
+    return next(iter(sorted(home.glob(f"sessions/*/*/*/rollout-*-{session}.jsonl"))), None)
+
+
+class CodexStream:
+    """The events of one turn, with what its session's file adds to them."""
+
+    def __init__(
+        self,
+        home: Path | None,
+        tell: Callable[[Usage], None],
+        price: Callable[[Tokens], float | None],
+        session: str | None = None,
+    ) -> None:
+        self._lock = threading.Lock()
+        self._home = home
+        self._tell = tell
+        self._price = price
+        self.session: str | None = session
+        self._kept = Followed(self._session_file())
+        self.tokens = Tokens()
+        self.is_counted = False
+        self.text = ""
+        self.is_completed = False
+        self.failure: str | None = None
+        self.code = ""
+        self.status: int | None = None
+        self.reset_at: datetime | None = None
+        self.files: dict[str, None] = {}
+
+    def read(self, line: bytes) -> str | None:
+        """Take one line in; returns what a person is shown of it."""
+        event = parsed(line)
+        if event is not None:
+            self._take(event)
+            self.look()
+        return shown(line)
+
+    def look(self) -> None:
+        """What the session's file has that was not seen yet; the meter looks, too, from its own thread."""
+        with self._lock:
+            for record in self._kept.news(self._session_file):
+                if isinstance(payload := record.get("payload"), dict):
+                    self._note(payload)
+
+    def _session_file(self) -> Path | None:
+        return session_file(self._home, self.session) if self._home is not None and self.session is not None else None
+
+    def _take(self, event: Mapping[str, Any]) -> None:
+        match event.get("type"):
+            case "thread.started":
+                thread = event.get("thread_id")
+                if isinstance(thread, str) and is_session(thread):
+                    self.session = thread
+                    self._tell(Usage(session=thread))
+            case "item.completed":
+                self._item(event.get("item"))
+            case "turn.completed":
+                self.is_completed = True
+                if not self.is_counted:
+                    self.tokens = tokens_in(event.get("usage"))
+            case "turn.failed":
+                self.failure = _message(event.get("error"))
+                # The session's file has the code; that of older versions has not, and this is all they say.
+                told = _STATUS.search(self.failure)
+                self.status = int(told[1]) if told is not None else None
+            case _:
+                pass
+
+    def _item(self, item: object) -> None:
+        if not isinstance(item, dict):
+            return
+        if item.get("type") == "agent_message":
+            self.text = str(item.get("text") or "")
+        elif item.get("type") == "file_change" and item.get("status") == "completed":
+            changes = item.get("changes")
+            for change in changes if isinstance(changes, list) else []:
+                if isinstance(change, dict) and len(self.files) < _MOST_LISTED:
+                    self.files[str(change.get("path"))] = None
+
+    def _note(self, payload: Mapping[str, Any]) -> None:
+        match payload.get("type"):
+            case "token_count":
+                info, limits = payload.get("info"), payload.get("rate_limits")
+                self.reset_at = _reset(limits) or self.reset_at
+                if isinstance(info, dict):
+                    tokens = tokens_in(info.get("last_token_usage"))
+                    self.tokens, self.is_counted = (self.tokens if self.is_counted else Tokens()) + tokens, True
+                    self._tell(Usage(self._price(tokens), tokens.total))
+            case "task_complete" if isinstance(error := payload.get("error"), dict):
+                self.code, status = _code(error.get("codex_error_info"))
+                self.status = status or self.status
+            case _:
+                pass
+
+
+def tokens_in(usage: object) -> Tokens:
+    """Tokens as Codex counts them: what came from the cache is part of the input."""
+    if not isinstance(usage, dict):
+        return Tokens()
+    names = ("input_tokens", "cached_input_tokens", "cache_write_input_tokens", "output_tokens")
+    whole, cached, written, output = (number if isinstance(number := usage.get(name), int) else 0 for name in names)
+    return Tokens(max(0, whole - cached - written), cached, written, output)
+
+
+def _code(info: object) -> tuple[str, int | None]:
+    """`usage_limit_exceeded`, or `{"http_connection_failed": {"http_status_code": 401}}`."""
+    if isinstance(info, str):
+        return info, None
+    if isinstance(info, dict) and len(info) == 1:
+        name, more = next(iter(info.items()))
+        status = more.get("http_status_code") if isinstance(more, dict) else None
+        return str(name), status if isinstance(status, int) else None
+    return "", None
+
+
+def _reset(limits: object) -> datetime | None:
+    """When the latest of the limits that are used up begins anew."""
+    windows = [limits.get(name) for name in ("primary", "secondary")] if isinstance(limits, dict) else []
+    ends = [
+        end
+        for window in windows
+        if isinstance(window, dict)
+        and isinstance(used := window.get("used_percent"), int | float)
+        and used >= _FULL
+        and isinstance(end := window.get("resets_at"), int | float)
+    ]
+    try:
+        return datetime.fromtimestamp(max(ends), UTC) if ends else None
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+def _item_shown(item: object) -> str | None:
+    if not isinstance(item, dict):
+        return None
+    match item.get("type"):
+        case "agent_message":
+            return str(item.get("text") or "") or None
+        case "command_execution":
+            return f"→ {short(item.get('command'))} (exit {item.get('exit_code')})"
+        case "file_change":
+            changes = item.get("changes")
+            paths = (
+                [str(one.get("path")) for one in changes if isinstance(one, dict)] if isinstance(changes, list) else []
+            )
+            return f"→ changed {', '.join(paths)}"
+        case "error":
+            return f"note: {short(item.get('message'))}"
+        case "mcp_tool_call":
+            return f"→ {item.get('server')}: {item.get('tool')}"
+        case _:
+            return None
+
+
+def _message(error: object) -> str:
+    return str(error.get("message") or "") if isinstance(error, dict) else str(error)

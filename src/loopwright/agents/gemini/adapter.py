@@ -1,0 +1,187 @@
+"""Gemini CLI as an agent: its events on standard output, its settings and sessions in a private home."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from loopwright.agents.gemini.settings import GeminiUserSettings, read_user_settings
+from loopwright.agents.gemini.stream import GeminiStream, session_file, shown, was_held_back
+from loopwright.agents.harness import HARNESSES
+from loopwright.agents.model_choice import chosen_model
+from loopwright.agents.needs import Address, Credential, Needs
+from loopwright.agents.port import Answer, NoAnswer, Ran, Reason, Starter, Turn, Usage
+from loopwright.agents.prices import Tokens, cost_of
+from loopwright.agents.private_files import folder_in, hand_over
+from loopwright.agents.program_turn import BY_STATUS, RunningStreams, in_its_session, no_answer, with_prompt
+from loopwright.agents.structured import in_words
+from loopwright.agents.usage import add_usage, forget_usage
+from loopwright.kernel.files import clear_name
+from loopwright.workspace.settings_model import AgentSettings
+
+FOLDER = ".gemini"
+_LOGIN = "set GEMINI_API_KEY, or run `gemini` and log in there"
+NEEDS = Needs(
+    program="gemini",
+    oldest=(0, 55, 1),
+    install="npm install -g @google/gemini-cli",
+    login=_LOGIN,
+    variables=("GEMINI_API_KEY", "GEMINI_MODEL", "GOOGLE_GEMINI_BASE_URL", "GOOGLE_GENAI_API_VERSION"),
+    keys=("GEMINI_API_KEY",),
+    hosts=(Address("generativelanguage.googleapis.com"),),
+    address_variables=("GOOGLE_GEMINI_BASE_URL",),
+)
+# What a user's way of logging in needs in the place of a key.
+_BY_LOGIN: Mapping[str, Needs] = {
+    "oauth-personal": replace(
+        NEEDS,
+        variables=("GEMINI_MODEL", "GOOGLE_CLOUD_PROJECT", "CODE_ASSIST_ENDPOINT"),
+        keys=(),
+        credentials=(Credential("", f"{FOLDER}/oauth_creds.json", "GEMINI_CLI_HOME"),),
+        hosts=(
+            Address("cloudcode-pa.googleapis.com"), Address("oauth2.googleapis.com"), Address("www.googleapis.com"),
+        ),
+        address_variables=("CODE_ASSIST_ENDPOINT",),
+    ),
+    "vertex-ai": replace(
+        NEEDS,
+        login="set GOOGLE_API_KEY, which your way of logging in, vertex-ai, wants",
+        variables=(
+            "GOOGLE_API_KEY", "GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_LOCATION",
+            "GEMINI_MODEL", "GOOGLE_VERTEX_BASE_URL",
+        ),
+        keys=("GOOGLE_API_KEY",),
+        hosts=(Address("aiplatform.googleapis.com"),),
+        address_variables=("GOOGLE_VERTEX_BASE_URL",),
+    ),
+}  # fmt: skip
+# Nothing but the work; and no second process of itself, which only costs time.
+_QUIET = {
+    "GEMINI_CLI_NO_RELAUNCH": "true",
+    "GEMINI_CLI_TRUST_WORKSPACE": "true",
+    "NO_COLOR": "1",
+}
+# Telemetry, to a file that nobody but us reads: only there does it say that an answer which had begun was held back.
+_TELEMETRY = "loopwright-telemetry.log"
+_TOLD = {
+    "GEMINI_TELEMETRY_ENABLED": "true",
+    "GEMINI_TELEMETRY_TARGET": "local",
+    "GEMINI_TELEMETRY_USE_COLLECTOR": "false",
+    "GEMINI_TELEMETRY_LOG_PROMPTS": "false",
+    "GEMINI_TELEMETRY_TRACES_ENABLED": "false",
+}
+# Our own MCP server, where the project has it: none of its tools decides anything, so readers may call them, too.
+_POLICY = '[[rule]]\nmcpName = "loopwright"\ntoolName = "*"\ndecision = "allow"\npriority = 100\n'
+_NO_LOGIN = 41
+# It exits with the status of its model's last answer, of which a process can tell no more than eight bits.
+_BY_EXIT = {
+    _NO_LOGIN: Reason.NOT_LOGGED_IN,
+    401 & 0xFF: Reason.NOT_LOGGED_IN,
+    403 & 0xFF: Reason.NOT_LOGGED_IN,
+    429 & 0xFF: Reason.RATE_LIMITED,
+    499 & 0xFF: Reason.RATE_LIMITED,
+}
+_BY_REASON = {"API_KEY_INVALID": Reason.NOT_LOGGED_IN, "API_KEY_SERVICE_BLOCKED": Reason.NOT_LOGGED_IN}
+
+
+class GeminiAgent:
+    """`gemini`, headless. A builder may do all, since the sandbox confines it; everybody else has no tool to write."""
+
+    harness = HARNESSES["gemini"]
+
+    def __init__(self, name: str, settings: AgentSettings, environment: Mapping[str, str]) -> None:
+        self.name = name
+        self._settings = settings
+        self._user: GeminiUserSettings = read_user_settings(environment)
+        self.model = chosen_model(settings) or environment.get("GEMINI_MODEL", "") or self._user.model
+        self.needs = _BY_LOGIN.get(self._user.login, NEEDS)
+        self._running = RunningStreams()
+
+    def take(self, turn: Turn, start: Starter) -> Answer | NoAnswer:
+        """One turn; a session that it turns out not to know is begun anew."""
+        forget_usage(turn.mailbox)
+        home = turn.home or turn.mailbox
+        text = json.dumps(self._user.document(may_use_web=turn.may_use_web))
+        hand_over(folder_in(home, FOLDER) / "settings.json", text.encode())
+        hand_over(folder_in(home, FOLDER, "policies") / "loopwright.toml", _POLICY.encode())
+        return in_its_session(turn, lambda session: self._taken(turn, start, session, home))
+
+    def used(self, mailbox: Path, *, is_over: bool) -> Usage:
+        """What its session's file said so far; it says more than events tell of."""
+        return self._running.used(mailbox, is_over=is_over)
+
+    def knows(self, home: Path, folder: Path, session: str) -> bool:
+        """Its sessions are files, in a folder for each one that it works in: ours is always the same."""
+        del folder
+        return session_file(home, session) is not None
+
+    def shown(self, line: bytes) -> str | None:
+        """One line of its stream as a person reads it."""
+        return shown(line)
+
+    def _taken(self, turn: Turn, start: Starter, session: str | None, home: Path) -> tuple[Answer | NoAnswer, bool]:
+        own = session or str(uuid.uuid4())
+        stream = GeminiStream(home, own, partial(add_usage, turn.mailbox), self._price)
+        # Before it begins: whoever comes after a crash goes on with it, if it got that far.
+        add_usage(turn.mailbox, Usage(session=own))
+        going = ("--resume", own) if session is not None else ("--session-id", own)
+        asked = in_words(turn)
+        argv = with_prompt(asked, (str(turn.program or "gemini"), *self._arguments(turn), *going))
+        told = folder_in(home, FOLDER) / _TELEMETRY
+        clear_name(told)
+        env = {**_QUIET, **_TOLD, "GEMINI_TELEMETRY_OUTFILE": str(told), "GEMINI_CLI_HOME": str(home)}
+        with self._running.of(turn.mailbox, stream):
+            ran = start(argv, env=env, timeout_s=turn.timeout_s, on_line=stream.read)
+        stream.is_blocked = stream.is_blocked or was_held_back(told)
+        clear_name(told)
+        return outcome(turn, stream, ran, self._cost(stream), datetime.now(UTC)), stream.has_begun
+
+    def _arguments(self, turn: Turn) -> tuple[str, ...]:
+        return (
+            "--output-format", "stream-json",
+            "--approval-mode", "yolo" if turn.may_write else "default",
+            "--include-directories", str(turn.mailbox),
+            *(("--model", self._settings.model) if self._settings.model else ()),
+            *self._settings.args,
+        )  # fmt: skip
+
+    def _cost(self, stream: GeminiStream) -> float | None:
+        """What all models of the turn cost together; None where one of them has no price."""
+        costs = [self._price(model, tokens) for model, tokens in stream.by_model.items() if tokens.total]
+        known = [cost for cost in costs if cost is not None]
+        return sum(known) if costs and len(known) == len(costs) else None
+
+    def _price(self, model: str, tokens: Tokens) -> float | None:
+        return cost_of(model, tokens, self._settings.prices)
+
+
+def outcome(turn: Turn, stream: GeminiStream, ran: Ran, usd: float | None, now: datetime) -> Answer | NoAnswer:
+    """What a turn came to, by what the program said in codes; that it exited with 0 proves nothing."""
+    if ran.timed_out or stream.status != "success" or stream.is_blocked:
+        by_code = _by_code(stream, ran)
+        said = stream.failure or ("its model's answer was held back" if stream.is_blocked else "")
+        failed = no_answer(turn, ran, "gemini", by_code, said, stream.session, stream.reset_after(now))
+        return replace(failed, denials=tuple(stream.denials))
+    return Answer(
+        text=stream.text,
+        duration_s=ran.duration_s,
+        tokens=stream.tokens.total,
+        cost_usd=usd,
+        session=stream.session,
+        cost_source="unknown" if usd is None else "computed",
+        denials=tuple(stream.denials),
+        stop_reason="completed",
+        files=tuple(stream.files),
+    )
+
+
+def _by_code(stream: GeminiStream, ran: Ran) -> Reason | None:
+    if stream.is_blocked:
+        return Reason.REFUSED
+    return _BY_REASON.get(stream.reason) or BY_STATUS.get(stream.code or 0) or _BY_EXIT.get(ran.exit_code)

@@ -1,0 +1,78 @@
+"""The settings of Gemini CLI's private home: what keeps it quiet, and the few of the user's own that it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from loopwright.agents.stream_lines import parsed
+from loopwright.kernel.files import read_plainly
+
+_FILE = ".gemini/settings.json"
+_MOST_BYTES = 1 << 20
+# Its own default is ten, which makes an overloaded model a matter of minutes.
+_TRIES = 4
+_WEB = ("google_web_search", "web_fetch")
+# Asked of nobody: there is no person in a turn.
+_NEVER = ("ask_user", "save_memory")
+
+
+class GeminiUserSettings(msgspec.Struct, frozen=True):
+    """What was taken from the user's file."""
+
+    login: str
+    model: str = ""
+    tries: int = _TRIES
+    context_files: tuple[str, ...] = ()
+
+    def document(self, *, may_use_web: bool) -> dict[str, Any]:
+        """The settings for a private home: no update, no telemetry, no questions, and every folder is trusted."""
+        return {
+            "general": {"enableAutoUpdate": False, "enableAutoUpdateNotification": False, "maxAttempts": self.tries},
+            "privacy": {"usageStatisticsEnabled": False},
+            "telemetry": {"enabled": False},
+            "ide": {"enabled": False},
+            "security": {"auth": {"selectedType": self.login}, "folderTrust": {"enabled": False}},
+            "tools": {"exclude": list(_NEVER)} if may_use_web else {"exclude": [*_NEVER, *_WEB]},
+            **({"model": {"name": self.model}} if self.model else {}),
+            **({"context": {"fileName": list(self.context_files)}} if self.context_files else {}),
+        }
+
+
+def read_user_settings(environment: Mapping[str, str]) -> GeminiUserSettings:
+    """From the user's own `settings.json` and environment; a file that can't be read is one that is not there."""
+    home = environment.get("GEMINI_CLI_HOME") or environment.get("HOME")
+    document: Mapping[str, Any] = {}
+    if home:
+        try:
+            document = parsed(read_plainly(Path(home) / _FILE, most=_MOST_BYTES)) or {}
+        except OSError:
+            document = {}
+    auth, general, model = _at(document, "security", "auth"), _at(document, "general"), _at(document, "model")
+    login, tries, name = auth.get("selectedType"), general.get("maxAttempts"), model.get("name")
+    files = _at(document, "context").get("fileName")
+    listed = [files] if isinstance(files, str) else files if isinstance(files, list) else []
+    return GeminiUserSettings(
+        login if isinstance(login, str) and login else _usual_login(environment, home),
+        name if isinstance(name, str) else "",
+        tries if isinstance(tries, int) and not isinstance(tries, bool) and tries > 0 else _TRIES,
+        tuple(one for one in listed if isinstance(one, str)),
+    )
+
+
+def _usual_login(environment: Mapping[str, str], home: str | None) -> str:
+    """As the program itself would choose, when nobody chose."""
+    if environment.get("GOOGLE_GENAI_USE_VERTEXAI") == "true":
+        return "vertex-ai"
+    has_login = home is not None and (Path(home) / ".gemini" / "oauth_creds.json").is_file()
+    return "oauth-personal" if has_login and not environment.get("GEMINI_API_KEY") else "gemini-api-key"
+
+
+def _at(document: Mapping[str, Any], *keys: str) -> Mapping[str, Any]:
+    found: Any = document
+    for key in keys:
+        found = found.get(key) if isinstance(found, dict) else None
+    return found if isinstance(found, dict) else {}

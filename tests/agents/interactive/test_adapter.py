@@ -1,0 +1,146 @@
+"""Whoever works by hand as an agent: the contract, the moment of handing in, and what can lie in the mailbox."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+
+import pytest
+from msgspec.structs import replace
+
+from loopwright.agents.command.adapter import ShellAgent
+from loopwright.agents.interactive.adapter import InteractiveAgent
+from loopwright.agents.interactive.open_turn import GivenUp, TurnDone, opened_in, opened_since, submit
+from loopwright.agents.port import USUAL_TURN_S, Answer, NoAnswer, Reason, Role, WorksOutside, seconds_for_a_turn
+from loopwright.errors import StorageFailed
+from loopwright.testing.contracts import AgentContract, start_plainly, turn_for
+
+SCHEMA = {"type": "object"}
+
+
+class HandedInAtOnce(InteractiveAgent):
+    """Somebody is quicker than the waiting, which is started with the turn already handed in."""
+
+    def __init__(self, what):
+        super().__init__("interactive")
+        self._what = what
+
+    def take(self, turn, start):
+        def quick(argv, **more):
+            if self._what is not None:
+                submit(turn.mailbox, self._what)
+            return start(argv if self._what is not None else ("sh", "-c", "exit 3"), **more)
+
+        return super().take(turn, quick)
+
+
+class TestContract(AgentContract):
+    def answering(self, tmp_path):
+        return HandedInAtOnce(TurnDone("an answer"))
+
+    def failing(self, tmp_path):
+        return HandedInAtOnce(None)
+
+
+@pytest.fixture
+def mailbox(tmp_path):
+    folder = tmp_path / "mailbox"
+    folder.mkdir()
+    return folder
+
+
+def taken(turn):
+    """A turn that is under way in another thread; how to get what came of it."""
+    came = []
+    thread = threading.Thread(target=lambda: came.append(InteractiveAgent("me").take(turn, start_plainly)))
+    thread.start()
+    end = time.monotonic() + 20
+    while opened_in(turn.mailbox) is None and time.monotonic() < end:
+        time.sleep(0.01)
+
+    def outcome():
+        thread.join(20)
+        return came[0]
+
+    return outcome
+
+
+def test_it_waits_until_somebody_rings_and_takes_the_first_one_only(mailbox):
+    outcome = taken(replace(turn_for(mailbox, role=Role.BUILDER), schema=SCHEMA))
+    found = opened_in(mailbox)
+    assert (found.role, found.may_write, found.folder) == ("builder", True, str(mailbox.parent))
+    assert (mailbox / "schema.json").is_file()
+    assert found.schema == str(mailbox / "schema.json")
+    assert opened_since(mailbox) <= time.time()
+    assert submit(mailbox, TurnDone("it is done", ("a.py",)))
+    assert not submit(mailbox, TurnDone("so is mine")), "whoever comes second is told"
+    answer = outcome()
+    assert isinstance(answer, Answer)
+    assert (answer.text, answer.files, answer.cost_usd) == ("it is done", ("a.py",), None)
+    assert opened_in(mailbox) is None
+    assert opened_since(mailbox) is None
+    assert not list(mailbox.glob(".handed-in*"))
+
+
+def test_one_that_is_handed_in_is_not_open_any_more_though_nobody_took_it_yet(mailbox):
+    InteractiveAgent("me").take(turn_for(mailbox), lambda argv, **_: start_plainly(("true",), env={}, timeout_s=5))
+    (mailbox / "interactive-turn.json").write_text('{"role": "builder", "folder": "/x", "prompt": "/y"}')
+    assert opened_in(mailbox) is not None
+    assert submit(mailbox, GivenUp("no"))
+    assert opened_in(mailbox) is None
+
+
+def test_who_gives_up_has_refused(mailbox):
+    outcome = taken(turn_for(mailbox))
+    assert submit(mailbox, GivenUp("it can't be done"))
+    answer = outcome()
+    assert isinstance(answer, NoAnswer)
+    assert (answer.reason, answer.detail) == (Reason.REFUSED, "it can't be done")
+
+
+def test_what_nobody_hands_in_is_over_with_its_time(mailbox):
+    answer = InteractiveAgent("me").take(turn_for(mailbox, timeout_s=0.2), start_plainly)
+    assert isinstance(answer, NoAnswer)
+    assert answer.reason is Reason.HUNG
+    assert opened_in(mailbox) is None
+
+
+@pytest.mark.parametrize("data", [b"", b"{", b'{"type": "elsewhere"}', b'{"type": "given_up"}', b"[" * 100_000])
+def test_what_somebody_put_there_otherwise_is_no_answer(mailbox, data):
+    def start(argv, **more):
+        (mailbox / "handed-in.json").write_bytes(data)
+        return start_plainly(argv, **more)
+
+    answer = InteractiveAgent("me").take(turn_for(mailbox), start)
+    assert isinstance(answer, NoAnswer)
+    assert answer.reason is Reason.INVALID_ANSWER
+
+
+def test_nobody_rings_through_a_link_or_waits_at_a_pipe_without_reader(mailbox):
+    victim = mailbox.parent / "victim"
+    victim.write_text("mine")
+    (mailbox / "bell").symlink_to(victim)
+    with pytest.raises(StorageFailed, match="nothing was handed in"):
+        submit(mailbox, TurnDone())
+    assert victim.read_text() == "mine"
+    assert not (mailbox / "handed-in.json").exists()
+    (mailbox / "bell").unlink()
+    os.mkfifo(mailbox / "bell")
+    assert submit(mailbox, TurnDone())
+
+
+def test_the_prompt_names_paths_where_others_have_variables(mailbox):
+    prompt = "read $LOOPWRIGHT_MAILBOX/context/x, ask in $LOOPWRIGHT_DECISIONS"
+    outcome = taken(turn_for(mailbox, prompt))
+    assert (mailbox / "prompt.md").read_text() == f"read {mailbox}/context/x, ask in {mailbox / 'decisions'}"
+    submit(mailbox, TurnDone())
+    outcome()
+
+
+def test_whoever_works_by_hand_has_a_day_unless_the_settings_say_otherwise():
+    agent = InteractiveAgent("me")
+    assert isinstance(agent, WorksOutside)
+    assert seconds_for_a_turn(agent, None) == 24 * 3600
+    assert seconds_for_a_turn(agent, 60) == 60
+    assert seconds_for_a_turn(ShellAgent(), None) == USUAL_TURN_S
