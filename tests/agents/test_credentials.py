@@ -216,7 +216,7 @@ def test_of_a_file_with_several_logins_only_what_is_needed_is_lent_and_brought_b
     lend(of("anthropic"), environment, home)
     copy = home / "auth.json"
     assert json.loads(copy.read_text()) == {"anthropic": MINE}
-    # The user logs in with another one meanwhile, which is nobody's business here.
+    # The user logs in with another account meanwhile: not our concern.
     meanwhile = {**SEVERAL, "xai": {"type": "api", "key": "x" * 30}}
     own.write_text(json.dumps(meanwhile))
     copy.write_text(json.dumps({"anthropic": AGAIN}))
@@ -280,7 +280,7 @@ def test_what_is_refreshed_while_a_turn_runs_is_known_at_once(place, tmp_path):
     copy.write_text(json.dumps(REFRESHED))
     assert set(lent.news()) == {"a" * 30, "r" * 30, "b" * 30, "s" * 30}, "what was lent is still a secret"
     assert lent.news() == ()
-    # Nor can it have a document of ours masked in such a way that nobody could read it.
+    # Nor can it have a document of ours masked until it is unreadable.
     copy.write_text(json.dumps({"a": '"/usr/local/bin/the-program",', "b": "1.2345678901234567e-05"}))
     assert lent.news() == ()
     # An agent writes there, too: it can't have its own words masked, nor many things, nor another file read.

@@ -63,7 +63,7 @@ def test_commands_that_a_text_names_exist(name, project):
 
 def test_tokens_are_few():
     texts = [*(skill_text(name) for name in SKILLS), instructions()]
-    # A token has hardly ever less than three letters in English; the tokenizer, where it is there, says it exactly.
+    # An English token rarely has less than three letters; the tokenizer, if installed, counts exactly.
     assert all(len(text) / 3 < MOST_TOKENS for text in texts)
     if not TOKENIZER.is_dir() or shutil.which("node") is None:
         pytest.skip("needs gpt-tokenizer (scripts/agents installs it)")

@@ -31,14 +31,14 @@ _MOST_REFRESHED = 32
 # No token is longer; and a redactor that must know longer ones costs more than it is worth.
 _LONGEST_SECRET = 16 << 10
 _MOST_MORE_BYTES = 64 << 10
-# Such a text would be masked with what stands around it in a document, or is a number there: nobody could read that.
+# Masking such a text would mask parts of a document around it, or a number: the result would be unreadable.
 _NO_TOKEN = re.compile(r"""["'`{}\[\],\\\x00-\x1f\x7f]|^[0-9.eE+-]{20,}$""")
-# Where a login is used, by the last word of a field: whoever changes that sends it elsewhere.
+# Fields, by their last word, that say where a login is used: a change would send it elsewhere.
 _SAYS_WHERE = re.compile(r"(?:url|uri|host|hostname|endpoint|domain|base|server|address|metadata)s?$", re.IGNORECASE)
 
 
 class _Noted(msgspec.Struct, frozen=True):
-    """What was lent: whoever comes after a turn that died brings it back by this."""
+    """What was lent: after a turn that died, the next one brings it back with this."""
 
     sha256: str
     credential: Credential
@@ -167,7 +167,7 @@ def _stays(field: str) -> bool:
 
 
 def _bearer(token: str) -> object:
-    """Whose token it is, where it is one that says so; nobody checks its signature here."""
+    """The owner of a token, if the token names one; the signature is not checked here."""
     parts = token.split(".")
     if len(parts) != _JWT_PARTS:
         return None

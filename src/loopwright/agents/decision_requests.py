@@ -1,6 +1,6 @@
 """Decision requests: JSON files that an agent leaves in its mailbox when only a person can decide. Reads only.
 
-`{"question": "…", "options"?: ["…"], "id"?: "D-1"}`; what is none is named, and a flood is cut off.
+`{"question": "…", "options"?: ["…"], "id"?: "D-1"}`; invalid requests are reported, and a flood is cut off.
 """
 
 from __future__ import annotations

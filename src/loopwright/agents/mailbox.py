@@ -1,6 +1,6 @@
 """What lies in an agent's mailbox beside its decisions: the letter about its turn, and what it leaves for the worker.
 
-The agent can write there: whoever reads takes nothing for granted, and nothing that lies there counts as evidence.
+The agent can write to it: its content is not trusted, and never counts as evidence.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class _Note(msgspec.Struct, frozen=True):
 
 
 def leave(mailbox: Path, name: str, data: bytes) -> None:
-    """A file for whoever takes the turn; what another turn left under its name, or as its folder, is removed."""
+    """Write a file for the turn; what an earlier turn left under its name, or as its folder, is removed."""
     *folders, last = Path(name).parts
     hand_over(folder_in(mailbox, *folders) / last, data)
 
@@ -111,7 +111,7 @@ def manifest_in(mailbox: Path) -> Path | None:
 
 def add_progress(mailbox: Path, text: str) -> None:
     """A sentence for people; the worker takes it when the turn is over."""
-    # Without waiting: whoever lives here may have put a pipe in its place.
+    # Without waiting: the agent may have put a pipe in its place.
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     handle = os.open(mailbox / _PROGRESS, flags, 0o666)
     with os.fdopen(handle, "ab") as stream:
@@ -119,7 +119,7 @@ def add_progress(mailbox: Path, text: str) -> None:
 
 
 def read_progress(mailbox: Path) -> tuple[str, ...]:
-    """What the agent said of its progress; what is no note is passed over, and a flood is cut off."""
+    """The agent's notes on its progress; invalid notes are skipped, and a flood is cut off."""
     data = _bytes(mailbox / _PROGRESS)
     texts = []
     for line in data.split(b"\n"):

@@ -29,14 +29,14 @@ class Credential(msgspec.Struct, frozen=True):
     entries: tuple[str, ...] | None = None
 
     def source(self, environment: Mapping[str, str]) -> Path | None:
-        """The user's own file, whether it is there or not; None where nobody knows the home."""
+        """The user's own file, also if it is missing; None where the home is unknown."""
         if self.variable and (chosen := environment.get(self.variable)):
             return Path(chosen) / self.file
         home = environment.get("HOME")
         return Path(home) / self.folder / self.file if home else None
 
     def held(self, environment: Mapping[str, str]) -> tuple[str, ...] | None:
-        """Which of its entries the user's file has; None where the file is lent whole, or is not there."""
+        """The entries that the user's file has; None where the file is lent as a whole, or is missing."""
         source = self.source(environment)
         if self.entries is None or source is None:
             return None
@@ -77,7 +77,7 @@ class Needs(msgspec.Struct, frozen=True, kw_only=True):
     login: str
     # Variables that it may see beside those of every step.
     variables: tuple[str, ...] = ()
-    # Those of them that are a login of their own.
+    # The variables that are a login.
     keys: tuple[str, ...] = ()
     credentials: tuple[Credential, ...] = ()
     # Where its model is; variables that name another place for it.
@@ -85,7 +85,7 @@ class Needs(msgspec.Struct, frozen=True, kw_only=True):
     address_variables: tuple[str, ...] = ()
     # Keys that the user wrote out in the program's settings: all are masked, and those of its model are let in.
     written: tuple[WrittenKey, ...] = ()
-    # Whether the program itself says at once that nobody is logged in; where it does not, we look before we start it.
+    # Whether the program itself reports a missing login at once; else we check before we start it.
     says_no_login: bool = True
 
     @property
@@ -101,7 +101,7 @@ class Needs(msgspec.Struct, frozen=True, kw_only=True):
         return tuple(dict.fromkeys((*(own or self.hosts), *extra)))
 
     def is_logged_in(self, environment: Mapping[str, str]) -> str | None:
-        """By which of its ways somebody is logged in, as far as that can be seen; None for by none."""
+        """The way in which the user is logged in, as far as that can be seen; None without a login."""
         for name in self.keys:
             if environment.get(name):
                 return name
@@ -129,7 +129,7 @@ def document_in(data: bytes) -> Mapping[str, Any]:
 
 
 def address_in(text: str) -> Address | None:
-    """The address in a URL, or in `host` or `host:port`; None for what is none."""
+    """The address in a URL, or in `host` or `host:port`; None for an invalid one."""
     parts = urlsplit(text if "://" in text else f"https://{text}")
     try:
         port = parts.port
@@ -137,6 +137,6 @@ def address_in(text: str) -> Address | None:
         return None
     if not parts.hostname:
         return None
-    # One name for this machine: whoever is inside asks for one of the two.
+    # One name for this machine: a program inside asks for one of the two.
     host = "127.0.0.1" if parts.hostname == "localhost" else parts.hostname
     return Address(host, port or _PORTS.get(parts.scheme, 443))

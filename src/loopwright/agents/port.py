@@ -48,7 +48,7 @@ class Reason(StrEnum):
     INVALID_ANSWER = "invalid_answer"
 
 
-# Nothing about the task: whoever is asked the same again comes to the same. Work stops until somebody looked.
+# Not about the task: asking again fails again. Work stops until a person looked.
 INFRASTRUCTURE = frozenset(
     {
         Reason.AGENT_MISSING,
@@ -88,7 +88,7 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True):
     may_use_web: bool
     # Where it works.
     folder: Path
-    # What it may use. Whoever goes over it is ended from outside; a program that knows limits of its own is told.
+    # The limits of the turn. A program that exceeds them is stopped; one with limits of its own is told.
     budget: Allowance = Allowance()
     # The manifest in the mailbox, which lists what it should read; None where nothing is listed.
     context: Path | None = None
@@ -100,7 +100,7 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True):
     # The same in words and in the prompt's language, for an agent whose program can't be handed a schema.
     schema_in_words: str = ""
     session: str | None = None
-    # How many turns in this role were taken before for the same work; None where nobody counts.
+    # How many turns in this role the same work had before; None where they are not counted.
     number: int | None = None
     # Whether the turn is taken behind an isolation of ours; where it is not, the agent's own is all there is.
     is_confined: bool = True
@@ -136,12 +136,12 @@ class Answer(msgspec.Struct, frozen=True):
 
 
 class Usage(msgspec.Struct, frozen=True):
-    """What a turn has used so far; None is what nobody said. `problems` name what was said and can't be counted."""
+    """What a turn has used so far; None is not reported. `problems` name reports that can't be counted."""
 
     usd: float | None = None
     tokens: int | None = None
     problems: tuple[str, ...] = ()
-    # What the agent calls its session, known while it works: whoever comes after a crash can go on with it.
+    # The agent's session, known while it works: after a crash the next turn can resume it.
     session: str | None = None
 
 
@@ -151,7 +151,7 @@ class NoAnswer(msgspec.Struct, frozen=True):
     reason: Reason
     detail: str
     reset_at: datetime | None = None
-    # Where the next turn could go on with what this one had begun.
+    # The session that the next turn could resume.
     session: str | None = None
     # As of an answer: what it was not allowed to do, and why its model ended.
     denials: tuple[str, ...] = ()
@@ -176,7 +176,7 @@ class Starter(Protocol):
     ) -> Ran:
         """Run it to its end.
 
-        `on_line` gets each raw line of its standard output, which nobody else sees; the log gets what it returns.
+        `on_line` gets each raw line of its standard output, which is shown nowhere else; the log gets what it returns.
         """
         ...
 
@@ -225,7 +225,7 @@ class HasModel(Protocol):
 
 @runtime_checkable
 class CanResume(Protocol):
-    """An agent that can go on with a session of an earlier turn, also of one that was killed."""
+    """An agent that can resume the session of an earlier turn, also of a killed one."""
 
     def knows(self, home: Path, folder: Path, session: str) -> bool:
         """Whether it would find that session, when it works in this folder."""
@@ -247,7 +247,7 @@ class StreamsEvents(Protocol):
     """An agent whose program says what it does while it does it, a line per event."""
 
     def shown(self, line: bytes) -> str | None:
-        """One line of it as a person reads it; None for what nobody needs to see."""
+        """One line of it as a person reads it; None for a line that is not shown."""
         ...
 
 

@@ -18,7 +18,7 @@ _DATE = re.compile(r"-(?:\d{8}|\d{4}-\d{2}-\d{2})$")
 
 
 class Tokens(msgspec.Struct, frozen=True):
-    """Tokens by what they cost: read anew, read from a cache, written to it, and said."""
+    """Tokens by price: new input, read from the cache, written to the cache, and output."""
 
     input: int = 0
     cached: int = 0

@@ -41,7 +41,7 @@ class Program(msgspec.Struct, frozen=True):
 
 
 class Unusable(msgspec.Struct, frozen=True):
-    """Why a program can't be used, and what mends that."""
+    """Why a program can't be used, and how to fix that."""
 
     reason: Reason
     why: str

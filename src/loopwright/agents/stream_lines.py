@@ -1,4 +1,4 @@
-"""Lines of JSON that an agent's program prints or keeps, read as what an untrusted hand wrote."""
+"""Lines of JSON that an agent's program prints or stores: untrusted input."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MOST_AT_ONCE = 8 << 20
 
 
 def parsed(line: bytes) -> dict[str, Any] | None:
-    """One event; None for what is none."""
+    """One event; None for an invalid line."""
     try:
         event = json.loads(line)
     except (ValueError, RecursionError):
@@ -23,7 +23,7 @@ def parsed(line: bytes) -> dict[str, Any] | None:
 
 
 def whole_lines(path: Path, start: int) -> bytes:
-    """What stands in a file from there on, up to the end of its last whole line; nothing for what is no plain file."""
+    """A file's content from `start` to its last whole line; empty for anything but a regular file."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
@@ -36,15 +36,15 @@ def whole_lines(path: Path, start: int) -> bytes:
 
 
 class Followed:
-    """A file of lines that a program adds to while it works; what it held before is no news."""
+    """A file of lines that a program adds to while it works; earlier content is skipped."""
 
     def __init__(self, path: Path | None) -> None:
         self._path = path
-        # As it lies there: it may be a link that leads nowhere.
+        # lstat: the path may be a broken link.
         self._read_to = path.lstat().st_size if path is not None else 0
 
     def news(self, find: Callable[[], Path | None]) -> Iterator[dict[str, Any]]:
-        """The records that came since; a file that was not there yet is looked for."""
+        """The records since the last call; a missing file is looked for again."""
         if self._path is None:
             self._path = find()
         if self._path is None:
@@ -55,19 +55,19 @@ class Followed:
 
 
 def short(value: object) -> str:
-    """The first line of something, as far as a person wants to see it."""
+    """The first line of a value, shortened for a person."""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
     line = text.strip().partition("\n")[0]
     return line if len(line) <= _SHOWN else f"{line[:_SHOWN]}…"
 
 
 def called(name: object, given: object, about: tuple[str, ...]) -> str:
-    """A tool's call as a person reads it: its name, and the first of these fields that it was given."""
+    """A tool call for a person: its name, and the first of these fields that the call has."""
     fields = given if isinstance(given, dict) else {}
     return f"{name} {short(next((fields[key] for key in about if key in fields), ''))}".strip()
 
 
 def count(record: object, name: str) -> int:
-    """A number of a record; 0 for what is none."""
+    """A number in a record; 0 where it is missing or invalid."""
     number = record.get(name) if isinstance(record, dict) else None
     return number if isinstance(number, int) and not isinstance(number, bool) and number >= 0 else 0

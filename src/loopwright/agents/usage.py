@@ -1,8 +1,8 @@
-"""The file in which an agent's program, or its adapter, says what it has used so far: lines of JSON, each adds.
+"""The usage file, in which an agent's program or its adapter reports what it used: lines of JSON that add up.
 
-A line may also name the session that the agent is in, so that it is known when everybody died.
+A line may also name the agent's session, so that it is known after a crash.
 
-Whoever writes it is not trusted: what is no line of use is passed over and named, and a huge file is read to a limit.
+The file is not trusted: invalid lines are skipped and reported, and a huge file is read up to a limit.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ _LONGEST_SESSION = 100
 
 
 def forget_usage(mailbox: Path) -> None:
-    """A turn that begins has used nothing, whoever used the mailbox before."""
+    """Remove the usage of an earlier turn with the same mailbox."""
     clear_name(mailbox / FILE)
 
 
 def add_usage(mailbox: Path, used: Usage) -> None:
-    """One line more, from an adapter; where the agent made the file something else, nothing is written through it."""
+    """Add a line for an adapter; nothing is written through a link or pipe that the agent put there."""
     line = {"usd": used.usd, "tokens": used.tokens, "session": used.session}
     data = json.dumps({name: value for name, value in line.items() if value is not None}).encode() + b"\n"
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -48,7 +48,7 @@ def add_usage(mailbox: Path, used: Usage) -> None:
 
 
 def read_usage(path: Path, *, is_over: bool) -> Usage:
-    """What the lines add up to; while the program runs its last line may still be on its way."""
+    """The sum of the lines; while the program runs its last line may be incomplete."""
     try:
         data, is_longer = read_head(path, _MOST_BYTES)
     except OSError as problem:
@@ -83,7 +83,7 @@ def _added(line: bytes) -> Usage | None:
     if not isinstance(document, dict):
         return None
     usd, tokens, session = document.get("usd"), document.get("tokens"), document.get("session")
-    # It ends up on a command line, and whoever wrote it is not trusted.
+    # The session ends up on a command line, and the file is not trusted.
     session = session if isinstance(session, str) and is_session(session) else None
     if usd is None and tokens is None and session is None:
         return None

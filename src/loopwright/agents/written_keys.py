@@ -1,4 +1,4 @@
-"""Keys that somebody wrote out in a program's settings, in the place of a variable's name: found, never shown. Pure.
+"""Finds keys that a program's settings contain in place of a variable's name; their values are never shown. Pure.
 
 By what a field is called; in headers and queries, which hold all kinds of things, also by what a value looks like.
 """

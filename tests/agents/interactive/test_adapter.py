@@ -1,4 +1,4 @@
-"""Whoever works by hand as an agent: the contract, the moment of handing in, and what can lie in the mailbox."""
+"""Work by hand as an agent: the contract, the moment of handing in, and traps in the mailbox."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SCHEMA = {"type": "object"}
 
 
 class HandedInAtOnce(InteractiveAgent):
-    """Somebody is quicker than the waiting, which is started with the turn already handed in."""
+    """The turn is handed in before the adapter starts to wait."""
 
     def __init__(self, what):
         super().__init__("interactive")
@@ -74,7 +74,7 @@ def test_it_waits_until_somebody_rings_and_takes_the_first_one_only(mailbox):
     assert found.schema == str(mailbox / "schema.json")
     assert opened_since(mailbox) <= time.time()
     assert submit(mailbox, TurnDone("it is done", ("a.py",)))
-    assert not submit(mailbox, TurnDone("so is mine")), "whoever comes second is told"
+    assert not submit(mailbox, TurnDone("so is mine")), "the second answer is refused"
     answer = outcome()
     assert isinstance(answer, Answer)
     assert (answer.text, answer.files, answer.cost_usd) == ("it is done", ("a.py",), None)

@@ -37,7 +37,7 @@ def test_written_turns_are_played_in_order_by_role(tmp_path):
 
 @pytest.mark.parametrize(
     "text",
-    ["", "turns: 3", "turns: [x]", "turns: [{role: nobody}]", "turns: [{role: replanner, x: y}]",
+    ["", "turns: 3", "turns: [x]", "turns: [{role: juggler}]", "turns: [{role: replanner, x: y}]",
      "turns: [{role: replanner, fail: tired}]", "other: []"],
 )  # fmt: skip
 def test_a_turns_file_is_read_strictly(tmp_path, text):

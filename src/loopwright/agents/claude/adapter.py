@@ -36,29 +36,29 @@ NEEDS = Needs(
     hosts=(Address("api.anthropic.com"), Address("platform.claude.com"), Address("console.anthropic.com")),
     address_variables=("ANTHROPIC_BASE_URL",),
 )  # fmt: skip
-# Nothing but the work: no update, no telemetry, no title for a session that nobody looks at.
+# No updates, no telemetry, and no request for a session title, which no person reads.
 _QUIET = {
     "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
     "DISABLE_TELEMETRY": "1",
     "DISABLE_ERROR_REPORTING": "1",
     "DISABLE_AUTOUPDATER": "1",
 }
-# Its own default is ten, which makes a wrong key a matter of minutes.
+# Its default is ten retries: a wrong key would take minutes to fail.
 _DEFAULTS = {"CLAUDE_CODE_MAX_RETRIES": "4"}
-# It refuses a limit of nothing.
+# It refuses a limit of 0.
 _LEAST_USD = 0.000001
 _READS = ("Read", "Glob", "Grep")
 _RUNS = ("Bash", "Task", "TodoWrite", "Skill")
-# Not allowed by name: its permission mode allows them in the folder, and tells of those elsewhere.
+# Not in the list of allowed tools: the permission mode allows edits in the folder and reports others as denied.
 _EDITS = ("Edit", "Write", "NotebookEdit")
 _WEB = ("WebFetch", "WebSearch")
-# Our own MCP server, where the project has it: none of its tools decides anything.
+# Our own MCP server, if the project has it: none of its tools decides anything.
 _OURS = "mcp__loopwright"
 _BY_ERROR = {
     "authentication_failed": Reason.NOT_LOGGED_IN,
     "oauth_org_not_allowed": Reason.NOT_LOGGED_IN,
     "rate_limit": Reason.RATE_LIMITED,
-    # The account has nothing left: it waits for a person, as for any quota.
+    # The account is empty: a person has to act, as for any quota.
     "billing_error": Reason.RATE_LIMITED,
 }
 _BY_SUBTYPE = {
@@ -70,7 +70,7 @@ _BY_SUBTYPE = {
 
 
 class ClaudeAgent:
-    """`claude -p`. A builder may edit and run commands, since the sandbox confines it; everybody else reads."""
+    """`claude -p`. A builder may edit and run commands, since the sandbox confines it; other roles only read."""
 
     needs = NEEDS
     harness = HARNESSES["claude"]
@@ -81,21 +81,21 @@ class ClaudeAgent:
         self.model = chosen_model(settings) or (environment or {}).get("ANTHROPIC_MODEL", "")
 
     def take(self, turn: Turn, start: Starter) -> Answer | NoAnswer:
-        """One turn; a session that it turns out not to know is begun anew."""
+        """Take a turn, in a new session where the program does not know the old one."""
         forget_usage(turn.mailbox)
         return in_its_session(turn, lambda session: self._taken(turn, start, session))
 
     def used(self, mailbox: Path, *, is_over: bool) -> Usage:
-        """What its stream said so far."""
+        """What the stream has reported so far."""
         return read_usage(mailbox / FILE, is_over=is_over)
 
     def knows(self, home: Path, folder: Path, session: str) -> bool:
-        """Its sessions are files, by the folder that it worked in."""
+        """Sessions are files, by the folder of the work."""
         place = re.sub(r"[^A-Za-z0-9]", "-", str(folder))[:100]
         return any(found.parent.name.startswith(place) for found in home.glob(f"projects/*/{session}.jsonl"))
 
     def shown(self, line: bytes) -> str | None:
-        """One line of its stream as a person reads it."""
+        """One line of the stream as a person reads it."""
         return shown(line)
 
     def _taken(self, turn: Turn, start: Starter, session: str | None) -> tuple[Answer | NoAnswer, bool]:
@@ -103,12 +103,12 @@ class ClaudeAgent:
         stream = ClaudeStream(partial(add_usage, turn.mailbox), price)
         own = session or str(uuid.uuid4())
         going = ("--resume", own) if session is not None else ("--session-id", own)
-        # Before it begins: whoever comes after a crash goes on with it, if it got that far.
+        # Before the program starts: after a crash the next turn can resume this session.
         add_usage(turn.mailbox, Usage(session=own))
         argv = with_prompt(turn, (str(turn.program or "claude"), *self._arguments(turn), *going), _DEFAULTS)
         env = {**_QUIET, "CLAUDE_CONFIG_DIR": str(turn.home or turn.mailbox)}
         ran = start(argv, env=env, timeout_s=turn.timeout_s, on_line=stream.read)
-        # Of a turn without an answer, too, what it reports wins: our table may not know its model.
+        # The program's own cost wins, also without an answer: our table may not know the model.
         reported, source = _cost(stream.result or {}, session is not None, None)
         if source == "reported" and reported is not None and reported > stream.usd:
             add_usage(turn.mailbox, Usage(usd=reported - stream.usd))
@@ -130,7 +130,7 @@ class ClaudeAgent:
 
 
 def _capped(turn: Turn) -> tuple[str, ...]:
-    """It counts what this process uses, also where it goes on with a session, and asks its model no more when over."""
+    """The program's own limit. It counts this process only, also in a resumed session, and stops asking its model."""
     usd = turn.budget.usd
     return ("--max-budget-usd", f"{usd:.6f}") if usd is not None and usd >= _LEAST_USD else ()
 
@@ -143,7 +143,7 @@ def outcome(
     is_resumed: bool,
     price: Callable[[str, Tokens], float | None],
 ) -> Answer | NoAnswer:
-    """What a turn came to, by what the program said in codes; that it exited with 0 proves nothing."""
+    """The answer, or why there is none, by the program's codes; an exit code of 0 proves nothing."""
     session = stream.session or session
     result = stream.result or {}
     is_well = result.get("subtype") == "success" and not result.get("is_error")
@@ -171,7 +171,7 @@ def _by_code(stream: ClaudeStream) -> Reason | None:
     subtype = str(result.get("subtype") or "")
     if result.get("stop_reason") == "refusal":
         return Reason.REFUSED
-    # A limit that it told of, and then no word more.
+    # The program reported a limit, and then nothing more.
     is_limited = stream.result is None and stream.status is None and stream.reset_at is not None
     return (
         _BY_SUBTYPE.get(subtype)
@@ -191,7 +191,7 @@ def _said(stream: ClaudeStream) -> str:
 
 
 def _cost(result: Mapping[str, Any], is_resumed: bool, computed: float | None) -> tuple[float | None, CostSource]:
-    """What it reports wins. Of a session that was gone on with, the whole sum is no news: only what came since."""
+    """The reported cost wins. For a resumed session the total includes earlier turns, so only the new part counts."""
     since = result.get("model_usage_since_last_result")
     if isinstance(since, dict) and since:
         costs = [one.get("costUSD") for one in since.values() if isinstance(one, dict)]

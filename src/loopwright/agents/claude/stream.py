@@ -1,6 +1,6 @@
-"""What Claude Code says on its stream of JSON lines, collected: pure but for the one who is told what was used.
+"""Collects the events of Claude Code's stream of JSON lines. Pure, except for the callback that takes the usage.
 
-What the fields mean was measured with the version that the tests pin; what is not known is passed over.
+The meaning of the fields was measured with the version that the tests pin; unknown events are skipped.
 """
 
 from __future__ import annotations
@@ -58,24 +58,24 @@ class ClaudeStream:
         self.session: str | None = None
         self.model = ""
         self.result: dict[str, Any] | None = None
-        # What the program calls the error of its last message, where that was one.
+        # The program's name for the error in its last message; empty where that was no error.
         self.error = ""
         self.status: int | None = None
         self.reset_at: datetime | None = None
-        # Until when it waits before it asks again: as long as a refusal told it to, where one did.
+        # When the program will retry: a refusal may say how long to wait.
         self._waits_until: datetime | None = None
         self.has_spoken = False
-        # What was told of the cost so far.
+        # The cost reported so far.
         self.usd = 0.0
         self.files: dict[str, None] = {}
 
     @property
     def ends_at(self) -> datetime | None:
-        """When a limit ends, where that was told."""
+        """When a limit ends, if known."""
         return self.reset_at or self._waits_until
 
     def read(self, line: bytes) -> str | None:
-        """Take one line in; returns what a person is shown of it."""
+        """Read one line; returns its text for a person."""
         event = parsed(line)
         if event is not None:
             self._take(event)
@@ -104,7 +104,7 @@ class ClaudeStream:
                 pass
 
     def _answered(self, event: Mapping[str, Any]) -> None:
-        # Older versions name the error and say no more.
+        # Older versions only name the error.
         if event.get("is_api_error_message") or isinstance(event.get("error"), str):
             self.error = str(event.get("error") or "unknown")
             self.status = _status(event)
@@ -115,7 +115,7 @@ class ClaudeStream:
         if not isinstance(message, dict):
             return
         name = message.get("id")
-        # Each block of a message is an event of its own, with what the whole message used.
+        # Each block of a message is one event, and repeats the usage of the whole message.
         if isinstance(name, str) and name not in self._counted:
             self._counted.add(name)
             tokens = tokens_in(message.get("usage"))
@@ -157,14 +157,14 @@ def tokens_in(usage: object) -> Tokens:
 
 
 def denials_in(result: Mapping[str, Any]) -> tuple[str, ...]:
-    """What it was not allowed to do."""
+    """The tool calls that were denied."""
     found = result.get("permission_denials")
     listed = found if isinstance(found, list) else []
     return tuple(called(one.get("tool_name"), one.get("tool_input"), _ABOUT) for one in listed if isinstance(one, dict))
 
 
 def moment(seconds: object) -> datetime | None:
-    """A number of seconds as a moment."""
+    """A Unix timestamp as a time; None where it is invalid."""
     try:
         return datetime.fromtimestamp(float(seconds), UTC) if isinstance(seconds, int | float) else None
     except (ValueError, OverflowError, OSError):

@@ -33,7 +33,7 @@ NEEDS = Needs(
     keys=("CODEX_API_KEY", "OPENAI_API_KEY"),
     credentials=(Credential(".codex", _AUTH, "CODEX_HOME"),),
     hosts=(Address("api.openai.com"), Address("chatgpt.com"), Address("auth.openai.com")),
-    # Without a login it tries for minutes to reach what would not have it.
+    # Without a login it retries for minutes.
     says_no_login=False,
 )
 _BY_CODE = {
@@ -44,7 +44,7 @@ _BY_CODE = {
 
 
 class CodexAgent:
-    """`codex exec`. Behind an isolation of ours its own is off; without one its own is what there is."""
+    """`codex exec`. Its own sandbox is off inside our isolation, and on without it."""
 
     harness = HARNESSES["codex"]
 
@@ -57,23 +57,23 @@ class CodexAgent:
         self._running = RunningStreams()
 
     def take(self, turn: Turn, start: Starter) -> Answer | NoAnswer:
-        """One turn; a session that it turns out not to know is begun anew."""
+        """Take a turn, in a new session where the program does not know the old one."""
         forget_usage(turn.mailbox)
         home = turn.home or turn.mailbox
         hand_over(home / "config.toml", self._user.text_for(turn.folder).encode())
         return in_its_session(turn, lambda session: self._taken(turn, start, session, home))
 
     def used(self, mailbox: Path, *, is_over: bool) -> Usage:
-        """What its session's file said so far; it says more than events tell of."""
+        """What the session's file has reported so far: more than the events."""
         return self._running.used(mailbox, is_over=is_over)
 
     def knows(self, home: Path, folder: Path, session: str) -> bool:
-        """Its sessions are files, whatever the folder."""
+        """Sessions are files, independent of the folder."""
         del folder
         return session_file(home, session) is not None
 
     def shown(self, line: bytes) -> str | None:
-        """One line of its stream as a person reads it."""
+        """One line of the stream as a person reads it."""
         return shown(line)
 
     def _taken(self, turn: Turn, start: Starter, session: str | None, home: Path) -> tuple[Answer | NoAnswer, bool]:
@@ -97,7 +97,7 @@ class CodexAgent:
         return (
             "exec", *(("resume",) if session is not None else ()),
             "--json", "--disable", "plugins", "--skip-git-repo-check",
-            # It runs a project's hooks only when somebody trusts them. In here a builder's can do no more than it can.
+            # Codex runs only trusted hooks of a project. In our isolation they can do no more than the builder itself.
             *(("--dangerously-bypass-hook-trust",) if turn.is_confined and turn.may_write else ()),
             "-c", f'sandbox_mode="{confinement}"',
             "-c", f"tools.web_search={'true' if turn.may_use_web else 'false'}",
@@ -111,8 +111,8 @@ class CodexAgent:
         return cost_of(self.model, tokens, self._settings.prices)
 
 
-# It keeps no helper programs, and starts no command, when its home lies below the temporary folder; and a key in the
-# environment counts where nobody is logged in.
+# Codex starts no command when its home is below the temporary folder. A key in the environment counts when there is no
+# login.
 _START = (
     'mkdir -p "${TMPDIR:-/tmp}/codex" && export TMPDIR="${TMPDIR:-/tmp}/codex"; '
     f'if [ ! -e "$CODEX_HOME/{_AUTH}" ] && [ -z "$CODEX_API_KEY" ] && [ -n "$OPENAI_API_KEY" ]; '
@@ -121,9 +121,9 @@ _START = (
 
 
 def outcome(turn: Turn, stream: CodexStream, ran: Ran, usd: float | None) -> Answer | NoAnswer:
-    """What a turn came to, by what the program said in codes; that it exited with 0 proves nothing."""
+    """The answer, or why there is none, by the program's codes; an exit code of 0 proves nothing."""
     if ran.timed_out or stream.failure is not None or not stream.is_completed:
-        # A used-up limit, and then no word more.
+        # The program reported a used-up limit, and then nothing more.
         is_limited = stream.failure is None and not stream.is_completed and stream.reset_at is not None
         by_code = BY_STATUS.get(stream.status or 0) or _BY_CODE.get(stream.code)
         by_code = by_code or (Reason.RATE_LIMITED if is_limited else None)

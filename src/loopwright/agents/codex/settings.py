@@ -1,4 +1,4 @@
-"""The few settings of a user's Codex that its private home needs: which model, at which provider. No more."""
+"""The settings of the user's Codex that its private home needs: the model and its provider."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _FILE = "config.toml"
 _PROVIDERS = "model_providers"
 _TAKEN = ("model", "model_provider", "model_reasoning_effort", "openai_base_url", "chatgpt_base_url")
 _MOST_BYTES = 1 << 20
-# What stands in these are names of variables.
+# Fields that hold names of variables.
 _NAMING = ("env_key", "env_http_headers")
 
 
 class CodexUserSettings(msgspec.Struct, frozen=True):
-    """What was taken from the user's file; a provider of their own has an address and a variable for its key.
+    """The settings from the user's file; a provider described there has an address and a variable for its key.
 
-    `written` are keys that stand in the file itself, of all providers; that of the model is in `provider`.
+    `written` are the keys that the file itself contains, for all providers; `provider` is that of the model.
     """
 
     top: Mapping[str, Any] = {}
@@ -40,13 +40,13 @@ class CodexUserSettings(msgspec.Struct, frozen=True):
 
     @property
     def header_variables(self) -> Mapping[str, str]:
-        """The variables that their provider's headers are taken from, by header."""
+        """The variables for the provider's headers, by header."""
         named = self.provider.get("env_http_headers")
         return {header: name for header, name in named.items() if isinstance(name, str)} if _is_table(named) else {}
 
     @property
     def address(self) -> Address | None:
-        """Where their model is, when that is not the usual place."""
+        """The address of the model, if it is not the usual one."""
         text = self.provider.get("base_url") or self.top.get("openai_base_url")
         return address_in(text) if isinstance(text, str) else None
 
@@ -56,7 +56,7 @@ class CodexUserSettings(msgspec.Struct, frozen=True):
         return str(self.top.get("model") or "")
 
     def text_for(self, folder: Path) -> str:
-        """The file for a private home: no questions, and the folder that is worked in is trusted."""
+        """The file for a private home: no questions, and the working folder is trusted."""
         own = {"approval_policy": "never", **self.top}
         tables: dict[str, Any] = {"projects": {str(folder): {"trust_level": "trusted"}}}
         name = self.top.get("model_provider")
@@ -66,7 +66,7 @@ class CodexUserSettings(msgspec.Struct, frozen=True):
 
 
 def read_user_settings(environment: Mapping[str, str]) -> CodexUserSettings:
-    """From the user's own `config.toml`; a file that can't be read is one that is not there."""
+    """From the user's own `config.toml`; an unreadable file counts as missing."""
     chosen, home = environment.get("CODEX_HOME"), environment.get("HOME")
     if not chosen and not home:
         return CodexUserSettings()

@@ -1,7 +1,7 @@
-"""What Codex says: its events on standard output, and in the file of its session what those leave out.
+"""Collects Codex's events from standard output, and what they leave out from the session's file.
 
-The events have no codes for errors and no use before the end; the session's file has both, while the turn runs. It
-lies in the agent's home, so it is read as what an untrusted hand wrote. What is not known is passed over.
+The events have no error codes, and no usage before the end; the session's file has both while the turn runs. The file
+is in the agent's home, so its content is not trusted. Unknown events are skipped.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ def shown(line: bytes) -> str | None:
 
 
 def session_file(home: Path, session: str) -> Path | None:
-    """Where Codex keeps a session."""
+    """The file of a session."""
     if not is_session(session):
         return None
     return next(iter(sorted(home.glob(f"sessions/*/*/*/rollout-*-{session}.jsonl"))), None)
 
 
 class CodexStream:
-    """The events of one turn, with what its session's file adds to them."""
+    """The events of one turn, completed by the session's file."""
 
     def __init__(
         self,
@@ -73,7 +73,7 @@ class CodexStream:
         self.files: dict[str, None] = {}
 
     def read(self, line: bytes) -> str | None:
-        """Take one line in; returns what a person is shown of it."""
+        """Read one line; returns its text for a person."""
         event = parsed(line)
         if event is not None:
             self._take(event)
@@ -81,7 +81,7 @@ class CodexStream:
         return shown(line)
 
     def look(self) -> None:
-        """What the session's file has that was not seen yet; the meter looks, too, from its own thread."""
+        """Read what was added to the session's file; the meter calls this from its own thread."""
         with self._lock:
             for record in self._kept.news(self._session_file):
                 if isinstance(payload := record.get("payload"), dict):
@@ -105,7 +105,7 @@ class CodexStream:
                     self.tokens = tokens_in(event.get("usage"))
             case "turn.failed":
                 self.failure = _message(event.get("error"))
-                # The session's file has the code; that of older versions has not, and this is all they say.
+                # The session's file has the code; older versions only have this message.
                 told = _STATUS.search(self.failure)
                 self.status = int(told[1]) if told is not None else None
             case _:
@@ -139,7 +139,7 @@ class CodexStream:
 
 
 def tokens_in(usage: object) -> Tokens:
-    """Tokens as Codex counts them: what came from the cache is part of the input."""
+    """Tokens as Codex counts them: cached tokens are part of the input."""
     if not isinstance(usage, dict):
         return Tokens()
     names = ("input_tokens", "cached_input_tokens", "cache_write_input_tokens", "output_tokens")
@@ -159,7 +159,7 @@ def _code(info: object) -> tuple[str, int | None]:
 
 
 def _reset(limits: object) -> datetime | None:
-    """When the latest of the limits that are used up begins anew."""
+    """When the last of the used-up limits resets."""
     windows = [limits.get(name) for name in ("primary", "secondary")] if isinstance(limits, dict) else []
     ends = [
         end

@@ -37,7 +37,7 @@ NEEDS = Needs(
     hosts=(Address("generativelanguage.googleapis.com"),),
     address_variables=("GOOGLE_GEMINI_BASE_URL",),
 )
-# What a user's way of logging in needs in the place of a key.
+# What other ways to log in need in place of a key.
 _BY_LOGIN: Mapping[str, Needs] = {
     "oauth-personal": replace(
         NEEDS,
@@ -61,13 +61,13 @@ _BY_LOGIN: Mapping[str, Needs] = {
         address_variables=("GOOGLE_VERTEX_BASE_URL",),
     ),
 }  # fmt: skip
-# Nothing but the work; and no second process of itself, which only costs time.
+# No relaunch of itself as a second process, which only costs time.
 _QUIET = {
     "GEMINI_CLI_NO_RELAUNCH": "true",
     "GEMINI_CLI_TRUST_WORKSPACE": "true",
     "NO_COLOR": "1",
 }
-# Telemetry, to a file that nobody but us reads: only there does it say that an answer which had begun was held back.
+# Telemetry goes to a file for us alone: only there the program reports that a started answer was held back.
 _TELEMETRY = "loopwright-telemetry.log"
 _TOLD = {
     "GEMINI_TELEMETRY_ENABLED": "true",
@@ -76,10 +76,10 @@ _TOLD = {
     "GEMINI_TELEMETRY_LOG_PROMPTS": "false",
     "GEMINI_TELEMETRY_TRACES_ENABLED": "false",
 }
-# Our own MCP server, where the project has it: none of its tools decides anything, so readers may call them, too.
+# Our own MCP server, if the project has it: none of its tools decides anything, so readers may call them as well.
 _POLICY = '[[rule]]\nmcpName = "loopwright"\ntoolName = "*"\ndecision = "allow"\npriority = 100\n'
 _NO_LOGIN = 41
-# It exits with the status of its model's last answer, of which a process can tell no more than eight bits.
+# It exits with the HTTP status of its model's last answer, of which the exit code holds eight bits.
 _BY_EXIT = {
     _NO_LOGIN: Reason.NOT_LOGGED_IN,
     401 & 0xFF: Reason.NOT_LOGGED_IN,
@@ -91,7 +91,7 @@ _BY_REASON = {"API_KEY_INVALID": Reason.NOT_LOGGED_IN, "API_KEY_SERVICE_BLOCKED"
 
 
 class GeminiAgent:
-    """`gemini`, headless. A builder may do all, since the sandbox confines it; everybody else has no tool to write."""
+    """`gemini`, headless. A builder may do everything, since the sandbox confines it; other roles can't write."""
 
     harness = HARNESSES["gemini"]
 
@@ -104,7 +104,7 @@ class GeminiAgent:
         self._running = RunningStreams()
 
     def take(self, turn: Turn, start: Starter) -> Answer | NoAnswer:
-        """One turn; a session that it turns out not to know is begun anew."""
+        """Take a turn, in a new session where the program does not know the old one."""
         forget_usage(turn.mailbox)
         home = turn.home or turn.mailbox
         text = json.dumps(self._user.document(may_use_web=turn.may_use_web))
@@ -113,22 +113,22 @@ class GeminiAgent:
         return in_its_session(turn, lambda session: self._taken(turn, start, session, home))
 
     def used(self, mailbox: Path, *, is_over: bool) -> Usage:
-        """What its session's file said so far; it says more than events tell of."""
+        """What the session's file has reported so far: more than the events."""
         return self._running.used(mailbox, is_over=is_over)
 
     def knows(self, home: Path, folder: Path, session: str) -> bool:
-        """Its sessions are files, in a folder for each one that it works in: ours is always the same."""
+        """Sessions are files, by working folder: ours is always the same."""
         del folder
         return session_file(home, session) is not None
 
     def shown(self, line: bytes) -> str | None:
-        """One line of its stream as a person reads it."""
+        """One line of the stream as a person reads it."""
         return shown(line)
 
     def _taken(self, turn: Turn, start: Starter, session: str | None, home: Path) -> tuple[Answer | NoAnswer, bool]:
         own = session or str(uuid.uuid4())
         stream = GeminiStream(home, own, partial(add_usage, turn.mailbox), self._price)
-        # Before it begins: whoever comes after a crash goes on with it, if it got that far.
+        # Before the program starts: after a crash the next turn can resume this session.
         add_usage(turn.mailbox, Usage(session=own))
         going = ("--resume", own) if session is not None else ("--session-id", own)
         asked = in_words(turn)
@@ -152,7 +152,7 @@ class GeminiAgent:
         )  # fmt: skip
 
     def _cost(self, stream: GeminiStream) -> float | None:
-        """What all models of the turn cost together; None where one of them has no price."""
+        """The cost of all models of the turn; None where one of them has no price."""
         costs = [self._price(model, tokens) for model, tokens in stream.by_model.items() if tokens.total]
         known = [cost for cost in costs if cost is not None]
         return sum(known) if costs and len(known) == len(costs) else None
@@ -162,7 +162,7 @@ class GeminiAgent:
 
 
 def outcome(turn: Turn, stream: GeminiStream, ran: Ran, usd: float | None, now: datetime) -> Answer | NoAnswer:
-    """What a turn came to, by what the program said in codes; that it exited with 0 proves nothing."""
+    """The answer, or why there is none, by the program's codes; an exit code of 0 proves nothing."""
     if ran.timed_out or stream.status != "success" or stream.is_blocked:
         by_code = _by_code(stream, ran)
         said = stream.failure or ("its model's answer was held back" if stream.is_blocked else "")

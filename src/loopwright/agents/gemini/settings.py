@@ -1,4 +1,4 @@
-"""The settings of Gemini CLI's private home: what keeps it quiet, and the few of the user's own that it needs."""
+"""The settings of Gemini CLI's private home: quiet defaults, and the few settings of the user that it needs."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from loopwright.kernel.files import read_plainly
 
 _FILE = ".gemini/settings.json"
 _MOST_BYTES = 1 << 20
-# Its own default is ten, which makes an overloaded model a matter of minutes.
+# Its default is ten tries: an overloaded model would take minutes to fail.
 _TRIES = 4
 _WEB = ("google_web_search", "web_fetch")
-# Asked of nobody: there is no person in a turn.
+# Not available: a turn has no person to ask.
 _NEVER = ("ask_user", "save_memory")
 
 
 class GeminiUserSettings(msgspec.Struct, frozen=True):
-    """What was taken from the user's file."""
+    """The settings from the user's file."""
 
     login: str
     model: str = ""
@@ -43,7 +43,7 @@ class GeminiUserSettings(msgspec.Struct, frozen=True):
 
 
 def read_user_settings(environment: Mapping[str, str]) -> GeminiUserSettings:
-    """From the user's own `settings.json` and environment; a file that can't be read is one that is not there."""
+    """From the user's own `settings.json` and environment; an unreadable file counts as missing."""
     home = environment.get("GEMINI_CLI_HOME") or environment.get("HOME")
     document: Mapping[str, Any] = {}
     if home:
@@ -64,7 +64,7 @@ def read_user_settings(environment: Mapping[str, str]) -> GeminiUserSettings:
 
 
 def _usual_login(environment: Mapping[str, str], home: str | None) -> str:
-    """As the program itself would choose, when nobody chose."""
+    """The program's own choice where the user made none."""
     if environment.get("GOOGLE_GENAI_USE_VERTEXAI") == "true":
         return "vertex-ai"
     has_login = home is not None and (Path(home) / ".gemini" / "oauth_creds.json").is_file()

@@ -1,7 +1,7 @@
-"""What Gemini CLI says: its events on standard output, and in the file of its session what those leave out.
+"""Collects Gemini CLI's events from standard output, and what they leave out from the session's file.
 
-The events tell what was used only at the end, and repeat what a broken answer had said before it was tried again; the
-session's file has each answer once, with what it used. What is not known is passed over.
+The events report the usage only at the end, and repeat a broken answer's text when it is retried; the session's file
+has each answer once, with its usage. Unknown events are skipped.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from loopwright.agents.usage import is_session
 _MOST_LISTED = 100
 _ABOUT = ("file_path", "command", "pattern", "url", "query", "description")
 _EDITS = ("write_file", "replace")
-# Tools that are not registered where they are not allowed.
+# Tools that are not registered when they are not allowed.
 _GUARDED = (*_EDITS, "run_shell_command", "google_web_search", "web_fetch")
 _DENIED = ("policy_violation", "permission_denied", "path_not_in_workspace")
-# For these it has no code, on any of its ways: what it says of an answer that was held back, and of a delay.
+# The program has no codes for an answer that was held back, or for a delay: only these texts.
 _BLOCKED = "The model response was blocked due to "
-# What its own file of telemetry says of each answer of its model; the events leave it out. The agent can write to that
-# file, so no part of the pattern may go far.
+# The end of each answer in the program's telemetry; the events leave it out. The agent can write to that file, so every
+# part of the pattern is bounded.
 _ENDINGS = re.compile(rb'"event\.name": "gemini_cli\.api_response"[^{}]{0,1500}?"finish_reasons": \[([^\]]{0,200})\]')
 _HELD_BACK = b'"content_filter"'
 _MOST_TELEMETRY = 1 << 20
@@ -62,7 +62,7 @@ def shown(line: bytes) -> str | None:
 
 
 def session_file(home: Path, session: str) -> Path | None:
-    """Where Gemini CLI keeps a session."""
+    """The file of a session."""
     if not is_session(session):
         return None
     found = sorted(home.glob(f".gemini/tmp/*/chats/session-*-{session[:8]}.jsonl"))
@@ -70,7 +70,7 @@ def session_file(home: Path, session: str) -> Path | None:
 
 
 def was_held_back(telemetry: Path) -> bool:
-    """Whether the last answer ended because somebody's filter ended it, also after words; False where nobody says."""
+    """Whether a content filter ended the last answer, also after its first words; False where that is unknown."""
     try:
         handle = os.open(telemetry, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         with os.fdopen(handle, "rb") as file:
@@ -82,7 +82,7 @@ def was_held_back(telemetry: Path) -> bool:
 
 
 class GeminiStream:
-    """The events of one turn, with what its session's file adds to them."""
+    """The events of one turn, completed by the session's file."""
 
     def __init__(
         self,
@@ -100,11 +100,11 @@ class GeminiStream:
         self._called: dict[str, tuple[str, object]] = {}
         self.session = session
         self.has_begun = False
-        # What was said since the last tool; its session's file says it better.
+        # The text since the last tool; the session's file has it more reliably.
         self._said = ""
         self._answer: str | None = None
         self.by_model: dict[str, Tokens] = {}
-        # "success" or "error"; None where it ended without a result.
+        # "success" or "error"; None for an end without a result.
         self.status: str | None = None
         self.failure = ""
         self.is_blocked = False
@@ -113,12 +113,12 @@ class GeminiStream:
 
     @property
     def text(self) -> str:
-        """Its last words."""
+        """The answer's text."""
         return self._said if self._answer is None else self._answer
 
     @property
     def reason(self) -> str:
-        """What the API's error calls it, where the program hands that on."""
+        """The reason in the API's error, if the program passes it on."""
         return str(_detail(self.failure, "reason") or "")
 
     @property
@@ -129,11 +129,11 @@ class GeminiStream:
 
     @property
     def tokens(self) -> Tokens:
-        """What all of its models used."""
+        """The usage of all models."""
         return sum(self.by_model.values(), Tokens())
 
     def read(self, line: bytes) -> str | None:
-        """Take one line in; returns what a person is shown of it."""
+        """Read one line; returns its text for a person."""
         event = parsed(line)
         if event is not None:
             self._take(event)
@@ -141,14 +141,14 @@ class GeminiStream:
         return shown(line)
 
     def look(self) -> None:
-        """What the session's file has that was not seen yet; the meter looks, too, from its own thread."""
+        """Read what was added to the session's file; the meter calls this from its own thread."""
         with self._lock:
             for record in self._kept.news(lambda: session_file(self._home, self.session)):
                 if record.get("type") == "gemini":
                     self._answered(record)
 
     def reset_after(self, now: datetime) -> datetime | None:
-        """When the limit ends that the failure speaks of."""
+        """When the limit in the failure's message ends."""
         told, found = _detail(self.failure, "retryDelay"), _DELAY.search(self.failure)
         text = told if isinstance(told, str) else found[1] if found is not None else ""
         try:
@@ -186,7 +186,7 @@ class GeminiStream:
             self.files[str(given.get("file_path"))] = None
 
     def _answered(self, record: Mapping[str, Any]) -> None:
-        """The same answer is written again when its tools are done."""
+        """Count an answer once: the file repeats it when its tools are done."""
         name, tokens = str(record.get("id")), record.get("tokens")
         self._answer = str(record.get("content") or "")
         if name in self._counted or not isinstance(tokens, dict):
@@ -209,7 +209,7 @@ class GeminiStream:
 
 
 def _detail(message: str, name: str) -> object:
-    """A field of the details that the API's error has, where the program hands that on as it came."""
+    """A field of the API error's details, if the program passes them on."""
     details = _error(message).get("details")
     listed = [one for one in details if isinstance(one, dict)] if isinstance(details, list) else []
     return next((one[name] for one in listed if name in one), None)

@@ -44,20 +44,20 @@ NEEDS = Needs(
     # The logins of all providers are in one file.
     credentials=(Credential(".local/share", _AUTH, "XDG_DATA_HOME", tuple(PROVIDERS)),),
     hosts=tuple(host for one in PROVIDERS.values() for host in one.hosts),
-    # Without one it asks a model of its own choice, or nobody.
+    # Without a login it asks a model of its own choice, or none.
     says_no_login=False,
 )
-# Nothing but the work: no update, no list of models, no language servers from elsewhere.
+# No updates, no download of model lists or language servers.
 _QUIET = {
     "OPENCODE_DISABLE_AUTOUPDATE": "1",
     "OPENCODE_DISABLE_MODELS_FETCH": "1",
     "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
     "OPENCODE_DISABLE_SHARE": "1",
 }
-# It wants a package beside its settings, and fetches it at every start; what says that it is there is enough.
+# It fetches a package for its settings folder at every start, unless a lock file lists the package.
 _LOCK = {"packages": {"": {"dependencies": {"@opencode-ai/plugin": "*"}}}}
-# Nor is there a switch that keeps it from fetching that into a project's `.opencode`. Where only its model can be
-# reached that takes seconds for nothing: its npm is told not to try, and our part in it tells the shell otherwise.
+# It has no switch against fetching the package into a project's `.opencode` as well. Where it can reach only its model,
+# that wastes seconds: npm is set offline, and our plugin (watch.js) unsets that for the commands of the work.
 _OFFLINE = {"npm_config_offline": "${NODE_USE_ENV_PROXY:+true}"}
 _WATCH = "opencode_watch.js"
 _LARGEST_RIPGREP = 64 << 20
@@ -66,7 +66,7 @@ _WELL = ("stop", "length")
 
 
 class OpencodeAgent:
-    """`opencode run`. A builder may do all, since the sandbox confines it; everybody else has no tool to write."""
+    """`opencode run`. A builder may do everything, since the sandbox confines it; other roles have no tool to write."""
 
     def __init__(self, name: str, settings: AgentSettings, environment: Mapping[str, str]) -> None:
         self.name = name
@@ -77,7 +77,7 @@ class OpencodeAgent:
         self._ripgrep = fetched_ripgrep(environment)
 
     def take(self, turn: Turn, start: Starter) -> Answer | NoAnswer:
-        """One turn; a session that it turns out not to know is begun anew."""
+        """Take a turn, in a new session where the program does not know the old one."""
         forget_usage(turn.mailbox)
         home = turn.home or turn.mailbox
         self._set_up(turn, home)
@@ -85,16 +85,16 @@ class OpencodeAgent:
             return in_its_session(turn, lambda session: self._taken(turn, start, session, home))
 
     def used(self, mailbox: Path, *, is_over: bool) -> Usage:
-        """What its stream said so far."""
+        """What the stream has reported so far."""
         return read_usage(mailbox / FILE, is_over=is_over)
 
     def knows(self, home: Path, folder: Path, session: str) -> bool:
-        """Its sessions are in a database, which nobody but itself reads; one that is not in there is begun anew."""
+        """Sessions are in the program's own database; an unknown session is replaced by a new one."""
         del folder
         return is_session(session) and session.startswith("ses_") and (home / NAME / "opencode.db").is_file()
 
     def shown(self, line: bytes) -> str | None:
-        """One line of its stream as a person reads it."""
+        """One line of the stream as a person reads it."""
         return shown(line)
 
     def _set_up(self, turn: Turn, home: Path) -> None:
@@ -119,7 +119,7 @@ class OpencodeAgent:
         if session is not None:
             add_usage(turn.mailbox, Usage(session=session))
         asked = in_words(turn)
-        # Who lets more in may have let in a registry.
+        # The hosts of the settings may include a registry.
         offline = {} if self._settings.hosts else _OFFLINE
         argv = with_prompt(asked, (str(turn.program or NAME), *self._arguments(session)), offline)
         ran = start(argv, env={**_QUIET, **self._folders(home)}, timeout_s=turn.timeout_s, on_line=stream.read)
@@ -131,7 +131,7 @@ class OpencodeAgent:
 
     def _arguments(self, session: str | None) -> tuple[str, ...]:
         return (
-            # Without a title it would have its model think of one.
+            # Without a title it would ask its model for one.
             "run", "--format", "json", "--title", "loopwright",
             *(("--session", session) if session is not None else ()),
             *(("--model", self.model) if self.model and not model_in(self._settings.args) else ()),
@@ -143,7 +143,7 @@ class OpencodeAgent:
 
 
 def outcome(turn: Turn, stream: OpencodeStream, ran: Ran, now: datetime) -> Answer | NoAnswer:
-    """What a turn came to, by what the program said in codes; that it exited with 0 proves nothing."""
+    """The answer, or why there is none, by the program's codes; an exit code of 0 proves nothing."""
     if ran.timed_out or stream.error or stream.reason not in _WELL or ran.exit_code != 0:
         by_code = _by_code(stream)
         failed = no_answer(turn, ran, NAME, by_code, stream.failure, stream.session, stream.reset_after(now))
@@ -168,7 +168,7 @@ def _by_code(stream: OpencodeStream) -> Reason | None:
 
 
 def _needs(user: OpencodeUserSettings, model: str, environment: Mapping[str, str]) -> Needs:
-    """What the provider of the model wants; where none is known by the model, what those of the user's logins do."""
+    """The needs of the model's provider; without a known provider, the needs of the user's logins."""
     name = model.partition("/")[0]
     provider = user.provider(name, environment) if name else None
     if provider is None:
@@ -188,9 +188,9 @@ def _needs(user: OpencodeUserSettings, model: str, environment: Mapping[str, str
 
 
 def _by_logins(user: OpencodeUserSettings, wanted: str, environment: Mapping[str, str]) -> Needs:
-    """It takes a model of a provider that it finds a key or a login for: those are let in, and no other.
+    """Without a chosen model the program uses a provider with a key or a login: those are let in, and no other.
 
-    The login of one whose address nobody knows is of use only where it is asked for, or is all that there is.
+    The login of a provider with an unknown address is lent only if the model names it, or if there is no other.
     """
     source = NEEDS.credentials[0].source(environment)
     found = logins_in(source) if source is not None else {}

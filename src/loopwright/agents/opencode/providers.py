@@ -1,4 +1,4 @@
-"""Who has the models that opencode can ask: by which variables one logs in, and where they are. Data."""
+"""The model providers that opencode can use: their variables for logging in, and their addresses. Data."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from loopwright.agents.needs import Address
 
 
 class Provider(msgspec.Struct, frozen=True):
-    """Who has a model: by which variables one logs in, where it is, and which other variables say so."""
+    """A model provider: variables of its keys, addresses, and other variables of its settings."""
 
     keys: tuple[str, ...] = ()
     hosts: tuple[Address, ...] = ()
@@ -21,7 +21,7 @@ def _one(key: str, *hosts: str) -> Provider:
     return Provider((key,), tuple(map(Address, hosts)))
 
 
-# Those that most people have; another one is described in the user's own settings, with its address.
+# The common ones; the user's own settings describe any other, with its address.
 PROVIDERS: Mapping[str, Provider] = {
     "anthropic": _one("ANTHROPIC_API_KEY", "api.anthropic.com", "console.anthropic.com"),
     "deepseek": _one("DEEPSEEK_API_KEY", "api.deepseek.com"),
@@ -36,8 +36,8 @@ PROVIDERS: Mapping[str, Provider] = {
     "openrouter": _one("OPENROUTER_API_KEY", "openrouter.ai"),
     "xai": _one("XAI_API_KEY", "api.x.ai"),
 }
-# By the package that speaks with a described provider, where nobody says another address: what stands in each package's
-# own code (the versions of October 2026). Those that want an address, or make one of a region, are not here.
+# By the npm package of a described provider without an address: the default in each package's code (versions of October
+# 2026). Packages that require an address, or derive it from a region, are left out.
 PACKAGES: Mapping[str, Provider] = {
     "@ai-sdk/alibaba": _one("ALIBABA_API_KEY", "dashscope-intl.aliyuncs.com"),
     "@ai-sdk/anthropic": _one("ANTHROPIC_API_KEY", "api.anthropic.com"),

@@ -1,4 +1,4 @@
-"""The settings of opencode's private home: what keeps it quiet, what a role may do, and the user's model. No more."""
+"""The settings of opencode's private home: quiet defaults, the permissions of a role, and the user's model."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ from loopwright.kernel.files import read_plainly
 
 _MOST_BYTES = 1 << 20
 _FILES = ("config.json", "opencode.json", "opencode.jsonc")
-# A string, a comment, or a comma that nothing follows.
+# A string, a comment, or a trailing comma.
 _JSONC = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/|,(?=\s*[}\]])', re.DOTALL)
 _PROVIDER = "provider"
 _OPENING = re.compile(rb"\A\s*\{")
 _MARKED = b'{\n  "$schema": "https://opencode.ai/config.json",'
 _FROM_VARIABLE = re.compile(r"\{env:(\w+)\}")
-# The last one is what it calls a tool that is not there, and how it tells its model so.
+# The last one is the program's stand-in for an unknown tool, with which it tells its model so.
 _READS = ("read", "glob", "grep", "list", "todowrite", "todoread", "skill", "invalid")
-# Our own MCP server, where the project has it: none of its tools decides anything.
+# Our own MCP server, if the project has it: none of its tools decides anything.
 _OURS = "loopwright_*"
 _WEB = ("webfetch", "websearch", "codesearch")
 
 
 class OpencodeUserSettings(msgspec.Struct, frozen=True):
-    """What was taken from the user's files: a model, and the providers that they describe themselves.
+    """The settings from the user's files: a model, and the providers that they describe.
 
-    `written` are keys that stand in those files: they stay there, and are masked.
+    `written` are the keys that those files contain: they are not lent, and are masked.
     """
 
     model: str = ""
@@ -44,7 +44,7 @@ class OpencodeUserSettings(msgspec.Struct, frozen=True):
     written: tuple[WrittenKey, ...] = ()
 
     def provider(self, name: str, environment: Mapping[str, str]) -> Provider | None:
-        """Who that is; None where nobody said."""
+        """The provider of this name; None where it is unknown."""
         described = self.providers.get(name)
         if described is None:
             return PROVIDERS.get(name)
@@ -59,7 +59,7 @@ class OpencodeUserSettings(msgspec.Struct, frozen=True):
         return Provider(tuple(key for key in keys if key not in elsewhere) or known.keys, hosts, elsewhere)
 
     def document(self, model: str, permission: Mapping[str, Any]) -> dict[str, Any]:
-        """The settings for a private home: of a model that is named, no other provider than its own is in them."""
+        """The settings for a private home; with a model they describe its provider only."""
         chosen = {"model": model, "small_model": model} if model else {}
         own = model.partition("/")[0]
         return {
@@ -67,16 +67,16 @@ class OpencodeUserSettings(msgspec.Struct, frozen=True):
             _PROVIDER: {name: one for name, one in self.providers.items() if not model or name == own},
             "share": "disabled",
             "autoupdate": False,
-            # The work is kept by us, and a copy of it for each step would take as long as the step.
+            # We keep the work ourselves, and a copy for each step would take as long as the step.
             "snapshot": False,
             "permission": permission,
-            # Else it ends at the first denial, without a word.
+            # Without this it ends silently at the first denial.
             "experimental": {"continue_loop_on_deny": True},
         }
 
 
 def permission(*, writes: bool, may_use_web: bool, is_confined: bool, mailbox: Path) -> dict[str, Any]:
-    """What a role may do. Without an isolation of ours, its own is what there is: it stays in its folders."""
+    """The permissions of a role. Without our isolation they keep the program in its folders."""
     web = "allow" if may_use_web else "deny"
     base = {"*": "allow"} if writes else {"*": "deny", **dict.fromkeys((*_READS, _OURS), "allow")}
     outside = "allow" if is_confined and writes else "deny"
@@ -85,14 +85,14 @@ def permission(*, writes: bool, may_use_web: bool, is_confined: bool, mailbox: P
 
 
 def fetched_ripgrep(environment: Mapping[str, str]) -> Path | None:
-    """The one that opencode fetched for the user, where the machine has none: it can't be fetched again in here."""
+    """The ripgrep that opencode fetched for the user, if the machine has none: a sandbox can't fetch it again."""
     caches = environment.get("XDG_CACHE_HOME") or f"{environment.get('HOME', '/')}/.cache"
     found = Path(caches) / "opencode" / "bin" / "rg"
     return found if shutil.which("rg", path=environment.get("PATH", "")) is None and found.is_file() else None
 
 
 def read_user_settings(environment: Mapping[str, str]) -> OpencodeUserSettings:
-    """From the user's own files, the last word last; a file that can't be read is one that is not there."""
+    """From the user's own files, of which a later one wins; an unreadable file counts as missing."""
     home, chosen = environment.get("HOME"), environment.get("XDG_CONFIG_HOME")
     folder = Path(chosen) if chosen else Path(home) / ".config" if home else None
     paths = [folder / "opencode" / name for name in _FILES] if folder is not None else []
@@ -105,7 +105,7 @@ def read_user_settings(environment: Mapping[str, str]) -> OpencodeUserSettings:
         model = named if isinstance(named, str) else model
         for name, one in described.items() if isinstance(described, dict) else ():
             if isinstance(one, dict):
-                # Only what a variable holds is let in.
+                # Keys are let in through variables only.
                 providers[name] = without_written_keys(one)
                 written += written_keys(one, f"{path.name}: {_PROVIDER}.{name}", is_let_in=False)
     return OpencodeUserSettings(model, providers, tuple(written))
@@ -113,11 +113,11 @@ def read_user_settings(environment: Mapping[str, str]) -> OpencodeUserSettings:
 
 @contextmanager
 def unmarked(folder: Path) -> Iterator[None]:
-    """Take back what opencode writes into a project's own settings, unasked; whatever else is in them stays.
+    """Undo what opencode writes into a project's own settings on its own; other changes stay.
 
-    It puts the address of their schema into those that have none, whenever it reads them: nobody's work, and
-    nothing to be reviewed. In a file that was worked on meanwhile its mark is known by where it stands: it breaks
-    the line behind the opening brace, and never behind itself.
+    It adds the address of a schema to each settings file that it reads without one: not work, and nothing to review.
+    In a file that the work changed as well, the addition is recognised by its layout: a line break after the opening
+    brace, and none after the address itself.
     """
     found = {name: data for name in _FILES[1:] if (data := _bytes(folder / name)) is not None}
     try:
@@ -134,7 +134,7 @@ def unmarked(folder: Path) -> Iterator[None]:
 
 
 def without_mark(before: bytes, after: bytes) -> bytes:
-    """A settings file as it was meant, by what it was before and after."""
+    """The settings file without the schema's address, by its content before and after the turn."""
     if before.startswith(_MARKED):
         return after
     if after == _OPENING.sub(_MARKED, before, count=1):

@@ -1,4 +1,4 @@
-"""What opencode says on its stream of JSON lines, with what our own part in it adds of its model's refusals."""
+"""Collects opencode's events from its stream of JSON lines, and what our plugin in it adds about refusals."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from loopwright.agents.usage import is_session
 _MOST_LISTED = 100
 _ABOUT = ("filePath", "command", "pattern", "url", "description")
 _EDITS = ("write", "edit", "apply_patch")
-# Tools that are not there where they are not allowed; it then calls them "invalid".
+# Tools that are missing when they are not allowed; a call of one is named "invalid".
 _GUARDED = (*_EDITS, "bash", "webfetch", "websearch")
-# For these it has no code: what a denied call says.
+# The program has no codes for denied calls: only these texts.
 _DENIED = ("The user has specified a rule which prevents you", "The user rejected permission")
 
 
@@ -52,11 +52,11 @@ class OpencodeStream:
         self.session = session
         self.has_begun = False
         self.tokens = Tokens()
-        # By opencode's own list of prices, where that knows the model; else by ours.
+        # By opencode's own price list if it knows the model, else by ours.
         self.usd: float | None = None
         self._is_reported = True
         self.text = ""
-        # Why its last answer ended; empty while one is on its way.
+        # Why the last answer ended; empty while an answer is being written.
         self.reason = ""
         self.error = ""
         self.failure = ""
@@ -66,7 +66,7 @@ class OpencodeStream:
         self.files: dict[str, None] = {}
 
     def read(self, line: bytes) -> str | None:
-        """Take one line in; returns what a person is shown of it."""
+        """Read one line; returns its text for a person."""
         event = parsed(line)
         if event is not None:
             self._take(event)
@@ -74,13 +74,13 @@ class OpencodeStream:
 
     @property
     def price(self) -> CostSource:
-        """Who says what it cost."""
+        """The source of the cost."""
         if self.usd is None:
             return "unknown"
         return "reported" if self._is_reported else "computed"
 
     def reset_after(self, now: datetime) -> datetime | None:
-        """When the limit ends, where the model's answer said that."""
+        """When the limit ends, if the model's answer said that."""
         try:
             return now + timedelta(seconds=self.wait_s) if self.wait_s > 0 else None
         except OverflowError:

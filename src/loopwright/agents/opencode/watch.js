@@ -1,5 +1,5 @@
-// Lives in opencode while it takes a turn for loopwright: says what its model refused, in codes, and ends what would not end.
-// By itself opencode waits for as long as a refusal says, and asks again for ever after an answer that was cut off.
+// A plugin of opencode for its turns in Loopwright: it reports refusals of the model with their codes, and ends endless retries.
+// opencode itself waits for as long as a refusal says, and retries forever after an answer that was cut off.
 const MOST_FAILURES = 3
 const LONGEST_WAIT_S = 60
 const GIVEN_UP = 75
@@ -31,12 +31,12 @@ export const Loopwright = async () => {
     return answer
   }, fetched)
   return {
-    // That is for its own npm: whoever installs something in the work is to be told what could not be reached.
+    // Only opencode's own npm is offline: an install in the work has to report what it can't reach.
     "shell.env": async (_, output) => {
       if (process.env.npm_config_offline) output.env.npm_config_offline = ""
     },
     event: async ({ event }) => {
-      // Known before its model answers: whoever comes after a crash goes on with it.
+      // Reported before the model answers: after a crash the next turn can resume the session.
       if (event.type === "session.status" && !sessionID) {
         sessionID = event.properties.sessionID
         say({ type: "loopwright.session", sessionID })

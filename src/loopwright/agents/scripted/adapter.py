@@ -3,8 +3,8 @@
 A turns file is YAML: `turns:` with a list of `role`, `expect` (text that the prompt must hold), `run` (a shell script
 for the sandbox; what it appends to $LOOPWRIGHT_USAGE counts while it runs), `usage` (lines for that file, written
 before), `tokens` and `usd` (what the turn cost in all), and either `answer` or `fail` (a reason of the contract;
-`reset_in_s` says in how many seconds a rate limit ends). `session` is what the agent calls its own session; the script
-finds the one that it is to go on with in $LOOPWRIGHT_SESSION.
+`reset_in_s` says in how many seconds a rate limit ends). `session` is the name of the agent's session; the script
+finds the session to resume in $LOOPWRIGHT_SESSION.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ class ScriptedAgent:
         self._played: dict[Role, int] = {}
 
     def take(self, turn: Turn, start: Starter) -> Answer | NoAnswer:
-        """The next written turn of this role; that none is left is a failure, not a default."""
+        """The next written turn of this role; with none left the turn fails."""
         of_role = [candidate for candidate in self._turns if candidate.role is turn.role]
-        # Work that goes on in another process counts its turns; else we do.
+        # Work that continues in another process counts its turns; else we do.
         number = self._played.get(turn.role, 0) if turn.number is None else turn.number
         if number >= len(of_role):
             return NoAnswer(Reason.CRASHED, f"no turn is left for the role {turn.role}")
@@ -80,7 +80,7 @@ class ScriptedAgent:
         return Answer(written.answer, duration_s, written.tokens, written.usd, written.session or turn.session)
 
     def used(self, mailbox: Path, *, is_over: bool) -> Usage:
-        """What its file of use says."""
+        """What the usage file says."""
         return read_usage(mailbox / FILE, is_over=is_over)
 
 
