@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 import loopwright.hooks.entry
 from loopwright.reflection.store import read_one
+from loopwright.testing import warm
 
 HOOK = Path(loopwright.hooks.entry.__file__)
 WHOLE = {
@@ -546,12 +547,12 @@ PAYLOADS = st.one_of(
 )
 @given(payload=PAYLOADS, self_report=st.binary(max_size=60) | JSON.map(lambda value: json.dumps(value).encode()))
 def test_whatever_the_payload_and_the_report_a_valid_record_is_left(tmp_path_factory, payload, self_report):
-    """A thousand of them, in this process's children: exit 0, no word, one valid sidecar, nothing else."""
+    """A thousand of them, each in a process of its own: exit 0, no output, one valid sidecar, nothing else."""
     folder = tmp_path_factory.mktemp("any")
     (folder / "report.json").write_bytes(self_report)
-    env = {"PATH": "", "HOME": str(folder), "REFLECTION_MODE": "solo", "REFLECTION_DIR": str(folder / "out"),
-           "REFLECTION_INPUT": str(folder / "report.json")}  # fmt: skip
-    done = subprocess.run(command(), input=payload, env=env, cwd=folder, capture_output=True, timeout=60, check=False)
-    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    env = {"PATH": "", "HOME": str(folder), "LANG": "C.UTF-8", "REFLECTION_MODE": "solo",
+           "REFLECTION_DIR": str(folder / "out"), "REFLECTION_INPUT": str(folder / "report.json")}  # fmt: skip
+    done = warm.run_warm(("reflect",), cwd=folder, env=env, stdin=payload, timeout_s=60, program=warm.HOOK)
+    assert (done.exit_code, done.stdout, done.stderr) == (0, b"", b"")
     (name,) = (path for path in (folder / "out").iterdir() if path.name != ".merged")
     read_one(name)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 
 import pytest
@@ -61,6 +63,14 @@ def test_what_does_not_end_in_time_is_ended(project):
 def test_what_only_a_start_decides_is_started(project, name):
     assert not warm.can_be_warm({**project.environment, name: "x"})
     assert not warm.can_be_warm({**project.environment, "LANG": "zh_CN.UTF-8"})
+
+
+def test_only_what_analyzes_pays_for_the_statistics():
+    """They treble what each fork has to copy."""
+    code = "import sys; from loopwright.testing import warm; warm._import_all(warm._STATISTICS); print(*sys.modules)"
+    modules = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True).stdout.split()
+    assert "loopwright.cli.main" in modules
+    assert not {"numpy", "scipy", "matplotlib"} & set(modules)
 
 
 def test_calls_at_once_are_answered_each(project):
