@@ -14,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from loopwright.testing.project import Project
+from loopwright.testing.templates import Templates
 
 # Tests read English, whatever the language of the desk is; those of other languages say so themselves.
 os.environ["LC_ALL"] = "C.UTF-8"
@@ -44,9 +45,16 @@ _HOW_TO_GET = {
 }
 
 
+@pytest.fixture(scope="session")
+def templates(tmp_path_factory):
+    """Stages of workflows, shared by all workers of this session."""
+    folder = tmp_path_factory.getbasetemp()
+    return Templates((folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder) / "templates")
+
+
 @pytest.fixture
-def project(tmp_path):
-    yield Project(tmp_path)
+def project(tmp_path, templates):
+    yield Project(tmp_path, templates=templates)
     _end_what_works_below(tmp_path)
 
 
@@ -110,8 +118,11 @@ def _say_faults(reporter):
 
 
 def _keep_what_was_shown(reporter, path):
-    """What the tests that passed show of the agents, for whoever compares it with the table of the docs."""
-    passed = [report for report in reporter.stats.get("passed", ()) if report.when == "call"]
+    """Keep what the tests that passed show of the agents, to be compared with the table of the docs."""
+    reports = [report for kind in ("passed", "failed") for report in reporter.stats.get(kind, ())]
+    if not any(name == "shows" for report in reports for name, _ in report.user_properties):
+        return  # no test of an agent was among them
+    passed = [report for report in reports if report.when == "call" and report.passed]
     shown = [json.loads(value) for report in passed for name, value in report.user_properties if name == "shows"]
     with suppress(OSError):
         path.parent.mkdir(exist_ok=True)

@@ -43,7 +43,7 @@ class Loops:
 
     def shown(self, loop_id):
         """`loop show --json`."""
-        return self.run("show", loop_id, "--json").json()
+        return self.project.ask("loop", "show", loop_id)
 
     def holds(self, loop_id):
         """Who holds it, and why, as codes."""

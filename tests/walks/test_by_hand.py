@@ -27,8 +27,7 @@ def _nobody_stays(project):
 
 def start(project):
     """Planned, approved, and being built by whoever comes; the loop."""
-    plan(project)
-    ok(project, "approve", "greet", "--from", "plan", "--to", "build")
+    project.at("approved")
     return ok(project, "build", "greet", "--agent", "interactive", "--detach", "--json").json()["loop_id"]
 
 
@@ -184,10 +183,7 @@ def test_the_name_of_a_workflow_is_never_taken_for_a_part_of_an_id(project, loop
 
 def test_who_works_by_hand_is_no_reviewer_and_sends_nothing_back(project):
     prepare(project, [planner(), {"role": "builder", "run": BUILT}], settings="[risk]\nthreshold = 0.0\n")
-    plan(project)
-    ok(project, "approve", "greet", "--from", "plan", "--to", "build")
-    ok(project, "build", "greet", "--agent", "scripted")
-    ok(project, "approve", "greet", "--from", "build", "--to", "review")
+    project.at("in review")
     refused = project.run("review", "greet", "--reviewer", "interactive")
     assert (refused.exit_code, "a turn as reviewer needs another agent" in refused.stderr) == (1, True)
     assert ok(project, "status", "greet", "--json").json()["stage"] == "review"
@@ -322,8 +318,7 @@ def test_what_can_not_be_kept_for_a_secret_stays_where_it_is(project, loop_id):
 
 def test_a_turn_that_nobody_takes_ends_with_its_time_and_leaves_nothing(project):
     prepare(project, [planner()], settings='[agents.me]\nkind = "interactive"\ntimeout_s = 1\n')
-    plan(project)
-    ok(project, "approve", "greet", "--from", "plan", "--to", "build")
+    project.at("approved")
     held = project.run("build", "greet", "--agent", "me")
     assert held.exit_code == 11, held.stdout + held.stderr
     assert "the turn was not handed in within 1 s" in held.stdout

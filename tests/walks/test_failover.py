@@ -223,9 +223,7 @@ def test_an_agent_that_built_any_part_cant_review_it(project):
     review = {"role": "reviewer", "answer": json.dumps({"verdict": "approve", "summary": "fine"})}
     other = {"turns": [NEVER, {"role": "builder", "run": BUILT}, review]}
     project.write(".loopwright/other.yaml", yaml.safe_dump(other))
-    plan(project)
-    ok(project, "approve", "greet", "--from", "plan", "--to", "build")
-    ok(project, "build", "greet", "--agent", "scripted")
+    project.at("built")
     (takeover,) = status(project)["takeovers"]
     assert (takeover["agent"], takeover["by"]) == ("scripted", "other")
     assert "scripted could not go on" in ok(project, "status", "greet").stdout

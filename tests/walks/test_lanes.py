@@ -12,7 +12,7 @@ import time
 import pytest
 from msgspec.structs import replace
 from tests.hooks.conftest import HOOK
-from tests.walks.workflow_kit import BUILT, CHECK, SLICE, blockers, ok, plan, planner, prepare, refusal, status
+from tests.walks.workflow_kit import BUILT, CHECK, SLICE, blockers, ok, planner, prepare, refusal, status
 
 from loopwright.loop.model import Failed, Held, Loop, Running
 from loopwright.stages.building.gate import BuildGate
@@ -35,8 +35,7 @@ BREAKS = {"role": "builder", "expect": "Tidy up your work", "run": "rm hello.py"
 def approved(project, *turns, settings=FULL):
     """Planned, with an architect's and a critic's consent, and approved by a person."""
     prepare(project, [planner(), YES, CRITIC, *turns], settings=settings)
-    plan(project)
-    ok(project, "approve", "greet", "--from", "plan", "--to", "build")
+    project.at("approved")
 
 
 def build(project, *arguments, code=0):
@@ -199,8 +198,7 @@ def test_what_tidying_up_broke_blocks_until_what_was_before_is_checked_again(pro
         [planner(slices=[{**SLICE, "checks": [{"id": "C", "command": dies}]}]), YES, CRITIC, YES, BUILDS, BREAKS],
         settings=FULL,
     )
-    plan(project)
-    ok(project, "approve", "greet", "--from", "plan", "--to", "build")
+    project.at("approved")
     worker = in_background(project)
     pid.write_text(str(worker.pid))
     assert worker.wait(timeout=60) == -signal.SIGKILL

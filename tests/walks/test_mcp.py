@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.walks.mcp_talk import talking
-from tests.walks.workflow_kit import BUILT, SLICE, blockers, built, finish, ok, plan, planner, prepare
+from tests.walks.workflow_kit import BUILT, SLICE, blockers, built, finish, ok, planner, prepare
 
 TOOLS = {"status", "next", "context", "progress", "request_decision", "self_report", "run_checks"}
 OF_PEOPLE = ("approve", "reject", "sign", "answer", "unlatch", "archive", "undo", "loop_answer", "autopilot")
@@ -19,8 +19,7 @@ HELD = {"role": "builder", "fail": "not_logged_in"}
 def held_build(project, *, slices=(SLICE,)):
     """A workflow whose build waits: its loop is held, and its manifest is there."""
     prepare(project, [planner(slices=list(slices)), HELD])
-    plan(project)
-    ok(project, "approve", "greet", "--from", "plan", "--to", "build")
+    project.at("approved")
     assert project.run("build", "greet", "--agent", "scripted").exit_code == 11
 
 
