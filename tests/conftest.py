@@ -59,19 +59,20 @@ def project(tmp_path, templates):
 
 
 def _end_what_works_below(folder):
-    """A worker that a test left alone, or what one that was killed had begun, would go on for hours."""
-    for entry in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):
-            if (entry / "cwd").readlink().is_relative_to(folder) and int(entry.name) != os.getpid():
-                os.kill(int(entry.name), signal.SIGKILL)
+    """End a worker that a test left alone, or what a killed one had begun: these would go on for hours."""
+    below = f"{folder}/"
+    for name in os.listdir("/proc"):
+        with suppress(OSError, ValueError):
+            if f"{os.readlink(f'/proc/{name}/cwd')}/".startswith(below) and int(name) != os.getpid():  # noqa: PTH115
+                os.kill(int(name), signal.SIGKILL)
 
 
 @pytest.fixture
-def make_project(tmp_path):
+def make_project(tmp_path, templates):
     made = []
 
     def make(files=None, *, commit=True):
-        made.append(Project(tmp_path / str(len(made)), files, commit=commit))
+        made.append(Project(tmp_path / str(len(made)), files, commit=commit, templates=templates))
         return made[-1]
 
     return make

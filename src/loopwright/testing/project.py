@@ -115,11 +115,27 @@ class Project:
             "LANG": "C.UTF-8",
             "LOOPWRIGHT_SANDBOX_ROOT": str(self.sandboxes),
         }
-        for name, text in (files or {"README": "a project\n"}).items():
+        start = dict(files or {"README": "a project\n"})
+        if templates is None or not commit:
+            self._start(start, commit=commit)
+        else:
+            key = hashlib.sha256(json.dumps(start).encode()).hexdigest()
+            put(templates.made(key, lambda folder: self._start_at(folder, start)), root, ("project",))
+
+    def _start_at(self, folder: Path, files: Mapping[str, str]) -> None:
+        copy = self._moved(folder)
+        copy.root.mkdir()
+        copy._start(files, commit=True)  # noqa: SLF001 -- of the same class
+
+    def _start(self, files: Mapping[str, str], *, commit: bool) -> None:
+        """Write the first files, and commit them."""
+        for name, text in files.items():
             self.write(name, text)
         if commit:
             self.git("init", "-q")
             self.commit("start")
+            for sample in (self.root / ".git" / "hooks").glob("*.sample"):
+                sample.unlink()
 
     def write(self, name: str, text: str) -> Path:
         """Write a file of the project."""
