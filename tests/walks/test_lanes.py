@@ -201,7 +201,7 @@ def test_what_tidying_up_broke_blocks_until_what_was_before_is_checked_again(pro
     project.at("approved")
     worker = in_background(project)
     pid.write_text(str(worker.pid))
-    assert worker.wait(timeout=60) == -signal.SIGKILL
+    assert worker.wait() == -signal.SIGKILL
     found = blockers(project, "review")
     assert {"regression_failed", "verification_failed"} <= set(found)
     pid.write_text("nobody")
@@ -216,9 +216,7 @@ def test_a_kill_in_a_lane_repeats_that_lane_and_loses_nothing(project, tmp_path)
     looks = {**YES, "run": waits, "usage": '{"usd": 0.125}\n'}
     approved(project, looks, BUILDS, TIDIES)
     worker = in_background(project)
-    until = time.monotonic() + 60
     while not there.exists():
-        assert time.monotonic() < until
         assert worker.poll() is None
         time.sleep(0.02)
     worker.send_signal(signal.SIGKILL)

@@ -50,7 +50,7 @@ _QUIET_GIT = (
 )  # fmt: skip
 # Commits of the same content have the same id, and templates need that.
 _COMMITTED_AT = "2026-01-01T12:00:00+00:00"
-_PATIENCE_S = 110
+_PATIENCE_S = 500
 
 
 @cache

@@ -43,7 +43,7 @@ def test_killed_in_the_middle_of_an_action_it_is_gone_on_with(scene, count, role
     assert scene.moment() == ROLES[role]
     assert kill(scene, worker, victim) != []
     if victim == "agent":
-        worker.communicate(timeout=60)
+        worker.communicate(timeout=500)
     else:
         assert "no process drives it" in scene.run("doctor").stdout
         assert scene.run("loop", "list", "--json").json()["loops"][0]["has_worker"] is False
@@ -169,7 +169,7 @@ def killing(call, number):
 def killed_at(scene, call, number):
     """Whether the driver made so many of these calls, and died of the last."""
     worker = scene.start(*killing(call, number))
-    worker.communicate(timeout=100)
+    worker.communicate(timeout=500)
     assert worker.returncode in (0, -signal.SIGKILL)
     return worker.returncode != 0
 
@@ -194,7 +194,7 @@ def test_killed_at_random_moments_until_it_is_done(scene, count, seed):
             here += 1
             if victim != "agent":
                 break
-        worker.communicate(timeout=100)
+        worker.communicate(timeout=500)
         resumed += 1
         if worker.returncode == 0 and kills.total() < wanted:
             scene.check_the_loop({"at random": here})
