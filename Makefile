@@ -9,7 +9,6 @@ PYTEST := $(BIN)/python -m pytest -n $(JOBS)
 # Tests with targets of their own; `.ci/run` runs all.
 AGENTS := tests/real_agents
 LIES := tests/bench/test_lies.py
-FAULTS := tests/walks/loop_faults tests/walks/test_archive_faults.py tests/walks/test_workflow_faults.py
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -21,7 +20,7 @@ demo: ## the main job end to end, on a sample project in a temporary folder
 test: ## all tests but those of the next three targets; what this machine lacks is skipped by name
 	@scripts/setup dev
 	@if command -v npm >/dev/null 2>&1; then scripts/agents; else echo "agents: no npm, so tests with openspec are skipped"; fi
-	@$(PYTEST) $(addprefix --ignore=,$(AGENTS) $(LIES) $(FAULTS))
+	@$(PYTEST) -m "not faults" $(addprefix --ignore=,$(AGENTS) $(LIES))
 	@echo "not part of this: make test-agents (real agents), make test-lies (false claims), make faults (kills and damage)"
 
 test-agents: ## tests with the real agent programs, against a model on this machine
@@ -35,7 +34,7 @@ test-lies: ## agents that claim to be done falsely: each must be stopped
 
 faults: ## kills, damage and full disks, at some of all writes; FAULTS_EVERY=1 takes all writes (half an hour)
 	@scripts/setup dev
-	@$(PYTEST) $(if $(FAULTS_EVERY),--timeout 3600) $(FAULTS)
+	@$(PYTEST) -m faults --timeout 3600 tests/walks
 
 check: ## format, lint, types, import layers, docs
 	@scripts/setup dev

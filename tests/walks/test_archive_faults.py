@@ -13,6 +13,8 @@ import pytest
 import yaml
 from tests.walks.workflow_kit import DELTA, SLICE, build_it, built, bytes_of, finish, ok, planner, refusal, state
 
+pytestmark = pytest.mark.faults
+
 CALLS = ("write", "fsync", "rename", "mkdir")
 SHARED = ("specs", "changes", "decisions")
 # FAULTS_EVERY=1 kills at each of these calls.

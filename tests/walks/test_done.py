@@ -376,6 +376,7 @@ def test_back_to_the_build_by_the_report_goes_on_from_what_is_there(project):
     assert "hello {name}" in (project.root / "hello.py").read_text()
 
 
+@pytest.mark.faults
 @pytest.mark.needs("strace")
 @pytest.mark.parametrize("call", ["rename", "fsync", "unlink"])
 def test_killed_anywhere_in_a_delivery_the_next_command_finds_old_or_makes_new(project, call):
@@ -407,6 +408,7 @@ def _bytes(path):
     return path.read_bytes() if path.exists() else None
 
 
+@pytest.mark.faults
 @pytest.mark.needs("strace")
 @pytest.mark.parametrize("call", ["rename", "fsync", "unlink"])
 def test_killed_anywhere_in_an_undo_all_of_it_is_there_or_none(project, call):

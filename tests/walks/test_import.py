@@ -309,6 +309,7 @@ def test_a_persons_table_names_everything_and_the_way_on(loopx):
     assert rows(again)["workflow", "workflows/greet"] == ("already", "greet")
 
 
+@pytest.mark.faults
 @pytest.mark.needs("strace")
 def test_killed_at_any_rename_a_workflow_is_there_whole_or_not_at_all(project):
     prepare(project)

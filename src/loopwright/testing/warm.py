@@ -30,7 +30,8 @@ from loopwright.kernel import family, process, process_tree
 
 # Read by the interpreter or by the loader, before any line of ours runs.
 _AT_START = ("PYTHON", "LD_", "LC_", "LANG", "TZ", "MALLOC", "FAKETIME", "GCONV", "GLIBC")
-_WARM = {"LANG": "C.UTF-8"}
+# Languages that interpreters are kept warm for.
+_LANGUAGES = ("C.UTF-8", "zh_CN.UTF-8")
 _ALWAYS_COLD = "COLD_STARTS"
 COMMAND_LINE = "loopwright.cli.main"
 HOOK = "loopwright.hooks.entry"
@@ -46,8 +47,13 @@ _WHO = 20
 
 def can_be_warm(env: Mapping[str, str]) -> bool:
     """Whether a fork sees what a start with these variables would; `COLD_STARTS=1` says no to all."""
-    at_start = {name: value for name, value in env.items() if name.startswith(_AT_START)}
-    return at_start == _WARM and not os.environ.get(_ALWAYS_COLD) and hasattr(os, "pidfd_open")
+    at_start = {name for name in env if name.startswith(_AT_START)}
+    return (
+        at_start == {"LANG"}
+        and env["LANG"] in _LANGUAGES
+        and not os.environ.get(_ALWAYS_COLD)
+        and hasattr(os, "pidfd_open")
+    )
 
 
 def run_warm(
@@ -71,7 +77,7 @@ def run_warm(
     try:
         # Escaped to ASCII: a path may have bytes in it that are no text.
         os.write(request, json.dumps([program, list(arguments), str(cwd), dict(env)]).encode())
-        interpreter = _warm_interpreter(with_statistics=arguments[:1] == _NEEDS_STATISTICS)
+        interpreter = _warm_interpreter(env["LANG"], with_statistics=arguments[:1] == _NEEDS_STATISTICS)
         interpreter.ask(theirs)
     finally:
         for end in theirs:
@@ -133,8 +139,9 @@ def _fed(end: int, rest: memoryview) -> memoryview:
 class _Warm:
     """The interpreter that is forked."""
 
-    def __init__(self, *options: str) -> None:
+    def __init__(self, language: str, *options: str) -> None:
         self.owner = os.getpid()
+        self._language = language
         self._socket, theirs = socket.socketpair()
         with theirs:
             # Noted as ours, so that no sweep for orphans takes it; it ends with us, by the end of its socket.
@@ -143,7 +150,7 @@ class _Warm:
     def _start(self, end: int, options: tuple[str, ...]) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
             (sys.executable, "-P", "-m", __name__, str(end), *options),
-            env={"PATH": os.environ["PATH"], **_WARM},
+            env={"PATH": os.environ["PATH"], "LANG": self._language},
             # Pipes, as its calls will have: what its standard files can do is asked once.
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -168,17 +175,18 @@ class _Warm:
         return f"the warm interpreter ended with {self._process.returncode}: {stderr.decode('utf-8', 'replace')}"
 
 
-_interpreters: dict[bool, _Warm] = {}
+_interpreters: dict[tuple[str, bool], _Warm] = {}
 _starting = threading.Lock()
 
 
-def _warm_interpreter(*, with_statistics: bool) -> _Warm:
+def _warm_interpreter(language: str, *, with_statistics: bool) -> _Warm:
     """One of each kind for each process that asks, started when it is first needed."""
     with _starting:
-        interpreter = _interpreters.get(with_statistics)
+        kind = (language, with_statistics)
+        interpreter = _interpreters.get(kind)
         if interpreter is None or interpreter.owner != os.getpid():
-            interpreter = _Warm(_WITH_STATISTICS) if with_statistics else _Warm()
-            _interpreters[with_statistics] = interpreter
+            interpreter = _Warm(language, *((_WITH_STATISTICS,) if with_statistics else ()))
+            _interpreters[kind] = interpreter
             atexit.register(interpreter.end)
         return interpreter
 

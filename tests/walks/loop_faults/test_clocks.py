@@ -11,7 +11,7 @@ import pytest
 from loopwright.loop import log
 from loopwright.loop.model import Spent
 
-pytestmark = pytest.mark.needs("libfaketime")
+pytestmark = [pytest.mark.faults, pytest.mark.needs("libfaketime")]
 # More than a busy machine needs, and less than any jump of the clock.
 AN_HOUR_S = 3600
 STAMP = re.compile(r"2\d{3}-\d\d-\d\dT\d\d:\d\d:\d\dZ")

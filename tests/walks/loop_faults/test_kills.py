@@ -16,6 +16,8 @@ import pytest
 
 from loopwright.kernel import cgroup
 
+pytestmark = pytest.mark.faults
+
 VICTIMS = ("driver", "agent", "both")
 ROLES = {"planner": "init", "builder": "develop", "debugger": "debug", "probe": "debug", "tests": "validate"}
 # Whoever wants to see every write asks for it: FAULTS_EVERY=1 makes each of these a kill of its own (`make faults`).
