@@ -19,6 +19,21 @@ from loopwright.loop import events as e
 from loopwright.loop import log
 
 TESTS = f"{sys.executable} -m pytest -q -p no:cacheprovider --junitxml=junit.xml"
+# The same verdict and report in a twentieth of the time; the loop's story is told with pytest itself.
+CHECK = """\
+import sys
+try:
+    from calc import double
+    problem = "" if double(2) == 4 else "double(2) is not 4"
+except ImportError as error:
+    problem = str(error)
+case = f'<failure message="{problem}"/>' if problem else ""
+with open("junit.xml", "w") as report:
+    report.write(f'<testsuite><testcase classname="test_calc" name="test_double">{case}</testcase></testsuite>')
+print(problem or "1 passed")
+sys.exit(bool(problem))
+"""
+QUICK_TESTS = f"{sys.executable} -S check.py"
 BUGGY = "printf 'def double(n):\\n    return n + n + 1\\n' > calc.py"
 FIXED = "printf 'def double(n):\\n    return n + n\\n' > calc.py"
 CAUSE = {
@@ -41,17 +56,18 @@ STORY = [
 def ready(project):
     """A project with a failing test, and a scripted agent."""
 
-    def make(turns, **loop_settings):
+    def make(turns, *, tests=QUICK_TESTS, **loop_settings):
         # The interpreter that runs these tests may be in a home folder, which confinement hides.
         project.environment["LOOPWRIGHT_SANDBOX_ISOLATION"] = "none"
         project.write("test_calc.py", "from calc import double\n\n\ndef test_double():\n    assert double(2) == 4\n")
+        project.write("check.py", CHECK)
         project.write(".gitignore", ".loopwright/\n")
         project.commit("a test")
         project.write(".loopwright/turns.yaml", yaml.safe_dump({"turns": turns}))
         lines = "".join(f"{name} = {json.dumps(value)}\n" for name, value in loop_settings.items())
         project.write(
             ".loopwright/config.toml",
-            f'[loop]\ntest_command = "{TESTS}"\n{lines}[agents]\ndefault = "scripted"\n'
+            f'[loop]\ntest_command = "{tests}"\n{lines}[agents]\ndefault = "scripted"\n'
             '[agents.scripted]\nturns = ".loopwright/turns.yaml"\n',
         )
         return project
@@ -70,7 +86,7 @@ def start(project, loop_id, code=0):
 
 
 def shown(project, loop_id):
-    return project.run("loop", "show", loop_id, "--json").json()
+    return project.ask("loop", "show", loop_id)
 
 
 def events_of(project, loop_id):
@@ -79,7 +95,7 @@ def events_of(project, loop_id):
 
 
 def test_from_a_description_over_a_bug_to_done(ready):
-    project = ready(STORY)
+    project = ready(STORY, tests=TESTS)
     project.write("mine.txt", "not committed\n")
     loop_id = new(project, "--description", "a function that doubles")
     done = start(project, loop_id)
@@ -117,7 +133,7 @@ def test_from_a_description_over_a_bug_to_done(ready):
 
 
 def test_a_validation_run_can_be_rerun(ready):
-    project = ready(STORY)
+    project = ready(STORY, tests=TESTS)
     config = project.own / "config.toml"  # a report has times in it, which no second run repeats
     config.write_text(config.read_text().replace(" --junitxml=junit.xml", ""))
     start(project, new(project, "--description", "d"))
@@ -286,13 +302,13 @@ def test_a_test_run_that_leaks_a_secret_opens_no_gate_whatever_its_exit_code_is(
     project.write("leak.sh", f"printf '%s%s\\n' ghp_ {token[4:]}\n")
     project.commit("prints a secret")
     config = project.own / "config.toml"
-    config.write_text(config.read_text().replace(TESTS, "sh leak.sh"))
+    config.write_text(config.read_text().replace(QUICK_TESTS, "sh leak.sh"))
     loop_id = new(project, "--task", "t")
     start(project, loop_id, code=11)
     document = shown(project, loop_id)
     assert [hold["code"] for hold in document["loopwright"]["holds"]] == ["secret_leak"]
     assert not document["skill_state"]["validate"]["passed"]
-    config.write_text(config.read_text().replace("sh leak.sh", TESTS))
+    config.write_text(config.read_text().replace("sh leak.sh", QUICK_TESTS))
     assert project.run("loop", "resume", loop_id).exit_code == 0
     assert shown(project, loop_id)["status"] == "completed"
 
@@ -300,7 +316,9 @@ def test_a_test_run_that_leaks_a_secret_opens_no_gate_whatever_its_exit_code_is(
 def test_a_report_of_an_earlier_run_does_not_count(ready):
     project = ready([{"role": "builder", "run": BUGGY}], test_command_is="")
     project.write("junit.xml", '<testsuite><testcase classname="old" name="old" time="0"/></testsuite>')
-    config = (project.own / "config.toml").read_text().replace(TESTS, "exit 0").replace('test_command_is = ""\n', "")
+    config = (
+        (project.own / "config.toml").read_text().replace(QUICK_TESTS, "exit 0").replace('test_command_is = ""\n', "")
+    )
     (project.own / "config.toml").write_text(config)
     project.commit("a report that somebody committed")
     loop_id = new(project, "--task", "t")
