@@ -68,7 +68,7 @@ def test_killed_at_any_write_it_is_as_before_or_archived(done, record_property, 
         shutil.copytree(spare, done.own)
         if not archive_killed_at(done, call, number):
             break
-        is_archived = ok(done, "status", "greet", "--json").json()["recommended_next_action"].endswith("specs verify")
+        is_archived = done.ask("status", "greet")["recommended_next_action"].endswith("specs verify")
         assert kept(done) == (after if is_archived else before)
         seen["new" if is_archived else "old"] += 1
         ok(done, "archive", "greet")
@@ -147,7 +147,7 @@ def test_a_decision_that_came_by_git_is_carried_out_without_the_bytes_of_the_oth
 def test_what_somebody_wrote_that_does_not_go_together_is_told_and_nothing_is_written(done):
     cut_short(done)
     path = done.write(".loopwright/specs/greeting/spec.md", BY_HAND.format("Greeting by name"))
-    assert ok(done, "status", "greet", "--json").json()["recommended_next_action"] == "loopwright archive greet"
+    assert done.ask("status", "greet")["recommended_next_action"] == "loopwright archive greet"
     assert "loopwright archive greet" in ok(done, "next").stdout
     refused = refusal(done, "archive", "greet")
     assert (refused["error"], refused["blockers"][0]["code"]) == ("archive_blocked", "spec_conflict_greeting")

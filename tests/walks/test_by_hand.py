@@ -51,7 +51,7 @@ def until(found):
 
 
 def shown(project, loop_id):
-    return ok(project, "loop", "show", loop_id, "--json").json()
+    return project.ask("loop", "show", loop_id)
 
 
 def standing(project, loop_id, wanted):
@@ -181,7 +181,7 @@ def test_who_works_by_hand_is_no_reviewer_and_sends_nothing_back(project):
     project.at("in review")
     refused = project.run("review", "greet", "--reviewer", "interactive")
     assert (refused.exit_code, "a turn as reviewer needs another agent" in refused.stderr) == (1, True)
-    assert ok(project, "status", "greet", "--json").json()["stage"] == "review"
+    assert project.ask("status", "greet")["stage"] == "review"
     assert "request-changes" not in (project.own / "workflows" / "greet" / "journal.ndjson").read_text()
 
 
@@ -323,9 +323,7 @@ def test_a_turn_that_nobody_takes_ends_with_its_time_and_leaves_nothing(project)
 def test_while_it_is_built_nobody_is_told_to_build_it(project, loop_id):
     """Every command that is named can be typed: a second build would be refused."""
     opened(project)
-    assert (
-        ok(project, "status", "greet", "--json").json()["recommended_next_action"] == f"loopwright loop turn {loop_id}"
-    )
+    assert project.ask("status", "greet")["recommended_next_action"] == f"loopwright loop turn {loop_id}"
     watch = f"loopwright loop watch {loop_id}"
     assert f"→ {watch}" in ok(project, "status").stdout
     assert f"→ {watch}" in ok(project, "next").stdout

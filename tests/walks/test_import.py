@@ -217,7 +217,7 @@ def test_sessions_tasks_and_loops_of_claude_code_workflow(project):
     prompt = (project.own / "turns" / "greet-planner-1" / "prompt.md").read_text()
     assert "ccw had a plan for this" in prompt
     assert "One function." in prompt
-    loop = ok(project, "loop", "show", "loop-v2-20260101-abcdef", "--json").json()
+    loop = project.ask("loop", "show", "loop-v2-20260101-abcdef")
     assert loop["status"] == "paused"
     assert loop["skill_state"]["develop"]["tasks"][0]["status"] == "pending"
     assert loop["skill_state"]["validate"]["passed"] is False

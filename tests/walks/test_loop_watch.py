@@ -424,7 +424,7 @@ def test_without_a_terminal_an_interactive_loop_is_held_until_somebody_chooses(p
     go(project)
     held = project.run("loop", "start", loop_id)
     assert held.exit_code == 11
-    (hold,) = project.run("loop", "show", loop_id, "--json").json()["loopwright"]["holds"]
+    (hold,) = project.ask("loop", "show", loop_id)["loopwright"]["holds"]
     assert (hold["holder"], hold["code"]) == ("decision", "choice_required")
     assert f"loopwright loop choose {loop_id} init" in held.stdout
     refused = project.run("loop", "choose", loop_id, "validate")
@@ -435,7 +435,7 @@ def test_without_a_terminal_an_interactive_loop_is_held_until_somebody_chooses(p
     assert project.run("loop", "start", loop_id).exit_code == 11
     assert project.run("loop", "watch", loop_id, "--no-follow").exit_code == 11
     assert project.run("loop", "start", loop_id, "--mode", "auto").exit_code == 0
-    document = project.run("loop", "show", loop_id, "--json").json()
+    document = project.ask("loop", "show", loop_id)
     assert (document["status"], document["skill_state"]["mode"]) == ("completed", "auto")
 
 

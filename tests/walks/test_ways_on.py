@@ -145,7 +145,7 @@ def test_an_answer_without_words_is_none_and_an_answer_reaches_a_loop_that_misse
     prepare(project, [planner(), asks, BUILDS], settings=DEFAULT)
     project.at("approved")
     project.run("build", "greet")
-    waiting = ok(project, "next", "--json").json()
+    waiting = project.ask("next")
     assert waiting["workflows"][0]["recommended_next_action"] == 'loopwright answer greet D-1 "…"'
     assert waiting["loops"] == []  # asked once
     assert refusal(project, "answer", "greet", "D-1", "  ")["error"] == "empty_answer"
