@@ -1,26 +1,40 @@
 # The few targets that people type. Each does its own set-up.
 .DEFAULT_GOAL := help
-.PHONY: help demo test faults check docs figures bench bench-lies format clean
+.PHONY: help demo test test-agents test-lies faults check docs figures bench bench-lies format clean
 
 BIN := .venv/bin
 JOBS ?= auto
+PYTEST := $(BIN)/python -m pytest -n $(JOBS)
+
+# Tests with targets of their own; `.ci/run` runs all.
+AGENTS := tests/real_agents
+LIES := tests/bench/test_lies.py
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: ## the main job end to end, on a sample project in a temporary folder
 	@scripts/setup runtime
 	@$(BIN)/python scripts/demo.py
 
-test: ## all tests; what this machine lacks is skipped by name
+test: ## all tests but those of the next three targets; what this machine lacks is skipped by name
 	@scripts/setup dev
-	@if command -v npm >/dev/null 2>&1; then scripts/agents; else echo "agents: no npm, so the real agents are skipped"; fi
-	@$(BIN)/python -m pytest -n $(JOBS)
+	@if command -v npm >/dev/null 2>&1; then scripts/agents; else echo "agents: no npm, so tests with openspec are skipped"; fi
+	@$(PYTEST) -m "not faults" $(addprefix --ignore=,$(AGENTS) $(LIES))
+	@echo "not part of this: make test-agents (real agents), make test-lies (false claims), make faults (kills and damage)"
 
-faults: ## the fault tests at every write, not at some of them; prints what it did (half an hour)
+test-agents: ## tests with the real agent programs, against a model on this machine
 	@scripts/setup dev
-	@FAULTS_EVERY=1 $(BIN)/python -m pytest -n $(JOBS) -q --timeout 3600 tests/walks/loop_faults \
-		tests/walks/test_archive_faults.py tests/walks/test_workflow_faults.py tests/walks/test_processes.py
+	@scripts/agents
+	@$(PYTEST) $(AGENTS)
+
+test-lies: ## agents that claim to be done falsely: each must be stopped
+	@scripts/setup dev
+	@$(PYTEST) $(LIES)
+
+faults: ## kills, damage and full disks, at some of all writes; FAULTS_EVERY=1 takes all writes (half an hour)
+	@scripts/setup dev
+	@$(PYTEST) -m faults --timeout 3600 tests/walks
 
 check: ## format, lint, types, import layers, docs
 	@scripts/setup dev

@@ -94,7 +94,7 @@ def not_passed(counted: Mapping[tuple[str, str], int], passed: Path) -> list[str
     try:
         found: list[list[str]] = json.loads(passed.read_bytes())
     except OSError:
-        return ["no tests ran here yet: make test"]
+        return ["no tests ran here yet: make test-agents"]
     held = Counter((agent, item) for agent, item in found)
     return [
         f"{agent}: {ITEMS.get(item, item)}: {held[agent, item]} of {number} tests passed"

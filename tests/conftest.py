@@ -14,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from loopwright.testing.project import Project
+from loopwright.testing.templates import Templates
 
 # Tests read English, whatever the language of the desk is; those of other languages say so themselves.
 os.environ["LC_ALL"] = "C.UTF-8"
@@ -23,6 +24,19 @@ os.environ.pop("LANGUAGE", None)
 settings.register_profile("no clock", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("no clock")
 
+# The tool makes its files durable, and a disk needs milliseconds for each: most of a walk would be waiting for it.
+_MEMORY = Path("/dev/shm")
+_ROOM_BYTES = 2 << 30
+
+
+def _has_room(folder):
+    """Whether temporary folders fit in: containers often have a /dev/shm of 64 MB."""
+    return os.access(folder, os.W_OK) and shutil.disk_usage(folder).free >= _ROOM_BYTES
+
+
+if _has_room(_MEMORY):
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(_MEMORY))
+
 _HOW_TO_GET = {
     "bwrap": "apt install bubblewrap",
     "libfaketime": "apt install libfaketime",
@@ -31,26 +45,34 @@ _HOW_TO_GET = {
 }
 
 
+@pytest.fixture(scope="session")
+def templates(tmp_path_factory):
+    """Stages of workflows, shared by all workers of this session."""
+    folder = tmp_path_factory.getbasetemp()
+    return Templates((folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder) / "templates")
+
+
 @pytest.fixture
-def project(tmp_path):
-    yield Project(tmp_path)
+def project(tmp_path, templates):
+    yield Project(tmp_path, templates=templates)
     _end_what_works_below(tmp_path)
 
 
 def _end_what_works_below(folder):
-    """A worker that a test left alone, or what one that was killed had begun, would go on for hours."""
-    for entry in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):
-            if (entry / "cwd").readlink().is_relative_to(folder) and int(entry.name) != os.getpid():
-                os.kill(int(entry.name), signal.SIGKILL)
+    """End a worker that a test left alone, or what a killed one had begun: these would go on for hours."""
+    below = f"{folder}/"
+    for name in os.listdir("/proc"):
+        with suppress(OSError, ValueError):
+            if f"{os.readlink(f'/proc/{name}/cwd')}/".startswith(below) and int(name) != os.getpid():  # noqa: PTH115
+                os.kill(int(name), signal.SIGKILL)
 
 
 @pytest.fixture
-def make_project(tmp_path):
+def make_project(tmp_path, templates):
     made = []
 
     def make(files=None, *, commit=True):
-        made.append(Project(tmp_path / str(len(made)), files, commit=commit))
+        made.append(Project(tmp_path / str(len(made)), files, commit=commit, templates=templates))
         return made[-1]
 
     return make
@@ -97,8 +119,11 @@ def _say_faults(reporter):
 
 
 def _keep_what_was_shown(reporter, path):
-    """What the tests that passed show of the agents, for whoever compares it with the table of the docs."""
-    passed = [report for report in reporter.stats.get("passed", ()) if report.when == "call"]
+    """Keep what the tests that passed show of the agents, to be compared with the table of the docs."""
+    reports = [report for kind in ("passed", "failed") for report in reporter.stats.get(kind, ())]
+    if not any(name == "shows" for report in reports for name, _ in report.user_properties):
+        return  # no test of an agent was among them
+    passed = [report for report in reports if report.when == "call" and report.passed]
     shown = [json.loads(value) for report in passed for name, value in report.user_properties if name == "shows"]
     with suppress(OSError):
         path.parent.mkdir(exist_ok=True)

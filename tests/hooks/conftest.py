@@ -35,7 +35,7 @@ class Hook:
         """The records that are there afterwards, in the order in which they were made."""
         done = subprocess.run(
             (*self.command[:-1], verb), input=self.payload() if payload is None else payload,
-            env=self.environment(**more), cwd=self._project.root, capture_output=True, timeout=60, check=False,
+            env=self.environment(**more), cwd=self._project.root, capture_output=True, check=False,
         )  # fmt: skip
         assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
         return self.records()

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 import loopwright.hooks.entry
 from loopwright.reflection.store import read_one
+from loopwright.testing import warm
 
 HOOK = Path(loopwright.hooks.entry.__file__)
 WHOLE = {
@@ -39,7 +40,7 @@ def fire(project, payload=None, verb="reflect", **more):
         payload = {"session_id": "s1", "cwd": str(project.root), "hook_event_name": "Stop"}
     data = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
     done = subprocess.run(
-        command(verb), input=data, env=environment(project, **more), cwd=project.root, capture_output=True, timeout=60,
+        command(verb), input=data, env=environment(project, **more), cwd=project.root, capture_output=True,
         check=False,
     )  # fmt: skip
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
@@ -72,7 +73,7 @@ def test_off_it_reads_nothing_writes_nothing_and_imports_nothing(project, mode):
     read, write = os.pipe()  # nobody ever writes: whoever reads would hang
     done = subprocess.run(
         [sys.executable, "-I", "-S", "-X", "importtime", str(HOOK), "reflect"],
-        stdin=read, env=env, cwd=project.root, capture_output=True, timeout=30, check=False,
+        stdin=read, env=env, cwd=project.root, capture_output=True, check=False,
     )  # fmt: skip
     os.close(read)
     os.close(write)
@@ -309,7 +310,7 @@ def test_a_payload_that_never_ends_is_not_waited_for(project):
     )
     child.stdin.write(b'{"session_id": "whole", "cwd": "%s"}' % os.fsencode(project.root))
     child.stdin.flush()
-    assert child.wait(timeout=30) == 0  # standard input is still open
+    assert child.wait() == 0  # standard input is still open
     child.stdin.close()
     assert child.stdout.read() == b""
     child.stdout.close()
@@ -322,7 +323,7 @@ def test_a_payload_that_stops_in_the_middle_is_given_up(project):
     ) as child:
         child.stdin.write(b'{"session_id": "half", "cwd": "%s", "last' % os.fsencode(project.root))
         child.stdin.flush()
-        assert child.wait(timeout=30) == 0
+        assert child.wait() == 0
     record = only(sidecars(project))
     assert (record.session_id, record.provenance.degraded) == ("half", True)
 
@@ -372,7 +373,7 @@ def test_many_hooks_at_once_leave_whole_records_and_no_lock(project):
         child.stdin.write(other if number % 2 else payload)
         child.stdin.close()
         children.append(child)
-    assert [child.wait(timeout=60) for child in children] == [0] * 12
+    assert [child.wait() for child in children] == [0] * 12
     found = sidecars(project)
     assert {one.reflection.session_id for one in found} == {"s1", "s2"}
     assert sum(one.reflection.confidence is not None for one in found) == 1, "one report, one record"
@@ -464,7 +465,7 @@ def test_a_signal_in_the_middle_leaves_a_degraded_record(project, tmp_path, numb
         assert child.poll() is None
         time.sleep(0.01)
     child.send_signal(number)
-    assert child.wait(timeout=30) == 0
+    assert child.wait() == 0
     assert child.stdout.read() == b""
     child.stdout.close()
     assert only(sidecars(project)).provenance.degraded
@@ -546,12 +547,12 @@ PAYLOADS = st.one_of(
 )
 @given(payload=PAYLOADS, self_report=st.binary(max_size=60) | JSON.map(lambda value: json.dumps(value).encode()))
 def test_whatever_the_payload_and_the_report_a_valid_record_is_left(tmp_path_factory, payload, self_report):
-    """A thousand of them, in this process's children: exit 0, no word, one valid sidecar, nothing else."""
+    """A thousand of them, each in a process of its own: exit 0, no output, one valid sidecar, nothing else."""
     folder = tmp_path_factory.mktemp("any")
     (folder / "report.json").write_bytes(self_report)
-    env = {"PATH": "", "HOME": str(folder), "REFLECTION_MODE": "solo", "REFLECTION_DIR": str(folder / "out"),
-           "REFLECTION_INPUT": str(folder / "report.json")}  # fmt: skip
-    done = subprocess.run(command(), input=payload, env=env, cwd=folder, capture_output=True, timeout=60, check=False)
-    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    env = {"PATH": "", "HOME": str(folder), "LANG": "C.UTF-8", "REFLECTION_MODE": "solo",
+           "REFLECTION_DIR": str(folder / "out"), "REFLECTION_INPUT": str(folder / "report.json")}  # fmt: skip
+    done = warm.run_warm(("reflect",), cwd=folder, env=env, stdin=payload, timeout_s=60, program=warm.HOOK)
+    assert (done.exit_code, done.stdout, done.stderr) == (0, b"", b"")
     (name,) = (path for path in (folder / "out").iterdir() if path.name != ".merged")
     read_one(name)

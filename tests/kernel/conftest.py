@@ -46,8 +46,8 @@ def _groups():
 GROUPS = _groups()
 
 
-def wait_until(condition, what, timeout_s=60):
-    until = time.monotonic() + timeout_s
+def wait_until(condition, what):
+    until = time.monotonic() + 300  # long enough for a busy machine
     while not (found := condition()):
         assert time.monotonic() < until, f"did not happen: {what}"
         time.sleep(0.005)
@@ -128,18 +128,18 @@ class Begun:
 
     def freeze(self):
         self.freezer.freeze()
-        assert self.freezer.settled(30)
+        assert self.freezer.settled(500)
 
     def thaw(self):
         self.freezer.thaw()
-        assert self.freezer.settled(30)
+        assert self.freezer.settled(500)
 
     @property
     def is_over(self):
         return not self._thread.is_alive()
 
     def ended(self):
-        self._thread.join(60)
+        self._thread.join()
         assert not self._thread.is_alive(), "the command does not end"
         return self._results[0]
 

@@ -40,14 +40,13 @@ def test_a_group_holds_who_was_moved_in_and_what_it_starts(group, sleeper):
     assert group.add(sleeper.pid)
     assert group.members() == [sleeper.pid]
     assert group.freeze()
-    until = time.monotonic() + 20
     while not group.is_frozen:
-        assert time.monotonic() < until
+        time.sleep(0.001)
     group.thaw()
     assert not group.is_frozen
     group.freeze()
     group.kill()
-    assert sleeper.wait(20) == -9
+    assert sleeper.wait() == -9
     assert group.members() == []
 
 
@@ -63,7 +62,7 @@ def test_groups_that_a_member_made_are_a_part_of_it(group, sleeper):
     (below / "cgroup.procs").write_text(str(sleeper.pid))
     assert group.members() == [sleeper.pid]
     group.kill()
-    sleeper.wait(20)
+    sleeper.wait()
     group.remove(time.monotonic() + 20)
     assert not group._folder.exists()
 
@@ -75,7 +74,7 @@ def test_a_group_that_is_in_use_goes_with_the_next_one(group, sleeper):
     group.remove(0.0)
     assert group._folder.exists()
     group.kill()
-    sleeper.wait(20)
+    sleeper.wait()
     other = cgroup.fresh()
     other.remove(time.monotonic() + 20)
     group.remove(time.monotonic() + 20)

@@ -105,7 +105,7 @@ class Turns:
         self.record = self.context.layout.own / f"turn-{next(NUMBERS)}"
         settings = self.context.settings.values.agents.named.get(self.agent.name, AgentSettings())
         asked = TurnRequest(
-            **{"role": Role.BUILDER, "prompt": prompt, "record": self.record, "timeout_s": 60.0, **more}
+            **{"role": Role.BUILDER, "prompt": prompt, "record": self.record, "timeout_s": 300.0, **more}
         )
         cancellation = Cancellation()
         try:

@@ -39,7 +39,7 @@ def session(project, agent, model, prompt, *, mode="solo", more=()):
     env = {**project.environment, **_QUIET, "PATH": path, "REFLECTION_MODE": mode}
     done = subprocess.run(
         (program(agent), *_headless(agent, project.root), *more, prompt), cwd=project.root, env=env,
-        stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=100, check=False,
+        stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     return done

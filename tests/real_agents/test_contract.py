@@ -20,7 +20,7 @@ from loopwright.workspace.settings_model import AgentSettings
 
 class _Real(AgentContract):
     agent = ""
-    timeout_s = 60.0
+    timeout_s = 300.0
 
     @pytest.fixture(autouse=True)
     def _model(self, tmp_path_factory):

@@ -84,7 +84,7 @@ def test_what_codex_writes_into_its_own_settings_stays_and_ours_goes(project):
     ok(project, "install", "--agent", "codex", "--scope", "user", "--what", "mcp")
     env = {**project.environment, "PATH": search_path()}
     for words in (("features", "enable", "goals"), ("mcp", "add", "foo", "--", "echo", "hi")):
-        subprocess.run((codex, *words), cwd=project.root, env=env, capture_output=True, timeout=60, check=True)
+        subprocess.run((codex, *words), cwd=project.root, env=env, capture_output=True, check=True)
         states = {one["what"]: one["code"] for one in project.run("doctor", "--json").json()["checks"]}
         assert states["MCP server of codex (user)"] == "installed_current"
     assert ok(project, "uninstall", "--agent", "codex", "--scope", "user", "--json").json()["changed"] is True

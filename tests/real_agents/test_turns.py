@@ -107,7 +107,7 @@ def test_each_trouble_of_the_model_has_its_reason(project, agent, trouble, reaso
     with model_server(ModelTurn("never said", trouble=trouble)) as model:
         log_in(project, agent, model)
         with turns(project, agent) as turn_sandbox:
-            answer = turn_sandbox.take(timeout_s=4.0 if trouble.is_still else 60.0).answer
+            answer = turn_sandbox.take(timeout_s=4.0 if trouble.is_still else 300.0).answer
     assert isinstance(answer, NoAnswer)
     assert answer.reason is reason, answer
     # It may not have come so far as to have one.

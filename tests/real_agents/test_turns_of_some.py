@@ -69,15 +69,19 @@ def test_a_program_that_waits_for_a_limits_end_until_its_time_is_over_is_at_its_
     # The others give up, and tell nobody for how long they were told to wait.
     began = datetime.now(UTC)
     with model_server(
-        *[ModelTurn(trouble=WireFault(429, {"retry-after": "50"}, kind="rate_limit_error"))] * 4
+        *[ModelTurn(trouble=WireFault(429, {"retry-after": "50"}, kind="rate_limit_error"))] * 8
     ) as model:
         log_in(project, agent, model)
         if agent == "claude":
             project.environment["CLAUDE_CODE_MAX_RETRIES"] = "2"
         with turns(project, agent) as turn_sandbox:
-            answer = turn_sandbox.take(timeout_s=10.0).answer
+            for limit_s in (10.0, 100.0):  # a busy machine may need longer to ask at all
+                answer = turn_sandbox.take(timeout_s=limit_s).answer
+                if answer.reason is not Reason.HUNG:
+                    break
     assert answer.reason is Reason.RATE_LIMITED, answer
-    assert timedelta(seconds=50) <= answer.reset_at - began < timedelta(seconds=90)
+    told_to_wait = timedelta(seconds=50)
+    assert began + told_to_wait <= answer.reset_at <= datetime.now(UTC) + told_to_wait + timedelta(seconds=1)
 
 
 def test_claude_ends_by_itself_when_the_budget_of_the_turn_is_used(project):

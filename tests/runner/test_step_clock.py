@@ -56,15 +56,15 @@ def test_a_pause_during_one_command_takes_nothing_from_the_next(context, begun):
     records = []
     thread = threading.Thread(target=lambda: records.append(run_step(context, step)))
     thread.start()
-    assert begun.wait(20)
+    assert begun.wait()
     context.freezer.freeze()
-    assert context.freezer.settled(20)
+    assert context.freezer.settled(500)
     held_since = time.monotonic()
     process.capture(("sleep", str(LIMIT_S + 1)), cwd=context.place.repo, env={"PATH": os.environ["PATH"]})
     held_s = time.monotonic() - held_since
     (context.place.repo / "go").touch()
     context.freezer.thaw()
-    thread.join(60)
+    thread.join()
     (record,) = records
     assert (record.outcome, [command.exit_code for command in record.commands]) == ("passed", [0, 0])
     assert held_s > LIMIT_S > record.duration_s

@@ -43,7 +43,7 @@ class Loops:
 
     def shown(self, loop_id):
         """`loop show --json`."""
-        return self.run("show", loop_id, "--json").json()
+        return self.project.ask("loop", "show", loop_id)
 
     def holds(self, loop_id):
         """Who holds it, and why, as codes."""
@@ -88,10 +88,7 @@ def loops(project):
 @pytest.fixture
 def wait_until():
     def wait(condition):
-        for _ in range(6000):
-            if condition():
-                return
+        while not condition():
             time.sleep(0.01)
-        raise AssertionError("it did not happen")
 
     return wait

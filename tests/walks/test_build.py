@@ -25,8 +25,7 @@ CLAIMS = {"role": "builder", "run": "echo 'all done, every test passes'", "usd":
 
 def approved(project, turns, *, settings="", slices=(SLICE,)):
     prepare(project, [planner(slices=list(slices)), *turns], settings=settings)
-    plan(project)
-    ok(project, "approve", "greet", "--from", "plan", "--to", "build")
+    project.at("approved")
 
 
 def build(project, *arguments, code=0):
@@ -113,8 +112,7 @@ def test_a_judge_that_the_work_changed_needs_a_persons_look(project):
     prepare(project, [planner(slices=[{**SLICE, "checks": [check]}]), cheats])
     project.write("check.sh", "grep -q hello hello.py\n")
     project.commit("a judge")
-    plan(project)
-    ok(project, "approve", "greet", "--from", "plan", "--to", "build")
+    project.at("approved")
     build(project)
     assert list(blockers(project, "review")) == ["sealed_file_changed_check.sh"]
     refused = refusal(project, "approve", "greet", "--from", "build", "--to", "review")
@@ -142,8 +140,7 @@ def test_a_hidden_check_is_seen_by_nobody_but_the_judge(project):
         ".loopwright/workflows/greet/hidden/hidden_check.py",
         "import hello\nassert hello.greet('Zoë') == 'hello Zoë', hello.greet('Zoë')\n",
     )
-    plan(project)
-    ok(project, "approve", "greet", "--from", "plan", "--to", "build")
+    project.at("approved")
     build(project)
     prompts = [path.read_text() for path in (project.own / "loops").glob("*/turns/*/prompt.md")]
     assert len(prompts) == 2
@@ -249,8 +246,7 @@ def test_notes_on_the_project_reach_the_builder(project):
     ok(project, "context", "add", "names", "names are never shouted")
     assert [note["name"] for note in ok(project, "context", "list", "--json").json()["notes"]] == ["names"]
     assert "never shouted" in ok(project, "context", "show", "names").stdout
-    plan(project)
-    ok(project, "approve", "greet", "--from", "plan", "--to", "build")
+    project.at("approved")
     build(project)
     patch = next((project.own / "loops").glob("*.progress/changes.patch")).read_text()
     assert "+names are never shouted" in patch

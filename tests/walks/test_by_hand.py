@@ -14,8 +14,6 @@ import pytest
 from tests.walks.mcp_talk import talking
 from tests.walks.workflow_kit import BUILT, CHECK, SLICE, blockers, ok, plan, planner, prepare, refusal
 
-PATIENCE_S = 60
-
 
 @pytest.fixture(autouse=True)
 def _nobody_stays(project):
@@ -27,8 +25,7 @@ def _nobody_stays(project):
 
 def start(project):
     """Planned, approved, and being built by whoever comes; the loop."""
-    plan(project)
-    ok(project, "approve", "greet", "--from", "plan", "--to", "build")
+    project.at("approved")
     return ok(project, "build", "greet", "--agent", "interactive", "--detach", "--json").json()["loop_id"]
 
 
@@ -48,16 +45,13 @@ def work(turn, script=BUILT):
 
 def until(found):
     """Await a condition; what it found."""
-    end = time.monotonic() + PATIENCE_S
-    while time.monotonic() < end:
-        if value := found():
-            return value
+    while not (value := found()):
         time.sleep(0.05)
-    raise AssertionError("it did not come to that")
+    return value
 
 
 def shown(project, loop_id):
-    return ok(project, "loop", "show", loop_id, "--json").json()
+    return project.ask("loop", "show", loop_id)
 
 
 def standing(project, loop_id, wanted):
@@ -184,13 +178,10 @@ def test_the_name_of_a_workflow_is_never_taken_for_a_part_of_an_id(project, loop
 
 def test_who_works_by_hand_is_no_reviewer_and_sends_nothing_back(project):
     prepare(project, [planner(), {"role": "builder", "run": BUILT}], settings="[risk]\nthreshold = 0.0\n")
-    plan(project)
-    ok(project, "approve", "greet", "--from", "plan", "--to", "build")
-    ok(project, "build", "greet", "--agent", "scripted")
-    ok(project, "approve", "greet", "--from", "build", "--to", "review")
+    project.at("in review")
     refused = project.run("review", "greet", "--reviewer", "interactive")
     assert (refused.exit_code, "a turn as reviewer needs another agent" in refused.stderr) == (1, True)
-    assert ok(project, "status", "greet", "--json").json()["stage"] == "review"
+    assert project.ask("status", "greet")["stage"] == "review"
     assert "request-changes" not in (project.own / "workflows" / "greet" / "journal.ndjson").read_text()
 
 
@@ -322,8 +313,7 @@ def test_what_can_not_be_kept_for_a_secret_stays_where_it_is(project, loop_id):
 
 def test_a_turn_that_nobody_takes_ends_with_its_time_and_leaves_nothing(project):
     prepare(project, [planner()], settings='[agents.me]\nkind = "interactive"\ntimeout_s = 1\n')
-    plan(project)
-    ok(project, "approve", "greet", "--from", "plan", "--to", "build")
+    project.at("approved")
     held = project.run("build", "greet", "--agent", "me")
     assert held.exit_code == 11, held.stdout + held.stderr
     assert "the turn was not handed in within 1 s" in held.stdout
@@ -333,9 +323,7 @@ def test_a_turn_that_nobody_takes_ends_with_its_time_and_leaves_nothing(project)
 def test_while_it_is_built_nobody_is_told_to_build_it(project, loop_id):
     """Every command that is named can be typed: a second build would be refused."""
     opened(project)
-    assert (
-        ok(project, "status", "greet", "--json").json()["recommended_next_action"] == f"loopwright loop turn {loop_id}"
-    )
+    assert project.ask("status", "greet")["recommended_next_action"] == f"loopwright loop turn {loop_id}"
     watch = f"loopwright loop watch {loop_id}"
     assert f"→ {watch}" in ok(project, "status").stdout
     assert f"→ {watch}" in ok(project, "next").stdout

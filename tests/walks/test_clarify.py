@@ -42,7 +42,7 @@ def clarified(project, slug="x"):
 
 
 def status(project, slug="x"):
-    return ok(project, "status", slug, "--json").json()
+    return project.ask("status", slug)
 
 
 def codes(project, gate, slug="x"):

@@ -11,9 +11,8 @@ import yaml
 
 from loopwright.cli.main import COMMANDS
 
-pytestmark = pytest.mark.usefixtures("cold_starts")
 
-
+@pytest.mark.usefixtures("cold_starts")
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_has_help_with_examples(project, name):
     done = project.run(name, "--help")
@@ -22,6 +21,7 @@ def test_every_command_has_help_with_examples(project, name):
     assert f"loopwright {name}" in done.stdout
 
 
+@pytest.mark.usefixtures("cold_starts")
 def test_init_then_run_works_in_a_project_it_has_never_seen(make_project):
     project = make_project({"Makefile": "test:\n\t@echo all is well\n"})
     done = project.run("init", "--json")

@@ -146,7 +146,7 @@ def test_whoever_watches_sees_that_the_builder_is_asked_how_sure_it_is(loops):
             assert "正在询问 scripted 有多大把握" in chinese
             loops.project.write("go", "")
             seen.stdout.read()
-        assert worker.wait(60) == 0
+        assert worker.wait() == 0
 
 
 def test_a_budget_has_room_for_the_work_first_and_a_question_without_room_is_unknown(loops):
@@ -177,7 +177,7 @@ def test_who_stops_a_question_loses_answers_and_no_work(loops, wait_until):
     with loops.started(loop_id) as worker:
         wait_until(lambda: "after" in turn_names(project, loop_id))
         loops.run("stop", loop_id)
-        worker.wait(60)
+        worker.wait()
     assert [one["reflection"]["confidence"] for one in captures(project)] == [0.9, None, None]
     (task,) = loops.shown(loop_id)["skill_state"]["develop"]["tasks"]
     assert (task["status"], task["files_changed"]) == ("completed", ["made"])
@@ -231,7 +231,7 @@ def test_nobody_builds_in_the_session_of_a_question_that_was_cut_off(loops, wait
     with loops.started(loop_id) as worker:
         wait_until(lambda: reached.exists() and list(project.own.rglob(f"*-builder-{point}/usage.json")))
         getattr(worker, end)()
-        worker.wait(60)
+        worker.wait()
     # A turn that was stopped is counted; one whose worker died is asked for again.
     again = [rates(0.9)] if end == "kill" or point != "before" else [rates(0.9), rates(0.9)]
     loops.configure([*again, builds, rates(0.8), rates(0.8)])
@@ -251,7 +251,7 @@ def test_a_worker_that_dies_at_a_question_has_its_work_on_record(loops, wait_unt
     with loops.started(loop_id) as worker:
         wait_until(lambda: list(project.own.rglob("*-after/usage.json")))
         worker.kill()
-        worker.wait(60)
+        worker.wait()
     loops.run("start", loop_id)
     assert turn_names(project, loop_id) == ["before", "", "after"], "nobody builds again, and nobody is asked again"
     assert loops.shown(loop_id)["status"] == "completed"

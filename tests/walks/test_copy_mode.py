@@ -121,16 +121,16 @@ def test_fifos_and_sockets_are_left_out_and_named(project):
     assert "sock (socket)" in notes
 
 
-def test_a_sparse_file_of_2_gb_stays_sparse(project):
+def test_a_sparse_file_stays_sparse(project):
     with (project.root / "big").open("wb") as stream:
-        stream.truncate(2 << 30)
-        stream.seek(1 << 30)
+        stream.truncate(256 << 20)
+        stream.seek(128 << 20)
         stream.write(b"island")
-    command = "stat -c '%s %b' big; tail -c +1073741825 big | head -c 6"
+    command = "stat -c '%s %b' big; tail -c +134217729 big | head -c 6"
     project.plan({"id": "A", "commands": [command, "echo new > made.txt"]}, run_id="r")
     evidence = ran(project)
     size, blocks, island = log_of(project).split()
-    assert (int(size), island) == (2 << 30, "island")
+    assert (int(size), island) == (256 << 20, "island")
     assert int(blocks) * 512 < 1 << 20
     assert evidence["changed_files"] == ["made.txt"]
 

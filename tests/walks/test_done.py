@@ -8,7 +8,7 @@ import shutil
 import subprocess
 
 import pytest
-from tests.walks.workflow_kit import BUILT, blockers, bytes_of, ok, plan, planner, prepare, refusal, state, status
+from tests.walks.workflow_kit import BUILT, blockers, bytes_of, ok, planner, prepare, refusal, state, status
 
 BUILDS = {"role": "builder", "run": BUILT}
 STRICT = "[risk]\nthreshold = 0.0\n"
@@ -21,10 +21,7 @@ def built(project, *turns, settings="", uncommitted=None):
     prepare(project, [planner(), *(turns or (BUILDS,))], settings=settings)
     for name, text in (uncommitted or {}).items():
         (project.root / name).write_text(text)
-    plan(project)
-    ok(project, "approve", "greet", "--from", "plan", "--to", "build")
-    ok(project, "build", "greet", "--agent", "scripted")
-    ok(project, "approve", "greet", "--from", "build", "--to", "review")
+    project.at("in review")
 
 
 def reviewer(project, *turns):
@@ -76,9 +73,7 @@ def test_done_delivers_the_patch_and_undo_takes_it_back_to_the_byte(project):
 def test_a_judge_that_a_person_signed_is_delivered_and_archived_with_the_rest(project):
     built_with = {"role": "builder", "run": f"{BUILT}; echo 'import os' > conftest.py"}
     prepare(project, [planner(), built_with])
-    plan(project)
-    ok(project, "approve", "greet", "--from", "plan", "--to", "build")
-    ok(project, "build", "greet", "--agent", "scripted")
+    project.at("built")
     ok(project, "sign", "greet", "conftest.py", "--note", "seen")
     ok(project, "approve", "greet", "--from", "build", "--to", "review")
     ok(project, "review", "greet")
@@ -138,11 +133,7 @@ def test_a_project_without_git_gets_the_work_alone(project):
     prepare(project, [planner(), BUILDS])
     shutil.rmtree(project.root / ".git")
     project.write("other.txt", "mine\n")
-    plan(project)
-    ok(project, "approve", "greet", "--from", "plan", "--to", "build")
-    ok(project, "build", "greet", "--agent", "scripted")
-    ok(project, "approve", "greet", "--from", "build", "--to", "review")
-    ok(project, "review", "greet")
+    project.at("reviewed")
     refused = refusal(project, "approve", "greet", "--from", "review", "--to", "done", "--as-branch")
     assert refused["error"] == "delivery_blocked"
     assert "1 files" in ok(project, "approve", "greet", "--from", "review", "--to", "done").stdout
@@ -385,6 +376,7 @@ def test_back_to_the_build_by_the_report_goes_on_from_what_is_there(project):
     assert "hello {name}" in (project.root / "hello.py").read_text()
 
 
+@pytest.mark.faults
 @pytest.mark.needs("strace")
 @pytest.mark.parametrize("call", ["rename", "fsync", "unlink"])
 def test_killed_anywhere_in_a_delivery_the_next_command_finds_old_or_makes_new(project, call):
@@ -416,6 +408,7 @@ def _bytes(path):
     return path.read_bytes() if path.exists() else None
 
 
+@pytest.mark.faults
 @pytest.mark.needs("strace")
 @pytest.mark.parametrize("call", ["rename", "fsync", "unlink"])
 def test_killed_anywhere_in_an_undo_all_of_it_is_there_or_none(project, call):

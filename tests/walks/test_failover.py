@@ -83,6 +83,8 @@ def test_an_agent_whose_limit_ended_before_it_was_met_is_taken_over_from_once_an
 def test_limits_that_are_over_at_once_are_waited_for_and_never_passed_on_in_a_circle(loops):
     soon = {**SOON, "reset_in_s": 0.01}
     loop_id = with_agents(loops, first=[soon, NEVER, soon, NEVER, WORKS], second=[NEVER, soon, NEVER, soon, WORKS])
+    # On a busy machine such a limit is over before it is read, and counts as one whose end is not known.
+    loops.project.environment |= {"LOOPWRIGHT_AGENTS_QUOTA_WAIT_S": "1", "LOOPWRIGHT_AGENTS_QUOTA_LONGEST_S": "2"}
     loops.run("start", loop_id)
     assert loops.shown(loop_id)["status"] == "completed"
     placed = loops.events(loop_id, e.HoldPlaced)
@@ -223,9 +225,7 @@ def test_an_agent_that_built_any_part_cant_review_it(project):
     review = {"role": "reviewer", "answer": json.dumps({"verdict": "approve", "summary": "fine"})}
     other = {"turns": [NEVER, {"role": "builder", "run": BUILT}, review]}
     project.write(".loopwright/other.yaml", yaml.safe_dump(other))
-    plan(project)
-    ok(project, "approve", "greet", "--from", "plan", "--to", "build")
-    ok(project, "build", "greet", "--agent", "scripted")
+    project.at("built")
     (takeover,) = status(project)["takeovers"]
     assert (takeover["agent"], takeover["by"]) == ("scripted", "other")
     assert "scripted could not go on" in ok(project, "status", "greet").stdout

@@ -217,7 +217,7 @@ def test_sessions_tasks_and_loops_of_claude_code_workflow(project):
     prompt = (project.own / "turns" / "greet-planner-1" / "prompt.md").read_text()
     assert "ccw had a plan for this" in prompt
     assert "One function." in prompt
-    loop = ok(project, "loop", "show", "loop-v2-20260101-abcdef", "--json").json()
+    loop = project.ask("loop", "show", "loop-v2-20260101-abcdef")
     assert loop["status"] == "paused"
     assert loop["skill_state"]["develop"]["tasks"][0]["status"] == "pending"
     assert loop["skill_state"]["validate"]["passed"] is False
@@ -232,7 +232,7 @@ def test_sessions_tasks_and_loops_of_claude_code_workflow(project):
 def openspec(project, *arguments):
     env = {**project.environment, "OPENSPEC_TELEMETRY": "0", "DO_NOT_TRACK": "1", "CI": "1", "NO_COLOR": "1"}
     done = subprocess.run(
-        [str(OPENSPEC), *arguments], cwd=project.root, env=env, capture_output=True, text=True, check=False, timeout=60
+        [str(OPENSPEC), *arguments], cwd=project.root, env=env, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
@@ -309,6 +309,7 @@ def test_a_persons_table_names_everything_and_the_way_on(loopx):
     assert rows(again)["workflow", "workflows/greet"] == ("already", "greet")
 
 
+@pytest.mark.faults
 @pytest.mark.needs("strace")
 def test_killed_at_any_rename_a_workflow_is_there_whole_or_not_at_all(project):
     prepare(project)

@@ -360,5 +360,5 @@ def test_who_installs_waits_for_whoever_does(project, home, wait_until):
     assert second.poll() is None
     project.write("AGENTS.md", with_block(None, MARKDOWN, "opencode", our_block()))
     os.close(folder)
-    second.communicate(timeout=60)
+    second.communicate()
     assert find_block((project.root / "AGENTS.md").read_text(), MARKDOWN).agents == ("codex", "opencode")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.walks.workflow_kit import BUILT, CHECK, SLICE, blockers, ok, plan, planner, prepare
+from tests.walks.workflow_kit import BUILT, CHECK, SLICE, blockers, ok, planner, prepare
 
 ENDS = "printf 'import sys\\n\\n\\ndef greet(name):\\n    sys.exit(0)\\n' > hello.py"
 
@@ -17,8 +17,7 @@ def built(project):
         for name, text in files:
             project.write(name, text)
         project.commit("its judges")
-        plan(project)
-        ok(project, "approve", "greet", "--from", "plan", "--to", "build")
+        project.at("approved")
         return project.run("build", "greet", "--agent", "scripted", "--max-iterations", "1")
 
     return build

@@ -129,7 +129,7 @@ def test_a_secret_that_a_dead_worker_s_agent_called_its_session_reaches_no_file(
     with loops.started(loop_id) as child:
         wait_until(mark.exists)
         child.kill()
-        child.wait(60)
+        child.wait()
     loops.run("start", loop_id)
     assert loops.shown(loop_id)["status"] == "completed"
     kept = [path for path in loops.project.own.rglob("*") if path.is_file()]
@@ -144,7 +144,7 @@ def test_a_long_pause_ends_the_turn_and_keeps_the_agents_session(loops, wait_unt
     with loops.started(loop_id) as child:
         wait_until(mark.exists)
         loops.run("pause", loop_id)
-        assert child.wait(timeout=60) == 0
+        assert child.wait() == 0
     assert loops.shown(loop_id)["skill_state"]["current_action"] == "paused"
     assert [event.session for event in loops.events(loop_id, e.ActionPaused)] == ["s-7"]
     loops.run("resume", loop_id)
@@ -226,7 +226,7 @@ def test_a_worker_that_waited_and_is_gone_is_followed_by_one_that_waits_on(loops
             wait_until(lambda: loops.holds(loop_id) == [("quota", "rate_limited")])
             wait_until(lambda: loops.run("list", "--json").json()["loops"][0]["has_worker"])
             getattr(child, signal)()
-            assert child.wait(timeout=30) == code
+            assert child.wait() == code
     loops.run("resume", loop_id)
     assert loops.shown(loop_id)["status"] == "completed"
 
@@ -275,7 +275,7 @@ def test_a_pause_is_no_failure_and_a_stop_is_one(loops, wait_until):
     with loops.started(loop_id) as child:
         wait_until(mark.exists)
         loops.run("pause", loop_id)
-        assert child.wait(timeout=30) == 0
+        assert child.wait() == 0
     assert loops.holds(loop_id) == [("operator", "paused")]
     assert [(one["failure"], one["tokens"], one["session"]) for one in turn_records(loops)] == [("stopped", 7, "s1")]
     assert turn_records(loops)[0]["network"], "what it was given is known of it, too"
@@ -284,7 +284,7 @@ def test_a_pause_is_no_failure_and_a_stop_is_one(loops, wait_until):
     with loops.started(loop_id) as child:
         wait_until(mark.exists)
         loops.run("stop", loop_id)
-        assert child.wait(timeout=30) == 12
+        assert child.wait() == 12
 
 
 def test_out_of_iterations_is_a_failure_with_its_own_code(loops):

@@ -25,7 +25,7 @@ def loop_of(project):
         assert project.run("loop", "task", "import", loop_id, str(listed)).exit_code == 0
         done = project.run("loop", "start", loop_id)
         assert done.exit_code == code, done.stdout + done.stderr
-        return project.run("loop", "show", loop_id, "--json").json()
+        return project.ask("loop", "show", loop_id)
 
     return made
 
@@ -71,7 +71,7 @@ def test_an_analysis_that_changes_files_fails_and_leaves_nothing(loop_of, projec
     project.run("loop", "task", "add", loop_id, "echo 1 > one", "--tool", "bash", "--mode", "analysis")
     project.run("loop", "task", "add", loop_id, "test ! -e one && echo 2 > two", "--tool", "bash")
     project.run("loop", "start", loop_id)
-    document = project.run("loop", "show", loop_id, "--json").json()
+    document = project.ask("loop", "show", loop_id)
     assert changed(document) == [("failed", []), ("completed", ["two"])]
 
 
@@ -86,7 +86,7 @@ def test_status_says_what_waits_and_what_to_type(project):
     assert f"→ loopwright loop start {made[0]}" in said
     assert "→ loopwright loop check loop-v2-20260101-broken --fix" in said
     assert made[2] not in said
-    answered = project.run("status", "--json").json()
+    answered = project.ask("status")
     assert answered["loops"] == {
         "running": 0, "paused": 0, "failed": 1, "created": 2, "completed": 0, "damaged": 1
     }  # fmt: skip

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.walks.mcp_talk import talking
-from tests.walks.workflow_kit import BUILT, SLICE, blockers, built, finish, ok, plan, planner, prepare
+from tests.walks.workflow_kit import BUILT, SLICE, blockers, built, finish, ok, planner, prepare
 
 TOOLS = {"status", "next", "context", "progress", "request_decision", "self_report", "run_checks"}
 OF_PEOPLE = ("approve", "reject", "sign", "answer", "unlatch", "archive", "undo", "loop_answer", "autopilot")
@@ -19,8 +19,7 @@ HELD = {"role": "builder", "fail": "not_logged_in"}
 def held_build(project, *, slices=(SLICE,)):
     """A workflow whose build waits: its loop is held, and its manifest is there."""
     prepare(project, [planner(slices=list(slices)), HELD])
-    plan(project)
-    ok(project, "approve", "greet", "--from", "plan", "--to", "build")
+    project.at("approved")
     assert project.run("build", "greet", "--agent", "scripted").exit_code == 11
 
 
@@ -102,7 +101,7 @@ def test_bad_messages_end_in_errors_and_the_server_goes_on(project):
             error = talk.ask("resources/read", {"uri": uri})["error"]
             assert (error["code"], error["data"]["error"]) == (-32002, "unknown_resource")
         talk.process.stdin.close()
-        assert talk.process.wait(timeout=30) == 0
+        assert talk.process.wait() == 0
         assert talk.process.stdout.read() == b""
         assert b"Traceback" not in talk.process.stderr.read()
 
@@ -183,13 +182,13 @@ def test_a_call_that_is_taken_back_ends_at_once_and_is_not_answered(project, wai
         talk.begin("tools/call", {"name": "run_checks", "arguments": {"slug": "greet"}})
         wait_until(began.exists)
         talk.process.stdin.close()
-        assert talk.process.wait(timeout=60) == 0, "the client has gone"
+        assert talk.process.wait() == 0, "the client has gone"
     began.unlink()
     with talking(project) as talk:
         talk.begin("tools/call", {"name": "run_checks", "arguments": {"slug": "greet"}})
         wait_until(began.exists)
         talk.process.send_signal(signal.SIGTERM)
-        assert talk.process.wait(timeout=60) == 143
+        assert talk.process.wait() == 143
 
 
 def test_specs_are_resources(project):

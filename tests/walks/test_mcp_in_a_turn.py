@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from tests.walks.mcp_talk import talking
-from tests.walks.workflow_kit import blockers, ok, plan, planner, prepare, status
+from tests.walks.workflow_kit import blockers, ok, planner, prepare, status
 
 # What an agent's own MCP client would do, in the sandbox, with nothing but Python.
 CLIENT = r"""
@@ -50,8 +50,7 @@ def build(project, *turns, isolation, code=0):
     if isolation == "auto":
         # The interpreter of these tests may live in the home of who runs them; of that only tools are seen inside.
         project.environment["HOME"] = os.environ["HOME"]
-    plan(project)
-    ok(project, "approve", "greet", "--from", "plan", "--to", "build")
+    project.at("approved")
     done = project.run("build", "greet", "--agent", "scripted")
     assert done.exit_code == code, done.stdout + done.stderr
     (loop_id,) = [one["loop_id"] for one in ok(project, "loop", "list", "--json").json()["loops"]]

@@ -78,8 +78,7 @@ def test_consent_ends_when_a_check_a_document_or_a_judge_changes(project):
     prepare(project, [planner(slices=[{**SLICE, "checks": [{"id": "C", "command": "bash check.sh"}]}])])
     project.write("check.sh", "grep -q hello hello.py\n")
     project.commit("a check script")
-    plan(project)
-    ok(project, "approve", "greet", "--from", "plan", "--to", "build")
+    project.at("approved")
     for path, text in (
         (project.root / "check.sh", "true\n"),
         (project.own / "workflows" / "greet" / "plan.md", "# Plan\n\nSomething else.\n"),
@@ -299,8 +298,7 @@ def test_planning_needs_consent_and_its_stage(project):
 
 def test_a_check_that_passes_on_another_base_proves_nothing_there(project):
     prepare(project, [planner(), {"role": "builder", "run": BUILT}])
-    plan(project)
-    ok(project, "approve", "greet", "--from", "plan", "--to", "build")
+    project.at("approved")
     before = (project.root / "hello.py").read_text()
     project.write("hello.py", "def greet(name):\n    return f'hello {name}'\n")
     project.commit("somebody else did it meanwhile")

@@ -22,7 +22,9 @@ _PEAK = (
     "import resource, subprocess, sys; code = subprocess.call(sys.argv[1:], stdout=subprocess.DEVNULL);"
     "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024); sys.exit(code)"
 )
-# More than the memory that is allowed below; `make faults` takes a gigabyte, and so does the bench.
+# Long enough for a busy machine; only what hangs reaches it.
+PATIENCE_S = 300
+# More than the memory that is allowed below; `FAULTS_EVERY=1` takes a gigabyte, and so does the bench.
 MUCH = 1 << 30 if os.environ.get("FAULTS_EVERY") else 320 << 20
 
 
@@ -48,11 +50,10 @@ def alive(text):
 
 
 def wait_until(condition, what):
-    for _ in range(3000):
-        if condition():
-            return
+    until = time.monotonic() + PATIENCE_S
+    while not condition():
+        assert time.monotonic() < until, f"did not happen: {what}"
         time.sleep(0.01)
-    raise AssertionError(f"did not happen: {what}")
 
 
 def log_of(project, name="A-1", run="r"):
@@ -152,7 +153,7 @@ def test_a_signal_stops_cleanly_and_keeps_the_evidence(project, nap, number, cod
     with started(project, "run", "--isolation", isolation) as child:
         wait_for_output(project)
         os.killpg(child.pid, number)
-        said = child.communicate(timeout=30)[1]
+        said = child.communicate(timeout=PATIENCE_S)[1]
     assert child.returncode == code
     assert said.startswith("INTERRUPTED: ")
     assert ("SIGINT" if number == signal.SIGINT else "SIGTERM") in said
@@ -183,7 +184,7 @@ def test_a_signal_while_the_sandbox_is_made_or_read_stops_at_once(project, nap, 
     with started(project, "run", "--mode", mode) as child:
         wait_until(reached.exists, f"git {verb}")
         os.kill(child.pid, signal.SIGTERM)
-        said = child.communicate(timeout=30)[1]
+        said = child.communicate(timeout=PATIENCE_S)[1]
     assert child.returncode == 143
     assert said.startswith("INTERRUPTED: stopped by SIGTERM")
     assert alive(nap) == []
@@ -268,7 +269,7 @@ def test_cleaning_up_after_a_dead_run_leaves_a_living_one_of_the_same_name_alone
         assert dead.run("run").exit_code == 0
         assert alive(nap) == []
         (living.sandboxes / "r" / "repo" / "go").touch()
-        assert child.wait(30) == 0
+        assert child.wait() == 0
     assert living.evidence("r")["status"] == "OK"
 
 
@@ -278,7 +279,7 @@ def test_a_step_that_reads_its_input_gets_none(project, isolation):
     with started(project, "run", "--isolation", isolation, stdin=subprocess.PIPE) as child:
         child.stdin.write("for the step?\n")
         child.stdin.flush()
-        assert child.wait(60) == 0
+        assert child.wait() == 0
     assert log_of(project).read_text() == "nothing\n"
 
 
@@ -322,7 +323,7 @@ def test_two_runs_at_once_in_one_workspace_both_finish(project, isolation):
             wait_for_output(project, run="r-2")
             for name in ("r-2", "r"):
                 (project.sandboxes / name / "repo" / "go").touch()
-            assert (one.wait(30), two.wait(30)) == (0, 0)
+            assert (one.wait(), two.wait()) == (0, 0)
     assert {path.name for path in (project.own / "runs").iterdir()} == {"r", "r-2"}
     links = {name: project.evidence(name)["previous"] for name in ("r", "r-2")}
     assert sum(link is None for link in links.values()) == 1
@@ -352,7 +353,7 @@ def test_a_fifo_where_git_reads_its_rules_is_not_waited_for(project, name, mode)
     project.plan({"id": "A", "commands": [f"mkfifo {name}", "echo x > a"]}, run_id="r")
     with started(project, "run", "--mode", mode) as child:
         try:
-            code = child.wait(15)
+            code = child.wait(PATIENCE_S)
         except subprocess.TimeoutExpired:
             code = "it waits"
             while child.poll() is None:  # who waits for a writer gets one, and ends

@@ -150,7 +150,7 @@ def openspec(project, *arguments, cwd=None):
     }  # fmt: skip
     done = subprocess.run(
         [str(OPENSPEC), *arguments], cwd=cwd or project.root, env=environment, stdin=subprocess.DEVNULL,
-        capture_output=True, text=True, timeout=100, check=False,
+        capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout

@@ -17,7 +17,7 @@ def terminal(project):
     def start(*arguments, env=None):
         argv = project.command(*arguments)
         child = pexpect.spawn(
-            argv[0], list(argv[1:]), cwd=str(project.root), timeout=60, encoding="utf-8", dimensions=(40, 120),
+            argv[0], list(argv[1:]), cwd=str(project.root), encoding="utf-8", dimensions=(40, 120),
             env={**project.environment, "TERM": "xterm-256color", **(env or {})},
         )  # fmt: skip
         children.append(child)

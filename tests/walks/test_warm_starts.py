@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 
 import pytest
@@ -36,6 +38,13 @@ def test_both_say_the_same(project, cold, arguments):
     assert project.run(*arguments) == cold(project, *arguments)
 
 
+def test_both_say_the_same_in_chinese(project, cold):
+    env = {"LANG": "zh_CN.UTF-8"}
+    for arguments in (("--help",), ("status",), ("loop", "new", "--help")):
+        assert project.run(*arguments, env=env) == cold(project, *arguments, env=env)
+        assert project.run(*arguments, env=env) != project.run(*arguments)
+
+
 def test_a_call_sees_its_own_variables_and_leaves_none(project, cold):
     env = {"LOOPWRIGHT_SANDBOX_ISOLATION": "none"}
     before = project.run("settings", "--json")
@@ -60,7 +69,15 @@ def test_what_does_not_end_in_time_is_ended(project):
 @pytest.mark.parametrize("name", ["PYTHONHASHSEED", "LD_PRELOAD", "LC_ALL", "TZ", "LANGUAGE"])
 def test_what_only_a_start_decides_is_started(project, name):
     assert not warm.can_be_warm({**project.environment, name: "x"})
-    assert not warm.can_be_warm({**project.environment, "LANG": "zh_CN.UTF-8"})
+    assert not warm.can_be_warm({**project.environment, "LANG": "de_DE.ISO-8859-1"})
+
+
+def test_only_what_analyzes_pays_for_the_statistics():
+    """They treble what each fork has to copy."""
+    code = "import sys; from loopwright.testing import warm; warm._import_all(warm._STATISTICS); print(*sys.modules)"
+    modules = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True).stdout.split()
+    assert "loopwright.cli.main" in modules
+    assert not {"numpy", "scipy", "matplotlib"} & set(modules)
 
 
 def test_calls_at_once_are_answered_each(project):

@@ -30,8 +30,7 @@ END = "loopwright specs verify"
 
 def at_review(project, *turns, settings=""):
     prepare(project, [planner(), BUILDS, *turns], settings=settings + DEFAULT)
-    plan(project)
-    ok(project, "approve", "greet", "--from", "plan", "--to", "build")
+    project.at("approved")
     ok(project, "build", "greet")
     ok(project, "approve", "greet", "--from", "build", "--to", "review")
     ok(project, "review", "greet")
@@ -58,8 +57,7 @@ def edit(project, name, before, after):
 
 def test_a_spec_that_changed_under_the_build_is_consented_to_again(project):
     prepare(project, [planner(), BUILDS], settings=DEFAULT)
-    plan(project)
-    ok(project, "approve", "greet", "--from", "plan", "--to", "build")
+    project.at("approved")
     ok(project, "build", "greet")
     edit(project, "workflows/greet/spec.md", "- no dependency", "- no dependency at all")
     assert refusal(project, "approve", "greet", "--from", "build", "--to", "review")["blockers"]
@@ -85,8 +83,7 @@ def test_what_changed_under_a_review_is_sent_back_and_built_again(project, name,
 def test_a_run_vouches_for_the_check_that_it_ran_and_for_no_other_of_its_name(project):
     mends = {"role": "builder", "run": "echo 'MORE = 1' >> hello.py"}
     prepare(project, [planner(), BUILDS, mends], settings=DEFAULT)
-    plan(project)
-    ok(project, "approve", "greet", "--from", "plan", "--to", "build")
+    project.at("approved")
     ok(project, "build", "greet")
     path = project.own / "changes/active/chg-greet/slices.json"
     document = json.loads(path.read_text())
@@ -102,8 +99,7 @@ def test_a_run_vouches_for_the_check_that_it_ran_and_for_no_other_of_its_name(pr
 
 def test_a_check_that_was_changed_under_the_build_is_run_on_the_base_first(project):
     prepare(project, [planner(), BUILDS, {"role": "builder", "run": "echo NOW > now.txt"}], settings=DEFAULT)
-    plan(project)
-    ok(project, "approve", "greet", "--from", "plan", "--to", "build")
+    project.at("approved")
     ok(project, "build", "greet")
     path = project.own / "changes/active/chg-greet/slices.json"
     path.write_text(path.read_text().replace("hello Ann", "hello  Ann"))
@@ -129,8 +125,7 @@ def test_files_of_hidden_checks_are_a_part_of_what_is_consented_to(project):
     hidden = {**SLICE, "checks": [{"id": "VS-1-C1", "command": "sh judge.sh", "hidden": True}]}
     prepare(project, [planner(slices=[hidden]), BUILDS], settings=DEFAULT)
     project.write(".loopwright/workflows/greet/hidden/judge.sh", "grep -q hello hello.py\n")
-    plan(project)
-    ok(project, "approve", "greet", "--from", "plan", "--to", "build")
+    project.at("approved")
     project.write(".loopwright/workflows/greet/hidden/judge.sh", "true\n")
     found = refusal(project, "build", "greet")
     assert found["blockers"][0]["code"] == "approval_void_build"
@@ -148,10 +143,9 @@ def test_where_nobody_was_named_who_could_look_somebody_has_to_be_named(project)
 def test_an_answer_without_words_is_none_and_an_answer_reaches_a_loop_that_missed_it(project):
     asks = {"role": "builder", "run": """printf '{"question": "Red or blue?"}' > "$LOOPWRIGHT_DECISIONS/q.json\""""}
     prepare(project, [planner(), asks, BUILDS], settings=DEFAULT)
-    plan(project)
-    ok(project, "approve", "greet", "--from", "plan", "--to", "build")
+    project.at("approved")
     project.run("build", "greet")
-    waiting = ok(project, "next", "--json").json()
+    waiting = project.ask("next")
     assert waiting["workflows"][0]["recommended_next_action"] == 'loopwright answer greet D-1 "…"'
     assert waiting["loops"] == []  # asked once
     assert refusal(project, "answer", "greet", "D-1", "  ")["error"] == "empty_answer"
@@ -178,8 +172,7 @@ def test_names_that_git_quotes_are_moved_in_place_and_back(project):
     project.write("café.py", "x = 1\n")
     moves = {"role": "builder", "run": f"{BUILT}; mv café.py 'naïve file.py'"}
     prepare(project, [planner(), moves], settings=DEFAULT)
-    plan(project)
-    ok(project, "approve", "greet", "--from", "plan", "--to", "build")
+    project.at("approved")
     ok(project, "build", "greet")
     ok(project, "approve", "greet", "--from", "build", "--to", "review")
     ok(project, "review", "greet")
@@ -200,8 +193,7 @@ def test_a_branch_of_a_project_in_a_folder_leaves_the_rest_of_the_repository_alo
     prepare(project, [planner(), {"role": "builder", "run": BUILT + rests}], settings=DEFAULT)
     if uncommitted:
         project.write("notes.txt", "mine\n")
-    plan(project)
-    ok(project, "approve", "greet", "--from", "plan", "--to", "build")
+    project.at("approved")
     ok(project, "build", "greet")
     ok(project, "approve", "greet", "--from", "build", "--to", "review")
     ok(project, "review", "greet")

@@ -12,14 +12,11 @@ from pathlib import Path
 import pytest
 from tests.walks.workflow_kit import planner, prepare, status
 
-_PATIENCE_S = 60
 USED = json.dumps({"usd": 0.25, "tokens": 1200})
 
 
 def awaited(condition):
-    until = time.monotonic() + _PATIENCE_S
     while not (found := condition()):
-        assert time.monotonic() < until, "it did not come"
         time.sleep(0.02)
     return found
 

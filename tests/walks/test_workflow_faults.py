@@ -12,6 +12,8 @@ import subprocess
 import pytest
 from tests.walks.workflow_kit import BUILT, blockers, bytes_of, ok, plan, planner, prepare, state, status
 
+pytestmark = pytest.mark.faults
+
 CALLS = ("write", "fsync", "rename")
 # The last calls of a build are those of its settling; FAULTS_EVERY=1 takes more of them.
 LAST = (1, 4) if not os.environ.get("FAULTS_EVERY") else range(1, 16)

@@ -55,7 +55,7 @@ def refusal(project, *arguments):
 
 
 def status(project, slug="greet"):
-    return ok(project, "status", slug, "--json").json()
+    return project.ask("status", slug)
 
 
 def blockers(project, gate, slug="greet"):
@@ -64,6 +64,8 @@ def blockers(project, gate, slug="greet"):
 
 def plan(project, *arguments, agent="scripted", slug="greet"):
     """Plan it straight from the spec."""
+    if not arguments and agent == "scripted":
+        return project.at("planned", slug)
     return ok(project, "plan", slug, "--direct", str(project.root.parent / "SPEC.md"), "--agent", agent, *arguments)
 
 
@@ -75,15 +77,12 @@ def built(project, turns=None, *, slug="greet", settings="", **changes):
     """Planned, approved and built, by the commands that a person types."""
     builds = {"role": "builder", "run": BUILT}
     prepare(project, [planner(**changes), *(turns if turns is not None else [builds])], settings=settings)
-    build_it(project, slug)
+    project.at("built", slug)
 
 
 def build_it(project, slug="greet"):
     """Plan, approve and build with the turns that are there."""
-    planned = plan(project, slug=slug)
-    ok(project, "approve", slug, "--from", "plan", "--to", "build")
-    ok(project, "build", slug, "--agent", "scripted")
-    return planned
+    return project.at("built", slug)
 
 
 def finish(project, slug="greet", *, work=BUILT):

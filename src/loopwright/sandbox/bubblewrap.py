@@ -52,7 +52,7 @@ def _options(view: SandboxView, home: Path, path: str, network: bool) -> tuple[s
     covers += [("--ro-bind", "/dev/null", str(file)) for file in machine_view.credential_files()]
     shows: list[tuple[str, ...]] = [("--ro-bind", str(p), str(p)) for p in machine_view.kept_of_run()]
     shows += [("--ro-bind", str(p), str(p)) for p in machine_view.tool_folders(home, {"PATH": path})]
-    unseen = (*(Path(cover[-1]) for cover in covers), view.project)
+    unseen = (*(Path(cover[-1]) for cover in covers), view.project, Path("/dev"))
     shows += [
         ("--ro-bind", str(p), str(p)) for p in view.programs if p.exists() and any(top in p.parents for top in unseen)
     ]

@@ -64,7 +64,7 @@ def _policy(view: SandboxView, home: Path, path: str, network: bool) -> str:
         *machine_view.credential_files(),
         *machine_view.credential_folders(),
         *machine_view.secrets_in_tools(home),
-        *(Path(place) for place in ("/run", "/tmp", "/var/tmp")),  # noqa: S108 -- hidden, not used
+        *(Path(place) for place in ("/run", "/tmp", "/var/tmp", "/dev/shm")),  # noqa: S108 -- hidden, not used
         view.sandbox_root,
         view.project,
     }

@@ -53,7 +53,7 @@ def restrict_files(libc: ctypes.CDLL, abi: int, policy: "dict[str, list[str]]", 
 
 
 def allow(libc: ctypes.CDLL, ruleset: int, path: str, access: int) -> None:
-    """One rule; a path that is not there needs none."""
+    """Add one rule. A missing path needs none, and a pipe (/dev/stdin may lead to one) can have none."""
     try:
         handle = os.open(path, os.O_PATH | os.O_CLOEXEC)
     except OSError:
@@ -62,6 +62,9 @@ def allow(libc: ctypes.CDLL, ruleset: int, path: str, access: int) -> None:
         if not os.path.isdir(path):  # noqa: PTH112 -- pathlib would double the start-up time
             access &= _ON_FILES
         checked(libc.syscall(_ADD_RULE, ruleset, _RULE_PATH_BENEATH, struct.pack("<Qi", access, handle), 0))
+    except OSError as error:
+        if error.errno != errno.EBADFD:  # the kernel's word for: on no file system, so no rule is needed
+            raise
     finally:
         os.close(handle)
 

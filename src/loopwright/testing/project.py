@@ -1,28 +1,56 @@
-"""A project in a temporary folder, driven by the real command line in a process of its own."""
+"""A project in a temporary folder, driven by the real command line in a process of its own.
+
+`Project.at` brings a workflow to a stage. The commands that lead there are run once in a test session, for each
+combination of files, settings, turns and variables; whoever asks again gets a copy of what they left.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import io
 import json
 import os
 import shutil
 import sys
-from collections.abc import Mapping
-from functools import cache
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, redirect_stdout
+from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
 
 import msgspec
 import yaml
 
+from loopwright.cli.main import loopwright as command_line
 from loopwright.kernel import process
 from loopwright.kernel.files import write_durably
+from loopwright.testing.templates import Templates, fingerprint, put
 from loopwright.testing.warm import can_be_warm, run_warm
+
+Stage = Literal["planned", "approved", "built", "in review", "reviewed", "done"]
+STAGES: tuple[Stage, ...] = get_args(Stage)
+# The spec of a workflow, beside the project; the command names it by a relative path, which is true in a copy, too.
+SPEC_FILE = "SPEC.md"
+_COMMANDS: Mapping[Stage, tuple[str, ...]] = {
+    "planned": ("plan", "SLUG", "--direct", f"../{SPEC_FILE}", "--agent", "scripted"),
+    "approved": ("approve", "SLUG", "--from", "plan", "--to", "build"),
+    "built": ("build", "SLUG", "--agent", "scripted"),
+    "in review": ("approve", "SLUG", "--from", "build", "--to", "review"),
+    "reviewed": ("review", "SLUG"),
+    "done": ("approve", "SLUG", "--from", "review", "--to", "done"),
+}
+# Roles that are not asked before the build: workflows that differ in their turns only share one plan.
+_ASKED_AFTER_APPROVAL = ("builder", "debugger", "reviewer", "smell reviewer")
+_PARTS = ("project", "home", "sandboxes", SPEC_FILE)
+_OUTCOME = "outcome.json"
 
 _QUIET_GIT = (
     "-c", "user.name=tester", "-c", "user.email=tester@localhost", "-c", "commit.gpgsign=false",
     "-c", "init.defaultBranch=main", "-c", "protocol.file.allow=always",
 )  # fmt: skip
-_PATIENCE_S = 110
+# Commits of the same content have the same id, and templates need that.
+_COMMITTED_AT = "2026-01-01T12:00:00+00:00"
+_PATIENCE_S = 500
 
 
 @cache
@@ -31,6 +59,21 @@ def search_path() -> str:
     found, plain = shutil.which("python3"), Path(sys.base_prefix) / "bin"
     is_shim = found is not None and Path(found).read_bytes()[:2] == b"#!"
     return os.pathsep.join([*([str(plain)] if is_shim else []), os.environ["PATH"]])
+
+
+@contextmanager
+def _standing_in(folder: Path, environment: Mapping[str, str]) -> Iterator[None]:
+    """This process in a folder and with variables, as a started one would be."""
+    before, place = dict(os.environ), Path.cwd()
+    try:
+        os.environ.clear()
+        os.environ.update(environment)
+        os.chdir(folder)
+        yield
+    finally:
+        os.chdir(place)
+        os.environ.clear()
+        os.environ.update(before)
 
 
 class Outcome(msgspec.Struct, frozen=True):
@@ -52,7 +95,15 @@ class Outcome(msgspec.Struct, frozen=True):
 class Project:
     """Files, a git repository where wanted, and `run`, which is `loopwright` as a user types it."""
 
-    def __init__(self, root: Path, files: Mapping[str, str] | None = None, *, commit: bool = True) -> None:
+    def __init__(
+        self,
+        root: Path,
+        files: Mapping[str, str] | None = None,
+        *,
+        commit: bool = True,
+        templates: Templates | None = None,
+    ) -> None:
+        self.templates = templates
         self.root = root / "project"
         self.home = root / "home"
         self.sandboxes = root / "sandboxes"
@@ -64,11 +115,27 @@ class Project:
             "LANG": "C.UTF-8",
             "LOOPWRIGHT_SANDBOX_ROOT": str(self.sandboxes),
         }
-        for name, text in (files or {"README": "a project\n"}).items():
+        start = dict(files or {"README": "a project\n"})
+        if templates is None or not commit:
+            self._start(start, commit=commit)
+        else:
+            key = hashlib.sha256(json.dumps(start).encode()).hexdigest()
+            put(templates.made(key, lambda folder: self._start_at(folder, start)), root, ("project",))
+
+    def _start_at(self, folder: Path, files: Mapping[str, str]) -> None:
+        copy = self._moved(folder)
+        copy.root.mkdir()
+        copy._start(files, commit=True)  # noqa: SLF001 -- of the same class
+
+    def _start(self, files: Mapping[str, str], *, commit: bool) -> None:
+        """Write the first files, and commit them."""
+        for name, text in files.items():
             self.write(name, text)
         if commit:
             self.git("init", "-q")
             self.commit("start")
+            for sample in (self.root / ".git" / "hooks").glob("*.sample"):
+                sample.unlink()
 
     def write(self, name: str, text: str) -> Path:
         """Write a file of the project."""
@@ -79,7 +146,8 @@ class Project:
 
     def git(self, *arguments: str) -> str:
         """Run the user's git in the project."""
-        env = {**self.environment, "GIT_CONFIG_NOSYSTEM": "1"}
+        dates = {"GIT_AUTHOR_DATE": _COMMITTED_AT, "GIT_COMMITTER_DATE": _COMMITTED_AT}
+        env = {**dates, **self.environment, "GIT_CONFIG_NOSYSTEM": "1"}
         done = process.capture(("git", *_QUIET_GIT, *arguments), cwd=self.root, env=env)
         if done.exit_code != 0:
             raise AssertionError(done.stderr.decode("utf-8", "replace"))
@@ -114,6 +182,86 @@ class Project:
         else:
             done = process.capture(self.command(*arguments), cwd=cwd, env=env, stdin=stdin, timeout_s=_PATIENCE_S)
         return Outcome(done.exit_code, done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace"))
+
+    def ask(self, *arguments: str) -> Any:
+        """What a command that only reads says with --json, asked in this process: a third of the time of a fork.
+
+        For tests that want to know where things stand. A test of the command itself calls `run`.
+        """
+        printed = io.BytesIO()
+        with (
+            _standing_in(self.root, self.environment),
+            io.TextIOWrapper(printed, encoding="utf-8", write_through=True) as stream,
+        ):
+            with redirect_stdout(stream):
+                command_line.main([*arguments, "--json"], prog_name="loopwright", standalone_mode=False)
+            return json.loads(printed.getvalue())
+
+    def at(self, stage: Stage, slug: str = "greet") -> Outcome:
+        """Bring a workflow from its spec to this stage; returns what the last command said."""
+        commands = [
+            tuple(slug if word == "SLUG" else word for word in _COMMANDS[name])
+            for name in STAGES[: STAGES.index(stage) + 1]
+        ]
+        keys = self._keys(commands)
+        if self.templates is None or keys is None:
+            return [self._succeed(command) for command in commands][-1]
+        turns = self._turns_file.read_bytes()
+        template = self._template(commands, keys)
+        put(template, self.root.parent, _PARTS)
+        self._turns_file.write_bytes(turns)
+        return msgspec.json.decode((template / _OUTCOME).read_bytes(), type=Outcome)
+
+    def _succeed(self, command: tuple[str, ...]) -> Outcome:
+        done = self.run(*command)
+        if done.exit_code != 0:
+            raise AssertionError(done.stdout + done.stderr)
+        return done
+
+    def _keys(self, commands: list[tuple[str, ...]]) -> list[str] | None:
+        """A key for what each command leaves; None if the project names its own place, so that no copy is the same."""
+        top = self.root.parent
+        index = self.root / ".git" / "index"  # it holds times and inodes; what is staged is listed instead
+        content = fingerprint(top, _PARTS, (index, self._turns_file))
+        staged = self.git("ls-files", "--stage", "-v") if index.exists() else ""
+        turns = yaml.safe_load(self._turns_file.read_text(encoding="utf-8"))["turns"]
+        if content is None or str(top) in json.dumps(turns):
+            return None
+        variables = sorted((name, value.replace(str(top), "")) for name, value in self.environment.items())
+        key, keys = f"{content}{staged}{variables}", list[str]()
+        for command in commands:
+            is_early = len(keys) < STAGES.index("built")
+            asked = [turn for turn in turns if not (is_early and turn["role"] in _ASKED_AFTER_APPROVAL)]
+            key = hashlib.sha256(json.dumps([key, command, asked]).encode()).hexdigest()
+            keys.append(key)
+        return keys
+
+    def _template(self, commands: list[tuple[str, ...]], keys: list[str]) -> Path:
+        if self.templates is None:
+            raise AssertionError("only with templates")
+        return self.templates.made(keys[-1], partial(self._make_template, commands, keys))
+
+    def _make_template(self, commands: list[tuple[str, ...]], keys: list[str], folder: Path) -> None:
+        """Run the last command on a copy of what the others left."""
+        before = self._template(commands[:-1], keys[:-1]) if commands[1:] else self.root.parent
+        put(before, folder, _PARTS)
+        copy = self._moved(folder)
+        shutil.copy2(self._turns_file, copy._turns_file)  # noqa: SLF001 -- of the same class
+        done = copy._succeed(commands[-1])  # noqa: SLF001 -- the same
+        (folder / _OUTCOME).write_bytes(msgspec.json.encode(done))
+
+    def _moved(self, folder: Path) -> Project:
+        """This project at another place; its files are there already."""
+        moved = Project.__new__(Project)
+        moved.templates, moved.root = self.templates, folder / self.root.name
+        moved.home, moved.sandboxes = folder / self.home.name, folder / self.sandboxes.name
+        there, here = str(folder), str(self.root.parent)
+        moved.environment = {name: value.replace(here, there) for name, value in self.environment.items()}
+        return moved
+
+    @property
+    def _turns_file(self) -> Path:
+        return self.own / "turns.yaml"
 
     def latest(self, name: str = "run") -> dict[str, Any]:
         """A `*.latest.yaml` file."""

@@ -1,8 +1,8 @@
-"""`loopwright` in a process of its own, from an interpreter that is warm: all is imported, and each call is a fork.
+"""Our programs in a process of their own, forked from an interpreter that has imported everything.
 
-A walk through the command line is dozens of processes, and half of the time of each went into imports. What a call
-can see is what a started one sees: its arguments, folder, variables, session and pipes. What only a start decides (how
-the interpreter is set, which libraries are loaded before it) is not for a fork: such a call is started.
+A walk through the command line is dozens of processes, and imports took half of the time of each. A forked call
+sees what a started one sees: its arguments, folder, variables, session and pipes. What only a start decides (how
+the interpreter is set, which libraries are loaded before it) cannot be forked: such a call is started.
 """
 
 from __future__ import annotations
@@ -30,8 +30,15 @@ from loopwright.kernel import family, process, process_tree
 
 # Read by the interpreter or by the loader, before any line of ours runs.
 _AT_START = ("PYTHON", "LD_", "LC_", "LANG", "TZ", "MALLOC", "FAKETIME", "GCONV", "GLIBC")
-_WARM = {"LANG": "C.UTF-8"}
+# Languages that interpreters are kept warm for.
+_LANGUAGES = ("C.UTF-8", "zh_CN.UTF-8")
 _ALWAYS_COLD = "COLD_STARTS"
+COMMAND_LINE = "loopwright.cli.main"
+HOOK = "loopwright.hooks.entry"
+# numpy, scipy and matplotlib treble what a fork has to copy, and one group of commands uses them.
+_NEEDS_STATISTICS = ("analyze",)
+_STATISTICS = ("loopwright.analysis", "loopwright.cli.analyze", "loopwright.verbs.analyze")
+_WITH_STATISTICS = "with-statistics"
 _CHUNK = 1 << 16
 _ENDS = 5
 # So many bytes say who it is, before those that say how it ended.
@@ -40,14 +47,25 @@ _WHO = 20
 
 def can_be_warm(env: Mapping[str, str]) -> bool:
     """Whether a fork sees what a start with these variables would; `COLD_STARTS=1` says no to all."""
-    at_start = {name: value for name, value in env.items() if name.startswith(_AT_START)}
-    return at_start == _WARM and not os.environ.get(_ALWAYS_COLD) and hasattr(os, "pidfd_open")
+    at_start = {name for name in env if name.startswith(_AT_START)}
+    return (
+        at_start == {"LANG"}
+        and env["LANG"] in _LANGUAGES
+        and not os.environ.get(_ALWAYS_COLD)
+        and hasattr(os, "pidfd_open")
+    )
 
 
 def run_warm(
-    arguments: tuple[str, ...], *, cwd: Path, env: Mapping[str, str], stdin: bytes, timeout_s: float
+    arguments: tuple[str, ...],
+    *,
+    cwd: Path,
+    env: Mapping[str, str],
+    stdin: bytes,
+    timeout_s: float,
+    program: str = COMMAND_LINE,
 ) -> process.Captured:
-    """Run `loopwright` with these arguments to its end, and return all that it printed."""
+    """Run one of our programs with these arguments to its end, and return all that it printed."""
     theirs: list[int] = []
     ours: list[int] = []
     for is_read_by_us in (False, True, True, True):
@@ -58,14 +76,15 @@ def run_warm(
     theirs.insert(0, request)
     try:
         # Escaped to ASCII: a path may have bytes in it that are no text.
-        os.write(request, json.dumps([list(arguments), str(cwd), dict(env)]).encode())
-        _the_warm_one().ask(theirs)
+        os.write(request, json.dumps([program, list(arguments), str(cwd), dict(env)]).encode())
+        interpreter = _warm_interpreter(env["LANG"], with_statistics=arguments[:1] == _NEEDS_STATISTICS)
+        interpreter.ask(theirs)
     finally:
         for end in theirs:
             os.close(end)
     who = os.read(ours[-1], _WHO)
     if not who:
-        raise AssertionError(_the_warm_one().last_words())
+        raise AssertionError(interpreter.last_words())
     return _communicate(int(who), ours, stdin, time.monotonic() + timeout_s)
 
 
@@ -118,19 +137,20 @@ def _fed(end: int, rest: memoryview) -> memoryview:
 
 
 class _Warm:
-    """The interpreter that is forked: one for each process that asks."""
+    """The interpreter that is forked."""
 
-    def __init__(self) -> None:
+    def __init__(self, language: str, *options: str) -> None:
         self.owner = os.getpid()
+        self._language = language
         self._socket, theirs = socket.socketpair()
         with theirs:
             # Noted as ours, so that no sweep for orphans takes it; it ends with us, by the end of its socket.
-            self._process = family.note_start(lambda: self._start(theirs.fileno()), "")
+            self._process = family.note_start(lambda: self._start(theirs.fileno(), options), "")
 
-    def _start(self, end: int) -> subprocess.Popen[bytes]:
+    def _start(self, end: int, options: tuple[str, ...]) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
-            (sys.executable, "-P", "-m", __name__, str(end)),
-            env={"PATH": os.environ["PATH"], **_WARM},
+            (sys.executable, "-P", "-m", __name__, str(end), *options),
+            env={"PATH": os.environ["PATH"], "LANG": self._language},
             # Pipes, as its calls will have: what its standard files can do is asked once.
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -155,16 +175,20 @@ class _Warm:
         return f"the warm interpreter ended with {self._process.returncode}: {stderr.decode('utf-8', 'replace')}"
 
 
-_found: list[_Warm] = []
-_one_starts = threading.Lock()
+_interpreters: dict[tuple[str, bool], _Warm] = {}
+_starting = threading.Lock()
 
 
-def _the_warm_one() -> _Warm:
-    with _one_starts:
-        if not _found or _found[0].owner != os.getpid():
-            _found[:] = [_Warm()]
-            atexit.register(_found[0].end)
-        return _found[0]
+def _warm_interpreter(language: str, *, with_statistics: bool) -> _Warm:
+    """One of each kind for each process that asks, started when it is first needed."""
+    with _starting:
+        kind = (language, with_statistics)
+        interpreter = _interpreters.get(kind)
+        if interpreter is None or interpreter.owner != os.getpid():
+            interpreter = _Warm(language, *((_WITH_STATISTICS,) if with_statistics else ()))
+            _interpreters[kind] = interpreter
+            atexit.register(interpreter.end)
+        return interpreter
 
 
 def _serve(asked: socket.socket) -> None:
@@ -200,7 +224,7 @@ def _serve(asked: socket.socket) -> None:
 def _become(ends: list[int]) -> Never:
     """The process of one call: nothing of the one that was forked is left but what it had imported."""
     request, *standard, _ = ends
-    arguments, cwd, env = json.loads(os.pread(request, os.fstat(request).st_size, 0))
+    program, arguments, cwd, env = json.loads(os.pread(request, os.fstat(request).st_size, 0))
     os.setsid()
     for number, end in enumerate(standard):
         os.dup2(end, number)
@@ -209,20 +233,21 @@ def _become(ends: list[int]) -> Never:
     os.environ.clear()
     os.environ.update(env)
     sys.argv = ["loopwright", *arguments]
-    # By name: this module is loaded by every test, and the command line only here.
-    importlib.import_module("loopwright.cli.main").main()
-    raise AssertionError("main ends the process")
+    # By name: this module is loaded by every test, and the programs only here.
+    code = importlib.import_module(program).main()
+    sys.stdout.flush()
+    os._exit(code)  # the command line ends the process itself; the hook returns its exit code
 
 
-def _import_all() -> None:
+def _import_all(skipped: tuple[str, ...]) -> None:
     """Everything that a command could load when it is called."""
-    for found in pkgutil.walk_packages(loopwright.__path__, "loopwright."):
-        if not found.name.startswith(("loopwright.testing", "loopwright.__main__", "loopwright.hooks")):
-            importlib.import_module(found.name)
+    for module in pkgutil.walk_packages(loopwright.__path__, "loopwright."):
+        if not module.name.startswith(("loopwright.testing", "loopwright.__main__", *skipped)):
+            importlib.import_module(module.name)
 
 
 if __name__ == "__main__":
-    _import_all()
+    _import_all(() if _WITH_STATISTICS in sys.argv else _STATISTICS)
     # What is there now is there for good: no fork need look through it, and copy its pages by that.
     gc.collect()
     gc.freeze()

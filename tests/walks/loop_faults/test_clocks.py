@@ -11,7 +11,9 @@ import pytest
 from loopwright.loop import log
 from loopwright.loop.model import Spent
 
-pytestmark = pytest.mark.needs("libfaketime")
+pytestmark = [pytest.mark.faults, pytest.mark.needs("libfaketime")]
+# More than a busy machine needs, and less than any jump of the clock.
+AN_HOUR_S = 3600
 STAMP = re.compile(r"2\d{3}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 
 
@@ -46,9 +48,9 @@ def check_the_times(scene):
     for name in ("created_at", "updated_at", "completed_at"):
         assert STAMP.fullmatch(document[name])
         datetime.fromisoformat(document[name])
-    assert 0 <= loop.spent.wall_s < 60, "what was worked is counted, not what the clock says"
+    assert 0 <= loop.spent.wall_s < AN_HOUR_S, "what was worked is counted, not what the clock says"
     for path in (scene.project.own / "runs").iterdir():
-        assert 0 <= scene.project.evidence(path.name)["duration_s"] < 60
+        assert 0 <= scene.project.evidence(path.name)["duration_s"] < AN_HOUR_S
 
 
 @pytest.mark.parametrize("jumps", [("+10y", "-1d", "+3y", "-2d"), ("-1d", "-20y", "+5y", "+0")])
@@ -109,7 +111,7 @@ def test_years_that_only_the_clock_saw_do_not_end_a_short_pause_and_cost_nothing
     assert scene.run("loop", "show", scene.loop_id, "--json").json()["status"] == "paused"
     go.touch()
     assert scene.run("loop", "resume", scene.loop_id).exit_code == 0
-    worker.communicate(timeout=100)
+    worker.communicate(timeout=500)
     assert worker.returncode == 0
     check_the_times(scene)
     assert scene.replayed().spent == Spent(usd=1.0, tokens=40, turns=4, wall_s=scene.replayed().spent.wall_s), (

@@ -13,6 +13,8 @@ from loopwright.loop.projection import document_of
 from loopwright.loop.store import LoopStore
 from loopwright.wiring.build import build_context
 
+pytestmark = pytest.mark.faults
+
 LOOKS = (
     ("loop", "show"),
     ("loop", "list"),

@@ -13,6 +13,8 @@ from loopwright.loop import commands as c
 from loopwright.loop.store import LoopStore
 from loopwright.wiring.build import build_context
 
+pytestmark = pytest.mark.faults
+
 ROLES = {"planner": "init", "builder": "develop", "debugger": "debug", "tests": "validate"}
 
 

@@ -7,12 +7,15 @@ import subprocess
 import sys
 import threading
 
+import pytest
+
 from loopwright.loop import commands as c
 from loopwright.loop import log
 from loopwright.loop.model import Held, Spent
 from loopwright.loop.store import LoopStore
 from loopwright.wiring.build import build_context
 
+pytestmark = pytest.mark.faults
 COMMANDS, THREADS, PROCESSES = 30, 40, 30
 
 WRITER = """\
