@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from loopwright.agents.failover import FailoverOrder, Takeover, in_turn, told_end
-from loopwright.agents.port import NoAnswer, Reason
+from loopwright.agents.failover import FailoverOrder, Takeover, Unanswered, after_failure, in_turn, told_end
+from loopwright.agents.port import NoAnswer, Reason, Remedy, Role
 
 NOW, LATER, LATEST = (f"2026-01-01T00:00:0{number}Z" for number in (1, 2, 3))
 ORDER = ("a", "b", "c")
@@ -103,3 +103,87 @@ def test_an_end_of_somebody_elses_adapter_is_read_with_care(told):
     now = datetime(2026, 1, 1, tzinfo=UTC)
     end = told_end(NoAnswer(Reason.RATE_LIMITED, "m", told), now)
     assert end == (None if told.year > 9000 else "2026-01-01T00:00:05Z")
+
+
+REMEDIES = {
+    Reason.AGENT_MISSING: Remedy.SET_UP,
+    Reason.AGENT_TOO_OLD: Remedy.SET_UP,
+    Reason.NOT_LOGGED_IN: Remedy.SET_UP,
+    Reason.RATE_LIMITED: Remedy.WAIT,
+    Reason.BUDGET_USED: Remedy.BUDGET,
+    Reason.PERMISSION_DENIED: Remedy.RETRY,
+    Reason.REFUSED: Remedy.RETRY,
+    Reason.CRASHED: Remedy.INSPECT,
+    Reason.HUNG: Remedy.INSPECT,
+    Reason.INVALID_ANSWER: Remedy.INSPECT,
+}
+
+
+def test_every_reason_has_a_remedy():
+    assert {reason: reason.remedy for reason in Reason} == REMEDIES
+
+
+# How each situation ends: for an agent that can't work or is at a limit, and for one that tried or used its budget.
+# A name is the agent that takes over. None is the remedy of the reason itself.
+SITUATIONS = {
+    # order, takeovers, barred: (who takes over | remedy, earliest return), earliest return of the others
+    "no order": ((), (), "", (None, None), None),
+    "alone in the order": (("a",), (), "", (None, None), None),
+    "another agent is free": (("a", "b"), (), "", "b", None),
+    "not in the order itself": (("b", "c"), (), "", "b", None),
+    "the next is barred": (("a", "b", "c"), (), "b", "c", None),
+    "the next is out": (("a", "b", "c"), (out("b", until=LATER),), "", "c", LATER),
+    "the others are at limits that end": (
+        ("a", "b", "c"), (out("b", until=LATEST), out("c", until=LATER)), "", (Remedy.WAIT, LATER), LATER,
+    ),
+    "the other is at a limit without an end": (("a", "b"), (out("b"),), "", (Remedy.WAIT, None), None),
+    "that limit was met at other work": (("a", "b"), (out("b", action_id="earlier"),), "", "b", None),
+    "the other is broken": (("a", "b"), (out("b", code="crashed"),), "", (None, None), None),
+    "handed over before at this work": (("a", "b"), (out("a", until=NOW),), "", (Remedy.WAIT, None), None),
+    "the other is at a limit that is over": (("a", "b"), (out("b", until=NOW),), "", "b", None),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("situation", SITUATIONS)
+@pytest.mark.parametrize("reason", Reason)
+def test_one_rule_says_what_follows_when_an_agent_gives_no_answer(reason, situation):
+    order, takeovers, barred, ends, others_back_at = SITUATIONS[situation]
+    failure = NoAnswer(reason, "why")
+    now = datetime(2026, 1, 1, 0, 0, 1, tzinfo=UTC)
+    outcome = after_failure("a", "a", Role.BUILDER, failure, seats(*takeovers, order=order, barred=barred), now)
+    if not reason.remedy.allows_takeover:
+        expected = Unanswered(agent="a", failure=failure, remedy=reason.remedy, back_at=others_back_at)
+    elif isinstance(ends, str):
+        expected = Takeover(
+            agent="a", by=ends, role="builder", code=reason, message="why", at=NOW, action_id="now", until=None
+        )
+    else:
+        remedy, back_at = ends[0] or reason.remedy, ends[1]
+        expected = Unanswered(agent="a", failure=failure, remedy=remedy, back_at=back_at, all_out=bool(order))
+    assert outcome == expected
+
+
+@pytest.mark.parametrize(
+    ("reset_s", "takeovers", "until", "back_at"),
+    [
+        (2, (), "2026-01-01T00:00:03Z", "2026-01-01T00:00:03Z"),
+        (9, (out("b", until=LATER),), "2026-01-01T00:00:10Z", LATER),
+        (-9, (out("b", until=LATER),), None, LATER),
+    ],
+)
+def test_a_told_end_is_the_agents_own_and_the_first_agent_back_ends_the_wait(reset_s, takeovers, until, back_at):
+    now = datetime(2026, 1, 1, 0, 0, 1, tzinfo=UTC)
+    failure = NoAnswer(Reason.RATE_LIMITED, "m", now + timedelta(seconds=reset_s))
+    order = seats(*takeovers, out("a", until=NOW), order=("a", "b"))
+    outcome = after_failure("a", "a", Role.BUILDER, failure, order, now)
+    assert isinstance(outcome, Unanswered)
+    assert (outcome.remedy, outcome.until, outcome.back_at) == (Remedy.WAIT, until, back_at)
+
+
+def test_the_limit_of_the_agent_that_was_named_counts_when_another_one_fails_in_its_place():
+    now = datetime(2026, 1, 1, 0, 0, 1, tzinfo=UTC)
+    order = seats(out("a", by="b", until=LATER), order=("a", "b"))
+    for reason, remedy in ((Reason.CRASHED, Remedy.WAIT), (Reason.REFUSED, Remedy.RETRY)):
+        outcome = after_failure("a", "b", Role.BUILDER, NoAnswer(reason, "m"), order, now)
+        assert isinstance(outcome, Unanswered)
+        assert (outcome.agent, outcome.remedy, outcome.back_at) == ("b", remedy, LATER)

@@ -7,7 +7,7 @@ import pytest
 
 from loopwright.agents.port import Answer, NoAnswer, Reason, Usage
 from loopwright.agents.prices import Tokens, cost_of, price_of, shipped_prices
-from loopwright.agents.structured import ask, schema_of, strict_form
+from loopwright.agents.structured import ANY_TEXT, NONEMPTY_TEXT, ask_twice, json_form, schema_of, strict_form
 from loopwright.agents.usage import add_usage, read_usage
 from loopwright.loop.answers import ProposedHypotheses
 from loopwright.workspace.settings_model import Price
@@ -29,27 +29,58 @@ def test_a_strict_form_wants_every_field_and_no_other():
     assert strict_form(schema_of(Free)) is None, "keys that nobody knows can't be required"
 
 
+INVALID = NoAnswer(Reason.INVALID_ANSWER, "cut short")
+CRASHED = NoAnswer(Reason.CRASHED, "exit 7")
+JSON = '{"anything": {}}'
+
+
 @pytest.mark.parametrize(
-    ("said", "asked", "came"),
+    ("form", "said", "asked", "came"),
     [
-        (['{"anything": {}}'], 1, Free),
-        (["no", '```json\n{"anything": {}}\n```'], 2, Free),
-        (["no", "no", '{"anything": {}}'], 2, NoAnswer),
+        (json_form(Free), [JSON], 1, Free({})),
+        (json_form(Free), ["no", f"```json\n{JSON}\n```"], 2, Free({})),
+        (json_form(Free), [INVALID, JSON], 2, Free({})),
+        (json_form(Free), ["no", CRASHED], 2, Reason.CRASHED),
+        (json_form(Free), [CRASHED], 1, Reason.CRASHED),
+        (json_form(Free), ["no", "no", JSON], 2, Reason.INVALID_ANSWER),
+        (json_form(Free, lambda reply: "not this one"), [JSON, JSON], 2, Reason.INVALID_ANSWER),
+        (ANY_TEXT, [""], 1, ""),
+        (ANY_TEXT, [INVALID, "text"], 2, "text"),
+        (ANY_TEXT, [INVALID, INVALID], 2, Reason.INVALID_ANSWER),
+        (NONEMPTY_TEXT, [" ", "text"], 2, "text"),
+        (NONEMPTY_TEXT, [" ", INVALID], 2, Reason.INVALID_ANSWER),
     ],
 )
-def test_an_answer_that_cant_be_used_is_asked_for_once_more(said, asked, came):
+def test_an_unusable_answer_is_asked_for_once_more(form, said, asked, came):
     prompts = []
 
     def take(prompt):
         prompts.append(prompt)
-        return Answer(said[len(prompts) - 1], 0.0)
+        answer = said[len(prompts) - 1]
+        return Answer(answer, 0.0) if isinstance(answer, str) else answer
 
-    reply = ask(take, "p", Free, str)
-    assert isinstance(reply, came)
+    reply = ask_twice(take, "p", form, str)
+    match reply:
+        case NoAnswer(reason):
+            assert reason is came
+        case Answer(text):
+            assert text == came
+        case _:
+            assert reply == came
     assert len(prompts) == asked
-    assert all("could not be used" in prompt for prompt in prompts[1:])
-    if isinstance(reply, NoAnswer):
-        assert reply.reason is Reason.INVALID_ANSWER
+    assert all(prompt.startswith("p\n\n") for prompt in prompts[1:])
+
+
+def test_the_second_request_names_the_problem_without_its_secrets():
+    prompts = []
+
+    def take(prompt):
+        prompts.append(prompt)
+        return NoAnswer(Reason.INVALID_ANSWER, "it holds a key")
+
+    reply = ask_twice(take, "p", json_form(Free), lambda text: text.replace("key", "***"))
+    assert "it holds a ***" in prompts[1]
+    assert "it holds a ***" in reply.detail
 
 
 def test_a_price_is_the_users_then_the_tables_then_unknown():

@@ -108,10 +108,13 @@ class Turns:
             **{"role": Role.BUILDER, "prompt": prompt, "record": self.record, "timeout_s": 300.0, **more}
         )
         cancellation = Cancellation()
+        results = []
         try:
-            return take_turn(self.agent, asked, self.turn_sandbox, settings, cancellation)
+            take_turn(self.agent, asked, self.turn_sandbox, settings, cancellation, results.append)
         finally:
             cancellation.close()
+        (result,) = results
+        return result
 
 
 @contextmanager

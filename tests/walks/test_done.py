@@ -262,11 +262,14 @@ def test_a_reviewer_that_cant_work_sends_nothing_back_and_whoever_was_heard_is_n
         {"role": "smell reviewer", "fail": "rate_limited"},
         {"role": "smell reviewer", "fail": "agent_missing"}, SMELL, SMELL,
     )  # fmt: skip
-    for words in ("not_logged_in", "nobody said until when", "agent_missing"):
+    for words in ("not_logged_in", "the end of the limit is unknown", "agent_missing"):
         refused = project.run("review", "greet", "--reviewer", "second")
         assert refused.exit_code == 1
         assert words in refused.stderr
-        assert words == "nobody said until when" or "`loopwright review greet --reviewer second`" in refused.stderr
+        assert (
+            words == "the end of the limit is unknown"
+            or "`loopwright review greet --reviewer second`" in refused.stderr
+        )
         assert (status(project)["stage"], state(project)["review_verdict"]) == ("review", None)
     done = ok(project, "review", "greet", "--reviewer", "second")
     assert "the reviewer second has looked at it as it is" in done.stdout + done.stderr

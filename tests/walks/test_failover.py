@@ -62,7 +62,7 @@ def test_the_next_agent_takes_the_action_over_in_a_clean_sandbox_and_is_asked_fi
 def test_when_all_are_at_their_limit_the_loop_waits_for_the_first_that_is_back(loops):
     loop_id = with_agents(loops, first=[SOON, NEVER, WORKS], second=[NEVER, LIMITED, NEVER])
     done = loops.run("start", loop_id)
-    assert "nobody else can take over" in done.stdout
+    assert "no other agent can take over" in done.stdout
     (placed,) = loops.events(loop_id, e.HoldPlaced)
     (lifted,) = loops.events(loop_id, e.HoldLifted)
     assert (placed.hold.holder, lifted.holder) == ("quota", "quota")
@@ -83,7 +83,7 @@ def test_an_agent_whose_limit_ended_before_it_was_met_is_taken_over_from_once_an
 def test_limits_that_are_over_at_once_are_waited_for_and_never_passed_on_in_a_circle(loops):
     soon = {**SOON, "reset_in_s": 0.01}
     loop_id = with_agents(loops, first=[soon, NEVER, soon, NEVER, WORKS], second=[NEVER, soon, NEVER, soon, WORKS])
-    # On a busy machine such a limit is over before it is read, and counts as one whose end is not known.
+    # On a busy machine the limit is over before it is read. Then no end is known, and these waits apply.
     loops.project.environment |= {"LOOPWRIGHT_AGENTS_QUOTA_WAIT_S": "1", "LOOPWRIGHT_AGENTS_QUOTA_LONGEST_S": "2"}
     loops.run("start", loop_id)
     assert loops.shown(loop_id)["status"] == "completed"
@@ -125,7 +125,7 @@ def test_an_agent_that_breaks_down_at_night_is_taken_over_from_and_where_all_do_
     done = loops.run("start", loop_id, code=11)
     assert changes(loops, loop_id) == [("first", "second", "crashed")]
     assert loops.holds(loop_id) == [("blocker", "hung")]
-    assert "nobody else can take over" in done.stdout
+    assert "no other agent can take over" in done.stdout
     loops.run("resume", loop_id)
     assert loops.shown(loop_id)["status"] == "completed", "who resumes it has the first one tried again"
 
@@ -180,7 +180,7 @@ def test_who_plans_and_who_reviews_are_taken_over_from_too_and_never_by_who_buil
     ok(project, "approve", "greet", "--from", "build", "--to", "review")
     refused = project.run("review", "greet", "--reviewer", "other")
     assert (refused.exit_code, "rate_limited until 2" in refused.stderr) == (1, True)
-    assert "nothing is lost: the same command again after 2" in refused.stderr
+    assert "nothing is lost: run the same command again after 2" in refused.stderr
     assert status(project)["stage"] == "review", "nobody has looked at it, and nothing is sent back"
     project.write(".loopwright/third.yaml", yaml.safe_dump(third))
     # The twin is who built it, under another name.
@@ -209,7 +209,7 @@ def test_a_planner_whose_limit_ended_before_it_was_met_is_asked_once(project):
     project.write(".loopwright/other.yaml", yaml.safe_dump({"turns": [over] * 4}))
     done = project.run("plan", "greet", "--direct", str(project.root.parent / "SPEC.md"), "--agent", "scripted")
     assert done.exit_code == 1
-    assert "rate_limited, and nobody said until when" in done.stderr
+    assert "rate_limited, and the end of the limit is unknown" in done.stderr
     assert [one["agent"] for one in status(project)["takeovers"]] == ["scripted"]
 
 
@@ -217,7 +217,7 @@ def test_a_limit_of_the_agents_own_is_told_from_ours(project):
     prepare(project, [{"role": "planner", "fail": "budget_used"}])
     spec = str(project.root.parent / "SPEC.md")
     done = project.run("plan", "greet", "--direct", spec, "--agent", "scripted")
-    assert "the limit is the agent's own: raise it, as in `agents.NAME.args`, then the same command" in done.stderr
+    assert "the limit is the agent's own: raise it, for example in `agents.NAME.args`, then run the same" in done.stderr
 
 
 def test_an_agent_that_built_any_part_cant_review_it(project):

@@ -234,7 +234,7 @@ def test_a_limit_without_an_end_is_tried_again_by_itself_later_each_time(ready):
     project.environment |= {"LOOPWRIGHT_AGENTS_QUOTA_WAIT_S": "1", "LOOPWRIGHT_AGENTS_QUOTA_LONGEST_S": "2"}
     loop_id = new(project, "--task", "t")
     done = start(project, loop_id)
-    assert "it was not told until when, so it is tried again (until 2" in done.stdout
+    assert "the end of the limit is unknown, so it is tried again (until 2" in done.stdout
     lines = log.lines(project.own / "loops" / f"{loop_id}.events.ndjson")
     placed = [event.hold for _, line in lines for event in line.events if isinstance(event, e.HoldPlaced)]
     waits = [datetime.fromisoformat(one.until) - datetime.fromisoformat(one.since) for one in placed]

@@ -71,7 +71,7 @@ def test_what_is_decided_is_not_asked_again(loops, again):
     loops.run("resume", loop_id)
     assert loops.shown(loop_id)["status"] == "completed"
     assert len(loops.events(loop_id, e.DecisionAsked)) == 1
-    assert any("it asked what is decided already" in message for message in loops.errors(loop_id))
+    assert any("the agent asked what is already decided" in message for message in loops.errors(loop_id))
     assert loops.spent(loop_id)["retries"] == 1, "a turn that asks what it was told has failed"
 
 
@@ -193,7 +193,7 @@ def test_an_end_that_is_over_is_none_and_the_loop_waits_as_at_any_limit_without_
     loops.configure([over, over, WORKS])
     loops.project.environment["LOOPWRIGHT_AGENTS_QUOTA_WAIT_S"] = "1"
     loop_id = loops.new("--task", "one")
-    assert "it was not told until when, so it is tried again" in loops.run("start", loop_id).stdout
+    assert "the end of the limit is unknown, so it is tried again" in loops.run("start", loop_id).stdout
     placed = loops.events(loop_id, e.HoldPlaced)
     assert len(placed) == 2
     assert all(one.hold.until > one.hold.since for one in placed)

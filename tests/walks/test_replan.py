@@ -109,7 +109,7 @@ def test_an_answer_that_is_none_is_asked_for_once_more_and_is_no_try_and_each_tu
     command = ("run", "--replan-with", "scripted:.loopwright/turns.yaml")
     done = project.run(*command)
     assert done.exit_code == 1
-    assert "gave no plan: invalid_answer: the answer is empty" in done.stderr
+    assert "no plan: invalid_answer: no usable answer, even after a second request: the answer is empty" in done.stderr
     assert "first-replan-1-repair" in done.stderr
     assert "scripted: the turn is over (invalid_answer): usd 0.2500, tokens 1,200" in done.stdout
     again = (project.own / "turns" / "first-replan-1-repair" / "prompt.md").read_text()

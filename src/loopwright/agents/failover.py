@@ -1,28 +1,26 @@
-"""Who works when an agent can't: the next one in the user's order that is not out itself. Pure, for all who ask.
+"""Which agent works when another one can't: the next in the user's order that is not out itself. Pure, for all callers.
 
-An agent is out until the moment that its limit ends; where nobody told that, for the work at which it was found, or
-until somebody has it tried again.
+An agent at a limit is out until the limit ends. If that time is unknown, it is out for the piece of work at which this
+was found, or until a person has all agents tried again.
 """
 
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import msgspec
 
-from loopwright.agents.port import INFRASTRUCTURE, NoAnswer, Reason
+from loopwright.agents.port import NoAnswer, Reason, Remedy, Role
 from loopwright.kernel.clock import stamp
-
-# For these another one may do better; whoever refuses a task, or has no permission, has tried it.
-PASSED_ON = INFRASTRUCTURE | {Reason.RATE_LIMITED}
 
 _NEVER = datetime(9999, 1, 1, tzinfo=UTC)
 
 
 class Takeover(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """An agent could not go on, and another one took its place; `until` is when it is back, where that was told.
+    """An agent could not go on, and another agent took over. `until` is when the first agent is back, if known.
 
-    `action_id` names the work at which that was found.
+    `action_id` names the piece of work at which this was found.
     """
 
     agent: str
@@ -35,11 +33,29 @@ class Takeover(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     until: str | None = None
 
 
-class FailoverOrder(msgspec.Struct, frozen=True):
-    """The user's order of agents, and what is known of them at a piece of work now.
+class Unanswered(msgspec.Struct, frozen=True, kw_only=True):
+    """No answer came, and no other agent takes over."""
 
-    Those of the takeovers that `settled` counts were there when somebody last had all agents tried again. `barred` are
-    those who may not do this work, whatever they could.
+    # The agent that was asked last, and why it gave no answer.
+    agent: str
+    failure: NoAnswer
+    # What moves the work on. A limit of any agent in the order makes this WAIT.
+    remedy: Remedy
+    # When the limit of this agent ends, if known; and the earliest time at which any agent can be asked again.
+    until: str | None = None
+    back_at: str | None = None
+    # Whether another agent could have taken over, and every agent in the user's order is out.
+    all_out: bool = False
+    # The session and the record of the last turn, if there was a turn.
+    session: str | None = None
+    record: Path | None = None
+
+
+class FailoverOrder(msgspec.Struct, frozen=True):
+    """The user's order of agents, and which of them are out for a piece of work.
+
+    The first `settled` takeovers happened before a person last had all agents tried again. `barred` agents must not do
+    this work. Without an order no agent takes over.
     """
 
     order: tuple[str, ...]
@@ -50,39 +66,41 @@ class FailoverOrder(msgspec.Struct, frozen=True):
     barred: frozenset[str] = frozenset()
 
     def who_works(self, agent: str) -> str:
-        """The agent itself, or who stands in for it; where all are out somebody wants it tried."""
+        """The agent itself, or the agent that works in its place. If all are out, the agent itself is tried."""
         return next((name for name in self._candidates(agent) if not self.is_out(name)), agent)
 
     def stands_in(self, agent: str) -> str | None:
-        """Who takes over from this agent, which was just found out; None where nobody can.
+        """The agent that takes over from this one, which has just failed; None if there is none.
 
-        It is taken over from once at a piece of work: two whose limits are short would pass it on for ever.
+        An agent is taken over from once per piece of work. Otherwise two agents with short limits would hand the work
+        back and forth for ever.
         """
-        if any(one.agent == agent and one.action_id == self.work for one in self.takeovers[self.settled :]):
+        if any(takeover.agent == agent for takeover in self._at_this_work()):
             return None
         return next((name for name in self._candidates(agent)[1:] if not self.is_out(name)), None)
 
     def is_out(self, agent: str) -> bool:
-        """Whether there is no use in asking it now."""
-        untold = self.takeovers[self.settled :]
+        """Whether it is useless to ask this agent now."""
         return self._back(agent) is not None or any(
-            one.agent == agent and one.until is None and one.action_id == self.work for one in untold
+            takeover.agent == agent and takeover.until is None for takeover in self._at_this_work()
         )
 
     def next_back(self, agent: str) -> str | None:
-        """When the first of them can be asked again, of whom that is known."""
+        """The earliest known time at which this agent, or one that may take over from it, is back."""
         return min(
             (back for name in self._candidates(agent) if (back := self._back(name)) is not None),
             default=None,
         )
 
     def limited(self, agent: str) -> bool:
-        """Whether a limit without a known end is what keeps one of them from this work."""
+        """Whether a rate limit keeps one of these agents from this piece of work."""
         names = self._candidates(agent)
         return any(
-            one.agent in names and one.code == Reason.RATE_LIMITED and one.action_id == self.work
-            for one in self.takeovers[self.settled :]
+            takeover.agent in names and takeover.code == Reason.RATE_LIMITED for takeover in self._at_this_work()
         )
+
+    def _at_this_work(self) -> tuple[Takeover, ...]:
+        return tuple(takeover for takeover in self.takeovers[self.settled :] if takeover.action_id == self.work)
 
     def _candidates(self, agent: str) -> tuple[str, ...]:
         first, *others = in_turn(agent, self.order)
@@ -93,29 +111,52 @@ class FailoverOrder(msgspec.Struct, frozen=True):
         return max((end for end in ends if end is not None and end > self.now), default=None)
 
 
-def told_end(failure: NoAnswer, now: datetime) -> str | None:
-    """Until when a limit lasts, where that was told; never a part of a second before it.
+# No agent takes over.
+NO_FAILOVER = FailoverOrder((), (), "", "")
 
-    An end that is over says nothing: the limit was met after it.
+
+def after_failure(
+    named: str, called: str, role: Role, failure: NoAnswer, order: FailoverOrder, now: datetime
+) -> Takeover | Unanswered:
+    """What follows when `called`, asked in the place of `named`, gave no answer: the one rule of failover."""
+    order = msgspec.structs.replace(order, now=stamp(now))
+    until, remedy = told_end(failure, now), failure.reason.remedy
+    may_hand_over = remedy.allows_takeover and bool(order.order)
+    if may_hand_over and (by := order.stands_in(called)) is not None:
+        return Takeover(
+            agent=called, by=by, role=role.value, code=failure.reason, message=failure.detail, at=order.now,
+            action_id=order.work, until=until,
+        )  # fmt: skip
+    back_at = min((end for end in (until, order.next_back(named)) if end is not None), default=None)
+    if may_hand_over and (back_at is not None or order.limited(named)):
+        remedy = Remedy.WAIT
+    return Unanswered(agent=called, failure=failure, remedy=remedy, until=until, back_at=back_at, all_out=may_hand_over)
+
+
+def told_end(failure: NoAnswer, now: datetime) -> str | None:
+    """When a limit ends, if the agent said so; rounded up to a whole second.
+
+    An end in the past says nothing, because the limit was met after it.
     """
     end = failure.reset_at
     if end is not None and end.tzinfo is None:
-        end = end.replace(tzinfo=UTC)  # an adapter of somebody else's that names no zone
+        end = end.replace(tzinfo=UTC)  # an adapter from another package that names no time zone
     if end is None or not now < end < _NEVER:
         return None
     return stamp(end + timedelta(milliseconds=999))
 
 
 def in_turn(agent: str, order: tuple[str, ...]) -> tuple[str, ...]:
-    """The agent, then those after it in the order, then those before it."""
+    """The agent, then the agents after it in the order, then the agents before it."""
     if agent not in order:
         return (agent, *order)
     at = order.index(agent)
     return (*order[at:], *order[:at])
 
 
-def takeover_in_words(one: Takeover) -> str:
+def takeover_in_words(takeover: Takeover) -> str:
     """What happened, in a sentence."""
-    if one.until is None:
-        return f"{one.agent} could not go on ({one.code}): {one.by} took over as {one.role}"
-    return f"{one.agent} could not go on ({one.code} until {one.until}): {one.by} took over as {one.role}"
+    agent, code, by, role, until = takeover.agent, takeover.code, takeover.by, takeover.role, takeover.until
+    if until is None:
+        return f"{agent} could not go on ({code}): {by} took over as {role}"
+    return f"{agent} could not go on ({code} until {until}): {by} took over as {role}"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, assert_never, runtime_checkable
 
 import msgspec
 
@@ -33,6 +33,32 @@ class Role(StrEnum):
     REPLANNER = "replanner"
 
 
+class Remedy(StrEnum):
+    """What moves work on after a turn without an answer."""
+
+    # The agent worked at the task and failed. A new try may do better.
+    RETRY = "retry"
+    # The agent is at a limit that ends by itself.
+    WAIT = "wait"
+    # The agent cannot start: a person installs it, updates it or logs in.
+    SET_UP = "set_up"
+    # The agent broke down: a person reads its log.
+    INSPECT = "inspect"
+    # A budget is used up: only a larger one helps.
+    BUDGET = "budget"
+
+    @property
+    def allows_takeover(self) -> bool:
+        """Whether another agent may do better: the failure says nothing about the task or its budget."""
+        match self:
+            case Remedy.WAIT | Remedy.SET_UP | Remedy.INSPECT:
+                return True
+            case Remedy.RETRY | Remedy.BUDGET:
+                return False
+            case _:
+                assert_never(self)
+
+
 class Reason(StrEnum):
     """Why a turn gave no answer."""
 
@@ -47,18 +73,27 @@ class Reason(StrEnum):
     HUNG = "hung"
     INVALID_ANSWER = "invalid_answer"
 
+    @property
+    def remedy(self) -> Remedy:
+        """What moves the work on."""
+        match self:
+            case Reason.REFUSED | Reason.PERMISSION_DENIED:
+                return Remedy.RETRY
+            case Reason.RATE_LIMITED:
+                return Remedy.WAIT
+            case Reason.AGENT_MISSING | Reason.AGENT_TOO_OLD | Reason.NOT_LOGGED_IN:
+                return Remedy.SET_UP
+            case Reason.CRASHED | Reason.HUNG | Reason.INVALID_ANSWER:
+                return Remedy.INSPECT
+            case Reason.BUDGET_USED:
+                return Remedy.BUDGET
+            case _:
+                assert_never(self)
 
-# Not about the task: asking again fails again. Work stops until a person looked.
-INFRASTRUCTURE = frozenset(
-    {
-        Reason.AGENT_MISSING,
-        Reason.AGENT_TOO_OLD,
-        Reason.NOT_LOGGED_IN,
-        Reason.CRASHED,
-        Reason.HUNG,
-        Reason.INVALID_ANSWER,
-    }
-)
+
+def reasons_for(*remedies: Remedy) -> frozenset[Reason]:
+    """The reasons that one of these remedies helps against."""
+    return frozenset(reason for reason in Reason if reason.remedy in remedies)
 
 
 # What a person is shown of one line that an agent's program printed; None is nothing.
@@ -259,6 +294,11 @@ class WorksOutside(Protocol):
     def patience_s(self) -> float:
         """Seconds that a turn may take where the settings do not say."""
         ...
+
+
+def name_in_records(agent: str) -> str:
+    """The name of an agent in records. An agent that is spelled out (`command:…`) goes by its kind."""
+    return agent.partition(":")[0]
 
 
 def seconds_for_a_turn(agent: Agent, chosen_s: float | None) -> float:

@@ -1,10 +1,10 @@
-"""Answers of a known shape: the schema that an agent is given, the reading of what came, and one repair."""
+"""What an agent is asked for: the schema it gets, how its answer is read, and one request for a better answer."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 import msgspec
 from msgspec.structs import replace
@@ -13,6 +13,8 @@ from loopwright.agents.port import Answer, NoAnswer, Reason, Turn
 from loopwright.agents.prompts.book import Book
 
 _T = TypeVar("_T")
+# Masks the secrets in a text.
+Clean = Callable[[str], str]
 _ENGLISH = Book()
 
 
@@ -84,36 +86,61 @@ def read_answer(text: str, kind: type[_T]) -> _T:
         raise NotAnswered(f"the answer is not the JSON that was asked for: {problem}") from problem
 
 
-def ask(
-    take: Callable[[str], Answer | NoAnswer],
-    prompt: str,
-    kind: type[_T],
-    clean: Callable[[str], str],
-    wrong_with: Callable[[_T], str | None] = lambda _: None,
-    book: Book = _ENGLISH,
+class AnswerForm(msgspec.Struct, Generic[_T], frozen=True):
+    """What counts as an answer. `read` raises `NotAnswered` for an answer that can't be used.
+
+    `repair` names the part of the prompt that asks for a better one.
+    """
+
+    read: Callable[[Answer, Clean], _T]
+    repair: str
+    # The JSON Schema of the answer; None for text.
+    schema: Mapping[str, Any] | None = None
+
+
+def json_form(kind: type[_T], problem_of: Callable[[_T], str | None] = lambda _: None) -> AnswerForm[_T]:
+    """JSON of this kind, without secrets. `problem_of` says what is wrong with a reply, if anything."""
+
+    def read(answer: Answer, clean: Clean) -> _T:
+        reply = read_answer(clean(answer.text), kind)
+        if problem := problem_of(reply):
+            raise NotAnswered(problem)
+        return reply
+
+    return AnswerForm(read, "repair", schema_of(kind))
+
+
+def _read_text(answer: Answer, clean: Clean) -> Answer:
+    del clean
+    return answer
+
+
+def _read_nonempty_text(answer: Answer, clean: Clean) -> Answer:
+    del clean
+    if not answer.text.strip():
+        raise NotAnswered("the answer is empty")
+    return answer
+
+
+ANY_TEXT = AnswerForm(_read_text, "again")
+NONEMPTY_TEXT = AnswerForm(_read_nonempty_text, "again")
+
+
+def ask_twice(
+    take: Callable[[str], Answer | NoAnswer], prompt: str, form: AnswerForm[_T], clean: Clean, book: Book = _ENGLISH
 ) -> _T | NoAnswer:
-    """One answer of this kind, asked for twice at most; `take` takes a turn with the prompt that it is given."""
-    problem = ""
-    for repair in (False, True):
-        answer = take(f"{prompt}\n\n{book.part('repair', problem=problem)}" if repair else prompt)
+    """One answer of this form, asked for twice at most. `take` takes a turn with the prompt it is given."""
+    problem, asked = "", prompt
+    for _ in range(2):
+        answer = take(asked)
         if isinstance(answer, NoAnswer):
             if answer.reason is not Reason.INVALID_ANSWER:
                 return answer
             problem = clean(answer.detail)
-            continue
-        try:
-            reply = read_answer(clean(answer.text), kind)
-            problem = wrong_with(reply) or ""
-        except NotAnswered as found:
-            problem = str(found)
-        if not problem:
-            return reply
-    return NoAnswer(Reason.INVALID_ANSWER, f"no usable answer, also when asked again: {problem}")
-
-
-def ask_for_text(take: Callable[[str], Answer | NoAnswer], prompt: str, book: Book = _ENGLISH) -> Answer | NoAnswer:
-    """The same where any text will do: one that its program could not hand over is asked for once more."""
-    answer = take(prompt)
-    if isinstance(answer, NoAnswer) and answer.reason is Reason.INVALID_ANSWER:
-        return take(f"{prompt}\n\n{book.part('again', problem=answer.detail)}")
-    return answer
+        else:
+            try:
+                return form.read(answer, clean)
+            except NotAnswered as unusable:
+                problem = str(unusable)
+        asked = f"{prompt}\n\n{book.part(form.repair, problem=problem)}"
+    return NoAnswer(Reason.INVALID_ANSWER, f"no usable answer, even after a second request: {problem}")

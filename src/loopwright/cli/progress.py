@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from typing import Any
 
@@ -19,9 +18,7 @@ _WORDS = {"passed": "green", "failed": "red", "cancelled": "yellow", "skipped": 
 
 def json_progress(event: events.Event) -> None:
     """One JSON object a line, `type` first."""
-    name = re.sub(r"(?<!^)(?=[A-Z])", ".", type(event).__name__).lower()
-    fields = {field: getattr(event, field) for field in event.__struct_fields__}
-    sys.stdout.buffer.write(codec.to_json_line({"type": name, **fields}, _text_of))
+    sys.stdout.buffer.write(codec.to_json_line(event, _text_of))
     sys.stdout.buffer.flush()
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from loopwright.agents.port import Reason
+from loopwright.agents.port import Reason, Remedy, reasons_for
 from loopwright.loop.choice import CHOICE_REQUIRED, legal_actions
 from loopwright.loop.model import Completed, Created, Failed, Held, Hold, Holder, Loop, Running
 
-# An agent that broke down at its work; a lane's name may stand before it.
-_BROKE_DOWN = (Reason.CRASHED.value, Reason.HUNG.value, Reason.INVALID_ANSWER.value)
+# The end of a hold's code if an agent broke down; the code may begin with a lane's name.
+_BROKE_DOWN = tuple(reason.value for reason in reasons_for(Remedy.INSPECT))
 
 
 def broke_down(hold: Hold) -> bool:

@@ -1,4 +1,7 @@
-"""What happens during a run, as it happens: typed, redacted, in order. Faces turn these into lines."""
+"""What happens during a run, as it happens: typed, redacted, in order. Faces turn these into lines.
+
+A tag is the `type` of the event in `run --json`. Programs read these tags, so a tag outlives the name of its class.
+"""
 
 from __future__ import annotations
 
@@ -10,21 +13,21 @@ import msgspec
 from loopwright.redaction.model import Redacted
 
 
-class RunStarted(msgspec.Struct, frozen=True):
+class RunStarted(msgspec.Struct, frozen=True, tag="run.started"):
     """A run has its folder."""
 
     run_id: str
     path: str
 
 
-class PlanRead(msgspec.Struct, frozen=True):
+class PlanRead(msgspec.Struct, frozen=True, tag="plan.read"):
     """The plan is valid."""
 
     goal: Redacted
     steps: tuple[tuple[str, Redacted], ...]
 
 
-class SandboxOpened(msgspec.Struct, frozen=True):
+class SandboxOpened(msgspec.Struct, frozen=True, tag="sandbox.opened"):
     """There is a sandbox."""
 
     mode: str
@@ -34,14 +37,14 @@ class SandboxOpened(msgspec.Struct, frozen=True):
     notes: tuple[Redacted, ...]
 
 
-class StepStarted(msgspec.Struct, frozen=True):
+class StepStarted(msgspec.Struct, frozen=True, tag="step.started"):
     """A step begins."""
 
     step: str
     action: Redacted
 
 
-class CommandStarted(msgspec.Struct, frozen=True):
+class CommandStarted(msgspec.Struct, frozen=True, tag="command.started"):
     """A command begins."""
 
     step: str
@@ -50,14 +53,14 @@ class CommandStarted(msgspec.Struct, frozen=True):
     log: str
 
 
-class OutputSeen(msgspec.Struct, frozen=True):
+class OutputSeen(msgspec.Struct, frozen=True, tag="output.seen"):
     """The last line that a running command printed."""
 
     step: str
     line: Redacted
 
 
-class CommandEnded(msgspec.Struct, frozen=True):
+class CommandEnded(msgspec.Struct, frozen=True, tag="command.ended"):
     """A command is over."""
 
     step: str
@@ -67,7 +70,7 @@ class CommandEnded(msgspec.Struct, frozen=True):
     duration_s: float
 
 
-class CheckJudged(msgspec.Struct, frozen=True):
+class CheckJudged(msgspec.Struct, frozen=True, tag="check.judged"):
     """A verification item was looked at."""
 
     step: str
@@ -76,7 +79,7 @@ class CheckJudged(msgspec.Struct, frozen=True):
     detail: Redacted
 
 
-class StepEnded(msgspec.Struct, frozen=True):
+class StepEnded(msgspec.Struct, frozen=True, tag="step.ended"):
     """A step is over."""
 
     step: str
@@ -85,13 +88,13 @@ class StepEnded(msgspec.Struct, frozen=True):
     reason: Redacted
 
 
-class SecretSeen(msgspec.Struct, frozen=True):
+class SecretSeen(msgspec.Struct, frozen=True, tag="secret.seen"):
     """A secret was found and kept out."""
 
     finding: Redacted
 
 
-class Replanning(msgspec.Struct, frozen=True):
+class Replanning(msgspec.Struct, frozen=True, tag="replanning"):
     """An agent is asked for a new plan."""
 
     agent: str
@@ -100,7 +103,7 @@ class Replanning(msgspec.Struct, frozen=True):
     needs: str
 
 
-class Replanned(msgspec.Struct, frozen=True):
+class Replanned(msgspec.Struct, frozen=True, tag="replanned"):
     """A turn of whoever was asked for a new plan is over, whatever came of it; None is what nobody said of its cost."""
 
     agent: str
@@ -112,7 +115,7 @@ class Replanned(msgspec.Struct, frozen=True):
     path: str
 
 
-class ReplannerChanged(msgspec.Struct, frozen=True):
+class ReplannerChanged(msgspec.Struct, frozen=True, tag="agent.changed"):
     """Whoever was asked for a new plan could not go on, and another agent took over; in words, and by its facts."""
 
     agent: str
@@ -122,7 +125,7 @@ class ReplannerChanged(msgspec.Struct, frozen=True):
     message: Redacted
 
 
-class RunEnded(msgspec.Struct, frozen=True):
+class RunEnded(msgspec.Struct, frozen=True, tag="run.ended"):
     """A run is over and its evidence is published."""
 
     run_id: str
@@ -134,7 +137,7 @@ class RunEnded(msgspec.Struct, frozen=True):
     duration_s: float
 
 
-class GaveUp(msgspec.Struct, frozen=True):
+class GaveUp(msgspec.Struct, frozen=True, tag="gave.up"):
     """The reflection loop used up its tries; a person decides."""
 
     run_id: str

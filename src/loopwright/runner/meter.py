@@ -6,9 +6,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TypeVar
 
-import msgspec
 from msgspec.structs import replace
 
 from loopwright.agents.port import Agent, Allowance, Answer, NoAnswer, Ran, Reason, ReportsCost, Usage
@@ -35,37 +33,8 @@ def session_named(text: str | None, redactor: Redactor) -> str | None:
     return text if text is not None and is_session(text) and redactor.clean(text).text == text else None
 
 
-class Counted(msgspec.Struct, frozen=True):
-    """What a turn cost in all; None is what nobody said."""
-
-    usd: float | None
-    tokens: int | None
-    # Whether the sum is ours, from tokens and prices.
-    is_computed: bool
-
-
-def counted(used: Usage, answer: Answer | None) -> Counted:
-    """What was said at the end, or while it ran: the larger, since neither is known to be all."""
-    usd = answer.cost_usd if answer is not None else None
-    source = answer.cost_source if answer is not None else None
-    # A sum of the whole turn that its program reports wins over what was computed on the way.
-    is_final = source == "reported" and usd is not None
-    return Counted(
-        usd=_larger(usd, None if is_final else used.usd),
-        tokens=_larger(answer.tokens if answer is not None else None, used.tokens),
-        is_computed=source == "computed",
-    )
-
-
-_N = TypeVar("_N", int, float)
-
-
-def _larger(one: _N | None, other: _N | None) -> _N | None:
-    return max((amount for amount in (one, other) if amount is not None), default=None)
-
-
 def used_at_last(reporter: ReportsCost | None, mailbox: Path, record: Path) -> Usage:
-    """Of a turn that nobody is at any more: from its mailbox where that is there, else what was seen of it last."""
+    """What a turn used whose process died: from its mailbox if that still exists, else what was last seen of it."""
     if reporter is not None and mailbox.is_dir():
         return reporter.used(mailbox, is_over=True)
     try:

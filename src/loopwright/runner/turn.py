@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -36,8 +36,10 @@ from loopwright.kernel.digest import sha256
 from loopwright.kernel.files import make_folder
 from loopwright.kernel.process import Cancellation, Stopped
 from loopwright.runner.admission import Admission, admitted, forwarded, way_out
-from loopwright.runner.meter import Meter, counted, session_named
+from loopwright.runner.meter import Meter, session_named
 from loopwright.runner.outside import OutsideSnapshot
+from loopwright.runner.outside import in_words as outside_in_words
+from loopwright.runner.turn_cost import TurnCost
 from loopwright.runner.turn_sandbox import TurnSandbox, run_in_turn_sandbox
 from loopwright.sandbox import place
 from loopwright.workspace import stop_gate
@@ -112,35 +114,47 @@ class TurnRecord(msgspec.Struct, frozen=True):
         price = "unknown" if used.usd is None else "metered"
         return replace(self, failure=failure, session=session, tokens=used.tokens, usd=used.usd, price=price)
 
-    def with_outcome(self, answer: Answer | NoAnswer, used: Usage, session: str | None) -> TurnRecord:
+    def with_outcome(self, answer: Answer | NoAnswer, meter: Meter, cost: TurnCost) -> TurnRecord:
         """The same with its end."""
         if isinstance(answer, NoAnswer):
-            failed = self.without_answer(answer.reason.value, used, answer.session or session)
+            failed = self.without_answer(answer.reason.value, meter.used, answer.session or meter.session)
             return replace(failed, denials=answer.denials, stop_reason=answer.stop_reason)
-        spent = counted(used, answer)
         return replace(
             self,
             session=answer.session,
             stop_reason=answer.stop_reason,
             denials=answer.denials,
             files=answer.files,
-            tokens=spent.tokens,
-            usd=spent.usd,
-            price="metered" if answer.cost_usd is None and spent.usd is not None else answer.priced_by,
+            tokens=cost.tokens,
+            usd=cost.usd,
+            price="metered" if answer.cost_usd is None and cost.usd is not None else answer.priced_by,
         )
 
 
 class TurnResult(msgspec.Struct, frozen=True):
-    """What came of a turn, how long its programs worked (a pause is not work), and what it said that it used."""
+    """How a turn ended, and what it cost. There is no answer if the turn was stopped."""
 
-    answer: Answer | NoAnswer
-    worked_s: float
-    used: Usage = Usage()
+    answer: Answer | NoAnswer | None
+    cost: TurnCost
+    used: Usage
+    # What the agent calls its session, also if the turn was stopped.
+    session: str | None
+    # The limit for which the turn was ended, if any.
+    over: str | None
+    # Files that were written outside the sandbox, as far as that can be seen.
+    outside: tuple[str, ...]
+
+    def notes(self) -> tuple[str, ...]:
+        """What a person should know of the turn beside its answer."""
+        return (*self.used.problems, *outside_in_words(self.outside))
 
 
-def meter_for(agent: Agent, asked: TurnRequest, turn_sandbox: TurnSandbox) -> Meter:
-    """The meter of a turn that is to be taken; it can be read whatever comes of the turn."""
-    return Meter(agent, turn_sandbox.mailbox, asked.record, asked.allowance, turn_sandbox.redactor)
+class TurnStopped(Stopped):
+    """A turn was stopped. The next turn may continue its session."""
+
+    def __init__(self, why: str, session: str | None) -> None:
+        super().__init__(why)
+        self.session = session
 
 
 def take_turn(
@@ -149,10 +163,37 @@ def take_turn(
     turn_sandbox: TurnSandbox,
     settings: AgentSettings,
     cancellation: Cancellation,
-    meter: Meter | None = None,
-) -> TurnResult:
-    """One turn. `Stopped` when a stop was requested meanwhile."""
-    meter = meter or meter_for(agent, asked, turn_sandbox)
+    book: Callable[[TurnResult], None] = lambda _: None,
+) -> Answer | NoAnswer:
+    """One turn. `book` gets its result once, however the turn ends. `TurnStopped` if a stop was requested."""
+    meter = Meter(agent, turn_sandbox.mailbox, asked.record, asked.allowance, turn_sandbox.redactor)
+    answer: Answer | NoAnswer | None = None
+    try:
+        answer = _recorded(agent, asked, turn_sandbox, settings, cancellation, meter)
+    except Stopped as stop:
+        # A question does not continue the work, so the work does not continue its session.
+        raise TurnStopped(str(stop), None if asked.is_question else meter.session) from stop
+    finally:
+        cost = _cost(agent, asked, meter, answer)
+        book(TurnResult(answer, cost, meter.used, meter.session, meter.over, meter.outside))
+    return answer
+
+
+def _cost(agent: Agent, asked: TurnRequest, meter: Meter, answer: Answer | NoAnswer | None) -> TurnCost:
+    worked_s = round(max(0.0, meter.worked_s), 3)
+    cost = TurnCost(turn=asked.record.name, agent=agent.name, role=asked.role.value, worked_s=worked_s)
+    return cost.with_usage(meter.used, answer if isinstance(answer, Answer) else None)
+
+
+def _recorded(
+    agent: Agent,
+    asked: TurnRequest,
+    turn_sandbox: TurnSandbox,
+    settings: AgentSettings,
+    cancellation: Cancellation,
+    meter: Meter,
+) -> Answer | NoAnswer:
+    """The turn, with its record in the folder that the request names."""
     make_folder(asked.record)
     clean = turn_sandbox.redactor.clean
     record = replace(TurnRecord(agent.name, asked.role.value), **_written_down(asked, asked.prompt, turn_sandbox))
@@ -188,9 +229,9 @@ def take_turn(
         (asked.record / "failure.txt").write_bytes(clean(f"{answer.reason}: {answer.detail}\n").data)
     else:
         (asked.record / "answer.yaml").write_bytes(clean(answer.text).data)
-    record = record.with_outcome(answer, meter.used, meter.session)
+    record = record.with_outcome(answer, meter, _cost(agent, asked, meter, answer))
     (asked.record / RECORD).write_bytes(clean(codec.to_json(record)).data)
-    return TurnResult(answer, meter.worked_s, meter.used)
+    return answer
 
 
 def _written_down(asked: TurnRequest, prompt: str, turn_sandbox: TurnSandbox) -> dict[str, Any]:

@@ -7,11 +7,13 @@ from collections.abc import Callable
 import msgspec
 
 from loopwright.agents.port import Role
+from loopwright.agents.structured import json_form
 from loopwright.errors import WorkflowRefused
 from loopwright.kernel.clock import compact_stamp
 from loopwright.kernel.files import write_durably
 from loopwright.kernel.process import Cancellation
-from loopwright.stages.asking import AgentRequest, ask_agent
+from loopwright.runner.ask_agent import AgentRequest
+from loopwright.stages.asking import StageCall, ask_for_stage
 from loopwright.stages.context import Context
 from loopwright.stages.document_language import documents_of
 from loopwright.stages.names import slug_of
@@ -144,12 +146,15 @@ def _by_agent(
         press="" if pressed or not spec.items else book.part("press"),
         sections=", ".join(name for name in s.SECTIONS if name not in s.KEPT_BY_TOOL),
     )
-    wanted = AgentRequest(
-        slug=workflow.slug, stage=Stage.CLARIFY, agent=agent, role=Role.CLARIFIER, prompt=prompt,
-        name=f"{workflow.slug}-clarify-{len(workflow.rounds) + 1}", number=workflow.turns_of(Role.CLARIFIER.value),
+    request = AgentRequest(
+        agent=agent, role=Role.CLARIFIER, prompt=prompt, form=json_form(Clarification),
+        number=workflow.turns_of(Role.CLARIFIER.value),
+    )  # fmt: skip
+    call = StageCall(
+        slug=workflow.slug, stage=Stage.CLARIFY, name=f"{workflow.slug}-clarify-{len(workflow.rounds) + 1}",
         spending=spending, tell=tell,
     )  # fmt: skip
-    return ask_agent(context, wanted, Clarification, cancellation).reply
+    return ask_for_stage(context, call, request, cancellation).reply
 
 
 def _taken(context: Context, opened: Opened, reply: Clarification) -> Clarified:

@@ -25,7 +25,7 @@ from loopwright.sandbox.place import default_root, prepare_root
 from loopwright.sandbox.port import Isolation, SandboxRequest
 from loopwright.workspace.layout import Layout
 from loopwright.workspace.settings import Settings
-from loopwright.workspace.settings_model import DEFAULT_ENVIRONMENT
+from loopwright.workspace.settings_model import DEFAULT_ENVIRONMENT, AgentSettings
 
 
 class Context(msgspec.Struct, frozen=True):
@@ -127,6 +127,10 @@ class Context(msgspec.Struct, frozen=True):
         self.require_agents()
         agents = self.settings.values.agents
         return tuple(agents.order) if agents.failover else ()
+
+    def agent_settings(self, name: str) -> AgentSettings:
+        """The settings of the agent of this name; the defaults if there are none."""
+        return self.settings.values.agents.named.get(name, AgentSettings())
 
     def require_agents(self) -> None:
         """Raise where the settings name an agent that is none: before anything begins, not when it is its turn."""

@@ -6,32 +6,28 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from loopwright.kernel.locks import try_lock
-from loopwright.runner.meter import LAST_LOOK, counted, used_at_last
+from loopwright.kernel.locks import locked, try_lock
+from loopwright.runner.meter import used_at_last
+from loopwright.runner.turn_cost import TurnCost
 from loopwright.stages.context import Context
 from loopwright.stages.dead_turn import end_what_runs, reporter_of
 from loopwright.stages.stores import workflows_of
 from loopwright.workflow import commands as c
-from loopwright.workflow.model import Cost, OpenTurn
+from loopwright.workflow.model import Cost, OpenTurn, Stage
+from loopwright.workflow.store import Opened
 
 
 @contextmanager
 def on_record(context: Context, slug: str, turn: OpenTurn) -> Iterator[None]:
-    """For the time of a call: whoever finds it there, and nobody at it, knows that its process died."""
+    """For the time of a call. A call that is on record and has no lock is one whose process died."""
     path = _lock_of(context, turn)
-    lock = try_lock(path)
-    if lock is None:  # another process asks under the same name, and nobody could tell the two apart
-        yield
-        return
-    try:
-        # What an earlier call of that name was last seen to use is none of this one's.
-        (context.layout.turn(turn.name) / LAST_LOOK).unlink(missing_ok=True)
-        with workflows_of(context).changing(slug) as opened:
-            opened.apply(c.BeginTurn(turn=turn), "tool")
-        yield
-    finally:
-        path.unlink(missing_ok=True)
-        lock.release()
+    with locked(path):
+        try:
+            with workflows_of(context).changing(slug) as opened:
+                opened.apply(c.BeginTurn(turn=turn), "tool")
+            yield
+        finally:
+            path.unlink(missing_ok=True)
 
 
 def count_the_dead(context: Context, slug: str) -> None:
@@ -47,21 +43,26 @@ def count_the_dead(context: Context, slug: str) -> None:
             cost = _cost_of(context, turn)
             with store.changing(slug) as opened:
                 if turn in opened.workflow.open_turns:
-                    opened.apply(c.CountCost(cost=cost, turn=turn.name), "tool")
+                    count_cost(opened, cost, turn.stage)
         finally:
             path.unlink(missing_ok=True)
             lock.release()
 
 
-def _cost_of(context: Context, turn: OpenTurn) -> Cost:
+def count_cost(opened: Opened, cost: TurnCost, stage: Stage) -> None:
+    """Put the cost of a turn into the workflow's journal; the turn is not open any more."""
+    entry = Cost(
+        role=cost.role, agent=cost.agent, stage=stage, wall_s=cost.worked_s, usd=cost.usd, tokens=cost.tokens,
+        is_computed=cost.is_computed, is_cut_off=cost.is_cut_off,
+    )  # fmt: skip
+    opened.apply(c.CountCost(cost=entry, turn=cost.turn), "tool")
+
+
+def _cost_of(context: Context, turn: OpenTurn) -> TurnCost:
     mailbox = Path(turn.mailbox)
     end_what_runs(context, mailbox)
     used = used_at_last(reporter_of(context, turn.agent), mailbox, context.layout.turn(turn.name))
-    total = counted(used, None)
-    return Cost(
-        role=turn.role, agent=turn.agent, stage=turn.stage, wall_s=0.0,
-        usd=total.usd, tokens=total.tokens, is_cut_off=True,
-    )  # fmt: skip
+    return TurnCost(turn=turn.name, agent=turn.agent, role=turn.role, is_cut_off=True).with_usage(used, None)
 
 
 def _lock_of(context: Context, turn: OpenTurn) -> Path:

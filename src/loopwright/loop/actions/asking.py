@@ -1,201 +1,238 @@
-"""Asks an agent on behalf of a loop: within the budget, on the record, and paid for whatever came of it."""
+"""Asks an agent on behalf of a loop: within its budget, on its record, and paid for however the turn ends."""
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from msgspec.structs import replace
 
-from loopwright.agents import structured
 from loopwright.agents.decision_requests import read_requests
-from loopwright.agents.port import (
-    Agent,
-    Allowance,
-    Answer,
-    NoAnswer,
-    Reason,
-    Role,
-    WorksOutside,
-    seconds_for_a_turn,
-)
-from loopwright.errors import AgentFailed, LoopwrightError
+from loopwright.agents.failover import FailoverOrder, Takeover
+from loopwright.agents.port import Agent, Allowance, Answer, NoAnswer, Reason, WorksOutside
+from loopwright.errors import LoopwrightError
 from loopwright.kernel.clock import stamp
 from loopwright.kernel.files import shown
-from loopwright.kernel.process import Stopped
 from loopwright.loop import commands as c
 from loopwright.loop.actions import mailbox as letters
-from loopwright.loop.actions.failing import HandedOver, HeldBack, consequence, is_a_try, seats
+from loopwright.loop.actions.failing import HandedOver, HeldBack, held_back, is_a_try, order_for
 from loopwright.loop.budget import hold_after, hold_before_call, left_for_a_turn
 from loopwright.loop.model import Action, ErrorLine, Held, Hold, Holder, Loop, OpenTurn, Spent
 from loopwright.loop.paying import SHELL, spent_on
 from loopwright.loop.worker_context import WorkerContext
-from loopwright.runner import outside
-from loopwright.runner.meter import Meter
-from loopwright.runner.turn import TurnRequest, meter_for, take_turn
+from loopwright.runner.ask_agent import AgentReply, AgentRequest, AskingContext, BookTurn, StartedTurn, ask_agent
+from loopwright.runner.turn import TurnResult
 from loopwright.runner.turn_sandbox import TurnSandbox
 from loopwright.sandbox import place
 
-__all__ = ["WORKER", "HandedOver", "HeldBack", "TurnStopped", "ask", "ask_for"]
+__all__ = ["WORKER", "HandedOver", "HeldBack", "ask"]
 
 WORKER = "worker"
 _T = TypeVar("_T")
-# Where no action is under way a person had tasks planned.
+# Without an action under way, a person had tasks planned.
 _PLANNING = Action.INIT
 
 
-class TurnStopped(Stopped):
-    """An agent's turn was stopped; its next one may go on with the same session."""
-
-    def __init__(self, why: str, session: str | None) -> None:
-        super().__init__(why)
-        self.session = session
-
-
 def ask(
-    loop: Loop, context: WorkerContext, turn_sandbox: TurnSandbox, agent_name: str, role: Role, prompt: str
-) -> tuple[Answer | NoAnswer, str]:
-    """Text, asked for once more where it can't be used, and whose it is.
+    loop: Loop, context: WorkerContext, turn_sandbox: TurnSandbox, request: AgentRequest[_T], work: str = ""
+) -> AgentReply[_T] | NoAnswer:
+    """The answer, or a failed try. `HeldBack` or `HandedOver` if the agent can't be asked now.
 
-    `HeldBack` or `HandedOver` when there is no agent for it.
+    `work` names what is done if no action is under way.
     """
-    asking = _Asking(loop, context, turn_sandbox, agent_name, role)
-    answer = asking.settled(structured.ask_for_text(asking.take, prompt, context.book))
-    return answer, asking.called
+    work = loop.under_way.id if loop.under_way is not None else work
+    loop = context.store.load(loop.loop_id)
+    asker = _LoopAsker(loop, context, turn_sandbox, request, work)
+    try:
+        outcome = ask_agent(asking_context(context, turn_sandbox), _completed(loop, context, request), asker)
+    except _DecidedBefore as decided:
+        return decided.failure
+    if isinstance(outcome, AgentReply):
+        return outcome
+    if is_a_try(request.agent, outcome.failure):
+        return outcome.failure
+    raise held_back(context.store.load(loop.loop_id), context, outcome, turn_taken=asker.turns > 0)
 
 
-def ask_for(
-    loop: Loop,
-    context: WorkerContext,
-    turn_sandbox: TurnSandbox,
-    agent_name: str,
-    role: Role,
-    prompt: str,
-    kind: type[_T],
-    *,
-    taken: int = 0,
-    work: str = "",
-) -> _T | NoAnswer:
-    """The same for an answer of this kind. `work` names what is done where no action is under way."""
-    asking = _Asking(loop, context, turn_sandbox, agent_name, role, taken, work, structured.schema_of(kind))
-    clean = turn_sandbox.redactor.clean
-    return asking.settled(structured.ask(asking.take, prompt, kind, lambda text: clean(text).text, book=context.book))
+def asking_context(context: WorkerContext, turn_sandbox: TurnSandbox) -> AskingContext:
+    """What a question needs of the worker."""
+    return AskingContext(
+        context.open_agent, context.agent_settings, context.clock, context.cancellation, context.book,
+        turn_sandbox.redactor,
+    )  # fmt: skip
 
 
-def called_for(loop: Loop, context: WorkerContext, agent_name: str) -> str:
-    """Who is asked now when this agent is named, at the action under way: the agent, or who stands in for it."""
-    work = loop.under_way.id if loop.under_way is not None else ""
-    return _who_works(loop, context, agent_name, work)
+def allowance_of(loop: Loop) -> Allowance:
+    """What the loop's budget leaves for one turn."""
+    return Allowance(*(left_for_a_turn(loop, name) for name in Allowance.__struct_fields__))
 
 
-def _who_works(loop: Loop, context: WorkerContext, agent_name: str, work: str) -> str:
-    if not work or agent_name == SHELL or not context.order:
-        return agent_name
-    return seats(loop, context, work, stamp(context.clock())).who_works(agent_name)
+def turns_folder(loop: Loop, context: WorkerContext) -> Path:
+    """Where the records of the loop's turns are."""
+    return context.progress(loop) / "turns"
 
 
-class _Asking:
-    """One question: a turn, another one to repair its answer, and what follows where there is none."""
+def _completed(loop: Loop, context: WorkerContext, request: AgentRequest[_T]) -> AgentRequest[_T]:
+    """The request with what the loop adds: decisions of people, the session, and how many turns there were."""
+    at = loop.under_way
+    # Without an action under way, an open question could not hold the loop.
+    asking = f"\n\n{context.book.part('decisions')}" if at is not None else ""
+    return replace(
+        request,
+        prompt=request.prompt if request.agent == SHELL else f"{request.prompt}{asking}\n{_decided(loop, context)}",
+        session=at.session if at is not None else None,
+        number=(request.number or 0) + loop.turns.get(at.turns_as if at is not None else _PLANNING, 0),
+        may_ask_people=at is not None,
+    )
+
+
+def _decided(loop: Loop, context: WorkerContext) -> str:
+    lines = "\n".join(
+        context.book.part("decided_one", id=decision.id, question=decision.question, answer=decision.answer)
+        for decision in loop.decisions
+        if decision.answer is not None
+    )
+    return f"\n{context.book.part('decided', lines=lines)}\n" if lines else ""
+
+
+class _DecidedBefore(Exception):
+    """The agent asked only what a person has decided already: a failed try."""
+
+    def __init__(self, question: str) -> None:
+        self.failure = NoAnswer(Reason.REFUSED, f"the agent asked what is already decided: {question}")
+
+
+class _LoopAsker:
+    """A loop that asks: it pays from its budget, has the turns in its history, and reads the agent's mailbox."""
 
     def __init__(
-        self,
-        loop: Loop,
-        context: WorkerContext,
-        turn_sandbox: TurnSandbox,
-        agent_name: str,
-        role: Role,
-        taken: int = 0,
-        work: str = "",
-        schema: Mapping[str, Any] | None = None,
+        self, loop: Loop, context: WorkerContext, turn_sandbox: TurnSandbox, request: AgentRequest[_T], work: str
     ) -> None:
         self._loop = loop
-        self._desk = context
+        self._context = context
         self._turn_sandbox = turn_sandbox
-        self._named = agent_name
-        # Who was asked last.
-        self.called = agent_name
-        self._role = role
-        self._taken = taken
-        self._work = loop.under_way.id if loop.under_way is not None else work
-        self._schema = schema
-        self._session: str | None = None
-        self._turns = 0
+        self._agent = request.agent
+        self._role = request.role
+        self._work = work
+        self.turns = 0
 
-    def take(self, prompt: str) -> Answer | NoAnswer:
-        """One turn; `HeldBack` when there is no budget for it, or a person has to decide first."""
-        context, turn_sandbox, now = self._desk, self._turn_sandbox, stamp(self._desk.clock())
-        self._count_the_last()
-        loop = context.store.load(self._loop.loop_id)  # somebody may have given it more since the action began
-        if (hold := hold_before_call(loop, now)) is not None:
-            raise HeldBack(hold)
-        self.called = _who_works(loop, context, self._named, self._work)
-        try:
-            agent = context.open_agent(self.called)
-        except AgentFailed as problem:
-            return NoAnswer(Reason.AGENT_MISSING, f"{problem.message}; {problem.hint}")
-        asked = replace(_asked(loop, context, agent, self._role, prompt, self._taken), schema=self._schema)
-        meter = meter_for(agent, asked, turn_sandbox)
-        letters.tell(loop, context, turn_sandbox, self._role, asked.allowance)
-        self._turns += 1
-        with letters.listening(loop, context, turn_sandbox, self._role):
-            answer = paid_for(loop, context, turn_sandbox, agent, self.called, asked, meter)
-        self._session = meter.session
-        letters.collect(turn_sandbox, asked.record)
-        answer, waiting = (
-            _put_to_people(loop, context, turn_sandbox, answer) if asked.may_ask_people else (answer, None)
-        )
-        if meter.over is not None:
-            raise HeldBack(hold_after(context.store.load(loop.loop_id), meter.over, now), turn_taken=True)
-        if waiting is not None and (isinstance(answer, Answer) or is_a_try(self._named, answer)):
-            raise HeldBack(waiting, turn_taken=True, goes_on=True, session=meter.session)
-        return answer
-
-    def settled(self, reply: _T | NoAnswer) -> _T | NoAnswer:
-        """What came, as far as the action has to know of it."""
-        if not isinstance(reply, NoAnswer) or is_a_try(self._named, reply):
-            return reply
-        raise consequence(
-            self._desk.store.load(self._loop.loop_id), self._desk, self._work, (self._named, self.called, self._role),
-            reply, session=self._session, turn_taken=self._turns > 0,
-        )  # fmt: skip
-
-    def _count_the_last(self) -> None:
-        """A turn that came to nothing was one, too: a repair is another."""
+    @property
+    def record(self) -> Path:
+        """Named after the action and the role."""
         at = self._loop.under_way
-        if self._turns and at is not None:
-            with self._desk.store.changing(self._loop.loop_id) as opened:
-                opened.apply(c.Count(spent=Spent(), turn_of=at.turns_as), WORKER)
+        return turns_folder(self._loop, self._context) / f"{at.id if at is not None else 'none'}-{self._role.value}"
+
+    def allowance(self) -> Allowance:
+        """What the budget leaves now: a person may have raised it since the action began."""
+        context = self._context
+        if self.turns:
+            with context.store.changing(self._loop.loop_id) as opened:
+                if opened.loop.under_way is not None:
+                    # The last turn gave no usable answer. It counts as well: the repair is another turn.
+                    opened.apply(c.Count(spent=Spent(), turn_of=opened.loop.under_way.turns_as), WORKER)
+                self._loop = opened.loop
+        if (hold := hold_before_call(self._loop, stamp(context.clock()))) is not None:
+            raise HeldBack(hold)
+        return allowance_of(self._loop)
+
+    def sandbox(self, agent: Agent) -> AbstractContextManager[TurnSandbox]:
+        """The one of the action."""
+        del agent
+        return nullcontext(self._turn_sandbox)
+
+    @contextmanager
+    def turn(self, turn: StartedTurn) -> Iterator[BookTurn]:
+        """With a letter to the agent, and its notes of progress in the loop's history."""
+        loop, context, turn_sandbox = self._loop, self._context, self._turn_sandbox
+        results: list[TurnResult] = []
+        # Without an action under way the turn is counted at once. Otherwise it is counted when the action ends.
+        counted_as = None if loop.under_way is not None else _PLANNING
+        letters.tell(loop, context, turn_sandbox, self._role, turn.request.allowance)
+        self.turns += 1
+        with letters.listening(loop, context, turn_sandbox, self._role):
+            begin_turn(loop, context, turn)
+            yield lambda result: results.append(book_turn(loop, context, turn, result, counted_as))
+        letters.collect(turn_sandbox, turn.request.record)
+        self._require_no_hold(results[0])
+
+    def order(self) -> FailoverOrder:
+        """With all takeovers of the loop."""
+        return order_for(self._loop, self._context, self._agent, self._work)
+
+    def hand_over(self, takeover: Takeover) -> None:
+        """Leave the action: the next agent starts it again, in a fresh sandbox."""
+        raise HandedOver(takeover)
+
+    def _require_no_hold(self, result: TurnResult) -> None:
+        """`HeldBack` if the turn went over its budget, or a person has to decide first."""
+        loop, context, answer = self._loop, self._context, result.answer
+        question, waiting = _put_to_people(loop, context, self._turn_sandbox) if loop.under_way else (None, None)
+        if result.over is not None:
+            hold = hold_after(context.store.load(loop.loop_id), result.over, stamp(context.clock()))
+            raise HeldBack(hold, turn_taken=True)
+        has_tried = not isinstance(answer, NoAnswer) or is_a_try(self._agent, answer)
+        if waiting is not None and has_tried:
+            raise HeldBack(waiting, turn_taken=True, goes_on=True, session=result.session)
+        if question is not None and waiting is None and isinstance(answer, Answer):
+            raise _DecidedBefore(question)
 
 
-def _put_to_people(
-    loop: Loop, context: WorkerContext, turn_sandbox: TurnSandbox, answer: Answer | NoAnswer
-) -> tuple[Answer | NoAnswer, Hold | None]:
-    """What the agent left for a person to decide; where that is decided already, the turn was for nothing."""
-    found = read_requests(turn_sandbox.mailbox)
-    _note(loop, context, turn_sandbox, found.problems)
-    if not found.asked:
-        return answer, None
+def begin_turn(loop: Loop, context: WorkerContext, turn: StartedTurn) -> None:
+    """Note the turn: if this worker dies, the next one counts what the turn used."""
+    if turn.agent.name == SHELL:  # a shell's turn has no cost that could be lost
+        return
+    open_turn = OpenTurn(
+        name=turn.request.record.name, agent=turn.called, mailbox=str(turn.turn_sandbox.mailbox),
+        task_id=_task_id(loop), role=turn.request.role.value, is_question=turn.request.is_question,
+        is_by_hand=isinstance(turn.agent, WorksOutside),
+    )  # fmt: skip
+    with context.store.changing(loop.loop_id) as opened:
+        opened.apply(c.BeginTurn(turn=open_turn), WORKER)
+
+
+def book_turn(
+    loop: Loop, context: WorkerContext, turn: StartedTurn, result: TurnResult, counted_as: Action | None
+) -> TurnResult:
+    """Take the cost from the loop's budget. `counted_as` names the action to count the turn for, if that is now."""
+    cost = result.cost
+    counted = c.Count(
+        spent=spent_on(cost), task_id=_task_id(loop), turn=cost.turn, turn_of=counted_as,
+        role=None if cost.agent == SHELL else cost.role,
+    )  # fmt: skip
+    with context.store.changing(loop.loop_id) as opened:
+        opened.apply(counted, WORKER)
+    left = () if isinstance(result.answer, Answer) else _unfinished_work(turn.turn_sandbox)
+    _note(loop, context, turn.turn_sandbox, (*result.notes(), *left))
+    return result
+
+
+def _task_id(loop: Loop) -> str | None:
+    return loop.under_way.task_id if loop.under_way is not None else None
+
+
+def _put_to_people(loop: Loop, context: WorkerContext, turn_sandbox: TurnSandbox) -> tuple[str | None, Hold | None]:
+    """The first question that the agent left for a person, and the hold for it; no hold if it is decided already."""
+    requests = read_requests(turn_sandbox.mailbox)
+    _note(loop, context, turn_sandbox, requests.problems)
+    if not requests.asked:
+        return None, None
     clean = turn_sandbox.redactor.clean
     asked = tuple(
         replace(
-            one,
-            # An id with a secret in it is none: it would be in every file of the loop, and in what a person types.
-            id=one.id if one.id is None or clean(one.id).text == one.id else None,
-            question=clean(one.question).text,
-            options=tuple(clean(text).text for text in one.options),
+            request,
+            # An id with a secret in it would be in every file of the loop, and in what a person types.
+            id=request.id if request.id is None or clean(request.id).text == request.id else None,
+            question=clean(request.question).text,
+            options=tuple(clean(text).text for text in request.options),
         )
-        for one in found.asked
+        for request in requests.asked
     )
     with context.store.changing(loop.loop_id) as opened:
         after = opened.apply(c.AskDecisions(requests=asked, at=stamp(context.clock())), WORKER).loop
     holds = after.phase.holds if isinstance(after.phase, Held) else ()
-    waiting = next((hold for hold in holds if hold.holder is Holder.DECISION), None)
-    if waiting is not None or isinstance(answer, NoAnswer):
-        return answer, waiting
-    return NoAnswer(Reason.REFUSED, f"it asked what is decided already: {asked[0].question}"), None
+    return asked[0].question, next((hold for hold in holds if hold.holder is Holder.DECISION), None)
 
 
 def _note(loop: Loop, context: WorkerContext, turn_sandbox: TurnSandbox, problems: tuple[str, ...]) -> None:
@@ -207,39 +244,8 @@ def _note(loop: Loop, context: WorkerContext, turn_sandbox: TurnSandbox, problem
             opened.apply(c.NoteError(error=error), WORKER)
 
 
-def _asked(loop: Loop, context: WorkerContext, agent: Agent, role: Role, prompt: str, taken: int) -> TurnRequest:
-    under_way = loop.under_way
-    # Where no action is under way nobody would hold the loop for it.
-    asking = f"\n\n{context.book.part('decisions')}" if under_way is not None else ""
-    return TurnRequest(
-        role=role,
-        prompt=prompt if agent.name == SHELL else f"{prompt}{asking}\n{_decided(loop, context)}",
-        record=record_folder(context.progress(loop) / "turns", f"{under_way.id if under_way else 'none'}-{role.value}"),
-        timeout_s=seconds_for_a_turn(agent, context.agent_settings(agent.name).timeout_s),
-        session=under_way.session if under_way else None,
-        number=taken + loop.turns.get(under_way.turns_as if under_way else _PLANNING, 0),
-        may_ask_people=under_way is not None,
-        book=context.book,
-        allowance=allowance_of(loop),
-    )
-
-
-def allowance_of(loop: Loop) -> Allowance:
-    """What the loop's budget leaves for one turn."""
-    return Allowance(*(left_for_a_turn(loop, name) for name in Allowance.__struct_fields__))
-
-
-def _decided(loop: Loop, context: WorkerContext) -> str:
-    lines = "\n".join(
-        context.book.part("decided_one", id=one.id, question=one.question, answer=one.answer)
-        for one in loop.decisions
-        if one.answer is not None
-    )
-    return f"\n{context.book.part('decided', lines=lines)}\n" if lines else ""
-
-
-def _left_in(turn_sandbox: TurnSandbox) -> tuple[str, ...]:
-    """Where the work lies that somebody did by hand in a turn that came to nothing; without any nothing is kept."""
+def _unfinished_work(turn_sandbox: TurnSandbox) -> tuple[str, ...]:
+    """Where the work is that a person did by hand in a turn without an answer. Without changes nothing is kept."""
     sandbox, folder = turn_sandbox.sandbox, turn_sandbox.sandbox.place.folder
     if not place.is_unfinished(folder):
         return ()
@@ -248,53 +254,3 @@ def _left_in(turn_sandbox: TurnSandbox) -> tuple[str, ...]:
             place.let_go(folder)
             return ()
     return (f"the turn ended before it was handed in; what was done in {shown(sandbox.place.repo)} is kept there",)
-
-
-def record_folder(turns: Path, name: str) -> Path:
-    """A folder of its own for every try: what a worker that died left of the same turn stays as it is."""
-    tries = itertools.count(2)
-    record = turns / name
-    while record.exists():
-        record = turns / f"{name}-{next(tries)}"
-    return record
-
-
-def paid_for(
-    loop: Loop,
-    context: WorkerContext,
-    turn_sandbox: TurnSandbox,
-    agent: Agent,
-    called: str,
-    asked: TurnRequest,
-    meter: Meter,
-    counts_at_once: Action | None = None,
-) -> Answer | NoAnswer:
-    """Take the turn; what it used is counted also when it is stopped, and by the next worker when we die.
-
-    The turn itself is counted when its action ends, but for one that does nothing for the action.
-    """
-    task_id = loop.under_way.task_id if loop.under_way is not None else None
-    # A shell has no capacity in which it is asked.
-    role = None if agent.name == SHELL else asked.role.value
-    turn = OpenTurn(
-        name=asked.record.name, agent=called, mailbox=str(turn_sandbox.mailbox), task_id=task_id, role=role,
-        is_question=asked.is_question, is_by_hand=isinstance(agent, WorksOutside),
-    )  # fmt: skip
-    if agent.name != SHELL:  # a shell's turn costs nothing that could be lost, and a write less is a write less
-        with context.store.changing(loop.loop_id) as opened:
-            opened.apply(c.BeginTurn(turn=turn), WORKER)
-    answer: Answer | NoAnswer | None = None
-    try:
-        answer = take_turn(
-            agent, asked, turn_sandbox, context.agent_settings(agent.name), context.cancellation, meter
-        ).answer
-    except Stopped as stop:
-        raise TurnStopped(str(stop), None if asked.is_question else meter.session) from stop
-    finally:
-        spent = spent_on(agent.name, meter.used, meter.worked_s, answer if isinstance(answer, Answer) else None)
-        with context.store.changing(loop.loop_id) as opened:
-            of = counts_at_once or (None if loop.under_way is not None else _PLANNING)
-            opened.apply(c.Count(spent=spent, task_id=task_id, turn=turn.name, turn_of=of, role=role), WORKER)
-        left = () if isinstance(answer, Answer) else _left_in(turn_sandbox)
-        _note(loop, context, turn_sandbox, (*meter.used.problems, *outside.in_words(meter.outside), *left))
-    return answer

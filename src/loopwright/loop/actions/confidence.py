@@ -1,27 +1,36 @@
-"""Asks a builder how sure it is: before its work, after it, and as its own opponent. Only where reflection is on.
+"""Asks a builder how sure it is: before its work, after it, and as its own opponent. Only if reflection is on.
 
-What it answers is a claim, kept as a reflection; nothing follows from it. It is asked where it can spoil nothing:
-before the work in a sandbox that goes, afterwards in the one whose work is kept already, which goes, too. A question
-that fails is on record with its reason, and fails nothing else.
+The answer is a claim, kept as a reflection; nothing follows from it. The question is asked where it can't spoil the
+work: before the work in a sandbox that is discarded, afterwards in the sandbox whose work is kept already. A question
+that fails is on record with its reason, and stops nothing else.
 """
 
 from __future__ import annotations
 
-import itertools
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 
 import msgspec
 
-from loopwright.agents import structured
-from loopwright.agents.port import Answer, NoAnswer, Reason, Role, seconds_for_a_turn
+from loopwright.agents.failover import NO_FAILOVER, FailoverOrder, Takeover, Unanswered
+from loopwright.agents.port import Agent, Allowance, NoAnswer, Reason, Role, name_in_records
+from loopwright.agents.structured import json_form
 from loopwright.errors import LoopwrightError
 from loopwright.kernel import codec
 from loopwright.kernel.clock import stamp
 from loopwright.kernel.process import Stopped
 from loopwright.loop import commands as c
-from loopwright.loop.actions.asking import WORKER, allowance_of, called_for, paid_for, record_folder
+from loopwright.loop.actions.asking import (
+    WORKER,
+    allowance_of,
+    asking_context,
+    begin_turn,
+    book_turn,
+    turns_folder,
+)
+from loopwright.loop.actions.failing import order_for
 from loopwright.loop.budget import hold_before_call, left_for_a_turn
 from loopwright.loop.model import LOOK, Action, Loop, Running, Task
 from loopwright.loop.paying import SHELL
@@ -30,7 +39,8 @@ from loopwright.loop.worker_sandbox import WorkerSandbox, workshop
 from loopwright.reflection.capture.self_report import SelfReport
 from loopwright.reflection.model import Point
 from loopwright.reflection.points import ReflectedWork, SelfRating
-from loopwright.runner.turn import RECORD, TurnRecord, TurnRequest, meter_for
+from loopwright.runner.ask_agent import AgentRequest, BookTurn, StartedTurn, ask_agent
+from loopwright.runner.turn import RECORD, TurnRecord
 from loopwright.runner.turn_sandbox import TurnSandbox
 
 _MOST_FILES = 20
@@ -42,7 +52,7 @@ _ASKED: Mapping[Point, str] = {
 
 
 class ConfidenceQuestion(msgspec.Struct, frozen=True):
-    """One question of one action: at which point, who is asked, in which session, in which words."""
+    """One question at an action: at which point, to which agent, in which session and words."""
 
     point: Point
     action_id: str
@@ -52,21 +62,21 @@ class ConfidenceQuestion(msgspec.Struct, frozen=True):
 
 
 def session_of(loop_id: str, action_id: str, agent: str) -> str:
-    """By what the captures of one action are found again."""
+    """The session name of an action's captures."""
     return f"{loop_id}-{action_id}-{agent}"
 
 
 def task_ref(loop: Loop, task: Task) -> str:
-    """What the work was for."""
+    """What the work is for, as reflections name it."""
     return f"{loop.workflow or loop.loop_id}/{task.id}"
 
 
 def ask_before(loop: Loop, context: WorkerContext, task: Task, prompt: str) -> None:
-    """In a sandbox of its own; once for an action and agent, however often that is taken up."""
+    """Ask in a sandbox of its own; once per action and agent, however often the action is taken up."""
     action_id = loop.under_way.id if loop.under_way is not None else ""
     if not _is_asked(context, task) or not action_id:
         return
-    agent = called_for(loop, context, task.tool)
+    agent = order_for(loop, context, task.tool, action_id).who_works(task.tool)
     if context.reflections.has(_work(loop, task, action_id, agent), "before"):
         return
     question = ConfidenceQuestion("before", action_id, agent, context.book.prompt("builder_before", work=prompt))
@@ -81,23 +91,23 @@ def ask_before(loop: Loop, context: WorkerContext, task: Task, prompt: str) -> N
 def ask_after(
     loop: Loop, context: WorkerContext, worker_sandbox: WorkerSandbox, task: Task, prompt: str, files: tuple[str, ...]
 ) -> Loop:
-    """The work is durable by now: whoever stops us here, or kills us, loses two answers and nothing else."""
+    """Ask about work that is durable already: a stop or a crash loses two answers, and nothing else."""
     now = context.store.load(loop.loop_id)
     action_id = loop.under_way.id if loop.under_way is not None else ""
     if not _is_asked(context, task) or not action_id or not isinstance(now.phase, Running):
         return now
-    agent = called_for(loop, context, task.tool)
+    agent = order_for(loop, context, task.tool, action_id).who_works(task.tool)
     named = ", ".join(files[:_MOST_FILES]) or context.book.part("no_files")
     asked: tuple[tuple[Point, str], ...] = (
         ("after", context.book.prompt("builder_after", work=prompt, files=named)),
         ("adversarial", context.book.prompt("builder_adversarial", work=prompt, files=named)),
     )
-    session = _session_of_the_turn(context.progress(loop) / "turns", action_id)
+    session = _session_of_the_turn(turns_folder(loop, context), action_id)
     for point, words in asked:
         question = ConfidenceQuestion(point, action_id, agent, words, session)
         said: SelfRating | NoAnswer
         try:
-            # Nothing is kept in this block: the sandbox goes, with whatever somebody who is only asked did in it.
+            # This block keeps nothing: the sandbox is discarded, with everything the agent did in it.
             with worker_sandbox.turn_sandbox(now, context.tools().redactor) as turn_sandbox:
                 context.cancellation.raise_if_requested()
                 said, session = _answered(loop, context, turn_sandbox, question)
@@ -114,54 +124,58 @@ def _is_asked(context: WorkerContext, task: Task) -> bool:
 def _answered(
     loop: Loop, context: WorkerContext, turn_sandbox: TurnSandbox, question: ConfidenceQuestion
 ) -> tuple[SelfRating | NoAnswer, str | None]:
-    """The answer, with one repair, and the session that the next question can go on with."""
-    sessions = [question.session]
-    tries = itertools.count()
-
-    def take(prompt: str) -> Answer | NoAnswer:
-        answer = _taken(loop, context, turn_sandbox, question, prompt, sessions[-1], next(tries))
-        sessions.append(answer.session or sessions[-1])
-        return answer
-
-    said = structured.ask(
-        take, question.prompt, SelfRating, lambda text: turn_sandbox.redactor.clean(text).text, book=context.book
-    )
-    return said, sessions[-1]
+    """The answer, and the session that the next question can continue."""
+    taken = context.store.load(loop.loop_id).turns.get(Action.DEVELOP.value, 0)
+    request = AgentRequest(
+        agent=question.agent, role=Role.BUILDER, prompt=question.prompt, form=json_form(SelfRating), number=taken,
+        session=question.session, may_use_web=False, is_question=True,
+    )  # fmt: skip
+    asker = _ConfidenceAsker(loop, context, turn_sandbox, question)
+    outcome = ask_agent(asking_context(context, turn_sandbox), request, asker)
+    return outcome.failure if isinstance(outcome, Unanswered) else outcome.reply, outcome.session
 
 
-def _taken(
-    loop: Loop,
-    context: WorkerContext,
-    turn_sandbox: TurnSandbox,
-    question: ConfidenceQuestion,
-    prompt: str,
-    session: str | None,
-    repairs: int,
-) -> Answer | NoAnswer:
-    now = context.store.load(loop.loop_id)
-    if (hold := hold_before_call(now, stamp(context.clock()))) is not None:
-        return NoAnswer(Reason.BUDGET_USED, hold.message)
-    turns = left_for_a_turn(now, "turns")
-    if question.point == "before" and turns is not None and turns <= 1:
-        return NoAnswer(Reason.BUDGET_USED, "the turn that is left is for the work")
-    agent = context.open_agent(question.agent)
-    name = f"{question.action_id}-{Role.BUILDER.value}-{question.point}{'-repair' if repairs else ''}"
-    asked = TurnRequest(
-        role=Role.BUILDER,
-        prompt=prompt,
-        record=record_folder(context.progress(loop) / "turns", name),
-        timeout_s=seconds_for_a_turn(agent, context.agent_settings(agent.name).timeout_s),
-        may_use_web=False,
-        session=session,
-        number=now.turns.get(Action.DEVELOP.value, 0),
-        allowance=allowance_of(now),
-        schema=structured.schema_of(SelfRating),
-        book=context.book,
-        is_question=True,
-    )
-    return paid_for(
-        loop, context, turn_sandbox, agent, question.agent, asked, meter_for(agent, asked, turn_sandbox), Action.DEVELOP
-    )
+class _ConfidenceAsker:
+    """A loop that asks beside its work: turns are counted at once, and no other agent answers for the builder."""
+
+    def __init__(
+        self, loop: Loop, context: WorkerContext, turn_sandbox: TurnSandbox, question: ConfidenceQuestion
+    ) -> None:
+        self._loop = loop
+        self._context = context
+        self._turn_sandbox = turn_sandbox
+        self._question = question
+        self.record = turns_folder(loop, context) / f"{question.action_id}-{Role.BUILDER.value}-{question.point}"
+
+    def allowance(self) -> Allowance | NoAnswer:
+        """What the budget leaves. The last turn is for the work."""
+        loop = self._context.store.load(self._loop.loop_id)
+        if (hold := hold_before_call(loop, stamp(self._context.clock()))) is not None:
+            return NoAnswer(Reason.BUDGET_USED, hold.message)
+        turns = left_for_a_turn(loop, "turns")
+        if self._question.point == "before" and turns is not None and turns <= 1:
+            return NoAnswer(Reason.BUDGET_USED, "the last turn of the budget is for the work")
+        return allowance_of(loop)
+
+    def sandbox(self, agent: Agent) -> AbstractContextManager[TurnSandbox]:
+        """The one that the caller discards."""
+        del agent
+        return nullcontext(self._turn_sandbox)
+
+    @contextmanager
+    def turn(self, turn: StartedTurn) -> Iterator[BookTurn]:
+        """As a turn of the builder."""
+        loop, context = self._loop, self._context
+        begin_turn(loop, context, turn)
+        yield lambda result: book_turn(loop, context, turn, result, Action.DEVELOP)
+
+    def order(self) -> FailoverOrder:
+        """Only the builder itself."""
+        return NO_FAILOVER
+
+    def hand_over(self, takeover: Takeover) -> None:
+        """Never called: the order is empty."""
+        raise NotImplementedError(takeover.by)
 
 
 def _keep(
@@ -172,7 +186,7 @@ def _keep(
     files: tuple[str, ...],
     said: SelfRating | NoAnswer,
 ) -> None:
-    """As a reflection, and in the loop's history; that it can't be written fails nothing."""
+    """Keep the answer as a reflection, and in the loop's history. If it can't be written, nothing else fails."""
     work = _work(loop, task, question.action_id, question.agent, files)
     clean = context.tools().redactor.clean
     if isinstance(said, SelfRating):
@@ -190,16 +204,15 @@ def _keep(
 
 
 def _work(loop: Loop, task: Task, action_id: str, agent: str, files: tuple[str, ...] = ()) -> ReflectedWork:
-    # An agent that is spelled out (`command:…`) goes by its kind, as in every record.
-    name = agent.partition(":")[0]
+    name = name_in_records(agent)
     return ReflectedWork(
         task_ref=task_ref(loop, task), session=session_of(loop.loop_id, action_id, name), agent=name, files=files
     )
 
 
 def _session_of_the_turn(turns: Path, action_id: str) -> str | None:
-    """What the builder called the session of its work, from the record of the last try."""
-    own = re.compile(rf"{re.escape(action_id)}-{Role.BUILDER.value}(-\d+)?")
+    """The session of the builder's work, from the record of its last turn."""
+    own = re.compile(rf"{re.escape(action_id)}-{Role.BUILDER.value}(-repair)?(-\d+)?")
     found = [path / RECORD for path in turns.iterdir() if own.fullmatch(path.name)] if turns.is_dir() else []
     found = sorted((path for path in found if path.is_file()), key=lambda path: path.stat().st_mtime_ns)
     try:

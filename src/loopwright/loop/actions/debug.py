@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from loopwright.agents.port import NoAnswer, Role
-from loopwright.agents.structured import read_answer
+from loopwright.agents.structured import json_form, read_answer
 from loopwright.kernel.clock import stamp
 from loopwright.loop import commands as c
-from loopwright.loop.actions.asking import WORKER, HeldBack, ask_for
+from loopwright.loop.actions.asking import WORKER, HeldBack, ask
 from loopwright.loop.answers import ProposedHypotheses, ProposedHypothesis
 from loopwright.loop.budget import hold_after, left_for_a_turn
 from loopwright.loop.marks import FIX, mark_of
@@ -17,6 +17,7 @@ from loopwright.loop.model import Criteria, Hypothesis, HypothesisStatus, Loop, 
 from loopwright.loop.pages import add_line, add_to_page
 from loopwright.loop.worker_context import WorkerContext
 from loopwright.loop.worker_sandbox import workshop
+from loopwright.runner.ask_agent import AgentRequest
 from loopwright.runner.turn_sandbox import TurnSandbox, run_in_turn_sandbox
 
 _MOST_EVIDENCE = 4000
@@ -32,13 +33,14 @@ def perform(loop: Loop, context: WorkerContext, action_id: str) -> c.Command:
         # What a worker that died had been told is on record: nobody is asked, or paid, for it again.
         found = loop.debug.hypotheses
         if not found:
-            who = context.asked_as(Role.DEBUGGER, loop.agent)
-            answer = ask_for(
-                loop, context, turn_sandbox, who, Role.DEBUGGER, _prompt(loop, context), ProposedHypotheses
-            )
+            request = AgentRequest(
+                agent=context.asked_as(Role.DEBUGGER, loop.agent), role=Role.DEBUGGER, prompt=_prompt(loop, context),
+                form=json_form(ProposedHypotheses),
+            )  # fmt: skip
+            answer = ask(loop, context, turn_sandbox, request)
             if isinstance(answer, NoAnswer):
                 return _nothing(loop, action_id, f"{answer.reason}: {redactor.clean(answer.detail).text}")
-            found = tuple(_hypotheses(_by_likelihood(answer)))
+            found = tuple(_hypotheses(_by_likelihood(answer.reply)))
             if not found:
                 return _nothing(loop, action_id, "no possible cause was proposed")
             bug = ", ".join(loop.validation.failed_tests[:5]) or "the test command fails"

@@ -7,11 +7,12 @@ from pathlib import Path
 
 from loopwright.agents.mailbox import read_reflections, read_self_report
 from loopwright.agents.port import Answer, NoAnswer, Reason, Role
+from loopwright.agents.structured import ANY_TEXT, json_form
 from loopwright.errors import LoopwrightError
 from loopwright.kernel.clock import stamp
 from loopwright.loop import commands as c
 from loopwright.loop.actions import confidence
-from loopwright.loop.actions.asking import HeldBack, ask, ask_for
+from loopwright.loop.actions.asking import HeldBack, ask
 from loopwright.loop.craft import Look
 from loopwright.loop.marks import mark_of
 from loopwright.loop.model import Loop, Spent, Task
@@ -20,6 +21,7 @@ from loopwright.loop.paying import SHELL
 from loopwright.loop.worker_context import WorkerContext
 from loopwright.loop.worker_sandbox import WorkerSandbox, workshop
 from loopwright.reflection.points import ReflectedWork, claims_of
+from loopwright.runner.ask_agent import AgentRequest
 
 
 def perform(loop: Loop, context: WorkerContext, worker_sandbox: WorkerSandbox, action_id: str, task: Task) -> c.Command:
@@ -40,7 +42,9 @@ def _worked(loop: Loop, context: WorkerContext, worker_sandbox: WorkerSandbox, a
     confidence.ask_before(loop, context, task, prompt)
     with worker_sandbox.turn_sandbox(loop, redactor) as turn_sandbox:
         context.craft.brief(loop, turn_sandbox.mailbox)
-        answer, by = ask(loop, context, turn_sandbox, task.tool, Role.BUILDER, prompt)
+        request = AgentRequest(agent=task.tool, role=Role.BUILDER, prompt=prompt, form=ANY_TEXT)
+        outcome = ask(loop, context, turn_sandbox, request)
+        answer, by = (outcome, "") if isinstance(outcome, NoAnswer) else (outcome.reply, outcome.by)
         error = f"{answer.reason}: {redactor.clean(answer.detail).text}" if isinstance(answer, NoAnswer) else None
         is_tried = context.craft.tries(loop, task, answer if isinstance(answer, NoAnswer) else None)
         # Half of a failed try is no work: the next one starts from what was kept before.
@@ -97,8 +101,10 @@ def _looked(loop: Loop, context: WorkerContext, action_id: str, task: Task, look
     """In a sandbox of its own, which goes: what counts is the answer."""
     with workshop(loop, context, context.tools().redactor) as turn_sandbox:
         context.craft.brief(loop, turn_sandbox.mailbox)
-        answer = ask_for(loop, context, turn_sandbox, task.tool, look.role, look.prompt, look.kind, taken=look.taken)
-    then = context.craft.seen(loop, task, answer)
+        form = json_form(look.kind)
+        request = AgentRequest(agent=task.tool, role=look.role, prompt=look.prompt, form=form, number=look.taken)
+        outcome = ask(loop, context, turn_sandbox, request)
+    then = context.craft.seen(loop, task, outcome if isinstance(outcome, NoAnswer) else outcome.reply)
     _write_down(loop, context, task, (), None)
     return c.FinishDevelop(
         action_id=action_id, outcome="completed", files_changed=(), tree=None, mark=mark_of(loop, done=task), then=then

@@ -1,28 +1,25 @@
-"""What a turn without an answer does to a loop: it is held, or another agent takes over. Tries nothing itself.
+"""What a question without an answer does to a loop: the loop is held, or another agent takes over. Tries nothing.
 
-A limit and a budget hold it for their time; an agent that can't work at all stops the iterations until a person looked.
-Whatever else went wrong is a try, which the action counts.
+A limit or a budget holds the loop. An agent that can't work stops the iterations until a person has looked. Any other
+failure is a try, which the action counts.
 """
 
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import assert_never
 
 from msgspec.structs import replace
 
-from loopwright.agents.failover import PASSED_ON, FailoverOrder, Takeover, told_end
-from loopwright.agents.port import INFRASTRUCTURE, NoAnswer, Reason, Role
+from loopwright.agents.failover import FailoverOrder, Takeover, Unanswered
+from loopwright.agents.port import NoAnswer, Remedy
 from loopwright.kernel.clock import stamp
 from loopwright.loop.model import Hold, Holder, Loop
 from loopwright.loop.paying import SHELL
 from loopwright.loop.quota import LEAST_S, LONGEST_FOR_TOLD_S, wait_s
 from loopwright.loop.worker_context import WorkerContext
 
-_HOLDERS = {
-    Reason.RATE_LIMITED: Holder.QUOTA,
-    Reason.BUDGET_USED: Holder.BUDGET,
-    **dict.fromkeys(INFRASTRUCTURE, Holder.BLOCKER),
-}
+_CANT_WORK = (Remedy.SET_UP, Remedy.INSPECT)
 
 
 class HeldBack(Exception):
@@ -40,7 +37,7 @@ class HeldBack(Exception):
         super().__init__(hold.message)
         self.hold = hold
         self.turn_taken = turn_taken
-        # Whether the same action is gone on with when the hold is lifted; else it is begun anew.
+        # Whether the same action continues when the hold is lifted. Otherwise it starts again.
         self.goes_on = goes_on
         self.session = session
         # What kept the agent from working at all.
@@ -48,70 +45,65 @@ class HeldBack(Exception):
 
 
 class HandedOver(Exception):
-    """The agent can't go on with the action; another one begins it anew."""
+    """The agent can't continue the action; another agent starts it again."""
 
     def __init__(self, takeover: Takeover) -> None:
-        super().__init__(takeover.message)
-        self.takeover = takeover
+        message = _sentence(takeover.agent, takeover.code, takeover.message)
+        super().__init__(message)
+        self.takeover = replace(takeover, message=message)
 
 
-def is_a_try(agent_name: str, failure: NoAnswer) -> bool:
-    """Whether it says something of the task; a script that fails does, whatever way it fails."""
-    return failure.reason not in _HOLDERS or (agent_name == SHELL and failure.reason in INFRASTRUCTURE)
+def order_for(loop: Loop, context: WorkerContext, agent: str, work: str) -> FailoverOrder:
+    """The order of agents for a piece of a loop's work. No agent takes over from the shell."""
+    order = () if agent == SHELL else context.order
+    return FailoverOrder(order, loop.takeovers, work, stamp(context.clock()), settled=loop.takeovers_before_resume)
 
 
-def seats(loop: Loop, context: WorkerContext, work: str, now: str) -> FailoverOrder:
-    """Who could do this work now."""
-    return FailoverOrder(context.order, loop.takeovers, work, now, settled=loop.takeovers_before_resume)
+def is_a_try(agent: str, failure: NoAnswer) -> bool:
+    """Whether the failure says something about the task. For a script, every way to fail does."""
+    remedy = failure.reason.remedy
+    return remedy is Remedy.RETRY or (agent == SHELL and remedy in _CANT_WORK)
 
 
-def consequence(
-    loop: Loop,
-    context: WorkerContext,
-    work: str,
-    asked: tuple[str, str, Role],
-    failure: NoAnswer,
-    *,
-    session: str | None = None,
-    turn_taken: bool = True,
-) -> HeldBack | HandedOver:
-    """What follows from a failure that is no try. `asked` are who was named, who was asked, and in which role."""
-    named, called, role = asked
-    moment = context.clock()
-    now, until = stamp(moment), told_end(failure, moment)
-    name, reason, detail = called, failure.reason, context.tools().redactor.clean(failure.detail).text
-    message = f"the agent {name}: {reason}: {detail}"
-    hold = Hold(holder=_HOLDERS[reason], code=reason, message=message, since=now, until=until)
-    limited = reason is Reason.RATE_LIMITED
-    places = seats(loop, context, work, now)
-    if context.order and work and failure.reason in PASSED_ON:
-        if (by := places.stands_in(called)) is not None:
-            return HandedOver(
-                Takeover(
-                    agent=called, by=by, role=role.value, code=hold.code, message=message, at=now, action_id=work,
-                    until=until,
-                )
-            )  # fmt: skip
-        hold = _for_all(places, named, hold)
+def held_back(loop: Loop, context: WorkerContext, unanswered: Unanswered, *, turn_taken: bool) -> HeldBack:
+    """The hold for a failure that is no try, and that no other agent takes over."""
+    failure = unanswered.failure
+    message = _sentence(unanswered.agent, failure.reason, failure.detail)
+    hold = Hold(
+        holder=_holder(unanswered.remedy),
+        code=failure.reason,
+        message=f"{message}; no other agent can take over" if unanswered.all_out else message,
+        since=stamp(context.clock()),
+        until=unanswered.back_at if unanswered.all_out else unanswered.until,
+    )
     if hold.holder is not Holder.QUOTA:
-        return HeldBack(hold, turn_taken=turn_taken, failure=failure if failure.reason in INFRASTRUCTURE else None)
-    hold = _with_an_end(loop, context, hold)
-    return HeldBack(hold, turn_taken=turn_taken, goes_on=True, session=session if limited else None)
+        can_t_work = failure.reason.remedy in _CANT_WORK
+        return HeldBack(hold, turn_taken=turn_taken, failure=failure if can_t_work else None)
+    # An agent that only waits for its limit to end continues its session; another agent can't.
+    session = unanswered.session if failure.reason.remedy is Remedy.WAIT else None
+    return HeldBack(_with_an_end(loop, context, hold), turn_taken=turn_taken, goes_on=True, session=session)
 
 
-def _for_all(places: FailoverOrder, named: str, hold: Hold) -> Hold:
-    """Nobody is left: a limit of any of them ends at some time, and then there is somebody again."""
-    ends = [one for one in (places.next_back(named), hold.until) if one is not None]
-    is_limit = hold.holder is Holder.QUOTA or bool(ends) or places.limited(named)
-    message = f"{hold.message}; nobody else can take over"
-    holder = Holder.QUOTA if is_limit else hold.holder
-    return replace(hold, holder=holder, message=message, until=min(ends, default=None))
+def _sentence(agent: str, reason: str, detail: str) -> str:
+    return f"the agent {agent}: {reason}: {detail}"
+
+
+def _holder(remedy: Remedy) -> Holder:
+    match remedy:
+        case Remedy.WAIT:
+            return Holder.QUOTA
+        case Remedy.BUDGET:
+            return Holder.BUDGET
+        case Remedy.SET_UP | Remedy.INSPECT | Remedy.RETRY:
+            return Holder.BLOCKER
+        case _:
+            assert_never(remedy)
 
 
 def _with_an_end(loop: Loop, context: WorkerContext, hold: Hold) -> Hold:
-    """A limit of which nobody told the end is tried again later, and each time later still.
+    """A limit without a known end is tried again later, and each time later still.
 
-    So is one whose end was told, and was not its end: who tells a moment from now each time is not asked in a circle.
+    So is a limit whose end was told and was wrong: an agent that names the next second each time is not asked at once.
     """
     if hold.until is not None:
         least = wait_s(loop.quota_holds, LEAST_S, LONGEST_FOR_TOLD_S)
@@ -120,4 +112,6 @@ def _with_an_end(loop: Loop, context: WorkerContext, hold: Hold) -> Hold:
         return hold
     wait = wait_s(loop.quota_holds, context.quota_wait_s, context.quota_longest_s)
     until = stamp(context.clock() + timedelta(seconds=wait, milliseconds=999))
-    return replace(hold, message=f"{hold.message}; it was not told until when, so it is tried again", until=until)
+    return replace(
+        hold, message=f"{hold.message}; the end of the limit is unknown, so the agent is asked again later", until=until
+    )

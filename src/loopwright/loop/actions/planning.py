@@ -6,13 +6,15 @@ import itertools
 from typing import Literal
 
 from loopwright.agents.port import NoAnswer, Role
+from loopwright.agents.structured import json_form
 from loopwright.errors import AgentFailed
 from loopwright.kernel.clock import stamp
-from loopwright.loop.actions.asking import HeldBack, ask_for
+from loopwright.loop.actions.asking import HeldBack, ask
 from loopwright.loop.answers import ProposedTasks
 from loopwright.loop.model import Hold, Holder, Loop, Task
 from loopwright.loop.worker_context import WorkerContext
 from loopwright.loop.worker_sandbox import workshop
+from loopwright.runner.ask_agent import AgentRequest
 
 
 def plan_tasks(
@@ -21,13 +23,14 @@ def plan_tasks(
     """New tasks with ids of their own; `HeldBack` when none came. `work` is its name where no action is under way."""
     redactor = context.tools().redactor
     with workshop(loop, context, redactor) as turn_sandbox:
-        prompt = _prompt(loop, context, most)
-        answer = ask_for(loop, context, turn_sandbox, agent, Role.PLANNER, prompt, ProposedTasks, work=work)
+        form = json_form(ProposedTasks)
+        request = AgentRequest(agent=agent, role=Role.PLANNER, prompt=_prompt(loop, context, most), form=form)
+        answer = ask(loop, context, turn_sandbox, request, work)
     if isinstance(answer, NoAnswer):
         raise _held(
             context, answer.reason, f"no plan came from {agent}: {answer.reason}: {redactor.clean(answer.detail).text}"
         )
-    proposed = answer.tasks[:most]
+    proposed = answer.reply.tasks[:most]
     now = stamp(context.clock())
     taken = {task.id for task in loop.tasks}
     names = (name for number in itertools.count(1) if (name := f"T-{number}") not in taken)

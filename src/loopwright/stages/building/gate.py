@@ -16,7 +16,6 @@ from loopwright.loop.model import Loop, Running
 from loopwright.stages.context import Context
 from loopwright.workflow.slices import Check
 from loopwright.workspace.layout import gate_file
-from loopwright.workspace.settings_model import AgentSettings
 from loopwright.workspace.stop_gate import MOST_LIVES_S, Gate, namespace, started_at
 
 _SHOWN = 2
@@ -40,7 +39,7 @@ class BuildGate:
         if not shown or not blocks:
             return
         at = loop.under_way
-        agent = self._context.settings.values.agents.named.get(loop.agent, AgentSettings())
+        agent = self._context.agent_settings(loop.agent)
         self._phase = "fixing" if at is not None and (at.task_id or "").startswith(FIX) else "executing"
         self._path = gate_file(mailbox)
         self._gate = Gate(

@@ -23,7 +23,6 @@ from loopwright.stages.loops.dead_worker import settle_after_a_dead_worker
 from loopwright.stages.loops.reflections import reflections_of
 from loopwright.stages.person import actor
 from loopwright.stages.stores import loops_of
-from loopwright.workspace.settings_model import AgentSettings
 
 HAS_WORKER = "has_worker"
 _TRIES, _LOOK_S = 5, 0.02
@@ -128,7 +127,7 @@ def worker_context_for(
         limits=context.limits(),
         tools=context.tools,
         open_agent=lambda name: context.open_agent(name or values.agents.begun_by("builder")),
-        agent_settings=lambda name: values.agents.named.get(name, AgentSettings()),
+        agent_settings=context.agent_settings,
         settings=values.loop,
         max_retries=values.run.max_retries,
         waits_for_quota=values.agents.quota == "wait",

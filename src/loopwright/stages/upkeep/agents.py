@@ -55,7 +55,7 @@ def _state(context: Context, name: str, needs: Needs) -> AgentState:
 
 
 def _let_in(context: Context, name: str, needs: Needs) -> str:
-    own = context.settings.values.agents.named.get(name, AgentSettings())
+    own = context.agent_settings(name)
     variables = [one for one in (*needs.variables, *own.env) if context.environment.get(one)]
     files = [_lent(context, name, credential) for credential in needs.credentials]
     written = [key.place for key in needs.written if key.is_let_in]
@@ -76,7 +76,7 @@ def _lent(context: Context, name: str, credential: Credential) -> str:
 
 
 def _network(context: Context, name: str, needs: Needs) -> tuple[str, ...]:
-    own = context.settings.values.agents.named.get(name, AgentSettings())
+    own = context.agent_settings(name)
     match own.network:
         case "never":
             return (f"network closed by agents.{name}.network",)

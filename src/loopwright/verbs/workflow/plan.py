@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 from msgspec.structs import replace
 
 from loopwright.agents.port import Role
+from loopwright.agents.structured import AnswerForm, json_form
 from loopwright.errors import WorkflowRefused, WrongUsage
 from loopwright.kernel.files import read_plainly, shown
 from loopwright.kernel.process import Cancellation
-from loopwright.stages.asking import AgentRequest, ask_agent
+from loopwright.runner.ask_agent import AgentReply, AgentRequest
+from loopwright.stages.asking import StageCall, ask_for_stage
 from loopwright.stages.building.on_base import control_on_base
 from loopwright.stages.clarifying import begin
 from loopwright.stages.context import Context
@@ -65,6 +68,7 @@ _FOR_THE_REVIEWERS = ("architect_review_incomplete", "critic_verdict_missing")
 _INCOMPLETE = ("plan_package_", "vertical_slices_missing", "spec_delta_")
 _FOR_A_PLANNER = (*_INCOMPLETE, "critic_verdict_", "architect_review_")
 Tell = Callable[[str], None]
+_T = TypeVar("_T")
 # What the living specs said, by domain and requirement.
 Specs = dict[str, dict[str, str]]
 
@@ -256,8 +260,8 @@ def _reviewed(context: Context, slug: str, request: PlanRequest, tell: Tell, can
     if notes is None:
         tell("the architect looks at it")
         prompt = context.prompts().prompt("architect_plan", plan=text)
-        wanted = _wanted(context, workflow, request, Role.ARCHITECT, prompt, tell)
-        architect = ask_agent(context, wanted, PlanOpinion, cancellation).reply
+        form = json_form(PlanOpinion)
+        architect = _asked(context, workflow, request, Role.ARCHITECT, prompt, form, tell, cancellation).reply
         taken = PlanRound(number=number, architect=architect.verdict, seen=seen)
         _record(context, slug, taken, Role.ARCHITECT, architect)
     else:
@@ -265,9 +269,8 @@ def _reviewed(context: Context, slug: str, request: PlanRequest, tell: Tell, can
         taken, architect = last, PlanOpinion(verdict=last.architect or "", notes=notes)
     tell("the critic looks at it")
     prompt = context.prompts().prompt("critic_plan", plan=text, architect=architect.notes or architect.verdict)
-    critic = ask_agent(
-        context, _wanted(context, workflow, request, Role.CRITIC, prompt, tell), PlanOpinion, cancellation
-    ).reply
+    form = json_form(PlanOpinion)
+    critic = _asked(context, workflow, request, Role.CRITIC, prompt, form, tell, cancellation).reply
     _record(context, slug, replace(taken, critic=critic.verdict), Role.CRITIC, critic)
 
 
@@ -322,8 +325,8 @@ def _planned(
         domains=", ".join(domains),
         blocker=notes,
     )
-    wanted = _wanted(context, workflow, request, Role.PLANNER, prompt, tell)
-    said = ask_agent(context, wanted, PlanReply, cancellation, lambda reply: wrong_with(reply, domains))
+    form = json_form(PlanReply, lambda reply: wrong_with(reply, domains))
+    said = _asked(context, workflow, request, Role.PLANNER, prompt, form, tell, cancellation)
     with workflows_of(context).changing(workflow.slug) as opened:
         pages = drafted(workflow.slug, said.reply, domains, f"spec.md, by {said.by}", documents_of(context))
         opened.write(pages, said.by or "tool")
@@ -331,18 +334,27 @@ def _planned(
         opened.apply(c.TakePlanRound(round=PlanRound(number=last.number + 1 if last is not None else 1)), "tool")
 
 
-def _wanted(
-    context: Context, workflow: Workflow, request: PlanRequest, role: Role, prompt: str, tell: Tell
-) -> AgentRequest:
-    who = request.agent or ""
+def _asked(
+    context: Context,
+    workflow: Workflow,
+    request: PlanRequest,
+    role: Role,
+    prompt: str,
+    form: AnswerForm[_T],
+    tell: Tell,
+    cancellation: Cancellation,
+) -> AgentReply[_T]:
+    """The answer of the agent in this role."""
+    agent = request.agent or ""
     if role is not Role.PLANNER:
-        who = context.settings.values.agents.asked_as(role, who)
+        agent = context.settings.values.agents.asked_as(role, agent)
     taken = workflow.turns_of(role.value)
-    return AgentRequest(
-        slug=workflow.slug, stage=Stage.PLAN, agent=who, role=role, prompt=prompt,
-        name=f"{workflow.slug}-{role.value}-{taken + 1}", number=taken, spending=request.spending,
-        tell=tell,
+    asked = AgentRequest(agent=agent, role=role, prompt=prompt, form=form, number=taken)
+    call = StageCall(
+        slug=workflow.slug, stage=Stage.PLAN, name=f"{workflow.slug}-{role.value}-{taken + 1}",
+        spending=request.spending, tell=tell,
     )  # fmt: skip
+    return ask_for_stage(context, call, asked, cancellation)
 
 
 def _record(context: Context, slug: str, taken: PlanRound, who: Role, said: PlanOpinion) -> None:

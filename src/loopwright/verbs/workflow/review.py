@@ -11,14 +11,16 @@ from typing import Generic, TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from loopwright.agents.port import Reason, Role
+from loopwright.agents.port import Remedy, Role, reasons_for
+from loopwright.agents.structured import json_form
 from loopwright.errors import AgentFailed, LoopwrightError, WorkflowRefused
 from loopwright.kernel.digest import digest_of, sha256
 from loopwright.kernel.files import make_folder, write_durably
 from loopwright.kernel.process import Cancellation
 from loopwright.reflection.risk import RiskVerdict, evaluate_risk_floor
 from loopwright.reflection.store import read_shelf
-from loopwright.stages.asking import AgentRequest, ask_agent
+from loopwright.runner.ask_agent import AgentRequest
+from loopwright.stages.asking import StageCall, ask_for_stage
 from loopwright.stages.building.built import Built, built
 from loopwright.stages.by_hand import require_a_program
 from loopwright.stages.context import Context
@@ -57,10 +59,8 @@ from loopwright.workflow.store import Opened
 Tell = Callable[[str], None]
 _T = TypeVar("_T", bound=msgspec.Struct)
 _TOOL = "loopwright"
-# These say nothing of the work: nobody began to look at it. Whoever began and fails, or gives no verdict, says no.
-_CANT_LOOK = frozenset(
-    {Reason.AGENT_MISSING, Reason.AGENT_TOO_OLD, Reason.NOT_LOGGED_IN, Reason.RATE_LIMITED, Reason.BUDGET_USED}
-)
+# These say nothing about the work: the review never began. A reviewer that began and gives no verdict says no.
+_CANT_LOOK = reasons_for(Remedy.SET_UP, Remedy.WAIT, Remedy.BUDGET)
 # Where each one's answer is kept; one that was heard before a review was cut short is not asked again.
 _SUPPORT = {
     Role.REVIEWER: "review-support/code-review.json",
@@ -255,15 +255,13 @@ def _ask(
     require_a_program(context, who, role)
     tell(f"the {role.value} looks at it")
     taken = workflow.turns_of(role.value)
-    wanted = AgentRequest(
-        slug=workflow.slug, stage=Stage.REVIEW, agent=who, role=role,
-        prompt=prompt,
-        name=f"{workflow.slug}-{role.value.replace(' ', '-')}-{taken + 1}", number=taken,
-        sandbox=work.sandbox(context), letters=letters, spending=request.spending,
-        barred=builders, tell=tell,
+    asked = AgentRequest(agent=who, role=role, prompt=prompt, form=json_form(kind), number=taken)
+    call = StageCall(
+        slug=workflow.slug, stage=Stage.REVIEW, name=f"{workflow.slug}-{role.value.replace(' ', '-')}-{taken + 1}",
+        sandbox=work.sandbox(context), letters=letters, spending=request.spending, barred=builders, tell=tell,
     )  # fmt: skip
     try:
-        found = ask_agent(context, wanted, kind, cancellation)
+        found = ask_for_stage(context, call, asked, cancellation)
     except AgentFailed as problem:
         if problem.reason not in _CANT_LOOK:
             return _Heard(failed=problem.message)
@@ -282,7 +280,7 @@ def _kept(opened: Opened, name: str) -> bytes:
 
 
 def _nobody_looked(slug: str, reviewer: str, asked: str, problem: AgentFailed) -> AgentFailed:
-    if problem.reason in (Reason.RATE_LIMITED, Reason.BUDGET_USED):
+    if problem.reason in reasons_for(Remedy.WAIT, Remedy.BUDGET):
         return problem  # it says itself until when, or whose limit that is
     again = f"loopwright review {slug} --reviewer {shlex.quote(reviewer)}"
     hint = (

@@ -1,0 +1,207 @@
+"""Asks an agent one question: a turn, a second one for a better answer, and another agent in its place.
+
+This is the only way to ask an agent. What differs between callers is behind one port, `Asker`: what a turn may use,
+where it is recorded and booked, where a takeover is stored. What the answer is used for is never decided here.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, suppress
+from pathlib import Path
+from typing import Generic, Protocol, TypeVar
+
+import msgspec
+from msgspec.structs import replace
+
+from loopwright.agents.failover import FailoverOrder, Takeover, Unanswered, after_failure
+from loopwright.agents.port import Agent, Allowance, Answer, NoAnswer, Reason, Role, seconds_for_a_turn
+from loopwright.agents.prompts.book import Book
+from loopwright.agents.structured import AnswerForm, ask_twice
+from loopwright.errors import AgentFailed
+from loopwright.kernel.clock import Clock
+from loopwright.kernel.files import make_folder, storage
+from loopwright.kernel.process import Cancellation
+from loopwright.redaction.redactor import Redactor
+from loopwright.runner.turn import TurnRequest, TurnResult, take_turn
+from loopwright.runner.turn_sandbox import TurnSandbox
+from loopwright.workspace.settings_model import AgentSettings
+
+_T = TypeVar("_T")
+# Gets the result of a turn once, however the turn ends.
+BookTurn = Callable[[TurnResult], object]
+
+
+class AgentRequest(msgspec.Struct, Generic[_T], frozen=True, kw_only=True):
+    """A question to an agent."""
+
+    # The agent's name, as in the settings or spelled out (`command:…`).
+    agent: str
+    role: Role
+    prompt: str
+    form: AnswerForm[_T]
+    # How many turns in this role were taken before for the same work; None if they are not counted.
+    number: int | None = None
+    # The session to continue, if any.
+    session: str | None = None
+    may_use_web: bool = True
+    # Whether the agent may leave questions for a person.
+    may_ask_people: bool = False
+    # Whether only an answer is wanted, and no work: then each turn continues the session of the turn before.
+    is_question: bool = False
+
+
+class AgentReply(msgspec.Struct, Generic[_T], frozen=True):
+    """An answer, and the agent that gave it: another one may have taken over."""
+
+    reply: _T
+    by: str
+    session: str | None = None
+
+
+class AskingContext(msgspec.Struct, frozen=True):
+    """What every question needs of its workspace."""
+
+    open_agent: Callable[[str], Agent]
+    settings_of: Callable[[str], AgentSettings]
+    clock: Clock
+    cancellation: Cancellation
+    book: Book
+    redactor: Redactor
+
+    def clean(self, text: str) -> str:
+        """A text with its secrets masked."""
+        return self.redactor.clean(text).text
+
+
+class StartedTurn(msgspec.Struct, frozen=True):
+    """A turn that is about to be taken: by which agent, under which name, and where."""
+
+    agent: Agent
+    called: str
+    request: TurnRequest
+    turn_sandbox: TurnSandbox
+
+
+class Asker(Protocol):
+    """On whose behalf an agent is asked."""
+
+    @property
+    def record(self) -> Path:
+        """The folder for the record of the first turn; later turns get a suffix."""
+        ...
+
+    def allowance(self) -> Allowance | NoAnswer:
+        """What the next turn may use, or why there is none. Asked before every turn."""
+        ...
+
+    def sandbox(self, agent: Agent) -> AbstractContextManager[TurnSandbox]:
+        """Where this agent takes its turns."""
+        ...
+
+    def turn(self, turn: StartedTurn) -> AbstractContextManager[BookTurn]:
+        """Keep a note of the turn while it runs, so that it is paid for even if this process dies.
+
+        Gives the function that books the turn. An exception at the end of the block is the outcome of the question.
+        """
+        ...
+
+    def order(self) -> FailoverOrder:
+        """The user's order of agents, and which of them are out for this work."""
+        ...
+
+    def hand_over(self, takeover: Takeover) -> None:
+        """Store a takeover. The next agent is asked when this returns."""
+        ...
+
+
+def ask_agent(context: AskingContext, request: AgentRequest[_T], asker: Asker) -> AgentReply[_T] | Unanswered:
+    """The answer of the first agent that gives one. `TurnStopped` if a stop was requested."""
+    turns = _Turns(context, request, asker)
+    while True:
+        order = asker.order()
+        called = order.who_works(request.agent)
+        reply = turns.ask(called)
+        if not isinstance(reply, NoAnswer):
+            return AgentReply(reply, called, turns.session)
+        failure = replace(reply, detail=context.clean(reply.detail))
+        outcome = after_failure(request.agent, called, request.role, failure, order, context.clock())
+        if isinstance(outcome, Unanswered):
+            return replace(outcome, session=turns.session, record=turns.record)
+        asker.hand_over(outcome)
+
+
+class _Turns(Generic[_T]):
+    """The turns of one question, by all agents that are asked."""
+
+    def __init__(self, context: AskingContext, request: AgentRequest[_T], asker: Asker) -> None:
+        self._context = context
+        self._request = request
+        self._asker = asker
+        self._agents = 0
+        self._taken = 0
+        # Of the last turn.
+        self.session = request.session
+        self.record: Path | None = None
+
+    def ask(self, called: str) -> _T | NoAnswer:
+        """Ask this agent, twice at most."""
+        context, request, names = self._context, self._request, self._names()
+        try:
+            agent = context.open_agent(called)
+        except AgentFailed as problem:
+            return NoAnswer(Reason.AGENT_MISSING, f"{problem.message}; {problem.hint}")
+        with self._asker.sandbox(agent) as turn_sandbox:
+
+            def take(prompt: str) -> Answer | NoAnswer:
+                return self._take(agent, called, prompt, next(names), turn_sandbox)
+
+            return ask_twice(take, request.prompt, request.form, context.clean, context.book)
+
+    def _names(self) -> Iterator[str]:
+        """The names of the records of the next agent: of its first turn, and of the second."""
+        self._agents += 1
+        name = self._asker.record.name if self._agents == 1 else f"{self._asker.record.name}-{self._agents}"
+        return iter((name, f"{name}-repair"))
+
+    def _take(self, agent: Agent, called: str, prompt: str, name: str, turn_sandbox: TurnSandbox) -> Answer | NoAnswer:
+        context, request = self._context, self._request
+        allowance = self._asker.allowance()
+        if isinstance(allowance, NoAnswer):
+            return allowance
+        settings = context.settings_of(agent.name)
+        asked = TurnRequest(
+            role=request.role,
+            prompt=prompt,
+            record=_claimed(self._asker.record.with_name(name)),
+            timeout_s=seconds_for_a_turn(agent, settings.timeout_s),
+            may_use_web=request.may_use_web,
+            session=self.session if request.is_question else request.session,
+            number=None if request.number is None else request.number + self._taken,
+            allowance=allowance,
+            may_ask_people=request.may_ask_people,
+            schema=request.form.schema,
+            book=context.book,
+            is_question=request.is_question,
+        )
+        self._taken += 1
+        self.record = asked.record
+        with self._asker.turn(StartedTurn(agent, called, asked, turn_sandbox)) as book:
+
+            def booked(result: TurnResult) -> None:
+                self.session = result.session or self.session
+                book(result)
+
+            return take_turn(agent, asked, turn_sandbox, settings, context.cancellation, booked)
+
+
+def _claimed(wanted: Path) -> Path:
+    """A new folder with this name, or with a number behind it: no turn writes into the record of another one."""
+    make_folder(wanted.parent)
+    record, numbers = wanted, itertools.count(2)
+    while True:
+        with storage(record), suppress(FileExistsError):
+            record.mkdir()
+            return record
+        record = wanted.with_name(f"{wanted.name}-{next(numbers)}")
