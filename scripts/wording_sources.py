@@ -53,8 +53,8 @@ LEFT_OUT = {
     "workspace/detect.py": "commands of test runners",
     "mcp_server/": "speaks to agents; the pages of --help are read with the others",
     "verbs/agent_says.py": "speaks to agents",
-    "verbs/workflow/reading.py": "the same",
-    "verbs/workflow/try_checks.py": "the same",
+    "stages/agent_context.py": "the same",
+    "stages/trying.py": "the same",
     "install/plugin_texts.py": "edits texts for agents",
 }
 _BY_TEMPLATE = " (by template)"

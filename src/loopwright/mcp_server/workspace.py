@@ -17,10 +17,9 @@ from loopwright.stages.context import Context
 from loopwright.stages.names import slug_of
 from loopwright.verbs.agent_says import WorkReference, leave_self_report, note_progress, request_decision
 from loopwright.verbs.overview import overview, what_waits
+from loopwright.verbs.workflow.agent_tools import context_rows, read_row, try_checks
 from loopwright.verbs.workflow.context_notes import notes
-from loopwright.verbs.workflow.look import derive, show
-from loopwright.verbs.workflow.reading import context_rows, read_row
-from loopwright.verbs.workflow.try_checks import try_checks
+from loopwright.verbs.workflow.status import refresh_all, show
 from loopwright.workflow.listing import WorkflowLine, list_workflows, stale
 
 INSTRUCTIONS = (
@@ -132,7 +131,7 @@ class _Tools:
     def _listed(self) -> list[WorkflowLine]:
         layout = self._context.layout
         active = [one for one in list_workflows(layout) if one.archive_status != "archived"]
-        derive(self._context, stale(layout, active[:_MOST_DERIVED]))
+        refresh_all(self._context, stale(layout, active[:_MOST_DERIVED]))
         return list_workflows(layout)
 
     def context(self, wanted: ReadContextOf, _: Cancellation) -> dict[str, Any]:

@@ -27,6 +27,8 @@ from loopwright.workspace.layout import Layout
 from loopwright.workspace.settings import Settings
 from loopwright.workspace.settings_model import DEFAULT_ENVIRONMENT, AgentSettings
 
+Tell = Callable[[str], None]
+
 
 class Context(msgspec.Struct, frozen=True):
     """A workspace, its settings, the caller's environment and the adapters."""

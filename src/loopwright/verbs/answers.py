@@ -13,8 +13,8 @@ from loopwright.agents.structured import schema_of
 from loopwright.loop.answers import ProposedHypotheses, ProposedTasks
 from loopwright.plan.document import PlanForm
 from loopwright.reflection.points import SelfRating
-from loopwright.stages.clarifying import Clarification
-from loopwright.verbs.workflow.plan import PlanOpinion
+from loopwright.stages.clarifying.rounds import Clarification
+from loopwright.stages.planning.reviewers import PlanOpinion
 from loopwright.workflow.drafting import PlanReply
 from loopwright.workflow.lanes import Opinion
 from loopwright.workflow.reviewing import CodeReview, SmellReview

@@ -57,6 +57,14 @@ class Applied(msgspec.Struct, frozen=True):
     effects: tuple[Effect, ...]
 
 
+class Snapshot(msgspec.Struct, frozen=True):
+    """A workflow at one moment: its journal, what was on the disk, and how it stood by both. Outlives the lock."""
+
+    workflow: Workflow
+    facts: Facts
+    standing: Standing
+
+
 class WorkflowStore:
     """All workflows of a workspace."""
 
@@ -77,8 +85,26 @@ class WorkflowStore:
         """Whether there is one of this name."""
         return is_identifier(slug) and self.paths(slug).journal.exists()
 
+    def require(self, slug: str) -> None:
+        """Raise `WorkflowRefused` where there is no workflow of this name."""
+        if not self.exists(slug):
+            known = ", ".join(self.slugs()[-5:]) or "none"
+            raise WorkflowRefused(
+                "workflow_not_initialized",
+                f"there is no workflow '{shown(slug)}' (there are: {known})",
+                next_command=f'loopwright clarify {slug} --idea "…"',
+            )
+
     def begin(self, command: c.Begin, actor: str, contents: Mapping[str, bytes] = MappingProxyType({})) -> Workflow:
-        """A new workflow, with the documents that it names: one line of its journal, so all of it or nothing."""
+        """A new workflow, with the documents that it names: all of it or nothing."""
+        with self.beginning(command, actor, contents) as opened:
+            return opened.workflow
+
+    @contextmanager
+    def beginning(
+        self, command: c.Begin, actor: str, contents: Mapping[str, bytes] = MappingProxyType({})
+    ) -> Iterator[Opened]:
+        """A new workflow that is ours for the block; it exists, with all that the block did, when the block ends."""
         paths = self.paths(command.slug)
         make_folder(paths.folder)
         with locked(self._lock(command.slug)):
@@ -91,7 +117,7 @@ class WorkflowStore:
                 opened.apply(command, actor)
                 # Whoever dies here leaves documents that are gone, and those come back.
                 opened.take_outside()
-                return opened.workflow
+                yield opened
 
     def origin_of(self, slug: str) -> TakeoverOrigin | None:
         """What a workflow was taken over from, by the first line of its journal alone."""
@@ -103,13 +129,7 @@ class WorkflowStore:
     @contextmanager
     def changing(self, slug: str, *, revision: int | None = None) -> Iterator[Opened]:
         """A workflow that is ours for the block; what others wrote into its documents is taken in first."""
-        if not self.exists(slug):
-            known = ", ".join(self.slugs()[-5:]) or "none"
-            raise WorkflowRefused(
-                "workflow_not_initialized",
-                f"there is no workflow '{shown(slug)}' (there are: {known})",
-                next_command=f'loopwright clarify {slug} --idea "…"',
-            )
+        self.require(slug)
         paths = self.paths(slug)
         with locked(self._lock(slug)):
             found = _replayed(paths)
@@ -187,6 +207,10 @@ class Opened:
     def standing(self, *, base_tree: str = "") -> Standing:
         """How it stands now."""
         return standing_of(self.workflow, self.facts(base_tree=base_tree))
+
+    def snapshot(self) -> Snapshot:
+        """This moment, for work that must not hold the lock."""
+        return Snapshot(self.workflow, self.facts(), self.standing())
 
     def apply(self, command: c.Command, actor: str) -> Applied:
         """Decide and append; `WorkflowRefused` when the rules say no."""

@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 
 from loopwright.cli.options import context_of, in_workspace
-from loopwright.cli.workflow.output import say_workflow
-from loopwright.verbs.workflow.answer import answer
+from loopwright.cli.workflow.output import say_view
+from loopwright.verbs.workflow.clarify import answer
 
 _EPILOG = """\b
 Examples:
@@ -24,7 +24,5 @@ Examples:
 @in_workspace
 def command(slug: str, item: str, text: str, project_root: Path, as_json: bool) -> int:
     """Answer an open question of the spec, or a decision that an agent asked for. For people only."""
-    context = context_of(project_root)
-    answer(context, slug, item, text)
-    say_workflow(context, slug, as_json=as_json)
+    say_view(answer(context_of(project_root), slug, item, text), as_json=as_json)
     return 0

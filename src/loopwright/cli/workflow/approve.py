@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 
 from loopwright.cli.options import context_of, in_workspace, say
-from loopwright.cli.workflow.output import say_workflow
-from loopwright.verbs.workflow.approve import approve
+from loopwright.cli.workflow.output import say_view
+from loopwright.verbs.workflow.decisions import approve
 
 _EPILOG = """\b
 Examples:
@@ -34,5 +34,5 @@ def command(
     done = approve(context, slug, origin, target, rationale=rationale, revision=revision, as_branch=as_branch)
     if done.sentence and not as_json:
         say(done.sentence)
-    say_workflow(context, slug, as_json=as_json)
+    say_view(done.view, as_json=as_json)
     return 0

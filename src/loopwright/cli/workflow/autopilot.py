@@ -9,8 +9,7 @@ import click
 from loopwright.cli.loop.budgets import budget_from, flight_budget_options
 from loopwright.cli.options import context_of, in_workspace, say
 from loopwright.cli.run import stopping_on_signals
-from loopwright.cli.workflow.output import say_workflow
-from loopwright.errors import WorkflowRefused
+from loopwright.cli.workflow.output import say_view
 from loopwright.verbs.workflow.autopilot import FlightPlan, autopilot
 
 _EPILOG = """\b
@@ -38,13 +37,8 @@ def command(
 ) -> int:  # fmt: skip
     """Go through all stages with the consents that the policy allows; stop, with a reason, where a person is needed."""
     context = context_of(project_root)
-    begun_by = context.settings.values.agents.begun_by
-    if not agent and not all(map(begun_by, ("planner", "builder"))):
-        raise WorkflowRefused(
-            "agent_missing", "nobody is named who works", next_command=f"loopwright autopilot {slug} --agent NAME"
-        )
     flight = FlightPlan(agent=agent or "", reviewer=reviewer, max_iterations=max_iterations, budget=budget_from(limits))
     with stopping_on_signals() as cancellation:
-        autopilot(context, slug, flight, (lambda _: None) if as_json else say, cancellation)
-    say_workflow(context, slug, as_json=as_json)
+        view = autopilot(context, slug, flight, (lambda _: None) if as_json else say, cancellation)
+    say_view(view, as_json=as_json)
     return 0

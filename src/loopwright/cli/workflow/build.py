@@ -9,10 +9,11 @@ import click
 from loopwright.cli.loop.start import drive_here, in_background
 from loopwright.cli.options import context_of, in_workspace, say
 from loopwright.cli.run import stopping_on_signals
-from loopwright.cli.workflow.output import say_workflow
+from loopwright.cli.workflow.output import say_view
 from loopwright.errors import WorkflowRefused
 from loopwright.stages.names import slug_of
 from loopwright.verbs.workflow.build import BuildRequest, prepare_build, prepare_from_review, slug_from
+from loopwright.verbs.workflow.status import show
 
 _EPILOG = """\b
 Examples:
@@ -46,7 +47,6 @@ def command(
 ) -> int:  # fmt: skip
     """Build the slices of an approved plan in a sandbox; the tool runs their checks in a fresh one."""
     context = context_of(project_root)
-    who = agent or context.settings.values.agents.begun_by("builder")
     if slug is None and from_review is None:
         raise WorkflowRefused(
             "build_from_review_artifact_required",
@@ -54,11 +54,7 @@ def command(
             next_command="loopwright build SLUG, or loopwright build --from-review review-report.md",
         )
     name = slug_from(slug) if slug is not None else slug_of((from_review or Path()).resolve().parent.name)
-    if not who:
-        raise WorkflowRefused(
-            "agent_missing", "nobody is named who builds", next_command=f"loopwright build {name} --agent NAME"
-        )
-    request = BuildRequest(agent=who, max_iterations=max_iterations, deslop=deslop)
+    request = BuildRequest(agent=agent or "", max_iterations=max_iterations, deslop=deslop)
     with stopping_on_signals() as cancellation:
         tell = (lambda _: None) if as_json else say
         if from_review is not None:
@@ -69,5 +65,5 @@ def command(
         return in_background(context, loop_id, as_json)
     code = drive_here(context, loop_id, as_json)
     if not as_json:
-        say_workflow(context, name, as_json=False)
+        say_view(show(context, name), as_json=False)
     return code

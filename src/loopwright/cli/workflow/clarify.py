@@ -10,13 +10,8 @@ import click
 
 from loopwright.cli.options import context_of, in_workspace, say, say_json
 from loopwright.cli.run import stopping_on_signals
-from loopwright.cli.workflow.output import say_workflow
-from loopwright.errors import WrongUsage
-from loopwright.stages.clarifying import Clarified, begin, take_round
-from loopwright.stages.context import Context
-from loopwright.stages.names import slug_of
-from loopwright.stages.stores import workflows_of
-from loopwright.verbs.workflow.answer import answer
+from loopwright.cli.workflow.output import say_view
+from loopwright.verbs.workflow.clarify import ClarifyReport, ClarifyRequest, answer, clarify
 
 _EPILOG = """\b
 Examples:
@@ -40,28 +35,22 @@ def command(
     """Make an idea clear enough to plan: one question a round, answered by a person."""
     context = context_of(project_root)
     text = sys.stdin.read() if idea == "-" else idea or ""
-    if not workflows_of(context).exists(slug_of(slug)) and not text.strip():
-        raise WrongUsage("a new workflow needs an idea", hint=f'loopwright clarify {slug_of(slug)} --idea "…"')
-    who = context.settings.values.agents.begun_by("clarifier") if agent is None else agent
-    if who:
-        context.require_agents()  # before anything is written
-    workflow = begin(context, slug, text, profile)
     tell: Callable[[str], None] = (lambda _: None) if as_json else say
     with stopping_on_signals() as cancellation:
-        found = take_round(context, workflow.slug, who or None, cancellation, tell=tell)
-        while interactive and not as_json and found.item is not None:
-            said = click.prompt(click.style(f"{found.item} {found.question}", bold=True), prompt_suffix="\n> ")
-            answer(context, workflow.slug, found.item, said)
-            found = take_round(context, workflow.slug, who or None, cancellation, tell=tell)
-    _say(context, found, as_json=as_json)
+        report = clarify(context, slug, ClarifyRequest(idea=text, profile=profile, agent=agent), tell, cancellation)
+        while interactive and not as_json and report.item is not None:
+            said = click.prompt(click.style(f"{report.item} {report.question}", bold=True), prompt_suffix="\n> ")
+            answer(context, report.view.workflow.slug, report.item, said)
+            report = clarify(context, slug, ClarifyRequest(agent=agent), tell, cancellation)
+    _say(report, as_json=as_json)
     return 0
 
 
-def _say(context: Context, found: Clarified, *, as_json: bool) -> None:
-    slug = found.workflow.slug
+def _say(report: ClarifyReport, *, as_json: bool) -> None:
     if as_json:
-        say_json({"ok": True, "slug": slug, "item": found.item, "question": found.question})
+        slug = report.view.workflow.slug
+        say_json({"ok": True, "slug": slug, "item": report.item, "question": report.question})
         return
-    if found.item is not None:
-        say(f"{found.item}: {found.question}", bold=True)
-    say_workflow(context, slug, as_json=False)
+    if report.item is not None:
+        say(f"{report.item}: {report.question}", bold=True)
+    say_view(report.view, as_json=False)

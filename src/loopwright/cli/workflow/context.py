@@ -9,8 +9,7 @@ import click
 import msgspec
 
 from loopwright.cli.options import context_of, in_workspace, say, say_json
-from loopwright.errors import WrongUsage
-from loopwright.verbs.workflow.context_notes import notes, remove_note, write_note
+from loopwright.verbs.workflow.context_notes import notes, remove_note, show_note, write_note
 
 _EPILOG = """\b
 Examples:
@@ -45,9 +44,7 @@ def list_command(project_root: Path, as_json: bool) -> int:
 @in_workspace
 def show_command(name: str, project_root: Path, as_json: bool) -> int:
     """One note, whole."""
-    found = next((note for note in notes(context_of(project_root)) if note.name == name), None)
-    if found is None:
-        raise WrongUsage(f"there is no note '{name}'", hint="`loopwright context list`")
+    found = show_note(context_of(project_root), name)
     if as_json:
         say_json(msgspec.to_builtins(found))
     else:

@@ -6,19 +6,14 @@ from loopwright.agents.failover import takeover_in_words
 from loopwright.cli.language import told, words
 from loopwright.cli.plain import put, say, say_json
 from loopwright.cli.prices import price_note
-from loopwright.stages.context import Context
-from loopwright.verbs.workflow.look import FlightView, WorkflowView, show
-from loopwright.workflow.advice import wanted_transition
-from loopwright.workflow.blockers import Blocker
+from loopwright.verbs.workflow.status import FlightView, WorkflowView
 from loopwright.workflow.model import Stage
-from loopwright.workflow.standing import authorization_blockers
 
 COLORS = {"clarify": "magenta", "plan": "blue", "build": "cyan", "review": "yellow", "done": "green"}
 
 
-def say_workflow(context: Context, slug: str, *, as_json: bool, whole: bool = False) -> None:
-    """How it stands now."""
-    found = show(context, slug)
+def say_view(found: WorkflowView, *, as_json: bool, whole: bool = False) -> None:
+    """A workflow's stage, what blocks it, and the command that moves on; `whole` adds the details."""
     if as_json:
         say_json({"ok": True, **found.document()})
         return
@@ -31,7 +26,7 @@ def say_workflow(context: Context, slug: str, *, as_json: bool, whole: bool = Fa
     for one in found.blockers:
         say(f"  ✗ {one.message}  ", nl=False)
         put(one.code, dim=True)
-    for one in _refusals(found):
+    for one in found.rejections:
         say(f"  ✗ {one.message}  ", nl=False)
         put(one.code, dim=True)
     review = found.workflow.review
@@ -40,13 +35,6 @@ def say_workflow(context: Context, slug: str, *, as_json: bool, whole: bool = Fa
     if whole:
         _say_details(found)
     say(f"  → {found.next}", fg="green")
-
-
-def _refusals(found: WorkflowView) -> list[Blocker]:
-    """Somebody said no to the next move: whoever is asked again should know why."""
-    wanted = wanted_transition(found.workflow)
-    said = authorization_blockers(found.workflow, wanted, found.standing) if wanted is not None else ()
-    return [one for one in said if one.code.startswith("approval_rejected_")]
 
 
 def _say_path(stage: Stage) -> None:

@@ -9,12 +9,12 @@ import click
 
 from loopwright.cli.options import context_of, in_workspace, say
 from loopwright.cli.run import stopping_on_signals
-from loopwright.cli.workflow.output import say_workflow
+from loopwright.cli.workflow.output import say_view
 from loopwright.errors import WrongUsage
 from loopwright.kernel.files import shown
 from loopwright.stages.context import Context
 from loopwright.stages.names import slug_of
-from loopwright.verbs.workflow.plan import PlanRequest, plan, take_direct
+from loopwright.verbs.workflow.plan import PlanRequest, plan
 from loopwright.workflow.model import PlanRound
 from loopwright.workflow.package import PLAN_DOCUMENTS, SLICES
 
@@ -47,19 +47,16 @@ def command(
 ) -> int:  # fmt: skip
     """Make slices, checks and a spec delta of a spec; each check is run on the base, where it must fail."""
     context = context_of(project_root)
-    who = context.settings.values.agents.begun_by("planner") if agent is None else agent
-    if direct is not None:
-        take_direct(context, slug, direct)
-    if interactive and (as_json or not who):
-        why = "--json leaves nobody to ask" if as_json else "without an agent there are no rounds"
-        raise WrongUsage(f"--interactive asks at the terminal after each round: {why}", hint="leave one of them out")
+    if interactive and as_json:
+        raise WrongUsage(
+            "--interactive asks at the terminal, which --json rules out",
+            hint="leave one of them out",
+        )
     ask = _asking(context, slug_of(slug)) if interactive else None
-    request = PlanRequest(
-        agent=who or None, anew=bool(agent), deliberate=deliberate, max_rounds=max_iterations, ask=ask
-    )
+    request = PlanRequest(agent=agent, spec=direct, deliberate=deliberate, max_rounds=max_iterations, ask=ask)
     with stopping_on_signals() as cancellation:
-        plan(context, slug, request, (lambda _: None) if as_json else say, cancellation)
-    say_workflow(context, slug_of(slug), as_json=as_json)
+        view = plan(context, slug, request, (lambda _: None) if as_json else say, cancellation)
+    say_view(view, as_json=as_json)
     return 0
 
 

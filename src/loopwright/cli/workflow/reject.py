@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 
 from loopwright.cli.options import context_of, in_workspace
-from loopwright.cli.workflow.output import say_workflow
-from loopwright.verbs.workflow.approve import reject
+from loopwright.cli.workflow.output import say_view
+from loopwright.verbs.workflow.decisions import reject
 
 _EPILOG = """\b
 Examples:
@@ -24,7 +24,5 @@ Examples:
 @in_workspace
 def command(slug: str, origin: str, target: str, reason: str, project_root: Path, as_json: bool) -> int:
     """Refuse one transition, and say why. For people only."""
-    context = context_of(project_root)
-    reject(context, slug, origin, target, reason=reason)
-    say_workflow(context, slug, as_json=as_json)
+    say_view(reject(context_of(project_root), slug, origin, target, reason=reason), as_json=as_json)
     return 0

@@ -8,7 +8,7 @@ import click
 
 from loopwright.cli.options import context_of, in_workspace, say
 from loopwright.cli.run import stopping_on_signals
-from loopwright.cli.workflow.output import say_workflow
+from loopwright.cli.workflow.output import say_view
 from loopwright.verbs.workflow.review import ReviewRequest, review
 
 _EPILOG = """\b
@@ -35,6 +35,6 @@ def command(
     context = context_of(project_root)
     request = ReviewRequest(reviewer=reviewer, verdict=verdict, target=target, rationale=rationale)
     with stopping_on_signals() as cancellation:
-        workflow = review(context, slug, request, (lambda _: None) if as_json else say, cancellation)
-    say_workflow(context, workflow.slug, as_json=as_json)
+        view = review(context, slug, request, (lambda _: None) if as_json else say, cancellation)
+    say_view(view, as_json=as_json)
     return 0

@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 
 from loopwright.cli.options import context_of, in_workspace
-from loopwright.cli.workflow.output import say_workflow
-from loopwright.verbs.workflow.sign import sign
+from loopwright.cli.workflow.output import say_view
+from loopwright.verbs.workflow.decisions import sign
 
 _EPILOG = """\b
 Examples:
@@ -24,7 +24,5 @@ Examples:
 @in_workspace
 def command(slug: str, what: str, note: str, project_root: Path, as_json: bool) -> int:
     """Stand for a slice that a person has to judge, or accept a judge that the work changed. For people only."""
-    context = context_of(project_root)
-    sign(context, slug, what, note=note)
-    say_workflow(context, slug, as_json=as_json)
+    say_view(sign(context_of(project_root), slug, what, note=note), as_json=as_json)
     return 0

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import msgspec
+
 from loopwright.kernel.process import Cancellation
 from loopwright.sandbox.confine import choose
 from loopwright.sandbox.open import opened
@@ -13,20 +15,38 @@ from loopwright.stages.stores import workflows_of
 from loopwright.workflow import commands as c
 from loopwright.workflow.model import Control
 from loopwright.workflow.slices import Slices
+from loopwright.workflow.store import Snapshot
 
 Tell = Callable[[str], None]
 
 
+class OnBase(msgspec.Struct, frozen=True):
+    """What the checks said of the base: the tree that they ran on, and what is to be recorded, if anything is new."""
+
+    tree: str = ""
+    controls: dict[str, Control] = {}
+
+
 def control_on_base(context: Context, slug: str, tell: Tell, cancellation: Cancellation) -> str:
-    """Run what was not run on the project as it is now; the tree that this is about, if there is any check."""
-    with workflows_of(context).changing(slug) as workflow:
-        slices, known = workflow.facts().slices, workflow.workflow.controls
+    """Run what was not run on the project as it is now, and record it; the tree, if there is any check."""
+    with workflows_of(context).changing(slug) as opened:
+        snapshot = opened.snapshot()
+    on_base = run_on_base(context, snapshot, tell, cancellation)
+    if on_base.controls:
+        with workflows_of(context).changing(slug) as opened:
+            opened.apply(c.RecordControls(controls=on_base.controls), "tool")
+    return on_base.tree
+
+
+def run_on_base(context: Context, snapshot: Snapshot, tell: Tell, cancellation: Cancellation) -> OnBase:
+    """Run the checks of a plan that were not run on the project as it is now; records nothing."""
+    slug, slices, known = snapshot.workflow.slug, snapshot.facts.slices, snapshot.workflow.controls
     if not isinstance(slices, Slices) or not slices.checks:
-        return ""
+        return OnBase()
     if all(check.id in known and known[check.id].digest == check.digest for check in slices.checks):
         tree = _tree_now(context, slug, cancellation)
         if {known[check.id].tree for check in slices.checks} == {tree}:
-            return tree
+            return OnBase(tree)
         tell("the project is another one than the checks were tried on")
     tell(f"{len(slices.checks)} checks are run on the base: what passes there proves nothing")
     checked = run_checks(
@@ -39,9 +59,7 @@ def control_on_base(context: Context, slug: str, tell: Tell, cancellation: Cance
         )
         for check in slices.checks
     }  # fmt: skip
-    with workflows_of(context).changing(slug) as workflow:
-        workflow.apply(c.RecordControls(controls=controls), "tool")
-    return checked.runs[slices.checks[0].id].tree
+    return OnBase(checked.runs[slices.checks[0].id].tree, controls)
 
 
 def _tree_now(context: Context, slug: str, cancellation: Cancellation) -> str:

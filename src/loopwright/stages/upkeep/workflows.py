@@ -25,7 +25,7 @@ from loopwright.kernel.files import (
 )
 from loopwright.kernel.locks import is_held, locked
 from loopwright.stages import deliver
-from loopwright.stages.clarifying import profile_of
+from loopwright.stages.clarifying.begin import profile_of
 from loopwright.stages.context import Context
 from loopwright.stages.person import actor
 from loopwright.stages.stores import workflows_of

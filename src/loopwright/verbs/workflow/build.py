@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
+from loopwright.agents.port import Role
 from loopwright.errors import WorkflowRefused
 from loopwright.kernel.clock import stamp
 from loopwright.kernel.files import shown
@@ -17,6 +19,7 @@ from loopwright.stages.building.craft import SliceCraft
 from loopwright.stages.building.lanes import Lanes
 from loopwright.stages.building.on_base import Tell, control_on_base
 from loopwright.stages.context import Context
+from loopwright.stages.default_agent import require_agent
 from loopwright.stages.document_language import documents_of
 from loopwright.stages.loops.driving import start
 from loopwright.stages.names import slug_of
@@ -53,7 +56,8 @@ _BY_BUILDING = ("lane_incomplete_", "verification_", "completion_audit_")
 class BuildRequest(msgspec.Struct, frozen=True, kw_only=True):
     """How it is to be built."""
 
-    agent: str
+    # Empty: the settings' default agent.
+    agent: str = ""
     max_iterations: int = 10
     deslop: bool = True
     # Whether these are more passes, for a loop that used up its own, or all that it may ever take.
@@ -68,10 +72,11 @@ def slug_from(name: str) -> str:
 
 def prepare_build(context: Context, name: str, request: BuildRequest, tell: Tell, cancellation: Cancellation) -> str:
     """Enter the stage where that is still to be done, and make the loop that builds; its id."""
+    slug = slug_from(name)
+    request = _with_agent(context, slug, request)
     # What is wrong with a text, or with an agent's name, comes to light before anything is entered.
     context.prompts()
     context.require_agents()
-    slug = slug_from(name)
     base = _controlled(context, slug, tell, cancellation)
     with workflows_of(context).changing(slug) as opened:
         _enter(opened, base)
@@ -90,6 +95,11 @@ def prepare_build(context: Context, name: str, request: BuildRequest, tell: Tell
     with workflows_of(context).changing(slug) as opened:
         opened.apply(c.DriveBuild(loop_id=loop_id, deslop=request.deslop), actor())
     return loop_id
+
+
+def _with_agent(context: Context, slug: str, request: BuildRequest) -> BuildRequest:
+    agent = require_agent(context, Role.BUILDER, request.agent, command=f"loopwright build {slug}")
+    return replace(request, agent=agent)
 
 
 def drive(context: Context, loop_id: str, cancellation: Cancellation, *, ask: Ask | None = None) -> Loop:
@@ -222,6 +232,7 @@ def prepare_from_review(
             next_command="loopwright status SLUG names it",
         )
     slug = slug_of(report.resolve().parent.name)
+    request = _with_agent(context, slug, request)  # before the consent is recorded
     with workflows_of(context).changing(slug) as opened:
         standing = opened.standing()
         rationale = opened.workflow.review.rationale if opened.workflow.review is not None else ""

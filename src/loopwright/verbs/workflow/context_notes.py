@@ -28,6 +28,14 @@ def notes(context: Context) -> list[Note]:
     return [Note(path.stem, shown(path), path.read_text(encoding="utf-8", errors="replace")) for path in found]
 
 
+def show_note(context: Context, name: str) -> Note:
+    """One note, whole."""
+    found = next((note for note in notes(context) if note.name == name), None)
+    if found is None:
+        raise WrongUsage(f"there is no note '{name}'", hint="`loopwright context list`")
+    return found
+
+
 def write_note(context: Context, name: str, text: str) -> Note:
     """A note, new or in place of the one of this name; a secret in it is taken out."""
     if not is_identifier(name) or name.startswith("."):

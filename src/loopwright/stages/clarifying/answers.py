@@ -1,37 +1,40 @@
-"""`loopwright answer`: a person answers a question of the spec, or a decision that an agent asked for."""
+"""A person's answers: to questions of the spec, and to decisions that an agent asked for."""
 
 from __future__ import annotations
 
 from loopwright.errors import WorkflowRefused
 from loopwright.stages.building.outside_build import require_outside_build
-from loopwright.stages.clarifying import request_approval
+from loopwright.stages.clarifying.rounds import request_approval
 from loopwright.stages.context import Context
-from loopwright.stages.person import actor, require_person
+from loopwright.stages.loops.decisions import answer_decision
+from loopwright.stages.person import actor
+from loopwright.stages.status import WorkflowView, view_of
 from loopwright.stages.stores import workflows_of
-from loopwright.verbs.loop.answer import answer as answer_loop
 from loopwright.workflow import commands as c
 from loopwright.workflow.documents.spec import Spec
 from loopwright.workflow.gather import SPEC
-from loopwright.workflow.model import Building, Clarifying, Workflow
+from loopwright.workflow.model import Building, Clarifying
 from loopwright.workflow.questions import section_of
 from loopwright.workflow.store import Opened
 
 
-def answer(context: Context, slug: str, item: str, text: str) -> Workflow:
-    """Record the answer; what was answered before is not overwritten without saying so."""
-    require_person(context.environment, "answer")
-    said = context.tools().redactor.clean(" ".join(text.split())).text
+def answer_question(context: Context, slug: str, item: str, text: str) -> WorkflowView:
+    """Record the answer; an earlier answer is never overwritten silently."""
+    said, name = context.tools().redactor.clean(" ".join(text.split())).text, item.upper()
+    is_decision = name.startswith("D-")
     with workflows_of(context).changing(slug) as opened:
         require_outside_build(context, opened.workflow, "answer")
-        if item.upper().startswith("D-"):
-            _require_words(opened, item.upper(), said)
-            after = opened.apply(c.AnswerDecision(id=item.upper(), answer=said, by=actor()), actor()).workflow
-            if isinstance(after.at, Building) and after.at.loop_id is not None:
-                # The loop that asked is held until it knows, too.
-                answer_loop(context, after.at.loop_id, item.upper(), said)
-            return after
-        _answer_item(opened, item.upper(), said)
-        return opened.workflow
+        if is_decision:
+            _require_words(opened, name, said)
+            opened.apply(c.AnswerDecision(id=name, answer=said, by=actor()), actor())
+        else:
+            _answer_item(opened, name, said)
+        snapshot = opened.snapshot()
+    at = snapshot.workflow.at
+    if is_decision and isinstance(at, Building) and at.loop_id is not None:
+        # The loop that asked is held until it knows the answer; `build` tells the loop if this process dies here.
+        answer_decision(context, at.loop_id, name, said)
+    return view_of(context, snapshot)
 
 
 def _answer_item(opened: Opened, name: str, said: str) -> None:

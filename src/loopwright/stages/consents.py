@@ -1,4 +1,4 @@
-"""`loopwright approve` and `reject`: a person's consent to one transition, bound to what it is about."""
+"""A consent to one transition, bound to what it is about; the last one hands the result over."""
 
 from __future__ import annotations
 
@@ -9,41 +9,23 @@ from loopwright.stages.building.built import built
 from loopwright.stages.building.outside_build import require_outside_build
 from loopwright.stages.context import Context
 from loopwright.stages.deliver import deliver
-from loopwright.stages.names import transition_of
-from loopwright.stages.person import actor, require_person
+from loopwright.stages.person import actor
+from loopwright.stages.status import WorkflowView, view_of
 from loopwright.stages.stores import workflows_of
 from loopwright.workflow import commands as c
-from loopwright.workflow.model import Key, Stage, Transition, Workflow
+from loopwright.workflow.model import Key, Stage, Transition
 from loopwright.workflow.rules import SCOPE_BLOCKED, Deliver
 from loopwright.workflow.store import Opened
 
 
-class Consented(msgspec.Struct, frozen=True):
-    """How it stands after a consent; `sentence` says what that led to at once."""
+class ConsentReport(msgspec.Struct, frozen=True):
+    """How the workflow stands after the decision; `sentence` says what was delivered, or taken back."""
 
-    workflow: Workflow
+    view: WorkflowView
     sentence: str = ""
 
 
-def approve(
-    context: Context,
-    slug: str,
-    origin: str,
-    target: str,
-    *,
-    rationale: str = "",
-    revision: int | None = None,
-    as_branch: bool = False,
-) -> Consented:
-    """Yes, to what is there now. The last one takes effect at once: the result is handed over."""
-    require_person(context.environment, "approve")
-    return consent(
-        context, slug, transition_of(origin, target), by=actor(), rationale=rationale, revision=revision,
-        as_branch=as_branch,
-    )  # fmt: skip
-
-
-def consent(
+def give_consent(
     context: Context,
     slug: str,
     transition: Transition,
@@ -52,8 +34,9 @@ def consent(
     rationale: str = "",
     revision: int | None = None,
     as_branch: bool = False,
-) -> Consented:
-    """The same for whoever may: a person, or what their policy allows."""
+) -> ConsentReport:
+    """Consent to what exists now, given by a person or by their policy; `review -> done` hands the result over."""
+    sentence = ""
     with workflows_of(context).changing(slug, revision=revision) as opened:
         require_outside_build(context, opened.workflow, "approve")
         seals = opened.facts().judges if transition.key is Key.BUILD else {}
@@ -63,12 +46,13 @@ def consent(
         except WorkflowRefused as refusal:
             raise _sent_back(opened, refusal) if refusal.error == SCOPE_BLOCKED else refusal from None
         if Deliver() in applied.effects:
-            return _hand_over(context, opened, transition, by, as_branch=as_branch)
-        return Consented(applied.workflow)
+            sentence = _hand_over(context, opened, transition, by, as_branch=as_branch)
+        snapshot = opened.snapshot()
+    return ConsentReport(view_of(context, snapshot), sentence)
 
 
 def _sent_back(opened: Opened, refusal: WorkflowRefused) -> WorkflowRefused:
-    """What is left of the scope was not known to the review: its verdict is that it goes back to the build."""
+    """The review did not know of the scope that is left: its verdict becomes a request for changes in the build."""
     workflow = opened.workflow
     why = "; ".join(said for _, said, _ in refusal.blockers)
     if workflow.review is not None:
@@ -87,27 +71,27 @@ def _sent_back(opened: Opened, refusal: WorkflowRefused) -> WorkflowRefused:
     )
 
 
-def _hand_over(context: Context, opened: Opened, transition: Transition, by: str, *, as_branch: bool) -> Consented:
+def _hand_over(context: Context, opened: Opened, transition: Transition, by: str, *, as_branch: bool) -> str:
     workflow = opened.workflow
     verified = workflow.verification
     if verified is None:
         raise WorkflowRefused(
             "review_gate_blocked", "nothing was verified", next_command=f"loopwright build {workflow.slug}"
         )
-    # As it stands before: the files that judge may be among those that are delivered, and were consented to.
+    # As it stands before: protected files may be among those that are delivered, and were consented to.
     standing = opened.standing()
     done = deliver(context, workflow, built(context, workflow, verified), as_branch=as_branch)
-    entered = c.Enter(transition=transition, standing=standing, delivery=done.delivery)
-    return Consented(opened.apply(entered, by).workflow, done.sentence)
+    opened.apply(c.Enter(transition=transition, standing=standing, delivery=done.delivery), by)
+    return done.sentence
 
 
-def reject(context: Context, slug: str, origin: str, target: str, *, reason: str) -> Workflow:
-    """No, and why."""
-    require_person(context.environment, "reject")
+def refuse_consent(context: Context, slug: str, transition: Transition, *, reason: str) -> WorkflowView:
+    """Record that a person refuses a transition, and why."""
     if not reason.strip():
         raise WrongUsage("a rejection needs a reason", hint="--reason says what should be different")
-    transition = transition_of(origin, target)
     with workflows_of(context).changing(slug) as opened:
         require_outside_build(context, opened.workflow, "reject")
         said = context.tools().redactor.clean(reason).text
-        return opened.apply(c.Reject(transition=transition, reason=said, by=actor()), actor()).workflow
+        opened.apply(c.Reject(transition=transition, reason=said, by=actor()), actor())
+        snapshot = opened.snapshot()
+    return view_of(context, snapshot)

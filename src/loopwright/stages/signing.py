@@ -1,28 +1,30 @@
-"""`loopwright sign`: a person stands for a slice, or accepts a judge that the work changed."""
+"""A person signs off a slice, or accepts a change to a protected file."""
 
 from __future__ import annotations
 
 from loopwright.errors import WorkflowRefused
 from loopwright.stages.building.outside_build import require_outside_build
 from loopwright.stages.context import Context
-from loopwright.stages.person import actor, require_person
+from loopwright.stages.person import actor
+from loopwright.stages.status import WorkflowView, view_of
 from loopwright.stages.stores import workflows_of
 from loopwright.workflow import commands as c
 from loopwright.workflow.audit import immune_digest
-from loopwright.workflow.model import Signature, Workflow
+from loopwright.workflow.model import Signature
 from loopwright.workflow.slices import Slices
 from loopwright.workflow.store import Opened
 
 
-def sign(context: Context, slug: str, what: str, *, note: str = "") -> Workflow:
-    """For the content that is there now and no other."""
-    require_person(context.environment, "sign")
+def sign_subject(context: Context, slug: str, what: str, *, note: str) -> WorkflowView:
+    """Record a person's signature for the content as it is now, and no other."""
     said = context.tools().redactor.clean(note).text
     with workflows_of(context).changing(slug) as opened:
         require_outside_build(context, opened.workflow, "sign")
         name, digest = _subject(opened, what)
         signature = Signature(what=name, digest=digest, by=actor(), at=opened.now, note=said)
-        return opened.apply(c.Sign(signature=signature), actor()).workflow
+        opened.apply(c.Sign(signature=signature), actor())
+        snapshot = opened.snapshot()
+    return view_of(context, snapshot)
 
 
 def _subject(opened: Opened, what: str) -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""`loopwright specs verify`: the checks that once showed each requirement, on today's tree."""
+"""Runs the checks that once showed each requirement on the project as it is now."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from loopwright.kernel.process import Cancellation
 from loopwright.stages.building.checking import run_checks
 from loopwright.stages.context import Context
-from loopwright.verbs.workflow.specs import Domain, Promise, list_domains, show_domain
+from loopwright.stages.specs.living import Domain, Promise
 from loopwright.workflow.model import CheckRun
 from loopwright.workflow.slices import Check
 from loopwright.workflow.spec_checks import Proof
@@ -65,9 +65,8 @@ class Verified(msgspec.Struct, frozen=True, kw_only=True):
         return f"loopwright verify {failed.run_id}" if failed is not None else f"loopwright specs show {self.domain}"
 
 
-def verify_specs(context: Context, domain: str | None, cancellation: Cancellation) -> list[Verified]:
-    """Read the specs → run each workflow's checks once, past failures → judge requirement by requirement."""
-    domains = [show_domain(context, domain)] if domain is not None else list_domains(context)
+def verify_domains(context: Context, domains: list[Domain], cancellation: Cancellation) -> list[Verified]:
+    """Run each workflow's checks once, past failures, then judge requirement by requirement."""
     runs = {slug: _run(context, slug, checks, cancellation) for slug, checks in _by_workflow(context, domains).items()}
     found = []
     for one in domains:

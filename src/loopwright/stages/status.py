@@ -1,4 +1,4 @@
-"""`loopwright status SLUG` and `next`: how a workflow stands, derived from the disk at this moment."""
+"""How a workflow stands, derived from the disk at this moment."""
 
 from __future__ import annotations
 
@@ -17,8 +17,14 @@ from loopwright.stages.context import Context
 from loopwright.stages.deliver import finish
 from loopwright.stages.spending import loops_for, spent_on, takeovers_of
 from loopwright.stages.stores import workflows_of
-from loopwright.verbs.loop.look import has_worker
-from loopwright.workflow.advice import EvidenceClaim, authorizations, evidence_chain, next_command, what_blocks
+from loopwright.workflow.advice import (
+    EvidenceClaim,
+    authorizations,
+    evidence_chain,
+    next_command,
+    wanted_transition,
+    what_blocks,
+)
 from loopwright.workflow.amounts import Amounts
 from loopwright.workflow.audit import audited
 from loopwright.workflow.blockers import Blocker
@@ -27,7 +33,8 @@ from loopwright.workflow.flight import LANDED, used_by
 from loopwright.workflow.model import Building, Flight, Workflow
 from loopwright.workflow.projection import readiness_document, stage_status
 from loopwright.workflow.slices import Slices
-from loopwright.workflow.standing import Standing
+from loopwright.workflow.standing import Standing, authorization_blockers
+from loopwright.workflow.store import Snapshot
 
 
 class FlightView(msgspec.Struct, frozen=True):
@@ -76,6 +83,13 @@ class WorkflowView(msgspec.Struct, frozen=True):
         """What one requirement cost that a run of the tool's own showed; None before there is one."""
         return round(self.usd / self.verified, 4) if self.verified else None
 
+    @property
+    def rejections(self) -> tuple[Blocker, ...]:
+        """Why a person refused the next transition; whoever is asked again should know."""
+        wanted = wanted_transition(self.workflow)
+        found = authorization_blockers(self.workflow, wanted, self.standing) if wanted is not None else ()
+        return tuple(one for one in found if one.code.startswith("approval_rejected_"))
+
     def document(self) -> dict[str, Any]:
         """For programs."""
         workflow = self.workflow
@@ -103,11 +117,17 @@ class WorkflowView(msgspec.Struct, frozen=True):
         }
 
 
-def show(context: Context, slug: str) -> WorkflowView:
+def view_workflow(context: Context, slug: str) -> WorkflowView:
     """One workflow, as it stands now; a delivery that died on its way is finished first."""
     with workflows_of(context).changing(slug) as opened:
         finish(context, slug)
-        workflow, facts, standing = opened.workflow, opened.facts(), opened.standing()
+        snapshot = opened.snapshot()
+    return view_of(context, snapshot)
+
+
+def view_of(context: Context, snapshot: Snapshot) -> WorkflowView:
+    """A workflow as it stood in this snapshot, with what its loops say now."""
+    workflow, facts, standing = snapshot.workflow, snapshot.facts, snapshot.standing
     loops = loops_for(context, workflow)
     spent = spent_on(workflow, loops)
     return WorkflowView(
@@ -132,9 +152,9 @@ def _next(context: Context, workflow: Workflow, standing: Standing, loops: list[
     at = workflow.at
     loop = next((one for one in loops if isinstance(at, Building) and one.loop_id == at.loop_id), None)
     is_asked = any(one.answer is None for one in workflow.decisions)
-    if loop is not None and not loop.is_over and not is_asked and has_worker(context, loop.loop_id):
-        is_held = isinstance(loop.phase, Held)
-        return f"loopwright loop resume {loop.loop_id}" if is_held else way_on(loop, has_worker=True)[0]
+    if loop is not None and not loop.is_over and not is_asked and is_held(context.layout.loop_worker(loop.loop_id)):
+        is_paused = isinstance(loop.phase, Held)
+        return f"loopwright loop resume {loop.loop_id}" if is_paused else way_on(loop, has_worker=True)[0]
     return next_command(workflow, standing)
 
 
@@ -190,11 +210,11 @@ def _amounts(spent: Spent) -> dict[str, Any]:
     }
 
 
-def derive(context: Context, slugs: Iterable[str]) -> None:
+def refresh(context: Context, slugs: Iterable[str]) -> None:
     """Write down anew how these stand; one that can't be read is told of where it is looked at alone."""
     for slug in slugs:
         with suppress(LoopwrightError):
-            show(context, slug)
+            view_workflow(context, slug)
 
 
 def _verified(workflow: Workflow, facts: Facts) -> int:

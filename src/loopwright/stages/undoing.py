@@ -1,22 +1,22 @@
-"""`loopwright undo`: takes a delivered change back, whole or not at all."""
+"""Takes a delivered change back, whole or not at all."""
 
 from __future__ import annotations
 
 from loopwright.errors import WorkflowRefused
 from loopwright.kernel.locks import locked
 from loopwright.stages import deliver
+from loopwright.stages.consents import ConsentReport
 from loopwright.stages.context import Context
-from loopwright.stages.person import actor, require_person
+from loopwright.stages.person import actor
+from loopwright.stages.status import view_of
 from loopwright.stages.stores import workflows_of
-from loopwright.verbs.workflow.approve import Consented
 from loopwright.workflow import commands as c
 from loopwright.workflow.model import Archived, Done
 from loopwright.workflow.store import SPECS_LOCK
 
 
-def undo(context: Context, slug: str) -> Consented:
-    """The files, or the branch, as they were before; then the journal says so."""
-    require_person(context.environment, "undo")
+def undo_delivery(context: Context, slug: str) -> ConsentReport:
+    """Bring the files, or the branch, back to what they were before; then record it."""
     with workflows_of(context).changing(slug) as opened:
         at = opened.workflow.at
         delivery = at.delivery if isinstance(at, Done | Archived) else None
@@ -26,8 +26,9 @@ def undo(context: Context, slug: str) -> Consented:
                 f"nothing of {slug} was delivered",
                 next_command=f"loopwright status {slug}",
             )
-        # Archiving may have written the specs: nobody else does meanwhile.
+        # Archiving may have written the specs: no other command writes them meanwhile.
         with locked(context.layout.lock(SPECS_LOCK)):
             said = deliver.undo(context, opened.workflow, delivery)
-        after = opened.apply(c.Undo(by=actor()), actor()).workflow
-    return Consented(after, said)
+        opened.apply(c.Undo(by=actor()), actor())
+        snapshot = opened.snapshot()
+    return ConsentReport(view_of(context, snapshot), said)

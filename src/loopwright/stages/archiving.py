@@ -1,0 +1,197 @@
+"""Merges a change that is done into the living specs: all of it, or nothing."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import msgspec
+
+from loopwright.errors import WorkflowRefused, WrongUsage
+from loopwright.kernel.digest import sha256
+from loopwright.kernel.files import read_plainly, remove_stale_temporaries
+from loopwright.kernel.locks import locked
+from loopwright.stages.context import Context
+from loopwright.stages.document_language import documents_of
+from loopwright.stages.person import actor
+from loopwright.stages.settling import settle_archives
+from loopwright.stages.stores import workflows_of
+from loopwright.workflow import commands as c
+from loopwright.workflow.blockers import blocker
+from loopwright.workflow.candidate import candidate
+from loopwright.workflow.delta.model import Conflict, Conflicts, Delta
+from loopwright.workflow.documents.page import MOST_BYTES
+from loopwright.workflow.facts import Facts
+from loopwright.workflow.living import base_for, deltas_in, digests_of, merge_now, says
+from loopwright.workflow.model import Archived, Done, Workflow, Write
+from loopwright.workflow.package import CHANGE_DOCUMENTS
+from loopwright.workflow.slices import Slices
+from loopwright.workflow.spec_checks import checks_with
+from loopwright.workflow.store import SPECS_LOCK, Opened
+
+
+class ArchiveRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """What a person says beside it: why the delta fits the specs as they are now, and which changes come later."""
+
+    fitted: str | None = None
+    before: tuple[str, ...] = ()
+
+
+class ArchiveReport(msgspec.Struct, frozen=True):
+    """Where everything went; `already` when there was nothing left to do."""
+
+    workflow: Workflow
+    folder: str
+    files: tuple[str, ...]
+    already: bool
+
+
+class _Page(msgspec.Struct, frozen=True):
+    """A file to be written, and what is in its place now."""
+
+    write: Write
+    data: bytes
+    before: bytes | None
+
+
+def archive_change(context: Context, slug: str, request: ArchiveRequest) -> ArchiveReport:
+    """Finish what was cut short → refuse or decide, under the lock of the specs → write."""
+    settle_archives(context, but=slug)
+    with workflows_of(context).changing(slug) as opened:
+        if isinstance(opened.workflow.at, Archived):
+            return _again(opened, opened.workflow.at)
+        with locked(context.layout.lock(SPECS_LOCK)):
+            _hear(context, opened, request)
+            _require_ready(opened)
+            pages = _pages(context, opened, opened.facts())
+            _decide(context, opened, pages)
+            _require_settled(opened, opened.settle_archive())
+            return ArchiveReport(
+                opened.workflow, _folder_of(opened), tuple(page.write.path for page in pages), already=False
+            )
+
+
+def _again(opened: Opened, at: Archived) -> ArchiveReport:
+    """Nothing is left to do, or something that only a person can: to make room for what was decided."""
+    if at.pending:
+        _require_settled(opened, opened.settle_archive())
+    return ArchiveReport(opened.workflow, at.folder, (), already=True)
+
+
+def _hear(context: Context, opened: Opened, request: ArchiveRequest) -> None:
+    """What a person decided about other changes is on record, whatever comes of it."""
+    if not isinstance(opened.workflow.at, Done):
+        return
+    facts = opened.facts()
+    for other in request.before:
+        if other not in facts.rivals:
+            known = ", ".join(facts.rivals) or "none"
+            raise WorkflowRefused(
+                "unknown_change",
+                f"no active change '{other}' touches what {opened.workflow.slug} touches (there are: {known})",
+                next_command=f"loopwright status {opened.workflow.slug}",
+            )
+        opened.apply(c.GoBefore(over=other, by=actor()), actor())
+    if request.fitted is not None:
+        if not request.fitted.strip():
+            raise WrongUsage("--fitted needs words", hint="say what you looked at; it stays on record")
+        base = base_for(digests_of(context.layout), facts.delta_parts, facts.deltas, None)
+        why = context.tools().redactor.clean(request.fitted).text
+        opened.apply(c.FitDelta(base=base, by=actor(), why=why), actor())
+
+
+def _require_ready(opened: Opened) -> None:
+    """The rules refuse before anything is kept or written."""
+    standing = opened.standing()
+    if standing.readiness.archive or not isinstance(opened.workflow.at, Done):
+        opened.apply(c.Archive(standing=standing), actor())
+
+
+def _pages(context: Context, opened: Opened, facts: Facts) -> list[_Page]:
+    layout, workflow = context.layout, opened.workflow
+    slices = facts.slices if isinstance(facts.slices, Slices) else Slices(())
+    pages = []
+    for domain, delta in deltas_in(opened.paths.change):
+        if not isinstance(delta, Delta) or not says(delta):
+            continue
+        merged = merge_now(layout, delta, workflow.change_id, workflow.base)
+        if isinstance(merged, Conflicts):
+            _require_settled(opened, merged.conflicts)
+            continue
+        pages.append(_page(context, "spec", layout.living_spec(domain), merged.data, domain))
+        checks = checks_with(layout.spec_checks(domain), delta, workflow, slices)
+        pages.append(_page(context, "checks", layout.spec_checks(domain), checks, domain))
+    place = layout.adr_candidates / f"{workflow.change_id}.md"
+    if not place.exists():
+        pages.append(_page(context, "candidate", place, _candidate(context, opened, facts), ""))
+    return pages
+
+
+def _candidate(context: Context, opened: Opened, facts: Facts) -> bytes:
+    names = [f"{domain}: {name}" for domain, one in facts.deltas.items() for name in one.requirements]
+    return candidate(
+        opened.workflow.change_id,
+        opened.workflow.idea.strip().splitlines()[0] if opened.workflow.idea.strip() else opened.workflow.slug,
+        names,
+        proposal=opened.read(CHANGE_DOCUMENTS["proposal"]) or b"",
+        design=opened.read(CHANGE_DOCUMENTS["design"]) or b"",
+        say=documents_of(context),
+    )
+
+
+def _page(context: Context, kind: str, path: Path, data: bytes, domain: str) -> _Page:
+    try:
+        before = read_plainly(path, most=MOST_BYTES)
+    except FileNotFoundError:
+        before = None
+    digest = sha256(before) if before is not None else ""
+    name = os.path.relpath(path, context.layout.root)
+    write = msgspec.convert(
+        {"kind": kind, "path": name, "before": digest, "after": sha256(data), "domain": domain}, Write
+    )
+    return _Page(write, data, before)
+
+
+def _decide(context: Context, opened: Opened, pages: list[_Page]) -> None:
+    """The new bytes are durable, and the old ones for `undo`; then one line of the journal makes them true."""
+    remove_stale_temporaries(opened.paths.folder / "objects")
+    for page in pages:
+        opened.keep(page.data)
+        if page.before is not None:
+            opened.keep(page.before)
+    command = c.Archive(
+        standing=opened.standing(),
+        folder=_free_folder(context, opened),
+        writes=tuple(page.write for page in pages),
+    )
+    opened.apply(command, actor())
+
+
+def _free_folder(context: Context, opened: Opened) -> str:
+    layout = context.layout
+    wanted = layout.archived_change(opened.workflow.change_id, opened.now[:10])
+    places = [wanted, *(wanted.with_name(f"{wanted.name}-{number}") for number in range(2, 1000))]
+    return os.path.relpath(next(place for place in places if not os.path.lexists(place)), layout.root)
+
+
+def _folder_of(opened: Opened) -> str:
+    return opened.workflow.at.folder if isinstance(opened.workflow.at, Archived) else ""
+
+
+def _require_settled(opened: Opened, conflicts: tuple[Conflict, ...]) -> None:
+    if not conflicts:
+        return
+    slug = opened.workflow.slug
+    said = [
+        blocker(
+            "spec_conflict_", one.domain, domain=one.domain, why=f"{one.requirement or one.domain}: {one.message}",
+            way=f"put {one.domain} as it was, then loopwright archive {slug}",
+        )
+        for one in conflicts
+    ]  # fmt: skip
+    raise WorkflowRefused(
+        "archive_blocked",
+        f"somebody changed a spec while {slug} was archived",
+        next_command=said[0].next,
+        blockers=tuple((one.code, one.message, one.next) for one in said),
+    )

@@ -1,0 +1,1 @@
+"""The clarify stage: an idea becomes a spec that can be planned."""

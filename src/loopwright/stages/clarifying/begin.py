@@ -1,0 +1,95 @@
+"""Opens a workflow at its clarify stage: a new one with the skeleton of a spec, or one that a review sent back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from loopwright.errors import WorkflowRefused, WrongUsage
+from loopwright.stages.context import Context
+from loopwright.stages.document_language import documents_of
+from loopwright.stages.names import slug_of
+from loopwright.stages.person import actor
+from loopwright.stages.stores import workflows_of
+from loopwright.workflow import commands as c
+from loopwright.workflow.documents.spec import Spec, new_spec
+from loopwright.workflow.facts import Damaged, Facts
+from loopwright.workflow.gather import SPEC
+from loopwright.workflow.model import PROFILES, Clarifying, Profile, Reviewing, Transition, Workflow
+from loopwright.workflow.store import Opened
+from loopwright.workspace.layout import record_choice
+
+
+@contextmanager
+def opened_to_clarify(
+    context: Context, name: str, idea: str, profile_name: str | None = None, spec: bytes | None = None
+) -> Iterator[Opened]:
+    """The workflow of this name, under its lock; a new one begins with `spec`, else with the skeleton of one."""
+    slug = slug_of(name)
+    profile = profile_of(profile_name or context.settings.values.workflow.clarify)
+    store = workflows_of(context)
+    if store.exists(slug):
+        with store.changing(slug) as opened:
+            if isinstance(opened.workflow.at, Reviewing):
+                _go_back(opened)
+            require_clarifying(opened.workflow)
+            if profile_name is not None:
+                opened.apply(c.SetProfile(profile=profile), actor())
+            if spec is not None:
+                opened.write({SPEC: spec}, actor())
+            yield opened
+        return
+    if not idea.strip() and spec is None:
+        raise WrongUsage("a new workflow needs an idea", hint=f'loopwright clarify {slug} --idea "…"')
+    record_choice(context.layout)
+    redacted = context.tools().redactor.clean(idea).text
+    with store.beginning(c.Begin(slug=slug, idea=redacted, profile=profile), actor()) as opened:
+        data = spec or new_spec(name.strip(), redacted, slug, documents_of(context)).page.render()
+        opened.write({SPEC: data}, actor())
+        yield opened
+
+
+def profile_of(name: str) -> Profile:
+    """A profile by name."""
+    if name not in PROFILES:
+        raise WorkflowRefused(
+            "invalid_clarify_profile",
+            f"there is no clarify profile '{name}' (there are: {', '.join(PROFILES)})",
+            next_command="loopwright clarify SLUG --profile standard",
+        )
+    return PROFILES[name]
+
+
+def require_clarifying(workflow: Workflow) -> None:
+    """Raise when the workflow is past its clarify stage."""
+    if not isinstance(workflow.at, Clarifying):
+        raise WorkflowRefused(
+            "invalid_transition",
+            f"{workflow.slug} is at {workflow.stage.value}: it is clarified already",
+            next_command=f"loopwright status {workflow.slug}",
+        )
+
+
+def require_spec(facts: Facts) -> Spec:
+    """The spec, if it can be read."""
+    if isinstance(facts.spec, Spec):
+        return facts.spec
+    said = facts.spec.sentence() if isinstance(facts.spec, Damaged) else "it is not there"
+    raise WorkflowRefused(
+        "clarify_readiness_blocked",
+        f"{facts.spec_path} can't be read: {said}",
+        next_command=f"correct it; every version that was is in {facts.objects_path}",
+    )
+
+
+def _go_back(opened: Opened) -> None:
+    """The review sent the workflow back: the spec stays, and the review's objection becomes an open question."""
+    review = opened.workflow.review
+    opened.apply(c.Enter(transition=Transition.REVIEW_CLARIFY, standing=opened.standing()), "tool")
+    spec = require_spec(opened.facts())
+    answered = [item for item in spec.items if item.status == "answered"]
+    if answered:
+        spec = spec.reopening(answered[-1].id)
+    else:
+        spec = spec.asking(f"The review says: {review.rationale if review is not None else 'it is not clear'}")
+    opened.write({SPEC: spec.page.render()}, "tool")

@@ -1,0 +1,171 @@
+"""Rounds of clarifying: each asks one question, by an agent or by the tool's own questions."""
+
+from __future__ import annotations
+
+import msgspec
+
+from loopwright.agents.port import Role
+from loopwright.agents.structured import json_form
+from loopwright.errors import WorkflowRefused
+from loopwright.kernel.clock import compact_stamp
+from loopwright.kernel.files import write_durably
+from loopwright.kernel.process import Cancellation
+from loopwright.runner.ask_agent import AgentReply, AgentRequest
+from loopwright.stages.asking import StageCall
+from loopwright.stages.clarifying.begin import opened_to_clarify, require_clarifying, require_spec
+from loopwright.stages.context import Context, Tell
+from loopwright.stages.default_agent import agent_for
+from loopwright.stages.document_language import documents_of
+from loopwright.stages.keeping import ask_and_keep
+from loopwright.stages.spending import Spending
+from loopwright.stages.status import WorkflowView, view_of
+from loopwright.workflow import commands as c
+from loopwright.workflow.documents import spec as s
+from loopwright.workflow.documents.spec import Spec
+from loopwright.workflow.gather import SPEC
+from loopwright.workflow.model import Round, Stage, Transition, Workflow
+from loopwright.workflow.questions import next_question
+from loopwright.workflow.readiness import standing_of
+from loopwright.workflow.store import Opened, Snapshot
+
+
+class ClarifyRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """What is wanted, how clear it has to be, and which agent asks.
+
+    `agent` None: the settings' default agent; empty: the tool's own questions.
+    """
+
+    idea: str = ""
+    profile: str | None = None
+    agent: str | None = None
+    spending: Spending | None = None
+
+
+class ClarifyReport(msgspec.Struct, frozen=True):
+    """How the workflow stands after a round, and the question that is open now, if there is one."""
+
+    view: WorkflowView
+    question: str | None = None
+    item: str | None = None
+
+
+class Clarification(msgspec.Struct, frozen=True, kw_only=True):
+    """What a clarifier answers."""
+
+    sections: dict[str, str] = {}
+    question: str | None = None
+    presses_on: str | None = None
+    ambiguity: float | None = None
+
+
+class _Asked(msgspec.Struct, frozen=True):
+    """What a round came to; None as the item: nothing is open."""
+
+    snapshot: Snapshot
+    question: str | None = None
+    item: str | None = None
+
+
+def clarify_change(
+    context: Context, name: str, request: ClarifyRequest, tell: Tell, cancellation: Cancellation
+) -> ClarifyReport:
+    """Begin or continue a workflow, and take one round; a question that is open already is asked again."""
+    agent = agent_for(context, Role.CLARIFIER, request.agent)
+    if agent:
+        context.require_agents()  # before anything is written
+    with opened_to_clarify(context, name, request.idea, request.profile) as opened:
+        workflow, spec = opened.workflow, require_spec(opened.facts())
+        asked: _Asked | None = None
+        if spec.open_items:
+            first = spec.open_items[0]
+            asked = _Asked(opened.snapshot(), first.question, first.id)
+        else:
+            _require_rounds_left(opened)
+            if not agent:
+                asked = _take(context, opened, _by_rule(context, workflow, spec))
+    if asked is None:
+        asking = _request_for(context, workflow, spec, agent)
+        call = StageCall(
+            slug=workflow.slug, stage=Stage.CLARIFY, name=f"{workflow.slug}-clarify-{len(workflow.rounds) + 1}",
+            spending=request.spending, tell=tell,
+        )  # fmt: skip
+
+        def keep(opened: Opened, said: AgentReply[Clarification]) -> _Asked:
+            return _take(context, opened, said.reply)
+
+        asked = ask_and_keep(context, call, asking, cancellation, keep)
+    return ClarifyReport(view_of(context, asked.snapshot), asked.question, asked.item)
+
+
+def _by_rule(context: Context, workflow: Workflow, spec: Spec) -> Clarification:
+    pressed = frozenset(one.presses_on for one in workflow.rounds if one.presses_on)
+    asked = next_question(spec, pressed, documents_of(context))
+    return Clarification() if asked is None else Clarification(question=asked.question, presses_on=asked.presses_on)
+
+
+def _request_for(context: Context, workflow: Workflow, spec: Spec, agent: str) -> AgentRequest[Clarification]:
+    pressed = any(one.presses_on for one in workflow.rounds)
+    book = context.prompts()
+    prompt = book.prompt(
+        "clarifier",
+        idea=workflow.idea or book.part("idea_in_spec"),
+        spec=spec.page.render().decode(),
+        press="" if pressed or not spec.items else book.part("press"),
+        sections=", ".join(name for name in s.SECTIONS if name not in s.KEPT_BY_TOOL),
+    )
+    return AgentRequest(
+        agent=agent, role=Role.CLARIFIER, prompt=prompt, form=json_form(Clarification),
+        number=workflow.turns_of(Role.CLARIFIER.value),
+    )  # fmt: skip
+
+
+def _take(context: Context, opened: Opened, reply: Clarification) -> _Asked:
+    """Record a round; what a person wrote meanwhile stays."""
+    require_clarifying(opened.workflow)
+    spec = require_spec(opened.facts())
+    reported = reply.ambiguity
+    # An agent fills empty sections only: the others are a person's.
+    written = spec.with_sections({name: body for name, body in reply.sections.items() if not spec.says(name)})
+    if not (reply.question or "").strip() and _is_unclear(opened, written, reported):
+        # An agent that asks nothing while something is unclear leaves that to the tool: an agent closes no question.
+        reply = _by_rule(context, opened.workflow, written)
+    question = (reply.question or "").strip() or None
+    known = {item.id for item in spec.items if item.status == "answered"}
+    presses_on = reply.presses_on if question is not None and reply.presses_on in known else None
+    item = written.next_item_id() if question is not None else None
+    if question is not None:
+        written = written.asking(question)
+    data = written.page.render()
+    opened.write({SPEC: data}, "tool")
+    number = len(opened.workflow.rounds) + 1
+    taken = Round(number=number, asked=item, presses_on=presses_on, reported_score=reported)
+    opened.apply(c.TakeRound(round=taken), "tool")
+    snapshot = f"clarify-{opened.workflow.slug}-{compact_stamp(context.clock())}-{number}.md"
+    write_durably(context.layout.snapshots / snapshot, data)
+    request_approval(opened)
+    return _Asked(opened.snapshot(), question, item)
+
+
+def _is_unclear(opened: Opened, written: Spec, reported: float | None) -> bool:
+    """Whether the spec as it is written now would still be kept from being planned."""
+    workflow = opened.workflow
+    silent = Round(number=len(workflow.rounds) + 1, asked=None, presses_on=None, reported_score=reported)
+    after = msgspec.structs.replace(workflow, rounds=(*workflow.rounds, silent))
+    return bool(standing_of(after, msgspec.structs.replace(opened.facts(), spec=written)).readiness.plan)
+
+
+def request_approval(opened: Opened) -> None:
+    """Ask a person for the approval where nothing blocks the plan any more."""
+    opened.apply(c.RequestApproval(transition=Transition.CLARIFY_PLAN, standing=opened.standing()), "tool")
+
+
+def _require_rounds_left(opened: Opened) -> None:
+    workflow = opened.workflow
+    blockers = opened.standing().readiness.plan
+    if len(workflow.rounds) >= workflow.profile.max_rounds and blockers:
+        raise WorkflowRefused(
+            "clarify_readiness_blocked",
+            f"all {workflow.profile.max_rounds} rounds of the profile {workflow.profile.name} were held",
+            next_command=blockers[0].next,
+            blockers=tuple((one.code, one.message, one.next) for one in blockers),
+        )

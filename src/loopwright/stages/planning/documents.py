@@ -1,0 +1,105 @@
+"""Writes a plan's documents: a planner's draft, the skeletons that a person fills in, and what follows from both."""
+
+from __future__ import annotations
+
+from loopwright.stages.context import Context, Tell
+from loopwright.stages.document_language import documents_of
+from loopwright.stages.planning.state import require_spec
+from loopwright.workflow import commands as c
+from loopwright.workflow import composing
+from loopwright.workflow.delta.compose import composed
+from loopwright.workflow.delta.domains import domain_problem
+from loopwright.workflow.delta.model import Delta
+from loopwright.workflow.delta.read import read_delta
+from loopwright.workflow.documents.page import NotAPage, read_page
+from loopwright.workflow.drafting import skeletons
+from loopwright.workflow.facts import Facts
+from loopwright.workflow.living import base_for, rivals_of
+from loopwright.workflow.model import Planning, PlanRound
+from loopwright.workflow.package import (
+    CHANGE_DOCUMENTS,
+    GRAPH,
+    PLAN_DOCUMENTS,
+    delta_of,
+    prd_of,
+    test_spec_of,
+)
+from loopwright.workflow.slices import Slices
+from loopwright.workflow.store import Opened
+
+# What the living specs said, by domain and requirement.
+Specs = dict[str, dict[str, str]]
+
+
+def write_skeletons(context: Context, opened: Opened) -> list[str]:
+    """Write the documents that are missing, and nothing over what a person wrote; notes for that person."""
+    workflow, spec = opened.workflow, require_spec(opened.facts(), opened.workflow)
+    notes = [
+        f"note: {wrong}; correct it in {opened.facts().spec_path}"
+        for wrong in filter(None, map(domain_problem, spec.domains))
+    ]
+    tasks = opened.read(CHANGE_DOCUMENTS["tasks"]) or b""
+    wanted = skeletons(workflow.slug, spec.domains, "spec.md", tasks, documents_of(context))
+    missing = {name: data for name, data in wanted.items() if opened.read(name) is None}
+    if missing:
+        opened.write(missing, "tool")
+    if not workflow.plan_rounds:
+        opened.apply(c.TakePlanRound(round=PlanRound(number=1)), "tool")
+    return notes
+
+
+def compose(context: Context, opened: Opened, specs: Specs) -> tuple[Delta, ...]:
+    """Write what follows from spec, slices and deltas, and return the deltas; a file that a person took over stays.
+
+    `specs` is what the living specs said before anything was planned.
+    """
+    facts, spec = opened.facts(), require_spec(opened.facts(), opened.workflow)
+    deltas = _deltas(opened, facts)
+    pages = _pages(context, opened, facts, deltas)
+    opened.write({name: data for name, data in pages.items() if _is_composed(opened, name)}, "tool")
+    present = frozenset(name for name, digest in opened.workflow.documents.items() if digest)
+    domains = tuple(facts.deltas) or spec.domains
+    opened.write({GRAPH: composing.artifact_graph(opened.workflow.slug, domains, present)}, "tool")
+    base = base_for(specs, facts.delta_parts, facts.deltas, opened.workflow.base)
+    if isinstance(opened.workflow.at, Planning):
+        opened.apply(c.NoteSpecs(base=base), "tool")
+    return deltas
+
+
+def tell_rivals(context: Context, change_id: str, deltas: tuple[Delta, ...], tell: Tell) -> None:
+    """Name other active changes that touch the same requirements; that is no reason to stop yet."""
+    for other, conflicts in rivals_of(context.layout, change_id, {one.domain: one for one in deltas}).items():
+        names = ", ".join(f"'{one.requirement}'" for one in conflicts[:3])
+        tell(f"note: {other} is active and touches {names} too; who is archived second must fit the first")
+
+
+def _pages(context: Context, opened: Opened, facts: Facts, deltas: tuple[Delta, ...]) -> dict[str, bytes]:
+    slug, spec, say = opened.workflow.slug, require_spec(facts, opened.workflow), documents_of(context)
+    requirements = {domain: one.requirements for domain, one in facts.deltas.items()}
+    pages: dict[str, bytes] = {
+        CHANGE_DOCUMENTS["spec_delta"]: composed(opened.workflow.change_id, list(deltas), say),
+        prd_of(slug): composing.prd(slug, spec, requirements, say).render(),
+    }
+    if isinstance(facts.slices, Slices):
+        slices = facts.slices
+        pages[PLAN_DOCUMENTS["development_plan"]] = composing.development_plan(slug, slices, say).render()
+        pages[PLAN_DOCUMENTS["test_plan"]] = composing.test_plan(slug, slices, say).render()
+        pages[test_spec_of(slug)] = composing.test_spec(slug, spec, slices, say).render()
+        pages[CHANGE_DOCUMENTS["tasks"]] = composing.tasks(slug, slices, say).render()
+    return pages
+
+
+def _is_composed(opened: Opened, name: str) -> bool:
+    """Whether the tool may write a document again: there is none, or it still says that the tool composed it."""
+    data = opened.read(name)
+    if data is None or name == CHANGE_DOCUMENTS["spec_delta"]:
+        return True
+    try:
+        return composing.COMPOSED in read_page(data).frontmatter
+    except NotAPage:
+        return False
+
+
+def _deltas(opened: Opened, facts: Facts) -> tuple[Delta, ...]:
+    found = (read_delta(opened.read(delta_of(domain)) or b"", domain) for domain in facts.deltas)
+    return tuple(one for one in found if isinstance(one, Delta))

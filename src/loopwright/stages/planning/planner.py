@@ -1,0 +1,89 @@
+"""Asks a planner for a plan, and writes it with all that follows from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+import msgspec
+
+from loopwright.agents.port import Role
+from loopwright.agents.structured import AnswerForm, json_form
+from loopwright.kernel.process import Cancellation
+from loopwright.runner.ask_agent import AgentReply, AgentRequest
+from loopwright.stages.asking import StageCall
+from loopwright.stages.context import Context, Tell
+from loopwright.stages.document_language import documents_of
+from loopwright.stages.keeping import ask_and_keep
+from loopwright.stages.planning.documents import Specs, compose
+from loopwright.stages.planning.request import PlanRequest
+from loopwright.stages.planning.state import PlanState, read_plan, require_spec
+from loopwright.workflow import commands as c
+from loopwright.workflow.delta.model import Delta
+from loopwright.workflow.drafting import PlanReply, drafted, wrong_with
+from loopwright.workflow.model import PlanRound, Stage, Workflow
+from loopwright.workflow.store import Opened
+
+_T = TypeVar("_T")
+_R = TypeVar("_R")
+
+
+class ComposedPlan(msgspec.Struct, frozen=True):
+    """A plan with all that follows from it, as it was written."""
+
+    deltas: tuple[Delta, ...]
+    state: PlanState
+
+
+class PlanSession(msgspec.Struct, frozen=True, kw_only=True):
+    """What all turns of one `plan` share; `specs` is what the living specs said when it began."""
+
+    context: Context
+    request: PlanRequest
+    agent: str
+    specs: Specs
+    tell: Tell
+    cancellation: Cancellation
+
+    def ask(
+        self,
+        workflow: Workflow,
+        role: Role,
+        prompt: str,
+        form: AnswerForm[_T],
+        keep: Callable[[Opened, AgentReply[_T]], _R],
+    ) -> _R:
+        """Ask the agent in this role, and keep its answer; reviewers may be other agents than the planner."""
+        agent = self.agent if role is Role.PLANNER else self.context.settings.values.agents.asked_as(role, self.agent)
+        taken = workflow.turns_of(role.value)
+        request = AgentRequest(agent=agent, role=role, prompt=prompt, form=form, number=taken)
+        call = StageCall(
+            slug=workflow.slug, stage=Stage.PLAN, name=f"{workflow.slug}-{role.value}-{taken + 1}",
+            spending=self.request.spending, tell=self.tell,
+        )  # fmt: skip
+        return ask_and_keep(self.context, call, request, self.cancellation, keep)
+
+
+def ask_planner(session: PlanSession, state: PlanState, notes: str) -> ComposedPlan:
+    """One turn of the planner; what it answers is recorded at once: no turn that was paid for is asked for again."""
+    workflow, spec = state.workflow, require_spec(state.facts, state.workflow)
+    domains = spec.domains
+    prompt = session.context.prompts().prompt(
+        "planner_change",
+        spec=spec.page.render().decode(),
+        domain=domains[0],
+        domains=", ".join(domains),
+        blocker=notes,
+    )
+
+    def keep(opened: Opened, said: AgentReply[PlanReply]) -> ComposedPlan:
+        say, source = documents_of(session.context), f"spec.md, by {said.by}"
+        opened.write(drafted(workflow.slug, said.reply, domains, source, say), said.by or "tool")
+        rounds = opened.workflow.plan_rounds
+        taken = PlanRound(number=rounds[-1].number + 1 if rounds else 1)
+        opened.apply(c.TakePlanRound(round=taken), "tool")
+        # A plan is complete with what follows from it: whoever reads it next finds all of it.
+        return ComposedPlan(compose(session.context, opened, session.specs), read_plan(opened))
+
+    form = json_form(PlanReply, lambda reply: wrong_with(reply, domains))
+    return session.ask(workflow, Role.PLANNER, prompt, form, keep)

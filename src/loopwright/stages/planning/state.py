@@ -1,0 +1,132 @@
+"""A plan at one moment: what it lacks, who wrote it last, and what is said of it. Pure, once it is read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+
+from loopwright.agents.port import Role
+from loopwright.errors import WorkflowRefused
+from loopwright.kernel.files import shown
+from loopwright.workflow.documents.spec import Spec
+from loopwright.workflow.facts import Facts
+from loopwright.workflow.model import PlanRound, Workflow
+from loopwright.workflow.package import CHANGE_DOCUMENTS, PLAN_DOCUMENTS, SLICES, is_planners
+from loopwright.workflow.store import Opened, Snapshot
+
+# Blockers for which the default agent plans once more.
+_FOR_THE_REVIEWERS = ("architect_review_incomplete", "critic_verdict_missing")
+_INCOMPLETE = ("plan_package_", "vertical_slices_missing", "spec_delta_")
+_FOR_A_PLANNER = (*_INCOMPLETE, "critic_verdict_", "architect_review_")
+# Characters of another tool's document that a planner gets to read.
+_MOST_TAKEN = 4_000
+# What an architect and a critic read.
+_REVIEWED = ("spec.md", *PLAN_DOCUMENTS.values(), CHANGE_DOCUMENTS["design"], SLICES)
+
+
+class PlanState(msgspec.Struct, frozen=True, kw_only=True):
+    """What the planner and the reviewers of a plan are told, as it was under the workflow's lock."""
+
+    snapshot: Snapshot
+    # Documents of the plan that a person wrote last, by the path to show.
+    by_hand: tuple[str, ...]
+    # The text that reviewers read, and what they said of the plan in its last round.
+    text: str
+    notes: Mapping[Role, str]
+    # What another tool had planned before its workspace was taken over, for the first planner here.
+    taken_over: tuple[str, ...]
+
+    @property
+    def workflow(self) -> Workflow:
+        """The workflow that is planned."""
+        return self.snapshot.workflow
+
+    @property
+    def facts(self) -> Facts:
+        """What is on the disk."""
+        return self.snapshot.facts
+
+    @property
+    def last_round(self) -> PlanRound | None:
+        """The newest round, if there was one."""
+        return self.workflow.plan_rounds[-1] if self.workflow.plan_rounds else None
+
+    @property
+    def is_unseen(self) -> bool:
+        """Whether there is a plan on which no critic has given a verdict, or none on the plan as it is now."""
+        last = self.last_round
+        if last is None:
+            return False
+        return last.critic is None or bool(last.seen and last.seen != self.facts.planned_parts)
+
+    @property
+    def is_sent_back(self) -> bool:
+        """Whether a critic did not approve the newest round."""
+        return self.last_round is not None and self.last_round.critic not in (None, "approve")
+
+    def stays(self, *, reviewed: bool) -> bool:
+        """Whether there is a plan that a person may have corrected: planning anew would throw that away.
+
+        An agent goes on with what an agent left incomplete, or a critic sent back; a person with what they began.
+        """
+        codes = [one.code for one in self.snapshot.standing.readiness.build]
+        is_theirs = bool(self.workflow.plan_rounds and self.by_hand)
+        if is_theirs and any(code.startswith(_INCOMPLETE) for code in codes):
+            return True
+        if not is_theirs and any(code.startswith(_FOR_A_PLANNER) for code in codes):
+            return False
+        return bool(self.workflow.plan_rounds) and not (reviewed and self.is_unseen)
+
+    @property
+    def lacks_only_reviews(self) -> bool:
+        """Whether the plan is complete and not reviewed as it is: reviewers are asked, and no planner."""
+        codes = {one.code for one in self.snapshot.standing.readiness.build if one.code.startswith(_FOR_A_PLANNER)}
+        # What reviewers said of an earlier plan does not count against what a person made of it.
+        old = {code for code in codes if self.by_hand and not code.startswith(_INCOMPLETE)}
+        return codes <= {*_FOR_THE_REVIEWERS, *old} and self.is_unseen
+
+
+def read_plan(opened: Opened) -> PlanState:
+    """The plan of an opened workflow."""
+    last = opened.workflow.plan_rounds[-1] if opened.workflow.plan_rounds else None
+    notes = {role: _notes(opened, last, role) for role in (Role.ARCHITECT, Role.CRITIC)} if last else {}
+    by_hand = (opened.paths.document(name) for name in opened.written_outside() if is_planners(name))
+    return PlanState(
+        snapshot=opened.snapshot(),
+        by_hand=tuple(shown(path) for path in by_hand),
+        text="\n\n".join((opened.read(name) or b"").decode("utf-8", "replace") for name in _REVIEWED),
+        notes={role: text for role, text in notes.items() if text is not None},
+        taken_over=_taken_over(opened),
+    )
+
+
+def review_page(number: int, role: Role) -> str:
+    """The document with what a reviewer said in a round."""
+    return f"plan-reviews/round-{number}-{role.value}.md"
+
+
+def require_spec(facts: Facts, workflow: Workflow) -> Spec:
+    """The spec, if it can be read."""
+    if isinstance(facts.spec, Spec):
+        return facts.spec
+    raise WorkflowRefused(
+        "build_requires_workflow_plan_artifacts",
+        f"{facts.spec_sentence}",
+        next_command=f"loopwright status {workflow.slug}",
+    )
+
+
+def _taken_over(opened: Opened) -> tuple[str, ...]:
+    if opened.workflow.origin is None or opened.workflow.plan_rounds:
+        return ()
+    names = (PLAN_DOCUMENTS["plan"], SLICES, CHANGE_DOCUMENTS["tasks"])
+    return tuple(data.decode("utf-8", "replace")[:_MOST_TAKEN] for name in names if (data := opened.read(name)))
+
+
+def _notes(opened: Opened, taken: PlanRound, role: Role) -> str | None:
+    """What a reviewer said in a round; None without a verdict: a page may be left of rounds before a review."""
+    if (taken.architect if role is Role.ARCHITECT else taken.critic) is None:
+        return None
+    page = opened.read(review_page(taken.number, role))
+    return None if page is None else page.decode("utf-8", "replace").partition("\n\n")[2].removesuffix("\n")

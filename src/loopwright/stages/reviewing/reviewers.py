@@ -1,0 +1,171 @@
+"""Agents that look at a build: what each is asked, what it finds in its mailbox, and where its answer is kept."""
+
+from __future__ import annotations
+
+import shlex
+from typing import Generic, TypeVar
+
+import msgspec
+
+from loopwright.agents.port import Remedy, Role, reasons_for
+from loopwright.agents.structured import json_form
+from loopwright.errors import AgentFailed
+from loopwright.kernel.digest import digest_of, sha256
+from loopwright.kernel.process import Cancellation
+from loopwright.reflection.risk import RiskVerdict
+from loopwright.runner.ask_agent import AgentReply, AgentRequest
+from loopwright.stages.asking import StageCall
+from loopwright.stages.building.built import Built
+from loopwright.stages.by_hand import require_a_program
+from loopwright.stages.context import Context, Tell
+from loopwright.stages.independence import barred_from_review
+from loopwright.stages.keeping import ask_and_keep
+from loopwright.stages.reviewing.request import ReviewRequest
+from loopwright.workflow.documents.record import NAME as RECORD
+from loopwright.workflow.documents.record import Record
+from loopwright.workflow.manifest import ManifestRow, merged
+from loopwright.workflow.manifest import render as render_manifest
+from loopwright.workflow.model import Stage, Workflow
+from loopwright.workflow.reviewing import CodeReview, SmellReview, heard, heard_before
+from loopwright.workflow.store import Opened, Snapshot
+
+_T = TypeVar("_T", bound=msgspec.Struct)
+# These say nothing about the work: the review never began. A reviewer that began and gives no verdict says no.
+_CANT_LOOK = reasons_for(Remedy.SET_UP, Remedy.WAIT, Remedy.BUDGET)
+# Where each answer is kept; one that was given before a review was cut short is not asked for again.
+SUPPORT = {
+    Role.REVIEWER: "review-support/code-review.json",
+    Role.SMELL_REVIEWER: "review-support/architecture-smell.json",
+}
+
+
+class ReviewSession(msgspec.Struct, frozen=True, kw_only=True):
+    """What all turns of one review share; `kept` are the answers of a review that was cut short, by document."""
+
+    context: Context
+    request: ReviewRequest
+    snapshot: Snapshot
+    work: Built
+    kept: dict[str, bytes]
+    tell: Tell
+    cancellation: Cancellation
+
+
+class ReviewerAnswer(msgspec.Struct, Generic[_T], frozen=True):
+    """What a reviewer said, and which agent that was; or why there is no verdict."""
+
+    given: _T | None = None
+    by: str = ""
+    failed: str = ""
+
+
+def kept_answers(opened: Opened) -> dict[str, bytes]:
+    """Answers as they were given: no verdict is taken from a file that was edited since."""
+    return {name: _kept(opened, name) for name in SUPPORT.values()}
+
+
+def _kept(opened: Opened, name: str) -> bytes:
+    try:
+        return (opened.read(name) or b"") if opened.is_as_written(name) else b""
+    except OSError:
+        return b""
+
+
+def ask_reviewers(
+    session: ReviewSession, risk: RiskVerdict
+) -> tuple[ReviewerAnswer[CodeReview], ReviewerAnswer[SmellReview]]:
+    """The reviewer, then the smell reviewer; an answer that was given before is not asked for again."""
+    code = _ask(session, Role.REVIEWER, CodeReview, risk)
+    return code, _ask(session, Role.SMELL_REVIEWER, SmellReview, risk)
+
+
+def _ask(session: ReviewSession, role: Role, kind: type[_T], risk: RiskVerdict) -> ReviewerAnswer[_T]:
+    context, workflow = session.context, session.snapshot.workflow
+    record = session.snapshot.facts.record
+    builders = barred_from_review(context, record) if isinstance(record, Record) else frozenset()
+    agent, prompt = _agent_for(session, role, builders), _prompt(context, workflow, role, risk)
+    letters = _letters(context, workflow, session.work)
+    said = {"prompt": prompt, "patch": sha256(session.work.since_commit), "reviewer": agent}
+    shown = digest_of(said | {name: sha256(data) for name, data in letters.items()})
+    before = heard_before(session.kept[SUPPORT[role]], kind, shown)
+    if before is not None:
+        session.tell(f"the {role.value} {before[1]} has looked at it as it is")
+        return ReviewerAnswer(*before)
+    require_a_program(context, agent, role)
+    session.tell(f"the {role.value} looks at it")
+    taken = workflow.turns_of(role.value)
+    request = AgentRequest(agent=agent, role=role, prompt=prompt, form=json_form(kind), number=taken)
+    call = StageCall(
+        slug=workflow.slug, stage=Stage.REVIEW, name=f"{workflow.slug}-{role.value.replace(' ', '-')}-{taken + 1}",
+        sandbox=session.work.sandbox(context), letters=letters, spending=session.request.spending, barred=builders,
+        tell=session.tell,
+    )  # fmt: skip
+
+    def keep(opened: Opened, found: AgentReply[_T]) -> ReviewerAnswer[_T]:
+        opened.write({SUPPORT[role]: heard(found.reply, found.by, shown)}, found.by)
+        return ReviewerAnswer(found.reply, found.by)
+
+    try:
+        return ask_and_keep(context, call, request, session.cancellation, keep)
+    except AgentFailed as problem:
+        if problem.reason not in _CANT_LOOK:
+            return ReviewerAnswer(failed=problem.message)
+        raise _nobody_looked(workflow.slug, session.request.reviewer, agent, problem) from problem
+
+
+def _agent_for(session: ReviewSession, role: Role, builders: frozenset[str]) -> str:
+    """Who looks in this role: the smell reviewer may be another agent, unless it built the work."""
+    reviewer = session.request.reviewer
+    if role is not Role.SMELL_REVIEWER:
+        return reviewer
+    named = session.context.settings.values.agents.asked_as(role, reviewer)
+    return reviewer if named in builders else named
+
+
+def _nobody_looked(slug: str, reviewer: str, asked: str, problem: AgentFailed) -> AgentFailed:
+    if problem.reason in reasons_for(Remedy.WAIT, Remedy.BUDGET):
+        return problem  # it says itself until when, or whose limit that is
+    again = f"loopwright review {slug} --reviewer {shlex.quote(reviewer)}"
+    hint = (
+        f"the work is as it was, and nobody approved it: mend that (`loopwright doctor` says more), "
+        f"then `{again}`, or name another reviewer"
+    )
+    if asked != reviewer:
+        hint = (
+            f"the work is as it was, and nobody approved it: mend that (`loopwright doctor` says more), "
+            f"or name another agent in agents.roles.smell_reviewer, then `{again}`"
+        )
+    return AgentFailed(problem.reason, problem.message, hint=hint)
+
+
+def _prompt(context: Context, workflow: Workflow, role: Role, risk: RiskVerdict) -> str:
+    book, patch = context.prompts(), "$LOOPWRIGHT_MAILBOX/reviewed.patch"
+    if role is Role.SMELL_REVIEWER:
+        return book.prompt("smell_reviewer_change", patch=patch)
+    spec = context.layout.workflow(workflow.slug).document("spec.md")
+    return book.prompt(
+        "reviewer_change",
+        patch=patch,
+        manifest="$LOOPWRIGHT_MAILBOX/context/review-context.jsonl",
+        spec=spec.read_text(encoding="utf-8") if spec.is_file() else workflow.idea,
+        risk=book.part("riskiest", surface=risk.surface),
+    )
+
+
+def _letters(context: Context, workflow: Workflow, work: Built) -> dict[str, bytes]:
+    """What the reviewer finds beside the project: the patch, and the documents that the manifest lists."""
+    paths = context.layout.workflow(workflow.slug, workflow.change)
+    found: dict[str, bytes] = {"reviewed.patch": work.patch}
+    rows = []
+    for name, kind, reason in (
+        ("spec.md", "spec", "what was wanted"),
+        (RECORD, "record", "what was done"),
+        ("build-support/completion-audit.json", "audit", "what shows each requirement"),
+    ):
+        path = paths.document(name)
+        if path.is_file():
+            found[f"context/{name}"] = path.read_bytes()
+            rows.append(
+                ManifestRow(stage="review", kind=kind, path=f"context/{name}", reason=reason, priority=1, required=True)
+            )
+    return found | {"context/review-context.jsonl": render_manifest(merged(rows, lambda path: path in found))}

@@ -1,0 +1,131 @@
+"""Carries out the review stage: what a machine sees first, then reviewers where the risk floor asks for them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+from msgspec.structs import replace
+
+from loopwright.agents.port import Role
+from loopwright.errors import WorkflowRefused
+from loopwright.kernel.process import Cancellation
+from loopwright.reflection.risk import RiskVerdict
+from loopwright.reflection.store import read_shelf
+from loopwright.stages.building.built import built
+from loopwright.stages.context import Context, Tell
+from loopwright.stages.independence import builder_behind
+from loopwright.stages.names import slug_of
+from loopwright.stages.person import actor
+from loopwright.stages.reviewing.mechanical import TOOL, objections_to, risk_of
+from loopwright.stages.reviewing.record import Judgment, record_review
+from loopwright.stages.reviewing.request import ReviewRequest
+from loopwright.stages.reviewing.reviewers import ReviewerAnswer, ReviewSession, ask_reviewers, kept_answers
+from loopwright.stages.status import WorkflowView, view_of
+from loopwright.stages.stores import workflows_of
+from loopwright.workflow import commands as c
+from loopwright.workflow.documents.record import NAME as RECORD
+from loopwright.workflow.documents.record import Record
+from loopwright.workflow.facts import Facts
+from loopwright.workflow.model import Building, Reviewing, Stage, Transition, Verification
+from loopwright.workflow.reviewing import CodeReview, Objection, concluded
+from loopwright.workflow.store import Opened
+
+
+def review_change(
+    context: Context, name: str, request: ReviewRequest, tell: Tell, cancellation: Cancellation
+) -> WorkflowView:
+    """Enter → what a machine sees → reviewers by the risk floor → verdict, report, and what comes next."""
+    slug = _slug(name)
+    context.require_agents()  # before anything is entered
+    with workflows_of(context).changing(slug) as opened:
+        _enter(opened)
+        snapshot, kept = opened.snapshot(), kept_answers(opened)
+    verified = snapshot.workflow.verification
+    if verified is None:
+        raise WorkflowRefused("review_gate_blocked", "nothing was verified", next_command=f"loopwright build {slug}")
+    session = ReviewSession(
+        context=context, request=_with_reviewer(context, request, snapshot.facts), snapshot=snapshot,
+        work=built(context, snapshot.workflow, verified), kept=kept, tell=tell, cancellation=cancellation,
+    )  # fmt: skip
+    objections = list(objections_to(context, snapshot, verified, session.request))
+    judgment = _judge(session, risk_of(context, verified, session.work.patch), objections)
+    notes = (*judgment.notes, *_reflections(context, verified))
+    outcome = concluded(objections, judgment.code.given, judgment.smell.given, notes)
+    with workflows_of(context).changing(slug) as opened:
+        record_review(session, opened, verified, judgment, outcome)
+        after = opened.snapshot()
+    return view_of(context, after)
+
+
+def _with_reviewer(context: Context, request: ReviewRequest, facts: Facts) -> ReviewRequest:
+    """The settings' reviewer, where none is named; an agent that built the work is none."""
+    if request.reviewer or request.verdict is not None:
+        return request
+    agent = context.settings.values.agents.asked_as(Role.REVIEWER, "")
+    built_it = isinstance(facts.record, Record) and builder_behind(context, facts.record, agent) is not None
+    return request if built_it else replace(request, reviewer=agent)
+
+
+def _slug(name: str) -> str:
+    path = Path(name)
+    return slug_of(path.parent.name) if path.name == RECORD and path.parent.name else slug_of(name)
+
+
+def _enter(opened: Opened) -> None:
+    if isinstance(opened.workflow.at, Reviewing):
+        return
+    if not isinstance(opened.workflow.at, Building):
+        raise WorkflowRefused(
+            "invalid_transition",
+            f"{opened.workflow.slug} is at {opened.workflow.stage.value}: there is nothing to review",
+            next_command=f"loopwright status {opened.workflow.slug}",
+        )
+    opened.apply(c.Enter(transition=Transition.BUILD_REVIEW, standing=opened.standing()), "tool")
+
+
+def _judge(session: ReviewSession, risk: RiskVerdict, objections: list[Objection]) -> Judgment:
+    """The mechanical floor alone decides who looks; a reviewer that fails counts as one that says no."""
+    request = session.request
+    full = session.context.settings.values.workflow.profile == "full"
+    floor = f"risk floor {risk.score:.2f} of {risk.threshold:.2f} ({risk.surface}): {risk.reason}"
+    if request.verdict is not None:
+        reviewer = request.reviewer or actor()
+        code = ReviewerAnswer(_by_person(request))
+        return Judgment(by=reviewer, notes=(floor, f"reviewed by {reviewer}"), code=code)
+    if not risk.needs_review and not full:
+        return Judgment(by=TOOL, notes=(f"code review was skipped: {floor}",))
+    if objections:
+        return Judgment(by=TOOL, notes=(f"nobody was asked, what a machine sees comes first; {floor}",))
+    if not request.reviewer:
+        why = f"{floor}: this needs a reviewer who did not build it"
+        objections.append(Objection(Stage.BUILD, why))
+        return Judgment(by=TOOL, notes=("nobody was named who could look at it",), unasked=True)
+    code, smell = ask_reviewers(session, risk)
+    for role, failed in ((Role.REVIEWER, code.failed), (Role.SMELL_REVIEWER, smell.failed)):
+        if failed:
+            objections.append(Objection(Stage.BUILD, f"the {role.value} gave no verdict: {failed}"))
+    # A reviewer that was named and gave no verdict has not reviewed the work.
+    return Judgment(by=code.by or TOOL, notes=(floor,), code=code, smell=smell)
+
+
+def _by_person(request: ReviewRequest) -> CodeReview:
+    if request.verdict == "approve":
+        return CodeReview(verdict="approve", summary=request.rationale)
+    target = request.target if request.target in ("build", "plan", "clarify") else "build"
+    return msgspec.convert(
+        {"verdict": "request-changes", "summary": request.rationale, "rollback_target": target}, CodeReview
+    )
+
+
+def _reflections(context: Context, verified: Verification) -> list[str]:
+    """What agents said of these files; it is read, and decides nothing."""
+    if not context.layout.reflections.is_dir():
+        return []
+    files = set(verified.files)
+    notes = []
+    for stored in read_shelf(context.layout.reflections).stored:
+        found = stored.reflection
+        if files & set(found.files_changed) and found.most_likely_wrong is not None:
+            notes.append(f"{found.agent} thinks it most likely wrong at {found.most_likely_wrong.surface}")
+    return notes[-5:]

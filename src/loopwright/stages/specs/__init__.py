@@ -1,0 +1,1 @@
+"""The living specs: what they say, and whether it still holds."""

@@ -1,0 +1,52 @@
+"""What only a person decides about a workflow: approve, reject, sign, undo."""
+
+from __future__ import annotations
+
+from loopwright.stages.consents import ConsentReport, give_consent, refuse_consent
+from loopwright.stages.context import Context
+from loopwright.stages.names import transition_of
+from loopwright.stages.person import actor, require_person
+from loopwright.stages.signing import sign_subject
+from loopwright.stages.status import WorkflowView
+from loopwright.stages.undoing import undo_delivery
+
+__all__ = ["ConsentReport", "approve", "reject", "sign", "undo"]
+
+
+def approve(
+    context: Context,
+    slug: str,
+    origin: str,
+    target: str,
+    *,
+    rationale: str = "",
+    revision: int | None = None,
+    as_branch: bool = False,
+) -> ConsentReport:
+    """Approve one transition, bound to exactly what exists now. Approving `review -> done` delivers the result.
+
+    With `revision` the approval is refused if the workflow has changed since.
+    """
+    require_person(context.environment, "approve")
+    transition = transition_of(origin, target)
+    return give_consent(
+        context, slug, transition, by=actor(), rationale=rationale, revision=revision, as_branch=as_branch
+    )
+
+
+def reject(context: Context, slug: str, origin: str, target: str, *, reason: str) -> WorkflowView:
+    """Refuse one transition, and record why."""
+    require_person(context.environment, "reject")
+    return refuse_consent(context, slug, transition_of(origin, target), reason=reason)
+
+
+def sign(context: Context, slug: str, what: str, *, note: str = "") -> WorkflowView:
+    """Sign off a slice that needs a human, or accept a change to a protected file; for its content as it is now."""
+    require_person(context.environment, "sign")
+    return sign_subject(context, slug, what, note=note)
+
+
+def undo(context: Context, slug: str) -> ConsentReport:
+    """Take a delivered change back, whole or not at all."""
+    require_person(context.environment, "undo")
+    return undo_delivery(context, slug)
