@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from loopwright.analysis.registration_table import preregistered_rows
 from loopwright.redaction.build import SHIPPED_RULES
 from loopwright.redaction.environment_values import ENVIRONMENT_RULE
 from loopwright.reflection.rule_sets import RULE_SETS
+from loopwright.reflection.rule_table import rule_rows
 from loopwright.runner.needs import OTHERWISE, TABLE
-from loopwright.verbs.explain_preregistered import preregistered_rows
-from loopwright.verbs.explain_risk import rule_rows
 from loopwright.workflow.ambiguity import OPEN_ITEMS_WEIGHT, SECTION_WEIGHTS
 from loopwright.workflow.blockers import TABLE as BLOCKERS
 from loopwright.workspace.settings import agent_help_of, help_of

@@ -10,7 +10,7 @@ from loopwright.analysis.preregistered import Experiment
 from loopwright.cli.analyze.output import analysing, announce, output_of, progress, show
 from loopwright.cli.options import context_of
 from loopwright.verbs.analyze.calibration import analyze_calibration
-from loopwright.verbs.analyze.record import AnalysisRequest
+from loopwright.verbs.analyze.experiments import AnalysisRequest
 
 _EPILOG = """\b
 Examples:

@@ -12,11 +12,14 @@ from loopwright.analysis.preregistered import Experiment
 from loopwright.cli.analyze import gate
 from loopwright.cli.analyze.output import analysing, announce, as_record, output_of, progress, show, within
 from loopwright.cli.options import context_of, say, say_json
-from loopwright.verbs.analyze.board_history import analyze_board_history
 from loopwright.verbs.analyze.calibration import analyze_calibration
-from loopwright.verbs.analyze.gate import analyze_gate
-from loopwright.verbs.analyze.git_history import analyze_git_history
-from loopwright.verbs.analyze.record import Analysed, AnalysisRequest
+from loopwright.verbs.analyze.experiments import (
+    Analysed,
+    AnalysisRequest,
+    analyze_board_history,
+    analyze_gate,
+    analyze_git_history,
+)
 
 _EPILOG = """\b
 Examples:

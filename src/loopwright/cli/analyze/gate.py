@@ -10,7 +10,7 @@ from loopwright.analysis.gate import Closed, Open
 from loopwright.cli.options import context_of, in_workspace, say, say_json
 from loopwright.errors import GateClosed
 from loopwright.kernel.codec import to_builtins
-from loopwright.verbs.analyze.gate import analyze_gate
+from loopwright.verbs.analyze.experiments import analyze_gate
 
 _EPILOG = """\b
 Examples:

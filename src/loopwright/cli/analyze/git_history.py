@@ -9,8 +9,7 @@ import click
 from loopwright.analysis.preregistered import Experiment
 from loopwright.cli.analyze.output import analysing, announce, output_of, progress, show, within
 from loopwright.cli.options import context_of
-from loopwright.verbs.analyze.git_history import analyze_git_history
-from loopwright.verbs.analyze.record import AnalysisRequest
+from loopwright.verbs.analyze.experiments import AnalysisRequest, analyze_git_history
 
 _EPILOG = """\b
 Examples:

@@ -21,7 +21,7 @@ from loopwright.cli.options import in_workspace, say, say_json
 from loopwright.errors import Interrupted, WrongUsage
 from loopwright.kernel.codec import to_builtins
 from loopwright.kernel.files import shown
-from loopwright.verbs.analyze.record import Analysed
+from loopwright.verbs.analyze.experiments import Analysed
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 

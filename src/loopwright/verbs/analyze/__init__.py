@@ -1,1 +1,1 @@
-"""The experiments that decide whether self-reports deserve trust, one file per question."""
+"""The experiments that decide whether self-reports deserve trust."""

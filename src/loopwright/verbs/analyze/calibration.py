@@ -10,9 +10,9 @@ from loopwright.analysis.history import Progress
 from loopwright.analysis.input_files import InputFile
 from loopwright.analysis.reflections import read_reports
 from loopwright.kernel.git_history import open_history
+from loopwright.stages.analysing import Analysed, AnalysisRequest, settle
 from loopwright.stages.context import Context
 from loopwright.stages.reflecting import folder_of
-from loopwright.verbs.analyze.record import Analysed, AnalysisRequest, settle
 
 
 def analyze_calibration(
