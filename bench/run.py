@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
+import counts
 import history
 import hook
 import loops
@@ -28,6 +29,7 @@ from report import HEADINGS, Row, Verdict, line, markdown
 
 # The quiet ones first: what `sandbox` wrote is still on its way to the disk for a while afterwards.
 GROUPS: Mapping[str, Callable[[Path], Iterator[Row]]] = {
+    "counts": counts.measure,
     "startup": startup.measure,
     "hook": hook.measure,
     "loops": loops.measure,
