@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import threading
+from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
 from loopwright.errors import StorageFailed
-from loopwright.kernel import files
+from loopwright.kernel import files, locks
 from loopwright.kernel.locks import is_held, locked, try_lock
 
 
@@ -26,6 +28,32 @@ def test_a_failed_write_leaves_the_old_file_and_no_temporary_one(tmp_path, monke
                 files.write_durably(path, b"new")
         assert path.read_bytes() == b"old"
         assert [p.name for p in tmp_path.iterdir()] == ["state"]
+
+
+def test_several_files_are_durable_with_one_sync_of_each_folder(tmp_path, monkeypatch):
+    synced = []
+    monkeypatch.setattr(os, "fsync", lambda handle: synced.append(Path(f"/proc/self/fd/{handle}").readlink()))
+    paths = {tmp_path / "a" / name: name.encode() for name in ("one", "two", "three")} | {tmp_path / "b" / "x": b"x"}
+    files.write_all_durably(paths)
+    assert {path: path.read_bytes() for path in paths} == paths
+    assert len(synced) == 6
+    assert synced[-2:] == [tmp_path / "a", tmp_path / "b"]
+
+
+def test_a_file_that_can_be_restored_is_synced_only_where_it_could_be_cut_in_two(tmp_path, monkeypatch):
+    synced = []
+    monkeypatch.setattr(os, "fsync", synced.append)
+    files.create_restorably(tmp_path / "small", b"x" * 4096)
+    assert not synced
+    files.create_restorably(tmp_path / "large", b"x" * 4097)
+    assert len(synced) == 1
+    assert [files.is_blank(data) for data in (b"", b"\0\0", b"\0x", b"\n")] == [True, True, False, False]
+
+
+def test_a_name_that_is_taken_costs_no_write(tmp_path, monkeypatch):
+    (tmp_path / "taken").symlink_to("nowhere")
+    monkeypatch.setattr(os, "open", lambda *_: pytest.fail("something was written"))
+    assert not files.create_exclusively(tmp_path / "taken", b"x")
 
 
 @pytest.mark.parametrize("umask", [0o000, 0o077, 0o777])
@@ -108,6 +136,24 @@ def test_who_only_looks_at_a_lock_keeps_nobody_from_taking_it(tmp_path):
     assert not is_held(path)
     assert not is_held(tmp_path / "none" / "lock")
     assert not (tmp_path / "none").exists()
+
+
+def test_the_first_who_holds_a_lock_after_a_restart_is_told(tmp_path, monkeypatch):
+    path, boot = tmp_path / "lock", tmp_path / "boot_id"
+    monkeypatch.setattr(locks, "_BOOT", boot)
+
+    def is_first():
+        with locks.locked_first(path) as first:
+            return first
+
+    boot.write_text("one\n")
+    assert [is_first(), is_first()] == [True, False]
+    boot.write_text("two\n")
+    with suppress(RuntimeError), locks.locked_first(path):
+        raise RuntimeError
+    assert [is_first(), is_first()] == [True, False], "a block that failed does not count"
+    boot.unlink()
+    assert [is_first(), is_first()] == [True, True], "where nobody knows, every block is the first"
 
 
 def test_a_lock_is_held_until_it_is_released(tmp_path):

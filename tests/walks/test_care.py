@@ -9,11 +9,14 @@ from datetime import UTC, datetime
 
 import pytest
 from tests.walks.workflow_kit import (
+    BUILT,
     blockers,
+    build_it,
     built,
     bytes_of,
     finish,
     ok,
+    planner,
     prepare,
     state,
     status,
@@ -250,7 +253,9 @@ def opened(project):
 
 
 def test_gc_takes_what_no_event_names_and_what_an_archived_workflow_left(project):
-    built(project)
+    prepare(project, [planner(), {"role": "builder", "run": BUILT}])
+    ok(project, "clarify", "greet", "--idea", "say the name", "--agent", "")
+    build_it(project)
     objects = folder(project) / "objects"
     named = {path.name for path in objects.iterdir()}
     stray = objects / ("f" * 64)

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from loopwright.errors import DamagedFile
 from loopwright.kernel import codec
 from loopwright.kernel.digest import sha256
-from loopwright.kernel.files import shown, storage, write_durably
+from loopwright.kernel.files import is_blank, replace_quickly, shown, storage, sync_folder, write_durably
 
 START = "0" * 64
 _TAIL = 1 << 13
@@ -56,12 +56,18 @@ class LogKind(msgspec.Struct, Generic[_S, _E], frozen=True):
 
 
 class LogWriter:
-    """Appends to a log; the file stays open for the block of changes that it is used in."""
+    """Appends to a log; the file stays open for the block of changes that it is used in.
+
+    Lines that are only written survive the death of this process, and a power cut when `sync` has returned.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._handle: int | None = None
+        # Bytes of the log, and how many of those are durable.
         self._size = 0
+        self._durable = 0
+        self._has_durable_name = True
 
     def begin(self, line: object) -> tuple[int, str]:
         """A log of this one line, there whole or not at all; one that is there already gives way to it in one step."""
@@ -71,20 +77,48 @@ class LogWriter:
 
     def append(self, line: object) -> tuple[int, str]:
         """Make a line durable; returns the log's length and the line's digest."""
+        written = self.write(line)
+        self.sync()
+        return written
+
+    def start(self, line: object) -> tuple[int, str]:
+        """Begin a log where there is none; before `sync` a power cut leaves none, or a blank one."""
+        data = codec.to_json_line(line)
+        replace_quickly(self._path, data)
+        self._open()
+        self._durable, self._has_durable_name = 0, False
+        return self._size, sha256(data)
+
+    def write(self, line: object) -> tuple[int, str]:
+        """Write a line; returns the log's length and the line's digest."""
         data = codec.to_json_line(line)
         with storage(self._path):
             handle = self._open()
             try:
                 if os.write(handle, data) != len(data):
                     raise OSError(28, os.strerror(28), str(self._path))
-                os.fsync(handle)
             except OSError:
                 # The old state stays whole: half a line is no line.
                 os.ftruncate(handle, self._size)
-                self.close()
                 raise
         self._size += len(data)
         return self._size, sha256(data)
+
+    def sync(self) -> None:
+        """Make durable what was written since; if that fails, none of it was written."""
+        if self._handle is None or self._size == self._durable:
+            return
+        with storage(self._path):
+            try:
+                os.fsync(self._handle)
+            except OSError:
+                os.ftruncate(self._handle, self._durable)
+                self._size = self._durable
+                raise
+            self._durable = self._size
+            if not self._has_durable_name:
+                sync_folder(self._path.parent)
+                self._has_durable_name = True
 
     def close(self) -> None:
         """The block is over."""
@@ -95,8 +129,19 @@ class LogWriter:
     def _open(self) -> int:
         if self._handle is None:
             self._handle = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW)
-            self._size = os.fstat(self._handle).st_size
+            self._size = self._durable = os.fstat(self._handle).st_size
         return self._handle
+
+
+def says_something(path: Path) -> bool:
+    """Whether there is a log: a blank one is what a power cut leaves of one that was never synced."""
+    try:
+        with path.open("rb") as stream:
+            return not is_blank(stream.read(1))
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:
+        return True  # its reader says why it can't be read
 
 
 def replay(

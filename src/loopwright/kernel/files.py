@@ -10,12 +10,14 @@ import os
 import re
 import shutil
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from loopwright.errors import StorageFailed
 
+# No file system writes less than this at once.
+_BLOCK = 4096
 _HINTS = {
     errno.ENOSPC: "free some space (`loopwright gc` removes old runs and sandboxes), then try again",
     errno.EDQUOT: "free some of your quota (`loopwright gc` removes old runs and sandboxes), then try again",
@@ -113,27 +115,44 @@ def write_durably(path: Path, data: bytes, *, mode: int | None = None) -> None:
 
     A mode is taken as it is given; without one the umask decides.
     """
-    make_folder(path.parent)
-    temporary = _temporary_beside(path)
-    with storage(path):
-        try:
-            _write_new(temporary, data, mode)
-            temporary.replace(path)
-        except BaseException:
-            with suppress(OSError):
-                temporary.unlink()
-            raise
-        sync_folder(path.parent)
+    write_all_durably({path: data}, mode=mode)
+
+
+def write_all_durably(files: Mapping[Path, bytes], *, mode: int | None = None) -> None:
+    """Replace several files, each as one step, with one fsync per folder at the end; all are durable on return."""
+    folders = dict.fromkeys(path.parent for path in files)
+    for folder in folders:
+        make_folder(folder)
+    for path, data in files.items():
+        _replace(path, data, mode, durably=True)
+    for folder in folders:
+        with storage(folder):
+            sync_folder(folder)
 
 
 def replace_quickly(path: Path, data: bytes) -> None:
     """Replace a file that can be made again from others: readers see it old or new; a power cut may lose it."""
+    _replace(path, data, None, durably=False)
+
+
+def create_restorably(path: Path, data: bytes) -> None:
+    """Write a new file that can be restored: after a power cut it is whole, missing or blank (`is_blank`).
+
+    One block of a file reaches the disk or does not; only a larger file could be cut in the middle, and is synced.
+    """
+    _replace(path, data, None, durably=len(data) > _BLOCK)
+
+
+def is_blank(data: bytes) -> bool:
+    """Whether a file says nothing: a power cut leaves it empty, or full of zeros, where it was not synced."""
+    return not data.strip(b"\0")
+
+
+def _replace(path: Path, data: bytes, mode: int | None, *, durably: bool) -> None:
     temporary = _temporary_beside(path)
     with storage(path):
         try:
-            handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
-            with os.fdopen(handle, "wb") as stream:
-                stream.write(data)
+            _write_new(temporary, data, mode, durably=durably)
             temporary.replace(path)
         except BaseException:
             with suppress(OSError):
@@ -152,6 +171,8 @@ def overwrite(path: Path, data: bytes) -> None:
 
 def create_exclusively(path: Path, data: bytes, *, mode: int | None = None) -> bool:
     """Create a file that is there whole or not at all; False when the name is taken already."""
+    if os.path.lexists(path):
+        return False
     make_folder(path.parent)
     temporary = _temporary_beside(path)
     with storage(path):
@@ -193,7 +214,7 @@ def _is_alive(pid: int) -> bool:
     return True
 
 
-def _write_new(path: Path, data: bytes, mode: int | None) -> None:
+def _write_new(path: Path, data: bytes, mode: int | None, *, durably: bool = True) -> None:
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     handle = os.open(path, flags, 0o666 if mode is None else mode)
     with os.fdopen(handle, "wb") as stream:
@@ -201,7 +222,8 @@ def _write_new(path: Path, data: bytes, mode: int | None) -> None:
             os.fchmod(handle, mode)
         stream.write(data)
         stream.flush()
-        os.fsync(stream.fileno())
+        if durably:
+            os.fsync(stream.fileno())
 
 
 def sync_tree(folder: Path) -> None:

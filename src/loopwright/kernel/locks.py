@@ -12,6 +12,8 @@ from pathlib import Path
 from loopwright.errors import StorageFailed
 from loopwright.kernel.files import make_folder, storage
 
+_BOOT = Path("/proc/sys/kernel/random/boot_id")
+
 
 class HeldLock:
     """A lock that is ours until `release`, or until this process is gone."""
@@ -53,6 +55,34 @@ def locked(path: Path) -> Iterator[None]:
         yield
     finally:
         os.close(handle)
+
+
+@contextmanager
+def locked_first(path: Path) -> Iterator[bool]:
+    """The same; and whether no other block has held this lock to its end since the machine started.
+
+    Then a power cut may have taken what was written without fsync. The lock's own file remembers it.
+    """
+    boot = _boot()
+    handle = _open(path)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        is_first = not boot or os.pread(handle, len(boot) + 1, 0) != boot
+        yield is_first
+        if is_first and boot:
+            with storage(path):
+                os.pwrite(handle, boot, 0)
+                os.ftruncate(handle, len(boot))
+    finally:
+        os.close(handle)
+
+
+def _boot() -> bytes:
+    """A name for this start of the machine; empty where there is none, and every block counts as the first."""
+    try:
+        return _BOOT.read_bytes().strip()
+    except OSError:
+        return b""
 
 
 @contextmanager

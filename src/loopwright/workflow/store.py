@@ -18,22 +18,16 @@ from loopwright.journal import event_log
 from loopwright.kernel import codec
 from loopwright.kernel.clock import Clock, stamp
 from loopwright.kernel.digest import sha256
-from loopwright.kernel.files import (
-    make_folder,
-    read_plainly,
-    remove_stale_temporaries,
-    replace_quickly,
-    shown,
-    write_durably,
-)
+from loopwright.kernel.files import make_folder, replace_quickly, shown
 from loopwright.kernel.ids import is_identifier
-from loopwright.kernel.locks import locked
+from loopwright.kernel.locks import locked, locked_first
 from loopwright.workflow import commands as c
 from loopwright.workflow.delta.model import Conflict
 from loopwright.workflow.events import DocumentsKept, Event, WorkflowBegun
 from loopwright.workflow.evolve import evolve
 from loopwright.workflow.facts import Facts, Gates
 from loopwright.workflow.gather import gather
+from loopwright.workflow.kept_documents import KeptDocuments
 from loopwright.workflow.model import Archived, TakeoverOrigin, Workflow
 from loopwright.workflow.projection import document_of
 from loopwright.workflow.readiness import standing_of
@@ -47,7 +41,6 @@ OUTSIDE = "outside"
 SPECS_LOCK = "specs"
 LINE = event_log.Line[Event]
 _KIND: event_log.LogKind[Workflow, Event] = event_log.LogKind(LINE, evolve)
-_MOST_BYTES = 64 << 20
 
 
 class Applied(msgspec.Struct, frozen=True):
@@ -83,7 +76,7 @@ class WorkflowStore:
 
     def exists(self, slug: str) -> bool:
         """Whether there is one of this name."""
-        return is_identifier(slug) and self.paths(slug).journal.exists()
+        return is_identifier(slug) and event_log.says_something(self.paths(slug).journal)
 
     def require(self, slug: str) -> None:
         """Raise `WorkflowRefused` where there is no workflow of this name."""
@@ -96,7 +89,7 @@ class WorkflowStore:
             )
 
     def begin(self, command: c.Begin, actor: str, contents: Mapping[str, bytes] = MappingProxyType({})) -> Workflow:
-        """A new workflow, with the documents that it names: all of it or nothing."""
+        """A new workflow, with the documents that it names: one line of its journal, so all of it or nothing."""
         with self.beginning(command, actor, contents) as opened:
             return opened.workflow
 
@@ -104,19 +97,18 @@ class WorkflowStore:
     def beginning(
         self, command: c.Begin, actor: str, contents: Mapping[str, bytes] = MappingProxyType({})
     ) -> Iterator[Opened]:
-        """A new workflow that is ours for the block; it exists, with all that the block did, when the block ends."""
+        """A new workflow that is ours for the block."""
         paths = self.paths(command.slug)
         make_folder(paths.folder)
-        with locked(self._lock(command.slug)):
-            found = _replayed(paths) if paths.journal.exists() else None
+        with locked_first(self._lock(command.slug)) as is_first:
+            found = _replayed(paths) if self.exists(command.slug) else None
             state = found.state if found is not None else None
             last_line = found.last_line if found is not None else event_log.START
             with Opened(paths, self._clock, self._gates, state, last_line) as opened:
-                for data in contents.values():
-                    opened.keep(data)
+                opened.keep(*contents.values())
                 opened.apply(command, actor)
                 # Whoever dies here leaves documents that are gone, and those come back.
-                opened.take_outside()
+                opened.take_outside(after_power_cut=is_first)
                 yield opened
 
     def origin_of(self, slug: str) -> TakeoverOrigin | None:
@@ -131,7 +123,7 @@ class WorkflowStore:
         """A workflow that is ours for the block; what others wrote into its documents is taken in first."""
         self.require(slug)
         paths = self.paths(slug)
-        with locked(self._lock(slug)):
+        with locked_first(self._lock(slug)) as is_first:
             found = _replayed(paths)
             with Opened(paths, self._clock, self._gates, found.state, found.last_line) as opened:
                 if revision is not None and opened.workflow.revision != revision:
@@ -140,7 +132,7 @@ class WorkflowStore:
                         hint=f"look at it again: `loopwright status {slug}`",
                     )
                 opened.finish_archive(self._layout)
-                opened.take_outside()
+                opened.take_outside(after_power_cut=is_first)
                 yield opened
 
     def _lock(self, slug: str) -> Path:
@@ -148,7 +140,10 @@ class WorkflowStore:
 
 
 class Opened:
-    """A workflow under its lock: every change is durable at once, what others read is written when the block ends."""
+    """A workflow under its lock: every change outlives this process at once, and a power cut when the block ends.
+
+    What others read is written then, too. `make_durable` is for those who act on a change before that.
+    """
 
     def __init__(
         self, paths: WorkflowPaths, clock: Clock, gates: Gates, workflow: Workflow | None, last_line: str
@@ -165,7 +160,10 @@ class Opened:
         return self
 
     def __exit__(self, *problem: object) -> None:
-        self._log.close()
+        try:
+            self.make_durable()
+        finally:
+            self._log.close()
         if self._workflow is not None:
             self._project()
 
@@ -223,25 +221,25 @@ class Opened:
                 blockers=tuple((one.code, one.message, one.next) for one in decision.blockers),
             )
         self._append(decision, actor)
+        if decision.effects:
+            self.make_durable()
         return Applied(self.workflow, decision.effects)
+
+    def make_durable(self) -> None:
+        """Wait for the disk now, before anything outside of the workflow rests on what was recorded."""
+        self._log.sync()
 
     def write(self, documents: Mapping[str, bytes], actor: str) -> None:
         """Write documents, whole: kept by content first, then in their places, then on record."""
-        for name, data in documents.items():
-            self.keep(data)
-            target = self.paths.document(name)
-            make_folder(target.parent)
-            write_durably(target, data)
-        for folder in {self.paths.document(name).parent for name in documents}:
-            remove_stale_temporaries(folder)  # what a writer left that was killed
+        kept = self._documents
+        fresh = {name: data for name, data in documents.items() if not kept.stands(name, data)}
+        kept.keep(*fresh.values())
+        kept.put(fresh)
         self.apply(c.KeepDocuments(documents={name: sha256(data) for name, data in documents.items()}), actor)
 
     def read(self, name: str) -> bytes | None:
         """A document as it is now."""
-        try:
-            return read_plainly(self.paths.document(name), most=_MOST_BYTES)
-        except FileNotFoundError:
-            return None
+        return self._documents.read(name)
 
     def is_as_written(self, name: str) -> bool:
         """Whether one of ours wrote the document last; what was edited since is somebody else's word."""
@@ -268,44 +266,29 @@ class Opened:
 
     def settle_archive(self) -> tuple[Conflict, ...]:
         """Write what archiving leaves; for whoever holds the lock of the specs."""
+        self.make_durable()
         active = msgspec.structs.replace(self._paths, change_id=self.workflow.change)
         conflicts = roll_forward(active, self.workflow)
         if not conflicts:
             self.apply(c.SettleArchive(), "tool")
         return conflicts
 
-    def take_outside(self) -> None:
+    def take_outside(self, *, after_power_cut: bool) -> None:
         """Documents that others changed are taken in as they are; those that are gone come back."""
         if isinstance(self.workflow.at, Archived):
             return  # the specs hold it: nothing more comes in, and what somebody tidies away stays away
-        changed: dict[str, str] = {}
-        for name, recorded in self.workflow.documents.items():
-            try:
-                data = read_plainly(self.paths.document(name), most=_MOST_BYTES)
-            except FileNotFoundError:
-                self._restore(name, recorded)
-                continue
-            except OSError:
-                continue  # a folder, a fifo: its reader names it
-            if (digest := sha256(data)) != recorded:
-                self.keep(data)
-                changed[name] = digest
+        changed = self._documents.edits(self.workflow.documents, after_power_cut=after_power_cut)
         if changed:
-            self.apply(c.KeepDocuments(documents=changed), OUTSIDE)
+            self.keep(*changed.values())
+            self.apply(c.KeepDocuments(documents={name: sha256(data) for name, data in changed.items()}), OUTSIDE)
 
-    def keep(self, data: bytes) -> None:
-        """Bytes that an event will name are durable before it is."""
-        kept = self.paths.object(sha256(data))
-        if not kept.exists():
-            write_durably(kept, data)
+    def keep(self, *versions: bytes) -> None:
+        """Keep bytes that an event will name: they are durable before the event is."""
+        self._documents.keep(*versions)
 
-    def _restore(self, name: str, digest: str) -> None:
-        kept = self.paths.object(digest)
-        # Damaged bytes would come back as if somebody had written them.
-        if kept.is_file() and sha256(data := kept.read_bytes()) == digest:
-            target = self.paths.document(name)
-            make_folder(target.parent)
-            write_durably(target, data)
+    @property
+    def _documents(self) -> KeptDocuments:
+        return KeptDocuments(self.paths)
 
     def _append(self, decision: Accepted, actor: str) -> None:
         if not decision.events:
@@ -318,7 +301,7 @@ class Opened:
             return
         line = LINE(revision=after.revision, at=at, actor=actor, events=decision.events, previous=self._last_line)
         # The first line makes the journal, whole or not at all.
-        write = self._log.begin if self._workflow is None else self._log.append
+        write = self._log.start if self._workflow is None else self._log.write
         _, self._last_line = write(line)
         self._workflow = after
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from loopwright.kernel.digest import sha256
-from loopwright.kernel.files import create_exclusively
+from loopwright.kernel.files import create_exclusively, create_restorably, is_blank
 from loopwright.kernel.ids import is_identifier
 from loopwright.workspace import names, stop_gate
 
@@ -354,5 +354,7 @@ def record_choice(layout: Layout) -> bool:
     """Write down which layout was chosen, once; git is told to leave our state alone."""
     # The choice first: a folder of ours without it would mean the other layout.
     is_new = create_exclusively(layout.config, names.config_text(layout.flavour).encode())
-    create_exclusively(layout.own / ".gitignore", names.OWN_RULES.encode())
+    rules, ours = layout.own / ".gitignore", names.OWN_RULES.encode()
+    if not os.path.lexists(rules) or (rules.is_file() and is_blank(rules.read_bytes())):
+        create_restorably(rules, ours)
     return is_new

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from loopwright.kernel.files import is_blank
 from loopwright.stages.context import Context, Tell
 from loopwright.stages.document_language import documents_of
 from loopwright.stages.planning.state import require_spec
@@ -40,7 +41,7 @@ def write_skeletons(context: Context, opened: Opened) -> list[str]:
     ]
     tasks = opened.read(CHANGE_DOCUMENTS["tasks"]) or b""
     wanted = skeletons(workflow.slug, spec.domains, "spec.md", tasks, documents_of(context))
-    missing = {name: data for name, data in wanted.items() if opened.read(name) is None}
+    missing = {name: data for name, data in wanted.items() if is_blank(opened.read(name) or b"")}
     if missing:
         opened.write(missing, "tool")
     if not workflow.plan_rounds:
@@ -56,10 +57,11 @@ def compose(context: Context, opened: Opened, specs: Specs) -> tuple[Delta, ...]
     facts, spec = opened.facts(), require_spec(opened.facts(), opened.workflow)
     deltas = _deltas(opened, facts)
     pages = _pages(context, opened, facts, deltas)
-    opened.write({name: data for name, data in pages.items() if _is_composed(opened, name)}, "tool")
-    present = frozenset(name for name, digest in opened.workflow.documents.items() if digest)
+    composed_now = {name: data for name, data in pages.items() if _is_composed(opened, name)}
+    present = frozenset(name for name, digest in opened.workflow.documents.items() if digest) | set(composed_now)
     domains = tuple(facts.deltas) or spec.domains
-    opened.write({GRAPH: composing.artifact_graph(opened.workflow.slug, domains, present)}, "tool")
+    graph = composing.artifact_graph(opened.workflow.slug, domains, present)
+    opened.write(composed_now | {GRAPH: graph}, "tool")
     base = base_for(specs, facts.delta_parts, facts.deltas, opened.workflow.base)
     if isinstance(opened.workflow.at, Planning):
         opened.apply(c.NoteSpecs(base=base), "tool")
@@ -90,9 +92,9 @@ def _pages(context: Context, opened: Opened, facts: Facts, deltas: tuple[Delta, 
 
 
 def _is_composed(opened: Opened, name: str) -> bool:
-    """Whether the tool may write a document again: there is none, or it still says that the tool composed it."""
-    data = opened.read(name)
-    if data is None or name == CHANGE_DOCUMENTS["spec_delta"]:
+    """Whether the tool may write a document: it says nothing, or still says that the tool composed it."""
+    data = opened.read(name) or b""
+    if is_blank(data) or name == CHANGE_DOCUMENTS["spec_delta"]:
         return True
     try:
         return composing.COMPOSED in read_page(data).frontmatter

@@ -1,0 +1,87 @@
+"""A workflow's documents on disk: every version is kept by content, and the newest one stands in its place.
+
+A kept version is durable before an event names it. A new document can be restored from it, so nothing waits for the
+disk when it is put in its place: what a power cut leaves of it is blank, and a blank document is restored then.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+import msgspec
+
+from loopwright.kernel.digest import sha256
+from loopwright.kernel.files import (
+    create_restorably,
+    is_blank,
+    make_folder,
+    read_plainly,
+    remove_stale_temporaries,
+    write_all_durably,
+)
+from loopwright.workspace.layout import WorkflowPaths
+
+_MOST_BYTES = 64 << 20
+
+
+class KeptDocuments(msgspec.Struct, frozen=True):
+    """The documents of one workflow, where they are now."""
+
+    paths: WorkflowPaths
+
+    def read(self, name: str) -> bytes | None:
+        """A document as it is now; None where there is none, `OSError` for anything but a file."""
+        try:
+            return read_plainly(self.paths.document(name), most=_MOST_BYTES)
+        except FileNotFoundError:
+            return None
+
+    def keep(self, *versions: bytes) -> None:
+        """Keep versions by content, all of them durable on return."""
+        found = {self.paths.object(sha256(data)): data for data in versions}
+        write_all_durably({path: data for path, data in found.items() if not path.exists()})
+
+    def put(self, documents: Mapping[str, bytes]) -> None:
+        """Write documents in their places; their versions are kept already."""
+        targets = {self.paths.document(name): data for name, data in documents.items()}
+        new = {path: data for path, data in targets.items() if not os.path.lexists(path)}
+        for path, data in new.items():
+            make_folder(path.parent)
+            create_restorably(path, data)
+        # An old version that a power cut brings back would look like somebody's edit.
+        write_all_durably({path: data for path, data in targets.items() if path not in new})
+        for folder in {path.parent for path in targets}:
+            remove_stale_temporaries(folder)  # what a writer left that was killed
+
+    def stands(self, name: str, data: bytes) -> bool:
+        """Whether the document is this already, in its place and kept."""
+        try:
+            return self.read(name) == data and self.paths.object(sha256(data)).is_file()
+        except OSError:
+            return False
+
+    def edits(self, recorded: Mapping[str, str], *, after_power_cut: bool) -> dict[str, bytes]:
+        """Documents that others changed since they were recorded; those that are gone are put back.
+
+        So are blank ones where a power cut may have emptied them.
+        """
+        changed: dict[str, bytes] = {}
+        for name, digest in recorded.items():
+            try:
+                data = self.read(name)
+            except OSError:
+                continue  # a folder, a fifo: its reader names it
+            if data is not None and sha256(data) == digest:
+                continue
+            if data is not None and not (after_power_cut and is_blank(data)):
+                changed[name] = data
+            elif (kept := self._kept(digest)) is not None:
+                self.put({name: kept})
+        return changed
+
+    def _kept(self, digest: str) -> bytes | None:
+        """A kept version; damaged bytes would come back as if somebody had written them."""
+        path = self.paths.object(digest)
+        data = path.read_bytes() if path.is_file() else b""
+        return data if sha256(data) == digest else None
