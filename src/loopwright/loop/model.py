@@ -275,6 +275,11 @@ class Tree(_Value, frozen=True, kw_only=True):
     tree: str
     patch_sha256: str
 
+    @property
+    def has_changes(self) -> bool:
+        """Whether the work changed anything at all."""
+        return self.tree != self.base_tree
+
 
 class Mark(_Value, frozen=True, kw_only=True):
     """What an iteration left, for the circuit breaker: the same again is no progress."""

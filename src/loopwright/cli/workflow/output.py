@@ -39,6 +39,8 @@ def say_workflow(context: Context, slug: str, *, as_json: bool, whole: bool = Fa
         put(f"  ✗ {words('the review asks for changes: {why}', why=told(review.rationale))}")
     if whole:
         _say_details(found)
+    elif stage is Stage.BUILD and found.rest_of_project:
+        say(f"  {found.rest_of_project}")
     say(f"  → {found.next}", fg="green")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from loopwright.kernel import codec
 from loopwright.kernel.clock import stamp
 from loopwright.loop import commands as c
+from loopwright.loop.actions.project_tests import compare_tests
 from loopwright.loop.actions.run_tests import run_judges, run_tests
 from loopwright.loop.craft import Judging
 from loopwright.loop.desk import Desk
@@ -46,7 +47,7 @@ def _judged(loop: Loop, desk: Desk, judging: Judging) -> Validation:
     plan = codec.to_yaml({"new_plan": {"unified_goal": f"the checks of {loop.title}", "steps": steps}})
     name = f"{loop.loop_id}-validate"
     finished = run_judges(loop, desk, wanted_sandbox(loop, desk), plan, name, judging.observer)
-    results = desk.craft.results(loop, finished)
+    results = desk.craft.results(loop, finished, lambda: compare_tests(loop, desk))
     passed = bool(results) and all(one.status == "passed" for one in results)
     now = stamp(desk.clock())
     return Validation(results=results, passed=passed, last_run_at=now, run_id=finished.evidence.run_id)

@@ -39,15 +39,17 @@ from loopwright.workflow.model import (
     Planning,
     Reviewing,
     Transition,
+    Verification,
     Workflow,
 )
 from loopwright.workflow.package import PLAN_DOCUMENTS, SLICES, prd_of, test_spec_of
+from loopwright.workflow.project_tests import sentence
 from loopwright.workflow.slices import Slices
 from loopwright.workflow.store import Opened
 
 _PASS = {"lean": 3, "full": 6}
 # What a build can mend by going on; a signature or an answer it can't give.
-_BY_BUILDING = ("lane_incomplete_", "verification_", "completion_audit_")
+_BY_BUILDING = ("lane_incomplete_", "verification_", "tests_broken_", "completion_audit_")
 
 
 class BuildWish(msgspec.Struct, frozen=True, kw_only=True):
@@ -283,13 +285,19 @@ def _documents(context: Context, opened: Opened, facts: Facts, slices: Slices, l
     return {
         "build-support/completion-audit.json": audit.render(found),
         LEDGER: ledger.render(facts.ledger),
-        record.NAME: _record(context, workflow, loop),
+        record.NAME: _record(context, workflow, loop, facts, is_through=_is_through(opened, loop)),
     }
 
 
-def _record(context: Context, workflow: Workflow, loop: Loop) -> bytes:
+def _is_through(opened: Opened, loop: Loop) -> bool:
+    """Whether the build came to its end: by its loop, or by a person who signed for what kept the loop from ending."""
+    blocked = (one.code for one in opened.standing().readiness.review)
+    return isinstance(loop.phase, Completed) or all(code.startswith("execution_record_") for code in blocked)
+
+
+def _record(context: Context, workflow: Workflow, loop: Loop, facts: Facts, *, is_through: bool) -> bytes:
     verified = workflow.verification
-    runs = sorted({run.run_id for run in verified.checks.values()}) if verified is not None else []
+    runs = verified.run_ids if verified is not None else ()
     plan = workflow.at.plan if isinstance(workflow.at, Building) else ""
     values = {
         "schema_version": "1",
@@ -300,7 +308,7 @@ def _record(context: Context, workflow: Workflow, loop: Loop) -> bytes:
         "actor_role": "builder",
         "plan_digest": plan,
         "started_at": loop.created_at,
-        "completed_at": stamp(context.clock()) if isinstance(loop.phase, Completed) else "",
+        "completed_at": stamp(context.clock()) if is_through else "",
         "checkpoint_count": str(len(loop.completed_actions)),
         "evidence_manifest": ", ".join(runs) or (loop.validation.run_id or ""),
     }
@@ -312,12 +320,18 @@ def _record(context: Context, workflow: Workflow, loop: Loop) -> bytes:
         "Verification Evidence": "\n".join(
             f"- {name}: run {run.run_id}, exit {run.exit_code}, tree {run.tree[:12]}" for name, run in checks.items()
         ),
-        "Limitations": _limitations(loop),
+        "Limitations": _limitations(loop, verified, facts),
     }
     return record.write_record(workflow.slug, values, sections, documents_of(context))
 
 
-def _limitations(loop: Loop) -> str:
+def _limitations(loop: Loop, verified: Verification | None, facts: Facts) -> str:
+    """What keeps the build from being whole, and what checks the rest of the project."""
+    rest = sentence(verified, has_command=facts.gates.has_test_command) if verified is not None else ""
+    return f"{_unfinished(loop)}\n\n{rest}".strip()
+
+
+def _unfinished(loop: Loop) -> str:
     match loop.phase:
         case Held(holds=holds):
             return "; ".join(hold.message for hold in holds)

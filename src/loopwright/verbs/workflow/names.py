@@ -23,6 +23,7 @@ def store_of(context: Context) -> WorkflowStore:
         full=values.workflow.profile == "full",
         document_language=values.workspace.document_language,
         seal=(*values.workflow.seal, *_on_path(context)),
+        has_test_command=bool(values.loop.test_command),
     )
     return WorkflowStore(context.layout, context.clock, gates)
 

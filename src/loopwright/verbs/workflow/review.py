@@ -38,6 +38,7 @@ from loopwright.workflow.manifest import Row, merged
 from loopwright.workflow.manifest import render as render_manifest
 from loopwright.workflow.model import Building, Key, Review, Reviewing, Stage, Transition, Verification, Workflow
 from loopwright.workflow.patch_facts import patch_facts
+from loopwright.workflow.project_tests import sentence
 from loopwright.workflow.reviewing import (
     REVIEWED,
     CodeReview,
@@ -102,7 +103,8 @@ def review(context: Context, name: str, wish: ReviewWish, tell: Tell, cancellati
     objections = [*_moved(workflow, standing), *_mechanical(context, workflow, facts, verified, wish)]
     risk = _risk(context, verified, work.patch)
     code, smell, notes = _judged(context, workflow, work, risk, wish, objections, tell, cancellation)
-    outcome = concluded(objections, code.given, smell.given, (*notes, *_reflections(context, verified)))
+    rest = sentence(verified, has_command=facts.gates.has_test_command)
+    outcome = concluded(objections, code.given, smell.given, (*notes, rest, *_reflections(context, verified)))
     # Whoever was named and not asked has not reviewed it.
     who = code.by or ((wish.reviewer or actor()) if wish.verdict is not None else _TOOL)
     return _settle(context, slug, who, verified, work.patch, outcome, (code.given, smell.given))
@@ -153,7 +155,7 @@ def _mechanical(
         yield from _not_independent(context, record, wish)
     for one in scope_blockers(workflow.slug, record.frontmatter if isinstance(record, Record) else {}):
         yield Objection(Stage.BUILD, one.message)
-    for run_id in sorted({run.run_id for run in verified.checks.values()}):
+    for run_id in verified.run_ids:
         try:
             mismatches = [text for found in verify(context, run_id) for text in found.mismatches]
         except LoopwrightError as problem:
@@ -362,7 +364,7 @@ def _settle(
         unasked=UNASKED in outcome.notes,
     )
     skipped = "; ".join(outcome.notes) or "it was not asked for"
-    runs = sorted({run.run_id for run in verified.checks.values()})
+    runs = list(verified.run_ids)
     changed = json.dumps({"tree": verified.tree, "files": list(verified.files)}, ensure_ascii=False, indent=2) + "\n"
     with store_of(context).changing(slug) as opened:
         pages = {
