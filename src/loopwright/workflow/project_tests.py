@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from loopwright.workflow.blockers import Blocker, blocker
-from loopwright.workflow.model import Verification, Workflow
+from loopwright.workflow.model import Workflow
+from loopwright.workflow.verification import Verification
 
 # What a person signs who accepts that tests do not pass any more.
 PROJECT_TESTS = "project-tests"

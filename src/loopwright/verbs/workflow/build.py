@@ -31,21 +31,12 @@ from loopwright.workflow import commands as c
 from loopwright.workflow.documents import record
 from loopwright.workflow.facts import Facts
 from loopwright.workflow.gather import LEDGER, MANIFEST, SPEC
-from loopwright.workflow.model import (
-    Approved,
-    Building,
-    Decision,
-    Key,
-    Planning,
-    Reviewing,
-    Transition,
-    Verification,
-    Workflow,
-)
+from loopwright.workflow.model import Approved, Building, Decision, Key, Planning, Reviewing, Transition, Workflow
 from loopwright.workflow.package import PLAN_DOCUMENTS, SLICES, prd_of, test_spec_of
 from loopwright.workflow.project_tests import sentence
 from loopwright.workflow.slices import Slices
 from loopwright.workflow.store import Opened
+from loopwright.workflow.verification import Verification
 
 _PASS = {"lean": 3, "full": 6}
 # What a build can mend by going on; a signature or an answer it can't give.

@@ -15,7 +15,8 @@ from loopwright.loop.workshop import with_work
 from loopwright.sandbox.open import Wanted
 from loopwright.verbs.context import Context
 from loopwright.verbs.loop import control
-from loopwright.workflow.model import Verification, Workflow
+from loopwright.workflow.model import Workflow
+from loopwright.workflow.verification import Verification
 
 
 class Built(msgspec.Struct, frozen=True):

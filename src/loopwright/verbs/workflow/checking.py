@@ -19,8 +19,8 @@ from loopwright.runner.order import Observer, Order
 from loopwright.runner.run_plan import Finished, run_plan
 from loopwright.sandbox.open import Sandbox, Wanted
 from loopwright.verbs.context import Context
-from loopwright.workflow.model import CheckRun
 from loopwright.workflow.slices import Check
+from loopwright.workflow.verification import CheckRun
 
 _FAILS_THE_RUN = ("STEP_FAILED",)
 

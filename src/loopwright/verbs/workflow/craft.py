@@ -29,9 +29,9 @@ from loopwright.verbs.workflow.names import store_of
 from loopwright.workflow import manifest
 from loopwright.workflow.facts import Facts
 from loopwright.workflow.gather import MANIFEST, find_judges
-from loopwright.workflow.model import CheckRun, ProjectTests, Verification
 from loopwright.workflow.seal import Judges
 from loopwright.workflow.slices import Check, Slices
+from loopwright.workflow.verification import CheckRun, ProjectTests, Verification
 
 _MOST_SAID = 1500
 _MOST_NAMES = 50

@@ -36,7 +36,7 @@ from loopwright.workflow.documents.record import Record
 from loopwright.workflow.facts import Facts
 from loopwright.workflow.manifest import Row, merged
 from loopwright.workflow.manifest import render as render_manifest
-from loopwright.workflow.model import Building, Key, Review, Reviewing, Stage, Transition, Verification, Workflow
+from loopwright.workflow.model import Building, Key, Review, Reviewing, Stage, Transition, Workflow
 from loopwright.workflow.patch_facts import patch_facts
 from loopwright.workflow.project_tests import sentence
 from loopwright.workflow.reviewing import (
@@ -54,6 +54,7 @@ from loopwright.workflow.reviewing import (
 from loopwright.workflow.scope import scope_blockers
 from loopwright.workflow.standing import Standing, broken_promises
 from loopwright.workflow.store import Opened
+from loopwright.workflow.verification import Verification
 
 Tell = Callable[[str], None]
 _T = TypeVar("_T", bound=msgspec.Struct)

@@ -11,9 +11,9 @@ from loopwright.kernel.process import Cancellation
 from loopwright.verbs.context import Context
 from loopwright.verbs.workflow.checking import run_checks
 from loopwright.verbs.workflow.specs import Domain, Promise, list_domains, show_domain
-from loopwright.workflow.model import CheckRun
 from loopwright.workflow.slices import Check
 from loopwright.workflow.spec_checks import Proof
+from loopwright.workflow.verification import CheckRun
 
 Status = Literal["holds", "broken", "signed", "unchecked", "unavailable", "unreadable"]
 
