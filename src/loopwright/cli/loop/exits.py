@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from loopwright.loop.completion import is_unproven
 from loopwright.loop.model import Failed, Held, Holder, Loop
 
-HELD, FAILED = 11, 12
+HELD, FAILED, UNPROVEN = 11, 12, 14
 
 
 def exit_code(loop: Loop, stopped_by: str | None) -> int:
@@ -14,6 +15,8 @@ def exit_code(loop: Loop, stopped_by: str | None) -> int:
             return FAILED
         case _ if signal_code(stopped_by):
             return signal_code(stopped_by)
+        case Held() if is_unproven(loop):
+            return UNPROVEN
         case Held(holds=holds) if any(hold.holder is not Holder.OPERATOR for hold in holds):
             return HELD
         case _:

@@ -22,6 +22,7 @@ COMMANDS = {
     "stop": ("stop", "End it for good, and every process of it."),
     "retry": ("retry", "Another attempt at one that failed or is done."),
     "answer": ("answer", "Decide what an agent asked; it is told in its next turn."),
+    "accept": ("accept", "Accept work that nothing proves, after a look at its diff."),
     "complete": ("complete", "Close it as done, with a reason that stays on record."),
     "logs": ("logs", "What happened to it, event by event."),
 }

@@ -14,6 +14,7 @@ from loopwright.cli.plain import put, say, say_json
 from loopwright.cli.prices import price_note
 from loopwright.kernel.cells import one_line, wrapped
 from loopwright.kernel.files import shown
+from loopwright.loop.completion import is_unproven
 from loopwright.loop.guidance import way_on
 from loopwright.loop.model import Budget, Completed, Decision, Held, Loop, Spent, Task
 from loopwright.loop.projection import document_of, progress_of
@@ -38,6 +39,8 @@ def say_standing(context: Context, loop: Loop, *, as_json: bool = False) -> None
     patch = context.layout.loop(loop.loop_id).progress / "changes.patch"
     if isinstance(loop.phase, Completed) and patch.is_file():
         say(f"  → git apply {shlex.quote(shown(patch))}", bold=True)
+    if is_unproven(loop) and patch.is_file():
+        say(f"  the diff: {shlex.quote(shown(patch))}", bold=True)
     for hint in way_on(loop, has_worker=driven):
         say(f"  → {hint}", bold=True)  # not wrapped: it is to be copied
 

@@ -156,7 +156,7 @@ def _plan(loop: Loop, desk: Desk) -> bytes:
             Hold(
                 holder=Holder.BLOCKER,
                 code="no_test_command",
-                message="loop.test_command is not set: nothing could say whether the work is right",
+                message="loop.test_command is not set: nothing checks the work",
                 since=stamp(desk.clock()),
             )
         )

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from loopwright.kernel import codec
 from loopwright.kernel.clock import stamp
 from loopwright.loop import commands as c
+from loopwright.loop.actions.doubts import find_doubts
 from loopwright.loop.actions.project_tests import compare_tests
 from loopwright.loop.actions.run_tests import run_judges, run_tests
 from loopwright.loop.craft import Judging
@@ -38,7 +41,8 @@ def _tested(loop: Loop, desk: Desk) -> tuple[Validation, tuple[str, ...]]:
         last_run_at=stamp(desk.clock()),
         run_id=run.run_id,
     )
-    return validation, run.gaps
+    doubts = find_doubts(loop, desk, run) if validation.holds else ()
+    return replace(validation, doubts=doubts), run.gaps
 
 
 def _judged(loop: Loop, desk: Desk, judging: Judging) -> Validation:
@@ -62,4 +66,5 @@ def _write_down(loop: Loop, desk: Desk, validation: Validation, gaps: tuple[str,
     ]
     lines += [f"- failed: {name}" for name in validation.failed_tests[:50]]
     lines += [f"- missing from the report: {gap}" for gap in gaps]
+    lines += [f"- not proven: {doubt.message}" for doubt in validation.doubts]
     add_to_page(desk.progress(loop), "validate", desk.tools().redactor.clean("\n".join(lines)))
