@@ -49,8 +49,8 @@ NOW = "2026-01-01T00:00:00Z"
 # The contract's table; an event that is no move leaves the status as it is.
 MOVES = {
     ("created", "running"), ("created", "failed"), ("running", "paused"), ("running", "failed"),
-    ("running", "completed"), ("paused", "running"), ("paused", "failed"), ("completed", "running"),
-    ("failed", "running"),
+    ("running", "completed"), ("paused", "completed"), ("paused", "running"), ("paused", "failed"),
+    ("completed", "running"), ("failed", "running"),
 }  # fmt: skip
 
 
@@ -78,9 +78,10 @@ VALIDATIONS = st.builds(
     run_id=st.just("run-1"),
 )
 MARKS = st.sampled_from(["x", "y"]).map(lambda tree: ProgressMark(tree=tree, failing=(), evidence=""))
-TREES = st.none() | st.sampled_from(["t1", "t2"]).map(
+TREES = st.none() | st.sampled_from(["b", "t1", "t2"]).map(
     lambda name: Tree(commit=None, base_tree="b", tree=name, patch_sha256=name)
 )
+WORKED = Tree(commit=None, base_tree="b", tree="t3", patch_sha256="t3")
 HOLDERS = st.sampled_from(list(Holder))
 CONTROL = st.one_of(
     st.just(c.Start()),
@@ -89,6 +90,7 @@ CONTROL = st.one_of(
     st.just(c.Stop(by="ann")),
     st.just(c.Fail(code="crashed", reason="no way on")),
     st.sampled_from([c.Finish(), c.Finish(forced="seen")]),
+    st.sampled_from([c.Accept(by="ann"), c.Accept(by="ann", reason="looked at it")]),
     st.sampled_from([c.Retry(), c.Retry(max_iterations=9)]),
     st.integers(0, 12).map(lambda most: c.GiveIterations(max_iterations=most)),
     st.just(c.SetBudget(budget=Budget(usd=1.0))),
@@ -244,7 +246,7 @@ class LoopMachine(RuleBasedStateMachine):
         outcome = {
             Action.INIT: c.FinishInit(action_id=at.id, tasks=()),
             Action.DEVELOP: c.FinishDevelop(
-                action_id=at.id, outcome="completed", files_changed=(), tree=None, mark=mark
+                action_id=at.id, outcome="completed", files_changed=("a.py",), tree=WORKED, mark=mark
             ),
             Action.VALIDATE: c.FinishValidate(action_id=at.id, validation=passed, mark=mark),
             Action.COMPLETE: c.FinishComplete(action_id=at.id),
@@ -387,6 +389,7 @@ class LoopMachine(RuleBasedStateMachine):
         if isinstance(event, e.LoopCompleted) and event.forced is None:
             assert before.is_validated
             assert before.fallback is None, "what was only tried is not the end"
+            assert before.tree.has_changes, "nothing changed is nothing done"
         if isinstance(event, e.ActionDone):
             assert before.under_way is not None
             assert before.under_way.id == event.action_id

@@ -12,6 +12,7 @@ from loopwright.loop.model import (
     Completed,
     Created,
     Criteria,
+    Doubt,
     Failed,
     Held,
     Hold,
@@ -21,6 +22,7 @@ from loopwright.loop.model import (
     ProgressMark,
     Running,
     Task,
+    Tree,
     UnderWay,
     Validation,
 )
@@ -33,6 +35,8 @@ OVER_BUDGET = Hold(holder=Holder.BUDGET, code="budget_usd", message="1 USD is sp
 PASSED = Validation(results=(TestResult(test_name="t", suite="s", status="passed", duration_ms=1),), passed=True)
 FAILED = Validation(results=(TestResult(test_name="t", suite="s", status="failed", duration_ms=1),), passed=False)
 MARK = ProgressMark(tree="t", failing=(), evidence="e")
+WORK = Tree(commit="c", base_tree="b", tree="w", patch_sha256="p")
+LOST = Doubt(code="tests_lost", message="test_x is gone")
 PHASES = {
     "created": Created(),
     "running": Running(),
@@ -64,7 +68,7 @@ def after(start, command):
     return start
 
 
-VALIDATED = {"validation": PASSED, "is_validated": True, "is_initialised": True}
+VALIDATED = {"validation": PASSED, "is_validated": True, "is_initialised": True, "tree": WORK}
 COMMANDS = {
     "start": c.Start(),
     "pause": c.Pause(hold=PAUSE),
@@ -235,6 +239,50 @@ def test_a_failed_fix_is_moot_when_the_tests_pass_and_a_failed_task_is_tried_aga
     assert only_a_fix.under_way.action is Action.COMPLETE
     finished = after(only_a_fix, c.FinishComplete(action_id="a"))
     assert status_of(finished.phase) == "completed"
+
+
+COMPLETING = {"under_way": UnderWay(action=Action.COMPLETE, id="a", started_at=NOW), **VALIDATED}
+WROTE, LOOKED = task(status="completed"), replace(task(status="completed"), mode="analysis")
+UNPROVEN = [
+    ({"tasks": (WROTE,)}, None),
+    ({"tasks": (WROTE,), "tree": None}, "nothing_changed"),
+    ({"tasks": (WROTE,), "tree": replace(WORK, tree="b")}, "nothing_changed"),
+    ({"tasks": (WROTE,), "validation": replace(PASSED, doubts=(LOST,))}, "tests_lost"),
+    ({"tasks": (LOOKED,), "tree": None}, None),
+    ({"tasks": (LOOKED, replace(WROTE, id="T-2")), "tree": None}, "nothing_changed"),
+    ({"tasks": (), "tree": None}, "nothing_changed"),
+    ({"tasks": (WROTE,), "tree": None, "workflow": "greet"}, None),
+]
+
+
+@pytest.mark.parametrize(("state", "code"), UNPROVEN)
+def test_work_that_nothing_proves_is_held_for_a_person(state, code):
+    start = loop(**{**COMPLETING, **state})
+    ended = after(start, c.FinishComplete(action_id="a"))
+    if code is None:
+        assert ended.phase == Completed(at=NOW, forced=None)
+        return
+    assert [(hold.holder, hold.code) for hold in ended.phase.holds] == [(Holder.PROOF, code)]
+    assert {one.status for one in ended.tasks if one.mode == "write"} <= {"in_progress"}
+    assert (ended.under_way, ended.completed_actions) == (None, ())
+    assert isinstance(decide(start, c.Finish()), Refused), "another tool can't complete it either"
+
+
+def test_a_person_accepts_what_nothing_proves_or_lets_the_agent_go_on():
+    start = loop(**{**COMPLETING, "tasks": (WROTE, replace(WROTE, id="F-1")), "tree": None})
+    held = after(start, c.FinishComplete(action_id="a"))
+    assert [one.status for one in held.tasks] == ["in_progress", "completed"], "a fix is no task of its own"
+    accepted = after(held, c.Accept(by="ann", reason="that is what I wanted"))
+    assert accepted.phase == Completed(at=NOW, forced="that is what I wanted", accepted_by="ann")
+    assert [one.status for one in accepted.tasks] == ["completed", "completed"]
+    assert "nothing changed" in after(held, c.Accept(by="ann")).phase.forced
+    resumed = after(held, c.Resume(lifts=frozenset({Holder.PROOF})))
+    assert next_action(resumed) is Action.DEVELOP
+    assert "nothing changed" in resumed.errors[-1].message, "the builder is told"
+    paused = decide(loop("paused"), c.Accept(by="ann"))
+    assert isinstance(paused, Refused)
+    assert paused.blockers[0].code == "nothing_to_accept"
+    assert isinstance(decide(start, c.Accept(by="ann")), Refused)
 
 
 def hypothesis(name, status="pending"):

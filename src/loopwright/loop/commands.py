@@ -74,6 +74,13 @@ class Finish(_Command, frozen=True, kw_only=True):
     forced: str | None = None
 
 
+class Accept(_Command, frozen=True, kw_only=True):
+    """A person takes work that nothing proves, and closes the loop as done."""
+
+    by: str
+    reason: str = ""
+
+
 class Retry(_Command, frozen=True, kw_only=True):
     """Another attempt."""
 
@@ -320,7 +327,7 @@ class TakeIteration(_Command, frozen=True, kw_only=True):
 
 
 Command = (
-    Create | Start | Pause | Resume | Stop | Fail | Finish | Retry | GiveIterations | SetBudget | SetTaskBudget
+    Create | Start | Pause | Resume | Stop | Fail | Finish | Accept | Retry | GiveIterations | SetBudget | SetTaskBudget
     | SetMode | AddTask | AddTasks | EditTask | RemoveTask | OrderTasks | MarkTaskDone | Advance | Choose | FinishInit
     | FinishDevelop | ProposeHypotheses | JudgeHypothesis | FinishDebug | FinishValidate | FinishComplete | PauseAction
     | AbandonAction | HandOver | NoteTakeover | NoteError | NoteProgress | AskDecisions | AnswerDecision | BeginTurn

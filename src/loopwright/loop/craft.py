@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
@@ -10,7 +11,11 @@ import msgspec
 from loopwright.agents.port import NoAnswer, Role
 from loopwright.loop.model import Hold, Loop, Task, Validation
 from loopwright.loop.reports.model import TestResult
+from loopwright.loop.test_runs import Comparison
 from loopwright.runner.request import Finished, Observer
+
+# Runs the project's own tests on base and work; None where there are none to run.
+CompareTests = Callable[[], Comparison | None]
 
 
 class Judging(msgspec.Struct, frozen=True):
@@ -38,8 +43,8 @@ class Craft(Protocol):
         """Who decides whether the work is right."""
         ...
 
-    def results(self, loop: Loop, finished: Finished) -> tuple[TestResult, ...]:
-        """What those who decide said."""
+    def results(self, loop: Loop, finished: Finished, compare_tests: CompareTests) -> tuple[TestResult, ...]:
+        """What the judges said; where they passed, also what the work did to the rest of the project."""
         ...
 
     def prompt(self, loop: Loop, task: Task) -> str | None:
@@ -87,9 +92,9 @@ class Plain:
         del loop
         return None
 
-    def results(self, loop: Loop, finished: Finished) -> tuple[TestResult, ...]:
-        """Nobody is asked."""
-        del loop, finished
+    def results(self, loop: Loop, finished: Finished, compare_tests: CompareTests) -> tuple[TestResult, ...]:
+        """The test command has said it all."""
+        del loop, finished, compare_tests
         return ()
 
     def prompt(self, loop: Loop, task: Task) -> str | None:

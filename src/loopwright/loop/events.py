@@ -79,9 +79,10 @@ class LoopFailed(_Event, frozen=True, kw_only=True, tag="loop.failed"):
 
 
 class LoopCompleted(_Event, frozen=True, kw_only=True, tag="loop.completed"):
-    """Done."""
+    """Done: shown by the tests, or by a person's word, who forced it or accepted what nothing proves."""
 
     forced: str | None = None
+    accepted_by: str | None = None
 
 
 class LoopRetried(_Event, frozen=True, kw_only=True, tag="loop.retried"):

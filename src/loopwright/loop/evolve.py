@@ -6,6 +6,7 @@ from msgspec.structs import replace
 
 from loopwright.agents.port import Role
 from loopwright.loop import events as e
+from loopwright.loop.completion import unproven_tasks
 from loopwright.loop.marks import FIX
 from loopwright.loop.model import (
     ITERATIONS,
@@ -18,6 +19,7 @@ from loopwright.loop.model import (
     Decision,
     Failed,
     Held,
+    Hold,
     Holder,
     Loop,
     Running,
@@ -69,17 +71,16 @@ def _life(loop: Loop, event: e.Event, at: str) -> Loop:  # noqa: C901, PLR0912 -
         case e.LoopStarted():
             return replace(loop, phase=Running())
         case e.HoldPlaced(hold=hold):
-            holds = loop.phase.holds if isinstance(loop.phase, Held) else ()
-            held = Held(holds=(*(one for one in holds if one.holder != hold.holder), hold))
-            return replace(loop, phase=held, quota_holds=loop.quota_holds + (hold.holder is Holder.QUOTA))
+            return _held(loop, hold)
         case e.HoldLifted(holder=holder):
             return _lifted(loop, holder)
         case e.LoopStopped(by=by):
             return _over(loop, Failed(at=at, code="stopped", reason=f"stopped by {by}"))
         case e.LoopFailed(code=code, reason=reason):
             return _over(loop, Failed(at=at, code=code, reason=reason))
-        case e.LoopCompleted(forced=forced):
-            return _over(loop, Completed(at=at, forced=forced))
+        case e.LoopCompleted(forced=forced, accepted_by=by):
+            done = replace(loop, tasks=_accepted(loop.tasks, at)) if by is not None else loop
+            return _over(done, Completed(at=at, forced=forced, accepted_by=by))
         case e.LoopRetried():
             return replace(loop, phase=Running(), attempt=loop.attempt + 1, marks=())
         case e.IterationsGiven(max_iterations=most):
@@ -104,6 +105,24 @@ def _life(loop: Loop, event: e.Event, at: str) -> Loop:  # noqa: C901, PLR0912 -
             return taken_skill_state(loop, skill_state)
         case _:
             return _tasks(loop, event, at)
+
+
+def _held(loop: Loop, hold: Hold) -> Loop:
+    """Work that nothing proves is not done: its tasks stay under way until a person accepts them."""
+    holds = loop.phase.holds if isinstance(loop.phase, Held) else ()
+    held = Held(holds=(*(one for one in holds if one.holder != hold.holder), hold))
+    unproven = unproven_tasks(loop) if hold.holder is Holder.PROOF else frozenset()
+    tasks = (
+        replace(task, status="in_progress", completed_at=None) if task.id in unproven else task for task in loop.tasks
+    )
+    quota_holds = loop.quota_holds + (hold.holder is Holder.QUOTA)
+    return replace(loop, phase=held, tasks=tuple(tasks), quota_holds=quota_holds)
+
+
+def _accepted(tasks: tuple[Task, ...], at: str) -> tuple[Task, ...]:
+    return tuple(
+        replace(task, status="completed", completed_at=at) if task.status == "in_progress" else task for task in tasks
+    )
 
 
 def _lifted(loop: Loop, holder: Holder) -> Loop:

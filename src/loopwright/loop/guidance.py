@@ -42,6 +42,11 @@ def lifted_by(hold: Hold, loop: Loop) -> str:
             )
         case Holder.BLOCKER:
             return f"look at it, then `loopwright loop resume {name}`"
+        case Holder.PROOF:
+            return (
+                f'`loopwright loop accept {name} --reason "…"` takes the work as it is; '
+                f"`loopwright loop resume {name}` lets the agent go on with it"
+            )
         case Holder.QUOTA:
             when = "a worker goes on by itself then" if hold.until is not None else "when the agent can be had again"
             return f"{when}; `loopwright loop resume {name}` tries at once"

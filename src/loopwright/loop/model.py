@@ -48,6 +48,7 @@ class Holder(StrEnum):
     BLOCKER = "blocker"
     DECISION = "decision"
     QUOTA = "quota"
+    PROOF = "proof"
 
 
 class _Value(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -84,10 +85,11 @@ class Held(_Value, frozen=True, kw_only=True, tag="held"):
 
 
 class Completed(_Value, frozen=True, kw_only=True, tag="completed"):
-    """Done: validation passed, or a person said so and why."""
+    """Done: validation passed, or a person said so and why; `accepted_by` took work that nothing proves."""
 
     at: str
     forced: str | None
+    accepted_by: str | None = None
 
 
 class Failed(_Value, frozen=True, kw_only=True, tag="failed"):
@@ -150,6 +152,13 @@ class Debugging(_Value, frozen=True, kw_only=True):
         return next((one.id for one in self.hypotheses if one.status == "confirmed"), None)
 
 
+class Doubt(_Value, frozen=True, kw_only=True):
+    """Why tests that pass do not prove the work."""
+
+    code: str
+    message: str
+
+
 class Validation(_Value, frozen=True, kw_only=True):
     """What the last run of the test command came to."""
 
@@ -158,6 +167,7 @@ class Validation(_Value, frozen=True, kw_only=True):
     passed: bool = False
     last_run_at: str | None = None
     run_id: str | None = None
+    doubts: tuple[Doubt, ...] = ()
 
     @property
     def failed_tests(self) -> tuple[str, ...]:
@@ -274,6 +284,11 @@ class Tree(_Value, frozen=True, kw_only=True):
     base_tree: str
     tree: str
     patch_sha256: str
+
+    @property
+    def has_changes(self) -> bool:
+        """Whether the work changed anything at all."""
+        return self.tree != self.base_tree
 
 
 class ProgressMark(_Value, frozen=True, kw_only=True):

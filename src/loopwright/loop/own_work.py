@@ -7,6 +7,8 @@ alone can be reviewed and handed over.
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
@@ -16,6 +18,7 @@ from loopwright.evidence.model import BaseRecord
 from loopwright.evidence.trees import diff_trees, load_base
 from loopwright.kernel import git
 from loopwright.kernel.files import make_folder, shown
+from loopwright.kernel.git import PrivateRepository
 from loopwright.loop.model import Tree
 from loopwright.loop.work_files import patch_path, start_path
 
@@ -29,9 +32,16 @@ class OwnWork(msgspec.Struct, frozen=True):
 
 def own_work(tree: Tree, progress: Path, project: Path) -> OwnWork | None:
     """What differs from what the loop started from; None where that was a commit, and all that is kept is its own."""
-    start = start_path(progress, tree.base_tree)
-    if not start.is_file():
+    if not start_path(progress, tree.base_tree).is_file():
         return None
+    with both_trees(tree, progress, project) as judge:
+        return OwnWork(*diff_trees(judge, tree.base_tree, tree.tree))
+
+
+@contextmanager
+def both_trees(tree: Tree, progress: Path, project: Path) -> Iterator[PrivateRepository]:
+    """A repository for the block that has the base and the work; the work is in its index."""
+    start = start_path(progress, tree.base_tree)
     with tempfile.TemporaryDirectory(prefix="loopwright-own-") as scratch:
         repository = git.discover(project)
         work_tree = Path(scratch) / "tree"
@@ -48,4 +58,4 @@ def own_work(tree: Tree, progress: Path, project: Path) -> OwnWork | None:
                     f"{shown(patch)} does not lead to the tree that was recorded",
                     hint="the commit that the work started from must be there, and its files as they were kept",
                 )
-        return OwnWork(*diff_trees(judge, tree.base_tree, tree.tree))
+        yield judge

@@ -162,6 +162,8 @@ def _own(loop: Loop) -> Document:
         own["failure_code"] = loop.phase.code
     if isinstance(loop.phase, Completed) and loop.phase.forced:
         own["forced"] = loop.phase.forced
+    if isinstance(loop.phase, Completed) and loop.phase.accepted_by:
+        own["accepted_by"] = loop.phase.accepted_by
     if loop.validation.run_id:
         own["run_id"] = loop.validation.run_id
     return own

@@ -12,13 +12,13 @@ from loopwright.loop import events as e
 from loopwright.loop.budget import hold_before
 from loopwright.loop.choice import (
     CHOICE_REQUIRED,
-    all_done,
     awaits_choice,
     choice_hold,
     failed_tasks,
     legal_actions,
     next_action,
 )
+from loopwright.loop.completion import accept, finish, held_unproven
 from loopwright.loop.decisions import answer_decision, ask_decisions
 from loopwright.loop.evolve import evolve
 from loopwright.loop.guidance import in_the_way, lifted_by
@@ -107,12 +107,16 @@ def _control(loop: Loop, command: c.Command) -> Verdict:  # noqa: C901, PLR0912 
         case Running(), c.Fail(code=code, reason=reason):
             return Accepted((e.LoopFailed(code=code, reason=reason),))
         case Running(), c.Finish(forced=forced):
-            return _finish(loop, forced)
+            return finish(loop, forced)
         case ((Failed() | Completed()), c.Retry(max_iterations=most)):
             if most is not None and most <= loop.iteration:
                 return _too_few(loop, most)
             more = (e.IterationsGiven(max_iterations=most),) if most is not None else ()
             return Accepted((*more, e.LoopRetried()))
+        case Held(), c.Accept():
+            return accept(loop, command)
+        case _, c.Accept():
+            return _illegal(loop, "be accepted")
         case _, c.Start():
             return _illegal(loop, "start")
         case _, c.Pause():
@@ -139,18 +143,6 @@ def _start(loop: Loop) -> Verdict:
             f"`loopwright loop task add {loop.loop_id} …` adds one",
         )
     return Accepted((e.LoopStarted(),))
-
-
-def _finish(loop: Loop, forced: str | None) -> Verdict:
-    if loop.is_validated and loop.validation.holds and all_done(loop):
-        return Accepted((e.LoopCompleted(),))
-    if forced:
-        return Accepted((e.LoopCompleted(forced=forced),))
-    return refused(
-        "not_validated",
-        f"the loop {loop.loop_id} has no passed validation of its work as it is now",
-        "let it validate, or force it with a reason that is recorded",
-    )
 
 
 def _limits(loop: Loop, command: c.Command) -> Verdict:
@@ -277,7 +269,9 @@ def _work(loop: Loop, command: c.Command) -> Verdict:  # noqa: C901, PLR0912 -- 
         case c.FinishComplete(action_id=action_id) if _is_at(loop, action_id, Action.COMPLETE):
             done = e.ActionDone(action_id=action_id, action=Action.COMPLETE)
             finished = decide(loop, c.Finish())
-            return finished if isinstance(finished, Refused) else Accepted((done, *finished.events))
+            if isinstance(finished, Refused):
+                return held_unproven(loop, action_id) or finished
+            return Accepted((done, *finished.events))
         case _:
             return refused(
                 "not_running",

@@ -31,9 +31,8 @@ def sentence(event: e.Event, say: Catalogue = ENGLISH) -> str:
             return say.words("stopped by {by}", by=by)
         case e.LoopFailed(reason=reason):
             return say.words("failed: {reason}", reason=say.told(reason))
-        case e.LoopCompleted(forced=forced):
-            done = say.words("completed")
-            return done if forced is None else say.words("closed as done by a person: {forced}", forced=forced)
+        case e.LoopCompleted():
+            return _of_completion(event, say)
         case e.LoopRetried():
             return say.words("another attempt begins")
         case e.LoopInitialised():
@@ -44,6 +43,13 @@ def sentence(event: e.Event, say: Catalogue = ENGLISH) -> str:
             return say.words("its worker left: {why}", why=say.told(why))
         case _:
             return _of_settings(event, say)
+
+
+def _of_completion(event: e.LoopCompleted, say: Catalogue) -> str:
+    if event.accepted_by is not None:
+        return say.words("accepted by {by}: {reason}", by=event.accepted_by, reason=say.told(event.forced or ""))
+    done = say.words("completed")
+    return done if event.forced is None else say.words("closed as done by a person: {forced}", forced=event.forced)
 
 
 def _of_settings(event: e.Event, say: Catalogue) -> str:

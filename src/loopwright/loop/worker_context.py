@@ -54,6 +54,8 @@ class WorkerContext(msgspec.Struct, frozen=True):
     freezer: Freezer
     ask: Ask
     book: Book
+    # Globs of files that judge, by the settings.
+    seal: tuple[str, ...] = ()
     craft: Craft = Plain()
     # Who keeps what builders say of their work; where somebody does they are asked how sure they are, too.
     reflections: Reflections = NoReflections()

@@ -47,12 +47,19 @@ def wanted_sandbox(loop: Loop, context: WorkerContext) -> SandboxRequest:
 
 def with_work(now: FreshRequest, tree: Tree, progress: Path) -> RecordedRequest:
     """The project with the work in it that is kept in this folder."""
-    return RecordedRequest(
-        now=now,
-        mode=Mode.COPY if now.mode == Mode.COPY else Mode.WORKTREE,
-        base=BaseRecord(commit=tree.commit, tree=tree.tree, is_commit=False),
-        base_patch=patch_path(progress, tree.patch_sha256),
-    )
+    return _recorded(now, tree.commit, tree.tree, patch_path(progress, tree.patch_sha256))
+
+
+def base_sandbox(now: FreshRequest, tree: Tree, progress: Path) -> RecordedRequest:
+    """The project as it was when the loop began, with what was not committed then."""
+    return _recorded(now, tree.commit, tree.base_tree, start_path(progress, tree.base_tree))
+
+
+def _recorded(now: FreshRequest, commit: str | None, tree: str, patch: Path) -> RecordedRequest:
+    mode = Mode.COPY if now.mode == Mode.COPY else Mode.WORKTREE
+    # Without a patch the tree is the commit's own.
+    base = BaseRecord(commit=commit, tree=tree, is_commit=not patch.is_file())
+    return RecordedRequest(now=now, mode=mode, base=base, base_patch=patch)
 
 
 def work_of(loop_id: str) -> str:

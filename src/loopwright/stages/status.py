@@ -31,6 +31,7 @@ from loopwright.workflow.blockers import Blocker
 from loopwright.workflow.facts import Facts
 from loopwright.workflow.flight import LANDED, used_by
 from loopwright.workflow.model import Building, Flight, Workflow
+from loopwright.workflow.project_tests import sentence
 from loopwright.workflow.projection import readiness_document, stage_status
 from loopwright.workflow.slices import Slices
 from loopwright.workflow.standing import Standing, authorization_blockers
@@ -77,6 +78,8 @@ class WorkflowView(msgspec.Struct, frozen=True):
     flight: FlightView | None
     # Where an agent could not go on with the build, and another one did.
     takeovers: tuple[Takeover, ...]
+    # What checks the rest of the project; empty before anything was verified.
+    rest_of_project: str = ""
 
     @property
     def usd_per_requirement(self) -> float | None:
@@ -144,7 +147,13 @@ def view_of(context: Context, snapshot: Snapshot) -> WorkflowView:
         roles=_roles(workflow, loops),
         flight=_flight(context, workflow, spent),
         takeovers=takeovers_of(workflow, loops),
+        rest_of_project=_rest_of_project(workflow, facts),
     )
+
+
+def _rest_of_project(workflow: Workflow, facts: Facts) -> str:
+    verified = workflow.verification
+    return sentence(verified, has_command=facts.gates.has_test_command) if verified is not None else ""
 
 
 def _next(context: Context, workflow: Workflow, standing: Standing, loops: list[Loop]) -> str:

@@ -24,6 +24,7 @@ def workflows_of(context: Context) -> WorkflowStore:
         full=values.workflow.profile == "full",
         document_language=values.workspace.document_language,
         seal=(*values.workflow.seal, *_program_folders(context)),
+        has_test_command=bool(values.loop.test_command),
     )
     return WorkflowStore(context.layout, context.clock, gates)
 

@@ -19,13 +19,13 @@ from loopwright.kernel.files import make_folder, shown, write_durably
 from loopwright.loop import commands as c
 from loopwright.loop.decisions import known_decision
 from loopwright.loop.model import Decision, Held, Loop, Running
+from loopwright.stages.building.settle import settle_build
 from loopwright.stages.context import Context
 from loopwright.stages.names import slug_of
 from loopwright.stages.stores import loops_of, workflows_of
 from loopwright.verbs.loop.look import resolve
 from loopwright.verbs.loop.turn import only_open_mailbox
 from loopwright.verbs.reflect import ReportInput
-from loopwright.verbs.workflow.build import settle
 from loopwright.workflow.model import Building
 
 AGENT = "agent"
@@ -62,7 +62,7 @@ def request_decision(context: Context, work: WorkReference, question: str, optio
             )
         after = opened.apply(c.AskDecisions(requests=(wanted,), at=stamp(context.clock())), AGENT).loop
     if after.workflow is not None:
-        settle(context, after.workflow, loop_id)
+        settle_build(context, after.workflow, loop_id)
     decision = known_decision(list(after.decisions), wanted)
     assert decision is not None  # noqa: S101 -- it was put there above
     return decision

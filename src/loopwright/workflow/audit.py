@@ -11,8 +11,9 @@ from typing import Literal
 
 import msgspec
 
-from loopwright.workflow.model import Verification, Workflow
+from loopwright.workflow.model import Workflow
 from loopwright.workflow.slices import Check, Slice, Slices
+from loopwright.workflow.verification import Verification
 
 Source = Literal["approved-plan", "test-spec", "review-rework", "vertical-slice"]
 

@@ -83,6 +83,11 @@ _BUILD: Mapping[str, _Row] = {
     "decision_required_": _Row("an agent asks {name}: {question}", 'loopwright answer {slug} {name} "…"'),
     "lane_incomplete_": _Row("the lane {lane} of the build is not through", _BUILD_AGAIN),
     "verification_": _Row("the checks do not pass: {why}", _BUILD_AGAIN),
+    "tests_broken_": _Row(
+        "tests of the project that passed before the work do not pass now: {names} (run {run}); "
+        "where that is intended, a person signs: loopwright sign {slug} {what}",
+        _BUILD_AGAIN,
+    ),
     "architect_": _Row("the architect says '{status}' to what was built", _BUILD_AGAIN),
     "deslop_": _Row("tidying up came to '{status}'", _BUILD_AGAIN),
     "regression_": _Row("the checks after tidying up: {status}", _BUILD_AGAIN),

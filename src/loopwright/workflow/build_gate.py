@@ -10,6 +10,7 @@ from loopwright.workflow.documents.record import Record
 from loopwright.workflow.facts import Facts
 from loopwright.workflow.lanes import against, incomplete
 from loopwright.workflow.model import Workflow
+from loopwright.workflow.project_tests import broken_tests
 from loopwright.workflow.scope import scope_blockers
 from loopwright.workflow.slices import Slices
 
@@ -21,6 +22,7 @@ def before_review(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
         if decision.answer is None:
             yield blocker("decision_required_", decision.id, slug=slug, name=decision.id, question=decision.question)
     yield from _lanes(workflow, facts)
+    yield from broken_tests(workflow)
     for delegation in facts.ledger.blocking:
         yield blocker("delegation_active_", delegation.id, slug=slug, name=delegation.id, scope=delegation.scope)
     yield from _sealed(workflow)

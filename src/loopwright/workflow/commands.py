@@ -20,11 +20,11 @@ from loopwright.workflow.model import (
     Stage,
     TakeoverOrigin,
     Transition,
-    Verification,
     Write,
 )
 from loopwright.workflow.model import Decision as Question
 from loopwright.workflow.standing import Standing
+from loopwright.workflow.verification import Verification
 
 
 class _Command(msgspec.Struct, frozen=True, kw_only=True):

@@ -22,9 +22,9 @@ from loopwright.workflow.model import (
     Subject,
     TakeoverOrigin,
     Transition,
-    Verification,
     Write,
 )
+from loopwright.workflow.verification import Verification
 
 
 class _Event(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="kind"):

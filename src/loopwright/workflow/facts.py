@@ -39,6 +39,8 @@ class Gates(msgspec.Struct, frozen=True, kw_only=True):
     full: bool = False
     document_language: str = "any"
     seal: tuple[str, ...] = ()
+    # Whether the project's own tests can be run.
+    has_test_command: bool = False
 
 
 class Document(msgspec.Struct, frozen=True):

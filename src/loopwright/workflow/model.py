@@ -14,6 +14,7 @@ import msgspec
 from loopwright.agents.failover import Takeover
 from loopwright.kernel.digest import digest_of
 from loopwright.workflow.amounts import Amounts, SpendingLimits
+from loopwright.workflow.verification import Verification
 
 
 class Stage(StrEnum):
@@ -203,31 +204,6 @@ class Decision(_Value, frozen=True, kw_only=True):
     options: tuple[str, ...] = ()
     answer: str | None = None
     by: str | None = None
-
-
-class CheckRun(_Value, frozen=True, kw_only=True):
-    """What one check came to in one run, on one tree."""
-
-    run_id: str
-    passed: bool
-    exit_code: int | None
-    tree: str
-    # Of the check as it was run: another command of the same name was not. Empty in journals from before it was noted.
-    digest: str = ""
-
-
-class Verification(_Value, frozen=True, kw_only=True):
-    """What the tool itself ran on base and patch. It is about this tree only."""
-
-    iteration: int
-    tree: str
-    patch_sha256: str
-    files: tuple[str, ...]
-    checks: dict[str, CheckRun]
-    # Judges that the work changed, by the digest of what they are now.
-    judges: dict[str, str] = {}
-    # Checks that pass also when their judges are made to fail.
-    immune: tuple[str, ...] = ()
 
 
 class Review(_Value, frozen=True, kw_only=True):

@@ -113,7 +113,9 @@ def _evidence_subject(workflow: Workflow) -> Subject:
     if verified is None:
         return Subject(parts={})
     runs = {f"check {name}": f"{run.run_id}:{run.passed}:{run.tree}" for name, run in verified.checks.items()}
-    return Subject(parts={"tree": verified.tree, "patch": verified.patch_sha256, **runs})
+    tests = verified.tests
+    of_project = {"project tests": f"{tests.run_id}:{tests.broken}"} if tests is not None else {}
+    return Subject(parts={"tree": verified.tree, "patch": verified.patch_sha256, **runs, **of_project})
 
 
 def _spec_subject(facts: Facts) -> Subject:

@@ -115,7 +115,9 @@ class LoopSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     max_iterations: Annotated[int, Meta(ge=1, description="actions before a loop gives up")] = 10
     freeze_s: Annotated[int, Meta(ge=0, description="seconds of pause after which an agent's turn is ended")] = 60
     no_progress: Annotated[int, Meta(ge=1, description="iterations without any change before a loop is held")] = 3
-    test_command: Annotated[str, Meta(description="what decides whether the work is right")] = ""
+    test_command: Annotated[
+        str, Meta(description="the project's tests: they judge a loop, and no build may break them")
+    ] = ""
     reports: Annotated[
         str, Meta(description="path or glob of the JUnit XML that it writes; empty: the usual places")
     ] = ""

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from loopwright.cli.loop.budgets import budget_from, loop_budget_options
-from loopwright.cli.loop.output import say_loop, say_standing
+from loopwright.cli.loop.output import exit_code, say_loop, say_standing
 from loopwright.cli.loop.start import drive_here, in_background
 from loopwright.cli.options import context_of, in_workspace, say
 from loopwright.loop.model import Action, Mode
@@ -34,7 +34,6 @@ def pause_command(loop: str, revision: int | None, project_root: Path, as_json: 
     return 0
 
 
-_HELD = 11
 _RESUME_EXAMPLES = """\b
 Examples:
   loopwright loop resume LOOP
@@ -64,8 +63,9 @@ def resume_command(
 ) -> int:
     """Lift the hold of a loop; where no process drives it any more, go on with it here.
 
-    Lifts a pause, a blocker and a rate limit; a budget where there is room in it now. Exit 1: nothing of what holds it
-    can be lifted so. 11: still held, or held again. 12: failed. 0: done, paused by a person, or driven by another.
+    Lifts a pause, a blocker and a rate limit; a budget where there is room in it now. The agent goes on
+    with work that nothing proves. Exit 1: nothing of what holds it can be lifted so. 11: still held, or held again. 12:
+    failed. 14: nothing proves the work. 0: done, paused by a person, or driven by another.
     """
     context = context_of(project_root)
     loop_id = resolve(context, loop)
@@ -76,7 +76,7 @@ def resume_command(
     )
     if is_held(after) or no_start or has_worker(context, loop_id):
         say_loop(after, as_json=as_json, brief=True)
-        return _HELD if is_held(after) else 0
+        return exit_code(after, None)
     return in_background(context, loop_id, as_json) if detach else drive_here(context, loop_id, as_json)
 
 

@@ -22,6 +22,7 @@ COMMANDS = {
     "stop": ("control:stop_command", "End it for good, and every process of it."),
     "retry": ("control:retry_command", "Another attempt at one that failed or is done."),
     "answer": ("control:answer_command", "Decide what an agent asked; it is told in its next turn."),
+    "accept": ("accept", "Accept work that nothing proves, after a look at its diff."),
     "complete": ("control:complete_command", "Close it as done, with a reason that stays on record."),
     "logs": ("logs", "What happened to it, event by event."),
 }

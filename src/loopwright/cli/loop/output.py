@@ -13,6 +13,7 @@ from loopwright.cli.plain import put, say, say_json
 from loopwright.cli.prices import price_note
 from loopwright.kernel.cells import one_line, wrapped
 from loopwright.kernel.files import shown
+from loopwright.loop.completion import is_unproven
 from loopwright.loop.guidance import way_on
 from loopwright.loop.model import Budget, Completed, Decision, Failed, Held, Holder, Loop, Spent, Task
 from loopwright.loop.projection import document_of, progress_of
@@ -24,7 +25,7 @@ from loopwright.verbs.loop.look import has_worker
 COLORS = {"created": "white", "running": "cyan", "paused": "yellow", "completed": "green", "failed": "red"}
 
 
-HELD, FAILED = 11, 12
+HELD, FAILED, UNPROVEN = 11, 12, 14
 
 
 def exit_code(loop: Loop, stopped_by: str | None) -> int:
@@ -34,6 +35,8 @@ def exit_code(loop: Loop, stopped_by: str | None) -> int:
             return FAILED
         case _ if signal_code(stopped_by):
             return signal_code(stopped_by)
+        case Held() if is_unproven(loop):
+            return UNPROVEN
         case Held(holds=holds) if any(hold.holder is not Holder.OPERATOR for hold in holds):
             return HELD
         case _:
@@ -61,6 +64,8 @@ def say_standing(context: Context, loop: Loop, *, as_json: bool = False) -> None
     patch = context.layout.loop(loop.loop_id).progress / "changes.patch"
     if isinstance(loop.phase, Completed) and patch.is_file():
         say(f"  → git apply {shlex.quote(shown(patch))}", bold=True)
+    if is_unproven(loop) and patch.is_file():
+        say(f"  the diff: {shlex.quote(shown(patch))}", bold=True)
     for hint in way_on(loop, has_worker=driven):
         say(f"  → {hint}", bold=True)  # not wrapped: it is to be copied
 

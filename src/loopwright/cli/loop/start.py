@@ -45,7 +45,8 @@ def command(loop: str, detach: bool, mode: Mode | None, project_root: Path, as_j
     """Drive a loop here until it is done, fails or is held; another terminal can pause or stop it.
 
     Exit 0: done, or paused by a person. 11: held (budget, quota, blocker, decision; the hold's code says why). 12:
-    failed, stopped, or out of iterations. 130, 143: interrupted. At a rate limit whose end is known it waits for that.
+    failed, stopped, or out of iterations. 14: nothing proves the work, `loop accept` takes it. 130, 143: interrupted.
+    At a rate limit whose end is known it waits for that.
     """
     context = context_of(project_root)
     loop_id = resolve(context, loop)

@@ -37,7 +37,7 @@ def command(loop: str, no_follow: bool, project_root: Path, as_json: bool) -> in
     """Follow a loop from any terminal: tasks, actions, log, tests, holds, cost. It ends when the loop does.
 
     Exit 0: completed, or you left with q. 12: failed. 130, 143: interrupted. With --no-follow 0 also while it
-    is running or paused by a person, 11 while it is held by anything else.
+    is running or paused by a person, 14 while nothing proves its work, 11 while it is held by anything else.
     """
     context = context_of(project_root)
     loop_id = resolve(context, loop)

@@ -34,6 +34,8 @@ def say_view(found: WorkflowView, *, as_json: bool, whole: bool = False) -> None
         put(f"  ✗ {words('the review asks for changes: {why}', why=told(review.rationale))}")
     if whole:
         _say_details(found)
+    elif stage is Stage.BUILD and found.rest_of_project:
+        say(f"  {found.rest_of_project}")
     say(f"  → {found.next}", fg="green")
 
 

@@ -14,15 +14,16 @@ _EPILOG = """\b
 Examples:
   loopwright sign faster-imports VS-2 --note "looked at it in the browser"
   loopwright sign faster-imports tests/test_import.py --note "the old test was wrong about Windows"
+  loopwright sign faster-imports project-tests --note "the old API is gone, and so are its tests"
 """
 
 
 @click.command(epilog=_EPILOG)
 @click.argument("slug")
-@click.argument("what", metavar="SLICE|FILE")
+@click.argument("what", metavar="SLICE|FILE|project-tests")
 @click.option("--note", default="", help="What you looked at; stays on record.")
 @in_workspace
 def command(slug: str, what: str, note: str, project_root: Path, as_json: bool) -> int:
-    """Stand for a slice that a person has to judge, or accept a judge that the work changed. For people only."""
+    """Sign off what needs a person: a slice, a changed judge, or tests that the work breaks. For people only."""
     say_view(sign(context_of(project_root), slug, what, note=note), as_json=as_json)
     return 0

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from loopwright.kernel.files import make_folder, write_durably
 from loopwright.loop import commands as c
-from loopwright.loop.model import Loop
+from loopwright.loop.completion import doubts_of
+from loopwright.loop.model import Loop, Tree
 from loopwright.loop.own_work import own_work
 from loopwright.loop.work_files import patch_path
 from loopwright.loop.worker_context import WorkerContext
 
+_PATCH = "changes.patch"
+
 
 def perform(loop: Loop, context: WorkerContext, action_id: str) -> c.Command:
-    """Write the summary and the patch beside it."""
+    """Write the summary and the patch beside it; whether the loop is done with that, the rules say."""
     progress = context.progress(loop)
     make_folder(progress)
     lines = [f"# {loop.title}", "", loop.description, "", "## Tasks", ""]
@@ -19,10 +24,20 @@ def perform(loop: Loop, context: WorkerContext, action_id: str) -> c.Command:
     found = loop.validation
     lines += ["", "## Tests", "", f"{found.pass_rate:g} % of {len(found.results)} passed in run {found.run_id}:"]
     lines += [f"`loopwright verify {found.run_id}` checks that; `loopwright rerun {found.run_id}` repeats it.", ""]
-    if loop.tree is not None:
-        own = own_work(loop.tree, progress, context.request().project)
-        whole = patch_path(progress, loop.tree.patch_sha256)
-        write_durably(progress / "changes.patch", own.patch if own is not None else whole.read_bytes())
-        lines += ["## The work", "", f"`git apply {progress / 'changes.patch'}`", ""]
+    if doubts := doubts_of(loop):
+        lines += ["## Not proven", "", *(f"- {doubt.message}" for doubt in doubts), ""]
+    if _hand_over(loop.tree, progress, context.request().project):
+        lines += ["## The work", "", f"`git apply {progress / _PATCH}`", ""]
     write_durably(progress / "summary.md", context.tools().redactor.clean("\n".join(lines)).data)
     return c.FinishComplete(action_id=action_id)
+
+
+def _hand_over(tree: Tree | None, progress: Path, project: Path) -> bool:
+    """Write the patch; whether there is one. An empty patch is never offered, and neither is one of an earlier try."""
+    if tree is None or not tree.has_changes:
+        (progress / _PATCH).unlink(missing_ok=True)
+        return False
+    own = own_work(tree, progress, project)
+    patch = own.patch if own is not None else patch_path(progress, tree.patch_sha256).read_bytes()
+    write_durably(progress / _PATCH, patch)
+    return True

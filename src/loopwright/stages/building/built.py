@@ -15,7 +15,8 @@ from loopwright.loop.worker_sandbox import with_work
 from loopwright.sandbox.port import SandboxRequest
 from loopwright.stages.context import Context
 from loopwright.stages.stores import loops_of
-from loopwright.workflow.model import Verification, Workflow
+from loopwright.workflow.model import Workflow
+from loopwright.workflow.verification import Verification
 
 
 class Built(msgspec.Struct, frozen=True):

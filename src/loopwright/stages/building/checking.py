@@ -19,8 +19,8 @@ from loopwright.runner.request import Finished, Observer, RunRequest
 from loopwright.runner.run_plan import run_plan
 from loopwright.sandbox.port import Sandbox, SandboxRequest
 from loopwright.stages.context import Context
-from loopwright.workflow.model import CheckRun
 from loopwright.workflow.slices import Check
+from loopwright.workflow.verification import CheckRun
 
 _FAILS_THE_RUN = ("STEP_FAILED",)
 

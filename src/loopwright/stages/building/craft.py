@@ -11,10 +11,11 @@ from loopwright.agents.port import NoAnswer
 from loopwright.errors import Interrupted
 from loopwright.evidence.model import StepRecord
 from loopwright.kernel.process import Cancellation
-from loopwright.loop.craft import Judging, Look
+from loopwright.loop.craft import CompareTests, Judging, Look
 from loopwright.loop.model import DESLOP, LOOK, Hold, Loop, Task, Validation
 from loopwright.loop.own_work import own_work
 from loopwright.loop.reports.model import TestResult
+from loopwright.loop.test_runs import Comparison, name_of
 from loopwright.loop.work_files import patch_path
 from loopwright.runner.request import Finished
 from loopwright.stages.building.built_tree import BuiltTree
@@ -27,11 +28,12 @@ from loopwright.stages.stores import loops_of, workflows_of
 from loopwright.workflow import manifest
 from loopwright.workflow.facts import Facts
 from loopwright.workflow.gather import MANIFEST, find_judges
-from loopwright.workflow.model import CheckRun, Verification
 from loopwright.workflow.seal import Judges
 from loopwright.workflow.slices import Check, Slices
+from loopwright.workflow.verification import CheckRun, ProjectTests, Verification
 
 _MOST_SAID = 1500
+_MOST_NAMES = 50
 _NOTHING_TO_RUN: dict[str, object] = {"id": "no-checks", "action": "a person signs", "commands": ["true"]}
 
 
@@ -54,15 +56,23 @@ class SliceCraft:
         self._seen = BuiltTree(judges, seals, self._hidden(slices.checks), own_files(self._context, loop))
         return Judging(tuple(steps_of(slices.checks)) or (_NOTHING_TO_RUN,), self._seen)
 
-    def results(self, loop: Loop, finished: Finished) -> tuple[TestResult, ...]:
-        """Each check is a result; that and the tree are on record before anybody hears of it."""
+    def results(self, loop: Loop, finished: Finished, compare_tests: CompareTests) -> tuple[TestResult, ...]:
+        """Each check is a result, and each test that the work broke; they are on record before they are told."""
         slices = self._slices(self._facts()[0])
         runs = check_runs(finished.evidence, slices.checks)
         controls = self._controlled(loop, slices, runs)
-        steps = {step.id: step for step in finished.evidence.steps}
-        self._record(loop, finished, runs, controls)
+        # The rest of the project is looked at when the checks pass; also where a control objects, which can be signed.
+        tests = compare_tests() if all(run.passed for run in runs.values()) else None
+        self._record(loop, finished, runs, controls, tests)
+        broken = tests.broken[:_MOST_NAMES] if tests is not None else ()
+        return (*self._of_checks(finished, slices, runs, controls), *broken)
+
+    def _of_checks(
+        self, finished: Finished, slices: Slices, runs: dict[str, CheckRun], controls: Controls
+    ) -> tuple[TestResult, ...]:
         if not slices.checks:
             return (TestResult("no check", "a person signs", "passed"),)
+        steps = {step.id: step for step in finished.evidence.steps}
         return tuple(
             TestResult(
                 check.id,
@@ -189,7 +199,14 @@ class SliceCraft:
             self._cancellation.raise_if_requested()
             raise
 
-    def _record(self, loop: Loop, finished: Finished, runs: dict[str, CheckRun], controls: Controls) -> None:
+    def _record(
+        self,
+        loop: Loop,
+        finished: Finished,
+        runs: dict[str, CheckRun],
+        controls: Controls,
+        tests: Comparison | None,
+    ) -> None:
         tree = loop.tree
         verification = Verification(
             iteration=0,  # whoever records it counts
@@ -199,8 +216,10 @@ class SliceCraft:
             checks=runs,
             judges=self._seen.judges | controls.steering,
             immune=controls.immune,
+            tests=_recorded(tests) if tests is not None else None,
         )
-        passed = all(run.passed for run in runs.values()) and not controls.immune
+        is_broken = tests is not None and bool(tests.broken)
+        passed = all(run.passed for run in runs.values()) and not controls.immune and not is_broken
         self._lanes.record_checks(loop, verification, passed=passed)
 
     def _said(
@@ -227,3 +246,13 @@ class SliceCraft:
     @staticmethod
     def _slices(facts: Facts) -> Slices:
         return facts.slices if isinstance(facts.slices, Slices) else Slices(())
+
+
+def _recorded(tests: Comparison) -> ProjectTests:
+    return ProjectTests(
+        base_run_id=tests.base.run_id,
+        run_id=tests.work.run_id,
+        decides=tests.decides,
+        broken=len(tests.broken),
+        names=tuple(name_of(one) for one in tests.broken[:_MOST_NAMES]),
+    )

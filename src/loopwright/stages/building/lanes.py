@@ -22,8 +22,9 @@ from loopwright.workflow import commands as c
 from loopwright.workflow import lanes
 from loopwright.workflow.gather import MANIFEST
 from loopwright.workflow.lanes import Opinion
-from loopwright.workflow.model import Building, Verification
+from loopwright.workflow.model import Building
 from loopwright.workflow.store import Opened
+from loopwright.workflow.verification import Verification
 
 PATCH = "work.patch"
 # A look, tidying up, the checks again; and once more after an objection.

@@ -140,6 +140,7 @@ def worker_context_for(
         freezer=freezer,
         ask=ask,
         book=context.prompts(),
+        seal=tuple(values.workflow.seal),
         craft=craft or Plain(),
         reflections=reflections_of(context),
     )

@@ -15,12 +15,13 @@ from loopwright.stages.reflecting import rules_of
 from loopwright.stages.reviewing.request import ReviewRequest
 from loopwright.workflow.documents.record import Record
 from loopwright.workflow.facts import Facts
-from loopwright.workflow.model import Key, Stage, Verification, Workflow
+from loopwright.workflow.model import Key, Stage, Workflow
 from loopwright.workflow.patch_facts import patch_facts
 from loopwright.workflow.reviewing import Objection
 from loopwright.workflow.scope import scope_blockers
 from loopwright.workflow.standing import broken_promises
 from loopwright.workflow.store import Snapshot
+from loopwright.workflow.verification import Verification
 
 TOOL = "loopwright"
 
@@ -68,7 +69,7 @@ def _left_of_the_scope(workflow: Workflow, facts: Facts) -> Iterator[Objection]:
 
 
 def _in_the_evidence(context: Context, verified: Verification) -> Iterator[Objection]:
-    for run_id in sorted({run.run_id for run in verified.checks.values()}):
+    for run_id in verified.run_ids:
         mismatches = _mismatches(context, run_id)
         if mismatches:
             yield Objection(Stage.BUILD, f"the evidence of {run_id} does not hold: {mismatches[0]}")

@@ -14,9 +14,10 @@ from loopwright.stages.person import actor
 from loopwright.stages.reviewing.reviewers import SUPPORT, ReviewerAnswer, ReviewSession
 from loopwright.workflow import commands as c
 from loopwright.workflow.documents.record import NAME as RECORD
-from loopwright.workflow.model import Review, Transition, Verification, Workflow
+from loopwright.workflow.model import Review, Transition, Workflow
 from loopwright.workflow.reviewing import REVIEWED, CodeReview, ReviewOutcome, SmellReview, report, support
 from loopwright.workflow.store import Opened
+from loopwright.workflow.verification import Verification
 
 
 class Judgment(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,7 +58,7 @@ def _pages(
     context: Context, opened: Opened, verified: Verification, judgment: Judgment, found: Review, outcome: ReviewOutcome
 ) -> dict[str, bytes]:
     skipped = "; ".join(outcome.notes) or "it was not asked for"
-    runs = sorted({run.run_id for run in verified.checks.values()})
+    runs = list(verified.run_ids)
     sources = {"input": [RECORD], "evidence": runs}
     changed = json.dumps({"tree": verified.tree, "files": list(verified.files)}, ensure_ascii=False, indent=2) + "\n"
     return {

@@ -27,9 +27,11 @@ from loopwright.workflow import commands as c
 from loopwright.workflow.documents.record import NAME as RECORD
 from loopwright.workflow.documents.record import Record
 from loopwright.workflow.facts import Facts
-from loopwright.workflow.model import Building, Reviewing, Stage, Transition, Verification
+from loopwright.workflow.model import Building, Reviewing, Stage, Transition
+from loopwright.workflow.project_tests import sentence
 from loopwright.workflow.reviewing import CodeReview, Objection, concluded
 from loopwright.workflow.store import Opened
+from loopwright.workflow.verification import Verification
 
 
 def review_change(
@@ -50,7 +52,8 @@ def review_change(
     )  # fmt: skip
     objections = list(objections_to(context, snapshot, verified, session.request))
     judgment = _judge(session, risk_of(context, verified, session.work.patch), objections)
-    notes = (*judgment.notes, *_reflections(context, verified))
+    rest = sentence(verified, has_command=snapshot.facts.gates.has_test_command)
+    notes = (*judgment.notes, rest, *_reflections(context, verified))
     outcome = concluded(objections, judgment.code.given, judgment.smell.given, notes)
     with workflows_of(context).changing(slug) as opened:
         record_review(session, opened, verified, judgment, outcome)

@@ -11,9 +11,9 @@ from loopwright.kernel.process import Cancellation
 from loopwright.stages.building.checking import run_checks
 from loopwright.stages.context import Context
 from loopwright.stages.specs.living import Domain, Promise
-from loopwright.workflow.model import CheckRun
 from loopwright.workflow.slices import Check
 from loopwright.workflow.spec_checks import Proof
+from loopwright.workflow.verification import CheckRun
 
 Status = Literal["holds", "broken", "signed", "unchecked", "unavailable", "unreadable"]
 

@@ -33,7 +33,7 @@ def needed_runs(context: Context) -> dict[str, str]:
             continue
         verified = workflow.verification
         runs = [one.run_id for one in workflow.controls.values()]
-        runs += [one.run_id for one in verified.checks.values()] if verified is not None else []
+        runs += verified.run_ids if verified is not None else ()
         # Also what its audit and its record speak of, while the work goes on.
         words = _words_of(context, slug)
         found |= dict.fromkeys((*runs, *(one for one in started if one in words)), slug)

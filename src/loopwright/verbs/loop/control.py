@@ -1,4 +1,4 @@
-"""`loopwright loop new, pause, resume, stop, retry, complete`: a person steers a loop. A worker need not be there."""
+"""`loopwright loop new, pause, resume, stop, retry, complete, accept`: a person steers a loop; no worker is needed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from loopwright.stages.stores import loops_of
 from loopwright.workspace.layout import record_choice
 
 # What a person's resume lifts: their own pause, and what they were asked to look at.
-_LIFTED = frozenset({Holder.OPERATOR, Holder.BLOCKER, Holder.QUOTA})
+_LIFTED = frozenset({Holder.OPERATOR, Holder.BLOCKER, Holder.QUOTA, Holder.PROOF})
 NO_LIMITS = Budget()
 _LETTERS = string.ascii_lowercase + string.digits
 
@@ -158,6 +158,13 @@ def complete(context: Context, loop_id: str, *, reason: str, revision: int | Non
     """A person says that it is done, and why: that stays on record."""
     require_person(context.environment, "loop complete")
     return _apply(context, loop_id, c.Finish(forced=fit_words(context, "the reason", reason)), revision)
+
+
+def accept(context: Context, loop_id: str, *, reason: str = "", revision: int | None = None) -> Loop:
+    """A person takes work that nothing proves: who and why stay on record."""
+    require_person(context.environment, "loop accept")
+    said = fit_words(context, "the reason", reason) if reason else ""
+    return _apply(context, loop_id, c.Accept(by=actor(), reason=said), revision)
 
 
 def is_held(loop: Loop) -> bool:

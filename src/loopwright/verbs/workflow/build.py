@@ -9,18 +9,17 @@ from msgspec.structs import replace
 
 from loopwright.agents.port import Role
 from loopwright.errors import WorkflowRefused
-from loopwright.kernel.clock import stamp
 from loopwright.kernel.files import shown
 from loopwright.kernel.process import Cancellation
 from loopwright.loop.marks import FIX
-from loopwright.loop.model import DESLOP, LOOK, Completed, Created, Failed, Held, Holder, Loop
+from loopwright.loop.model import DESLOP, LOOK, Completed, Failed, Held, Holder, Loop
 from loopwright.loop.worker_context import Ask
 from loopwright.stages.building.craft import SliceCraft
 from loopwright.stages.building.lanes import Lanes
 from loopwright.stages.building.on_base import Tell, control_on_base
+from loopwright.stages.building.settle import settle_build
 from loopwright.stages.context import Context
 from loopwright.stages.default_agent import require_agent
-from loopwright.stages.document_language import documents_of
 from loopwright.stages.loops.driving import start
 from loopwright.stages.names import slug_of
 from loopwright.stages.person import actor, require_person
@@ -29,28 +28,18 @@ from loopwright.verbs.loop import control
 from loopwright.verbs.loop.answer import answer as answer_loop
 from loopwright.verbs.loop.look import has_worker
 from loopwright.verbs.loop.tasks import TaskRequest, add_task
-from loopwright.workflow import audit, ledger, manifest
 from loopwright.workflow import commands as c
-from loopwright.workflow.documents import record
+from loopwright.workflow import manifest
 from loopwright.workflow.facts import Facts
-from loopwright.workflow.gather import LEDGER, MANIFEST, SPEC
-from loopwright.workflow.model import (
-    Approved,
-    Building,
-    Decision,
-    Key,
-    Planning,
-    Reviewing,
-    Transition,
-    Workflow,
-)
+from loopwright.workflow.gather import MANIFEST, SPEC
+from loopwright.workflow.model import Approved, Building, Key, Planning, Reviewing, Transition, Workflow
 from loopwright.workflow.package import PLAN_DOCUMENTS, SLICES, prd_of, test_spec_of
 from loopwright.workflow.slices import Slices
 from loopwright.workflow.store import Opened
 
 _PASS = {"lean": 3, "full": 6}
 # What a build can mend by going on; a signature or an answer it can't give.
-_BY_BUILDING = ("lane_incomplete_", "verification_", "completion_audit_")
+_BY_BUILDING = ("lane_incomplete_", "verification_", "tests_broken_", "completion_audit_")
 
 
 class BuildRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -110,26 +99,12 @@ def drive(context: Context, loop_id: str, cancellation: Cancellation, *, ask: As
         return start(context, loop_id, cancellation, ask=ask)
     if isinstance(found.phase, Completed):
         # We died, or were stopped, between the loop's end and its record.
-        settle(context, slug, loop_id)
+        settle_build(context, slug, loop_id)
         return found
     try:
         return start(context, loop_id, cancellation, ask=ask, craft=SliceCraft(context, slug, cancellation))
     finally:
-        settle(context, slug, loop_id)
-
-
-def settle(context: Context, slug: str, loop_id: str) -> Workflow:
-    """Write down what the build came to so far, and ask for the review where nothing blocks it."""
-    loop = loops_of(context).load(loop_id)
-    with workflows_of(context).changing(slug) as opened:
-        if not isinstance(opened.workflow.at, Building):
-            return opened.workflow
-        _take_decisions(opened, loop)
-        facts = opened.facts()
-        if opened.workflow.verification is not None and isinstance(facts.slices, Slices):
-            opened.write(_documents(context, opened, facts, facts.slices, loop), "tool")
-        opened.apply(c.RequestApproval(transition=Transition.BUILD_REVIEW, standing=opened.standing()), "tool")
-        return opened.workflow
+        settle_build(context, slug, loop_id)
 
 
 def _controlled(context: Context, slug: str, tell: Tell, cancellation: Cancellation) -> str:
@@ -244,16 +219,6 @@ def prepare_from_review(
     return prepare_build(context, slug, request, tell, cancellation)
 
 
-def _take_decisions(opened: Opened, loop: Loop) -> None:
-    """What an agent asked in the loop is asked in the workflow, and what was answered there is answered here."""
-    for one in loop.decisions:
-        asked = Decision(id=one.id, question=one.question, options=one.options)
-        opened.apply(c.AskDecision(decision=asked), "agent")
-        here = next((known for known in opened.workflow.decisions if known.id == one.id), None)
-        if here is not None and here.answer is None and one.answer is not None:
-            opened.apply(c.AnswerDecision(id=one.id, answer=one.answer, by=one.answered_by or "a person"), "tool")
-
-
 def _tell_answers(context: Context, workflow: Workflow, loop_id: str) -> None:
     """Who answered and died before the loop heard of it has answered: the loop hears of it now."""
     open_there = {one.id for one in loops_of(context).load(loop_id).decisions if one.answer is None}
@@ -289,56 +254,3 @@ def _manifest(context: Context, workflow: Workflow) -> bytes:
         for note in notes
     ]
     return manifest.render(manifest.merged(rows, lambda path: (root / path).exists()))
-
-
-def _documents(context: Context, opened: Opened, facts: Facts, slices: Slices, loop: Loop) -> dict[str, bytes]:
-    workflow = opened.workflow
-    requirements = {domain: one.requirements for domain, one in facts.deltas.items()}
-    found = audit.audited(workflow, slices, requirements)
-    return {
-        "build-support/completion-audit.json": audit.render(found),
-        LEDGER: ledger.render(facts.ledger),
-        record.NAME: _record(context, workflow, loop),
-    }
-
-
-def _record(context: Context, workflow: Workflow, loop: Loop) -> bytes:
-    verified = workflow.verification
-    runs = sorted({run.run_id for run in verified.checks.values()}) if verified is not None else []
-    plan = workflow.at.plan if isinstance(workflow.at, Building) else ""
-    values = {
-        "schema_version": "1",
-        "workflow_id": workflow.slug,
-        "run_id": loop.validation.run_id or (runs[-1] if runs else ""),
-        "stage": "build",
-        "actor_id": record.actors_in(loop.agent, *loop.builders),
-        "actor_role": "builder",
-        "plan_digest": plan,
-        "started_at": loop.created_at,
-        "completed_at": stamp(context.clock()) if isinstance(loop.phase, Completed) else "",
-        "checkpoint_count": str(len(loop.completed_actions)),
-        "evidence_manifest": ", ".join(runs) or (loop.validation.run_id or ""),
-    }
-    checks = verified.checks if verified is not None else {}
-    sections = {
-        "Changes": "\n".join(f"- {path}" for path in (verified.files if verified is not None else ())),
-        "Checkpoint Log": "\n".join(f"- {task.id} {task.status}: {task.description[:200]}" for task in loop.tasks),
-        "Execution Evidence": f"loop {loop.loop_id}, tree {verified.tree if verified is not None else 'none'}",
-        "Verification Evidence": "\n".join(
-            f"- {name}: run {run.run_id}, exit {run.exit_code}, tree {run.tree[:12]}" for name, run in checks.items()
-        ),
-        "Limitations": _limitations(loop),
-    }
-    return record.write_record(workflow.slug, values, sections, documents_of(context))
-
-
-def _limitations(loop: Loop) -> str:
-    match loop.phase:
-        case Held(holds=holds):
-            return "; ".join(hold.message for hold in holds)
-        case Failed(reason=reason):
-            return reason
-        case Created():
-            return "not begun"
-        case _:
-            return "none known to the tool"

@@ -1,0 +1,189 @@
+"""Runs a loop's judges in a fresh sandbox, as runs with evidence of their own; reads what the test command reports."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+
+from loopwright.errors import LoopwrightError
+from loopwright.evidence.store import RunOrigin
+from loopwright.kernel import codec
+from loopwright.kernel.clock import stamp
+from loopwright.loop import commands as c
+from loopwright.loop.actions.asking import WORKER, HeldBack
+from loopwright.loop.budget import hold_after, left_for_a_turn
+from loopwright.loop.model import Hold, Holder, Loop, Spent
+from loopwright.loop.reports.find import Found, find_coverage_reports, find_test_reports
+from loopwright.loop.reports.model import TestResult, UnreadableReport
+from loopwright.loop.reports.numbers import moment_before_run
+from loopwright.loop.reports.read import read_coverage_reports, read_test_reports
+from loopwright.loop.test_runs import TestRun
+from loopwright.loop.worker_context import WorkerContext
+from loopwright.redaction.model import Redacted
+from loopwright.runner.events import Emitter, ignore
+from loopwright.runner.request import Finished, Observer, RunRequest, SandboxOptions
+from loopwright.runner.run_plan import SETUP_STEP, run_plan
+from loopwright.sandbox.port import Sandbox, SandboxRequest
+
+_STEP = "tests"
+_TESTS_FAILED = "STEP_FAILED"
+_MOST_OUTPUT = 1500
+
+
+def run_tests(loop: Loop, context: WorkerContext, sandbox: SandboxRequest, name: str) -> TestRun:
+    """The test command on the tree of this sandbox; `HeldBack` where none is set, or where it could not be run."""
+    reports = _Reports(context)
+    plan = _plan(loop, context)
+    finished = run_judges(loop, context, sandbox, plan, f"{loop.loop_id}-{name}", reports)
+    step = next((step for step in finished.evidence.steps if step.id == _STEP), None)
+    return TestRun(
+        run_id=finished.evidence.run_id,
+        exited_with_0=step is not None and step.outcome == "passed",
+        results=reports.results,
+        gaps=reports.gaps,
+        coverage=reports.coverage,
+        duration_ms=round(1000 * step.duration_s, 1) if step is not None else 0,
+        message=finished.evidence.message.text,
+        output=_end_of_output(finished),
+    )
+
+
+def run_judges(
+    loop: Loop,
+    context: WorkerContext,
+    sandbox: SandboxRequest,
+    plan: bytes | LoopwrightError,
+    run_id: str,
+    observer: Observer | None,
+) -> Finished:
+    """Any plan that judges the work. Its time counts as work; a run that says nothing of the work is `HeldBack`."""
+    order = RunRequest(
+        plan_name=f"the tests of {loop.loop_id}",
+        plan=plan,
+        sandbox_options=SandboxOptions(
+            sandbox,
+            context.isolation,
+            context.setup,
+            keep=False,
+            limits=context.limits,
+            shell=context.shell,
+            freezer=context.freezer,
+        ),
+        environment=context.environment,
+        origin=RunOrigin(loop_id=loop.loop_id, workflow=loop.workflow),
+        run_id=run_id,
+        observer=observer,
+    )
+    finished = run_plan(order, context.tools(), Emitter(ignore), context.cancellation)
+    used_up = _count(loop, context, finished)
+    context.cancellation.raise_if_requested()
+    if used_up is not None:
+        raise HeldBack(used_up)
+    _require_that_it_ran(finished, context)
+    return finished
+
+
+def _require_that_it_ran(finished: Finished, context: WorkerContext) -> None:
+    """Tests that fail say something about the work; a run that was refused, or leaked, opens no gate."""
+    failure = finished.failure
+    prepared = next((step for step in finished.evidence.steps if step.id == SETUP_STEP), None)
+    if prepared is not None and prepared.outcome != "passed":
+        code, why = "setup_failed", f"sandbox.setup failed: {prepared.reason.text}"
+    elif failure is None or failure.code == _TESTS_FAILED:
+        return
+    else:
+        code, why = failure.code.lower(), f"{failure.code}: {failure.message.text}"
+    said = f"the tests' run {finished.evidence.run_id} does not count: {why}"
+    raise HeldBack(Hold(holder=Holder.BLOCKER, code=code, message=said, since=stamp(context.clock())))
+
+
+def _count(loop: Loop, context: WorkerContext, finished: Finished) -> Hold | None:
+    """The tests' time is work, too, also when they were interrupted.
+
+    Where they were ended because no more time is left, they have said nothing: then the hold for that.
+    """
+    with context.store.changing(loop.loop_id) as opened:
+        left_s = left_for_a_turn(opened.loop, "wall_s")
+        ended = any(one.ending == "timed_out" for step in finished.evidence.steps for one in step.commands)
+        is_over = ended and left_s is not None and left_s < context.limits.timeout_s
+        worked_s = sum(step.duration_s for step in finished.evidence.steps)
+        spent = Spent(wall_s=round(max(worked_s, left_s or 0.0) if is_over else worked_s, 3))
+        after = opened.apply(c.Count(spent=spent), WORKER).loop
+    return hold_after(after, "wall_s", stamp(context.clock())) if is_over else None
+
+
+class _Reports:
+    """What the test command left, read while its sandbox is still there."""
+
+    def __init__(self, context: WorkerContext) -> None:
+        self._desk = context
+        self._since = 0
+        self.results: tuple[TestResult, ...] = ()
+        self.gaps: tuple[str, ...] = ()
+        self.coverage: float | None = None
+
+    def before_steps(self, sandbox: Sandbox) -> None:
+        """A report that is in the project already, or was made by setting up, is not this run's."""
+        self._since = moment_before_run(sandbox.place.repo)
+
+    def after_steps(self, sandbox: Sandbox) -> None:
+        """Read what is newer than that."""
+        repo, since = sandbox.place.repo, self._since
+        clean = self._desk.tools().redactor.clean
+        tests = find_test_reports(repo, self._desk.settings.reports, since)
+        if tests.paths:
+            self._read_tests(tests, clean)
+        covered = find_coverage_reports(repo, self._desk.settings.coverage, since)
+        if covered.paths:
+            with suppress(UnreadableReport):  # how much was covered decides nothing
+                self.coverage = read_coverage_reports(covered).percent
+
+    def _read_tests(self, tests: Found, clean: Callable[[str], Redacted]) -> None:
+        try:
+            report = read_test_reports(tests)
+        except UnreadableReport as problem:
+            self.gaps = (clean(str(problem)).text,)
+            return
+        self.gaps = report.gaps
+        self.results = tuple(
+            TestResult(
+                clean(one.test_name).text, clean(one.suite).text, one.status, one.duration_ms,
+                clean(one.error_message).text, clean(one.stack_trace).text,
+            )
+            for one in report.results
+        )  # fmt: skip
+
+
+def _plan(loop: Loop, context: WorkerContext) -> bytes:
+    command = context.settings.test_command
+    if not command:
+        raise HeldBack(
+            Hold(
+                holder=Holder.BLOCKER,
+                code="no_test_command",
+                message="loop.test_command is not set: nothing checks the work",
+                since=stamp(context.clock()),
+            )
+        )
+    step = {
+        "id": _STEP,
+        "action": "run the project's tests",
+        "commands": [command],
+        "timeout_s": _timeout_s(loop, context),
+    }
+    return codec.to_yaml({"new_plan": {"unified_goal": f"the tests of {loop.title}", "steps": [step]}})
+
+
+def _timeout_s(loop: Loop, context: WorkerContext) -> float:
+    """What the settings allow, and no more than is left: the runs before this one in the same action count."""
+    if left_for_a_turn(loop, "wall_s") is None:
+        return context.limits.timeout_s
+    left_s = left_for_a_turn(context.store.load(loop.loop_id), "wall_s") or 0.0
+    return max(0.1, min(context.limits.timeout_s, left_s))
+
+
+def _end_of_output(finished: Finished) -> str:
+    logs = [command.log for step in finished.evidence.steps if step.id == _STEP for command in step.commands]
+    if not logs or logs[-1] is None:
+        return ""
+    return (finished.folder / str(logs[-1])).read_bytes()[-_MOST_OUTPUT:].decode("utf-8", "replace").strip()

@@ -1,0 +1,94 @@
+"""When a loop may end as done, and what holds it for a person instead. Pure.
+
+An agent's word is no reason, and neither is a green run that came about by changing nothing or by losing tests.
+"""
+
+from __future__ import annotations
+
+from loopwright.loop import commands as c
+from loopwright.loop import events as e
+from loopwright.loop.choice import all_done
+from loopwright.loop.marks import FIX
+from loopwright.loop.model import Action, Doubt, ErrorLine, Held, Hold, Holder, Loop, Running
+from loopwright.loop.verdict import Accepted, Verdict, refused
+
+NOTHING_CHANGED = Doubt(code="nothing_changed", message="nothing changed: all files are as they were before the work")
+
+
+def doubts_of(loop: Loop) -> tuple[Doubt, ...]:
+    """Why the work is not proven although its tests pass; a build has gates of its own."""
+    if loop.workflow is not None:
+        return ()
+    # A loop that only analyses has nothing to change.
+    is_analysis = bool(loop.tasks) and all(task.mode == "analysis" for task in loop.tasks)
+    if is_analysis or (loop.tree is not None and loop.tree.has_changes):
+        return loop.validation.doubts
+    return (NOTHING_CHANGED,)
+
+
+def finish(loop: Loop, forced: str | None) -> Verdict:
+    """Close a running loop: by what its tests show, or by a person's reason."""
+    is_validated, doubts = _is_validated(loop), doubts_of(loop)
+    if is_validated and not doubts:
+        return Accepted((e.LoopCompleted(),))
+    if forced:
+        return Accepted((e.LoopCompleted(forced=forced),))
+    if not is_validated:
+        return refused(
+            "not_validated",
+            f"the loop {loop.loop_id} has no passed validation of its work as it is now",
+            "let it validate, or force it with a reason that is recorded",
+        )
+    return refused("unproven", _said(doubts), "let its worker complete it: a person is asked then")
+
+
+def held_unproven(loop: Loop, action_id: str) -> Accepted | None:
+    """The loop could be completed but for its doubts: a person decides. None where that is not what is in the way."""
+    doubts = doubts_of(loop)
+    if not isinstance(loop.phase, Running) or not _is_validated(loop) or not doubts:
+        return None
+    said = _said(doubts)
+    diff = f"; the diff: {loop.loop_id}.progress/changes.patch" if doubts != (NOTHING_CHANGED,) else ""
+    hold = Hold(holder=Holder.PROOF, code=doubts[0].code, message=f"{said}{diff}", since=loop.updated_at)
+    return Accepted(
+        (
+            e.ActionAbandoned(action_id=action_id, why=said),
+            # The next builder is told what was wrong, if a person lets the loop go on.
+            e.ErrorNoted(error=ErrorLine(action=Action.COMPLETE, message=said, timestamp=loop.updated_at)),
+            e.HoldPlaced(hold=hold),
+        )
+    )
+
+
+def accept(loop: Loop, command: c.Accept) -> Verdict:
+    """A person takes the work as it is; without a reason of theirs the doubts that they accept are on record."""
+    unproven = _hold_for_proof(loop)
+    if unproven is None:
+        name = loop.loop_id
+        said = f"the loop {name} does not wait to be accepted"
+        return refused("nothing_to_accept", said, f"`loopwright loop show {name}` says how it stands")
+    return Accepted((e.LoopCompleted(forced=command.reason or unproven.message, accepted_by=command.by),))
+
+
+def is_unproven(loop: Loop) -> bool:
+    """Whether the loop waits for a person to accept its work."""
+    return _hold_for_proof(loop) is not None
+
+
+def unproven_tasks(loop: Loop) -> frozenset[str]:
+    """The tasks that a hold for proof is about: those that were to change something. A fix belongs to one of them."""
+    written = [task.id for task in loop.tasks if task.mode == "write" and task.status == "completed"]
+    return frozenset([name for name in written if not name.startswith(FIX)] or written)
+
+
+def _hold_for_proof(loop: Loop) -> Hold | None:
+    holds = loop.phase.holds if isinstance(loop.phase, Held) else ()
+    return next((hold for hold in holds if hold.holder is Holder.PROOF), None)
+
+
+def _is_validated(loop: Loop) -> bool:
+    return loop.is_validated and loop.validation.holds and all_done(loop)
+
+
+def _said(doubts: tuple[Doubt, ...]) -> str:
+    return "; ".join(doubt.message for doubt in doubts)

@@ -1,0 +1,108 @@
+"""Writes down what a build has come to: its audit, its ledger and its execution record."""
+
+from __future__ import annotations
+
+from loopwright.kernel.clock import stamp
+from loopwright.loop.model import Completed, Created, Failed, Held, Loop
+from loopwright.stages.context import Context
+from loopwright.stages.document_language import documents_of
+from loopwright.stages.stores import loops_of, workflows_of
+from loopwright.workflow import audit, ledger
+from loopwright.workflow import commands as c
+from loopwright.workflow.documents import record
+from loopwright.workflow.facts import Facts
+from loopwright.workflow.gather import LEDGER
+from loopwright.workflow.model import Building, Decision, Transition, Workflow
+from loopwright.workflow.project_tests import sentence
+from loopwright.workflow.slices import Slices
+from loopwright.workflow.store import Opened
+from loopwright.workflow.verification import Verification
+
+
+def settle_build(context: Context, slug: str, loop_id: str) -> Workflow:
+    """Write down what the build has come to, and ask for the review if nothing blocks it."""
+    loop = loops_of(context).load(loop_id)
+    with workflows_of(context).changing(slug) as opened:
+        if not isinstance(opened.workflow.at, Building):
+            return opened.workflow
+        _take_decisions(opened, loop)
+        facts = opened.facts()
+        if opened.workflow.verification is not None and isinstance(facts.slices, Slices):
+            opened.write(_documents(context, opened, facts, facts.slices, loop), "tool")
+        opened.apply(c.RequestApproval(transition=Transition.BUILD_REVIEW, standing=opened.standing()), "tool")
+        return opened.workflow
+
+
+def _take_decisions(opened: Opened, loop: Loop) -> None:
+    """What an agent asked in the loop is asked in the workflow, and what was answered there is answered here."""
+    for one in loop.decisions:
+        asked = Decision(id=one.id, question=one.question, options=one.options)
+        opened.apply(c.AskDecision(decision=asked), "agent")
+        here = next((known for known in opened.workflow.decisions if known.id == one.id), None)
+        if here is not None and here.answer is None and one.answer is not None:
+            opened.apply(c.AnswerDecision(id=one.id, answer=one.answer, by=one.answered_by or "a person"), "tool")
+
+
+def _documents(context: Context, opened: Opened, facts: Facts, slices: Slices, loop: Loop) -> dict[str, bytes]:
+    workflow = opened.workflow
+    requirements = {domain: one.requirements for domain, one in facts.deltas.items()}
+    found = audit.audited(workflow, slices, requirements)
+    return {
+        "build-support/completion-audit.json": audit.render(found),
+        LEDGER: ledger.render(facts.ledger),
+        record.NAME: _record(context, workflow, loop, facts, is_through=_is_through(opened, loop)),
+    }
+
+
+def _is_through(opened: Opened, loop: Loop) -> bool:
+    """Whether the build came to its end: by its loop, or by a person who signed for what kept the loop from ending."""
+    blocked = (one.code for one in opened.standing().readiness.review)
+    return isinstance(loop.phase, Completed) or all(code.startswith("execution_record_") for code in blocked)
+
+
+def _record(context: Context, workflow: Workflow, loop: Loop, facts: Facts, *, is_through: bool) -> bytes:
+    verified = workflow.verification
+    runs = verified.run_ids if verified is not None else ()
+    plan = workflow.at.plan if isinstance(workflow.at, Building) else ""
+    values = {
+        "schema_version": "1",
+        "workflow_id": workflow.slug,
+        "run_id": loop.validation.run_id or (runs[-1] if runs else ""),
+        "stage": "build",
+        "actor_id": record.actors_in(loop.agent, *loop.builders),
+        "actor_role": "builder",
+        "plan_digest": plan,
+        "started_at": loop.created_at,
+        "completed_at": stamp(context.clock()) if is_through else "",
+        "checkpoint_count": str(len(loop.completed_actions)),
+        "evidence_manifest": ", ".join(runs) or (loop.validation.run_id or ""),
+    }
+    checks = verified.checks if verified is not None else {}
+    sections = {
+        "Changes": "\n".join(f"- {path}" for path in (verified.files if verified is not None else ())),
+        "Checkpoint Log": "\n".join(f"- {task.id} {task.status}: {task.description[:200]}" for task in loop.tasks),
+        "Execution Evidence": f"loop {loop.loop_id}, tree {verified.tree if verified is not None else 'none'}",
+        "Verification Evidence": "\n".join(
+            f"- {name}: run {run.run_id}, exit {run.exit_code}, tree {run.tree[:12]}" for name, run in checks.items()
+        ),
+        "Limitations": _limitations(loop, verified, facts),
+    }
+    return record.write_record(workflow.slug, values, sections, documents_of(context))
+
+
+def _limitations(loop: Loop, verified: Verification | None, facts: Facts) -> str:
+    """What keeps the build from being whole, and what checks the rest of the project."""
+    rest = sentence(verified, has_command=facts.gates.has_test_command) if verified is not None else ""
+    return f"{_unfinished(loop)}\n\n{rest}".strip()
+
+
+def _unfinished(loop: Loop) -> str:
+    match loop.phase:
+        case Held(holds=holds):
+            return "; ".join(hold.message for hold in holds)
+        case Failed(reason=reason):
+            return reason
+        case Created():
+            return "not begun"
+        case _:
+            return "none known to the tool"

@@ -1,0 +1,112 @@
+"""Only work that changed something, and won by no lost or weakened test, completes a loop; else a person decides."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from loopwright.agents.port import AGENT_MARK
+
+PYTEST = f"{sys.executable} -m pytest -q -p no:cacheprovider"
+REPORTED = f"{PYTEST} --junitxml=junit.xml"
+DOUBLE = "from calc import double\n\n\ndef test_double():\n    assert double(2) == 4\n"
+FIXED = "printf 'def double(n):\\n    return n + n\\n' > calc.py"
+DELETED = "rm test_double.py"
+WEAKENED = "sed -i 's/== 4/> 0/' test_double.py"
+ALSO_TESTED = f"{FIXED}; printf 'def test_zero():\\n    assert double(0) == 0\\n' >> test_double.py"
+
+
+@pytest.fixture
+def calc(loops):
+    """A project with a bug, a test that shows it, and another test that passes."""
+
+    def make(*runs, test_command=REPORTED):
+        loops.configure([{"role": "builder", "run": run} for run in runs])
+        config = loops.project.own / "config.toml"
+        config.write_text(config.read_text().replace("test -e done", test_command))
+        loops.project.write("calc.py", "def double(n):\n    return n + n + 1\n")
+        loops.project.write("test_double.py", DOUBLE)
+        loops.project.write("test_other.py", "def test_other():\n    pass\n")
+        loops.project.commit("a bug, and tests")
+        return loops.new("--task", "double doubles")
+
+    return make
+
+
+def held(loops, loop_id):
+    """How it is held, as another tool reads it."""
+    document = loops.shown(loop_id)
+    assert document["status"] == "paused"
+    assert [task["status"] for task in document["skill_state"]["develop"]["tasks"]] == ["in_progress"]
+    assert "action-complete" not in document["skill_state"]["completed_actions"]
+    (hold,) = document["loopwright"]["holds"]
+    assert hold["holder"] == "proof"
+    return hold
+
+
+def patch_of(loops, loop_id):
+    return loops.project.own / "loops" / f"{loop_id}.progress" / "changes.patch"
+
+
+def test_a_loop_that_changed_nothing_is_not_completed_and_only_a_person_accepts_it(loops):
+    loops.configure([{"role": "builder", "run": "echo 'all done'"}] * 2)
+    loops.project.write("done", "")
+    loops.project.commit("the tests pass")
+    loop_id = loops.new("--task", "make it better")
+    done = loops.run("start", loop_id, code=14)
+    assert f"loopwright loop accept {loop_id}" in done.stdout
+    assert held(loops, loop_id)["code"] == "nothing_changed"
+    assert not patch_of(loops, loop_id).exists(), "an empty patch is never offered"
+    loops.run("watch", loop_id, "--no-follow", code=14)
+    assert "completed" not in loops.run("resume", loop_id, code=14).stdout, "the agent may go on, and changes nothing"
+
+    loops.project.environment[AGENT_MARK] = "1"
+    assert "INSIDE_AGENT" in loops.run("accept", loop_id, code=1).stderr
+    del loops.project.environment[AGENT_MARK]
+    loops.run("accept", loop_id, "--reason", "it was good already")
+    document = loops.shown(loop_id)
+    assert document["status"] == "completed"
+    assert document["loopwright"]["forced"] == "it was good already"
+    assert document["loopwright"]["accepted_by"]
+    assert [task["status"] for task in document["skill_state"]["develop"]["tasks"]] == ["completed"]
+    assert "accepted by" in loops.run("logs", loop_id).stdout
+
+
+@pytest.mark.parametrize(
+    ("lie", "test_command", "code", "named"),
+    [
+        (DELETED, REPORTED, "tests_lost", "test_double"),
+        (WEAKENED, REPORTED, "tests_changed", "test_double.py"),
+        (DELETED, PYTEST, "tests_changed", "test_double.py"),
+    ],
+)
+def test_a_loop_does_not_win_by_what_it_does_to_its_tests(loops, calc, lie, test_command, code, named):
+    loop_id = calc(lie, test_command=test_command)
+    done = loops.run("start", loop_id, code=14)
+    hold = held(loops, loop_id)
+    assert hold["code"] == code
+    assert named in hold["message"]
+    assert str(patch_of(loops, loop_id)) in done.stdout
+    assert "test_double.py" in patch_of(loops, loop_id).read_text()
+
+
+def test_an_agent_that_goes_on_is_told_what_was_lost_and_an_honest_fix_completes_the_loop(loops, calc):
+    loop_id = calc(DELETED, f"git checkout -q test_double.py; {ALSO_TESTED}")
+    loops.run("start", loop_id, code=14)
+    loops.run("resume", loop_id)
+    assert loops.shown(loop_id)["status"] == "completed", "the test of before passes, and a new one beside it"
+    prompts = [path.read_text() for path in patch_of(loops, loop_id).parent.glob("turns/*/prompt.md")]
+    assert any("are missing or skipped" in text and "test_double" in text for text in prompts)
+    loops.project.git("apply", str(patch_of(loops, loop_id)))
+    assert "return n + n\n" in (loops.project.root / "calc.py").read_text()
+
+
+def test_a_loop_that_only_analyses_has_nothing_to_change(loops):
+    loops.configure()
+    loops.project.write("done", "")
+    loops.project.commit("the tests pass")
+    loop_id = loops.new()
+    loops.run("task", "add", loop_id, "ls", "--tool", "bash", "--mode", "analysis")
+    loops.run("start", loop_id)
+    assert loops.shown(loop_id)["status"] == "completed"
