@@ -223,8 +223,8 @@ def test_in_the_full_profile_a_yes_is_for_the_plan_that_was_shown(project):
     assert "Testable Acceptance Criteria" in (project.own / "turns" / "greet-critic-2" / "prompt.md").read_text()
 
 
-@pytest.mark.parametrize(("profile", "wish"), [("full", ()), ("lean", ("--deliberate",))])
-def test_a_reviewer_at_its_limit_costs_no_other_turn_again(project, profile, request):
+@pytest.mark.parametrize(("profile", "options"), [("full", ()), ("lean", ("--deliberate",))])
+def test_a_reviewer_at_its_limit_costs_no_other_turn_again(project, profile, options):
     yes = '{"verdict": "approve", "notes": "first the name"}'
     prepare(
         project,
@@ -238,9 +238,9 @@ def test_a_reviewer_at_its_limit_costs_no_other_turn_again(project, profile, req
     )  # fmt: skip
     direct = ("--direct", str(project.root.parent / "SPEC.md"))
     for more in (direct, ()):
-        done = project.run("plan", "greet", *more, "--agent", "scripted", *request)
+        done = project.run("plan", "greet", *more, "--agent", "scripted", *options)
         assert "the same command again" in done.stderr, done.stderr
-    ok(project, "plan", "greet", "--agent", "scripted", *request)
+    ok(project, "plan", "greet", "--agent", "scripted", *options)
     assert blockers(project, "build") == {}
     turns = sorted(path.name for path in (project.own / "turns").iterdir())
     assert turns == ["greet-architect-1", "greet-architect-2", "greet-critic-1", "greet-critic-2", "greet-planner-1"]
