@@ -234,7 +234,7 @@ def test_a_limit_without_an_end_is_tried_again_by_itself_later_each_time(ready):
     project.environment |= {"LOOPWRIGHT_AGENTS_QUOTA_WAIT_S": "1", "LOOPWRIGHT_AGENTS_QUOTA_LONGEST_S": "2"}
     loop_id = new(project, "--task", "t")
     done = start(project, loop_id)
-    assert "the end of the limit is unknown, so it is tried again (until 2" in done.stdout
+    assert "the end of the limit is unknown, so the agent is asked again later (until 2" in done.stdout
     lines = log.lines(project.own / "loops" / f"{loop_id}.events.ndjson")
     placed = [event.hold for _, line in lines for event in line.events if isinstance(event, e.HoldPlaced)]
     waits = [datetime.fromisoformat(one.until) - datetime.fromisoformat(one.since) for one in placed]
@@ -508,8 +508,8 @@ def test_a_resume_while_its_worker_leaves_is_not_lost(ready, monkeypatch):
     )
     held = []
 
-    def drive_and_resume(loop_id, context):
-        after = drive(loop_id, context)
+    def drive_and_resume(loop_id, worker_context):
+        after = drive(loop_id, worker_context)
         if not held:
             held.extend(after.phase.holds)
             resume(context, loop_id, budget=Budget(turns=9))

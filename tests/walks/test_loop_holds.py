@@ -193,7 +193,7 @@ def test_an_end_that_is_over_is_none_and_the_loop_waits_as_at_any_limit_without_
     loops.configure([over, over, WORKS])
     loops.project.environment["LOOPWRIGHT_AGENTS_QUOTA_WAIT_S"] = "1"
     loop_id = loops.new("--task", "one")
-    assert "the end of the limit is unknown, so it is tried again" in loops.run("start", loop_id).stdout
+    assert "the end of the limit is unknown, so the agent is asked again later" in loops.run("start", loop_id).stdout
     placed = loops.events(loop_id, e.HoldPlaced)
     assert len(placed) == 2
     assert all(one.hold.until > one.hold.since for one in placed)

@@ -148,6 +148,7 @@ class _Turns(Generic[_T]):
     def ask(self, called: str) -> _T | NoAnswer:
         """Ask this agent, twice at most."""
         context, request, names = self._context, self._request, self._names()
+        self.session = request.session
         try:
             agent = context.open_agent(called)
         except AgentFailed as problem:
