@@ -40,7 +40,7 @@ COMMANDS = (
     Command(
         "plan",
         ("plan", "greet", "--direct", "../SPEC.md", "--agent", "scripted"),
-        {"workflow opens": 4, "gatherings": 12, "fsyncs": 30},
+        {"workflow opens": 4, "gatherings": 10, "fsyncs": 30},
     ),
     Command(
         "approve",
