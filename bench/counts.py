@@ -40,9 +40,13 @@ COMMANDS = (
     Command(
         "plan",
         ("plan", "greet", "--direct", "../SPEC.md", "--agent", "scripted"),
-        {"workflow opens": 4, "gatherings": 12, "fsyncs": 30},
+        {"workflow opens": 4, "gatherings": 10, "fsyncs": 30},
     ),
-    Command("approve", ("approve", "greet", "--from", "plan", "--to", "build"), {"workflow opens": 1}),
+    Command(
+        "approve",
+        ("approve", "greet", "--from", "plan", "--to", "build"),
+        {"workflow opens": 1, "gatherings": 2, "fsyncs": 1},
+    ),
     Command(
         "build",
         ("build", "greet", "--agent", "scripted"),

@@ -6,8 +6,10 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import re
 import sys
+import tempfile
 from collections import defaultdict
 from collections.abc import Iterator
 from functools import cached_property
@@ -143,10 +145,23 @@ def rows(source: Source) -> Iterator[tuple[str, str, str]]:
         yield f"types to follow `{command}`", f"{len(source.types_in(modules))}", limit
 
 
+def costs() -> Iterator[tuple[str, str, str]]:
+    """What commands ask of the machine, on the shipped sample; of this checkout alone."""
+    sys.path.insert(0, str(HERE / "bench"))
+    counts = importlib.import_module("counts")
+    with tempfile.TemporaryDirectory(prefix="loopwright-figures-") as folder:
+        project = counts.sample_project(Path(folder))
+        for command in counts.COMMANDS:
+            found = counts.counts_of(project, command.arguments)
+            for what, most in command.limits.items():
+                yield f"`{command.name}` on the sample: {what}", f"{found.get(what, 0)}", f"{most}"
+
+
 def main() -> None:
     """Print the table, and what is behind two of its rows."""
-    source = Source(Path(sys.argv[1]) if len(sys.argv) > 1 else HERE)
-    for name, figure, limit in rows(source):
+    top = Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else HERE
+    source = Source(top)
+    for name, figure, limit in (*rows(source), *(costs() if top == HERE else ())):
         print(f"{name:36} {figure:>8}  {f'limit {limit}' if limit else ''}".rstrip())
     print("\nThe longest chain:", " > ".join(name.removeprefix("loopwright.") for name in source.longest_chain()))
     print("\nDefined twice:", ", ".join(source.double_names()))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import TypeVar, assert_never
 
 import msgspec
@@ -18,6 +18,7 @@ from loopwright.kernel.clock import stamp
 from loopwright.kernel.process import Cancellation, Stopped
 from loopwright.runner.ask_agent import AgentReply, AgentRequest, AskingContext, BookTurn, StartedTurn, ask_agent
 from loopwright.runner.turn import TurnResult
+from loopwright.runner.turn_cost import TurnCost
 from loopwright.runner.turn_sandbox import TurnSandbox, open_turn_sandbox
 from loopwright.sandbox.confine import choose
 from loopwright.sandbox.homes import drop_homes
@@ -26,19 +27,22 @@ from loopwright.sandbox.port import SandboxRequest
 from loopwright.stages.by_hand import programs_in, require_a_program
 from loopwright.stages.context import Context
 from loopwright.stages.document_language import demand_of
-from loopwright.stages.open_turns import count_cost, count_the_dead, on_record
+from loopwright.stages.open_turns import count_cost, count_the_dead, under_way
 from loopwright.stages.spending import Spending, loops_for, takeovers_of
 from loopwright.stages.stores import workflows_of
 from loopwright.workflow import commands as c
-from loopwright.workflow.model import OpenTurn, Stage
+from loopwright.workflow.model import OpenTurn, Stage, Workflow
+from loopwright.workflow.store import Opened
 
 _T = TypeVar("_T")
+_R = TypeVar("_R")
 
 
 class StageCall(msgspec.Struct, frozen=True, kw_only=True):
     """For which stage of which workflow an agent is asked. `name` is the name of the turn's record."""
 
-    slug: str
+    # As it was when the command opened it last.
+    workflow: Workflow
     stage: Stage
     name: str
     # Where the agent works, if not in the project as it is now, and what it finds in its mailbox.
@@ -53,38 +57,77 @@ class StageCall(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def ask_for_stage(
-    context: Context, call: StageCall, request: AgentRequest[_T], cancellation: Cancellation
-) -> AgentReply[_T]:
-    """One answer. `AgentFailed` if there is none, `Interrupted` if a person stops the command."""
-    count_the_dead(context, call.slug)
+    context: Context,
+    call: StageCall,
+    request: AgentRequest[_T],
+    cancellation: Cancellation,
+    keep: Callable[[Opened, AgentReply[_T]], _R],
+) -> _R:
+    """One answer, kept by `keep` when the workflow is opened again after the turn.
+
+    `AgentFailed` if there is no answer, `Interrupted` if a person stops the command.
+    """
     require_a_program(context, request.agent, request.role)
+    workflow = count_the_dead(context, call.workflow)
     asking = asking_context(context, cancellation)
-    asker = _StageAsker(context, asking, call, request.role)
-    try:
-        outcome = ask_agent(asking, replace(request, prompt=request.prompt + demand_of(context)), asker)
-    except Stopped as stop:
-        raise Interrupted(str(stop), hint="run the same command again to continue") from stop
-    if isinstance(outcome, Unanswered):
-        raise _failed(call, outcome)
-    return outcome
+    with _StageAsker(context, asking, replace(call, workflow=workflow), request.role) as asker:
+        try:
+            outcome = ask_agent(asking, replace(request, prompt=request.prompt + demand_of(context)), asker)
+        except Stopped as stop:
+            raise Interrupted(str(stop), hint="run the same command again to continue") from stop
+        if isinstance(outcome, Unanswered):
+            asker.pay()
+            raise _failed(call, outcome)
+        with asker.opened() as opened_workflow:
+            return keep(opened_workflow, outcome)
 
 
 class _StageAsker:
-    """A workflow that asks: it pays for the turns, and has them and the takeovers in its journal."""
+    """A workflow that asks: it pays for the turns, and has them and the takeovers in its journal.
+
+    A turn that has ended is paid for at the next opening of the workflow, and stays locked until then: a process that
+    sees its lock free takes it for dead.
+    """
 
     def __init__(self, context: Context, asking: AskingContext, call: StageCall, role: Role) -> None:
         self._context = context
         self._asking = asking
         self._call = call
         self._role = role
+        self._unpaid: list[TurnCost] = []
+        self._locks = ExitStack()
         # Only agents with a program of their own can take over: nobody would find a turn that waits for a person.
         self._order = programs_in(context, context.stand_ins())
         self._work = f"{call.name}-{secrets.token_hex(3)}"
         self.record = context.layout.turn(call.name)
 
+    def __enter__(self) -> _StageAsker:
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        with self._locks:
+            self.pay()
+
+    @contextmanager
+    def opened(self) -> Iterator[Opened]:
+        """The workflow, with the turns paid for that have ended."""
+        with workflows_of(self._context).changing(self._call.workflow.slug) as opened_workflow:
+            while self._unpaid:
+                count_cost(opened_workflow, self._unpaid.pop(0), self._call.stage)
+            yield opened_workflow
+
+    def pay(self) -> None:
+        """Pay for the turns that have ended."""
+        if self._unpaid:
+            with self.opened():
+                pass
+
     def allowance(self) -> Allowance:
         """What the autopilot has left; refused if a limit is used up."""
-        return self._call.spending.allowance() if self._call.spending is not None else Allowance()
+        if self._call.spending is None:
+            return Allowance()
+        self.pay()
+        return self._call.spending.allowance()
 
     def sandbox(self, agent: Agent) -> AbstractContextManager[TurnSandbox]:
         """With the letters of the call."""
@@ -99,29 +142,30 @@ class _StageAsker:
             name=turn.request.record.name, agent=turn.agent.name, role=self._role.value, stage=self._call.stage,
             mailbox=str(turn.turn_sandbox.mailbox),
         )  # fmt: skip
-        with on_record(self._context, self._call.slug, open_turn):
-            yield self._book
+        self._locks.enter_context(under_way(self._context, open_turn))
+        with self.opened() as opened_workflow:
+            opened_workflow.apply(c.BeginTurn(turn=open_turn), "tool")
+        yield self._book
 
     def _book(self, result: TurnResult) -> None:
-        with workflows_of(self._context).changing(self._call.slug) as open_workflow:
-            count_cost(open_workflow, result.cost, self._call.stage)
+        self._unpaid.append(result.cost)
         for note in result.notes():
             self._call.tell(self._asking.clean(note))
 
     def order(self) -> FailoverOrder:
         """As the user wants it, with the takeovers of the workflow and of its loops."""
-        context, now = self._context, stamp(self._context.clock())
+        now = stamp(self._context.clock())
         if not self._order:
             return FailoverOrder((), (), self._work, now)
-        with workflows_of(context).changing(self._call.slug) as open_workflow:
-            workflow = open_workflow.workflow
-        takeovers = takeovers_of(workflow, loops_for(context, workflow))
+        with self.opened() as opened_workflow:
+            workflow = opened_workflow.workflow
+        takeovers = takeovers_of(workflow, loops_for(self._context, workflow))
         return FailoverOrder(self._order, takeovers, self._work, now, barred=self._call.barred)
 
     def hand_over(self, takeover: Takeover) -> None:
         """In the workflow's journal."""
-        with workflows_of(self._context).changing(self._call.slug) as open_workflow:
-            open_workflow.apply(c.NoteTakeover(takeover=takeover), "tool")
+        with self.opened() as opened_workflow:
+            opened_workflow.apply(c.NoteTakeover(takeover=takeover), "tool")
         self._call.tell(takeover_in_words(takeover))
 
 

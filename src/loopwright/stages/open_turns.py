@@ -13,40 +13,37 @@ from loopwright.stages.context import Context
 from loopwright.stages.dead_turn import end_what_runs, reporter_of
 from loopwright.stages.stores import workflows_of
 from loopwright.workflow import commands as c
-from loopwright.workflow.model import Cost, OpenTurn, Stage
+from loopwright.workflow.model import Cost, OpenTurn, Stage, Workflow
 from loopwright.workflow.store import Opened
 
 
 @contextmanager
-def on_record(context: Context, slug: str, turn: OpenTurn) -> Iterator[None]:
-    """For the time of a call. A call that is on record and has no lock is one whose process died."""
+def under_way(context: Context, turn: OpenTurn) -> Iterator[None]:
+    """A call that is under way. One that is on record and whose lock is free is one whose process died."""
     path = _lock_of(context, turn)
     with locked(path):
         try:
-            with workflows_of(context).changing(slug) as opened:
-                opened.apply(c.BeginTurn(turn=turn), "tool")
             yield
         finally:
             path.unlink(missing_ok=True)
 
 
-def count_the_dead(context: Context, slug: str) -> None:
-    """Pay, once, for every call whose process died at it."""
-    store = workflows_of(context)
-    with store.changing(slug) as opened:
-        turns = opened.workflow.open_turns
-    for turn in turns:
+def count_the_dead(context: Context, workflow: Workflow) -> Workflow:
+    """Pay, once, for every call whose process died at it; the workflow after that."""
+    for turn in workflow.open_turns:
         path = _lock_of(context, turn)
         if (lock := try_lock(path)) is None:
             continue  # somebody is at it
         try:
             cost = _cost_of(context, turn)
-            with store.changing(slug) as opened:
+            with workflows_of(context).changing(workflow.slug) as opened:
                 if turn in opened.workflow.open_turns:
                     count_cost(opened, cost, turn.stage)
+                workflow = opened.workflow
         finally:
             path.unlink(missing_ok=True)
             lock.release()
+    return workflow
 
 
 def count_cost(opened: Opened, cost: TurnCost, stage: Stage) -> None:

@@ -97,7 +97,7 @@ class Spending:
                 opened.apply(c.SetBudget(budget=budget), actor())
 
     def _now(self) -> tuple[Flight | None, Amounts]:
-        count_the_dead(self._context, self._slug)
         with workflows_of(self._context).changing(self._slug) as opened:
             workflow = opened.workflow
+        workflow = count_the_dead(self._context, workflow)
         return workflow.flight, spent_on(workflow, loops_for(self._context, workflow))

@@ -11,12 +11,11 @@ from loopwright.kernel.clock import compact_stamp
 from loopwright.kernel.files import write_durably
 from loopwright.kernel.process import Cancellation
 from loopwright.runner.ask_agent import AgentReply, AgentRequest
-from loopwright.stages.asking import StageCall
+from loopwright.stages.asking import StageCall, ask_for_stage
 from loopwright.stages.clarifying.begin import opened_to_clarify, require_clarifying, require_spec
 from loopwright.stages.context import Context, Tell
 from loopwright.stages.default_agent import agent_for
 from loopwright.stages.document_language import documents_of
-from loopwright.stages.keeping import ask_and_keep
 from loopwright.stages.spending import Spending
 from loopwright.stages.status import WorkflowView, view_of
 from loopwright.workflow import commands as c
@@ -86,14 +85,14 @@ def clarify_change(
     if asked is None:
         asking = _request_for(context, workflow, spec, agent)
         call = StageCall(
-            slug=workflow.slug, stage=Stage.CLARIFY, name=f"{workflow.slug}-clarify-{len(workflow.rounds) + 1}",
+            workflow=workflow, stage=Stage.CLARIFY, name=f"{workflow.slug}-clarify-{len(workflow.rounds) + 1}",
             spending=request.spending, tell=tell,
         )  # fmt: skip
 
         def keep(opened: Opened, said: AgentReply[Clarification]) -> _Asked:
             return _take(context, opened, said.reply)
 
-        asked = ask_and_keep(context, call, asking, cancellation, keep)
+        asked = ask_for_stage(context, call, asking, cancellation, keep)
     return ClarifyReport(view_of(context, asked.snapshot), asked.question, asked.item)
 
 

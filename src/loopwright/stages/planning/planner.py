@@ -11,10 +11,9 @@ from loopwright.agents.port import Role
 from loopwright.agents.structured import AnswerForm, json_form
 from loopwright.kernel.process import Cancellation
 from loopwright.runner.ask_agent import AgentReply, AgentRequest
-from loopwright.stages.asking import StageCall
+from loopwright.stages.asking import StageCall, ask_for_stage
 from loopwright.stages.context import Context, Tell
 from loopwright.stages.document_language import documents_of
-from loopwright.stages.keeping import ask_and_keep
 from loopwright.stages.planning.documents import Specs, compose
 from loopwright.stages.planning.request import PlanRequest
 from loopwright.stages.planning.state import PlanState, read_plan, require_spec
@@ -58,10 +57,10 @@ class PlanSession(msgspec.Struct, frozen=True, kw_only=True):
         taken = workflow.turns_of(role.value)
         request = AgentRequest(agent=agent, role=role, prompt=prompt, form=form, number=taken)
         call = StageCall(
-            slug=workflow.slug, stage=Stage.PLAN, name=f"{workflow.slug}-{role.value}-{taken + 1}",
+            workflow=workflow, stage=Stage.PLAN, name=f"{workflow.slug}-{role.value}-{taken + 1}",
             spending=self.request.spending, tell=self.tell,
         )  # fmt: skip
-        return ask_and_keep(self.context, call, request, self.cancellation, keep)
+        return ask_for_stage(self.context, call, request, self.cancellation, keep)
 
 
 def ask_planner(session: PlanSession, state: PlanState, notes: str) -> ComposedPlan:

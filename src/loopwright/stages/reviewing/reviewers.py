@@ -14,12 +14,11 @@ from loopwright.kernel.digest import digest_of, sha256
 from loopwright.kernel.process import Cancellation
 from loopwright.reflection.risk import RiskVerdict
 from loopwright.runner.ask_agent import AgentReply, AgentRequest
-from loopwright.stages.asking import StageCall
+from loopwright.stages.asking import StageCall, ask_for_stage
 from loopwright.stages.building.built import Built
 from loopwright.stages.by_hand import require_a_program
 from loopwright.stages.context import Context, Tell
 from loopwright.stages.independence import barred_from_review
-from loopwright.stages.keeping import ask_and_keep
 from loopwright.stages.reviewing.request import ReviewRequest
 from loopwright.workflow.documents.record import NAME as RECORD
 from loopwright.workflow.documents.record import Record
@@ -96,7 +95,7 @@ def _ask(session: ReviewSession, role: Role, kind: type[_T], risk: RiskVerdict) 
     taken = workflow.turns_of(role.value)
     request = AgentRequest(agent=agent, role=role, prompt=prompt, form=json_form(kind), number=taken)
     call = StageCall(
-        slug=workflow.slug, stage=Stage.REVIEW, name=f"{workflow.slug}-{role.value.replace(' ', '-')}-{taken + 1}",
+        workflow=workflow, stage=Stage.REVIEW, name=f"{workflow.slug}-{role.value.replace(' ', '-')}-{taken + 1}",
         sandbox=session.work.sandbox(context), letters=letters, spending=session.request.spending, barred=builders,
         tell=session.tell,
     )  # fmt: skip
@@ -106,7 +105,7 @@ def _ask(session: ReviewSession, role: Role, kind: type[_T], risk: RiskVerdict) 
         return ReviewerAnswer(found.reply, found.by)
 
     try:
-        return ask_and_keep(context, call, request, session.cancellation, keep)
+        return ask_for_stage(context, call, request, session.cancellation, keep)
     except AgentFailed as problem:
         if problem.reason not in _CANT_LOOK:
             return ReviewerAnswer(failed=problem.message)
