@@ -6,7 +6,7 @@ import socket
 
 import pytest
 
-from loopwright.agents.needs import Address
+from loopwright.kernel.address import Address
 from loopwright.runner.model_proxy import ModelProxy, Upstream
 from loopwright.testing.model_server import model_server
 from loopwright.testing.wire import ModelTurn

@@ -12,10 +12,10 @@ import msgspec
 from msgspec.structs import replace
 
 from loopwright.agents.credentials import Lent, lend, take_back
-from loopwright.agents.needs import Address, address_in
 from loopwright.agents.port import Agent, HasNeeds, NoAnswer, Reason
 from loopwright.agents.program import Program, find_program
 from loopwright.kernel import process
+from loopwright.kernel.address import Address, parse_address
 from loopwright.runner.model_proxy import ModelProxy, Upstream
 from loopwright.runner.turn_sandbox import TurnSandbox
 from loopwright.sandbox import forwarder
@@ -61,7 +61,7 @@ class NetworkAccess(msgspec.Struct, frozen=True):
 def admitted(agent: Agent, turn_sandbox: TurnSandbox, settings: AgentSettings) -> Iterator[Admission | NoAnswer]:
     """For the time of a turn; its credentials are in its home only so long."""
     named = tuple(settings.env)
-    own = tuple(found for text in settings.hosts if (found := address_in(text)) is not None)
+    own = tuple(found for text in settings.hosts if (found := parse_address(text)) is not None)
     if not isinstance(agent, HasNeeds):
         # Who may reach somebody does so by the forwarder, which runs on our interpreter.
         yield Admission(

@@ -17,7 +17,7 @@ from urllib.parse import unquote, urlsplit
 
 import msgspec
 
-from loopwright.agents.needs import Address, address_in
+from loopwright.kernel.address import Address, parse_address
 from loopwright.kernel.files import clear_name
 from loopwright.sandbox import forwarder
 
@@ -37,7 +37,7 @@ class Upstream(msgspec.Struct, frozen=True):
     def of(cls, environment: Mapping[str, str]) -> Upstream | None:
         """The one that the environment names."""
         text = next((environment[name] for name in ("HTTPS_PROXY", "https_proxy") if environment.get(name)), "")
-        address = address_in(text) if text else None
+        address = parse_address(text) if text else None
         if address is None:
             return None
         person = urlsplit(text).netloc.rpartition("@")[0]
@@ -94,7 +94,7 @@ class ModelProxy:
         with self._tracked(inside), suppress(OSError, ValueError):
             head, rest = _head_of(inside)
             method, target, version = head.split(b"\r\n", 1)[0].decode("latin-1").split(" ", 2)
-            address = address_in(target if method != "CONNECT" else f"https://{target}")
+            address = parse_address(target if method != "CONNECT" else f"https://{target}")
             if address is None or address not in self._allowed:
                 self._refuse(inside, target if address is None else str(address))
                 return
