@@ -31,8 +31,8 @@ class Address(msgspec.Struct, frozen=True, order=True):
 
     @property
     def is_loopback(self) -> bool:
-        """Whether the address is on this machine, at its usual IP address."""
-        return self.host == LOOPBACK
+        """Whether the address is on this machine by its IP address."""
+        return self.is_ip and ip_address(self.host).is_loopback
 
     @property
     def is_ip(self) -> bool:
