@@ -132,19 +132,17 @@ LOGS = frozenset(
             'then export CODEX_API_KEY="$OPENAI_API_KEY"; fi; exec "$@"'
         ),
         "loopwright: can't listen in the sandbox: {problem}\n",
-        "no request",
-        "the user's proxy does not let us through",
         "an object of any keys has no strict form",
         "only {listed}",
         "loopwright: {line}\n",
-        "not reached, since only its model may be: {named}; agents.{agent}.hosts lets more in",
+        "the network proxy refused: {named}; to allow an address, add it to agents.{agent}.hosts",
+        "the user's proxy refused with status {status}",
+        "the user's proxy did not answer as a proxy",
+        "the user's proxy closed the connection",
         "npm install -g @anthropic-ai/claude-code@latest",
         "npm install -g @openai/codex",
         "npm install -g @google/gemini-cli",
         "npm install -g opencode-ai@latest",
-        "proxy-authorization: basic ",
-        "model proxy",
-        "HTTP/1.1 200 OK\\r\\n\\r\\n",
     }
 )
 NOT_SAID = PROMPTS | PAGES | FORMATS | PARTS | LOGS

@@ -56,6 +56,12 @@ LEFT_OUT = {
     "stages/agent_context.py": "the same",
     "stages/trying.py": "the same",
     "install/plugin_texts.py": "edits texts for agents",
+    "runner/network/client_hello.py": "speaks to programs, and to the records of their turns",
+    "runner/network/deadline.py": "the same",
+    "runner/network/exchange.py": "the same",
+    "runner/network/model_proxy.py": "the same",
+    "runner/network/request.py": "the same",
+    "runner/network/route.py": "the same",
 }
 _BY_TEMPLATE = " (by template)"
 # What click itself says on a page of --help, and to somebody who typed something wrong.

@@ -71,6 +71,12 @@ def test_help_loads_no_command():
     assert [name for name in loaded if name.startswith(heavy)] == []
 
 
+def test_the_parser_of_http_is_loaded_only_where_the_proxy_runs():
+    script = "import sys; import loopwright.verbs.run, loopwright.runner.turn; print('h11' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
+
+
 def test_nothing_in_the_repository_names_a_machine_or_a_registry():
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout
     for name in listed.decode().split("\0"):

@@ -11,8 +11,9 @@ from msgspec.structs import replace
 
 from loopwright.agents.credentials import Lent, has_shape_of, lend, secret_texts, take_back
 from loopwright.agents.gemini import adapter as gemini
-from loopwright.agents.needs import Address, Credential, Needs, address_in
+from loopwright.agents.needs import Credential, Needs
 from loopwright.agents.opencode import adapter as opencode
+from loopwright.kernel.address import Address, parse_address
 
 NEEDS = Needs(
     program="p", oldest=(1,), install="i", login="l", credentials=(Credential(".p", "auth.json", "P_HOME"),),
@@ -190,8 +191,8 @@ def test_an_address_of_ones_own_takes_the_place_of_the_usual_one():
         Address("127.0.0.1", 99),
         Address("r.example", 8),
     )
-    assert address_in("https://x.example") == Address("x.example", 443)
-    assert address_in("http://x.example:port") is None
+    assert parse_address("https://x.example") == Address("x.example", 443)
+    assert parse_address("http://x.example:port") is None
 
 
 MINE, OTHERS = {"type": "oauth", "access": "a" * 30, "expires": 1}, {"type": "api", "key": "k" * 30, "note": "é\ud800"}

@@ -11,7 +11,7 @@ from loopwright.agents import mailbox
 from loopwright.agents.decision_requests import read_requests
 from loopwright.agents.private_files import folder_in
 from loopwright.agents.stream_lines import Followed
-from loopwright.runner.model_proxy import ModelProxy
+from loopwright.runner.network.model_proxy import ModelProxy
 from loopwright.testing.contracts import OBSTACLES, put_in_the_way
 
 NAMES = {

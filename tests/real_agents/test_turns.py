@@ -190,7 +190,7 @@ def test_it_reaches_its_model_and_nothing_else(project, agent, tmp_path):
     record = json.loads((turn_sandbox.record / "turn.json").read_bytes())
     assert record["network"] == f"only {model.url.removeprefix('http://')}"
     assert "example.com:443" in record["refused"]
-    assert f"agents.{agent}.hosts lets more in" in (turn_sandbox.record / "program-1.log").read_text()
+    assert f"add it to agents.{agent}.hosts" in (turn_sandbox.record / "program-1.log").read_text()
 
 
 def test_a_reader_changes_nothing_that_counts_and_a_denial_is_told(project, agent):

@@ -130,14 +130,16 @@ def test_what_a_turn_leaves_under_our_names_in_its_mailbox_gives_way_to_the_repa
 
 
 @pytest.mark.needs("bwrap")
-def test_a_command_with_hosts_of_its_own_reaches_them_and_nobody_else(loops):
+def test_a_command_with_hosts_of_its_own_reaches_them_and_nothing_else(loops):
     """It declares no needs, and the way to its hosts is a program of ours, which it has to see."""
     answer = json.dumps({"tasks": [{"description": "one"}]})
     with model_server(ModelTurn("x")) as model:
         port = model.url.rpartition(":")[2]
         asks = (
             'exec 3<>/dev/tcp/127.0.0.1/$0; printf "GET /v1/models HTTP/1.0\\r\\n\\r\\n" >&3; '
-            "grep -q models <&3 && ! (exec 4<>/dev/tcp/127.0.0.1/9) 2>/dev/null"
+            "grep -q models <&3 && ! (exec 4<>/dev/tcp/127.0.0.1/9) 2>/dev/null "
+            "&& exec 5<>/dev/tcp/127.0.0.1/3128 "
+            '&& printf "CONNECT Evil.example:443 HTTP/1.1\\r\\nhost: x\\r\\n\\r\\n" >&5 && grep -q 403 <&5'
         )
         script = f"bash -c '{asks}' {port} && echo '{answer}' > $LOOPWRIGHT_ANSWER"
         loops.configure(
@@ -148,7 +150,10 @@ def test_a_command_with_hosts_of_its_own_reaches_them_and_nobody_else(loops):
         loops.run("task", "generate", loop_id, "--agent", "own")
     assert descriptions(loops, loop_id) == ["one"]
     (record,) = loops.project.own.glob("loops/*/turns/none-planner/turn.json")
-    assert json.loads(record.read_text())["network"] == f"only 127.0.0.1:{port}"
+    turn = json.loads(record.read_text())
+    assert (turn["network"], turn["refused"]) == (f"only 127.0.0.1:{port}", ["evil.example:443"])
+    log = (record.parent / "program-1.log").read_text()
+    assert "the network proxy refused: evil.example:443; to allow an address, add it to agents.own.hosts\n" in log
 
 
 def test_nobody_is_told_to_ask_where_nobody_would_answer_and_what_was_paid_for_counts(loops):

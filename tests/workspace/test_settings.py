@@ -50,6 +50,8 @@ def test_later_wins_and_each_value_knows_its_origin(tmp_path):
         ("run = 3\n", {}, "[run] must be a table"),
         ("[run\n", {}, "line 1"),
         ("[agents.x]\nkid = 'command'\n", {}, "did you mean 'kind'?"),
+        ("[agents.x]\nhosts = ['a.example', '*.example']\n", {}, "hosts: '*.example' is not a host or host:port"),
+        ("[agents.x]\nhosts = 'a.example'\n", {}, "[agents.x]"),
         ("", {"LOOPWRIGHT_RUN_JOB": "2"}, "did you mean 'LOOPWRIGHT_RUN_JOBS'?"),
         ("", {"LOOPWRIGHT_RUN_JOBS": "many"}, "run.jobs"),
     ],

@@ -6,15 +6,14 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import msgspec
 
 from loopwright.agents.written_keys import WrittenKey
+from loopwright.kernel.address import Address, parse_address
 from loopwright.kernel.files import read_plainly
 
 MOST_BYTES = 1 << 20
-_PORTS = {"https": 443, "http": 80}
 
 
 class Credential(msgspec.Struct, frozen=True):
@@ -51,21 +50,6 @@ class Credential(msgspec.Struct, frozen=True):
         return source is not None and source.is_file()
 
 
-class Address(msgspec.Struct, frozen=True, order=True):
-    """A host and a port that may be reached."""
-
-    host: str
-    port: int = 443
-
-    def __str__(self) -> str:
-        return f"{self.host}:{self.port}"
-
-    @property
-    def is_loopback(self) -> bool:
-        """Whether it is on this machine."""
-        return self.host == "127.0.0.1"
-
-
 class Needs(msgspec.Struct, frozen=True, kw_only=True):
     """What one agent's program needs."""
 
@@ -96,8 +80,8 @@ class Needs(msgspec.Struct, frozen=True, kw_only=True):
     def addresses(self, environment: Mapping[str, str], more: tuple[str, ...] = ()) -> tuple[Address, ...]:
         """All that it may reach; an address of its own takes the place of its model's usual ones."""
         named = [environment[name] for name in self.address_variables if environment.get(name)]
-        own = [found for text in named if (found := address_in(text)) is not None]
-        extra = [found for text in more if (found := address_in(text)) is not None]
+        own = [found for text in named if (found := parse_address(text)) is not None]
+        extra = [found for text in more if (found := parse_address(text)) is not None]
         return tuple(dict.fromkeys((*(own or self.hosts), *extra)))
 
     def is_logged_in(self, environment: Mapping[str, str]) -> str | None:
@@ -126,17 +110,3 @@ def document_in(data: bytes) -> Mapping[str, Any]:
     except (ValueError, RecursionError):
         return {}
     return document if isinstance(document, dict) else {}
-
-
-def address_in(text: str) -> Address | None:
-    """The address in a URL, or in `host` or `host:port`; None for an invalid one."""
-    parts = urlsplit(text if "://" in text else f"https://{text}")
-    try:
-        port = parts.port
-    except ValueError:
-        return None
-    if not parts.hostname:
-        return None
-    # One name for this machine: a program inside asks for one of the two.
-    host = "127.0.0.1" if parts.hostname == "localhost" else parts.hostname
-    return Address(host, port or _PORTS.get(parts.scheme, 443))

@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec.structs import replace
 
 from loopwright.agents.credentials import Lent, lend, take_back
-from loopwright.agents.needs import Address, address_in
 from loopwright.agents.port import Agent, HasNeeds, NoAnswer, Reason
 from loopwright.agents.program import Program, find_program
 from loopwright.kernel import process
-from loopwright.runner.model_proxy import ModelProxy, Upstream
+from loopwright.kernel.address import LOOPBACK, Address, parse_address
 from loopwright.runner.turn_sandbox import TurnSandbox
 from loopwright.sandbox import forwarder
 from loopwright.sandbox.model import SandboxView
 from loopwright.sandbox.port import Isolation
 from loopwright.workspace.settings_model import AgentSettings
 
+if TYPE_CHECKING:
+    from loopwright.runner.network.model_proxy import ModelProxy
+
 _PROXY_PORTS = (3128, 3129)
-_LOOPBACK = "127.0.0.1,localhost"
+_NOT_THROUGH_PROXY = f"{LOOPBACK},localhost"
 _LONGEST_S = 30.0
 _FIRST_FREE = 1024
 # Isolations that were seen to close the network on this machine.
@@ -61,7 +65,7 @@ class NetworkAccess(msgspec.Struct, frozen=True):
 def admitted(agent: Agent, turn_sandbox: TurnSandbox, settings: AgentSettings) -> Iterator[Admission | NoAnswer]:
     """For the time of a turn; its credentials are in its home only so long."""
     named = tuple(settings.env)
-    own = tuple(found for text in settings.hosts if (found := address_in(text)) is not None)
+    own = tuple(found for text in settings.hosts if (found := parse_address(text)) is not None)
     if not isinstance(agent, HasNeeds):
         # Who may reach somebody does so by the forwarder, which runs on our interpreter.
         yield Admission(
@@ -150,17 +154,24 @@ def forwarded(
     if not way.addresses:
         yield argv, dict(env), None
         return
-    near = [address.port for address in way.addresses if address.is_loopback]
-    # Nobody in there may listen on a low port: programs reach a model on one through the proxy.
+    near = [address.port for address in way.addresses if address.host == LOOPBACK]
+    # Programs in a sandbox can't listen on low ports, so they reach a model on such a port through the proxy.
     ports = [port for port in near if port >= _FIRST_FREE]
     listen = next(port for port in _PROXY_PORTS if port not in ports)
-    proxy = ModelProxy(mailbox, way.addresses, Upstream.of(caller))
     start = (*_forwarder(), str(mailbox), str(listen), ",".join(map(str, ports)))
-    url = f"http://127.0.0.1:{listen}"
+    url = f"http://{LOOPBACK}:{listen}"
     through = dict.fromkeys(("HTTPS_PROXY", "HTTP_PROXY", "https_proxy", "http_proxy"), url)
-    straight = {"NO_PROXY": _LOOPBACK, "no_proxy": _LOOPBACK} if ports == near else {}
+    straight = {"NO_PROXY": _NOT_THROUGH_PROXY, "no_proxy": _NOT_THROUGH_PROXY} if ports == near else {}
     aside = {**straight, "NODE_USE_ENV_PROXY": "1"}
+    proxy = _open_proxy(mailbox, way.addresses, caller)
     try:
         yield (*start, *argv), {**env, **through, **aside}, proxy
     finally:
         proxy.close()
+
+
+def _open_proxy(mailbox: Path, addresses: tuple[Address, ...], caller: Mapping[str, str]) -> ModelProxy:
+    # Loaded here: otherwise every command would load the HTTP parser at its start.
+    module = importlib.import_module("loopwright.runner.network.model_proxy")
+    proxy: ModelProxy = module.open_model_proxy(mailbox, addresses, caller)
+    return proxy

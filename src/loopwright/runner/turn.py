@@ -363,7 +363,7 @@ class _Starter:
         if proxy is not None and proxy.refused:
             self._refused = tuple(dict.fromkeys((*self._refused, *proxy.refused)))
             named = ", ".join(proxy.refused)
-            line = f"not reached, since only its model may be: {named}; agents.{self._agent}.hosts lets more in"
+            line = f"the network proxy refused: {named}; to allow an address, add it to agents.{self._agent}.hosts"
             with log.open("ab") as stream:
                 stream.write(turn_sandbox.redactor.clean(f"loopwright: {line}\n").data)
         self._meter.note(ran, wanted_s=timeout_s, given_s=given_s)

@@ -1,8 +1,8 @@
-"""Inside a sandbox without a network: hands connections on to the one socket that leads out, then is the command.
+"""Runs inside a sandbox without a network: passes connections on to the one socket that leads out, then is the command.
 
-Run as a program of its own: forwarder.py FOLDER PROXY-PORT PORTS COMMAND ARGUMENT…, standard library only. FOLDER has
-the socket; connections to PROXY-PORT are handed on as they are, those to each of PORTS (with commas between) as a
-request for that port of the machine outside. It lives as long as the sandbox's processes do.
+A program of its own: forwarder.py FOLDER PROXY-PORT PORTS COMMAND ARGUMENT…, standard library only. FOLDER has the
+socket. Connections to PROXY-PORT are passed on as they are; those to each of PORTS (separated by commas) become a
+request for that port of the machine outside. It is no boundary: the agent may end it. It ends with the sandbox.
 """
 
 import os
@@ -10,45 +10,43 @@ import signal
 import socket
 import sys
 import threading
+import time
 from contextlib import suppress
 
 SOCKET = "network"
 CANT_LISTEN = 125
 _LOOPBACK = "127.0.0.1"
 _CHUNK = 1 << 16
+_RETRY_S = 0.1
 
 
 def pump(source: "socket.socket", target: "socket.socket") -> None:
-    """One direction, to its end."""
-    with suppress(OSError):
+    """Pass on one direction to its end. A connection that breaks ends the other one, so that no thread waits for it."""
+    try:
         while data := source.recv(_CHUNK):
             target.sendall(data)
-    with suppress(OSError):
         target.shutdown(socket.SHUT_WR)
+    except OSError:
+        for broken in (source, target):
+            with suppress(OSError):
+                broken.shutdown(socket.SHUT_RDWR)
 
 
-def hand_on(here: "socket.socket", port: int) -> None:
-    """One connection; `port` is the one outside that it is for, 0 for a request that says so itself."""
-    out = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    try:
+def pass_on(here: "socket.socket", port: int) -> None:
+    """One connection. `port` is the port outside that the connection is for, or 0 if the client itself asks for one."""
+    with here, suppress(OSError, RuntimeError), socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as out:
         out.connect(SOCKET)
-        if port:
-            out.sendall(f"CONNECT {_LOOPBACK}:{port} HTTP/1.1\r\n\r\n".encode())
-            if not answered_well(out):
-                return
+        if port and not has_tunnel(out, f"{_LOOPBACK}:{port}"):
+            return
         back = threading.Thread(target=pump, args=(out, here), daemon=True)
         back.start()
         pump(here, out)
         back.join()
-    except OSError:
-        pass
-    finally:
-        here.close()
-        out.close()
 
 
-def answered_well(out: "socket.socket") -> bool:
-    """Read the head of the answer, and not a byte more."""
+def has_tunnel(out: "socket.socket", address: str) -> bool:
+    """Ask for a tunnel; reads the head of the answer and not a byte more."""
+    out.sendall(f"CONNECT {address} HTTP/1.1\r\nhost: {address}\r\n\r\n".encode())
     head = b""
     while not head.endswith(b"\r\n\r\n"):
         piece = out.recv(1)
@@ -70,8 +68,12 @@ def listen(port: int) -> "socket.socket":
 def serve(listener: "socket.socket", port: int) -> None:
     """Every connection to one port."""
     while True:
-        here, _ = listener.accept()
-        threading.Thread(target=hand_on, args=(here, port), daemon=True).start()
+        try:
+            here, _ = listener.accept()
+            threading.Thread(target=pass_on, args=(here, port), daemon=True).start()
+        except (OSError, RuntimeError):
+            # Too many connections at once. Later ones find room again.
+            time.sleep(_RETRY_S)
 
 
 def main() -> int:
@@ -83,10 +85,10 @@ def main() -> int:
         sys.stderr.write(f"loopwright: can't listen in the sandbox: {problem}\n")
         return CANT_LISTEN
     if os.fork() == 0:  # noqa: TID251 -- a program of its own, which lives inside the sandbox
-        # A socket's path has to be short; from inside its folder it is.
+        # A socket's path must be short; from inside its folder it is.
         os.chdir(folder)
         silent = os.open(os.devnull, os.O_RDWR)
-        for stream in range(3):  # whoever reads the command's output must not wait for us
+        for stream in range(3):  # readers of the command's output must not wait for this process
             os.dup2(silent, stream)
         threads = [threading.Thread(target=serve, args=one) for one in listeners]
         for thread in threads:

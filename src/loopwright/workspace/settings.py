@@ -16,6 +16,7 @@ from typing import Any, get_args, get_type_hints
 import msgspec
 
 from loopwright.errors import SettingsInvalid
+from loopwright.kernel.address import parse_address
 from loopwright.kernel.files import shown
 from loopwright.workspace.settings_model import AgentSettings, RoleName, Values
 
@@ -162,7 +163,11 @@ class _Merge:
         strange = [key for content in named.values() for key in content if key not in known]
         for key in strange:
             self._unknown(f"{where} {key}", key, known)
-        return not strange
+        # An agent without a valid host would get the whole network, so a mistake here must not be skipped.
+        hosts = [host for content in named.values() for host in _texts(content.get("hosts"))]
+        invalid = [host for host in hosts if parse_address(host) is None]
+        self._problems += [f"{where} hosts: {host!r} is not a host or host:port" for host in invalid]
+        return not strange and not invalid
 
     def _unknown(self, where: str, name: str, known: Any) -> None:
         near = difflib.get_close_matches(name, list(known), 1, 0.5)
@@ -179,6 +184,11 @@ class _Merge:
             for name, kind in _SECTION_TYPES.items()
         }
         return Settings(Values(**sections), self._origins)
+
+
+def _texts(value: Any) -> list[str]:
+    """The texts of a list; msgspec reports everything else."""
+    return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
 
 
 def _from_text(text: str, kind: Any) -> Any:

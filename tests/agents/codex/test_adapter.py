@@ -8,8 +8,8 @@ import pytest
 from msgspec.structs import replace
 
 from loopwright.agents.codex.adapter import CodexAgent
-from loopwright.agents.needs import Address
 from loopwright.agents.port import Ran, Role
+from loopwright.kernel.address import Address
 from loopwright.testing.contracts import turn_for
 from loopwright.workspace.settings_model import AgentSettings
 

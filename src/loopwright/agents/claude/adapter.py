@@ -15,11 +15,12 @@ from msgspec.structs import replace
 from loopwright.agents.claude.stream import ClaudeStream, denials_in, shown, tokens_in
 from loopwright.agents.harness import HARNESSES
 from loopwright.agents.model_choice import chosen_model
-from loopwright.agents.needs import Address, Credential, Needs
+from loopwright.agents.needs import Credential, Needs
 from loopwright.agents.port import Answer, CostSource, NoAnswer, Ran, Reason, Starter, Turn, Usage
 from loopwright.agents.prices import Tokens, cost_of
 from loopwright.agents.program_turn import BY_STATUS, in_its_session, no_answer, with_prompt
 from loopwright.agents.usage import FILE, add_usage, forget_usage, read_usage
+from loopwright.kernel.address import Address
 from loopwright.workspace.settings_model import AgentSettings
 
 NEEDS = Needs(

@@ -13,7 +13,7 @@ from loopwright.agents.codex.settings import CodexUserSettings, read_user_settin
 from loopwright.agents.codex.stream import CodexStream, session_file, shown
 from loopwright.agents.harness import HARNESSES
 from loopwright.agents.model_choice import chosen_model
-from loopwright.agents.needs import Address, Credential, Needs
+from loopwright.agents.needs import Credential, Needs
 from loopwright.agents.port import Answer, NoAnswer, Ran, Reason, Starter, Turn, Usage
 from loopwright.agents.prices import Tokens, cost_of
 from loopwright.agents.private_files import hand_over
@@ -21,6 +21,7 @@ from loopwright.agents.program_turn import BY_STATUS, RunningStreams, in_its_ses
 from loopwright.agents.structured import in_words, strict_form
 from loopwright.agents.usage import add_usage, forget_usage
 from loopwright.agents.written_keys import names_a_key
+from loopwright.kernel.address import Address
 from loopwright.workspace.settings_model import AgentSettings
 
 _AUTH = "auth.json"

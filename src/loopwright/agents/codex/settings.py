@@ -10,8 +10,8 @@ from typing import Any, TypeGuard
 
 import msgspec
 
-from loopwright.agents.needs import Address, address_in
 from loopwright.agents.written_keys import WrittenKey, written_keys
+from loopwright.kernel.address import Address, parse_address
 from loopwright.kernel.files import read_plainly
 
 _FILE = "config.toml"
@@ -48,7 +48,7 @@ class CodexUserSettings(msgspec.Struct, frozen=True):
     def address(self) -> Address | None:
         """The address of the model, if it is not the usual one."""
         text = self.provider.get("base_url") or self.top.get("openai_base_url")
-        return address_in(text) if isinstance(text, str) else None
+        return parse_address(text) if isinstance(text, str) else None
 
     @property
     def model(self) -> str:

@@ -15,13 +15,14 @@ from loopwright.agents.gemini.settings import GeminiUserSettings, read_user_sett
 from loopwright.agents.gemini.stream import GeminiStream, session_file, shown, was_held_back
 from loopwright.agents.harness import HARNESSES
 from loopwright.agents.model_choice import chosen_model
-from loopwright.agents.needs import Address, Credential, Needs
+from loopwright.agents.needs import Credential, Needs
 from loopwright.agents.port import Answer, NoAnswer, Ran, Reason, Starter, Turn, Usage
 from loopwright.agents.prices import Tokens, cost_of
 from loopwright.agents.private_files import folder_in, hand_over
 from loopwright.agents.program_turn import BY_STATUS, RunningStreams, in_its_session, no_answer, with_prompt
 from loopwright.agents.structured import in_words
 from loopwright.agents.usage import add_usage, forget_usage
+from loopwright.kernel.address import Address
 from loopwright.kernel.files import clear_name
 from loopwright.workspace.settings_model import AgentSettings
 

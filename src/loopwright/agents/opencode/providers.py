@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from loopwright.agents.needs import Address
+from loopwright.kernel.address import Address
 
 
 class Provider(msgspec.Struct, frozen=True):

@@ -13,9 +13,9 @@ from typing import Any
 
 import msgspec
 
-from loopwright.agents.needs import address_in
 from loopwright.agents.opencode.providers import PACKAGES, PROVIDERS, Provider
 from loopwright.agents.written_keys import WrittenKey, without_written_keys, written_keys
+from loopwright.kernel.address import parse_address
 from loopwright.kernel.files import read_plainly
 
 _MOST_BYTES = 1 << 20
@@ -54,7 +54,7 @@ class OpencodeUserSettings(msgspec.Struct, frozen=True):
         url = address if isinstance(address, str) else ""
         elsewhere = tuple(_FROM_VARIABLE.findall(url))
         keys = tuple(dict.fromkeys((*_listed(described.get("env")), *_FROM_VARIABLE.findall(json.dumps(described)))))
-        found = address_in(_FROM_VARIABLE.sub(lambda name: environment.get(name[1], ""), url)) if url else None
+        found = parse_address(_FROM_VARIABLE.sub(lambda name: environment.get(name[1], ""), url)) if url else None
         hosts = (found,) if found is not None else () if url else known.hosts
         return Provider(tuple(key for key in keys if key not in elsewhere) or known.keys, hosts, elsewhere)
 
