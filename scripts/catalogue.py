@@ -71,7 +71,7 @@ def _not_found_again(catalogue: Catalog) -> list[str]:
         facts = _samples(english)
         # A piece that follows on a sentence is found with the sentence before it.
         before = "x" if english[0] in " ,;:(." else ""
-        said = spoken.told(before + english.format(**facts)).rstrip("：: \n")
+        said = spoken.translate(before + english.format(**facts)).rstrip("：: \n")
         if said != (before + table[english].format(**facts)).rstrip("：: \n"):
             found.append(f"{english!r} is taken for another sentence: {said!r}")
     return found

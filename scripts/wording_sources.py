@@ -19,7 +19,7 @@ from not_said import NOT_SAID
 
 from loopwright.cli.lazy import LazyCommands
 from loopwright.cli.main import loopwright
-from loopwright.wording.help_pages import said_by_pieces
+from loopwright.wording.help_pages import translate_page
 from loopwright.wording.templates import is_template
 from loopwright.workflow.blockers import TABLE
 
@@ -146,7 +146,7 @@ def _pieces(page: str) -> list[str]:
         found.append(piece)
         return piece
 
-    said_by_pieces(inspect.cleandoc(page).partition("\f")[0], take)
+    translate_page(inspect.cleandoc(page).partition("\f")[0], take)
     return found
 
 
