@@ -17,7 +17,7 @@ from loopwright.journal.model import Entry
 from loopwright.journal.store import Journal
 from loopwright.kernel import codec
 from loopwright.kernel.digest import sha256
-from loopwright.kernel.files import make_folder, replace_quickly, shown, storage, sync_tree
+from loopwright.kernel.files import make_folder, replace_without_sync, shown, storage, sync_tree
 from loopwright.kernel.ids import sanitised
 from loopwright.kernel.locks import HeldLock, is_held, try_lock
 from loopwright.redaction.model import Redacted, seal
@@ -131,7 +131,7 @@ class RunStore:
         with self.journal.writing() as journal:
             linked = msgspec.structs.replace(evidence, previous=_last_link(journal.entries))
             data = codec.to_json(linked, _to_text)
-            replace_quickly(folder.path / EVIDENCE, data)
+            replace_without_sync(folder.path / EVIDENCE, data)
             sync_tree(folder.path)
             journal.append(RECORDED, {"run_id": folder.run_id, "evidence_sha256": sha256(data)}, linked.finished_at)
         return linked

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from loopwright.errors import DamagedFile
 from loopwright.kernel import codec
 from loopwright.kernel.digest import sha256
-from loopwright.kernel.files import is_blank, replace_quickly, shown, storage, sync_folder, write_durably
+from loopwright.kernel.files import is_blank, replace_without_sync, shown, storage, sync_folder, write_durably
 
 START = "0" * 64
 _TAIL = 1 << 13
@@ -84,7 +84,7 @@ class LogWriter:
     def start(self, line: object) -> tuple[int, str]:
         """Begin a log where there is none; before `sync` a power cut leaves none, or a blank one."""
         data = codec.to_json_line(line)
-        replace_quickly(self._path, data)
+        replace_without_sync(self._path, data)
         self._open()
         self._durable, self._has_durable_name = 0, False
         return self._size, sha256(data)

@@ -18,7 +18,7 @@ from urllib.parse import unquote, urlsplit
 import msgspec
 
 from loopwright.agents.needs import Address, address_in
-from loopwright.kernel.files import clear_name
+from loopwright.kernel.files import clear_path
 from loopwright.sandbox import forwarder
 
 _CONNECT_S = 30.0
@@ -58,7 +58,7 @@ class ModelProxy:
         # The path of a socket has to be short, and a sandbox's may be long: through the folder's handle it is.
         handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
-            clear_name(folder / forwarder.SOCKET)
+            clear_path(folder / forwarder.SOCKET)
             self._listener.bind(f"/proc/self/fd/{handle}/{forwarder.SOCKET}")
         finally:
             os.close(handle)

@@ -116,7 +116,7 @@ def list_project(top: Path, excludes: Excludes) -> Listing:
     ahead: list[bytes] = [b""]
     root = os.fsencode(top)
     while ahead:
-        process.go_on()
+        process.check_for_stop()
         folder = ahead.pop()
         try:
             entries = list(os.scandir(root + b"/" + folder))
@@ -173,7 +173,7 @@ def _copy_link(source: bytes, target: bytes) -> None:
 
 def _copy_contents(source: Path, target: Path, files: list[bytes]) -> list[str]:
     if len(files) < _FEW:
-        lines = copy_worker.copy_all(os.fsencode(source), os.fsencode(target), files, process.go_on)
+        lines = copy_worker.copy_all(os.fsencode(source), os.fsencode(target), files, process.check_for_stop)
         return [shown(line) for line in lines]
     workers = min(4, os.cpu_count() or 1)
     with ThreadPoolExecutor(workers) as pool:

@@ -51,7 +51,7 @@ class GitRecorder:
         index = self._git.git_dir / "index"
         # Only time is lost when that can't be done.
         with suppress(OSError, ValueError, struct.error):
-            git_index.trust_what_did_not_move(index, self._git.work_tree, self._object_format)
+            git_index.trust_unchanged_files(index, self._git.work_tree, self._object_format)
         stage_all(self._git)
         self._tree = write_tree(self._git)
         if self._tree != self._base.tree and (large := self._keep_large_files_out()):
@@ -177,7 +177,7 @@ class GitRecorder:
             on_stderr=errors.append,
             timeout_s=None,
         )
-        process.go_on()
+        process.check_for_stop()
         if ended.exit_code != 0:
             raise git_failure(("diff-tree",), process.Captured(ended.exit_code, b"", b"".join(errors)))
 

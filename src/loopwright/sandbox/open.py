@@ -11,7 +11,7 @@ from loopwright.evidence.trees import SECRET_FOLDERS, load_base
 from loopwright.kernel import git
 from loopwright.kernel.files import remove_tree, shown, storage
 from loopwright.kernel.git import PrivateRepository, UserRepository
-from loopwright.kernel.process import Cancellation, heeding
+from loopwright.kernel.process import Cancellation, stopping_on
 from loopwright.sandbox.copy_files import Excludes, copy_project, list_project
 from loopwright.sandbox.gate import folder_inside
 from loopwright.sandbox.git_recorder import GitRecorder
@@ -78,7 +78,7 @@ def opened(
     owned = claim(request.sandbox_root, name)
     ready = False
     try:
-        with heeding(cancellation):
+        with stopping_on(cancellation):
             sandbox = _open(wanted, request, owned.place, confine)
         ready = True
         yield sandbox

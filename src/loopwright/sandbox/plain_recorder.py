@@ -43,7 +43,7 @@ class PlainRecorder:
             for path in self._first:
                 (before / os.fsdecode(path)).parent.mkdir(parents=True, exist_ok=True)
         regular = [path for path, file in self._first.items() if file.mode != "120000"]
-        copy_worker.copy_all(os.fsencode(repo), os.fsencode(before), regular, process.go_on)
+        copy_worker.copy_all(os.fsencode(repo), os.fsencode(before), regular, process.check_for_stop)
         for path, file in self._first.items():
             if file.mode == "120000":
                 target = os.readlink(os.fsencode(repo) + b"/" + path)  # noqa: PTH115 -- to the letter
@@ -167,7 +167,7 @@ def _blob(place: bytes) -> str:
     digest = hashlib.sha1(b"blob %d\0" % found.st_size, usedforsecurity=False)
     with open(place, "rb") as stream:  # noqa: PTH123 -- bytes
         while data := stream.read(1 << 20):
-            process.go_on()
+            process.check_for_stop()
             digest.update(data)
     return digest.hexdigest()
 

@@ -73,7 +73,7 @@ def _branches(context: Context, workflows: list[Workflow]) -> Iterator[UpkeepFin
     repository = context.repository()
     if repository is None:
         return
-    listed = git.ask("for-each-ref", "--format=%(refname)", _BRANCHES, cwd=repository.top)
+    listed = git.query("for-each-ref", "--format=%(refname)", _BRANCHES, cwd=repository.top)
     deliveries = [one.at.delivery for one in workflows if isinstance(one.at, Done | Archived)]
     known = {one.where for one in deliveries if one is not None and one.how == "branch"}
     for name in listed.stdout.decode("utf-8", "replace").split():
