@@ -62,7 +62,7 @@ def _with_reviewer(context: Context, request: ReviewRequest, facts: Facts) -> Re
     """The settings' reviewer, where none is named; an agent that built the work is none."""
     if request.reviewer or request.verdict is not None:
         return request
-    agent = context.settings.values.agents.asked_as(Role.REVIEWER, "")
+    agent = context.settings.values.agents.agent_for_role(Role.REVIEWER, "")
     built_it = isinstance(facts.record, Record) and builder_behind(context, facts.record, agent) is not None
     return request if built_it else replace(request, reviewer=agent)
 

@@ -86,7 +86,7 @@ def _branches(context: Context, workflows: list[Workflow]) -> Iterator[UpkeepFin
 def _agents(context: Context) -> Iterator[UpkeepFinding]:
     """Agents that the settings name: each must be one that can be opened, and whose program is there."""
     agents = context.settings.values.agents
-    for name in dict.fromkeys((*agents.wanted, *agents.named)):
+    for name in dict.fromkeys((*agents.in_use, *agents.named)):
         try:
             context.open_agent(name)
         except LoopwrightError as problem:
