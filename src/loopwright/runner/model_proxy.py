@@ -117,7 +117,7 @@ class ModelProxy:
         outside = socket.create_connection((first.host, first.port), timeout=_CONNECT_S)
         if via is not None:
             outside.sendall(f"CONNECT {address} HTTP/1.1\r\nhost: {address}\r\n".encode() + via.authorization + b"\r\n")
-            if not forwarder.answered_well(outside):
+            if not forwarder.is_accepted(outside):
                 outside.close()
                 raise ValueError("the user's proxy does not let us through")
         outside.settimeout(None)

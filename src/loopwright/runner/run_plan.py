@@ -157,7 +157,9 @@ def _execute(
         context = _step_context(options, request.environment, tools, folder, sandbox, emitter, own)
         with stopping_on(cancellation):
             keep_base_patch(folder, sandbox, tools.redactor, draft)
-        tools.redactor.exempt_later(lambda: tools.redactor.exempted_by_pragma(sandbox.recorder.lines_with(PRAGMA_TEXT)))
+        tools.redactor.exempt_later(
+            lambda: tools.redactor.exempted_by_pragma(sandbox.recorder.lines_containing(PRAGMA_TEXT))
+        )
         if request.observer is not None:
             request.observer.before_steps(sandbox)
         _run_steps(options, plan, context, draft, stop_at_failure=request.stop_at_failure)

@@ -1,8 +1,8 @@
-"""Inside a sandbox without a network: hands connections on to the one socket that leads out, then is the command.
+"""Inside a sandbox without a network: forwards connections to the one socket that leads out, then runs the command.
 
-Run as a program of its own: forwarder.py FOLDER PROXY-PORT PORTS COMMAND ARGUMENT…, standard library only. FOLDER has
-the socket; connections to PROXY-PORT are handed on as they are, those to each of PORTS (with commas between) as a
-request for that port of the machine outside. It lives as long as the sandbox's processes do.
+Runs as a program: forwarder.py FOLDER PROXY-PORT PORTS COMMAND ARGUMENT…, with the standard library only. FOLDER holds
+the socket. Connections to PROXY-PORT are forwarded unchanged. Connections to each of PORTS (separated by commas) become
+a request for that port of the host. The forwarder runs as long as the sandbox's processes.
 """
 
 import os
@@ -19,7 +19,7 @@ _CHUNK = 1 << 16
 
 
 def pump(source: "socket.socket", target: "socket.socket") -> None:
-    """One direction, to its end."""
+    """Forward one direction until it ends."""
     with suppress(OSError):
         while data := source.recv(_CHUNK):
             target.sendall(data)
@@ -27,28 +27,28 @@ def pump(source: "socket.socket", target: "socket.socket") -> None:
         target.shutdown(socket.SHUT_WR)
 
 
-def hand_on(here: "socket.socket", port: int) -> None:
-    """One connection; `port` is the one outside that it is for, 0 for a request that says so itself."""
+def forward(connection: "socket.socket", port: int) -> None:
+    """Forward one connection to `port` on the host; 0 if the request itself names its target."""
     out = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         out.connect(SOCKET)
         if port:
             out.sendall(f"CONNECT {_LOOPBACK}:{port} HTTP/1.1\r\n\r\n".encode())
-            if not answered_well(out):
+            if not is_accepted(out):
                 return
-        back = threading.Thread(target=pump, args=(out, here), daemon=True)
+        back = threading.Thread(target=pump, args=(out, connection), daemon=True)
         back.start()
-        pump(here, out)
+        pump(connection, out)
         back.join()
     except OSError:
         pass
     finally:
-        here.close()
+        connection.close()
         out.close()
 
 
-def answered_well(out: "socket.socket") -> bool:
-    """Read the head of the answer, and not a byte more."""
+def is_accepted(out: "socket.socket") -> bool:
+    """Whether the proxy accepted the request. Reads exactly the head of the answer."""
     head = b""
     while not head.endswith(b"\r\n\r\n"):
         piece = out.recv(1)
@@ -59,7 +59,7 @@ def answered_well(out: "socket.socket") -> bool:
 
 
 def listen(port: int) -> "socket.socket":
-    """A port of this sandbox's own loopback."""
+    """Listen on a port of the sandbox's own loopback interface."""
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     listener.bind((_LOOPBACK, port))
@@ -68,27 +68,27 @@ def listen(port: int) -> "socket.socket":
 
 
 def serve(listener: "socket.socket", port: int) -> None:
-    """Every connection to one port."""
+    """Forward every connection to one port."""
     while True:
-        here, _ = listener.accept()
-        threading.Thread(target=hand_on, args=(here, port), daemon=True).start()
+        connection, _ = listener.accept()
+        threading.Thread(target=forward, args=(connection, port), daemon=True).start()
 
 
 def main() -> int:
-    """Listen, leave a child to it, and become the command."""
+    """Listen, fork a child that forwards, and become the command."""
     folder, proxy, ports, command = sys.argv[1], int(sys.argv[2]), sys.argv[3], sys.argv[4:]
     try:
         listeners = [(listen(proxy), 0), *((listen(int(port)), int(port)) for port in ports.split(",") if port)]
     except OSError as problem:
         sys.stderr.write(f"loopwright: can't listen in the sandbox: {problem}\n")
         return CANT_LISTEN
-    if os.fork() == 0:  # noqa: TID251 -- a program of its own, which lives inside the sandbox
-        # A socket's path has to be short; from inside its folder it is.
+    if os.fork() == 0:  # noqa: TID251 -- a separate program that runs inside the sandbox
+        # A socket path must be short, so the child connects from inside the socket's folder.
         os.chdir(folder)
         silent = os.open(os.devnull, os.O_RDWR)
-        for stream in range(3):  # whoever reads the command's output must not wait for us
+        for stream in range(3):  # otherwise the reader of the command's output would wait for this child
             os.dup2(silent, stream)
-        threads = [threading.Thread(target=serve, args=one) for one in listeners]
+        threads = [threading.Thread(target=serve, args=arguments) for arguments in listeners]
         for thread in threads:
             thread.start()
         for thread in threads:
