@@ -16,7 +16,7 @@ from loopwright.analysis.preregistered import Series
 from loopwright.kernel import codec
 from loopwright.reflection.model import Reflection
 from loopwright.reflection.path_words import shown
-from loopwright.reflection.store import read_shelf
+from loopwright.reflection.store import read_reflections
 
 _NAMED: Final = 100
 _REASONS: Final = 20
@@ -44,7 +44,7 @@ class Reports(msgspec.Struct, frozen=True):
 
 def read_reports(folder: Path) -> Reports:
     """Every reflection and capture in the folder."""
-    shelf = read_shelf(folder)
+    shelf = read_reflections(folder)
     reports: list[RatedReport] = []
     bad = {one.name: one.why for one in shelf.unreadable}
     digest = hashlib.sha256()
