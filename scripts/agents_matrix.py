@@ -1,7 +1,7 @@
-"""What the tests with the real agents show, item by item: counted from the `shows` marks of the tests that there are.
+"""What the tests with the real agents show, per item: counted from the `shows` marks of the tests.
 
-A plugin of pytest, too: it runs in the process that collects them, and writes down what it found. As a program it
-compares that with what passed when the tests last ran, so that the table claims nothing that did not hold.
+Also a pytest plugin: it runs in the process that collects the tests, and writes the marks to a file. As a program it
+compares the counts with the last test run, so that the table claims only what passed.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parent.parent
 _OUT = "AGENTS_MATRIX"
 # Written by tests/conftest.py at the end of the tests.
 PASSED = ROOT / ".cache" / "shown.json"
-# What each agent has to show, in the words of the table.
+# What the tests show for each agent, as in the table.
 ITEMS = {
     "file": "a turn writes a file with a tool call, and ends",
     "structured answer": "an answer has the required shape",
@@ -42,7 +42,7 @@ ITEMS = {
     "lies": "the program tells lies of the [bench](../lies.md), and none passes",
 }
 _NO_HOOKS = "has no hooks"
-# What can't be shown, and why; lies are a matter of the gates, which do not know who lies.
+# Items without tests, and the reason. Lies test the gates, which do not depend on the agent.
 NOT_SHOWN = {
     ("opencode", "hook"): _NO_HOOKS,
     ("opencode", "gate"): _NO_HOOKS,
@@ -52,9 +52,9 @@ NOT_SHOWN = {
 
 
 def shown() -> dict[tuple[str, str], int]:
-    """How many tests show an item of an agent."""
+    """How many tests show each item of each agent."""
     with tempfile.TemporaryDirectory() as folder:
-        out = Path(folder) / "found.json"
+        out = Path(folder) / "marks.json"
         done = subprocess.run(
             [sys.executable, "-m", "pytest", "--collect-only", "-qq", "-p", "agents_matrix", "tests/real_agents"],
             cwd=ROOT,
@@ -65,37 +65,37 @@ def shown() -> dict[tuple[str, str], int]:
         )
         if done.returncode != 0:
             raise SystemExit(f"tests/real_agents can't be collected:\n{done.stdout}{done.stderr}")
-        found: list[list[str]] = json.loads(out.read_bytes())
-    return dict(Counter((agent, item) for agent, item in found))
+        marks: list[list[str]] = json.loads(out.read_bytes())
+    return dict(Counter((agent, item) for agent, item in marks))
 
 
 def pytest_collection_finish(session: Any) -> None:
-    """Writes down which agent each marked test is about."""
-    found = [
-        (one.callspec.params["agent"], item)
-        for one in session.items
-        for mark in one.iter_markers("shows")
+    """Write the agent and the items of each marked test."""
+    marks = [
+        (test.callspec.params["agent"], item)
+        for test in session.items
+        for mark in test.iter_markers("shows")
         for item in mark.args
     ]
-    Path(os.environ[_OUT]).write_text(json.dumps(found), encoding="utf-8")
+    Path(os.environ[_OUT]).write_text(json.dumps(marks), encoding="utf-8")
 
 
 def table(agents: tuple[str, ...], counted: Mapping[tuple[str, str], int]) -> list[str]:
-    """The table as Markdown: how many tests, or why there is none."""
+    """The table as Markdown: the number of tests, or the reason why there is none."""
     lines = ["| | " + " | ".join(f"`{agent}`" for agent in agents) + " |", "|---" * (len(agents) + 1) + "|"]
-    for item, says in ITEMS.items():
+    for item, text in ITEMS.items():
         cells = [str(counted.get((agent, item), NOT_SHOWN.get((agent, item), "**none**"))) for agent in agents]
-        lines.append(f"| {says} | " + " | ".join(cells) + " |")
+        lines.append(f"| {text} | " + " | ".join(cells) + " |")
     return lines
 
 
 def not_passed(counted: Mapping[tuple[str, str], int], passed: Path) -> list[str]:
-    """What the table counts and the last run of the tests did not show."""
+    """The items of the table for which not all tests passed in the last run."""
     try:
-        found: list[list[str]] = json.loads(passed.read_bytes())
+        shown_items: list[list[str]] = json.loads(passed.read_bytes())
     except OSError:
-        return ["no tests ran here yet: make test-agents"]
-    held = Counter((agent, item) for agent, item in found)
+        return ["no test run is recorded; run: make test-agents"]
+    held = Counter((agent, item) for agent, item in shown_items)
     return [
         f"{agent}: {ITEMS.get(item, item)}: {held[agent, item]} of {number} tests passed"
         for (agent, item), number in sorted(counted.items())
@@ -105,5 +105,5 @@ def not_passed(counted: Mapping[tuple[str, str], int], passed: Path) -> list[str
 
 if __name__ == "__main__":
     problems = not_passed(shown(), PASSED)
-    print("\n".join(problems) or "agents: all that the table counts has passed")
+    print("\n".join(problems) or "agents: all counted tests passed")
     sys.exit(1 if problems else 0)

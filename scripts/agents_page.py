@@ -1,4 +1,4 @@
-"""The table of agents: what each adapter declares, and which version the tests drive."""
+"""The table of agents: what each adapter declares, and which version the tests use."""
 
 from __future__ import annotations
 
@@ -26,28 +26,28 @@ def page(head: str) -> str:
     tested = json.loads(_TESTED.read_text(encoding="utf-8"))["dependencies"]
     columns = ("agent", "tested with", "accepted from", *_ABILITIES)
     table = ["| " + " | ".join(columns) + " |", "|" + "---|" * len(columns)]
-    let_in = []
+    sections = []
     for name, factory in OURS.items():
         agent = factory(name, AgentSettings(), {})
         assert isinstance(agent, HasNeeds)
         needs = agent.needs
-        package = next(found for found in tested if f"{found}@" in f"{needs.install}@")
+        package = next(candidate for candidate in tested if f"{candidate}@" in f"{needs.install}@")
         marks = ["yes" if isinstance(agent, ability) else "no" for ability in _ABILITIES.values()]
         oldest = ".".join(map(str, needs.oldest))
         table.append("| " + " | ".join((f"`{name}`", f"{package} {tested[package]}", oldest, *marks)) + " |")
         files = ", ".join(
-            f"`~/{one.folder}/{one.file}`" + (" (only the login of the model's provider)" if one.entries else "")
-            for one in needs.credentials
+            f"`~/{login.folder}/{login.file}`" + (" (only the login of the model's provider)" if login.entries else "")
+            for login in needs.credentials
         )
-        let_in += [
+        sections += [
             f"\n## {name}\n",
             f"- install: `{needs.install}`",
             f"- login: {needs.login}",
-            f"- variables: {', '.join(f'`{one}`' for one in needs.variables)}",
+            f"- variables: {', '.join(f'`{variable}`' for variable in needs.variables)}",
             *([f"- credential files, copied for one turn: {files}"] * bool(files)),
-            f"- addresses: {', '.join(f'`{one}`' for one in needs.hosts)}",
+            f"- addresses: {', '.join(f'`{host}`' for host in needs.hosts)}",
             *(
-                [f"- or the address in {', '.join(f'`{one}`' for one in needs.address_variables)}"]
+                [f"- or the address in {', '.join(f'`{variable}`' for variable in needs.address_variables)}"]
                 * bool(needs.address_variables)
             ),
         ]
@@ -67,10 +67,10 @@ def page(head: str) -> str:
         prices += [f"\n**{listed.provider}**, as of {listed.as_of}: {listed.source}.\n"]
         prices += ["| model | input | cached | written | output |", "|---|---|---|---|---|"]
         prices += [
-            f"| {name} | {one.input:g} | {_or_dash(one.cached)} | {_or_dash(one.written)} | {one.output:g} |"
-            for name, one in listed.models.items()
+            f"| {name} | {price.input:g} | {_or_dash(price.cached)} | {_or_dash(price.written)} | {price.output:g} |"
+            for name, price in listed.models.items()
         ]
-    return head + "\n".join(["# Agents", "", *table, *tests, *let_in, *prices]) + "\n"
+    return head + "\n".join(["# Agents", "", *table, *tests, *sections, *prices]) + "\n"
 
 
 def _or_dash(price: float | None) -> str:

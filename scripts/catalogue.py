@@ -1,7 +1,7 @@
-"""The catalogue of each language: brought up to date from the source, checked, and compiled for the package.
+"""The catalogue of each language: updated from the source, checked, and compiled for the package.
 
-The .mo is checked in beside the .po: a checkout, a wheel and an editable install read the same file, and nobody has to
-compile anything. `make docs` writes both, `make check` compares.
+The .mo file is checked in next to the .po file: a checkout, a wheel and an editable install read the same file without
+compiling. `make docs` writes both files, `make check` compares them.
 """
 
 from __future__ import annotations
@@ -35,50 +35,50 @@ _HEAD = """\
 
 
 def files() -> dict[Path, bytes]:
-    """Both files as they should be."""
+    """The content that both files must have."""
     catalogue = _updated()
     return {PO: _text(catalogue), MO: _compiled(catalogue)}
 
 
 def problems() -> list[str]:
-    """Everything that is wrong with what is checked in."""
+    """All problems of the checked-in files."""
     catalogue = _updated()
     known = {str(message.id) for message in _checked_in() if message.id}
-    wanted = sentences()
-    found = [f"no entry for: {text!r} ({wanted[text][0]})" for text in wanted if text not in known]
-    found += [f"a dead entry: {text!r}" for text in known if text not in wanted]
+    messages = sentences()
+    faults = [f"missing entry: {text!r} ({messages[text][0]})" for text in messages if text not in known]
+    faults += [f"unused entry: {text!r}" for text in known if text not in messages]
     for message in catalogue:
         if not message.id:
             continue
         english, other = str(message.id), str(message.string)
         if not other:
-            found.append(f"no words for: {english!r}")
+            faults.append(f"no translation for: {english!r}")
         elif _facts(english) != _facts(other):
-            found.append(f"other facts than {sorted(_facts(english))}: {other!r}")
-    found += _not_found_again(catalogue) if not found else []
-    return [f"{PO.relative_to(ROOT)}: {problem}" for problem in found]
+            faults.append(f"other facts than {sorted(_facts(english))}: {other!r}")
+    faults += _confused(catalogue) if not faults else []
+    return [f"{PO.relative_to(ROOT)}: {fault}" for fault in faults]
 
 
-def _not_found_again(catalogue: Catalog) -> list[str]:
-    """Sentences that would be taken for another one: the face finds a template by its text alone."""
+def _confused(catalogue: Catalog) -> list[str]:
+    """Messages that would be translated as another message: a template is found only by its text."""
     table = {str(message.id): str(message.string) for message in catalogue if message.id}
-    said_by = sentences()
-    spoken = Catalogue({text: said for text, said in table.items() if not is_by_template(said_by[text])})
-    found = []
-    for english, places in said_by.items():
+    messages = sentences()
+    by_text = Catalogue({text: other for text, other in table.items() if not is_by_template(messages[text])})
+    faults = []
+    for english, places in messages.items():
         if not _facts(english) or is_by_template(places):
             continue
         facts = _samples(english)
-        # A piece that follows on a sentence is found with the sentence before it.
+        # A message that continues a sentence is found together with the text before it.
         before = "x" if english[0] in " ,;:(." else ""
-        said = spoken.told(before + english.format(**facts)).rstrip("：: \n")
-        if said != (before + table[english].format(**facts)).rstrip("：: \n"):
-            found.append(f"{english!r} is taken for another sentence: {said!r}")
-    return found
+        translation = by_text.translate(before + english.format(**facts)).rstrip("：: \n")
+        if translation != (before + table[english].format(**facts)).rstrip("：: \n"):
+            faults.append(f"{english!r} is mistaken for another message: {translation!r}")
+    return faults
 
 
 def _samples(template: str) -> dict[str, str]:
-    """A fact for each name; one that follows another at once is the rest of a sentence."""
+    """A sample fact for each name; a fact directly after another is the rest of a sentence."""
     names = list(dict.fromkeys(MessageTemplate(template).facts))
     return {name: f"(x{number})" if f"}}{{{name}}}" in template else f"x{number}" for number, name in enumerate(names)}
 
@@ -92,16 +92,16 @@ def _checked_in() -> Catalog:
 
 
 def _updated() -> Catalog:
-    """The source's sentences with the words that are there for them."""
+    """The source's messages with their existing translations."""
     before = _checked_in()
     catalogue = Catalog("zh", domain="loopwright", header_comment=_HEAD, project="loopwright", version="", fuzzy=False)
     catalogue.msgid_bugs_address = catalogue.last_translator = catalogue.language_team = ""
     catalogue.creation_date = catalogue.revision_date = _NO_DATE
     for text, places in sentences().items():
         known = before.get(text) or before.get(text, _CONTEXT)
-        words = str(known.string) if known is not None else ""
+        translation = str(known.string) if known is not None else ""
         context = _CONTEXT if is_by_template(places) else None
-        catalogue.add(text, words, auto_comments=sorted(set(places))[:3], context=context)
+        catalogue.add(text, translation, auto_comments=sorted(set(places))[:3], context=context)
     return catalogue
 
 

@@ -1,4 +1,4 @@
-"""The main job end to end, on a sample project. Every line that starts with $ is what you would type."""
+"""The main features end to end, on a sample project. Every line that starts with $ is a command you could type."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from demo_workflow import tell_of_workflows
+from demo_workflow import demonstrate_workflow
 
 _FILES = {
     "total.sh": """#!/bin/sh
@@ -96,17 +96,17 @@ class Demo:
             "LOOPWRIGHT_SANDBOX_ROOT": str(folder / "sandboxes"),
         }
 
-    def tell(self, text: str) -> None:
-        """A sentence about what comes next."""
+    def say(self, text: str) -> None:
+        """Print a sentence about what comes next."""
         print(f"\n\033[1m# {text}\033[0m" if sys.stdout.isatty() else f"\n# {text}", flush=True)
 
     def type(self, *arguments: str, expect: int = 0) -> None:
-        """Run a `loopwright` command in the project and insist on its exit code."""
+        """Run a `loopwright` command in the project, and check its exit code."""
         print("$ loopwright " + " ".join(arguments), flush=True)
         argv = [sys.executable, "-m", "loopwright.cli.main", *arguments]
         done = subprocess.run(argv, cwd=self.project, env=self._env, check=False)
         if done.returncode != expect:
-            sys.exit(f"demo: that should have exited with {expect}, not {done.returncode}")
+            sys.exit(f"demo: expected exit code {expect}, got {done.returncode}")
 
     def git(self, *arguments: str) -> None:
         """Run git in the project."""
@@ -121,20 +121,20 @@ class Demo:
         sys.stdout.flush()
 
 
-def _tell_of_loops(demo: Demo, newest: Path) -> str:
-    """The second half: risk, a reflection, and a loop; returns the loop's id."""
+def _demonstrate_loop(demo: Demo, newest: Path) -> str:
+    """The second part: risk, a reflection, and a loop; return the loop's id."""
     own = demo.project / ".loopwright"
-    demo.tell("How risky is a change, by its paths and size alone? This one is small.")
+    demo.say("How risky is a change, judged by its paths and size? This change is small.")
     demo.git("apply", str(newest / "changes.patch"))
     demo.type("risk")
-    demo.tell("What the doer knows that the diff does not show is kept as a reflection; agents leave one by a hook.")
+    demo.say(
+        "A reflection records what an agent knows that the diff does not show. Agents leave reflections by a hook."
+    )
     demo.type("reflect", "--confidence", "0.8", "--known", "only tried with dash and bash")
     demo.git("checkout", "-q", ".")
     demo.git("clean", "-q", "-f", "CHANGES")
 
-    demo.tell(
-        "The same goal as a loop. The scripted agent writes a bug and claims success; the tests do not believe it."
-    )
+    demo.say("The same goal as a loop. The scripted agent writes a bug and claims success, but the tests fail.")
     (own / "turns.yaml").write_text(json.dumps(_LOOP_TURNS), encoding="utf-8")
     with (own / "config.toml").open("a", encoding="utf-8") as config:
         config.write('\n[agents]\ndefault = "scripted"\n\n[agents.scripted]\nturns = ".loopwright/turns.yaml"\n')
@@ -147,20 +147,18 @@ def _tell_of_loops(demo: Demo, newest: Path) -> str:
     )
     loop_id = next((own / "loops").glob("*.events.ndjson")).name.removesuffix(".events.ndjson")
     demo.type("loop", "start", loop_id)
-    demo.tell(
-        "Validation failed, debugging confirmed a cause by its own test, the fix passed. Its runs are evidence, too:"
-    )
+    demo.say("Validation failed, debugging confirmed the cause, and the fix passed. These runs are evidence, too:")
     demo.type("verify")
     return loop_id
 
 
 def main() -> None:
-    """Tell the story."""
+    """Run the demo."""
     folder = Path(tempfile.mkdtemp(prefix="loopwright-demo-"))
     demo = Demo(folder)
     own = demo.project / ".loopwright"
 
-    demo.tell("A small project: a script that adds up prices, and its tests, of which one fails.")
+    demo.say("A small project: a script that adds up prices, and its tests. One test fails.")
     for name, text in _FILES.items():
         (demo.project / name).write_text(text, encoding="utf-8")
     demo.git("init", "-q")
@@ -169,38 +167,38 @@ def main() -> None:
     demo.type("init")
     (own / "plan.latest.yaml").write_text(_PLAN, encoding="utf-8")
 
-    demo.tell("A plan of four steps. The second one's idea is wrong, and exit codes do not lie: the run fails.")
+    demo.say("A plan with four steps. The second step is wrong, so the run fails.")
     demo.type("run", expect=1)
-    demo.tell("This is what it leaves for whoever plans next: the blocker card.")
+    demo.say("The failed run leaves a blocker card for the next plan.")
     demo.show(own / "blocker.latest.yaml")
 
-    demo.tell("After a failure nothing runs until a person has looked.")
+    demo.say("After a failure nothing runs until a person has looked at it.")
     demo.type("run", expect=1)
     demo.type("unlatch")
 
-    demo.tell("Now an agent may write a better plan. (A scripted one here: no model, no network, no cost.)")
+    demo.say("Now an agent writes a better plan. (This agent is scripted: no model, no network, no cost.)")
     (folder / "turns.yaml").write_text(_TURNS, encoding="utf-8")
     demo.type("run", "--replan-with", f"scripted:{folder / 'turns.yaml'}")
 
-    demo.tell("It is green. Your checkout was not touched; the change is a patch:")
+    demo.say("All checks passed. Your checkout is unchanged; the change is a patch:")
     newest = max((own / "runs").iterdir(), key=lambda path: path.stat().st_mtime_ns)
     demo.show(newest / "changes.patch")
 
-    demo.tell("Nobody has to believe it. The evidence can be checked, and repeated:")
+    demo.say("You can verify the evidence and repeat the run:")
     demo.type("verify")
     demo.type("rerun", newest.name)
 
-    loop_id = _tell_of_loops(demo, newest)
-    tell_of_workflows(demo)
+    loop_id = _demonstrate_loop(demo, newest)
+    demonstrate_workflow(demo)
 
-    demo.tell("Where to look:")
+    demo.say("Where to look:")
     print(f"  the project          {demo.project}")
     print(f"  the last run         {newest}/summary.md, evidence.json, logs/")
     print(f"  the change, to apply git -C {demo.project} apply {newest}/changes.patch")
     print(f"  what the agent said  {own}/turns/")
     print(f"  the workflow         {own}/workflows/count/, plans/, changes/archive/ and specs/")
     print(f"  the loop             {own}/loops/{loop_id}.json, .events.ndjson and .progress/")
-    print(f"\nRemove it all with: rm -r {folder}")
+    print(f"\nRemove everything with: rm -r {folder}")
 
 
 if __name__ == "__main__":

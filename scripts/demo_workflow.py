@@ -1,4 +1,4 @@
-"""The last chapter of the demo: an idea becomes a change that is done, because checks say so and a person agreed."""
+"""The last part of the demo: an idea becomes a finished change, after checks passed and a person approved."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Protocol
 
 _SECTIONS = {
-    "Desired Outcome": "- one can ask how many prices there are",
+    "Desired Outcome": "- users can ask for the number of prices",
     "In Scope": "- `sh total.sh --count`",
     "Non-Goals": "- no other output format",
     "Decision Boundaries": "- the builder decides how; a person decides on new options",
     "Constraints": "- plain POSIX shell",
     "Success Criteria": "- the number of prices is printed",
-    "Assumptions Exposed": "- one price a line",
+    "Assumptions Exposed": "- one price per line",
     "Brownfield Evidence vs Inference": "- total.sh reads standard input line by line",
     "Target Spec Domains": "- totals",
     "Execution Inputs": "- none",
@@ -44,7 +44,7 @@ _SLICE = {
     ],
 }
 _SCRIPT = """#!/bin/sh
-# Adds up the prices on standard input, one per line; with --count, says how many there are.
+# Adds up the prices on standard input, one per line; with --count, prints their number.
 sum=0 count=0
 while read -r price; do sum=$((sum + price)) count=$((count + 1)); done
 if [ "$1" = --count ]; then echo "$count"; else echo "$sum"; fi
@@ -62,8 +62,8 @@ _TURNS = [
             {
                 "plan": "Count while adding up.",
                 "architecture": "One script.",
-                "design": "A counter beside the sum.",
-                "why": "People ask how many prices there are.",
+                "design": "A counter next to the sum.",
+                "why": "Users ask for the number of prices.",
                 "what_changes": "- total.sh",
                 "deltas": {"totals": _DELTA},
                 "slices": [_SLICE],
@@ -76,50 +76,50 @@ _TURNS = [
 
 
 class Stage(Protocol):
-    """Where the story is told."""
+    """The part of the demo that this module uses."""
 
     project: Path
 
-    def tell(self, text: str) -> None:
-        """A sentence."""
+    def say(self, text: str) -> None:
+        """Print a sentence."""
         ...
 
     def type(self, *arguments: str, expect: int = 0) -> None:
-        """A command."""
+        """Run a `loopwright` command."""
         ...
 
     def git(self, *arguments: str) -> None:
-        """A command of git's."""
+        """Run a git command."""
         ...
 
 
-def tell_of_workflows(demo: Stage) -> None:
-    """An idea, a question, a plan, a claim that is not believed, a review, the end, and the specs that remember it."""
+def demonstrate_workflow(demo: Stage) -> None:
+    """An idea, a question, a plan, a false claim, a review, the end, and the updated specs."""
     own = demo.project / ".loopwright"
     (own / "turns.yaml").write_text(json.dumps({"turns": _TURNS}), encoding="utf-8")
     demo.git("checkout", "-q", ".")
-    demo.tell("The whole path, from an idea. An agent asks what is not clear; only a person answers.")
+    demo.say("The whole path from an idea. An agent asks about what is unclear; only a person answers.")
     demo.type("clarify", "count", "--idea", "total.sh should also say how many prices there are")
-    demo.type("answer", "count", "A-1", "no, an empty line is no price")
-    demo.tell("The answer is put to the test by another question.")
+    demo.type("answer", "count", "A-1", "no, an empty line is not a price")
+    demo.say("A follow-up question challenges the answer.")
     demo.type("clarify", "count")
-    demo.type("answer", "count", "A-2", "not there either")
-    demo.tell(
-        "The spec is clear enough. A person agrees to exactly this text; if it changed, the consent would be void."
-    )
+    demo.type("answer", "count", "A-2", "not at the end either")
+    demo.say("The spec is clear enough. A person approves exactly this text; a change would void the approval.")
     demo.type("approve", "count", "--from", "clarify", "--to", "plan")
-    demo.tell("The plan comes with checks. Each is run before any work: one that passes already would prove nothing.")
+    demo.say("The plan comes with checks. Each check runs before any work, because a check that passes proves nothing.")
     demo.type("plan", "count")
     demo.type("approve", "count", "--from", "plan", "--to", "build")
-    demo.tell("The agent says at once that it is done. The checks, run by the tool in a fresh copy, say no.")
+    demo.say("The agent claims at once that it is done. The checks, run in a fresh copy, fail.")
     demo.type("build", "count")
     demo.type("approve", "count", "--from", "build", "--to", "review")
-    demo.tell("The review recomputes the evidence; the risk floor says whether somebody else has to look.")
+    demo.say("The review recomputes the evidence; the risk floor decides whether a second reviewer is required.")
     demo.type("review", "count")
-    demo.tell("Done: only now are your files changed, all of them or none.")
+    demo.say("Done: only now your files change, all of them or none.")
     demo.type("approve", "count", "--from", "review", "--to", "done")
     demo.git("commit", "-q", "-a", "-m", "total.sh counts")
-    demo.tell("The specs remember what is true now, and which command shows it: they can be asked again on any day.")
+    demo.say(
+        "The specs record what is true now, and the command that verifies it, so they can be verified at any time."
+    )
     demo.type("archive", "count")
     demo.type("specs", "verify")
     demo.type("verify")

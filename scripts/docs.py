@@ -1,4 +1,4 @@
-"""Writes the generated pages of docs/reference/, or checks that they are current and that all pages are sound."""
+"""Writes the generated pages of docs/reference/, or checks that they are current and that all pages are valid."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from loopwright.cli.main import loopwright
 from loopwright.reflection.schema import SCHEMA_FILE, schema_bytes
 from loopwright.verbs.explain import TOPICS, explain
 
-os.environ["LOOPWRIGHT_WORKSPACE_LANGUAGE"] = "en"  # the pages are the same on every desk
+os.environ["LOOPWRIGHT_WORKSPACE_LANGUAGE"] = "en"  # the pages are the same on every machine
 ROOT = Path(__file__).resolve().parent.parent
 REFERENCE = ROOT / "docs" / "reference"
 _HEAD = "<!-- Written by `make docs` from the program itself; edits are lost. -->\n\n"
 
 
 def cli_page() -> str:
-    """Every command's own --help."""
+    """The --help of every command."""
     parts = [_HEAD, "# Command line\n"]
     context = click.Context(loopwright, info_name="loopwright", terminal_width=100, max_content_width=100)
     parts.append(f"\n## loopwright\n\n```text\n{loopwright.get_help(context)}\n```\n")
@@ -68,18 +68,18 @@ def pages() -> dict[Path, str]:
         "settings": "Settings",
     }
     assert set(titles) == set(TOPICS), "a topic without a page"
-    found = {REFERENCE / "cli.md": cli_page()}
-    found |= {REFERENCE / f"{topic}.md": table_page(topic, title) for topic, title in titles.items()}
-    found[SCHEMA_FILE] = schema_bytes().decode()
-    found[REFERENCE / "agents.md"] = agents_page.page(_HEAD)
-    found[REFERENCE / "loop-states.md"] = loop_states.page(_HEAD)
-    found[REFERENCE / "prompts.md"] = prompts_page.page(_HEAD)
-    found[REFERENCE / "workflow-states.md"] = workflow_states.page(_HEAD)
-    return found
+    texts = {REFERENCE / "cli.md": cli_page()}
+    texts |= {REFERENCE / f"{topic}.md": table_page(topic, title) for topic, title in titles.items()}
+    texts[SCHEMA_FILE] = schema_bytes().decode()
+    texts[REFERENCE / "agents.md"] = agents_page.page(_HEAD)
+    texts[REFERENCE / "loop-states.md"] = loop_states.page(_HEAD)
+    texts[REFERENCE / "prompts.md"] = prompts_page.page(_HEAD)
+    texts[REFERENCE / "workflow-states.md"] = workflow_states.page(_HEAD)
+    return texts
 
 
 def main() -> int:
-    """Write, or with --check compare."""
+    """Write the pages, or compare them with --check."""
     if "--check" not in sys.argv[1:]:
         REFERENCE.mkdir(parents=True, exist_ok=True)
         for path, text in pages().items():

@@ -1,6 +1,6 @@
-"""Prints how much a reader must hold in mind: size, types per walk, import depth, names, and what a command costs.
+"""Prints how much a reader must keep in mind: size, types per walk, import depth and duplicate names.
 
-`figures.py [FOLDER]` measures another checkout. The limits are those of docs/adr/0015-a-layer-for-stages.md.
+`figures.py [FOLDER]` measures another checkout. The limits are in docs/adr/0015-a-layer-for-stages.md.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Source:
 
     @cached_property
     def lines(self) -> int:
-        """Lines of all files."""
+        """The lines of all files."""
         return sum(_lines(path) for path in self.files)
 
     def below(self, package: str) -> list[Path]:
@@ -40,7 +40,7 @@ class Source:
 
     @cached_property
     def classes(self) -> dict[str, set[str]]:
-        """Each module's classes."""
+        """The classes of each module."""
         return {
             name: {node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
             for name, tree in self._trees.items()
@@ -48,7 +48,7 @@ class Source:
 
     @cached_property
     def imports(self) -> dict[str, set[str]]:
-        """Each module's first-party imports; imports for type checkers alone do not count."""
+        """The first-party imports of each module, without imports that only type checkers see."""
         return {name: set(self._imported(tree)) for name, tree in self._trees.items()}
 
     def _imported(self, tree: ast.AST) -> Iterator[str]:
@@ -60,26 +60,25 @@ class Source:
                     yield from (name.name for name in names if name.name in self._trees)
                 case ast.ImportFrom(module=str(module), names=names):
                     for name in names:
-                        whole = f"{module}.{name.name}"
-                        yield from (
-                            found for found in (whole, module) if found in self._trees and found != "loopwright"
-                        )
+                        full_name = f"{module}.{name.name}"
+                        candidates = (full_name, module)
+                        yield from (part for part in candidates if part in self._trees and part != "loopwright")
             yield from self._imported(node)
 
     def longest_chain(self) -> list[str]:
-        """The longest way from one module to another along imports."""
+        """The longest chain of imports."""
         known: dict[str, list[str]] = {}
 
         def below(name: str) -> list[str]:
             if name not in known:
                 known[name] = [name]  # a package that imports itself ends here
-                known[name] = [name, *max((below(next_one) for next_one in self.imports[name]), key=len, default=[])]
+                known[name] = [name, *max((below(imported) for imported in self.imports[name]), key=len, default=[])]
             return known[name]
 
         return max((below(name) for name in self._trees), key=len)
 
     def double_names(self) -> dict[str, list[str]]:
-        """Public class names that stand for more than one class."""
+        """Public class names that are defined more than once."""
         places: dict[str, list[str]] = defaultdict(list)
         for module, names in self.classes.items():
             for name in names:
@@ -89,8 +88,8 @@ class Source:
         }
 
     def types_in(self, modules: list[str]) -> set[tuple[str, str]]:
-        """Public types that these modules define or name."""
-        return {found for module in modules for found in self._types(module) if found[1][0] != "_"}
+        """Public types that these modules define or use."""
+        return {pair for module in modules for pair in self._types(module) if pair[1][0] != "_"}
 
     def _types(self, module: str) -> Iterator[tuple[str, str]]:
         yield from ((module, name) for name in self.classes[module])
@@ -98,8 +97,8 @@ class Source:
         for node in ast.walk(self._trees[module]):
             if isinstance(node, ast.ImportFrom) and node.module:
                 for name in node.names:
-                    if (whole := f"{node.module}.{name.name}") in self._trees:
-                        packages[name.asname or name.name] = whole
+                    if (full_name := f"{node.module}.{name.name}") in self._trees:
+                        packages[name.asname or name.name] = full_name
                     elif name.name in self.classes.get(node.module, ()):
                         yield node.module, name.name
         for node in ast.walk(self._trees[module]):
@@ -110,16 +109,16 @@ class Source:
                     yield packages[alias], name
 
     def walks(self) -> dict[str, list[str]]:
-        """The walks of docs/ARCHITECTURE.md: the files that a reader passes."""
-        found: dict[str, list[str]] = {}
+        """The walks of docs/ARCHITECTURE.md, as lists of files."""
+        walks: dict[str, list[str]] = {}
         steps: list[str] = []
         for line in (self._top / "docs" / "ARCHITECTURE.md").read_text("utf-8").splitlines():
             if line.startswith("## "):
                 title = _WALK.match(line)
-                steps = found.setdefault(title[1], []) if title else []
+                steps = walks.setdefault(title[1], []) if title else []
             elif step := _STEP.match(line):
                 steps.append(_module(Path(step[1])))
-        return found
+        return walks
 
 
 def _module(path: Path) -> str:
@@ -132,7 +131,7 @@ def _lines(path: Path) -> int:
 
 
 def rows(source: Source) -> Iterator[tuple[str, str, str]]:
-    """What is measured, the figure, and the limit."""
+    """The name, the figure and the limit of each measurement."""
     verbs, chain, double = source.below("verbs"), source.longest_chain(), source.double_names()
     yield "files in src", f"{len(source.files)}", "500"
     yield "lines in src", f"{source.lines:,}", ""
@@ -158,12 +157,12 @@ def costs() -> Iterator[tuple[str, str, str]]:
 
 
 def main() -> None:
-    """Print the table, and what is behind two of its rows."""
+    """Print the table, and the details of two rows."""
     top = Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else HERE
     source = Source(top)
     for name, figure, limit in (*rows(source), *(costs() if top == HERE else ())):
         print(f"{name:36} {figure:>8}  {f'limit {limit}' if limit else ''}".rstrip())
-    print("\nThe longest chain:", " > ".join(name.removeprefix("loopwright.") for name in source.longest_chain()))
+    print("\nLongest chain:", " > ".join(name.removeprefix("loopwright.") for name in source.longest_chain()))
     print("\nDefined twice:", ", ".join(source.double_names()))
 
 

@@ -1,4 +1,4 @@
-"""Checks the Markdown pages: links and anchors lead somewhere, and lines fit into 100 columns. Never changes a page."""
+"""Checks the Markdown pages: links and anchors exist, and lines fit into 100 columns. Never changes a page."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 MOST_COLUMNS = 100
-# A program writes these pages: the generator decides how long their lines are.
+# Generated pages: the generator decides how long their lines are.
 _GENERATED = ("docs/reference/", "docs/lies.md", "bench/")
 # Rewritten together with the code that it walks through; remove it here once it is wrapped.
 _NOT_WRAPPED_YET = ("docs/ARCHITECTURE.md",)
@@ -29,7 +29,7 @@ def problems(root: Path) -> list[str]:
     wrapped = [page for page, name in names.items() if not name.startswith((*_GENERATED, *_NOT_WRAPPED_YET))]
     return [
         *(f"{names[page]}:{line}: broken link: {link}" for page in pages for line, link in broken_links(page)),
-        *(f"{names[page]}:{line}: {width} columns; {MOST_COLUMNS} at most" for page in wrapped
+        *(f"{names[page]}:{line}: {width} columns; the limit is {MOST_COLUMNS}" for page in wrapped
           for line, width in long_lines(page)),
     ]  # fmt: skip
 
@@ -38,14 +38,14 @@ def broken_links(page: Path) -> Iterator[tuple[int, str]]:
     """Relative links to a file or a heading that does not exist, with their lines."""
     # A pattern in code may look like a link.
     text = _CODE.sub(lambda code: " " * len(code[0]), _prose(page))
-    for found in _LINK.finditer(text):
-        link = found[2]
+    for match in _LINK.finditer(text):
+        link = match[2]
         path, _, anchor = unquote(link).partition("#")
         target = page.parent / path if path else page
         is_page = target.suffix == ".md" and target.is_file()
         is_broken = not target.exists() or (anchor and is_page and anchor not in _anchors(target))
         if "://" not in link and not link.startswith("mailto:") and is_broken:
-            yield text.count("\n", 0, found.end()) + 1, link
+            yield text.count("\n", 0, match.end()) + 1, link
 
 
 def long_lines(page: Path) -> Iterator[tuple[int, int]]:

@@ -1,8 +1,8 @@
-"""Strings with words in them that no person reads as a sentence of ours, each kind with its reason."""
+"""Strings with words that are not translated, because people do not read them as messages; each group has a reason."""
 
 from __future__ import annotations
 
-# What agents are told and a loop keeps as facts of its own: those are English, like all that is stored.
+# Text for agents, which a loop stores: stored text is English.
 PROMPTS = frozenset(
     {
         "The review says: {rationale}",
@@ -29,7 +29,7 @@ PAGES = frozenset(
         "{kept}\n[… {seen} characters left out …]\n{kept_2}",
     }
 )
-# Formats that are parsed, here or by other tools; and commands.
+# Formats that programs parse, and commands.
 FORMATS = frozenset(
     {
         "{kind} {name} sha256 {sha256}",
@@ -79,7 +79,7 @@ FORMATS = frozenset(
         "prompts copy",
     }
 )
-# Names of roles, keys and colours; parts of a sentence that is here as a whole; what only a developer can meet.
+# Names of roles, keys and colours; parts of a message that is translated as a whole; messages for developers only.
 PARTS = frozenset(
     {
         "smell reviewer",
@@ -97,7 +97,7 @@ PARTS = frozenset(
         "only the redaction package makes Redacted values",
     }
 )
-# Lines of an agent's log: its own words and calls, made readable; and shell that starts its program.
+# Lines of an agent's log, made readable; and shell code that starts the agent's program.
 LOGS = frozenset(
     {
         "claude {event}, model {event_2}",
@@ -115,7 +115,7 @@ LOGS = frozenset(
         "given up",
         'exec 3<> "$1" || exit 1; while [ ! -e "$0" ]; do read -r _ <&3 || exit 1; done',
         "handed in",
-        # What these programs say of a denial and of an answer that was held back: it is looked for, not said.
+        # Texts of these programs about a denial or a withheld answer: Loopwright searches for them.
         "The model response was blocked due to ",
         "The user has specified a rule which prevents you",
         "The user rejected permission",

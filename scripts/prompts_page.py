@@ -1,4 +1,4 @@
-"""The page of what agents are told: every text, what is filled in, and what its answer must hold."""
+"""The page of all prompts: each text with its placeholders and the fields of its answer."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Finds every sentence that a person may read: in the source's strings, the blockers' table and click's commands.
+"""Finds every message that a person may read: in the source's strings, the blockers' table and click's commands.
 
-A sentence is an f-string or a literal with words in it; `{slug}` stands where the source fills in a fact. What no
-person reads (prompts for agents, patterns, names of fields) is left out by place, each with its reason.
+A message is an f-string or a literal with words; `{slug}` marks a fact that the source fills in. Other strings
+(prompts for agents, patterns, names of fields) are left out by path, each with a reason.
 """
 
 from __future__ import annotations
@@ -19,40 +19,40 @@ from not_said import NOT_SAID
 
 from loopwright.cli.lazy import LazyCommands
 from loopwright.cli.main import loopwright
-from loopwright.wording.help_pages import said_by_pieces
+from loopwright.wording.help_pages import translate_page
 from loopwright.wording.templates import is_template
 from loopwright.workflow.blockers import TABLE
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "src" / "loopwright"
-# Places whose strings nobody reads as sentences of ours, by path.
+# Paths whose strings are not messages for people.
 LEFT_OUT = {
-    "testing/": "the test kit speaks to developers",
-    "redaction/providers/": "rules of secrets: names of products, shown by `explain secrets` in English",
+    "testing/": "the test kit is for developers",
+    "redaction/providers/": "rules for secrets: product names, shown by `explain secrets` in English",
     "redaction/seed_rules.py": "the same",
     "redaction/examples.py": "the same",
     "redaction/environment_values.py": "the same",
-    "reflection/default_rules.py": "rules of risk are data with ids, shown by `explain risk` in English",
+    "reflection/default_rules.py": "risk rules are data with ids, shown by `explain risk` in English",
     "reflection/classic_rules.py": "the same",
     "reflection/path_words.py": "the same",
     "analysis/preregistered.py": "pre-registered texts must not change in any language",
     "analysis/plots.py": "figures are for papers",
-    "stages/document_language.py": "speaks to agents",
-    "hooks/": "the hook speaks to agents' harnesses",
-    "analysis/markdown": "reports on experiments are quoted, and English",
-    "workflow/blockers.py": "read from its table",
-    "cli/main.py": "its table is read with the pages of --help",
+    "stages/document_language.py": "text for agents",
+    "hooks/": "output for agents' harnesses",
+    "analysis/markdown": "reports on experiments are quoted in English",
+    "workflow/blockers.py": "messages come from its table",
+    "cli/main.py": "messages come from the --help pages",
     "cli/loop/group.py": "the same",
     "cli/analyze/group.py": "the same",
-    "wording/": "speaks of templates",
-    "sandbox/landlock_launcher.py": "runs where no catalogue is",
+    "wording/": "handles templates",
+    "sandbox/landlock_launcher.py": "runs without a catalogue",
     "sandbox/copy_worker.py": "the same",
     "sandbox/probe.py": "a shell script",
-    "workspace/names.py": "files of ours",
+    "workspace/names.py": "file names",
     "kernel/git_index.py": "never shown",
     "workspace/detect.py": "commands of test runners",
-    "mcp_server/": "speaks to agents; the pages of --help are read with the others",
-    "verbs/agent_says.py": "speaks to agents",
+    "mcp_server/": "text for agents; its --help pages are read with the others",
+    "verbs/agent_says.py": "text for agents",
     "stages/agent_context.py": "the same",
     "stages/trying.py": "the same",
     "install/plugin_texts.py": "edits texts for agents",
@@ -64,7 +64,7 @@ LEFT_OUT = {
     "runner/network/route.py": "the same",
 }
 _BY_TEMPLATE = " (by template)"
-# What click itself says on a page of --help, and to somebody who typed something wrong.
+# Click's own texts: on a --help page, and in usage errors.
 HEADINGS = ("Usage:", "Options", "Commands", "default: ", "required")
 CLICK = (
     "No such option: {name}", "No such command {name}.",
@@ -77,15 +77,17 @@ CLICK = (
     "No such command {name}. Did you mean {other}?",
     "{what} {path} does not exist.", "{what} {path} is a directory.", "{what} {path} is a file.",
 )  # fmt: skip
-# Words that stand as facts in sentences of ours, and names of parts that are keys in the source.
+# Words that are filled into messages as facts, and names that are keys in the source.
 WORDS = (
     "missing", "empty", "none", "incomplete", "unreadable", "nothing", "unknown", "passed", "failed",
     "declared", "skipped", "cancelled", "not_run", "File",
     "US dollars", "tokens", "open questions", "the agent's own doubt", "the review sent it back",
     "Directory",
 )  # fmt: skip
-# Functions whose strings are not sentences: patterns, keys, prompts of agents, formats that are parsed.
-_NOT_SAID = {"compile", "getLogger", "encode", "option", "argument", "command", "group", "version_option", "Literal"}
+# Functions whose strings are not messages: patterns, keys, prompts, formats that are parsed.
+_NO_MESSAGES_IN = {
+    "compile", "getLogger", "encode", "option", "argument", "command", "group", "version_option", "Literal",
+}  # fmt: skip
 _WORD = re.compile(r"[A-Za-z][a-z']+")
 _COMMAND = re.compile(r"^[^`]*(?:\bloopwright [a-z]+|\bgit (?:diff|init)\b)")
 _DATA = re.compile(
@@ -96,34 +98,35 @@ _CODE = re.compile(r"`[^`]*`|\{[^}]*\}|--[a-z-]+")
 
 @cache
 def sentences() -> dict[str, list[str]]:
-    """Every template with the places that say it, in the order of the source."""
-    found: dict[str, list[str]] = {}
+    """Every template with its places in the source, in the order of the source."""
+    places_by_template: dict[str, list[str]] = {}
     for path in sorted(SOURCE.rglob("*.py")):
         name = path.relative_to(SOURCE).as_posix()
         if not name.startswith(tuple(LEFT_OUT)):
             tree = ast.parse(path.read_text(encoding="utf-8"))
             for template, is_named in _of_module(tree):
                 if template not in NOT_SAID:
-                    found.setdefault(template, []).append(f"{name}{_BY_TEMPLATE}" if is_named else name)
+                    place = f"{name}{_BY_TEMPLATE}" if is_named else name
+                    places_by_template.setdefault(template, []).append(place)
     for kind, templates in (("click", CLICK), ("words", WORDS), (f"click{_BY_TEMPLATE}", HEADINGS)):
         for template in templates:
-            found.setdefault(template, []).append(kind)
+            places_by_template.setdefault(template, []).append(kind)
     for name, text in _of_help():
-        found.setdefault(text, []).append(f"{name}{_BY_TEMPLATE}")
+        places_by_template.setdefault(text, []).append(f"{name}{_BY_TEMPLATE}")
     for code, row in TABLE.items():
         for template in (row.message, row.next):
             if is_prose(template):
-                found.setdefault(template, []).append(f"workflow/blockers.py ({code})")
-    return found
+                places_by_template.setdefault(template, []).append(f"workflow/blockers.py ({code})")
+    return places_by_template
 
 
 def is_by_template(places: list[str]) -> bool:
-    """Whether nobody has to find the sentence again in a text."""
+    """Whether the message is always looked up by template, never by text."""
     return all(place.endswith(_BY_TEMPLATE) for place in places)
 
 
 def _of_help() -> Iterator[tuple[str, str]]:
-    """What --help says of every command, as click hands it to whoever writes the page."""
+    """The --help texts of every command, as click passes them to its formatter."""
     context = click.Context(loopwright, info_name="loopwright")
     waiting: list[tuple[click.Command, click.Context]] = [(loopwright, context)]
     for command, inner in waiting:
@@ -132,7 +135,7 @@ def _of_help() -> Iterator[tuple[str, str]]:
             command.help,
             command.short_help,
             command.epilog,
-            *(getattr(one, "help", None) for one in command.get_params(inner)),
+            *(getattr(parameter, "help", None) for parameter in command.get_params(inner)),
         ]
         for text in filter(None, texts):
             yield from ((where, piece) for piece in _pieces(text) if _WORD.search(piece) and not _COMMAND.search(piece))
@@ -146,18 +149,18 @@ def _of_help() -> Iterator[tuple[str, str]]:
 
 
 def _pieces(page: str) -> list[str]:
-    found: list[str] = []
+    pieces: list[str] = []
 
     def take(piece: str) -> str:
-        found.append(piece)
+        pieces.append(piece)
         return piece
 
-    said_by_pieces(inspect.cleandoc(page).partition("\f")[0], take)
-    return found
+    translate_page(inspect.cleandoc(page).partition("\f")[0], take)
+    return pieces
 
 
 def is_prose(text: str) -> bool:
-    """Whether there are words for a person in it: two at least, that are no command."""
+    """Whether the text has words for a person: at least two that are not part of a command."""
     bare = _CODE.sub(" ", text)
     if bare.strip().startswith("loopwright ") and " or " not in bare and "; " not in bare:
         return False
@@ -169,32 +172,32 @@ def is_prose(text: str) -> bool:
 
 
 def _of_module(tree: ast.Module) -> Iterator[tuple[str, bool]]:
-    """Each template, and whether the source says it by its template: then nobody has to find it again."""
+    """Each template, and whether the source looks it up by template."""
     inside = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
     for node in ast.walk(tree):
         if not isinstance(node, ast.JoinedStr) and not (isinstance(node, ast.Constant) and isinstance(node.value, str)):
             continue
-        if _is_said(node, inside):
+        if _is_message(node, inside):
             above = inside.get(node)
             if isinstance(above, ast.Call) and _name(above.func) == "words" and above.args[:1] == [node]:
                 yield str(node.value), True
                 continue
-            # How far in a line begins is no part of the sentence; one space is, where it follows on another.
-            found = (one.lstrip(" ") if one.startswith("  ") else one for one in _templates(node))
-            yield from ((template, False) for template in found if is_prose(template))
+            # Indentation is not part of a message. A single leading space is, because it continues another message.
+            templates = (text.lstrip(" ") if text.startswith("  ") else text for text in _templates(node))
+            yield from ((template, False) for template in templates if is_prose(template))
 
 
-def _is_said(node: ast.AST, inside: dict[ast.AST, ast.AST]) -> bool:
-    """Whether the string is said to a person, as far as its place tells."""
+def _is_message(node: ast.AST, inside: dict[ast.AST, ast.AST]) -> bool:
+    """Whether the string is a message for a person, judged by its place in the source."""
     above = inside.get(node)
     if isinstance(above, ast.Expr | ast.JoinedStr | ast.FormattedValue | ast.Subscript | ast.Compare | ast.MatchValue):
         return isinstance(above, ast.FormattedValue)
     if isinstance(above, ast.Dict) and node in above.keys:
         return False
     while above is not None:
-        if isinstance(above, ast.Call) and _name(above.func) in _NOT_SAID:
+        if isinstance(above, ast.Call) and _name(above.func) in _NO_MESSAGES_IN:
             return False
-        if isinstance(above, ast.Assign) and any(_is_not_said(_name(target)) for target in above.targets):
+        if isinstance(above, ast.Assign) and any(_is_left_out(_name(target)) for target in above.targets):
             return False
         if isinstance(above, ast.FunctionDef) and node in above.decorator_list:
             return False
@@ -206,9 +209,9 @@ _NOT_NAMED = {"_EPILOG", "_REPAIR", "_PROMPT", "__all__", "COMMANDS"}
 
 
 def _templates(node: ast.expr) -> Iterator[str]:
-    """The string with names where facts go; a choice between two literals is two sentences."""
+    """The string as a template; a choice between two literals gives two templates."""
     if isinstance(node, ast.Constant):
-        text = str(node.value)  # with names in braces it is filled in elsewhere; other braces are only braces
+        text = str(node.value)  # names in braces are filled in elsewhere; other braces are literal
         yield text if is_template(text) else text.replace("{", "{{").replace("}", "}}")
         return
     assert isinstance(node, ast.JoinedStr)
@@ -225,14 +228,14 @@ def _templates(node: ast.expr) -> Iterator[str]:
 
 def _choices(value: ast.expr) -> list[str] | None:
     if isinstance(value, ast.IfExp):
-        both = [value.body, value.orelse]
-        if all(isinstance(one, ast.Constant) and isinstance(one.value, str) for one in both):
-            return [str(one.value) for one in both if isinstance(one, ast.Constant)]
+        branches = [value.body, value.orelse]
+        if all(isinstance(branch, ast.Constant) and isinstance(branch.value, str) for branch in branches):
+            return [str(branch.value) for branch in branches if isinstance(branch, ast.Constant)]
     return None
 
 
 def _fact(value: ast.expr) -> str:
-    """A name for what is filled in: the variable's, the attribute's, or what is called."""
+    """A name for a fact: the name of the variable, the attribute or the function."""
     match value:
         case ast.Name(id=name) | ast.Attribute(attr=name):
             return name.strip("_").lower() or "fact"
@@ -263,6 +266,6 @@ def _name(node: ast.expr) -> str:
     return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
 
 
-def _is_not_said(name: str) -> bool:
-    """Whether the pages of --help, or agents, are where these strings are read."""
+def _is_left_out(name: str) -> bool:
+    """Whether the constant's strings are read elsewhere, as --help pages or by agents."""
     return name in _NOT_NAMED or name.endswith("_EXAMPLES")

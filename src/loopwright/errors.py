@@ -1,13 +1,13 @@
-"""The exception tree. Each leaf has a stable code, a sentence for a person and the way on.
+"""The exception tree. Each leaf has a stable code, a message and a hint: what happened, and what to do next.
 
 LoopwrightError
-├── WrongUsage             the call itself makes no sense
-├── SettingsInvalid        a settings file, variable or flag
-├── PromptInvalid          a text for agents that can't take the place of ours
-├── StorageFailed          a disk that is full, read-only or gone
-│   └── DamagedFile        a file of ours that can't be trusted any more
-├── ToolMissing            git or a shell is not there
-├── GitFailed              git ran and said no
+├── WrongUsage             invalid arguments, or options that exclude each other
+├── SettingsInvalid        an invalid settings file, variable or flag
+├── PromptInvalid          a custom prompt that can't replace the built-in prompt
+├── StorageFailed          a disk that is full, read-only or missing
+│   └── DamagedFile        a Loopwright file whose content can't be trusted
+├── ToolMissing            git or a shell is not installed
+├── GitFailed              a git command failed
 ├── PlanError
 │   ├── MissingPlan
 │   └── InvalidPlan
@@ -19,24 +19,24 @@ LoopwrightError
 ├── Latched
 ├── MaxRetries
 ├── Interrupted
-├── UnknownRun             no run of that name
-├── UnknownRevision        no commit of that name, or none in common
-├── EvidenceMismatch       what is recorded and what is there differ
-├── NotReproduced          a rerun came out otherwise
-├── LoopRefused            a loop can't do that now
-├── LoopConflict           a loop changed while somebody looked at it
-├── UnknownLoop            no loop of that name
-├── WorkflowRefused        a workflow can't do that now
-├── WorkflowConflict       a workflow changed while somebody looked at it
-├── UnknownReflection      no reflection of that name
-├── UnknownAgent           no agent of that name
+├── UnknownRun             no run has that name
+├── UnknownRevision        no commit has that name, or two commits share no history
+├── EvidenceMismatch       the evidence and the files differ
+├── NotReproduced          a rerun had a different result
+├── LoopRefused            the loop's rules refuse the command
+├── LoopConflict           another process changed the loop first
+├── UnknownLoop            no loop has that name
+├── WorkflowRefused        the workflow's rules refuse the command
+├── WorkflowConflict       another process changed the workflow first
+├── UnknownReflection      no reflection has that name
+├── UnknownAgent           no agent has that name
 ├── AgentFailed            an agent could not take its turn
-├── InsideAgent            a person's command, typed by an agent
-├── InputInvalid           a file that was given is not what it should be
-├── GateClosed             the closed loop may not open yet
-└── SelftestFailed         this machine does not keep the contract
+├── InsideAgent            an agent ran a command that is reserved for people
+├── InputInvalid           an input file has invalid content
+├── GateClosed             the experiments do not allow the closed loop yet
+└── SelftestFailed         this machine fails the self-test
 
-"The command failed" is never here: that is a value. These say that we could not, or must not, go on.
+A command that fails is a value, not an exception. These exceptions mean that Loopwright can't or must not continue.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from typing import ClassVar
 
 
 class LoopwrightError(Exception):
-    """Something that we can't or must not do, with the sentence and the hint that belong to it."""
+    """Loopwright can't or must not continue: what happened, and what to do next."""
 
     code: ClassVar[str] = "LOOPWRIGHT_ERROR"
 
@@ -56,49 +56,49 @@ class LoopwrightError(Exception):
 
 
 class WrongUsage(LoopwrightError):
-    """The call itself makes no sense."""
+    """The arguments are invalid or contradict each other."""
 
     code = "WRONG_USAGE"
 
 
 class SettingsInvalid(LoopwrightError):
-    """A settings file, an environment variable or a flag says what we do not know."""
+    """A settings file, an environment variable or a flag has an unknown name or an invalid value."""
 
     code = "SETTINGS_INVALID"
 
 
 class PromptInvalid(LoopwrightError):
-    """A text of the user's for agents can't be used as it is."""
+    """A custom prompt can't be used."""
 
     code = "PROMPT_INVALID"
 
 
 class StorageFailed(LoopwrightError):
-    """The disk did not take what we had to write."""
+    """A file could not be written or read."""
 
     code = "STORAGE_FAILED"
 
 
 class DamagedFile(StorageFailed):
-    """A file of ours is not what we wrote."""
+    """A file that Loopwright wrote is damaged."""
 
     code = "DAMAGED_FILE"
 
 
 class ToolMissing(LoopwrightError):
-    """A program that we need is not installed."""
+    """A required program is not installed."""
 
     code = "TOOL_MISSING"
 
 
 class GitFailed(LoopwrightError):
-    """Git ran and refused."""
+    """A git command failed."""
 
     code = "GIT_FAILED"
 
 
 class PlanError(LoopwrightError):
-    """The plan can't be run as it stands."""
+    """The plan can't be run."""
 
 
 class MissingPlan(PlanError):
@@ -108,53 +108,53 @@ class MissingPlan(PlanError):
 
 
 class InvalidPlan(PlanError):
-    """The plan file is not a plan; every problem is named at once."""
+    """The plan file is invalid; the message lists every problem."""
 
     code = "INVALID_PLAN"
 
 
 class SandboxError(LoopwrightError):
-    """The sandbox could not be made, or was left."""
+    """The sandbox could not be created, or a step left the sandbox."""
 
 
 class SandboxCreateFailed(SandboxError):
-    """Neither mode works."""
+    """Neither sandbox mode works."""
 
     code = "SANDBOX_CREATE_FAILED"
 
 
 class SandboxEscape(SandboxError):
-    """A step's folder lies outside the sandbox."""
+    """A step's working folder is outside the sandbox."""
 
     code = "SANDBOX_ESCAPE"
 
 
 class IsolationUnavailable(SandboxError):
-    """Confinement was demanded and this machine can't give it."""
+    """Isolation is required, and this machine does not provide isolation."""
 
     code = "ISOLATION_UNAVAILABLE"
 
 
 class SecretLeak(LoopwrightError):
-    """A secret was about to be stored or shown."""
+    """Loopwright stopped before it stored or showed a secret."""
 
     code = "SECRET_LEAK"
 
 
 class Latched(LoopwrightError):
-    """An earlier failure waits for a person."""
+    """An earlier failure must be looked at by a person first."""
 
     code = "LATCHED"
 
 
 class MaxRetries(LoopwrightError):
-    """The reflection loop used up its tries."""
+    """The run used all its attempts."""
 
     code = "MAX_RETRIES"
 
 
 class Interrupted(LoopwrightError):
-    """A signal asked us to stop."""
+    """A signal stopped the command."""
 
     code = "INTERRUPTED"
 
@@ -164,31 +164,31 @@ class Interrupted(LoopwrightError):
 
 
 class UnknownRun(LoopwrightError):
-    """No run of that name is recorded here."""
+    """No recorded run has that name."""
 
     code = "UNKNOWN_RUN"
 
 
 class UnknownRevision(LoopwrightError):
-    """Git knows no commit of that name, or none that both sides have."""
+    """No commit has that name, or the two commits have no common ancestor."""
 
     code = "UNKNOWN_REVISION"
 
 
 class EvidenceMismatch(LoopwrightError):
-    """Recorded and real differ."""
+    """The evidence and the files differ."""
 
     code = "EVIDENCE_MISMATCH"
 
 
 class NotReproduced(LoopwrightError):
-    """A rerun came out otherwise than the record."""
+    """A rerun had a different result than the recorded run."""
 
     code = "NOT_REPRODUCED"
 
 
 class LoopRefused(LoopwrightError):
-    """A loop's rules say no; `blocker` is the typed reason."""
+    """The loop's rules refuse the command; `blocker` is the reason's code."""
 
     code = "LOOP_REFUSED"
 
@@ -198,19 +198,19 @@ class LoopRefused(LoopwrightError):
 
 
 class LoopConflict(LoopwrightError):
-    """Somebody else changed the loop first."""
+    """Another process changed the loop first."""
 
     code = "LOOP_CONFLICT"
 
 
 class UnknownLoop(LoopwrightError):
-    """No loop of that name is in this workspace."""
+    """No loop in this workspace has that name."""
 
     code = "UNKNOWN_LOOP"
 
 
 class WorkflowRefused(LoopwrightError):
-    """A workflow's rules say no: the contract's error, and each blocker as (code, sentence, what to type)."""
+    """The workflow's rules refuse the command: an error code, and each blocker as (code, message, next command)."""
 
     code = "WORKFLOW_REFUSED"
 
@@ -223,25 +223,25 @@ class WorkflowRefused(LoopwrightError):
 
 
 class WorkflowConflict(LoopwrightError):
-    """Somebody else changed the workflow first."""
+    """Another process changed the workflow first."""
 
     code = "WORKFLOW_CONFLICT"
 
 
 class UnknownReflection(LoopwrightError):
-    """No reflection of that name is in this workspace."""
+    """No reflection in this workspace has that name."""
 
     code = "UNKNOWN_REFLECTION"
 
 
 class UnknownAgent(LoopwrightError):
-    """No agent of that name is known here."""
+    """No agent has that name."""
 
     code = "UNKNOWN_AGENT"
 
 
 class AgentFailed(LoopwrightError):
-    """An agent could not take its turn; `reason` is one of the contract's failures."""
+    """An agent could not take its turn; `reason` is a failure code."""
 
     code = "AGENT_FAILED"
 
@@ -251,24 +251,24 @@ class AgentFailed(LoopwrightError):
 
 
 class InsideAgent(LoopwrightError):
-    """A command that only a person may give came from inside an agent's process tree."""
+    """A command reserved for people was run inside an agent's process tree."""
 
     code = "INSIDE_AGENT"
 
 
 class InputInvalid(LoopwrightError):
-    """A file that the caller named can't be read as what it should be."""
+    """A file that the caller named has invalid content."""
 
     code = "INPUT_INVALID"
 
 
 class GateClosed(LoopwrightError):
-    """The recorded experiments do not let the closed loop open."""
+    """The recorded experiments do not allow the closed loop yet."""
 
     code = "GATE_CLOSED"
 
 
 class SelftestFailed(LoopwrightError):
-    """This machine does not keep the contract."""
+    """This machine fails the self-test."""
 
     code = "SELFTEST_FAILED"

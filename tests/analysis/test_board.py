@@ -87,7 +87,10 @@ def test_malformed_entries_are_named_by_line(export):
     )
     assert [task.name for task in board.tasks] == ["T-1", "T-7"]
     assert board.malformed.where == "lines 3-5, 8"
-    assert ["ambiguous" in board.malformed.reasons[0], "without a date" in board.malformed.reasons[1]] == [True, True]
+    assert ["ambiguous" in board.malformed.reasons[0], "has no completion date" in board.malformed.reasons[1]] == [
+        True,
+        True,
+    ]
 
 
 def test_malformed_items_of_json_are_named_by_number(export):

@@ -92,7 +92,7 @@ def test_a_line_without_end_is_not_held(corpus):
     data = good + b"x" * (3 * LONGEST_LINE + 5) + b"\n" + good
     found = corpus(data)
     assert len(found.judged) == 2
-    assert found.malformed.reasons == ("line 2: it is longer than a MiB",)
+    assert found.malformed.reasons == ("line 2: it is longer than 1 MiB",)
     assert found.sha256 == hashlib.sha256(data).hexdigest()
 
 
@@ -137,5 +137,5 @@ def test_numbers_of_malformed_parts_are_joined_and_bounded():
         parts.add(number, "x")
     found = parts.collected()
     assert found.count == 4 + 2450
-    assert found.where.endswith("and 1452 more places")
+    assert found.where.endswith("and 1452 more ranges")
     assert len(found.reasons) == 20

@@ -71,7 +71,7 @@ def test_nothing_recorded_keeps_it_closed_with_a_command_for_each():
         ({"verdict": NotEnoughData("not enough data: 3")}, "not enough data: 3"),
         ({"preregistration": "0" * 64}, "other pre-registered numbers"),
         (None, "no result"),
-        (UnreadableResult("its file is gone"), "can't be trusted"),
+        (UnreadableResult("its file is gone"), "is not valid"),
     ],
 )
 def test_any_one_that_does_not_pass_keeps_it_closed(question, changed, why):
@@ -90,7 +90,7 @@ MADE_OF = {
     "parameters": {"revision": "HEAD", "since": "2025-06-01T00:00:00Z"},
 }
 BASIS = (
-    f"(2026-01-02T03:04:05Z; of git {'a' * 12} sha256 {'b' * 12}, board b.csv sha256 {'c' * 12}, revision HEAD, "
+    f"(2026-01-02T03:04:05Z; from git {'a' * 12} sha256 {'b' * 12}, board b.csv sha256 {'c' * 12}, revision HEAD, "
     "since 2025-06-01T00:00:00Z; 3 earlier results of P2, 2 of them not passed)"
 )
 

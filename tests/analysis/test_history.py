@@ -14,7 +14,7 @@ START, DAY = 1_700_000_000, 86_400
 
 
 def listed(reading):
-    return [(commit.said.title, commit.files) for commit in reading.past.commits]
+    return [(commit.message.title, commit.files) for commit in reading.past.commits]
 
 
 def test_commits_come_newest_first_with_parents_time_message_and_files(story, read):
@@ -33,8 +33,8 @@ def test_names_and_messages_of_any_bytes(story, read):
     story.commit("", {}, day=1)
     commits = read(story.path).past.commits
     assert set(commits[1].files) == set(names)
-    assert commits[1].said.title.startswith("caf�")
-    assert commits[0].said.title == ""
+    assert commits[1].message.title.startswith("caf�")
+    assert commits[0].message.title == ""
 
 
 def test_a_name_that_begins_with_a_line_break_is_that_name(story, read):
@@ -85,7 +85,7 @@ def test_a_shallow_clone_is_read_and_named(story, read, tmp_path):
         story.commit(f"feat: {day}", {"a": str(day)}, day=day)
     story.git("clone", "-q", "--depth=2", f"file://{story.path}", str(tmp_path / "shallow"))
     past = read(tmp_path / "shallow").past
-    assert [one.said.title for one in past.commits] == ["feat: 4", "feat: 3"]
+    assert [one.message.title for one in past.commits] == ["feat: 4", "feat: 3"]
     assert "shallow" in past.notes[0]
 
 
@@ -171,7 +171,7 @@ def test_windows_of_time_and_ranges(story, read):
     story.git("tag", "v1", commits[1])
 
     def titles(**window):
-        return [one.said.title for one in read(story.path, Window(**window)).past.commits]
+        return [one.message.title for one in read(story.path, Window(**window)).past.commits]
 
     assert titles(revision="v1..HEAD") == ["feat: 5", "feat: 4", "feat: 3", "feat: 2"]
     assert titles(since=START + 4 * DAY) == ["feat: 5", "feat: 4"]

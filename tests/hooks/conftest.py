@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import loopwright.hooks.entry
-from loopwright.reflection.store import read_shelf
+from loopwright.reflection.store import read_reflections
 
 HOOK = Path(loopwright.hooks.entry.__file__)
 
@@ -41,7 +41,7 @@ class Hook:
         return self.records()
 
     def records(self, folder=None):
-        found = read_shelf(folder or self._project.own / "reflections")
+        found = read_reflections(folder or self._project.own / "reflections")
         assert found.unreadable == ()
         return [one.reflection for one in found.stored]
 

@@ -153,7 +153,7 @@ def test_a_repository_that_git_refuses_asks_for_review(project, hook):
     assert record.files_changed == []
     assert record.provenance.degraded
     assert record.risk.needs_review
-    assert "not all of it is known" in record.risk.reason
+    assert "not fully known" in record.risk.reason
     assert record.task_ref.endswith("@main"), "the branch is known all the same"
 
 

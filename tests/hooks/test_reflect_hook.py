@@ -178,7 +178,7 @@ def test_a_self_report_is_merged_once(project):
     assert (first.confidence, first.known_not_in_diff) == (0.75, WHOLE["known_not_in_diff"])
     assert first.most_likely_wrong.surface == "data"
     assert not first.provenance.degraded
-    assert first.risk.needs_review, "the doer's own claim raises the floor"
+    assert first.risk.needs_review, "the agent's own report raises the floor"
     second = fire(project)[-1].reflection
     assert (second.confidence, second.most_likely_wrong, second.provenance.degraded) == (None, None, True)
     assert second.provenance.reflection_attempt == 2

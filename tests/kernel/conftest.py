@@ -36,7 +36,7 @@ with open(sys.argv[1], "ab", buffering=0) as file:
 
 def _groups():
     """A machine that lets us make no control group has nothing to test there, so nothing to skip either."""
-    group = cgroup.fresh()
+    group = cgroup.new_group()
     if group is None:
         return ["signals"]
     group.remove(0.0)
@@ -232,7 +232,7 @@ def _room(folder, isolation, means, monkeypatch):
     if isolation == "landlock" and (reason := Landlock().missing()):
         pytest.skip(f"needs Landlock ({reason})")
     if means == "signals":
-        monkeypatch.setattr(cgroup, "fresh", lambda: None)
+        monkeypatch.setattr(cgroup, "new_group", lambda: None)
     made = Room(folder, isolation, means)
     try:
         yield made

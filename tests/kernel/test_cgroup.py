@@ -19,10 +19,10 @@ def sleeper():
         child.kill()
 
 
-@pytest.fixture(params=[None] if (probe := cgroup.fresh()) is None else ["real"])
+@pytest.fixture(params=[None] if (probe := cgroup.new_group()) is None else ["real"])
 def group(request):
     """None where there are none: every test still says what happens then."""
-    made = cgroup.fresh()
+    made = cgroup.new_group()
     yield made
     if made is not None:
         made.remove(time.monotonic() + 20)
@@ -34,7 +34,7 @@ if probe is not None:
 
 def test_a_group_holds_who_was_moved_in_and_what_it_starts(group, sleeper):
     if group is None:
-        assert cgroup.fresh() is None
+        assert cgroup.new_group() is None
         return
     assert group.members() == []
     assert group.add(sleeper.pid)
@@ -75,7 +75,7 @@ def test_a_group_that_is_in_use_goes_with_the_next_one(group, sleeper):
     assert group._folder.exists()
     group.kill()
     sleeper.wait()
-    other = cgroup.fresh()
+    other = cgroup.new_group()
     other.remove(time.monotonic() + 20)
     group.remove(time.monotonic() + 20)
     assert not group._folder.exists()
@@ -131,7 +131,7 @@ def test_a_folder_that_refuses_is_no_error(monkeypatch, tmp_path):
     """As in a container, where all of it is read-only: what looks like a group there makes none."""
     (tmp_path / "file").touch()
     monkeypatch.setattr(cgroup, "own_folder", lambda: tmp_path / "file")
-    assert cgroup.fresh() is None
+    assert cgroup.new_group() is None
     monkeypatch.setattr(cgroup, "own_folder", lambda: tmp_path)
-    assert cgroup.fresh() is None
+    assert cgroup.new_group() is None
     assert os.listdir(tmp_path) == ["file"]

@@ -71,13 +71,13 @@ def test_a_mode_that_is_given_is_exact_and_without_one_the_umask_decides(tmp_pat
 def test_only_plain_files_of_a_bounded_size_are_read(tmp_path):
     (tmp_path / "file").write_bytes(b"12345")
     os.mkfifo(tmp_path / "fifo")
-    assert files.read_plainly(tmp_path / "file", most=5) == b"12345"
+    assert files.read_regular_file(tmp_path / "file", most=5) == b"12345"
     with pytest.raises(OSError, match="larger than"):
-        files.read_plainly(tmp_path / "file", most=4)
+        files.read_regular_file(tmp_path / "file", most=4)
     with pytest.raises(OSError, match="a fifo, not a file"):
-        files.read_plainly(tmp_path / "fifo", most=5)
+        files.read_regular_file(tmp_path / "fifo", most=5)
     with pytest.raises(OSError, match="a folder, not a file"):
-        files.read_plainly(tmp_path, most=5)
+        files.read_regular_file(tmp_path, most=5)
 
 
 def test_only_one_of_many_creates_a_file(tmp_path):

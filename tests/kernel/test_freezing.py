@@ -422,7 +422,7 @@ freezer = process.Freezer()
 means, family, kind, *argv = sys.argv[1:]
 command = process.Command(tuple(argv), Path(family), dict(os.environ), family, kind == "wrapped")
 if means == "signals":
-    cgroup.fresh = lambda: None
+    cgroup.new_group = lambda: None
 options = dict(on_stdout=lambda data: started.set(), on_stderr=lambda data: None, timeout_s=None)
 started = threading.Event()
 threading.Thread(target=process.stream, args=(command,), kwargs={**options, "freezer": freezer}, daemon=True).start()

@@ -145,7 +145,7 @@ def test_an_error_in_whoever_takes_the_output_leaves_no_process(mark):
 def test_a_program_that_is_not_there_is_an_exception():
     with pytest.raises(ToolMissing, match="no-such-program"):
         process.capture(("no-such-program",), cwd=Path("/"), env=ENV)
-    with pytest.raises(ToolMissing, match="not there"):
+    with pytest.raises(ToolMissing, match="is missing"):
         process.capture(("true",), cwd=Path("/no/such/folder"), env=ENV)
 
 

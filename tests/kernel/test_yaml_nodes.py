@@ -15,14 +15,14 @@ BOMB = "a0: &a0 [x,x,x,x,x,x,x,x,x,x]\n" + "".join(
     ("text", "said"),
     [
         (BOMB, "aliases"),
-        ("a: &a [b, *a]", "stands for nothing"),
+        ("a: &a [b, *a]", "is undefined"),
         ("[" * 100 + "]" * 100, "nested deeper"),
-        ("a: 1\nb: 2\na: 3", "twice"),
+        ("a: 1\nb: 2\na: 3", "duplicate"),
         ("? [a]\n: b", "plain text"),
         ("a: [", "expected"),
         ("a\n---\nb", "more than one document"),
         ("", "empty"),
-        ("a: *b", "stands for nothing"),
+        ("a: *b", "is undefined"),
     ],
 )
 def test_what_is_not_acceptable_is_named_with_a_line(text, said):

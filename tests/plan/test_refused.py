@@ -35,8 +35,8 @@ def step(*lines):
         pytest.param("new_plan: {}".encode("utf-16"), 1, "not UTF-8", id="utf-16"),
         pytest.param(b"new_plan:\n  a: \0\n", 1, "", id="a raw NUL"),
         pytest.param(GOOD + "---\n" + GOOD, 2, "more than one document", id="two documents"),
-        pytest.param("new_plan: {a: 1,\n  a: 2}\n", 2, "'a' is there twice (first in line 1)", id="a key twice"),
-        pytest.param(step("id: A", "commands: [x]", "id: B"), 5, "'id' is there twice", id="an id key twice"),
+        pytest.param("new_plan: {a: 1,\n  a: 2}\n", 2, "duplicate key 'a' (first in line 1)", id="a key twice"),
+        pytest.param(step("id: A", "commands: [x]", "id: B"), 5, "duplicate key 'id'", id="an id key twice"),
         pytest.param("a: &a [*a]\n", 1, "alias *a", id="an alias that contains itself"),
         pytest.param("a: *nothing\n", 1, "alias", id="an alias of nothing"),
         pytest.param("? [a]\n: b\n", 1, "key must be plain text", id="a list as key"),
@@ -86,17 +86,17 @@ WRONG_FIELDS = [
     ("id: ID, commands: [[x]]", "commands must be text"),
     ("id: ID, commands: [{a: x}]", "commands must be text"),
     ("id: ID, commands: [~]", "commands must be text"),
-    ("id: ID, commands: ['  ']", "empty command"),
+    ("id: ID, commands: ['  ']", "command is empty"),
     ('id: ID, commands: ["a\\0b"]', "NUL"),
     ("id: ID, cwd: [x]", "cwd must be text"),
     ("id: ID, depends_on: B", "depends_on must be a list"),
     ("id: ID, depends_on: [[B]]", "depends_on must be text"),
-    ("id: ID, timeout_s: soon", "timeout_s must be seconds"),
-    ("id: ID, timeout_s: 0", "timeout_s must be seconds"),
-    ("id: ID, timeout_s: -1", "timeout_s must be seconds"),
-    ("id: ID, timeout_s: .inf", "timeout_s must be seconds"),
-    ("id: ID, timeout_s: 1e3", "timeout_s must be seconds"),
-    ("id: ID, timeout_s: 99999999", "timeout_s must be seconds"),
+    ("id: ID, timeout_s: soon", "timeout_s must be more than 0"),
+    ("id: ID, timeout_s: 0", "timeout_s must be more than 0"),
+    ("id: ID, timeout_s: -1", "timeout_s must be more than 0"),
+    ("id: ID, timeout_s: .inf", "timeout_s must be more than 0"),
+    ("id: ID, timeout_s: 1e3", "timeout_s must be more than 0"),
+    ("id: ID, timeout_s: 99999999", "timeout_s must be more than 0"),
     ("id: ID, timeout_s: [1]", "timeout_s must be"),
     ("id: ID, env: CI", "env must be a list"),
     ("id: ID, env: ['CI=1']", "only names are passed"),
@@ -133,7 +133,7 @@ def test_every_wrong_field_is_named_with_its_line(first):
 
 
 @pytest.mark.parametrize(
-    ("command", "reason"), [('"a\\0b"', "NUL"), ("''", "empty command"), ("'  '", "empty command")]
+    ("command", "reason"), [('"a\\0b"', "NUL"), ("''", "command is empty"), ("'  '", "command is empty")]
 )
 def test_a_checks_command_is_read_as_strictly_as_a_steps_own(command, reason):
     said = refused(step("id: A", "commands: ['true']", f"verification: [{{command: {command}}}]"))
@@ -144,10 +144,10 @@ def test_a_checks_command_is_read_as_strictly_as_a_steps_own(command, reason):
 @pytest.mark.parametrize(
     ("steps", "line", "reason"),
     [
-        (["{id: A, commands: [x]}", "{id: A, commands: [y]}"], 4, "the id 'A' is taken already (line 3)"),
+        (["{id: A, commands: [x]}", "{id: A, commands: [y]}"], 4, "duplicate id 'A' (first in line 3)"),
         (["{id: build, commands: [x]}", "{id: B, commands: [x], depends_on: [biuld]}"], 4, "did you mean 'build'?"),
         (["{id: A, commands: [x], depends_on: [A]}"], 3, "A → A"),
-        (["{id: A, commands: [x], depends_on: [B]}", "{id: B, depends_on: [A]}"], 3, "steps wait for each other: "),
+        (["{id: A, commands: [x], depends_on: [B]}", "{id: B, depends_on: [A]}"], 3, "steps depend on each other: "),
         (["{id: A, commands: [x], depends_on: [B]}", "{id: B, depends_on: [C]}", "{id: C, depends_on: [A]}"], 3, " → "),
     ],
 )  # fmt: skip

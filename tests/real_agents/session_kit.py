@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tests.real_agents.agent_kit import log_in, program
 
-from loopwright.reflection.store import read_shelf
+from loopwright.reflection.store import read_reflections
 from loopwright.testing.wire import ToolUse
 
 # What each one's model calls our server's tools by; Codex's calls them in a namespace.
@@ -74,6 +74,6 @@ def asked(model):
 
 def reflections(project):
     """What the hook left, all of it readable."""
-    found = read_shelf(project.own / "reflections")
+    found = read_reflections(project.own / "reflections")
     assert found.unreadable == ()
     return [one.reflection for one in found.stored]

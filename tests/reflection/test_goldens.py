@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from loopwright.kernel import codec
-from loopwright.reflection.store import decode_capture, decode_reflection, read_shelf
+from loopwright.reflection.store import decode_capture, decode_reflection, read_reflections
 
 GOLDENS = Path(__file__).resolve().parent.parent / "goldens" / "v1"
 
@@ -23,7 +23,7 @@ def test_a_capture_of_version_1_loads_and_encodes_to_the_same_bytes():
 
 
 def test_both_are_found_on_a_shelf_with_what_they_say():
-    shelf = read_shelf(GOLDENS)
+    shelf = read_reflections(GOLDENS)
     assert shelf.unreadable == ()
     assert [(one.point, one.reflection.confidence) for one in shelf.stored] == [(None, 0.7), ("adversarial", 0.4)]
     assert shelf.stored[0].reflection.files_changed == ["src/auth.py", "src/byte\\xff.py"]

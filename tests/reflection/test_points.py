@@ -26,20 +26,20 @@ def test_a_record_is_the_contracts_and_a_claim_raises_its_risk():
     assert record.files_changed == ["a.md", "src/auth.py"]
     assert record.risk.needs_review
     assert (record.provenance.reflection_attempt, record.provenance.degraded) == (2, False)
-    assert not taken(SelfReport(is_whole=True), ("a.md",)).risk.needs_review
+    assert not taken(SelfReport(is_complete=True), ("a.md",)).risk.needs_review
     assert taken(said, ("a.md",)).risk.surface == "data"
 
 
 def test_an_answer_that_did_not_come_is_degraded_and_has_no_confidence():
     record = taken(SelfReport())
     assert (record.confidence, record.provenance.degraded, record.risk.needs_review) == (None, True, False)
-    assert taken(SelfReport(is_whole=True), tuple(map(str, range(10_001)))).provenance.degraded
+    assert taken(SelfReport(is_complete=True), tuple(map(str, range(10_001)))).provenance.degraded
 
 
 def test_a_secret_is_out_before_a_text_is_cut_and_the_names_of_fields_are_none():
     about = "x" * 4090 + "s3cr3t-s3cr3t"
     wrong = {"surface": "data", "description": about}
-    record = taken(SelfReport(0.5, wrong, about, is_whole=True), ("s3cr3t-s3cr3t.py",))
+    record = taken(SelfReport(0.5, wrong, about, is_complete=True), ("s3cr3t-s3cr3t.py",))
     told = without_secrets(record, lambda text: text.replace("s3cr3t-s3cr3t", "***").replace("confidence", "***"))
     assert told.most_likely_wrong.description == told.known_not_in_diff == "x" * 4090 + "***"
     assert (told.files_changed, told.confidence) == (["***.py"], 0.5)

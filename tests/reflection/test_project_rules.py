@@ -68,16 +68,16 @@ def test_lowering_does_what_it_says_and_no_more():
     [
         (ProjectRule("authz", words=frozenset({"x"})), "risk.rules[0].surface: authz"),
         (ProjectRule("auth"), "risk.rules[0]: needs words, paths or a weight"),
-        (ProjectRule("auth", weight=0.4), "risk.rules[0].weight: 0.4 is less than auth's 1; say lower = true"),
+        (ProjectRule("auth", weight=0.4), "risk.rules[0].weight: 0.4 is less than auth's 1; set lower = true"),
         (ProjectRule("ui", weight=0.9, lower=True), "risk.rules[0].lower"),
         (ProjectRule("ui", weight=1.5), "risk.rules[0].weight"),
         (ProjectRule("ui", weight=float("nan"), words=frozenset({"x"})), "risk.rules[0].weight"),
         (ProjectRule("ui", words=frozenset({"two words"})), "risk.rules[0].words: 'two words' is not one word"),
         (ProjectRule("ui", words=frozenset({""})), "risk.rules[0].words"),
-        (ProjectRule("ui", words=frozenset({"Pay"})), "small letters"),
+        (ProjectRule("ui", words=frozenset({"Pay"})), "lower case"),
         (ProjectRule("ui", words=frozenset({"pay.*"})), "risk.rules[0].words"),
-        (ProjectRule("ui", paths=("[a-z]",)), "risk.rules[0].paths: '[a-z]' may hold"),
-        (ProjectRule("none", paths=("x",)), "say lower = true"),
+        (ProjectRule("ui", paths=("[a-z]",)), "risk.rules[0].paths: '[a-z]' may contain"),
+        (ProjectRule("none", paths=("x",)), "set lower = true"),
     ],
 )
 def test_a_bad_rule_is_named_by_its_key(rule, said):
@@ -92,7 +92,7 @@ def test_every_problem_is_told_at_once():
         with_project_rules(DEFAULT, rules)
     assert "risk.rules[0]" in str(caught.value)
     assert "risk.rules[3]" in str(caught.value)
-    with pytest.raises(ValueError, match="is the most"):
+    with pytest.raises(ValueError, match="the limit is"):
         with_project_rules(DEFAULT, [ProjectRule("ui", words=frozenset({"x"}))] * (MOST_RULES + 1))
 
 

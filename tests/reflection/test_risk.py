@@ -232,7 +232,7 @@ def test_a_claim_raises(claim, score, surface):
     verdict = evaluate_risk_floor(["a.css"])
     raised = raised_by(verdict, claim)
     assert (raised.score, raised.surface) == (score, surface)
-    assert ("own claim" in raised.reason) is (score > verdict.score)
+    assert ("own report" in raised.reason) is (score > verdict.score)
 
 
 @given(

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from loopwright.sandbox.copy_files import Excludes, list_project, never_copied
+from loopwright.sandbox.copy_files import Excludes, exclude_patterns, list_project
 
 PATHS = (
     "a.log", "keep.log", "!odd.log", "#note", "top/a.log", "top/keep.log", "top/in/deep.txt", "in/x.c", "in/y.h",
@@ -45,8 +45,10 @@ def test_what_stays_outside_is_what_git_would_ignore(tree, patterns):
 
 
 def test_nothing_brings_a_secrets_folder_or_our_state_back():
-    excludes = Excludes(never_copied((".loopwright",), ["!.git/", "!.claude/private/secrets/", "!*", "!.loopwright/"]))
+    excludes = Excludes(
+        exclude_patterns((".loopwright",), ["!.git/", "!.claude/private/secrets/", "!*", "!.loopwright/"])
+    )
     for folder in (".git", ".claude/private/secrets", ".claude/state", ".loopwright"):
-        assert excludes.keeps_out(folder, is_folder=True)
-    assert not excludes.keeps_out(".env.example", is_folder=False)
-    assert Excludes(never_copied((), ())).keeps_out(".env.example", is_folder=False)
+        assert excludes.is_excluded(folder, is_folder=True)
+    assert not excludes.is_excluded(".env.example", is_folder=False)
+    assert Excludes(exclude_patterns((), ())).is_excluded(".env.example", is_folder=False)

@@ -26,10 +26,10 @@ LONG = "word " * 25
         ("[a](docs/b.md#three-words)", "README.md:1: broken link: docs/b.md#three-words"),
         ("[a](#nowhere)", "README.md:1: broken link: #nowhere"),
         ("`[a](missing.md)`\n```\n[a](missing.md)\n```\n", None),
-        (f"short\n{LONG}", "README.md:2: 125 columns; 100 at most"),
+        (f"short\n{LONG}", "README.md:2: 125 columns; the limit is 100"),
         (f"| {LONG} |\n```text\n{LONG}\n```\n- [link](https://example.org/{'x' * 90})", None),
         ("字" * 50, None),
-        ("字" * 51, "README.md:1: 102 columns; 100 at most"),
+        ("字" * 51, "README.md:1: 102 columns; the limit is 100"),
     ],
 )
 def test_problems_of_a_page(tmp_path, text, problem):

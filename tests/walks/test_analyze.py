@@ -70,8 +70,8 @@ def test_the_gate_is_closed_until_all_three_are_recorded_and_pass(project):
     opened = project.run("analyze", "gate")
     assert opened.exit_code == 0
     assert "The gate is open" in opened.stdout
-    assert "of corpus corpus.jsonl sha256 " in opened.stdout
-    assert "1 earlier results of P1, 1 of them not passed" in opened.stdout
+    assert "from corpus corpus.jsonl sha256 " in opened.stdout
+    assert "1 earlier result of P1, 1 of them not passed" in opened.stdout
     assert "revision HEAD; 0 earlier results of P2)" in opened.stdout
     assert project.run("analyze", "gate", "--json").json()["open"] is True
     # A later result that does not pass closes it again.
@@ -145,7 +145,7 @@ def test_malformed_lines_are_counted_and_named(project):
     project.write("c.jsonl", '{"confidence": 2, "correct": true}\nx\n{"confidence": 0.5, "correct": true}\n')
     done = project.run("analyze", "calibration", "c.jsonl")
     assert done.exit_code == 0
-    assert "Malformed, and left out: 2 (lines 1-2)." in done.stdout
+    assert "Malformed and left out: 2 (lines 1-2)." in done.stdout
     assert project.run("analyze", "calibration", "c.jsonl", "--json").json()["findings"]["malformed"]["count"] == 2
 
 

@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from loopwright.reflection.store import read_shelf
+from loopwright.reflection.store import read_reflections
 
 REPORT = {
     "confidence": 0.4,
@@ -22,7 +22,7 @@ def leaves(report):
 
 
 def stored(loops):
-    shelf = read_shelf(loops.project.own / "reflections")
+    shelf = read_reflections(loops.project.own / "reflections")
     assert shelf.unreadable == ()
     return [one.reflection for one in shelf.stored if one.point is None]
 
@@ -83,7 +83,7 @@ def test_a_turn_and_its_points_are_kept_by_the_same_rules_masks_and_folder(loops
     if by == "variable":
         loops.project.environment["REFLECTION_DIR"] = str(elsewhere)
     loops.run("start", loops.new("--task", "one"))
-    shelf = read_shelf(elsewhere if by == "variable" else loops.project.own / "reflections")
+    shelf = read_reflections(elsewhere if by == "variable" else loops.project.own / "reflections")
     # A workspace's own file may have come with a repository: it names no folder outside of it.
     assert elsewhere.exists() is (by == "variable")
     records = {one.point: one.reflection for one in shelf.stored}

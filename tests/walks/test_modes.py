@@ -10,7 +10,7 @@ def test_worktree_that_is_asked_for_is_head_also_when_the_project_is_dirty_and_s
     project.plan(SHOW, run_id="w")
     assert project.run("run", "--mode", "worktree").exit_code == 0
     assert (project.own / "runs/w/logs/A-1.log").read_text() == "a project\n"
-    assert "not committed: README" in " ".join(project.evidence("w")["sandbox"]["notes"])
+    assert "uncommitted changes: README" in " ".join(project.evidence("w")["sandbox"]["notes"])
     assert project.run("rerun", "w").exit_code == 0
 
 

@@ -198,7 +198,7 @@ def test_a_secrets_folder_can_not_be_provided(make_project):
     project.plan({"id": "A", "commands": ["true"]})
     done = project.run("run")
     assert done.exit_code == 1
-    assert "holds a secrets folder" in done.stderr
+    assert "contains a secrets folder" in done.stderr
 
 
 def test_folders_of_others_among_the_runs_are_left_alone(project):

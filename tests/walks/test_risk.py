@@ -279,7 +279,7 @@ def test_a_repository_inside_is_named_and_not_looked_into(repo):
     inner.commit("inner")
     record = judged(repo, needs_review=True)
     assert (record["files_changed"], record["surface"]) == (["inner/"], "build")
-    assert any("inner/ is a repository of its own" in note for note in record["notes"])
+    assert any("inner/ is a separate repository" in note for note in record["notes"])
 
 
 @pytest.mark.parametrize("bit", ["--assume-unchanged", "--skip-worktree"])
@@ -348,7 +348,7 @@ def test_a_broken_index_is_said_and_the_files_are_compared_with_head(repo):
     repo.write("src/auth.py", "b = 2\n")
     record = judged(repo, needs_review=True)
     assert record["files_changed"] == ["src/auth.py"]
-    assert any("index can't be read" in note for note in record["notes"])
+    assert any("index is unreadable" in note for note in record["notes"])
 
 
 @pytest.mark.parametrize("kind", ["split", "sparse"])

@@ -58,12 +58,12 @@ def forge_consistently(project):
 
 def remove_log(project):
     (project.own / "runs/one/logs/P-1-1.log").unlink()
-    return "recorded, but not there"
+    return "recorded, but missing"
 
 
 def add_log(project):
     (project.own / "runs/one/logs/extra.log").write_text("x")
-    return "nothing in the evidence speaks of it"
+    return "not listed in the evidence"
 
 
 def remove_evidence(project):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from loopwright.wording.catalogue import BY_TEMPLATE, ENGLISH, Catalogue, catalogue_of
-from loopwright.wording.mo_file import NotACatalogue, read_mo
+from loopwright.wording.mo_file import InvalidCatalogue, read_mo
 
 OTHER = Catalogue(
     {
@@ -47,7 +47,7 @@ OTHER = Catalogue(
     ],
 )
 def test_a_sentence_is_found_by_its_text(english, other):
-    assert OTHER.told(english) == other
+    assert OTHER.translate(english) == other
 
 
 @pytest.mark.parametrize(
@@ -55,18 +55,18 @@ def test_a_sentence_is_found_by_its_text(english, other):
     ["", "  ", "loopwright plan greet", "questions are open", "今天 is fine, thank you", "the tests pass", "a\nb", "→"],
 )
 def test_words_of_others_stay_as_they_are(text):
-    assert OTHER.told(text) == text
+    assert OTHER.translate(text) == text
 
 
 def test_a_short_sentence_is_ours_only_when_it_is_all_that_is_said():
     # Amid a sentence, "the parser is slow" is somebody's answer.
-    assert OTHER.told("1 questions are open: the parser is slow") == "还有 1 个问题：the parser is slow"
+    assert OTHER.translate("1 questions are open: the parser is slow") == "还有 1 个问题：the parser is slow"
 
 
 def test_a_text_of_any_length_is_read_through_in_no_time():
     zh = catalogue_of("zh")
     for text in ("; ".join(["a: b, c. d"] * 5000), ", ".join(["x y z"] * 30), "one; two: three, four. " * 25):
-        assert zh.told(text) == text
+        assert zh.translate(text) == text
 
 
 def test_a_template_is_said_with_its_facts_and_falls_back_to_english():
@@ -77,16 +77,16 @@ def test_a_template_is_said_with_its_facts_and_falls_back_to_english():
 
 
 def test_english_says_what_is_there():
-    assert ENGLISH.told("2 questions are open: A-1") == "2 questions are open: A-1"
+    assert ENGLISH.translate("2 questions are open: A-1") == "2 questions are open: A-1"
     assert ENGLISH.words("{count} questions", count=2) == "2 questions"
     assert catalogue_of("en") is ENGLISH
 
 
 def test_the_shipped_catalogue_speaks():
-    assert catalogue_of("zh").told("nobody approved plan->build yet") == "还没有人批准 plan->build"
+    assert catalogue_of("zh").translate("nobody approved plan->build yet") == "还没有人批准 plan->build"
 
 
 def test_a_file_that_gettext_did_not_compile_is_refused(tmp_path):
     (tmp_path / "x.mo").write_bytes(b"not a catalogue at all")
-    with pytest.raises(NotACatalogue):
+    with pytest.raises(InvalidCatalogue):
         read_mo(str(tmp_path / "x.mo"))

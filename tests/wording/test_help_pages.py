@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loopwright.wording.help_pages import said_by_pieces
+from loopwright.wording.help_pages import translate_page
 
 PAGE = """\b
 Examples:
@@ -16,6 +16,6 @@ in two lines.
 
 def test_pieces_are_said_and_commands_stay():
     said = {"Examples:": "示例：", "everything here": "一切", "A paragraph in two lines.": "一段。"}
-    assert said_by_pieces(PAGE.strip(), lambda piece: said.get(piece, piece)) == (
+    assert translate_page(PAGE.strip(), lambda piece: said.get(piece, piece)) == (
         "\b\n示例：\n  loopwright status             一切\n  loopwright status --json\n\n一段。"
     )

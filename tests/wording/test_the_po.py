@@ -32,10 +32,10 @@ def test_what_is_checked_in_has_no_fault_and_is_compiled(catalogue):
 @pytest.mark.parametrize(
     ("entries", "fault"),
     [
-        ({}, "no entry for: 'the plan {name} is gone'"),
-        ({"the plan {name} is gone": ""}, "no words for: 'the plan {name} is gone'"),
+        ({}, "missing entry: 'the plan {name} is gone'"),
+        ({"the plan {name} is gone": ""}, "no translation for: 'the plan {name} is gone'"),
         ({"the plan {name} is gone": "计划没有了"}, "other facts than ['name']"),
-        ({"the plan {name} is gone": "计划 {name} 没有了", "an old one": "旧的"}, "a dead entry: 'an old one'"),
+        ({"the plan {name} is gone": "计划 {name} 没有了", "an old one": "旧的"}, "unused entry: 'an old one'"),
     ],
 )
 def test_a_fault_is_named(catalogue, monkeypatch, tmp_path, entries, fault):
@@ -54,7 +54,7 @@ def test_two_sentences_that_look_alike_are_named(catalogue, monkeypatch, tmp_pat
     monkeypatch.setattr(catalogue, "ROOT", tmp_path)
     monkeypatch.setattr(catalogue, "sentences", lambda: {text: ["here.py"] for text in both})
     (tmp_path / "x.po").write_text("\n".join(lines), encoding="utf-8")
-    assert any("is taken for another sentence" in problem for problem in catalogue.problems())
+    assert any("is mistaken for another message" in problem for problem in catalogue.problems())
 
 
 def test_raw_sentences_anywhere_in_the_source_are_found(catalogue):

@@ -21,7 +21,7 @@ from loopwright.agents.needs import MOST_BYTES, Credential, Needs, document_in, 
 from loopwright.agents.private_files import folder_in, hand_over
 from loopwright.errors import StorageFailed
 from loopwright.kernel.digest import sha256
-from loopwright.kernel.files import read_head, read_plainly, write_durably
+from loopwright.kernel.files import read_head, read_regular_file, write_durably
 from loopwright.kernel.locks import locked
 from loopwright.redaction.environment_values import looks_secret
 
@@ -52,7 +52,7 @@ def lend(needs: Needs, environment: Mapping[str, str], home: Path) -> None:
         if source is None:
             continue
         try:
-            data = _part(read_plainly(source, most=MOST_BYTES), credential.entries)
+            data = _part(read_regular_file(source, most=MOST_BYTES), credential.entries)
         except (OSError, ValueError, RecursionError):
             continue
         if data:
@@ -185,7 +185,7 @@ def _bring_back(credential: Credential, source: Path, data: bytes, home: Path) -
         return
     entries = noted.credential.entries
     with locked(home.parents[2] / f"{_plain(credential)}.lock"), suppress(ValueError, RecursionError):
-        now = read_plainly(source, most=MOST_BYTES)
+        now = read_regular_file(source, most=MOST_BYTES)
         lent = _part(now, entries)
         refreshed = _refreshed(lent, data) if sha256(lent) == noted.sha256 else None
         if refreshed is not None:

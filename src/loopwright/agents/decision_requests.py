@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from loopwright.kernel import codec
-from loopwright.kernel.files import names_in, read_head, shown
+from loopwright.kernel.files import list_folder, read_head, shown
 from loopwright.kernel.ids import is_identifier
 
 FOLDER = "decisions"
@@ -38,7 +38,7 @@ class Requests(msgspec.Struct, frozen=True):
 def read_requests(mailbox: Path) -> Requests:
     """Every request in it, by the names of the files."""
     try:
-        names = sorted(name for name in names_in(mailbox / FOLDER) if name.endswith(".json"))
+        names = sorted(name for name in list_folder(mailbox / FOLDER) if name.endswith(".json"))
     except OSError:
         return Requests()
     asked: list[DecisionRequest] = []

@@ -16,7 +16,7 @@ import msgspec
 from loopwright.agents.port import Allowance
 from loopwright.agents.private_files import folder_in, hand_over
 from loopwright.kernel import codec
-from loopwright.kernel.files import names_in, read_head
+from loopwright.kernel.files import list_folder, read_head
 
 # Names the folder, in the environment of every process of a turn.
 MAILBOX = "LOOPWRIGHT_MAILBOX"
@@ -104,7 +104,7 @@ def manifest_in(mailbox: Path) -> Path | None:
     """The manifest of what to read, where one was left; there is one at most for a turn."""
     folder = mailbox / CONTEXT
     with suppress(OSError):
-        names = sorted(name for name in names_in(folder) if _MANIFEST.fullmatch(name))
+        names = sorted(name for name in list_folder(folder) if _MANIFEST.fullmatch(name))
         return folder / names[0] if names else None
     return None
 
@@ -140,7 +140,7 @@ def read_self_report(mailbox: Path) -> bytes:
 def read_reflections(mailbox: Path) -> tuple[bytes, ...]:
     """What hooks made of the turn in there, the last first; the agent may have written it as well."""
     try:
-        names = sorted(name for name in names_in(mailbox / REFLECTIONS) if name.endswith(".reflection.json"))
+        names = sorted(name for name in list_folder(mailbox / REFLECTIONS) if name.endswith(".reflection.json"))
     except OSError:
         return ()
     return tuple(_bytes(mailbox / REFLECTIONS / name) for name in names[: -_MOST_REFLECTIONS - 1 : -1])

@@ -11,7 +11,7 @@ import msgspec
 
 from loopwright.agents.written_keys import WrittenKey
 from loopwright.kernel.address import Address, parse_address
-from loopwright.kernel.files import read_plainly
+from loopwright.kernel.files import read_regular_file
 
 MOST_BYTES = 1 << 20
 
@@ -98,7 +98,7 @@ class Needs(msgspec.Struct, frozen=True, kw_only=True):
 def logins_in(file: Path) -> Mapping[str, Any]:
     """A user's file with a login in each of its fields; one that can't be read has none."""
     try:
-        return document_in(read_plainly(file, most=MOST_BYTES))
+        return document_in(read_regular_file(file, most=MOST_BYTES))
     except OSError:
         return {}
 

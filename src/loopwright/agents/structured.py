@@ -89,11 +89,11 @@ def read_answer(text: str, kind: type[_T]) -> _T:
 class AnswerForm(msgspec.Struct, Generic[_T], frozen=True):
     """What counts as an answer. `read` raises `NotAnswered` for an answer that can't be used.
 
-    `repair` names the part of the prompt that asks for a better one.
+    `repair` gives the text that asks for a better one, from the problem with the first.
     """
 
     read: Callable[[Answer, Clean], _T]
-    repair: str
+    repair: Callable[[Book, str], str]
     # The JSON Schema of the answer; None for text.
     schema: Mapping[str, Any] | None = None
 
@@ -107,7 +107,7 @@ def json_form(kind: type[_T], problem_of: Callable[[_T], str | None] = lambda _:
             raise NotAnswered(problem)
         return reply
 
-    return AnswerForm(read, "repair", schema_of(kind))
+    return AnswerForm(read, lambda book, problem: book.part("repair", problem=problem), schema_of(kind))
 
 
 def _read_text(answer: Answer, clean: Clean) -> Answer:
@@ -122,8 +122,12 @@ def _read_nonempty_text(answer: Answer, clean: Clean) -> Answer:
     return answer
 
 
-ANY_TEXT = AnswerForm(_read_text, "again")
-NONEMPTY_TEXT = AnswerForm(_read_nonempty_text, "again")
+def _ask_again(book: Book, problem: str) -> str:
+    return book.part("again", problem=problem)
+
+
+ANY_TEXT = AnswerForm(_read_text, _ask_again)
+NONEMPTY_TEXT = AnswerForm(_read_nonempty_text, _ask_again)
 
 
 def ask_twice(
@@ -142,5 +146,5 @@ def ask_twice(
                 return form.read(answer, clean)
             except NotAnswered as unusable:
                 problem = str(unusable)
-        asked = f"{prompt}\n\n{book.part(form.repair, problem=problem)}"
+        asked = f"{prompt}\n\n{form.repair(book, problem)}"
     return NoAnswer(Reason.INVALID_ANSWER, f"no usable answer, even after a second request: {problem}")

@@ -16,7 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from loopwright.agents.port import Usage
-from loopwright.kernel.files import clear_name, read_head
+from loopwright.kernel.files import clear_path, read_head
 from loopwright.kernel.ids import is_identifier
 
 FILE = "usage.jsonl"
@@ -30,7 +30,7 @@ _LONGEST_SESSION = 100
 
 def forget_usage(mailbox: Path) -> None:
     """Remove the usage of an earlier turn with the same mailbox."""
-    clear_name(mailbox / FILE)
+    clear_path(mailbox / FILE)
 
 
 def add_usage(mailbox: Path, used: Usage) -> None:

@@ -1,1 +1,1 @@
-"""Offline experiments that decide whether self-reports deserve trust, and the gate that hangs on them."""
+"""Offline experiments that decide whether self-reports can be trusted, and the gate that depends on them."""

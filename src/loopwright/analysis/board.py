@@ -1,6 +1,6 @@
-"""A board's export as completed tasks with dated signals: JSON, JSON lines or CSV, by the usual column names.
+"""Reads a board's export (JSON, JSON lines or CSV) as completed tasks with dated signals, by common column names.
 
-Owns the mapping of columns; says nothing about what the shares mean.
+Maps the columns; does not interpret the shares.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _FIELDS_SHOWN: Final = 15
 
 
 class Signal(msgspec.Struct, frozen=True):
-    """Something that a machine can see about a task, and when."""
+    """A fact about a task that a program can observe, and its time."""
 
     name: str
     is_right: bool
@@ -46,7 +46,7 @@ class BoardTask(msgspec.Struct, frozen=True):
 
 
 class Board(msgspec.Struct, frozen=True, kw_only=True):
-    """What an export or a history holds."""
+    """The content of an export or a history."""
 
     tasks: tuple[BoardTask, ...]
     seen: int
@@ -57,27 +57,27 @@ class Board(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Row(msgspec.Struct, frozen=True):
-    """One entry with its names in snake case, and nothing empty."""
+    """One entry with names in snake case and without empty cells."""
 
     cells: Mapping[str, Any]
 
     def first(self, names: tuple[str, ...]) -> Any:
         return next((self.cells[name] for name in names if name in self.cells), None)
 
-    def first_said(self, names: tuple[str, ...]) -> Any:
-        """The first that is more than a yes or a no."""
-        said = (self.cells[name] for name in names if name in self.cells)
-        return next((value for value in said if not isinstance(value, bool) and _snake(str(value)) not in _EMPTY), None)
+    def first_value(self, names: tuple[str, ...]) -> Any:
+        """The first value that is more than yes or no."""
+        values = (self.cells[name] for name in names if name in self.cells)
+        return next((text for text in values if not isinstance(text, bool) and _snake(str(text)) not in _EMPTY), None)
 
 
 def read_board(file: InputFile) -> Board:
-    """Every completed task of the export; entries that can't be read are named."""
+    """Every completed task of the export; unreadable entries are reported."""
     reader = _BoardReader("item" if file.path.suffix.lower() == ".json" else "line")
     for number, cells in rows_of(file, reader.malformed):
         reader.take(number, _Row(_plain(cells)))
     if reader.seen and not reader.knows_completion:
         raise InputInvalid(
-            f"no entry of {shown(file.path)} has a completion date under a name that is known; "
+            f"no entry of {shown(file.path)} has a completion date in a known column; "
             f"found: {', '.join(sorted(reader.names)[:_FIELDS_SHOWN])}",
             hint=f"rename the column to one of: {', '.join(COLUMNS.completed)}",
         )
@@ -102,16 +102,16 @@ class _BoardReader:
             self.knows_completion = any(name in row.cells for name in COLUMNS.completed)
         status = row.first(COLUMNS.status)
         is_done = status is None or _snake(str(status)) in TASK_FILES.done_words
-        given = row.first_said(COLUMNS.completed)
+        given = row.first_value(COLUMNS.completed)
         completed = read_moment(given)
         if completed is None:
             if given is not None:
-                self.malformed.add(number, "its completion date is not a date that is known, or is ambiguous")
+                self.malformed.add(number, "its completion date has an unknown or ambiguous format")
             elif is_done and status is not None:
-                self.malformed.add(number, "it is completed, without a date")
+                self.malformed.add(number, "it is completed, but has no completion date")
             return
         signals = tuple(self._signals(row))
-        # A task that is open again was completed once; that it is open is what a machine can see.
+        # A task that is open again was completed once, and being reopened is an observable signal.
         if not is_done and not any(not signal.is_right for signal in signals):
             return
         name = str(row.first(COLUMNS.task) or f"#{number}")
@@ -146,7 +146,7 @@ class _BoardReader:
             yield from self._dated(kind, kind in COLUMNS.right_events, row.first(COLUMNS.event_at) or True)
 
     def _dated(self, name: str, is_right: bool, given: Any) -> Iterator[Signal]:
-        """The signal, if it says when; another yes is counted, because nobody knows whether it came in time."""
+        """The signal if it has a time. A signal without a time is only counted, because it may have come too late."""
         moment = read_moment(given)
         if moment is not None:
             yield Signal(name.removesuffix("_at"), is_right, moment)
@@ -155,7 +155,7 @@ class _BoardReader:
 
 
 def _snake(text: str) -> str:
-    """Text in snake case; what is longer than any name of ours is none of them."""
+    """The text in snake case; unchanged if it is longer than any known name."""
     return _short_snake(text) if len(text) <= _LONGEST_NAME else text
 
 
@@ -165,7 +165,7 @@ def _short_snake(name: str) -> str:
 
 
 def _plain(cells: Mapping[str, Any]) -> dict[str, Any]:
-    """Names in snake case, `fields` lifted, `{name: …}` as its name, empty cells left out; the first of two wins."""
+    """Names in snake case, `fields` flattened, `{name: …}` as its name, no empty cells; the first of two wins."""
     flat: dict[str, Any] = {}
     inner = cells.get("fields")
     for source in (cells, inner if isinstance(inner, dict) else {}):

@@ -1,4 +1,4 @@
-"""P3: of how many completed tasks a machine could tell within 30 days that they were right or wrong."""
+"""P3: for how many completed tasks a program could tell within 30 days whether they were right or wrong."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from loopwright.kernel.git_history import History
 
 
 def analyse_export(file: InputFile, since: int | None = None, until: int | None = None) -> Parts:
-    """A board's export; it was seen last at its newest date, unless the caller knows better."""
+    """Analyse a board's export. Its data ends at its newest date, unless `until` is given."""
     board = read_board(file)
     as_of = board.newest if until is None else until
     inside = tuple(task for task in board.tasks if (since or 0) <= task.completed <= as_of)
@@ -43,14 +43,14 @@ def analyse_export(file: InputFile, since: int | None = None, until: int | None 
 def analyse_task_files(
     history: History, window: Window, as_of: int, globs: tuple[str, ...], on_progress: Progress | None = None
 ) -> Parts:
-    """The task files of a repository, with reverts, fixes and tests as signals."""
+    """Analyse the task files of a repository, with reverts, fixes and tests as signals."""
     past = read_past(history, window, on_progress)
     completions, seen = read_task_files(history, past.tips, globs) if past.tips else ([], 0)
     changes = changes_of(past.commits, past.tips[0] if past.tips else "")
     judge = _Judge(Names(changes), Outcomes(changes, as_of))
-    inside = [one for one in completions if one.completed <= as_of and (window.since or 0) <= one.completed]
+    inside = [task for task in completions if task.completed <= as_of and (window.since or 0) <= task.completed]
     board = Board(
-        tasks=tuple(BoardTask("", one.completed, tuple(judge.signals_of(one))) for one in inside),
+        tasks=tuple(BoardTask("", task.completed, tuple(judge.signals_of(task))) for task in inside),
         seen=seen,
         undated_signals=0,
         duplicates=0,
@@ -62,7 +62,7 @@ def analyse_task_files(
 
 
 def verdict_on(decided: int, with_signal: int) -> Verdict:
-    """The pre-registered question put to the tasks that are old enough."""
+    """Answer the pre-registered question for the tasks that are old enough."""
     if decided < NUMBERS.least_records:
         return NotEnoughData(
             f"not enough data: {decided} tasks were completed at least {NUMBERS.outcome_days} days ago, "
@@ -77,7 +77,7 @@ def verdict_on(decided: int, with_signal: int) -> Verdict:
 
 
 def signals_in_time(task: BoardTask) -> list[Signal]:
-    """Those that count: from completion on for 30 days; what speaks for right may come a day before it."""
+    """The signals that count: up to 30 days after completion; a signal for right may come a day earlier."""
     last = task.completed + NUMBERS.outcome_days * DAY
     early = task.completed - NUMBERS.landing_days_before * DAY
     return [signal for signal in task.signals if (early if signal.is_right else task.completed) <= signal.at <= last]
@@ -86,7 +86,7 @@ def signals_in_time(task: BoardTask) -> list[Signal]:
 def _parts(
     board: Board, as_of: int, inputs: tuple[Input, ...], parameters: dict[str, str], notes: tuple[str, ...] = ()
 ) -> Parts:
-    # The young ones are left out with their signals: counting only those that have one would flatter the board.
+    # Leave out recent tasks with their signals: counting only recent tasks with a signal would favour the board.
     old = [task for task in board.tasks if task.completed + NUMBERS.outcome_days * DAY <= as_of]
     signalled = [signals for task in old if (signals := signals_in_time(task))]
     wrong = sum(any(not signal.is_right for signal in signals) for signals in signalled)
@@ -119,7 +119,7 @@ def _names(signals: Iterable[Signal]) -> set[str]:
 
 
 class _Judge:
-    """Signals about a completed task, from the change that completed it."""
+    """Finds signals about a completed task in the change that completed it."""
 
     def __init__(self, names: Names, outcomes: Outcomes) -> None:
         self._names = names

@@ -1,4 +1,4 @@
-"""The entries of an export file, whatever its format; each as plain cells, or named as malformed."""
+"""The entries of an export file in any format, as plain cells; malformed entries are reported."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _WIDE_TEXT: Final = (b"\xff\xfe", b"\xfe\xff")
 
 
 def rows_of(file: InputFile, malformed: MalformedParts) -> Entries:
-    """Number and cells of each entry; lines are counted in CSV and JSON lines, list items in JSON."""
+    """The number and cells of each entry: line numbers in CSV and JSON lines, item numbers in JSON."""
     match file.path.suffix.lower():
         case ".csv" | ".tsv":
             return _csv(file, malformed)
@@ -38,7 +38,7 @@ def rows_of(file: InputFile, malformed: MalformedParts) -> Entries:
 def _json_lines(file: InputFile, malformed: MalformedParts) -> Entries:
     for number, line in file.lines():
         if line is None:
-            malformed.add(number, "it is longer than a MiB")
+            malformed.add(number, "it is longer than 1 MiB")
         elif line.strip():
             yield from _decoded(number, line, malformed)
 
@@ -49,27 +49,27 @@ def _json(file: InputFile, malformed: MalformedParts) -> Entries:
     except codec.Undecodable as problem:
         raise InputInvalid(
             f"{shown(file.path)} is not JSON: {problem}",
-            hint="export it anew; one object per line goes into a file that ends in .jsonl",
+            hint="export it again; write one object per line to a file that ends in .jsonl",
         ) from problem
     if items is None:
         raise InputInvalid(
-            f"{shown(file.path)} holds no list of tasks",
-            hint=f"it should be a list, or an object with one under: {', '.join(COLUMNS.lists)}",
+            f"{shown(file.path)} contains no list of tasks",
+            hint=f"the file must be a list, or an object with a list under: {', '.join(COLUMNS.lists)}",
         )
     for number, item in enumerate(items, start=1):
         yield from _decoded(number, bytes(item), malformed)
 
 
 def _listed(data: bytes, depth: int = 0) -> list[msgspec.Raw] | None:
-    """The list of tasks, also where it lies inside objects; its items stay undecoded, which keeps them small."""
+    """The list of tasks, also inside objects. Its items stay undecoded, which saves memory."""
     if data.lstrip()[:1] != b"{":
         return codec.from_json(data, list[msgspec.Raw])
     inner = codec.from_json(data, dict[str, msgspec.Raw])
     for name in COLUMNS.lists if depth < _DEEPEST else ():
         if name in inner and bytes(inner[name]).lstrip()[:1] in (b"[", b"{"):
-            found = _listed(bytes(inner[name]), depth + 1)
-            if found is not None:
-                return found
+            items = _listed(bytes(inner[name]), depth + 1)
+            if items is not None:
+                return items
     return None
 
 
@@ -97,18 +97,18 @@ def _csv(file: InputFile, malformed: MalformedParts) -> Entries:
         if not names:
             names = cells
         elif len(cells) > len(names):
-            malformed.add(reader.line_num, f"it has {len(cells)} cells, the heading has {len(names)}")
+            malformed.add(reader.line_num, f"it has {len(cells)} cells, but the heading has {len(names)}")
         elif any(cells):
             yield reader.line_num, _first_of_each(names, cells)
 
 
 def _first_of_each(names: list[str], cells: list[str]) -> dict[str, Any]:
-    # Some exports repeat a column; the first that says something counts.
-    found: dict[str, Any] = {}
+    # Some exports repeat a column; the first non-empty cell counts.
+    first: dict[str, Any] = {}
     for name, cell in zip(names, cells, strict=False):
-        if cell.strip() and name not in found:
-            found[name] = cell.strip()
-    return found
+        if cell.strip() and name not in first:
+            first[name] = cell.strip()
+    return first
 
 
 def _text_lines(file: InputFile, malformed: MalformedParts) -> Iterator[str]:
@@ -116,8 +116,8 @@ def _text_lines(file: InputFile, malformed: MalformedParts) -> Iterator[str]:
         if number == 1 and line is not None and line.startswith(_WIDE_TEXT):
             raise InputInvalid(f"{shown(file.path)} is UTF-16", hint="save it as UTF-8 CSV, then try again")
         if line is None:
-            malformed.add(number, "it is longer than a MiB")
-            # An empty line keeps the reader's count of lines right.
+            malformed.add(number, "it is longer than 1 MiB")
+            # An empty line keeps the reader's line numbers correct.
             yield "\n"
         else:
             yield line.decode("utf-8", "replace")

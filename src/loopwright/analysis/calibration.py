@@ -1,6 +1,6 @@
-"""P1: whether a self-reported confidence tells right from wrong where it is high, beside churn and surface.
+"""P1: whether a high self-reported confidence separates right from wrong, compared with churn and surface.
 
-Each series is analysed by itself. The one that decides is chosen by how much data it has, never by its result.
+Each series is analysed separately. The deciding series is chosen by its amount of data, never by its result.
 """
 
 from __future__ import annotations
@@ -40,13 +40,15 @@ from loopwright.analysis.statistics import (
 )
 from loopwright.kernel.git_history import History
 
+_NOT_ENOUGH = "not enough data: "
+
 
 def analyse_corpus(file: InputFile) -> Parts:
-    """A file of judged confidences."""
+    """Analyse a file of judged confidences."""
     corpus = read_corpus(file)
     judged, duplicates = without_duplicates(corpus.judged)
     findings = findings_of(judged)
-    ignored = f"fields that are not looked at: {', '.join(name[:60] for name in corpus.ignored_fields)}"
+    ignored = f"ignored fields: {', '.join(name[:60] for name in corpus.ignored_fields)}"
     return Parts(
         question=Experiment.CALIBRATION,
         verdict=verdict_on(findings),
@@ -64,15 +66,15 @@ def analyse_corpus(file: InputFile) -> Parts:
 
 
 def analyse_reports(reports: Reports, history: History, as_of: int, on_progress: Progress | None = None) -> Parts:
-    """A workspace's reflections, judged by what git says became of the work."""
-    # Nothing that landed before the first report can be its outcome.
+    """Analyse a workspace's reflections, judged by what happened to the work in git."""
+    # Work that landed before the first report can't be its outcome.
     first = min((report.time for report in reports.reports), default=as_of) - NUMBERS.landing_days_before * DAY
     past = read_past(history, Window(since=max(first, 0), until=as_of), on_progress)
     changes = changes_of(past.commits, past.tips[0] if past.tips else "")
     outcomes = Outcomes([_as_reported(change) for change in changes], as_of)
-    found = [(report, outcomes.of_work(report.files, report.time)) for report in reports.reports]
-    known = [(report, outcome) for report, outcome in found if isinstance(outcome, LandingOutcome)]
-    left_out = Counter(str(outcome) for _, outcome in found if not isinstance(outcome, LandingOutcome))
+    judgements = [(report, outcomes.of_work(report.files, report.time)) for report in reports.reports]
+    known = [(report, outcome) for report, outcome in judgements if isinstance(outcome, LandingOutcome)]
+    left_out = Counter(str(outcome) for _, outcome in judgements if not isinstance(outcome, LandingOutcome))
     lines = lines_changed(history, sorted({outcome.landed.id for _, outcome in known}))
     judged, duplicates = without_duplicates(tuple(_judged(report, outcome, lines) for report, outcome in known))
     findings = findings_of(judged)
@@ -96,23 +98,23 @@ def analyse_reports(reports: Reports, history: History, as_of: int, on_progress:
 
 
 def findings_of(judged: Sequence[JudgedRecord]) -> tuple[SeriesFindings, ...]:
-    """Every series that there is, in the order in which they may decide."""
-    present = {one.series for one in judged}
+    """Every series in the records, in the order in which they may decide."""
+    present = {record.series for record in judged}
     return tuple(
-        _series(series, [one for one in judged if one.series is series])
+        _series(series, [record for record in judged if record.series is series])
         for series in DECIDING_ORDER
         if series in present
     )
 
 
 def verdict_on(findings: Sequence[SeriesFindings]) -> Verdict:
-    """The pre-registered question put to the series that decides."""
+    """Answer the pre-registered question for the deciding series."""
     deciding = _deciding(findings)
     if deciding is None:
-        reasons = [f"{one.series}: {one.high.confidence.why_not.removeprefix('not enough data: ')}" for one in findings]
-        said = "; ".join(reasons) or "there are no records with a confidence and an outcome"
-        return NotEnoughData(f"not enough data on confidence >= {NUMBERS.high_confidence:g}: {said}")
-    area = next(one.high.confidence for one in findings if one.series is deciding)
+        reasons = [f"{part.series}: {part.high.confidence.why_not.removeprefix(_NOT_ENOUGH)}" for part in findings]
+        reason = "; ".join(reasons) or "there are no records with a confidence and an outcome"
+        return NotEnoughData(f"not enough data on confidence >= {NUMBERS.high_confidence:g}: {reason}")
+    area = next(part.high.confidence for part in findings if part.series is deciding)
     if area.auc is None or area.interval is None:  # pragma: no cover -- a series without an area does not decide
         return NotEnoughData(area.why_not)
     sentence = (
@@ -125,11 +127,11 @@ def verdict_on(findings: Sequence[SeriesFindings]) -> Verdict:
 
 
 def _deciding(findings: Sequence[SeriesFindings]) -> Series | None:
-    return next((one.series for one in findings if one.high.confidence.auc is not None), None)
+    return next((part.series for part in findings if part.high.confidence.auc is not None), None)
 
 
 def _as_reported(change: LandedChange) -> LandedChange:
-    """With its files named as reports name them."""
+    """The change with its files named as reports name them."""
     return replace(change, files=frozenset(map(as_reported, change.files)))
 
 
@@ -141,20 +143,20 @@ def _judged(report: RatedReport, outcome: LandingOutcome, lines: dict[str, int])
         right=outcome.right,
         churn=None if churn is None else float(churn),
         surface_weight=report.surface_weight,
-        # Several reports on the same change, one per turn of a session: the last one counts.
+        # Several reports on the same change, one per turn of a session: the last report counts.
         identity=(*report.work, outcome.landed.id),
     )
 
 
 def _series(series: Series, judged: list[JudgedRecord]) -> SeriesFindings:
-    confidences = [one.confidence for one in judged]
-    right = [one.right for one in judged]
+    confidences = [record.confidence for record in judged]
+    right = [record.right for record in judged]
     counted = SeriesFindings(
         series=series,
         records=len(judged),
         right=sum(right),
         wrong=len(right) - sum(right),
-        high=_discrimination([one for one in judged if one.confidence >= NUMBERS.high_confidence]),
+        high=_discrimination([record for record in judged if record.confidence >= NUMBERS.high_confidence]),
         all=_discrimination(judged),
         lift=lift_of_high(confidences, right),
     )
@@ -171,11 +173,11 @@ def _series(series: Series, judged: list[JudgedRecord]) -> SeriesFindings:
 
 
 def _discrimination(judged: list[JudgedRecord]) -> Discrimination:
-    """The self-report and both baselines; much churn and a risky surface speak for wrong, so they count downwards."""
-    churned = [(one.churn, one.right) for one in judged if one.churn is not None]
-    surfaced = [(one.surface_weight, one.right) for one in judged if one.surface_weight is not None]
+    """The self-report and both baselines. High churn and a risky surface suggest wrong, so they count negatively."""
+    churned = [(record.churn, record.right) for record in judged if record.churn is not None]
+    surfaced = [(record.surface_weight, record.right) for record in judged if record.surface_weight is not None]
     return Discrimination(
-        confidence=area_under_curve([one.confidence for one in judged], [one.right for one in judged]),
+        confidence=area_under_curve([record.confidence for record in judged], [record.right for record in judged]),
         churn=area_under_curve([-churn for churn, _ in churned], [right for _, right in churned]),
         surface=area_under_curve([-weight for weight, _ in surfaced], [right for _, right in surfaced]),
     )

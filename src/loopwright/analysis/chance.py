@@ -1,7 +1,7 @@
-"""What chance alone would put into P2's buckets: the same rules, with every fix moved to another moment near by. Pure.
+"""What chance alone would put into P2's buckets: the same rules with every fix moved to another time nearby. Pure.
 
-Files, words, sizes and the bustle of the project stay; only what makes a fix follow a feature is gone. Fixes that name
-what they mend, and reverts, are linked by no chance and are left out.
+Files, words, sizes and the project's activity stay the same; only the order of feature and fix is random. Fixes that
+name the commit they fix, and reverts, are not linked by chance and are left out.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ from loopwright.analysis.signals import Signals, gate_of
 
 
 class _Movable(msgspec.Struct, frozen=True):
-    """A fix that files alone can link; `near` is the range of the moments that it may be moved to."""
+    """A fix that only files can link; `near` is the range of places that it may be moved to."""
 
     fix: LandedChange
     reach: Reach
     near: tuple[int, int]
-    # None where it depends on the culprit.
+    # None if the gate depends on the culprit.
     gate: CatchingGate | None
 
 
 def by_chance(changes: Sequence[LandedChange], signals: Signals) -> Chance:
-    """The buckets of file-linked failures as they are, and as they are after moving all fixes, several times."""
+    """The buckets of file-linked failures as observed, and after moving all fixes several times."""
     links = Links(changes)
     positions = sorted(range(len(changes)), key=lambda position: changes[position].time)
     places = [HistoryPlace(position, changes[position].order, changes[position].time) for position in positions]
     movable = list(_movable([changes[position] for position in signals.files_decide], links, places))
-    source = random.Random(NUMBERS.chance_seed)  # noqa: S311 -- repeatable on purpose; nothing secret
+    source = random.Random(NUMBERS.chance_seed)  # noqa: S311 -- repeatable on purpose; not for secrets
     draws = [_draw(links, movable, places, source) for _ in range(NUMBERS.chance_draws)]
     observed = Counter(failure.gate for failure in signals.failures if failure.by_files)
     return Chance(
@@ -64,9 +64,9 @@ def _draw(
     links: Links, movable: Sequence[_Movable], places: Sequence[HistoryPlace], source: random.Random
 ) -> Counter[CatchingGate]:
     tally: Counter[CatchingGate] = Counter()
-    for one in movable:
-        first, end = one.near
-        culprit = links.culprit(one.reach, places[first + int(source.random() * (end - first))])
+    for candidate in movable:
+        first, end = candidate.near
+        culprit = links.culprit(candidate.reach, places[first + int(source.random() * (end - first))])
         if not isinstance(culprit, NoLink):
-            tally[one.gate or gate_of(one.fix, culprit)[0]] += 1
+            tally[candidate.gate or gate_of(candidate.fix, culprit)[0]] += 1
     return tally

@@ -1,6 +1,6 @@
-"""Commits as changes that landed: a merged branch is one change, and lands when its merge does. Pure.
+"""Commits as landed changes: a merged branch is one change, and lands with its merge. Pure.
 
-What was mended before it landed never failed anybody; so the order of landing decides, not that of writing.
+A problem that was fixed before it landed affected no user, so the order of landing counts, not the order of writing.
 """
 
 from __future__ import annotations
@@ -15,24 +15,24 @@ from loopwright.analysis.preregistered import NUMBERS
 
 
 class LandedChange(msgspec.Struct, frozen=True, gc=False):
-    """Something that landed: `order` is its place on the main line, `members` its commits."""
+    """A change that landed: `order` is its position on the main line, `members` are its commits."""
 
     id: str
     order: int
     time: int
-    said: ReadMessage
+    message: ReadMessage
     files: frozenset[bytes]
     members: tuple[str, ...]
     is_wide: bool
 
     @property
     def kind(self) -> ChangeKind:
-        """What it is, by its own words."""
-        return self.said.kind
+        """The kind of change, by its message."""
+        return self.message.kind
 
 
 def changes_of(commits: Sequence[Commit], tip: str) -> list[LandedChange]:
-    """All changes, in the order in which they landed on the line of first parents below `tip`."""
+    """All changes, in the order in which they landed on the first-parent line below `tip`."""
     by_id = {commit.id: commit for commit in commits}
     changes: list[LandedChange] = []
     landed: set[str] = set()
@@ -42,7 +42,7 @@ def changes_of(commits: Sequence[Commit], tip: str) -> list[LandedChange]:
         brought = _brought_in(landing, by_id, landed)
         changes += _landed(landing, brought, order)
         order += 1
-    # What no first parent leads to (a range with several tips) landed by itself.
+    # Commits outside the first-parent line (a range with several tips) landed by themselves.
     for commit in sorted((commit for commit in commits if commit.id not in landed), key=lambda commit: commit.time):
         changes += _landed(commit, [], order)
         order += 1
@@ -59,44 +59,45 @@ def _main_line(by_id: dict[str, Commit], tip: str) -> list[Commit]:
 
 
 def _brought_in(landing: Commit, by_id: dict[str, Commit], landed: set[str]) -> list[Commit]:
-    """The commits that a merge made part of the main line, oldest first as far as parents say."""
-    found: list[Commit] = []
-    ahead = list(landing.parents[1:])
-    while ahead:
-        name = ahead.pop()
+    """The commits that a merge brought into the main line, oldest first as far as parents tell."""
+    brought: list[Commit] = []
+    pending = list(landing.parents[1:])
+    while pending:
+        name = pending.pop()
         commit = by_id.get(name)
         if commit is None or name in landed:
             continue
         landed.add(name)
-        found.append(commit)
-        ahead += commit.parents
-    return found[::-1]
+        brought.append(commit)
+        pending += commit.parents
+    return brought[::-1]
 
 
 def _landed(landing: Commit, brought: list[Commit], order: int) -> Iterator[LandedChange]:
     if not brought:
         yield _single(landing, order, landing.time)
         return
-    whole = landing.said.kind not in (ChangeKind.OTHER, ChangeKind.RELAND)
+    is_one_change = landing.message.kind not in (ChangeKind.OTHER, ChangeKind.RELAND)
     for commit in brought:
-        # A commit that names what it mends or reverts is a signal of its own, also inside a feature.
-        if not whole or (commit.said.names and landing.said.kind is ChangeKind.FEATURE):
+        # A commit that names what it fixes or reverts is a separate signal, even inside a feature.
+        if not is_one_change or (commit.message.names and landing.message.kind is ChangeKind.FEATURE):
             yield _single(commit, order, landing.time)
-    if whole:
+    if is_one_change:
         yield _merged(landing, brought, order)
 
 
 def _single(commit: Commit, order: int, time: int) -> LandedChange:
-    return LandedChange(commit.id, order, time, commit.said, frozenset(commit.files), (commit.id,), commit.is_wide)
+    return LandedChange(commit.id, order, time, commit.message, frozenset(commit.files), (commit.id,), commit.is_wide)
 
 
 def _merged(landing: Commit, brought: list[Commit], order: int) -> LandedChange:
     files = frozenset(file for commit in brought for file in commit.files)
     is_wide = len(files) > NUMBERS.wide_files or any(commit.is_wide for commit in brought)
-    said = landing.said
-    if said.kind in (ChangeKind.FIX, ChangeKind.REVERT):
-        names = (*said.names, *(name for commit in brought for name in commit.said.names))
-        hints = (said.hint, *(commit.said.hint for commit in brought))
-        said = ReadMessage(said.kind, said.title, names, said.undone, next((hint for hint in hints if hint), None))
+    message = landing.message
+    if message.kind in (ChangeKind.FIX, ChangeKind.REVERT):
+        names = (*message.names, *(name for commit in brought for name in commit.message.names))
+        hints = (message.hint, *(commit.message.hint for commit in brought))
+        hint = next((hint for hint in hints if hint), None)
+        message = ReadMessage(message.kind, message.title, names, message.undone, hint)
     members = (landing.id, *(commit.id for commit in brought))
-    return LandedChange(landing.id, order, landing.time, said, frozenset() if is_wide else files, members, is_wide)
+    return LandedChange(landing.id, order, landing.time, message, frozenset() if is_wide else files, members, is_wide)

@@ -1,6 +1,6 @@
-"""How many lines changes touched, asked for a few commits and not for a whole history.
+"""How many lines changes touched, for a few commits instead of the whole history.
 
-Where a clone lacks the contents, the number is unknown: nothing is fetched, and nothing fails.
+If a clone lacks the contents, the number is unknown. Fetches nothing, and never fails.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from loopwright.kernel.git_history import History
 _SHOW: Final = ("log", "-z", "--no-walk=unsorted", "--stdin", "--no-renames", "--diff-merges=first-parent")
 _COUNTS: Final = re.compile(rb"\n?(\d+|-)\t(\d+|-)\t")
 _RAW: Final = re.compile(rb"\n?:(\d{6}) (\d{6}) ([0-9a-f]+) ([0-9a-f]+) ")
-# Nothing on this side of a change, and another repository's commit.
+# A missing side of a change, and a submodule's commit.
 _NO_BLOB: Final = (b"000000", b"160000")
 
 
 def lines_changed(history: History, commits: Sequence[str]) -> dict[str, int]:
-    """Added and removed lines of each commit whose contents are here; binary files count as none."""
+    """Added and removed lines of each commit with local contents; binary files count as 0."""
     with suppress(GitFailed):
         return _counted(history, commits)
     with suppress(GitFailed):
@@ -34,27 +34,27 @@ def _counted(history: History, commits: Sequence[str]) -> dict[str, int]:
     if not commits:
         return counted
     for commit, tokens in _records(history, commits, "--numstat"):
-        found = [match for token in tokens if (match := _COUNTS.match(token))]
-        counted[commit] = sum(int(count) for match in found for count in match.groups() if count != b"-")
+        counts = [match for token in tokens if (match := _COUNTS.match(token))]
+        counted[commit] = sum(int(count) for match in counts for count in match.groups() if count != b"-")
     return counted
 
 
 def _with_contents(history: History, commits: Sequence[str]) -> list[str]:
-    """The commits all of whose blobs, before and after, are in this clone."""
+    """The commits whose blobs, before and after, are all in this clone."""
     needed: dict[str, set[bytes]] = {}
     for commit, tokens in _records(history, commits, "--raw", "--no-abbrev"):
-        # Every other token is a name, which may look like anything.
+        # Every second token is a name, which may look like anything.
         changes = [match.groups() for token in tokens[::2] if (match := _RAW.match(token))]
         sides = [side for old, new, before, after in changes for side in ((old, before), (new, after))]
         needed[commit] = {blob for mode, blob in sides if mode not in _NO_BLOB}
-    wanted = b"".join(blob + b"\n" for blob in set().union(*needed.values()))
-    answers = history.run("cat-file", "--batch-check", stdin=wanted).splitlines() if wanted else []
+    blobs_text = b"".join(blob + b"\n" for blob in set().union(*needed.values()))
+    answers = history.run("cat-file", "--batch-check", stdin=blobs_text).splitlines() if blobs_text else []
     missing = {line.split(b" ")[0] for line in answers if line.endswith(b" missing")}
     return [commit for commit, blobs in needed.items() if not blobs & missing]
 
 
 def _records(history: History, commits: Sequence[str], *shown: str) -> list[tuple[str, list[bytes]]]:
-    """Each commit with the tokens that git prints about it; two NULs stand between commits and nowhere else."""
+    """Each commit with the tokens that git prints about it; two NULs separate commits and occur nowhere else."""
     stdin = "".join(f"{commit}\n" for commit in commits).encode()
     printed = history.run(*_SHOW, *shown, "--format=tformat:%x00%H", stdin=stdin)
     records = [record.removeprefix(b"\0").split(b"\0") for record in printed.split(b"\0\0")]

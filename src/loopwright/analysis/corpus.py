@@ -1,4 +1,4 @@
-"""P1's corpus: JSON lines of `{confidence, correct}`, checked one by one. Owns the form of a line, no statistics."""
+"""P1's corpus: JSON lines of `{confidence, correct}`, checked line by line. Has no statistics."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _POINTS: Final = {series.value: series for series in Series}
 
 
 class JudgedRecord(msgspec.Struct, frozen=True, gc=False):
-    """A confidence and whether it was deserved; `identity` is what two records of the same thing share."""
+    """A confidence and whether the work was right; `identity` is equal for records of the same work."""
 
     series: Series
     confidence: float
@@ -28,7 +28,7 @@ class JudgedRecord(msgspec.Struct, frozen=True, gc=False):
 
 
 class Corpus(msgspec.Struct, frozen=True):
-    """What a file holds."""
+    """The content of a corpus file."""
 
     judged: tuple[JudgedRecord, ...]
     malformed: Malformed
@@ -52,13 +52,13 @@ _FIELDS_SHOWN: Final = 20
 
 
 def read_corpus(file: InputFile) -> Corpus:
-    """Every line as a judged confidence, or named as malformed; blank lines are nothing."""
+    """Every line as a judged confidence; malformed lines are reported, blank lines are skipped."""
     judged: list[JudgedRecord] = []
     malformed = MalformedParts()
     ignored: dict[str, None] = {}
     for number, line in file.lines():
         if line is None:
-            malformed.add(number, "it is longer than a MiB")
+            malformed.add(number, "it is longer than 1 MiB")
             continue
         if not line.strip():
             continue
@@ -77,12 +77,12 @@ def _judged(line: bytes) -> JudgedRecord:
     if read.correct not in (0, 1):
         raise codec.Undecodable("`correct` is neither true nor false")
     if read.point is not None and read.series is not None and read.point != read.series:
-        raise codec.Undecodable("`point` and `series` name two series")
+        raise codec.Undecodable("`point` and `series` name different series")
     name = read.point or read.series or Series.REPORTED.value
     if name not in _POINTS:
-        raise codec.Undecodable(f"the point is none of {', '.join(_POINTS)}")
+        raise codec.Undecodable(f"the point is not one of {', '.join(_POINTS)}")
     if read.surface is not None and read.surface not in SURFACE_WEIGHTS:
-        raise codec.Undecodable(f"the surface is none of {', '.join(SURFACE_WEIGHTS)}")
+        raise codec.Undecodable(f"the surface is not one of {', '.join(SURFACE_WEIGHTS)}")
     return JudgedRecord(
         series=_POINTS[name],
         confidence=read.confidence,
@@ -94,9 +94,11 @@ def _judged(line: bytes) -> JudgedRecord:
 
 
 def without_duplicates(judged: tuple[JudgedRecord, ...]) -> tuple[tuple[JudgedRecord, ...], int]:
-    """The last record of each thing and series, in their order, and how many came before those."""
-    last = {(one.series, one.identity): number for number, one in enumerate(judged) if one.identity}
+    """The last record of each work and series, in order, and the number of earlier records."""
+    last = {(record.series, record.identity): number for number, record in enumerate(judged) if record.identity}
     kept = tuple(
-        one for number, one in enumerate(judged) if not one.identity or last[one.series, one.identity] == number
+        record
+        for number, record in enumerate(judged)
+        if not record.identity or last[record.series, record.identity] == number
     )
     return kept, len(judged) - len(kept)

@@ -1,4 +1,4 @@
-"""Whether the closed loop may open: only on recorded, passing P1, P2 and P3 under the current registration. Pure."""
+"""Whether the closed loop may open: only if P1, P2 and P3 are recorded and passed under the current registration."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _COMMIT: Final = re.compile(r"[0-9a-f]{40,64}")
 
 
 class ClosedReason(msgspec.Struct, frozen=True):
-    """Why one question keeps the gate closed, and what moves on."""
+    """Why one question keeps the gate closed, and the next command."""
 
     question: Experiment
     why: str
@@ -35,7 +35,7 @@ class Open(msgspec.Struct, frozen=True):
 
 
 class Closed(msgspec.Struct, frozen=True):
-    """At least one did not."""
+    """At least one question did not pass."""
 
     reasons: tuple[ClosedReason, ...]
 
@@ -43,7 +43,7 @@ class Closed(msgspec.Struct, frozen=True):
 def decide(
     newest: Mapping[Experiment, AnalysisResult | UnreadableResult], registration: str, tries: Mapping[Experiment, Tries]
 ) -> Open | Closed:
-    """Open, or every reason why not; each counted result with what it was made from and what was tried before."""
+    """Open, or all reasons why not. Each result is listed with its inputs and the earlier attempts."""
     reasons = [
         ClosedReason(question, *refusal)
         for question in Experiment
@@ -53,7 +53,7 @@ def decide(
         return Closed(tuple(reasons))
     results = [result for result in newest.values() if isinstance(result, AnalysisResult)]
     ordered = sorted(results, key=lambda result: result.question)
-    return Open(tuple(f"{one.question}: {one.verdict.sentence} ({_basis(one, tries)})" for one in ordered))
+    return Open(tuple(f"{part.question}: {part.verdict.sentence} ({_basis(part, tries)})" for part in ordered))
 
 
 def _refusal(
@@ -66,28 +66,28 @@ def _refusal(
     if result is None:
         return "no result is recorded", again
     if isinstance(result, UnreadableResult):
-        return f"the newest result can't be trusted: {result.why}", again
+        return f"the newest result is not valid: {result.why}", again
     if result.preregistration != registration:
-        return f"the result of {result.at} was made under other pre-registered numbers or heuristics", again
+        return f"the result of {result.at} used other pre-registered numbers or heuristics", again
     match result.verdict:
         case Passed():
             return None
         case NotEnoughData(sentence):
             return f"{sentence} ({_basis(result, tries)})", f"{again} (when there is more data)"
         case Killed(sentence):
-            return f"killed: {sentence} ({_basis(result, tries)})", f"{again} (on other data; the numbers stay)"
+            return f"killed: {sentence} ({_basis(result, tries)})", f"{again} (with other data; the numbers stay)"
 
 
 def _basis(result: AnalysisResult, tries: Mapping[Experiment, Tries]) -> str:
-    """When, from what, over which window, after how many others: whoever tries until one passes is seen."""
-    inputs = ", ".join(f"{one.kind} {_short(one.name)} sha256 {one.sha256[:12]}" for one in result.inputs) or "nothing"
+    """The time, inputs and window of a result, and earlier attempts, so that repeated attempts are visible."""
+    inputs = ", ".join(f"{part.kind} {_short(part.name)} sha256 {part.sha256[:12]}" for part in result.inputs)
     window = "".join(f", {name} {value}" for name, value in result.parameters.items())
     earlier = tries.get(result.question, Tries())
-    before = f"{earlier.before} earlier results of {result.question}"
+    attempts = f"{earlier.before} earlier {'result' if earlier.before == 1 else 'results'} of {result.question}"
     failed = f", {earlier.not_passed} of them not passed" if earlier.before else ""
-    return f"{result.at}; of {inputs}{window}; {before}{failed}"
+    return f"{result.at}; from {inputs or 'nothing'}{window}; {attempts}{failed}"
 
 
 def _short(name: str) -> str:
-    """A commit by its first digits; other names as they are."""
+    """A commit by its first digits; other names unchanged."""
     return " ".join(word[:12] if _COMMIT.fullmatch(word) else word for word in name.split(" ")) or "(nothing)"

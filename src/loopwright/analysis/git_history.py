@@ -1,4 +1,4 @@
-"""P2: over a window of a history, how many failures only self-reflection could have caught."""
+"""P2: how many failures in a window of a history only self-reflection could have caught."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _LISTED: Final = 200
 
 
 def analyse_git_history(history: History, window: Window, on_progress: Progress | None = None) -> Parts:
-    """Read the window, find the failures, class them, and look at the culprits' churn and surface beside them."""
+    """Read the window, find and classify the failures, and compare churn and surface of the culprits with others."""
     past = read_past(history, window, on_progress)
     changes = changes_of(past.commits, past.tips[0] if past.tips else "")
     signals = find_failures(changes)
@@ -48,9 +48,7 @@ def analyse_git_history(history: History, window: Window, on_progress: Progress 
     unknown = sum(len(group) for group in looked_at) - len(lines)
     notes = [*past.notes]
     if unknown:
-        notes.append(
-            f"the lines of {unknown} changes are unknown: this clone lacks their contents; nothing was fetched"
-        )
+        notes.append(f"the lines of {unknown} changes are unknown, because this clone lacks their contents")
     return Parts(
         question=Experiment.GIT_HISTORY,
         verdict=verdict_on(signals.failures, chance),
@@ -60,12 +58,12 @@ def analyse_git_history(history: History, window: Window, on_progress: Progress 
         inputs=(Input(kind="git", name=" ".join(past.tips), sha256=past.digest),),
         parameters=window_parameters(window),
         notes=tuple(notes),
-        titles={change.id: change.said.title for change in changes},
+        titles={change.id: change.message.title for change in changes},
     )
 
 
 def verdict_on(failures: Sequence[LandedFailure], chance: Chance) -> Verdict:
-    """The pre-registered question put to these failures; what chance explains counts for nothing."""
+    """Answer the pre-registered question for these failures; failures that chance explains do not count."""
     count = len(failures)
     if count < NUMBERS.least_records:
         return NotEnoughData(f"not enough data: {count} failures were found, {NUMBERS.least_records} are needed")
@@ -85,7 +83,7 @@ def verdict_on(failures: Sequence[LandedFailure], chance: Chance) -> Verdict:
 
 
 def window_parameters(window: Window) -> dict[str, str]:
-    """The window as it is recorded."""
+    """The window as recorded."""
     times = {"since": window.since, "until": window.until}
     named = {name: moment_text(seconds) for name, seconds in times.items() if seconds is not None}
     return {"revision": window.revision, **named}
@@ -109,7 +107,7 @@ def _findings(past: Past, signals: Signals, chance: Chance, failed: Group, other
         not_counted={
             "fixes of nothing that landed shortly before": signals.fixes_of_nothing_recent,
             "fixes that share less than half of their files with a recent feature": signals.loosely_linked,
-            "mended before it landed": signals.mended_before_landing,
+            "mended before it landed": signals.fixed_before_landing,
             "fixes of prose only": signals.prose_only,
             "landed again after a revert": signals.relands,
             f"features of more than {NUMBERS.wide_files} files": signals.too_wide,
@@ -133,7 +131,7 @@ def _listed(failure: LandedFailure) -> ListedFailure:
 
 
 def _sampled(changes: Sequence[LandedChange]) -> list[LandedChange]:
-    """Evenly spread over the history, the same ones each time."""
+    """A fixed sample, evenly spread over the history."""
     count = min(len(changes), NUMBERS.baseline_sample)
     return [changes[number * len(changes) // count] for number in range(count)]
 

@@ -1,6 +1,6 @@
-"""Commits read from git as a stream: who follows whom, when, what the message says, which files.
+"""Reads commits from git as a stream: parents, time, message and files.
 
-Asks git for names and not for lines: comparing contents is what makes `git log --numstat` slow, and needs every blob.
+Asks git for names but not for lines: comparing contents makes `git log --numstat` slow, and needs every blob.
 """
 
 from __future__ import annotations
@@ -19,39 +19,39 @@ from loopwright.kernel.git_history import History
 
 DAY: Final = 86_400
 Progress = Callable[[int], None]
-# Two NULs stand between commits and nowhere else: no field is empty (the message has a dot before it), and neither a
-# message nor a name can hold a NUL.
+# Two NULs separate commits and occur nowhere else: no field is empty (the message has a dot before it), and neither a
+# message nor a name can contain a NUL.
 _FORMAT: Final = "--format=tformat:%x00%H %ct %P%x00.%B"
 _PLAIN: Final = ("log", "-z", "--no-renames", "--no-show-signature", "--encoding=UTF-8")
 _REPORT_EVERY: Final = 2000
 
 
 class Commit(msgspec.Struct, frozen=True, gc=False):
-    """One commit, newest information only: no author, no lines."""
+    """One commit, without author and lines."""
 
     id: str
     parents: tuple[str, ...]
     time: int
-    said: ReadMessage
+    message: ReadMessage
     files: tuple[bytes, ...]
     is_wide: bool = False
 
 
 class Window(msgspec.Struct, frozen=True):
-    """Which part of a history: a revision or range, and seconds since 1970 that commits lie between."""
+    """A part of a history: a revision or range, and optional limits in seconds since 1970."""
 
     revision: str = "HEAD"
     since: int | None = None
     until: int | None = None
 
     def arguments(self) -> tuple[str, ...]:
-        """The same for git."""
+        """The limits as git arguments."""
         since = () if self.since is None else (f"--max-age={self.since}",)
         return since if self.until is None else (*since, f"--min-age={self.until}")
 
 
 class Past(msgspec.Struct, frozen=True):
-    """What was read, newest first; the digest is that of git's own output."""
+    """The commits read, newest first, and the digest of git's output."""
 
     commits: tuple[Commit, ...]
     tips: tuple[str, ...]
@@ -60,9 +60,9 @@ class Past(msgspec.Struct, frozen=True):
 
 
 def read_past(history: History, window: Window, on_progress: Progress | None = None) -> Past:
-    """Read the window; a clone that lacks folder listings gives commits without files, and says so."""
+    """Read the window. A clone without folder listings gives commits without files, and a note."""
     tips = _resolved(history, window.revision)
-    notes = ["the history is cut off: this is a shallow clone"] if history.is_shallow else []
+    notes = ["the history is incomplete: this is a shallow clone"] if history.is_shallow else []
     if not tips:
         return Past((), (), hashlib.sha256().hexdigest(), (*notes, "there are no commits yet"))
     try:
@@ -70,7 +70,7 @@ def read_past(history: History, window: Window, on_progress: Progress | None = N
     except GitFailed:
         if not history.is_partial:
             raise
-        notes.append("file names are unknown: this partial clone has no folder listings, and nothing was fetched")
+        notes.append("file names are unknown: this partial clone has no folder listings")
         reader = _read(history, window, tips, "--no-patch", on_progress)
     return Past(tuple(reader.commits), tips, reader.hexdigest(), tuple(notes))
 
@@ -82,7 +82,7 @@ def _resolved(history: History, revision: str) -> tuple[str, ...]:
     if not tips and revision != "HEAD":
         raise WrongUsage(
             f"'{shown(revision)}' is not a revision or a range of this repository",
-            hint="see them with: git log --oneline",
+            hint="list revisions with: git log --oneline",
         )
     return tips
 
@@ -95,7 +95,7 @@ def _read(history: History, window: Window, tips: tuple[str, ...], names: str, o
 
 
 class _Reader:
-    """Turns git's bytes into commits as they come."""
+    """Turns git's output into commits as it arrives."""
 
     def __init__(self, on_progress: Progress | None) -> None:
         self.commits: list[Commit] = []
@@ -108,7 +108,7 @@ class _Reader:
     def feed(self, data: bytes) -> None:
         self._digest.update(data)
         self._parts.append(data)
-        # A commit of a million files comes in many pieces, which are put together once.
+        # A commit with a million files arrives in many pieces, which are joined once.
         if b"\0\0" not in b"".join((*(part[-1:] for part in self._parts[-2:-1]), data)):
             return
         records = b"".join(self._parts).split(b"\0\0")
@@ -127,18 +127,19 @@ class _Reader:
         return self._digest.hexdigest()
 
     def _take(self, record: bytes) -> None:
-        # The very first record follows a single NUL.
+        # The first record follows a single NUL.
         header, _, rest = record.removeprefix(b"\0").partition(b"\0")
         if not header:
             return
-        message, _, listed = rest.partition(b"\0")
+        message_text, _, listed = rest.partition(b"\0")
         name, time, *parents = header.decode("ascii", "replace").split(" ")
         parents = [parent for parent in parents if parent]
-        said = read_message(message[1 : LONGEST_MESSAGE + 1].decode("utf-8", "replace"), is_merge=len(parents) > 1)
-        # Git puts one line break before the first name.
+        text = message_text[1 : LONGEST_MESSAGE + 1].decode("utf-8", "replace")
+        message = read_message(text, is_merge=len(parents) > 1)
+        # Git prints one line break before the first name.
         names = listed[1:].split(b"\0") if listed else []
         is_wide = len(names) > NUMBERS.wide_files
         known = self._names
         files = () if is_wide else tuple(known.setdefault(file, file) for file in names)
         seconds = int(time) if time.isdigit() else 0
-        self.commits.append(Commit(name, tuple(parents), seconds, said, files, is_wide))
+        self.commits.append(Commit(name, tuple(parents), seconds, message, files, is_wide))

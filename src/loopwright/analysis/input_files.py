@@ -1,4 +1,4 @@
-"""Files that the caller names, read in bounded pieces; their digest is taken on the way."""
+"""Input files, read in bounded pieces; the digest is computed while reading."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _BOM: Final = b"\xef\xbb\xbf"
 
 
 class InputFile:
-    """A file's lines or all of it; after reading to the end, its digest."""
+    """A file's lines or its whole content; after reading to the end, its digest."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -25,11 +25,11 @@ class InputFile:
 
     @property
     def sha256(self) -> str:
-        """The digest of what was read."""
+        """The digest of everything read."""
         return self._digest.hexdigest()
 
     def lines(self) -> Iterator[tuple[int, bytes | None]]:
-        """Number and bytes of each line; None stands for one that is too long to hold."""
+        """The number and bytes of each line; None for a line that is too long."""
         with self._open() as stream:
             number = 0
             while piece := stream.readline(LONGEST_LINE):
@@ -42,13 +42,13 @@ class InputFile:
                 yield number, piece.removeprefix(_BOM) if number == 1 else piece
 
     def whole(self) -> bytes:
-        """All bytes, when they are not too many."""
+        """All bytes, up to a limit."""
         with self._open() as stream:
             data = stream.read(LARGEST_WHOLE + 1)
         if len(data) > LARGEST_WHOLE:
             raise InputInvalid(
                 f"{shown(self.path)} is larger than {LARGEST_WHOLE >> 20} MiB",
-                hint="write one JSON object per line (.jsonl): that is read line by line, however large it is",
+                hint="write one JSON object per line (.jsonl); such a file may have any size",
             )
         self._digest.update(data)
         return data.removeprefix(_BOM)
@@ -62,7 +62,7 @@ class InputFile:
     @contextmanager
     def _open(self) -> Iterator[BinaryIO]:
         try:
-            # A fifo has no end that we could wait for, and a folder no lines.
+            # A FIFO may never end, and a folder has no lines.
             if not self.path.is_file():
                 raise InputInvalid(f"{shown(self.path)} is not a file", hint="check the path, then try again")
             with self.path.open("rb") as stream:

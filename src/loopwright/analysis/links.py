@@ -1,4 +1,4 @@
-"""Which feature a fix mends, as far as shared files tell. Pure; the observed history and chance are asked the same."""
+"""Which feature a fix belongs to, by shared files. Pure; used for the observed history and for chance."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class NoLink(StrEnum):
 
 
 class HistoryPlace(msgspec.Struct, frozen=True, gc=False):
-    """A place in a history: how many changes came before, the landing, and its time."""
+    """A place in a history: the number of earlier changes, the landing, and its time."""
 
     position: int
     order: int
@@ -32,14 +32,14 @@ class HistoryPlace(msgspec.Struct, frozen=True, gc=False):
 
 
 class Reach(msgspec.Struct, frozen=True):
-    """A fix's telling files, and for each that a feature ever touched the positions of those features."""
+    """A fix's telling files, and for each file the positions of the features that touched it."""
 
     telling: frozenset[bytes]
     features: tuple[list[int], ...]
 
 
 class Links:
-    """Answers about one history."""
+    """Finds links within one history."""
 
     def __init__(self, changes: Sequence[LandedChange]) -> None:
         self._changes = changes
@@ -55,7 +55,7 @@ class Links:
         return Reach(telling, tuple(found for file in telling if (found := self._features.get(file))))
 
     def culprit(self, reach: Reach, place: HistoryPlace) -> LandedChange | NoLink:
-        """The last feature soon before that place that covers enough of the fix's files."""
+        """The last feature shortly before that place that covers enough of the fix's files."""
         ends = ((positions, bisect_left(positions, place.position)) for positions in reach.features)
         recent = [self._changes[position] for position in {positions[end - 1] for positions, end in ends if end}]
         landed = [feature for feature in recent if feature.order < place.order]
@@ -70,10 +70,10 @@ class Links:
 
 
 def soon_before(changes: Sequence[LandedChange], time: int) -> list[LandedChange]:
-    """Those of which a fix at that time is soon enough."""
+    """The changes that landed shortly before that time."""
     return [change for change in changes if time - change.time <= NUMBERS.soon_days * DAY]
 
 
 def last_of(changes: Sequence[LandedChange]) -> LandedChange:
-    """The one that landed last; of those that landed together always the same."""
+    """The change that landed last; deterministic for changes that landed together."""
     return max(changes, key=lambda change: (change.order, change.id))

@@ -1,4 +1,4 @@
-"""Results as Markdown for people. The kill condition always comes first; "not enough data" is never a number."""
+"""Results as Markdown. The kill condition always comes first; "not enough data" is never a number."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _LONGEST_TITLE: Final = 70
 
 
 def kill_line(question: Experiment) -> str:
-    """What would end the idea; printed before anything is computed."""
+    """The kill condition; printed before anything is computed."""
     return f"Kill condition, fixed before any data was seen: {KILL[question]}"
 
 
@@ -71,7 +71,7 @@ def _history(found: HistoryFindings) -> list[str]:
         *_gates(found),
         *(["", "Looked like failures and were not counted: " + "; ".join(left_out) + "."] if left_out else []),
         "",
-        "What is mechanical, beside it: do churn and surface mark the features that failed?",
+        "Baselines: do churn and surface predict which features failed?",
         "",
         *table(
             ("features", "changes", "looked at", "median lines", "median files", "mean surface weight"),
@@ -81,7 +81,7 @@ def _history(found: HistoryFindings) -> list[str]:
 
 
 def _gates(found: HistoryFindings) -> list[str]:
-    """The buckets; beside them what chance would put there, where the record has it."""
+    """The buckets; next to them the numbers by chance, if the record has them."""
     known = found.reflection_share is not None
     shares = {
         gate: share(count / found.failures) if known else "not enough data" for gate, count in found.tally.items()
@@ -144,11 +144,11 @@ def _board(found: BoardFindings) -> list[str]:
         ("share with a signal", share(found.signal_share)),
         ("the signal says right", f"{found.right:,}"),
         ("the signal says wrong", f"{found.wrong:,}"),
-        ("too young to tell", f"{found.too_young:,}"),
+        ("too recent to tell", f"{found.too_young:,}"),
     ]
     notes = {
-        "signals without a date, which count for nothing": found.undated_signals,
-        "tasks that came twice, of which the last counts": found.duplicates,
+        "signals without a date, not counted": found.undated_signals,
+        "duplicate tasks, of which the last counts": found.duplicates,
     }
     return [
         *table(("", "tasks"), rows),
@@ -163,9 +163,9 @@ def _footer(result: AnalysisResult) -> Iterable[str]:
     for note in result.notes:
         yield f"\nNote: {note}."
     yield ""
-    for one in result.inputs:
-        yield f"Input: {one.kind} {one.name or '(nothing)'}, sha256 {one.sha256}"
+    for source in result.inputs:
+        yield f"Input: {source.kind} {source.name or '(nothing)'}, sha256 {source.sha256}"
     given = ", ".join(f"{name} {value}" for name, value in result.parameters.items())
-    yield f"Made: {result.at} by loopwright {result.tool_version}, registration {result.preregistration[:12]}" + (
+    yield f"Created: {result.at} by loopwright {result.tool_version}, registration {result.preregistration[:12]}" + (
         f"; {given}" if given else ""
     )

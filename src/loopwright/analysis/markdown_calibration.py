@@ -1,4 +1,4 @@
-"""P1's findings as Markdown: every series by itself, always beside churn and surface."""
+"""P1's findings as Markdown: each series separately, always compared with churn and surface."""
 
 from __future__ import annotations
 
@@ -17,34 +17,36 @@ _SCORES: Final = (
 
 
 def calibration_lines(found: CalibrationFindings) -> list[str]:
-    """All of it."""
+    """All lines of the findings."""
     lines: list[str] = []
-    for one in found.series:
-        lines += [*([""] if lines else []), *_series(one, decides=one.series is found.decides)]
+    for part in found.series:
+        lines += [*([""] if lines else []), *_series(part, decides=part.series is found.decides)]
     left_out = [f"{what}: {count}" for what, count in found.left_out.items() if count]
     if left_out:
         lines += ["", "Reports without an outcome, left out: " + "; ".join(left_out) + "."]
     if found.duplicates:
         lines += [
             "",
-            f"Records of the same thing and series that came before the last one, left out: {found.duplicates}.",
+            f"Earlier records of the same work and series, left out: {found.duplicates}.",
         ]
     lines += malformed_lines(found.malformed)
     return lines[1:] if lines[:1] == [""] else lines
 
 
-def _series(one: SeriesFindings, *, decides: bool) -> Iterable[str]:
-    yield f"## Series '{one.series}'" + (" (decides)" if decides else "")
-    yield from ("", f"{one.records:,} records: {one.right:,} right, {one.wrong:,} wrong.", "")
-    yield from _areas(f"AUC where confidence >= {NUMBERS.high_confidence:g}", one.high)
+def _series(part: SeriesFindings, *, decides: bool) -> Iterable[str]:
+    yield f"## Series '{part.series}'" + (" (decides)" if decides else "")
+    yield from ("", f"{part.records:,} records: {part.right:,} right, {part.wrong:,} wrong.", "")
+    yield from _areas(f"AUC where confidence >= {NUMBERS.high_confidence:g}", part.high)
     yield ""
-    yield from _areas("AUC on all records", one.all)
-    yield from ("", _lift(one.lift))
-    if one.brier is None:
-        yield from ("", f"Brier score and calibration: not enough data ({one.records} records).")
+    yield from _areas("AUC on all records", part.all)
+    yield from ("", _lift(part.lift))
+    if part.brier is None:
+        yield from ("", f"Brier score and calibration: not enough data ({part.records} records).")
         return
-    brier = f"Brier score {one.brier:.4f} (always saying the average: {number(one.brier_of_base_rate, '.4f')})"
-    yield from ("", f"{brier}; expected calibration error {number(one.expected_calibration_error, '.4f')}.", "")
+    brier = (
+        f"Brier score {part.brier:.4f} (for always predicting the average: {number(part.brier_of_base_rate, '.4f')})"
+    )
+    yield from ("", f"{brier}; expected calibration error {number(part.expected_calibration_error, '.4f')}.", "")
     rows = [
         (
             f"{row.from_:.1f} to {row.to:.1f}",
@@ -53,9 +55,9 @@ def _series(one: SeriesFindings, *, decides: bool) -> Iterable[str]:
             "" if row.right_share is None else share(row.right_share),
             _interval(row.interval, ".1%"),
         )
-        for row in one.bins
+        for row in part.bins
     ]
-    yield from table(("confidence", "records", "mean said", "right", "95% interval"), rows)
+    yield from table(("confidence", "records", "mean reported", "right", "95% interval"), rows)
 
 
 def _areas(title: str, found: Discrimination) -> Iterable[str]:

@@ -1,6 +1,6 @@
-"""What a commit message says: a feature, a fix, a revert, and of what. Pure; patterns come from `preregistered`.
+"""Reads a commit message: a feature, a fix or a revert, and of which commit. Pure; patterns are in `preregistered`.
 
-Never looks at files or at other commits.
+Never reads files or other commits.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ import msgspec
 
 from loopwright.analysis.preregistered import HEURISTICS, CatchingGate
 
-# A hostile message must cost no more than a long one.
+# Limits, so that a hostile message takes no longer than a long message.
 LONGEST_TITLE: Final = 300
 LONGEST_MESSAGE: Final = 8000
 
 
 class ChangeKind(StrEnum):
-    """What a change is, by its own words."""
+    """The kind of a change, by its message."""
 
     FEATURE = "feature"
     FIX = "fix"
@@ -29,7 +29,7 @@ class ChangeKind(StrEnum):
 
 
 class ReadMessage(msgspec.Struct, frozen=True, gc=False):
-    """A message, read once. `names` are commits that it reverts or mends, `undone` the title that it reverts."""
+    """A parsed message. `names` are commits that it reverts or fixes; `undone` is the title that it reverts."""
 
     kind: ChangeKind
     title: str
@@ -65,7 +65,7 @@ _TYPES: Final = (
 
 
 def read_message(message: str, *, is_merge: bool = False) -> ReadMessage:
-    """The message as what it says."""
+    """Parse a commit message."""
     title, _, body = message[:LONGEST_MESSAGE].strip().partition("\n")
     title = title[:LONGEST_TITLE].strip()
     kind = _merge_kind(title, body) if is_merge else _kind(title)
@@ -110,17 +110,17 @@ def _kind(title: str) -> ChangeKind:
 
 
 def _merge_kind(title: str, body: str) -> ChangeKind:
-    """A merged side branch is a feature unless its title, its request's title or its name says otherwise."""
+    """A merged side branch is a feature, unless its title, its request's title or its name tells otherwise."""
     if _INTEGRATION.match(title):
         return ChangeKind.OTHER
     branch = _BRANCH.match(title)
     if branch is None:
         return _kind(title)
     request = next((line.strip() for line in body.splitlines() if line.strip()), "")
-    said = _kind(request[:LONGEST_TITLE])
+    kind = _kind(request[:LONGEST_TITLE])
     typed = _TYPED.match(request)
-    if said is not ChangeKind.OTHER or (typed is not None and typed["type"].lower() in HEURISTICS.other_types):
-        return said
+    if kind is not ChangeKind.OTHER or (typed is not None and typed["type"].lower() in HEURISTICS.other_types):
+        return kind
     name = branch["a"] or branch["b"] or branch["c"] or ""
     if _FIX_BRANCH.match(name):
         return ChangeKind.FIX
@@ -128,7 +128,7 @@ def _merge_kind(title: str, body: str) -> ChangeKind:
 
 
 def _fixed(body: str) -> tuple[str, ...]:
-    return tuple(found["id"].lower() for found in _FIXED.finditer(body))
+    return tuple(match["id"].lower() for match in _FIXED.finditer(body))
 
 
 def _hint(text: str) -> CatchingGate | None:

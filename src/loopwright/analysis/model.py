@@ -1,4 +1,4 @@
-"""The records of analyses: a verdict is a type, a result names its inputs by digest. Owns no computing."""
+"""The records of analyses: a verdict is a type, and a result names its inputs by digest. Computes nothing."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class _Verdict(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_fiel
 
 
 class Passed(_Verdict, frozen=True, tag="passed"):
-    """The kill condition was looked for and is not there."""
+    """The kill condition was tested and does not hold."""
 
 
 class Killed(_Verdict, frozen=True, tag="killed"):
@@ -28,14 +28,14 @@ class Killed(_Verdict, frozen=True, tag="killed"):
 
 
 class NotEnoughData(_Verdict, frozen=True, tag="not_enough_data"):
-    """There is no honest answer yet."""
+    """The data does not allow an answer yet."""
 
 
 Verdict = Passed | Killed | NotEnoughData
 
 
 class Input(_Record, frozen=True, kw_only=True):
-    """What was read: enough to know the same thing again."""
+    """An input, identified by its digest."""
 
     kind: Literal["git", "corpus", "reflections", "board"]
     name: str
@@ -43,7 +43,7 @@ class Input(_Record, frozen=True, kw_only=True):
 
 
 class Malformed(_Record, frozen=True, kw_only=True):
-    """Parts of an input that could not be read: how many, which, and why for the first of them."""
+    """Unreadable parts of an input: how many, which, and the first reasons."""
 
     count: int = 0
     where: str = ""
@@ -51,7 +51,7 @@ class Malformed(_Record, frozen=True, kw_only=True):
 
 
 class ListedFailure(_Record, frozen=True, kw_only=True):
-    """A failure as it is recorded: ids, and no words of the project's own."""
+    """A failure as recorded: only ids, no text of the project."""
 
     id: str
     at: str
@@ -62,7 +62,7 @@ class ListedFailure(_Record, frozen=True, kw_only=True):
 
 
 class Group(_Record, frozen=True, kw_only=True):
-    """The mechanical look of some changes; null where fewer than the least number are known."""
+    """Size and surface of some changes; null if fewer than the minimum number are known."""
 
     changes: int
     looked_at: int
@@ -73,7 +73,7 @@ class Group(_Record, frozen=True, kw_only=True):
 
 
 class Chance(_Record, frozen=True, kw_only=True):
-    """File-linked failures by gate, and how many chance gives: on average, and at most in the last bucket."""
+    """File-linked failures by gate, and how many are due to chance: on average, and at most in the last bucket."""
 
     draws: int
     by_files: dict[str, int]
@@ -82,7 +82,7 @@ class Chance(_Record, frozen=True, kw_only=True):
 
 
 class HistoryFindings(_Record, frozen=True, kw_only=True, tag_field="about", tag="git-history"):
-    """P2: failures by the gate that would have caught them, and what churn and surface say about the culprits."""
+    """P2: failures by the gate that would have caught them, and churn and surface of the culprits."""
 
     commits: int
     features: int
@@ -95,12 +95,12 @@ class HistoryFindings(_Record, frozen=True, kw_only=True, tag_field="about", tag
     failed_features: Group
     other_features: Group
     newest_failures: tuple[ListedFailure, ...]
-    # The first results were recorded without it, and must come back as they were.
+    # The first results were recorded without this field, and must stay readable.
     chance: Chance | msgspec.UnsetType = msgspec.UNSET
 
 
 class BoardFindings(_Record, frozen=True, kw_only=True, tag_field="about", tag="board-history"):
-    """P3: completed tasks and whether a machine could tell that they were right or wrong."""
+    """P3: completed tasks, and whether a program could tell that they were right or wrong."""
 
     tasks: int
     completed: int
@@ -117,14 +117,14 @@ class BoardFindings(_Record, frozen=True, kw_only=True, tag_field="about", tag="
 
 
 class Interval(_Record, frozen=True, kw_only=True):
-    """Both ends."""
+    """The two ends of an interval."""
 
     low: float
     high: float
 
 
 class Area(_Record, frozen=True, kw_only=True):
-    """The area under the ROC curve of one score on some records; only `why_not` where there is not enough data."""
+    """The area under the ROC curve of one score; only `why_not` is set if there is not enough data."""
 
     records: int
     right: int
@@ -135,7 +135,7 @@ class Area(_Record, frozen=True, kw_only=True):
 
 
 class Lift(_Record, frozen=True, kw_only=True):
-    """How much more often the self-rated-high records are right than all of them."""
+    """How much more often records with a high self-rating are right than all records."""
 
     high_right_share: float | None = None
     all_right_share: float | None = None
@@ -145,7 +145,7 @@ class Lift(_Record, frozen=True, kw_only=True):
 
 
 class Bin(_Record, frozen=True, kw_only=True):
-    """One bar of the reliability diagram; `from_` is in it, `to` is not, but for the last."""
+    """One bar of the reliability diagram; includes `from_` and excludes `to`, except in the last bar."""
 
     from_: float = msgspec.field(name="from")
     to: float
@@ -156,7 +156,7 @@ class Bin(_Record, frozen=True, kw_only=True):
 
 
 class Discrimination(_Record, frozen=True, kw_only=True):
-    """The self-report beside the deterministic baselines, on the same records."""
+    """The self-report and the deterministic baselines, on the same records."""
 
     confidence: Area
     churn: Area
@@ -180,7 +180,7 @@ class SeriesFindings(_Record, frozen=True, kw_only=True):
 
 
 class CalibrationFindings(_Record, frozen=True, kw_only=True, tag_field="about", tag="calibration"):
-    """P1: each series by itself; `decides` is the one that the kill condition was put to."""
+    """P1: each series separately; `decides` is the series that answers the question."""
 
     decides: Series | None
     series: tuple[SeriesFindings, ...]
@@ -193,7 +193,7 @@ Findings = HistoryFindings | BoardFindings | CalibrationFindings
 
 
 class AnalysisResult(_Record, frozen=True, kw_only=True):
-    """One analysis as it is printed and recorded; the kill condition comes first."""
+    """One analysis as printed and recorded; the kill condition comes first."""
 
     kill: str
     verdict: Verdict
@@ -209,7 +209,7 @@ class AnalysisResult(_Record, frozen=True, kw_only=True):
 
 
 class Parts(msgspec.Struct, frozen=True, kw_only=True):
-    """What an analysis finds; the verb adds when, with which tool and under which registration."""
+    """What an analysis finds; the verb adds the time, the tool version and the registration."""
 
     question: Experiment
     verdict: Verdict
@@ -217,5 +217,5 @@ class Parts(msgspec.Struct, frozen=True, kw_only=True):
     inputs: tuple[Input, ...]
     parameters: dict[str, str]
     notes: tuple[str, ...] = ()
-    # For a terminal only: what commits are called is the project's own text, and is not copied into records.
+    # Only for a terminal: commit titles are the project's own text and are not copied into records.
     titles: dict[str, str] = msgspec.field(default_factory=dict)

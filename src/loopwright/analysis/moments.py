@@ -1,4 +1,4 @@
-"""Moments as people and exports write them, as seconds since 1970. What is ambiguous is refused, not guessed."""
+"""Parses times as people and exports write them, into seconds since 1970. Ambiguous text is refused."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from loopwright.kernel.clock import stamp
 _FORMATS: Final = ("%d/%b/%y %I:%M %p", "%d/%b/%Y %I:%M %p", "%a, %d %b %Y %H:%M:%S %z", "%b %d, %Y", "%d %b %Y")
 _SPAN: Final = re.compile(r"(\d{1,5})[ .]?(day|week|month|year)s?(?:[ .]ago)?", re.IGNORECASE)
 _DAYS: Final = {"day": 1, "week": 7, "month": 30, "year": 365}
-# Numbers below are seconds, above milliseconds; between 1973 and 5138 both can't be meant.
+# Smaller numbers are seconds, larger ones milliseconds; between 1973 and 5138 the two can't be confused.
 _MILLISECONDS_FROM: Final = 1e11
 _FIRST, _LAST = 1e8, 2.5e14
 
 
 def read_moment(value: object) -> int | None:
-    """ISO 8601, a few usual forms, or a number; without a zone it is UTC; None when it is none of them."""
+    """ISO 8601, a few common formats, or a number; UTC if there is no zone; None if the format is unknown."""
     if isinstance(value, bool) or value is None:
         return None
     if isinstance(value, int | float):
@@ -25,14 +25,14 @@ def read_moment(value: object) -> int | None:
     text = str(value).strip()
     if re.fullmatch(r"\d{9,14}(?:\.\d+)?", text):
         return _from_number(float(text))
-    found = _from_iso(text.removesuffix(" UTC").replace("/", "-", 2 if re.match(r"\d{4}/", text) else 0))
-    for form in _FORMATS if found is None else ():
-        found = found or _from_form(text, form)
-    return found
+    moment = _from_iso(text.removesuffix(" UTC").replace("/", "-", 2 if re.match(r"\d{4}/", text) else 0))
+    for form in _FORMATS if moment is None else ():
+        moment = moment or _from_form(text, form)
+    return moment
 
 
 def read_bound(text: str, now: datetime) -> int | None:
-    """What `--since` and `--until` take: a moment, or a span before now such as `90 days`."""
+    """The value of `--since` and `--until`: a time, or a span before now such as `90 days`."""
     span = _SPAN.fullmatch(text.strip())
     if span is None:
         return read_moment(text)
@@ -41,11 +41,11 @@ def read_bound(text: str, now: datetime) -> int | None:
 
 
 def moment_text(seconds: int) -> str:
-    """Seconds as in every file we write."""
+    """Seconds as text, in the format of every file that Loopwright writes."""
     try:
         return stamp(datetime.fromtimestamp(seconds, UTC))
     except (OverflowError, ValueError, OSError):
-        # Git lets a commit claim any time.
+        # Git allows any time in a commit.
         return f"{seconds} s after 1970"
 
 

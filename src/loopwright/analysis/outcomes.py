@@ -1,7 +1,7 @@
-"""What became of work that was reported on, as far as git tells: landed and then mended, or left alone. Pure.
+"""What happened in git to reported work: it landed and was fixed later, or it stayed unchanged. Pure.
 
-Pre-registered: work lands with the change that shares most of its files around the time of the report; a revert of it,
-or a fix to one of its files within 30 days, makes it wrong; 30 days without one make it right; before that it is open.
+Pre-registered: work lands with the change that shares most of its files around the time of the report. A revert, or a
+fix to one of its files within 30 days, makes it wrong; 30 days without one make it right. Until then it is unknown.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ class Unknown(StrEnum):
 
 
 class LandingOutcome(msgspec.Struct, frozen=True):
-    """Where the work landed and whether it held."""
+    """The change in which the work landed, and whether the work was right."""
 
     landed: LandedChange
     right: bool
 
 
 class Outcomes:
-    """Answers about one history, as of one moment."""
+    """Finds outcomes in one history, as of one time."""
 
     def __init__(self, changes: Sequence[LandedChange], as_of: int) -> None:
         self._as_of = as_of
@@ -50,20 +50,20 @@ class Outcomes:
                 self._reverts.setdefault(undone.id, []).append(change)
 
     def of_work(self, files: frozenset[bytes], reported: int) -> LandingOutcome | Unknown:
-        """The outcome of work on these files that was reported on at that time."""
+        """The outcome of work on these files that was reported at that time."""
         if not files:
             return Unknown.NO_FILES
         landed = self._landing(files, reported)
         return Unknown.NOT_LANDED if landed is None else self.of_change(landed, files)
 
     def of_change(self, landed: LandedChange, files: frozenset[bytes]) -> LandingOutcome | Unknown:
-        """The outcome of a change, judged by these of its files."""
+        """The outcome of a change, judged by these files of the change."""
         end = landed.time + NUMBERS.outcome_days * DAY
         if end > self._as_of:
-            # Also when it was mended already: counting only the young that failed would make all look worse.
+            # Also if it was already fixed: counting only recent work that failed would make all work look worse.
             return Unknown.TOO_YOUNG
-        mended = any(change.order > landed.order and change.time <= end for change in self._later(landed, files))
-        return LandingOutcome(landed, right=not mended)
+        is_fixed = any(change.order > landed.order and change.time <= end for change in self._later(landed, files))
+        return LandingOutcome(landed, right=not is_fixed)
 
     def _landing(self, files: frozenset[bytes], reported: int) -> LandedChange | None:
         first = reported - NUMBERS.landing_days_before * DAY
@@ -77,12 +77,12 @@ class Outcomes:
         return (*self._reverts.get(landed.id, ()), *touching)
 
     def _touching(self, files: frozenset[bytes]) -> list[LandedChange]:
-        found = {change.id: change for file in files for change in self._by_file.get(file, ())}
-        return sorted(found.values(), key=lambda change: change.order)
+        changes = {change.id: change for file in files for change in self._by_file.get(file, ())}
+        return sorted(changes.values(), key=lambda change: change.order)
 
     def _undone(self, change: LandedChange) -> LandedChange | None:
-        named = [found for name in change.said.names if (found := self._names.by_id(name))]
-        return named[0] if named else self._names.by_title(change.said.undone, change.order)
+        named = [owner for name in change.message.names if (owner := self._names.by_id(name))]
+        return named[0] if named else self._names.by_title(change.message.undone, change.order)
 
 
 def _likeness(one: frozenset[bytes], other: frozenset[bytes]) -> float:

@@ -1,6 +1,6 @@
-"""Results as pictures, SVG or PNG: reliability with counts per bin, AUC beside its baselines, tallies.
+"""Results as SVG or PNG images: reliability with counts per bin, AUC with baselines, tallies.
 
-The same result gives the same bytes: no dates, fixed ids. Drawn without a display.
+The same result gives the same bytes: no dates, fixed ids. Needs no display.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from loopwright.analysis.model import (
 from loopwright.analysis.preregistered import KILL, NUMBERS, CatchingGate
 from loopwright.kernel.files import write_durably
 
-# The type of the key is a list of all its names, different in each version.
+# Any, because the type of a key lists all names of one matplotlib version.
 _STYLE: Any = {
     "svg.hashsalt": "loopwright",
-    # Text stays text: it can be searched, copied and tested.
+    # Keep text as text, so that it can be searched, copied and tested.
     "svg.fonttype": "none",
     "font.family": "sans-serif",
     "font.sans-serif": ["DejaVu Sans"],
@@ -46,10 +46,10 @@ _NO_DATES: Final[dict[str, dict[str, None]]] = {"svg": {"Date": None, "Creator":
 
 
 def draw(result: AnalysisResult, path: Path) -> None:
-    """Draw the result into a file; its ending says in which format."""
+    """Draw the result into a file; its suffix sets the format."""
     kind = path.suffix.lower().removeprefix(".")
     with mpl.rc_context():
-        # A matplotlibrc of the user's, or of the folder we are in, must not change the picture.
+        # Ignore a matplotlibrc of the user or of the current folder.
         mpl.rcdefaults()
         mpl.rcParams.update(_STYLE)
         match result.findings:
@@ -63,8 +63,8 @@ def draw(result: AnalysisResult, path: Path) -> None:
                     _bar("signal: right", found.right, found.decided),
                     _bar("signal: wrong", found.wrong, found.decided),
                     _bar("no signal", found.decided - found.with_signal, found.decided),
-                    # Not a share of what is judged.
-                    _bar("too young to tell", found.too_young, 0),
+                    # Not a share of the judged tasks.
+                    _bar("too recent to tell", found.too_young, 0),
                 ]
                 figure = _bars(bars, "tasks", f"{found.completed:,} completed tasks")
         figure.suptitle(_heading(result), x=0.01, ha="left", fontsize=8, color=_GREY)
@@ -91,23 +91,25 @@ def _calibration(found: CalibrationFindings) -> Figure:
         _say(figure.add_subplot(), "not enough data: no records")
         return figure
     grid = figure.add_gridspec(rows, 2, width_ratios=(1, 1.25))
-    for number, one in enumerate(found.series):
-        decides = " (decides)" if one.series is found.decides else ""
-        _reliability(figure.add_subplot(grid[number, 0]), one, f"series '{one.series}'{decides}: {one.records} records")
-        _areas(figure.add_subplot(grid[number, 1]), one)
+    for number, part in enumerate(found.series):
+        decides = " (decides)" if part.series is found.decides else ""
+        _reliability(
+            figure.add_subplot(grid[number, 0]), part, f"series '{part.series}'{decides}: {part.records} records"
+        )
+        _areas(figure.add_subplot(grid[number, 1]), part)
     return figure
 
 
-def _reliability(axes: Axes, one: SeriesFindings, title: str) -> None:
+def _reliability(axes: Axes, part: SeriesFindings, title: str) -> None:
     axes.set_title(title)
-    if not one.bins:
-        _say(axes, f"not enough data: {one.records} records")
+    if not part.bins:
+        _say(axes, f"not enough data: {part.records} records")
         return
-    most = max(row.records for row in one.bins)
-    for row in one.bins:
+    largest = max(row.records for row in part.bins)
+    for row in part.bins:
         middle = (row.from_ + row.to) / 2
-        # Counts as bars along the bottom: a point that few records stand behind must look it.
-        axes.bar(middle, 0.16 * row.records / most, width=0.09, color=_LIGHT, zorder=1)
+        # Counts as bars at the bottom, so that a point with few records is recognizable.
+        axes.bar(middle, 0.16 * row.records / largest, width=0.09, color=_LIGHT, zorder=1)
         axes.text(middle, -0.035, str(row.records), ha="center", va="top", fontsize=7, color=_GREY)
         if row.interval is not None and row.mean_confidence is not None and row.right_share is not None:
             axes.vlines(row.mean_confidence, row.interval.low, row.interval.high, color=_BLUE, linewidth=1.2, zorder=3)
@@ -115,14 +117,14 @@ def _reliability(axes: Axes, one: SeriesFindings, title: str) -> None:
     axes.plot([0, 1], [0, 1], linestyle="--", linewidth=0.9, color=_GREY, zorder=2)
     axes.axvline(NUMBERS.high_confidence, linestyle=":", linewidth=0.9, color=_ORANGE, zorder=2)
     axes.text(NUMBERS.high_confidence - 0.015, 1.02, "self-rated high", fontsize=7, color=_ORANGE, ha="right", va="top")
-    axes.set(xlim=(0, 1), ylim=(-0.11, 1.04), xlabel="confidence that was reported (below: records per bin)")
-    axes.set_ylabel("share that was right, 95% interval")
+    axes.set(xlim=(0, 1), ylim=(-0.11, 1.04), xlabel="reported confidence (below: records per bin)")
+    axes.set_ylabel("share of right records, 95% interval")
     axes.set_yticks([0, 0.25, 0.5, 0.75, 1])
 
 
-def _areas(axes: Axes, one: SeriesFindings) -> None:
+def _areas(axes: Axes, part: SeriesFindings) -> None:
     axes.set_title("AUC with 95% interval, against the baselines")
-    groups = ((f"confidence ≥ {NUMBERS.high_confidence:g}", one.high), ("all records", one.all))
+    groups = ((f"confidence ≥ {NUMBERS.high_confidence:g}", part.high), ("all records", part.all))
     listed: list[tuple[str, Area]] = []
     for name, found in groups:
         scores = (("self-report", found.confidence), ("little churn", found.churn), ("harmless surface", found.surface))
@@ -150,9 +152,9 @@ def _bars(bars: list[tuple[str, int, str]], unit: str, title: str) -> Figure:
     figure = Figure(figsize=(7.2, 2.6), layout="constrained")
     axes = figure.add_subplot()
     axes.set_title(title)
-    for place, (label, count, said) in enumerate(reversed(bars)):
+    for place, (label, count, text) in enumerate(reversed(bars)):
         axes.barh(place, count, height=0.6, color=_ORANGE if label == CatchingGate.REFLECTION else _BLUE)
-        axes.text(count, place, f"  {said}", va="center", fontsize=8)
+        axes.text(count, place, f"  {text}", va="center", fontsize=8)
     axes.set_yticks(range(len(bars)), [label for label, _, _ in reversed(bars)])
     axes.set_xlabel(unit)
     axes.set_xlim(0, max(1, *(count for _, count, _ in bars)) * 1.22)

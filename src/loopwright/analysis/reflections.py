@@ -1,4 +1,4 @@
-"""A workspace's own reflections and captures as reports of confidence; invalid files are named. Judges nothing."""
+"""A workspace's reflections and captures as confidence reports; invalid files are reported. Judges nothing."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from loopwright.analysis.preregistered import Series
 from loopwright.kernel import codec
 from loopwright.reflection.model import Reflection
 from loopwright.reflection.path_words import shown
-from loopwright.reflection.store import read_shelf
+from loopwright.reflection.store import read_reflections
 
 _NAMED: Final = 100
 _REASONS: Final = 20
 
 
 class RatedReport(msgspec.Struct, frozen=True):
-    """One confidence as the doer gave it; `work` says what it belongs to."""
+    """One confidence as the agent reported it; `work` identifies the work."""
 
     series: Series
     confidence: float
@@ -34,7 +34,7 @@ class RatedReport(msgspec.Struct, frozen=True):
 
 
 class Reports(msgspec.Struct, frozen=True):
-    """All of them, oldest first."""
+    """All reports, oldest first."""
 
     reports: tuple[RatedReport, ...]
     without_confidence: int
@@ -44,12 +44,12 @@ class Reports(msgspec.Struct, frozen=True):
 
 def read_reports(folder: Path) -> Reports:
     """Every reflection and capture in the folder."""
-    shelf = read_shelf(folder)
+    reflections = read_reflections(folder)
     reports: list[RatedReport] = []
-    bad = {one.name: one.why for one in shelf.unreadable}
+    bad = {file.name: file.why for file in reflections.unreadable}
     digest = hashlib.sha256()
-    silent = 0
-    for stored in shelf.stored:
+    without_confidence = 0
+    for stored in reflections.stored:
         series = Series.HOOK if stored.point is None else Series(stored.point)
         try:
             report = _report(series, stored.reflection)
@@ -57,15 +57,15 @@ def read_reports(folder: Path) -> Reports:
             bad[stored.name] = str(problem)
             continue
         digest.update(codec.to_json_line([series, stored.reflection]))
-        silent += report is None
+        without_confidence += report is None
         reports += [report] if report is not None else []
     reports.sort(key=lambda report: report.time)
-    return Reports(tuple(_with_files(reports)), silent, _malformed(bad), digest.hexdigest())
+    return Reports(tuple(_with_files(reports)), without_confidence, _malformed(bad), digest.hexdigest())
 
 
 @lru_cache(1 << 16)
 def as_reported(file: bytes) -> bytes:
-    """A name of git's as a reflection writes it: what is no UTF-8 or can't be printed is escaped there."""
+    """A file name from git as a reflection writes it: invalid UTF-8 and unprintable characters are escaped."""
     return shown(file.decode("utf-8", "surrogateescape")).encode()
 
 
@@ -87,18 +87,18 @@ def _report(series: Series, reflection: Reflection) -> RatedReport | None:
         time=int(seconds),
         work=(reflection.task_ref, reflection.session_id),
         files=files,
-        # Not the record's own risk: the doer's claim may have raised that, and a baseline owes nothing to claims.
+        # Not the record's own risk: the agent's report may have raised it, and a baseline must not depend on reports.
         surface_weight=surface_weight(files) if files else None,
     )
 
 
 def _with_files(reports: list[RatedReport]) -> list[RatedReport]:
-    """What was said before the work has no files yet: it takes those of the next report about the same work."""
+    """A report before the work has no files yet: it gets the files of the next report about the same work."""
     following: dict[tuple[str, ...], RatedReport] = {}
     filled: list[RatedReport] = []
     for report in reversed(reports):
         task, session = report.work
-        # Another session may have gone on with the task; its own comes first.
+        # Another session may have continued the task; a report of the same session comes first.
         later = following.get((task, session)) or following.get((task,))
         if report.files:
             following[task, session] = following[task,] = report

@@ -1,7 +1,7 @@
-"""Failures in a history: reverts, and fixes soon after the feature that they mend; which gate would have caught each.
+"""Failures in a history: reverts, and fixes shortly after the feature they fix; and the gate for each failure.
 
-Pure. The rules' order is pre-registered: words for CI, files that CI checks, words for what a diff hides, mostly files
-that the culprit's diff did not show; else a reviewer had it all in front of them.
+Pure. The order of the rules is pre-registered: words for CI, files that CI checks, words for what a diff hides, mostly
+files that the culprit's diff did not show; otherwise a reviewer could have seen the problem.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from loopwright.analysis.paths import is_checked, is_telling
 from loopwright.analysis.preregistered import CatchingGate
 
 _COUNTED: Final = (
-    "features", "relands", "fixes_of_nothing_recent", "loosely_linked", "mended_before_landing", "prose_only",
+    "features", "relands", "fixes_of_nothing_recent", "loosely_linked", "fixed_before_landing", "prose_only",
     "too_wide",
 )  # fmt: skip
 
@@ -37,7 +37,7 @@ class BucketRule(StrEnum):
 
 
 class LandedFailure(msgspec.Struct, frozen=True):
-    """One signal that something which landed was wrong; `by_files`: only shared files say of what."""
+    """A signal that a landed change was wrong; `by_files`: only shared files identify the culprit."""
 
     id: str
     time: int
@@ -49,7 +49,7 @@ class LandedFailure(msgspec.Struct, frozen=True):
 
 
 class Signals(msgspec.Struct, frozen=True, kw_only=True):
-    """All failures and what was not counted; `files_decide` are the places of fixes that name nothing."""
+    """All failures, and what was not counted; `files_decide` are the positions of fixes that name no commit."""
 
     failures: tuple[LandedFailure, ...]
     files_decide: tuple[int, ...]
@@ -57,13 +57,13 @@ class Signals(msgspec.Struct, frozen=True, kw_only=True):
     relands: int
     fixes_of_nothing_recent: int
     loosely_linked: int
-    mended_before_landing: int
+    fixed_before_landing: int
     prose_only: int
     too_wide: int
 
 
 def find_failures(changes: Sequence[LandedChange]) -> Signals:
-    """Every revert, and every fix whose telling files a feature that landed shortly before covers at least by half."""
+    """Every revert, and every fix whose telling files a recently landed feature covers by at least half."""
     finder = _Finder(changes)
     for position, change in enumerate(changes):
         match change.kind:
@@ -81,13 +81,13 @@ def find_failures(changes: Sequence[LandedChange]) -> Signals:
 
 
 def gate_of(change: LandedChange, culprit: LandedChange | None) -> tuple[CatchingGate, BucketRule]:
-    """Who would have caught what this change mends."""
+    """The gate that would have caught what this change fixes."""
     telling = {file for file in change.files if is_telling(file)}
-    if change.said.hint is CatchingGate.CI:
+    if change.message.hint is CatchingGate.CI:
         return CatchingGate.CI, BucketRule.CI_WORDS
     if telling and all(is_checked(file) for file in telling):
         return CatchingGate.CI, BucketRule.CI_FILES
-    if change.said.hint is CatchingGate.REFLECTION:
+    if change.message.hint is CatchingGate.REFLECTION:
         return CatchingGate.REFLECTION, BucketRule.HIDDEN_WORDS
     if change.kind is ChangeKind.FIX and culprit is not None and _is_mostly_hidden(telling, culprit):
         return CatchingGate.REFLECTION, BucketRule.HIDDEN_FILES
@@ -95,31 +95,31 @@ def gate_of(change: LandedChange, culprit: LandedChange | None) -> tuple[Catchin
 
 
 def _is_mostly_hidden(telling: set[bytes], culprit: LandedChange) -> bool:
-    """Whether a reader of the culprit's diff saw less than half of what had to change."""
+    """Whether the culprit's diff showed less than half of the files that had to change."""
     code = {file for file in telling if not is_checked(file)}
     return bool(culprit.files) and 2 * len(code - culprit.files) > len(code)
 
 
 class Names:
-    """Finds the change that a commit belongs to, by a name that may be cut short, or by its title."""
+    """Finds the change of a commit, by a full or short id, or by its title."""
 
     def __init__(self, changes: Sequence[LandedChange]) -> None:
         self._owner = {member: change for change in changes for member in change.members}
         self._sorted = sorted(self._owner)
         self._titles: dict[str, list[LandedChange]] = {}
         for change in changes:
-            self._titles.setdefault(change.said.title, []).append(change)
+            self._titles.setdefault(change.message.title, []).append(change)
 
     def by_id(self, name: str) -> LandedChange | None:
-        """The change with this commit; None when unknown or when the short name fits several."""
-        at = bisect_left(self._sorted, name)
-        fits = [found for found in self._sorted[at : at + 2] if found.startswith(name)]
-        return self._owner[fits[0]] if len(fits) == 1 else None
+        """The change with this commit; None if the id is unknown or the short id is ambiguous."""
+        start = bisect_left(self._sorted, name)
+        matches = [member for member in self._sorted[start : start + 2] if member.startswith(name)]
+        return self._owner[matches[0]] if len(matches) == 1 else None
 
     def by_title(self, title: str, before: int) -> LandedChange | None:
-        """The last change of that title that landed before."""
-        fits = [change for change in self._titles.get(title, ()) if title and change.order < before]
-        return fits[-1] if fits else None
+        """The last change with that title that landed before."""
+        matches = [change for change in self._titles.get(title, ()) if title and change.order < before]
+        return matches[-1] if matches else None
 
 
 class _Finder:
@@ -135,10 +135,10 @@ class _Finder:
         self.counts["too_wide"] += change.is_wide
 
     def note_revert(self, change: LandedChange) -> None:
-        named = [found for name in change.said.names if (found := self._names.by_id(name))]
-        culprit = named[0] if named else self._names.by_title(change.said.undone, change.order)
+        named = [owner for name in change.message.names if (owner := self._names.by_id(name))]
+        culprit = named[0] if named else self._names.by_title(change.message.undone, change.order)
         if culprit is not None and culprit.order == change.order and culprit.id != change.id:
-            self.counts["mended_before_landing"] += 1
+            self.counts["fixed_before_landing"] += 1
             return
         self._add(change, culprit)
 
@@ -147,13 +147,13 @@ class _Finder:
         if change.files and not reach.telling:
             self.counts["prose_only"] += 1
             return
-        named = [found for name in change.said.names if (found := self._names.by_id(name))]
+        named = [owner for name in change.message.names if (owner := self._names.by_id(name))]
         self.files_decide += [] if named else [position]
         place = HistoryPlace(position, change.order, change.time)
         culprit = _named_culprit(named, change) if named else self._links.culprit(reach, place)
         match culprit:
             case NoLink.NOT_LANDED:
-                self.counts["mended_before_landing"] += 1
+                self.counts["fixed_before_landing"] += 1
             case NoLink.NOT_RECENT:
                 self.counts["fixes_of_nothing_recent"] += 1
             case NoLink.LOOSE:

@@ -1,7 +1,7 @@
-"""Numbers with their uncertainty, from scipy: AUC, lift, Brier score, calibration error, reliability bins.
+"""Statistics with their uncertainty, from scipy: AUC, lift, Brier score, calibration error, reliability bins.
 
-Every answer has a way to say "not enough data". Intervals: AUC by Newcombe's score method, shares by Wilson's,
-ratios by Katz's log method. docs/adr/0006-statistics.md says why these.
+Every function can answer "not enough data". Intervals: Newcombe's score method for AUC, Wilson's for shares, Katz's
+log method for ratios. docs/adr/0006-statistics.md gives the reasons.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from loopwright.analysis.preregistered import NUMBERS
 
 Numbers = NDArray[np.float64]
 Flags = NDArray[np.bool_]
-# Far below what any data can tell apart, and far above what a double can't.
+# Far smaller than any difference in data, and far larger than a double's precision.
 _NEARLY = 1e-12
 
 
@@ -38,7 +38,7 @@ def area_under_curve(scores: Sequence[float], right: Sequence[bool]) -> Area:
 
 
 def auc_interval(auc: float, hits: int, misses: int) -> Interval:
-    """Newcombe (2006), method 5: every area that the data does not reject; never of width zero, never outside 0..1."""
+    """Newcombe (2006), method 5: every area that the data does not reject; never of width zero or outside 0..1."""
     z = float(norm.ppf(0.5 + NUMBERS.interval / 2))
 
     def surplus(area: float) -> float:
@@ -53,12 +53,12 @@ def auc_interval(auc: float, hits: int, misses: int) -> Interval:
 
 def share_interval(successes: int, count: int) -> Interval:
     """Wilson's interval of a share."""
-    found = binomtest(successes, count).proportion_ci(confidence_level=NUMBERS.interval, method="wilson")
-    return Interval(low=float(found.low), high=float(found.high))
+    interval = binomtest(successes, count).proportion_ci(confidence_level=NUMBERS.interval, method="wilson")
+    return Interval(low=float(interval.low), high=float(interval.high))
 
 
 def lift_of_high(confidences: Sequence[float], right: Sequence[bool]) -> Lift:
-    """The share of right among the self-rated high, over the share among all."""
+    """The share of right records among those with a high self-rating, divided by the share among all."""
     labels: Flags = np.asarray(right, dtype=bool)
     is_high: Flags = np.asarray(confidences, dtype=float) >= NUMBERS.high_confidence
     high, rest = labels[is_high], labels[~is_high]
@@ -66,16 +66,16 @@ def lift_of_high(confidences: Sequence[float], right: Sequence[bool]) -> Lift:
         return Lift(why_not=f"not enough data: {len(high)} records are self-rated high")
     shares = Lift(high_right_share=float(high.mean()), all_right_share=float(labels.mean()))
     if not len(rest):
-        return replace(shares, why_not="every record is self-rated high: there is nothing to compare with")
+        return replace(shares, why_not="every record is self-rated high, so there is nothing to compare with")
     if not labels.any():
-        return replace(shares, why_not="no record is right: there is nothing to compare")
+        return replace(shares, why_not="no record is right, so there is nothing to compare")
     return replace(shares, lift=float(high.mean() / labels.mean()), interval=_lift_interval(high, rest))
 
 
 def _lift_interval(high: Flags, rest: Flags) -> Interval | None:
-    """From the ratio of high to rest: with their sizes given, the lift rises and falls with it."""
+    """Derived from the ratio of high to rest: for given sizes, the lift depends only on that ratio."""
     if not high.any() or not rest.any():
-        # A ratio with a zero in it has no interval by this method, and none is made up.
+        # The method gives no interval for a ratio with a zero.
         return None
     ratio = relative_risk(int(high.sum()), len(high), int(rest.sum()), len(rest))
     ends = ratio.confidence_interval(confidence_level=NUMBERS.interval)
@@ -85,46 +85,46 @@ def _lift_interval(high: Flags, rest: Flags) -> Interval | None:
 
 
 def brier_score(confidences: Sequence[float], right: Sequence[bool]) -> float:
-    """The mean squared distance between what was said and what was so."""
+    """The mean squared difference between confidence and outcome."""
     return float(np.mean((np.asarray(confidences, dtype=float) - np.asarray(right, dtype=float)) ** 2))
 
 
 def brier_of_base_rate(right: Sequence[bool]) -> float:
-    """What saying the same true average every time would score."""
+    """The score of always predicting the true average."""
     share = float(np.mean(np.asarray(right, dtype=float)))
     return share * (1 - share)
 
 
 def reliability_bins(confidences: Sequence[float], right: Sequence[bool]) -> tuple[Bin, ...]:
     """Bins of equal width; a value on a border belongs to the bin above it, 1 to the last."""
-    said: Numbers = np.asarray(confidences, dtype=float)
+    values: Numbers = np.asarray(confidences, dtype=float)
     labels: Flags = np.asarray(right, dtype=bool)
     borders = [number / NUMBERS.bins for number in range(NUMBERS.bins + 1)]
-    place = np.digitize(said, borders[1:-1])
+    place = np.digitize(values, borders[1:-1])
     return tuple(
-        _bin(borders[number], borders[number + 1], said[place == number], labels[place == number])
+        _bin(borders[number], borders[number + 1], values[place == number], labels[place == number])
         for number in range(NUMBERS.bins)
     )
 
 
 def expected_calibration_error(bins: Sequence[Bin]) -> float:
-    """The distance between said and so per bin, weighted by the bins' counts."""
+    """The difference between confidence and outcome per bin, weighted by the bins' counts."""
     gaps = [
-        one.records * abs(one.right_share - one.mean_confidence)
-        for one in bins
-        if one.right_share is not None and one.mean_confidence is not None
+        row.records * abs(row.right_share - row.mean_confidence)
+        for row in bins
+        if row.right_share is not None and row.mean_confidence is not None
     ]
-    return float(np.sum(gaps) / sum(one.records for one in bins))
+    return float(np.sum(gaps) / sum(row.records for row in bins))
 
 
-def _bin(low: float, high: float, said: Numbers, labels: Flags) -> Bin:
-    if not len(said):
+def _bin(low: float, high: float, values: Numbers, labels: Flags) -> Bin:
+    if not len(values):
         return Bin(from_=low, to=high, records=0)
     return Bin(
         from_=low,
         to=high,
-        records=len(said),
-        mean_confidence=float(said.mean()),
+        records=len(values),
+        mean_confidence=float(values.mean()),
         right_share=float(labels.mean()),
         interval=share_interval(int(labels.sum()), len(labels)),
     )

@@ -1,4 +1,4 @@
-"""The bytes of recorded results: one immutable file each, published by a line in a hash-linked journal."""
+"""Reads and writes recorded results: one immutable file each, published by a line in a hash-linked journal."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PASSED: Final = "passed"
 
 
 class UnreadableResult(msgspec.Struct, frozen=True):
-    """A result that the journal names and that is not there as it was written."""
+    """A result that the journal names and whose file is missing or changed."""
 
     why: str
 
@@ -45,7 +45,7 @@ class AnalysisStore:
         data = codec.to_json(result)
         digest = sha256(data)
         path = self._folder / f"{result.question}-{result.at.replace(':', '').replace('-', '')}-{digest[:12]}.json"
-        # The name holds the digest: one that is there already has the same bytes.
+        # The name contains the digest, so an existing file has the same bytes.
         create_exclusively(path, data)
         verdict = type(result.verdict).__struct_config__.tag
         facts = {"question": str(result.question), "file": path.name, "sha256": digest, "verdict": str(verdict)}
@@ -58,18 +58,18 @@ class AnalysisStore:
         return {question: self._load(entries[-1]) for question, entries in self._by_question().items()}
 
     def tries(self) -> dict[Experiment, Tries]:
-        """What came before the newest result of each question."""
+        """The attempts before the newest result of each question."""
         return {
             question: Tries(len(before), sum(entry.data.get("verdict") != PASSED for entry in before))
             for question, (*before, _) in self._by_question().items()
         }
 
     def _by_question(self) -> dict[Experiment, list[Entry]]:
-        found: dict[Experiment, list[Entry]] = {}
+        by_question: dict[Experiment, list[Entry]] = {}
         for entry in self.journal.entries():
             if entry.kind == RECORDED and entry.data.get("question") in tuple(Experiment):
-                found.setdefault(Experiment(entry.data["question"]), []).append(entry)
-        return found
+                by_question.setdefault(Experiment(entry.data["question"]), []).append(entry)
+        return by_question
 
     def _load(self, entry: Entry) -> AnalysisResult | UnreadableResult:
         path = self._folder / Path(entry.data.get("file", "")).name
@@ -78,7 +78,7 @@ class AnalysisStore:
         except OSError as problem:
             return UnreadableResult(f"its file {shown(path.name)} can't be read: {problem.strerror}")
         if sha256(data) != entry.data.get("sha256"):
-            return UnreadableResult(f"its file {shown(path.name)} is not what was recorded")
+            return UnreadableResult(f"its file {shown(path.name)} was changed after it was recorded")
         try:
             return codec.from_json(data, AnalysisResult)
         except codec.Undecodable as problem:

@@ -1,6 +1,6 @@
-"""Tasks in files under version control, as their history tells: checkboxes ticked, status lines set, files moved.
+"""Tasks in versioned files, from their history: ticked checkboxes, changed status lines, moved files.
 
-Reads lines that were added and removed, oldest commit first. Knows nothing of what the tasks led to.
+Reads added and removed lines, oldest commit first. Does not know what the tasks led to.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Identity = tuple[str, str]
 
 
 class Completion(msgspec.Struct):
-    """A task that was completed: in which commit, when, and when it was opened again."""
+    """A completed task: its commit, its time, and the times when it was reopened."""
 
     commit: str
     completed: int
@@ -32,7 +32,7 @@ class Completion(msgspec.Struct):
 
 
 class _Touch(msgspec.Struct):
-    """What one commit did to one file: texts of its boxes by their marks, and its status."""
+    """What one commit did to one file: the texts of its checkboxes by mark, and its status."""
 
     path: str
     is_new: bool = False
@@ -44,8 +44,8 @@ class _Touch(msgspec.Struct):
 
 
 def read_task_files(history: History, tips: tuple[str, ...], globs: Iterable[str]) -> tuple[list[Completion], int]:
-    """Completed tasks, and how many there were at all."""
-    # Content may hold anything, NULs too: what stands before a commit can't be guessed.
+    """Completed tasks, and the total number of tasks."""
+    # Contents may hold anything, including NULs, so the text before each commit must not be guessable.
     nonce = os.urandom(12).hex()
     reader = _PatchReader(f"\0{nonce} ")
     try:
@@ -58,7 +58,7 @@ def read_task_files(history: History, tips: tuple[str, ...], globs: Iterable[str
         if not history.is_partial:
             raise
         raise GitFailed(
-            "this partial clone lacks the contents of the task files, and nothing is fetched",
+            "this partial clone lacks the contents of the task files",
             hint="analyse a full clone, or an export of the board: loopwright analyze board-history FILE",
         ) from problem
     reader.finish()
@@ -66,7 +66,7 @@ def read_task_files(history: History, tips: tuple[str, ...], globs: Iterable[str
 
 
 class Tasks:
-    """The state of every task as commits go by."""
+    """The state of every task while commits are applied."""
 
     def __init__(self) -> None:
         self.known: dict[Identity, Completion | None] = {}
@@ -78,7 +78,7 @@ class Tasks:
         return self._done
 
     def apply(self, commit: str, time: int, touches: list[_Touch]) -> None:
-        """One commit's changes to task files."""
+        """Apply one commit's changes to task files."""
         removed = {text: (touch.path, text) for touch in touches for text in touch.removed}
         gone = {PurePosixPath(touch.path).name: (touch.path, "") for touch in touches if touch.is_gone}
         for touch in touches:
@@ -90,7 +90,7 @@ class Tasks:
             self._file(touch, gone.get(PurePosixPath(touch.path).name), commit, time)
 
     def _file(self, touch: _Touch, from_: Identity | None, commit: str, time: int) -> None:
-        """A file is a task itself when it has a status line, or moves into a folder for what is done."""
+        """A file itself is a task if it has a status line, or moves into a folder for completed tasks."""
         identity = (touch.path, "")
         if touch.is_new:
             self._move(from_, identity)

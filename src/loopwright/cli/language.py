@@ -42,7 +42,7 @@ def spoken() -> Catalogue:
 
 def told(text: str) -> str:
     """A sentence of ours as this person reads it."""
-    return spoken().told(text)
+    return spoken().translate(text)
 
 
 def words(template: str, /, **facts: object) -> str:

@@ -9,7 +9,7 @@ import click
 from loopwright.cli.language import spoken
 from loopwright.kernel.cells import width_of, wrapped
 from loopwright.wording.catalogue import ENGLISH, Catalogue
-from loopwright.wording.help_pages import AS_IT_IS, said_by_pieces
+from loopwright.wording.help_pages import NO_REWRAP, translate_page
 
 _EXTRA = "  ["
 
@@ -36,9 +36,9 @@ class SpokenFormatter(click.HelpFormatter):
             return
         indent = " " * self.current_indent
         parts = []
-        for paragraph in said_by_pieces(text, self._catalogue.text).split("\n\n"):
-            if paragraph.startswith(AS_IT_IS):
-                lines = paragraph.removeprefix(AS_IT_IS).splitlines()
+        for paragraph in translate_page(text, self._catalogue.text).split("\n\n"):
+            if paragraph.startswith(NO_REWRAP):
+                lines = paragraph.removeprefix(NO_REWRAP).splitlines()
             else:
                 lines = wrapped(paragraph, self.width - self.current_indent)
             parts.append("\n".join(f"{indent}{line}".rstrip() for line in lines))

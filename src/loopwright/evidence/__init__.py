@@ -1,1 +1,1 @@
-"""Hash-linked records of runs: written once, verified by anyone, never believed unread."""
+"""Hash-linked records of runs: written once, and verified before they are trusted."""

@@ -1,4 +1,4 @@
-"""Log files of commands: they take `Redacted` bytes only, and know their own digest and their last lines."""
+"""Log files of commands. They accept only `Redacted` bytes, and keep their digest and last lines."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _TAIL = 64 << 10
 
 
 class LogFile:
-    """One command's output on disk."""
+    """The output of one command on disk."""
 
     def __init__(self, path: Path, limit_bytes: int) -> None:
         self.path = path
@@ -27,11 +27,11 @@ class LogFile:
 
     @property
     def sha256(self) -> str:
-        """The digest of what was written so far."""
+        """The digest of everything written so far."""
         return self._digest.hexdigest()
 
     def write(self, piece: Redacted) -> None:
-        """Append; past the limit only count."""
+        """Append output; after the limit, output is only counted."""
         data = piece.data
         if not data:
             return
@@ -43,7 +43,7 @@ class LogFile:
         self._put(data)
 
     def write_from(self, stream: object, piece: Redacted) -> None:
-        """Append what one of several streams brought; halves of two streams never make one line."""
+        """Append output of one of several streams; output of two streams never shares a line."""
         if not piece.data:
             return
         if self._stream_before is not stream and self._tail and not self._tail.endswith(b"\n"):
@@ -52,7 +52,7 @@ class LogFile:
         self.write(piece)
 
     def close(self) -> None:
-        """End the file; say what is not in it."""
+        """Close the file, and note how much output is missing."""
         if self._stream.closed:
             return
         if self._dropped:
@@ -60,11 +60,11 @@ class LogFile:
         self._stream.close()
 
     def tail(self) -> Redacted:
-        """The end of what was printed, as much as is remembered."""
+        """The end of the output, as much as is kept in memory."""
         return seal(self._tail)
 
     def last_lines(self, count: int) -> Redacted:
-        """The last few lines of what was printed."""
+        """The last lines of the output."""
         return seal(b"\n".join(self._tail.splitlines()[-count:]))
 
     def _put(self, data: bytes) -> None:

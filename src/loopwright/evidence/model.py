@@ -1,4 +1,4 @@
-"""What a run leaves: facts with digests. Text that came from outside is `Redacted`, or it is not here."""
+"""What a run records: facts with digests. Text from outside is stored only as `Redacted`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class _Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class CommandRecord(_Record, frozen=True, kw_only=True):
-    """One command as it ran."""
+    """One command that ran."""
 
     command: Redacted
     exit_code: int
@@ -32,7 +32,7 @@ class CommandRecord(_Record, frozen=True, kw_only=True):
 
 
 class CheckRecord(_Record, frozen=True, kw_only=True):
-    """One verification item and what came of it."""
+    """One verification item and its outcome."""
 
     kind: str
     expected: Redacted
@@ -41,7 +41,7 @@ class CheckRecord(_Record, frozen=True, kw_only=True):
 
 
 class StepRecord(_Record, frozen=True, kw_only=True):
-    """One step: what ran and how it was judged."""
+    """One step: its commands, checks and outcome."""
 
     id: str
     action: Redacted
@@ -64,7 +64,7 @@ class BaseRecord(_Record, frozen=True, kw_only=True):
 
 
 class SandboxRecord(_Record, frozen=True, kw_only=True):
-    """How the sandbox was made."""
+    """How the sandbox was created."""
 
     mode: Literal["worktree", "copy"]
     notes: list[Redacted]
@@ -73,7 +73,7 @@ class SandboxRecord(_Record, frozen=True, kw_only=True):
 
 
 class IsolationRecord(_Record, frozen=True, kw_only=True):
-    """What confinement the run had, found by trying to escape."""
+    """The run's isolation, as measured by escape attempts."""
 
     requested: str
     used: str
@@ -85,7 +85,7 @@ class IsolationRecord(_Record, frozen=True, kw_only=True):
 
 
 class FindingRecord(_Record, frozen=True, kw_only=True):
-    """A secret that was seen: where, never what."""
+    """A secret that was found: its location, never its value."""
 
     rule: str
     source: Redacted
@@ -95,16 +95,16 @@ class FindingRecord(_Record, frozen=True, kw_only=True):
 
 
 class PreviousRun(_Record, frozen=True, kw_only=True):
-    """The run before this one."""
+    """The previous run."""
 
     run_id: str
     evidence_sha256: str
 
 
 class ReplanTurn(_Record, frozen=True, kw_only=True):
-    """One turn of whoever was asked for a new plan, and what it cost; None is what nobody said.
+    """One agent turn that asked for a new plan, and its cost; None if the cost was not reported.
 
-    `turn` is its folder among the workspace's turns, `attempt` the how-manieth new plan was asked for.
+    `turn` is the folder of the turn; `attempt` is the number of the attempt to get a new plan.
     """
 
     agent: str
@@ -117,7 +117,7 @@ class ReplanTurn(_Record, frozen=True, kw_only=True):
 
 
 class Evidence(_Record, frozen=True, kw_only=True, omit_defaults=True):
-    """A run's whole record."""
+    """The complete record of a run."""
 
     schema: Literal["loopwright.evidence.v1"]
     run_id: str
@@ -146,5 +146,5 @@ class Evidence(_Record, frozen=True, kw_only=True, omit_defaults=True):
     previous: PreviousRun | None
     loop_id: str | None = None
     workflow: str | None = None
-    # The turns since the run before this one that were paid for a new plan: this run's, where one gave it.
+    # The turns since the previous run that asked for a new plan; the last one may have made this run's plan.
     replanning: list[ReplanTurn] = []

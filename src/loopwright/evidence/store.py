@@ -1,4 +1,4 @@
-"""The bytes of runs on disk: folders that are never overwritten, evidence that is published last.
+"""Reads and writes runs on disk: folders are never overwritten, and evidence is published last.
 
 `runs/<run_id>/` is complete and durable before the journal names it.
 """
@@ -17,7 +17,7 @@ from loopwright.journal.model import Entry
 from loopwright.journal.store import Journal
 from loopwright.kernel import codec
 from loopwright.kernel.digest import sha256
-from loopwright.kernel.files import make_folder, replace_quickly, shown, storage, sync_tree
+from loopwright.kernel.files import make_folder, replace_without_sync, shown, storage, sync_tree
 from loopwright.kernel.ids import sanitised
 from loopwright.kernel.locks import HeldLock, is_held, try_lock
 from loopwright.redaction.model import Redacted, seal
@@ -34,7 +34,7 @@ BASE_PATCH = "base.patch"
 
 
 class RunFolder(msgspec.Struct, frozen=True):
-    """The folder of a run that is under way; ours while the lock is."""
+    """The folder of an active run; the lock shows that this process owns the run."""
 
     run_id: str
     path: Path
@@ -42,23 +42,23 @@ class RunFolder(msgspec.Struct, frozen=True):
     lock_path: Path
 
     def open_log(self, name: str, limit_bytes: int) -> LogFile:
-        """A new log in this run."""
+        """Create a log in this run."""
         return LogFile(self.path / "logs" / f"{name}.log", limit_bytes)
 
     def write(self, name: str, content: Redacted) -> str:
-        """A file of this run; returns its digest."""
+        """Write a file of this run, and return its digest."""
         with storage(self.path / name):
             (self.path / name).write_bytes(content.data)
         return sha256(content.data)
 
     def release(self) -> None:
-        """Nobody works on this run any more."""
+        """Release the run's lock."""
         self.lock_path.unlink(missing_ok=True)
         self.lock.release()
 
 
 class RunOrigin(msgspec.Struct, frozen=True):
-    """Why a run was started: by itself, to repeat another, by a loop, or for a workflow's gate."""
+    """Why a run was started: by a user, to repeat another run, by a loop, or for a workflow's gate."""
 
     rerun_of: str | None = None
     loop_id: str | None = None
@@ -66,7 +66,7 @@ class RunOrigin(msgspec.Struct, frozen=True):
 
     @property
     def kind(self) -> RunKind:
-        """The word for it in the evidence."""
+        """The kind of run in the evidence."""
         if self.workflow is not None:
             return "workflow"
         if self.loop_id is not None:
@@ -75,13 +75,13 @@ class RunOrigin(msgspec.Struct, frozen=True):
 
     @property
     def facts(self) -> dict[str, str]:
-        """What the journal notes of it."""
+        """The origin as stored in the journal."""
         known = {"rerun_of": self.rerun_of, "loop_id": self.loop_id, "workflow": self.workflow}
         return {name: value for name, value in known.items() if value is not None}
 
 
 class Abandoned(msgspec.Struct, frozen=True):
-    """A run whose process died before its record was published."""
+    """A run whose process ended before it published its record."""
 
     run_id: str
     path: Path
@@ -95,12 +95,12 @@ class RunStore:
         self._layout = layout
         self.journal = Journal(layout.runs_journal, layout.lock("runs"))
 
-    def claim(self, wanted: str, origin: RunOrigin, at: str) -> RunFolder:
-        """A new folder for a run of this name, noted as started; a number is added when the name is taken."""
-        name = sanitised(wanted)
+    def claim(self, requested: str, origin: RunOrigin, at: str) -> RunFolder:
+        """Create a folder for a run with this name, and journal the start. A number is added if the name is used."""
+        name = sanitised(requested)
         make_folder(self._layout.runs)
         with self.journal.writing() as journal:
-            # A name that was ever used stays that run's, also when gc removed its folder.
+            # A name is never reused, even if gc removed the run's folder.
             used = {entry.data.get("run_id") for entry in journal.entries}
             for number in range(1, 100_000):
                 run_id = name if number == 1 else f"{name}-{number}"
@@ -110,7 +110,7 @@ class RunStore:
                     with storage(folder.path):
                         (folder.path / "logs").mkdir()
                     return folder
-        raise UnknownRun(f"too many runs named {name}", hint="give the plan another run_id")
+        raise UnknownRun(f"too many runs are named {name}", hint="give the plan another run_id")
 
     def _take(self, run_id: str) -> RunFolder | None:
         lock_path = self._layout.lock(f"run-{run_id}")
@@ -127,22 +127,22 @@ class RunStore:
         return RunFolder(run_id, path, lock, lock_path)
 
     def publish(self, folder: RunFolder, evidence: Evidence) -> Evidence:
-        """Link the evidence to the run before it, make all of it durable, then name it in the journal."""
+        """Link the evidence to the previous run, make the folder durable, then name the run in the journal."""
         with self.journal.writing() as journal:
             linked = msgspec.structs.replace(evidence, previous=_last_link(journal.entries))
             data = codec.to_json(linked, _to_text)
-            replace_quickly(folder.path / EVIDENCE, data)
+            replace_without_sync(folder.path / EVIDENCE, data)
             sync_tree(folder.path)
             journal.append(RECORDED, {"run_id": folder.run_id, "evidence_sha256": sha256(data)}, linked.finished_at)
         return linked
 
     def record_collected(self, run_id: str, at: str) -> None:
-        """Note that a run's folder is removed on purpose; the chain stays whole without it."""
+        """Journal that a run's folder is removed on purpose, so that the chain stays valid."""
         with self.journal.writing() as journal:
             journal.append(COLLECTED, {"run_id": run_id}, at)
 
     def record_missing(self, at: str) -> list[str]:
-        """After the journal was mended: runs without a folder, of which it can't be known any more who removed them."""
+        """After the journal was repaired: journal the runs without a folder, whose removal is no longer recorded."""
         with self.journal.writing() as journal:
             gone = {entry.data["run_id"] for entry in journal.entries if entry.kind == COLLECTED}
             recorded = [entry.data["run_id"] for entry in journal.entries if entry.kind == RECORDED]
@@ -152,7 +152,7 @@ class RunStore:
         return missing
 
     def adopt(self, run_id: str, at: str) -> None:
-        """Name a complete run that the journal does not know: its process, or the journal's end, was lost."""
+        """Journal a complete run that the journal does not name, because its process or the journal's end was lost."""
         evidence, data = self.load(run_id)
         if evidence.run_id != run_id:
             return
@@ -160,46 +160,46 @@ class RunStore:
             known = {e.data.get("run_id") for e in journal.entries if e.kind == RECORDED}
             if run_id in known:
                 return
-            before = evidence.previous
-            if before is not None and before.run_id not in known and not self.folder(before.run_id).exists():
-                # Removed by gc, and the journal lost that: this run's link is what is left of it.
-                journal.append(RECORDED, msgspec.structs.asdict(before), at)
-                journal.append(COLLECTED, {"run_id": before.run_id}, at)
+            previous = evidence.previous
+            if previous is not None and previous.run_id not in known and not self.folder(previous.run_id).exists():
+                # The previous run was removed by gc, and the journal lost that. Only this run's link is left.
+                journal.append(RECORDED, msgspec.structs.asdict(previous), at)
+                journal.append(COLLECTED, {"run_id": previous.run_id}, at)
             journal.append(RECORDED, {"run_id": run_id, "evidence_sha256": sha256(data)}, at)
 
     def abandoned(self) -> list[Abandoned]:
-        """Runs that no living process holds and that were never recorded, in the order of their links."""
+        """Runs that were never recorded and that no living process holds, in the order of their links."""
         entries = self.journal.entries()
         recorded = {entry.data["run_id"] for entry in entries if entry.kind in (RECORDED, COLLECTED)}
-        found = {
+        origins = {
             entry.data["run_id"]: RunOrigin(*(entry.data.get(name) for name in RunOrigin.__struct_fields__))
             for entry in entries
             if entry.kind == STARTED
         }
         for path in sorted(self._layout.runs.iterdir()) if self._layout.runs.is_dir() else ():
-            # What the journal has lost: a folder with logs is a run all the same.
+            # The journal may have lost a run: a folder with logs is a run, too.
             if (path / "logs").is_dir() and not path.is_symlink():
-                found.setdefault(path.name, RunOrigin())
-        dead = [run for run in found if run not in recorded and not is_held(self._layout.lock(f"run-{run}"))]
+                origins.setdefault(path.name, RunOrigin())
+        dead = [run for run in origins if run not in recorded and not is_held(self._layout.lock(f"run-{run}"))]
         facts = {run: self._previous_of(run) for run in dead}
         linked = {previous for _, previous in facts.values()}
         return [
-            Abandoned(run, self.folder(run), found[run])
+            Abandoned(run, self.folder(run), origins[run])
             for run in in_order_of_links(facts)
-            # One that is gone and that a later run speaks of was recorded once: that link will bring it back.
+            # A missing run that a later run links to was recorded once; `adopt` restores it from that link.
             if run not in linked or self.folder(run).exists()
         ]
 
     def _previous_of(self, run_id: str) -> tuple[str, str | None]:
-        """When a run ended and which one came before it, as its evidence says."""
+        """The end time of a run and the id of the previous run, from its evidence."""
         try:
             evidence, _ = self.load(run_id)
         except DamagedFile:
-            return "~", None  # after all times: what has no evidence gets it when the others are in place
+            return "~", None  # sorts last: runs without evidence get theirs after the others
         return evidence.finished_at, evidence.previous.run_id if evidence.previous else None
 
     def reclaim(self, run_id: str) -> RunFolder | None:
-        """Take over the folder of a dead run, to finish its record."""
+        """Take over the folder of a dead run to finish its record."""
         lock_path = self._layout.lock(f"run-{run_id}")
         lock = try_lock(lock_path)
         if lock is None:
@@ -208,11 +208,11 @@ class RunStore:
         return RunFolder(run_id, self._layout.runs / run_id, lock, lock_path)
 
     def folder(self, run_id: str) -> Path:
-        """Where a run's files are."""
+        """The folder of a run."""
         return self._layout.runs / run_id
 
     def recorded(self) -> list[Entry]:
-        """The journal's entries of runs, oldest first."""
+        """The journal's entries of recorded runs, oldest first."""
         return [entry for entry in self.journal.entries() if entry.kind == RECORDED]
 
     def collected(self) -> set[str]:
@@ -220,66 +220,66 @@ class RunStore:
         return {entry.data["run_id"] for entry in self.journal.entries() if entry.kind == COLLECTED}
 
     def resolve(self, name: str | None) -> str:
-        """The id of the run that is meant: a whole id, the start of one, or None for the last."""
+        """The id of the run for a full id or a unique prefix; the last run for None."""
         known = [entry.data["run_id"] for entry in self.recorded()]
         gone = self.collected()
         if not known:
-            raise UnknownRun("no run is recorded in this workspace", hint="`loopwright run` makes one")
+            raise UnknownRun("no run is recorded in this workspace", hint="start a run: `loopwright run`")
         if name is None:
             return known[-1]
         if name in known:
             if name in gone:
-                raise UnknownRun(f"the run {name} was removed by gc", hint="`loopwright verify` checks the others")
+                raise UnknownRun(f"the run {name} was removed by gc", hint="`loopwright verify` checks the other runs")
             return name
         matching = sorted({run for run in known if run.startswith(name)})
         if len(matching) == 1:
             return matching[0]
         reason = (
-            f"'{shown(name)}' fits several runs: {', '.join(matching[:5])}"
+            f"'{shown(name)}' matches several runs: {', '.join(matching[:5])}"
             if matching
             else (f"there is no run '{shown(name)}'")
         )
         raise UnknownRun(reason, hint=f"the last runs are: {', '.join(known[-5:])}")
 
     def load(self, run_id: str) -> tuple[Evidence, bytes]:
-        """A run's evidence and the bytes that it was read from."""
+        """A run's evidence, and its bytes."""
         path = self._layout.runs / run_id / EVIDENCE
         try:
             data = path.read_bytes()
         except OSError as problem:
             raise DamagedFile(
                 f"{shown(path)} can't be read: {problem.strerror}",
-                hint="`loopwright verify` says what else is missing",
+                hint="run `loopwright verify` to see what else is missing",
             ) from problem
         return decode_evidence(data, path), data
 
 
 def in_order_of_links(facts: Mapping[str, tuple[str, str | None]]) -> list[str]:
-    """Each run after the one that its evidence links to; else by the time at which it ended."""
+    """The runs sorted so that each follows the run its evidence links to; otherwise by end time."""
     ordered: dict[str, None] = {}
     for run in sorted(facts, key=lambda run: (facts[run][0], run)):
         chain: list[str] = []
-        at: str | None = run
-        while at is not None and at in facts and at not in ordered and at not in chain:
-            chain.append(at)
-            at = facts[at][1]
+        current: str | None = run
+        while current is not None and current in facts and current not in ordered and current not in chain:
+            chain.append(current)
+            current = facts[current][1]
         ordered.update(dict.fromkeys(reversed(chain)))
     return list(ordered)
 
 
 def decode_evidence(data: bytes, path: Path) -> Evidence:
-    """Evidence from bytes, or `DamagedFile` with the field that is wrong."""
+    """Evidence from bytes; `DamagedFile` names the invalid field."""
     try:
         return codec.from_json(data, Evidence, _from_text)
     except codec.Undecodable as problem:
         raise DamagedFile(
             f"{shown(path)} is not evidence that this version can read: {problem}",
-            hint="it was changed, damaged, or written by a newer loopwright",
+            hint="the file was changed, damaged, or written by a newer loopwright",
         ) from problem
 
 
 def encode_evidence(evidence: Evidence) -> bytes:
-    """The bytes of evidence."""
+    """Evidence as bytes."""
     return codec.to_json(evidence, _to_text)
 
 
@@ -297,7 +297,7 @@ def _to_text(value: object) -> object:
 
 
 def _from_text(kind: type, value: object) -> object:
-    # What is on disk was sealed when it was written.
+    # Text on disk was redacted when it was written.
     if kind is Redacted and isinstance(value, str):
         return seal(value.encode("utf-8", "surrogatepass"))
     raise NotImplementedError(kind.__name__)

@@ -1,4 +1,4 @@
-"""Git trees of recorded runs: the base as it was, and the base with the patch on it."""
+"""Git trees of recorded runs: the base, and the base with the patch applied."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from loopwright.evidence.model import BaseRecord
 from loopwright.kernel.files import shown
 from loopwright.kernel.git import PrivateRepository
 
-# They never enter a sandbox, so they are never part of what a run started from.
+# These folders never enter a sandbox, so they are never part of a run's base.
 SECRET_FOLDERS = (".claude/private/secrets/",)
 
-# A patch that says the same whatever the user's git is set to.
+# Creates the same patch with any git settings of the user.
 AS_PATCH = (
     "diff-tree", "-r", "-p", "-M", "--binary", "--full-index", "--no-ext-diff", "--no-textconv", "--no-color",
     "--src-prefix=a/", "--dst-prefix=b/",
@@ -19,8 +19,8 @@ AS_PATCH = (
 
 
 def load_base(judge: PrivateRepository, base: BaseRecord, base_patch: Path) -> bool:
-    """Make the index the recorded base; False when the base was never kept, or is gone."""
-    # Tried rather than asked about first: each question is a process. What has a patch is in nobody's commit.
+    """Load the recorded base into the index; False if the base was never stored or is missing."""
+    # Try first instead of asking, because each question is a process. A base with a patch is not in any commit.
     has_patch = base_patch.is_file()
     if not has_patch and judge.succeeds("read-tree", base.tree):
         return True
@@ -38,19 +38,19 @@ def load_base(judge: PrivateRepository, base: BaseRecord, base_patch: Path) -> b
 
 
 def tree_with_patch(judge: PrivateRepository, patch: Path) -> str:
-    """The tree that the patch makes of what is in the index."""
+    """The tree after applying the patch to the index."""
     apply_patch(judge, patch)
     return write_tree(judge)
 
 
 def diff_trees(judge: PrivateRepository, old: str, new: str) -> tuple[bytes, tuple[str, ...]]:
-    """The patch from one tree to another, and every path that differs."""
+    """The patch from one tree to another, and all paths that differ."""
     listed = judge.run("diff-tree", "-r", "-z", "--name-only", "--no-renames", old, new)
     return judge.run(*AS_PATCH, old, new), tuple(shown(path) for path in listed.split(b"\0") if path)
 
 
 def drop_secrets(judge: PrivateRepository) -> int:
-    """Take secrets folders out of the index: they are part of no base; how many files that were."""
+    """Remove secrets folders from the index, because no base contains them; return the number of files."""
     listed = judge.run("ls-files", "-z", "--", *SECRET_FOLDERS)
     if listed:
         judge.run("update-index", "--force-remove", "-z", "--stdin", stdin=listed)
@@ -58,11 +58,11 @@ def drop_secrets(judge: PrivateRepository) -> int:
 
 
 def write_tree(judge: PrivateRepository) -> str:
-    """The name of the tree in the index; in a partial clone not every blob of it has to be here."""
+    """Write the index as a tree and return its id. In a partial clone some blobs may be missing."""
     return judge.run("write-tree", "--missing-ok").decode().strip()
 
 
 def apply_patch(judge: PrivateRepository, patch: Path) -> None:
-    """Apply to the index alone; an empty patch is nothing to do."""
+    """Apply the patch to the index only; skip an empty patch."""
     if patch.stat().st_size:
         judge.run("apply", "--cached", "--binary", "--whitespace=nowarn", "--", str(patch.absolute()))

@@ -1,4 +1,4 @@
-"""Recomputes everything that a run's evidence claims and names what does not match. Changes nothing."""
+"""Recomputes what a run's evidence states, and lists mismatches. Changes nothing."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from loopwright.kernel.git import UserRepository, make_private
 
 
 class Verdict(msgspec.Struct, frozen=True):
-    """What was found about one run. No mismatch means that all of it holds."""
+    """The result of verifying one run; no mismatches means that the evidence is valid."""
 
     run_id: str
     checked: int
@@ -27,17 +27,17 @@ class Verdict(msgspec.Struct, frozen=True):
 
 
 def verify_run(store: RunStore, run_id: str, repository: UserRepository | None, scratch: Path) -> Verdict:
-    """Check one run against its files, its place in the chain and its base."""
+    """Compare one run with its files, its place in the chain and its base."""
     entries = store.recorded()
-    at = max(index for index, entry in enumerate(entries) if entry.data["run_id"] == run_id)
+    index = max(number for number, entry in enumerate(entries) if entry.data["run_id"] == run_id)
     check = _Check(store.folder(run_id))
     try:
         evidence, data = store.load(run_id)
     except DamagedFile as problem:
         return Verdict(run_id, 1, (problem.message,), ())
-    check.equal(f"{EVIDENCE}'s digest in the journal", entries[at].data["evidence_sha256"], sha256(data))
+    check.equal(f"{EVIDENCE}'s digest in the journal", entries[index].data["evidence_sha256"], sha256(data))
     check.equal("the run's own name", run_id, evidence.run_id)
-    check.chain(evidence, entries[at - 1] if at else None)
+    check.chain(evidence, entries[index - 1] if index else None)
     check.logs(evidence)
     check.files(evidence)
     check.patch(evidence, repository, scratch)
@@ -45,7 +45,7 @@ def verify_run(store: RunStore, run_id: str, repository: UserRepository | None, 
 
 
 class _Check:
-    """Counts what was compared and collects what differs."""
+    """Counts comparisons, and collects mismatches."""
 
     def __init__(self, folder: Path) -> None:
         self.count = 0
@@ -53,15 +53,15 @@ class _Check:
         self.notes: list[str] = []
         self._folder = folder
 
-    def equal(self, what: str, recorded: object, found: object) -> None:
+    def equal(self, what: str, recorded: object, actual: object) -> None:
         self.count += 1
-        if recorded != found:
-            self.mismatches.append(f"{what}: recorded {_short(recorded)}, found {_short(found)}")
+        if recorded != actual:
+            self.mismatches.append(f"{what}: recorded {_short(recorded)}, found {_short(actual)}")
 
-    def chain(self, evidence: Evidence, before: Entry | None) -> None:
+    def chain(self, evidence: Evidence, previous: Entry | None) -> None:
         recorded = (evidence.previous.run_id, evidence.previous.evidence_sha256) if evidence.previous else None
-        found = (before.data["run_id"], before.data["evidence_sha256"]) if before else None
-        self.equal("the link to the run before", recorded, found)
+        actual = (previous.data["run_id"], previous.data["evidence_sha256"]) if previous else None
+        self.equal("the link to the previous run", recorded, actual)
 
     def logs(self, evidence: Evidence) -> None:
         known = set(evidence.files)
@@ -72,7 +72,7 @@ class _Check:
         logs = self._folder / "logs"
         for path in sorted(logs.iterdir()) if logs.is_dir() else ():
             if f"logs/{path.name}" not in known:
-                self.mismatches.append(f"logs/{shown(path.name)}: nothing in the evidence speaks of it")
+                self.mismatches.append(f"logs/{shown(path.name)}: not listed in the evidence")
 
     def files(self, evidence: Evidence) -> None:
         for name, digest in evidence.files.items():
@@ -82,16 +82,16 @@ class _Check:
         recorded = set(evidence.files) | {EVIDENCE, "logs"} | ({PATCH} if evidence.patch_sha256 else set())
         for path in sorted(self._folder.iterdir()):
             if path.name not in recorded:
-                self.mismatches.append(f"{shown(path.name)}: nothing in the evidence speaks of it")
+                self.mismatches.append(f"{shown(path.name)}: not listed in the evidence")
         if evidence.patch_sha256:
             self._file(PATCH, evidence.patch_sha256)
 
     def patch(self, evidence: Evidence, repository: UserRepository | None, scratch: Path) -> None:
-        """The base exists, and base + patch is the recorded result."""
+        """Check that the base exists, and that base + patch gives the recorded result."""
         if evidence.base is None or evidence.result_tree is None or evidence.patch_sha256 is None:
             return
         if repository is None:
-            self.notes.append("base and patch could not be applied again: no git repository here")
+            self.notes.append("could not apply base and patch again: not in a git repository")
             return
         try:
             judge = make_private(
@@ -105,7 +105,7 @@ class _Check:
                 if evidence.base.is_commit:
                     self.mismatches.append(f"the base commit {_short(evidence.base.commit)} is not in this repository")
                 else:
-                    self.notes.append("the base was never committed, so the patch could not be applied to it again")
+                    self.notes.append("the base was never committed, so the patch could not be applied again")
                 return
             self.equal("base + patch", evidence.result_tree, tree_with_patch(judge, self._folder / PATCH))
         except (LoopwrightError, OSError) as problem:
@@ -115,7 +115,7 @@ class _Check:
         path = self._folder / name
         if path.is_symlink() or not path.is_file():
             self.count += 1
-            self.mismatches.append(f"{name}: recorded, but not there")
+            self.mismatches.append(f"{name}: recorded, but missing")
         else:
             self.equal(name, digest, sha256_of_file(path))
 
@@ -126,7 +126,7 @@ def _short(value: object) -> str:
 
 
 def verify_all(store: RunStore, repository: UserRepository | None, scratch: Path) -> Iterator[Verdict]:
-    """Every run that is still there, oldest first."""
+    """Every run whose folder still exists, oldest first."""
     gone = store.collected()
     for number, entry in enumerate(store.recorded()):
         run_id = entry.data["run_id"]

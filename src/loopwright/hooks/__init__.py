@@ -1,1 +1,1 @@
-"""What agents' harnesses call at the end of every turn: standard library only, next to nothing imported."""
+"""What agents' harnesses call at the end of every turn. Uses only the standard library, and imports very little."""

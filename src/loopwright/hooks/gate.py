@@ -1,4 +1,4 @@
-"""`loopwright-hook gate`: an agent's harness asks whether the turn may end. Looks, decides, prints; fails open."""
+"""`loopwright-hook gate`: an agent's harness asks whether the turn may end. Any error lets the agent stop."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ _LONGEST_NAME = 200
 
 
 def run(path: str) -> None:
-    """Say that it goes on, or say nothing. Raises what `entry` swallows."""
+    """Tell the agent to continue, or print nothing. `entry` catches all exceptions."""
     gate = _read(path)
     if gate is None:
         return
     payload = read_payload(0, _PAYLOAD_S)
     stop = _stop(gate, payload, path)
-    # That it was kept going is on the disk before it is told: what can't be counted is not done.
+    # Count first, then answer: if counting fails, the agent may stop.
     if payload.is_sound and keeps_going(gate, stop) and _count(path, stop):
         _say(answer(gate.reason) + "\n")
 
 
 def _say(text: str) -> None:
-    """At once: what waits in a buffer fails when the interpreter ends, where nobody catches it."""
+    """Write at once: buffered output would fail at interpreter exit, where no handler catches the error."""
     data = text.encode("utf-8", "replace")
     while data:
         data = data[os.write(1, data) :]
@@ -57,9 +57,9 @@ def _stop(gate: Gate, payload: Payload, path: str) -> StopRequest:
 
 
 def is_build_alive(gate: Gate) -> bool:
-    """Whether the process that wrote it is still there, and still the same."""
+    """Whether the process that wrote the gate is still running."""
     if namespace() != gate.namespace:
-        # Confined, processes outside can't be seen from here; this one ends with the build, and the time limit holds.
+        # In a sandbox, outside processes are invisible. The sandbox ends with the build, and the gate expires.
         return bool(gate.namespace)
     return bool(gate.started) and started_at(int(gate.pid)) == gate.started
 
@@ -81,14 +81,14 @@ def _content(path: str) -> bytes | None:
 
 
 def _used(path: str) -> tuple[int, str]:
-    """How often the agent was kept going in this turn: a file for each time, the first with its session's name."""
+    """How often the agent was told to continue in this turn: one file each time, the first with the session's name."""
     used = 0
     while os.path.lexists(_mark(path, used)):
         used += 1
     if not used:
         return 0, ""
     owner = _content(_mark(path, 0))
-    # One that can't be read is nobody's.
+    # An unreadable owner matches no session.
     return used, "\0" if owner is None else owner.decode("utf-8", "replace")
 
 

@@ -1,4 +1,4 @@
-"""What a harness says on standard input: JSON, of any size, that may never end. Bounded in bytes and in time."""
+"""Reads the payload that a harness writes to standard input. Limited in bytes and time, because it may never end."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ENDS = (b"}", b"}\n", b"}\r\n")
 
 
 class Payload:
-    """The fields that we need, and whether the payload was what it should be."""
+    """The required fields, and whether the payload was valid."""
 
     __slots__ = ("cwd", "event", "is_kept_going", "is_sound", "session")
 
@@ -26,12 +26,12 @@ class Payload:
         self.cwd = cwd
         self.is_sound = is_sound
         self.event = event
-        # A hook keeps this session going already.
+        # A hook already told this session to continue.
         self.is_kept_going = is_kept_going
 
 
 def read_payload(handle: int, within_s: float) -> Payload:
-    """Read and understand what there is to read, at most so long."""
+    """Read and parse the payload, at most `within_s` seconds."""
     data = bytearray()
     until = time.monotonic() + within_s
     document: Any = None
@@ -43,7 +43,7 @@ def read_payload(handle: int, within_s: float) -> Payload:
         if not piece:
             break
         data += piece
-        # Some harnesses keep the pipe open: a payload that is whole is not waited on.
+        # Some harnesses keep the pipe open: stop reading when the payload is complete.
         if data.endswith(_ENDS) and (document := _parsed(data)) is not None:
             break
     if document is None:
@@ -66,7 +66,7 @@ def _is_ready(handle: int, until: float) -> bool:
     try:
         return bool(select.select([handle], [], [], left)[0])
     except (OSError, ValueError):
-        return True  # a system that can't wait for this kind of file: read it
+        return True  # the system can't wait for this kind of file: read it
 
 
 def _parsed(data: bytearray) -> Any:
@@ -82,7 +82,7 @@ def _field(document: dict[str, Any], name: str) -> str:
 
 
 def _salvaged(data: bytearray, name: str) -> str:
-    """A text field of a payload that is cut off or broken; inside of another text its quotes would be escaped."""
+    """A text field of a truncated or invalid payload. Inside another text its quotes would be escaped."""
     _, found, rest = data[:_CHUNK].partition(f'"{name}"'.encode())
     text = rest.decode("utf-8", "replace").lstrip()
     if not found or not text.startswith(":"):

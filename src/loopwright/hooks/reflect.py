@@ -1,4 +1,4 @@
-"""`loopwright-hook reflect` and `session-start`: what an agent's harness calls, in the contract's order of rules."""
+"""`loopwright-hook reflect` and `session-start`, called by an agent's harness. Follows the specification's rules."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import signal
 
 from loopwright.hooks.payload import Payload, read_payload
 from loopwright.reflection.capture.lock import SessionLock
-from loopwright.reflection.capture.take import Occasion, Taking
+from loopwright.reflection.capture.take import CaptureRequest, ReflectionCapture
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,12 +17,12 @@ _PAYLOAD_S = 3.0
 _WITHIN_S = 20.0
 
 
-class _Asked(BaseException):
-    """Somebody ends us while we wait for something; what is known by now is still written."""
+class _StopRequested(BaseException):
+    """A signal arrived while the hook was waiting; the data collected so far is still written."""
 
 
-class _Stops:
-    """Requests to stop: they cut waiting short, and nothing else."""
+class _StopSignals:
+    """Stop signals: they end waiting, and nothing else."""
 
     def __init__(self, *, is_asked: bool) -> None:
         self.is_asked = is_asked
@@ -34,7 +34,7 @@ class _Stops:
     def __enter__(self) -> None:
         self._is_waiting = True
         if self.is_asked:
-            raise _Asked
+            raise _StopRequested
 
     def __exit__(self, *problem: object) -> None:
         self._is_waiting = False
@@ -44,18 +44,18 @@ class _Stops:
         self.is_asked = True
         if self._is_waiting:
             self._is_waiting = False
-            raise _Asked
+            raise _StopRequested
 
 
 def run(arguments: list[str], mode: str, *, is_asked_to_stop: bool = False) -> None:
-    """Read the payload, take the lock, gather, write. Raises what `entry` swallows."""
+    """Read the payload, take the lock, collect the change, write the record. `entry` catches all exceptions."""
     verb = arguments[0] if arguments else "reflect"
     if verb not in ("reflect", "session-start"):
         return
-    stops = _Stops(is_asked=is_asked_to_stop)
+    stops = _StopSignals(is_asked=is_asked_to_stop)
     environment = dict(os.environ)
     payload = _payload(stops)
-    occasion = Occasion(
+    request = CaptureRequest(
         cwd=_folder(payload.cwd, environment),
         session=payload.session,
         mode=mode,
@@ -64,32 +64,32 @@ def run(arguments: list[str], mode: str, *, is_asked_to_stop: bool = False) -> N
         is_sound=payload.is_sound,
     )
     try:
-        _reflect(Taking(occasion), verb, stops)
+        _reflect(ReflectionCapture(request), verb, stops)
     except (OSError, ValueError):
-        # The place that was chosen can't be used: the layout's own can, perhaps.
-        _reflect(Taking(occasion.without_choice()), verb, stops)
+        # The chosen folder can't be used; try the layout's own folder.
+        _reflect(ReflectionCapture(request.without_choice()), verb, stops)
 
 
-def _reflect(taking: Taking, verb: str, stops: _Stops) -> None:
+def _reflect(capture: ReflectionCapture, verb: str, stops: _StopSignals) -> None:
     if verb == "session-start":
-        taking.note_base()
+        capture.note_base()
         return
-    with SessionLock(taking.lock_path) as lock:
-        if not lock.is_ours:
+    with SessionLock(capture.lock_path) as lock:
+        if not lock.is_held:
             return
         try:
             with stops:
-                taking.gather()
-        except (_Asked, Exception):  # noqa: BLE001 -- a degraded record is better than none
-            taking.did_not_finish()
-        taking.write()
+                capture.gather()
+        except (_StopRequested, Exception):  # noqa: BLE001 -- a degraded record is better than none
+            capture.did_not_finish()
+        capture.write()
 
 
-def _payload(stops: _Stops) -> Payload:
+def _payload(stops: _StopSignals) -> Payload:
     try:
         with stops:
             return read_payload(0, _PAYLOAD_S)
-    except (_Asked, OSError, ValueError, RecursionError):
+    except (_StopRequested, OSError, ValueError, RecursionError):
         return Payload("", "", is_sound=False)
 
 
@@ -100,4 +100,4 @@ def _folder(named: str, environment: dict[str, str]) -> str:
     try:
         return os.getcwd()
     except OSError:
-        return ""  # it is gone: only a place that was named can take the record
+        return ""  # the folder was deleted: only a configured folder can hold the record

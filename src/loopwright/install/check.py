@@ -31,7 +31,7 @@ from loopwright.install.model import InstallState, InstallTarget, Part, Scope
 from loopwright.install.part_files import part_files
 from loopwright.kernel import process
 from loopwright.kernel.files import shown
-from loopwright.reflection.store import read_shelf
+from loopwright.reflection.store import read_reflections
 
 _MARKED_PARTS = (Part.SKILLS, Part.INSTRUCTIONS, Part.MCP)
 _PAYLOAD = b'{"session_id": "doctor", "hook_event_name": "Stop"}'
@@ -201,7 +201,7 @@ def _try_hook() -> str:
             )
         except (LoopwrightError, TimeoutError, ValueError) as problem:
             return str(problem)
-        left = read_shelf(Path(folder)).stored
+        left = read_reflections(Path(folder)).stored
         if done.exit_code != 0 or done.stdout or len(left) != 1:
             return f"registered, but leaves no reflection: {command}"
     return ""

@@ -14,7 +14,7 @@ import msgspec
 from loopwright.errors import SettingsInvalid
 from loopwright.install.model import Editor, NotEditable
 from loopwright.install.receipts import Receipt, drop_receipt, pass_on_folder, read_receipt, write_receipt
-from loopwright.kernel.files import read_plainly, shown, storage, write_durably
+from loopwright.kernel.files import read_regular_file, shown, storage, write_durably
 
 _MOST = 8 << 20
 
@@ -33,7 +33,7 @@ def read_agent_file(path: Path) -> AgentFile:
     try:
         target = path.resolve()
         try:
-            text = read_plainly(target, most=_MOST).decode("utf-8")
+            text = read_regular_file(target, most=_MOST).decode("utf-8")
         except FileNotFoundError:
             text = None
     except (OSError, RuntimeError, UnicodeDecodeError) as problem:  # RuntimeError: links in a circle
@@ -46,7 +46,7 @@ def may_hold_our_content(path: Path) -> bool:
     """Whether we changed this file, it names us, or it can't be read."""
     try:
         target = path.resolve()
-        return read_receipt(target) is not None or b"loopwright" in read_plainly(target, most=_MOST)
+        return read_receipt(target) is not None or b"loopwright" in read_regular_file(target, most=_MOST)
     except (OSError, RuntimeError):  # RuntimeError: links in a circle
         return True
 

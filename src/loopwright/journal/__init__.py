@@ -1,1 +1,1 @@
-"""The append-only journal: facts in order, each bound to the one before it."""
+"""The append-only journal: ordered facts, each linked to the previous fact by its digest."""

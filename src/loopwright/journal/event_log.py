@@ -1,6 +1,6 @@
-"""An event log: one line per command, all of its events or none, each line bound to the one before it.
+"""An event log: one line per command, with all its events. Each line is linked to the previous line by its digest.
 
-Knows no domain: what an event is, and what becomes of a state by it, are the caller's.
+Knows no domain: callers define the events, and how an event changes the state.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from loopwright.errors import DamagedFile
 from loopwright.kernel import codec
 from loopwright.kernel.digest import sha256
-from loopwright.kernel.files import is_blank, replace_quickly, shown, storage, sync_folder, write_durably
+from loopwright.kernel.files import is_blank, replace_without_sync, shown, storage, sync_folder, write_durably
 
 START = "0" * 64
 _TAIL = 1 << 13
@@ -26,7 +26,7 @@ _S = TypeVar("_S")
 
 
 class Line(msgspec.Struct, Generic[_E], frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What one command led to; `revision` is the state's after it."""
+    """The events of one command; `revision` is the state's revision after the command."""
 
     revision: int
     at: str
@@ -36,9 +36,9 @@ class Line(msgspec.Struct, Generic[_E], frozen=True, kw_only=True, forbid_unknow
 
 
 class Replayed(msgspec.Struct, Generic[_S], frozen=True):
-    """A state as far as its log is sound: how many bytes of it that is, and why not more.
+    """The state from the sound part of a log, the length of that part in bytes, and the damage after it.
 
-    A torn end is what a power cut leaves; any other damage is not ours to pass over.
+    A power cut leaves a torn end. Any other damage must not be skipped silently.
     """
 
     state: _S | None
@@ -49,48 +49,48 @@ class Replayed(msgspec.Struct, Generic[_S], frozen=True):
 
 
 class LogKind(msgspec.Struct, Generic[_S, _E], frozen=True):
-    """What is logged: how a line is decoded, and what a state becomes by an event."""
+    """What is logged: the type of a line, and how an event changes the state."""
 
     line: type[Line[_E]]
     evolve: Callable[[_S | None, _E, str], _S]
 
 
 class LogWriter:
-    """Appends to a log; the file stays open for the block of changes that it is used in.
+    """Appends to a log; the file stays open for one block of changes.
 
-    Lines that are only written survive the death of this process, and a power cut when `sync` has returned.
+    A written line survives the death of this process. After `sync` it also survives a power cut.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._handle: int | None = None
-        # Bytes of the log, and how many of those are durable.
+        # The length of the log, and the length of its durable part.
         self._size = 0
         self._durable = 0
         self._has_durable_name = True
 
     def begin(self, line: object) -> tuple[int, str]:
-        """A log of this one line, there whole or not at all; one that is there already gives way to it in one step."""
+        """Write a log with this single line, and replace an existing log atomically."""
         data = codec.to_json_line(line)
         write_durably(self._path, data)
         return len(data), sha256(data)
 
     def append(self, line: object) -> tuple[int, str]:
-        """Make a line durable; returns the log's length and the line's digest."""
+        """Append a durable line; return the log's length and the line's digest."""
         written = self.write(line)
         self.sync()
         return written
 
     def start(self, line: object) -> tuple[int, str]:
-        """Begin a log where there is none; before `sync` a power cut leaves none, or a blank one."""
+        """Start a new log. Before `sync`, a power cut leaves no log or a blank log."""
         data = codec.to_json_line(line)
-        replace_quickly(self._path, data)
+        replace_without_sync(self._path, data)
         self._open()
         self._durable, self._has_durable_name = 0, False
         return self._size, sha256(data)
 
     def write(self, line: object) -> tuple[int, str]:
-        """Write a line; returns the log's length and the line's digest."""
+        """Write a line; return the log's length and the line's digest."""
         data = codec.to_json_line(line)
         with storage(self._path):
             handle = self._open()
@@ -98,14 +98,14 @@ class LogWriter:
                 if os.write(handle, data) != len(data):
                     raise OSError(28, os.strerror(28), str(self._path))
             except OSError:
-                # The old state stays whole: half a line is no line.
+                # Remove the incomplete line, so that the old state stays intact.
                 os.ftruncate(handle, self._size)
                 raise
         self._size += len(data)
         return self._size, sha256(data)
 
     def sync(self) -> None:
-        """Make durable what was written since; if that fails, none of it was written."""
+        """Make all written lines durable; on failure, remove the lines that are not durable."""
         if self._handle is None or self._size == self._durable:
             return
         with storage(self._path):
@@ -121,7 +121,7 @@ class LogWriter:
                 self._has_durable_name = True
 
     def close(self) -> None:
-        """The block is over."""
+        """Close the file at the end of the block."""
         if self._handle is not None:
             os.close(self._handle)
             self._handle = None
@@ -153,19 +153,19 @@ def replay(
     start: int = 0,
     until: int | None = None,
 ) -> Replayed[_S]:
-    """The state from its log, or from a known point of it on; at the end of it, or as it was at a revision."""
+    """The state after replaying the log from the start or from a known point, to the end or to a revision."""
     data = path.read_bytes()[start:] if path.exists() else b""
     sound = start
     before = Replayed(state, last_line, sound)
-    # Not `splitlines`: a carriage return is damage inside a line, and would make it look like a torn end.
+    # Not `splitlines`: a carriage return inside a line is damage, and must not look like a torn end.
     for raw in io.BytesIO(data):
         if not raw.endswith(b"\n"):
-            return Replayed(state, last_line, sound, "the last line is not whole", is_torn=True)
+            return Replayed(state, last_line, sound, "the last line is incomplete", is_torn=True)
         try:
             line = codec.from_json(raw, kind.line)
             if line.previous != last_line:
-                # One of the two is not what was written: neither is believed.
-                return replace(before, damage="a line does not follow the one before it")
+                # One of the two lines was changed, so neither is trusted.
+                return replace(before, damage="a line does not follow the previous line")
             before = Replayed(state, last_line, sound)
             for event in line.events:
                 state = kind.evolve(state, event, line.at)
@@ -179,7 +179,7 @@ def replay(
 
 
 def lines(kind: type[Line[_E]], path: Path, *, start: int = 0) -> Iterator[tuple[int, Line[_E]]]:
-    """The lines from an offset on, each with the offset behind it; ends at the first that is not whole."""
+    """The lines from an offset on, each with the offset after it; stops at the first incomplete line."""
     if not path.exists():
         return
     with path.open("rb") as stream:
@@ -191,14 +191,14 @@ def lines(kind: type[Line[_E]], path: Path, *, start: int = 0) -> Iterator[tuple
                 line = codec.from_json(raw, kind)
             except codec.Undecodable as problem:
                 raise DamagedFile(
-                    f"{shown(path)} holds a line that is none: {problem}", hint="`loopwright doctor` says more"
+                    f"{shown(path)} contains an invalid line: {problem}", hint="run `loopwright doctor` for details"
                 ) from problem
             start += len(raw)
             yield start, line
 
 
 def cut_torn_end(path: Path, sound_bytes: int) -> Path:
-    """Keep what is behind the sound part in a file of its own, and cut it off."""
+    """Move everything after the sound part into a separate file."""
     data = path.read_bytes()
     aside = path.with_name(f"{path.name}.torn-{sound_bytes}")
     write_durably(aside, data[sound_bytes:])
@@ -208,7 +208,7 @@ def cut_torn_end(path: Path, sound_bytes: int) -> Path:
 
 
 def digest_of_last_line(path: Path) -> str:
-    """Of the last whole line, read from the end; `START` where there is none."""
+    """The digest of the last complete line, read from the end; `START` if there is none."""
     with path.open("rb") as stream:
         size = stream.seek(0, os.SEEK_END)
         held, step = b"", _TAIL
@@ -216,5 +216,5 @@ def digest_of_last_line(path: Path) -> str:
             start = max(0, size - step)
             stream.seek(start)
             held, step = stream.read(size - start), step * 4
-    found = held.splitlines(keepends=True) if held.endswith(b"\n") else []
-    return sha256(found[-1]) if found else START
+    complete = held.splitlines(keepends=True) if held.endswith(b"\n") else []
+    return sha256(complete[-1]) if complete else START

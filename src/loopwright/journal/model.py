@@ -10,7 +10,7 @@ START = "0" * 64
 
 
 class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A fact: its place, what kind, its data, and the digest of the entry before it."""
+    """A fact: its sequence number, time, kind and data, and the digest of the previous entry."""
 
     seq: int
     at: str
@@ -26,5 +26,5 @@ def make_entry(seq: int, at: str, kind: str, data: dict[str, str], previous: str
 
 
 def entry_digest(seq: int, at: str, kind: str, data: dict[str, str], previous: str) -> str:
-    """What the digest of such an entry must be."""
+    """The digest that such an entry must have."""
     return digest_of([seq, at, kind, data, previous])

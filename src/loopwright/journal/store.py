@@ -1,6 +1,6 @@
-"""The bytes of a journal: one JSON line per entry, appended under a kernel lock and fsynced.
+"""Reads and writes a journal: one JSON line per entry, appended under a kernel lock and fsynced.
 
-A torn last line (power cut in mid-append) is set aside; damage anywhere else is named, never skipped.
+A torn last line (from a power cut) is moved to a separate file. Any other damage is an error and is never skipped.
 """
 
 from __future__ import annotations
@@ -26,44 +26,45 @@ class Journal(msgspec.Struct, frozen=True):
     lock: Path
 
     def entries(self) -> list[Entry]:
-        """All entries, checked: sequence, links and digests."""
-        whole, _ = self._split()
-        return list(_checked(self.path, whole))
+        """All entries, after checking sequence numbers, links and digests."""
+        complete, _ = self._split()
+        return list(_checked(self.path, complete))
 
     @contextmanager
     def writing(self) -> Iterator[JournalWriter]:
-        """Hold the lock, so that what is read and what is appended belong together."""
+        """Hold the lock, so that no other process appends between reading and appending."""
         with locked(self.lock):
-            whole, torn = self._split()
+            complete, torn = self._split()
             if torn:
-                aside = self.path.with_name(f"{self.path.name}.torn-{len(whole)}")
+                aside = self.path.with_name(f"{self.path.name}.torn-{len(complete)}")
                 write_durably(aside, torn)
                 with storage(self.path):
-                    os.truncate(self.path, len(whole))
-            entries = list(_checked(self.path, whole))
+                    os.truncate(self.path, len(complete))
+            entries = list(_checked(self.path, complete))
             yield JournalWriter(entries, self._append)
 
     def rescue(self) -> Rescued:
-        """Keep what is sound at the start; the whole damaged file stays beside it for a look."""
+        """Keep the sound entries at the start, and a copy of the damaged file next to it."""
         with locked(self.lock):
             if self.path.is_dir():
                 return Rescued(0, set_aside(self.path))
-            whole, _ = self._split()
+            complete, _ = self._split()
             entries: list[Entry] = []
             with suppress(DamagedFile):
-                entries.extend(_checked(self.path, whole))
-            sound = b"".join(whole.splitlines(keepends=True)[: len(entries)])
+                entries.extend(_checked(self.path, complete))
+            sound = b"".join(complete.splitlines(keepends=True)[: len(entries)])
             aside = copy_aside(self.path)
             write_durably(self.path, sound)
             return Rescued(len(entries), aside)
 
     def _split(self) -> tuple[bytes, bytes]:
+        """The complete lines, and a torn rest."""
         try:
             data = self.path.read_bytes()
         except FileNotFoundError:
             return b"", b""
         except OSError as problem:
-            raise _damage(self.path, 0, problem.strerror or "it can't be read") from problem
+            raise _damage(self.path, 0, problem.strerror or "the file can't be read") from problem
         end = data.rfind(b"\n") + 1
         return data[:end], data[end:]
 
@@ -86,20 +87,20 @@ class Journal(msgspec.Struct, frozen=True):
 
 
 class Rescued(msgspec.Struct, frozen=True):
-    """How many entries were kept, and where the damaged file is now."""
+    """The number of entries kept, and the path of the damaged file."""
 
     kept: int
     aside: Path
 
 
 class JournalWriter(msgspec.Struct):
-    """The journal while it is ours: its entries so far, and a way to add one."""
+    """The locked journal: its entries, and a way to append."""
 
     entries: list[Entry]
     _append: Callable[[Entry], None]
 
     def append(self, kind: str, data: dict[str, str], at: str) -> Entry:
-        """Add a fact; durable when this returns."""
+        """Append a fact; it is durable when this returns."""
         last = self.entries[-1] if self.entries else None
         entry = make_entry(last.seq + 1 if last else 1, at, kind, data, last.digest if last else START)
         self._append(entry)
@@ -107,17 +108,17 @@ class JournalWriter(msgspec.Struct):
         return entry
 
 
-def _checked(path: Path, whole: bytes) -> Iterator[Entry]:
+def _checked(path: Path, complete: bytes) -> Iterator[Entry]:
     previous = START
-    for number, line in enumerate(whole.splitlines(), start=1):
+    for number, line in enumerate(complete.splitlines(), start=1):
         try:
             entry = from_json(line, Entry)
         except Undecodable as problem:
             raise _damage(path, number, str(problem)) from problem
         if entry.seq != number:
-            raise _damage(path, number, f"it says it is entry {entry.seq}")
+            raise _damage(path, number, f"its sequence number is {entry.seq}")
         if entry.previous != previous:
-            raise _damage(path, number, "it does not follow the entry before it")
+            raise _damage(path, number, "it does not follow the previous entry")
         if entry.digest != entry_digest(entry.seq, entry.at, entry.kind, entry.data, entry.previous):
             raise _damage(path, number, "its digest does not match its content")
         previous = entry.digest
@@ -126,6 +127,6 @@ def _checked(path: Path, whole: bytes) -> Iterator[Entry]:
 
 def _damage(path: Path, line: int, reason: str) -> DamagedFile:
     return DamagedFile(
-        f"{shown(path)} line {line} is not what was written: {reason}",
-        hint="`loopwright doctor --fix` keeps what is sound, and the damaged file beside it for a look",
+        f"{shown(path)} line {line} was changed or damaged: {reason}",
+        hint="run `loopwright doctor --fix`: it keeps the sound entries and a copy of the damaged file",
     )

@@ -1,1 +1,1 @@
-"""What stands on the operating system alone: time, ids, digests, files, locks, processes, git. No domain words."""
+"""Depends only on the operating system: time, ids, digests, files, locks, processes, git. Has no domain terms."""

@@ -1,4 +1,4 @@
-"""A request to stop, that selectors can wait for, and the block of work that heeds it. Ends no process itself."""
+"""A request to stop. Selectors can wait for the request, and helper commands end when it comes."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from typing import Protocol
 
 
 class Stopped(Exception):
-    """A stop was requested while a helper command was at work, or before it could start."""
+    """A stop was requested before or during a helper command."""
 
 
 class Helper(Protocol):
-    """A short command that can be ended."""
+    """A short command that can be killed."""
 
     def kill(self) -> None:
-        """End it at once."""
+        """Kill the command at once."""
         ...
 
 
 class Cancellation:
-    """A request to stop that selectors can wait for. The first reason stays."""
+    """A request to stop. The first reason is kept."""
 
     def __init__(self) -> None:
         self._read, self._write = os.pipe()
@@ -34,7 +34,7 @@ class Cancellation:
 
     @contextmanager
     def nested(self) -> Iterator[Cancellation]:
-        """A request of its own for a part of the work; what stops the whole stops the part, not the reverse."""
+        """A separate request for a part of the work. Stopping the whole stops the part, but not the reverse."""
         inner = Cancellation()
         self._inner.append(inner)
         if self._reason is not None:
@@ -47,11 +47,11 @@ class Cancellation:
 
     @property
     def reason(self) -> str | None:
-        """Why to stop, or None to go on."""
+        """The reason to stop; None if no stop was requested."""
         return self._reason
 
     def request(self, reason: str) -> None:
-        """Ask; safe in a signal handler and from any thread."""
+        """Request a stop; safe in a signal handler and from any thread."""
         if self._reason is None:
             self._reason = reason
             with suppress(OSError):
@@ -62,8 +62,8 @@ class Cancellation:
             helper.kill()
 
     @contextmanager
-    def ending(self, helper: Helper) -> Iterator[None]:
-        """End this helper command the moment a stop is requested; `Stopped` when one was."""
+    def killing_on_request(self, helper: Helper) -> Iterator[None]:
+        """Kill this helper command when a stop is requested, then raise `Stopped`."""
         self._helpers.append(helper)
         try:
             if self._reason is not None:
@@ -74,46 +74,46 @@ class Cancellation:
         self.raise_if_requested()
 
     def raise_if_requested(self) -> None:
-        """For long work between commands."""
+        """Raise `Stopped` if a stop was requested; for long work between commands."""
         if self._reason is not None:
             raise Stopped(self._reason)
 
     def fileno(self) -> int:
-        """Readable once a stop was requested."""
+        """A descriptor that becomes readable when a stop is requested."""
         return self._read
 
     def close(self) -> None:
-        """Give the descriptors back."""
+        """Close the descriptors."""
         for handle in (self._read, self._write):
             with suppress(OSError):
                 os.close(handle)
 
 
 def wait_for_request(cancellation: Cancellation, timeout_s: float) -> bool:
-    """Wait until a stop is requested, at most this long."""
+    """Wait for a stop request, at most `timeout_s` seconds. Return whether a stop was requested."""
     return bool(select.select([cancellation], [], [], timeout_s)[0])
 
 
-_heeded: ContextVar[Cancellation | None] = ContextVar("heeded", default=None)
+_current: ContextVar[Cancellation | None] = ContextVar("current_cancellation", default=None)
 
 
 @contextmanager
-def heeding(cancellation: Cancellation) -> Iterator[None]:
-    """Let every helper command in this block, however deep, end when a stop is requested, as `Stopped`."""
-    before = _heeded.set(cancellation)
+def stopping_on(cancellation: Cancellation) -> Iterator[None]:
+    """Every helper command in this block, at any depth, ends when a stop is requested; the block raises `Stopped`."""
+    token = _current.set(cancellation)
     try:
         cancellation.raise_if_requested()
         yield
     finally:
-        _heeded.reset(before)
+        _current.reset(token)
 
 
-def heeded() -> Cancellation | None:
-    """The request that the block we are in heeds."""
-    return _heeded.get()
+def current_cancellation() -> Cancellation | None:
+    """The request that applies to the current block."""
+    return _current.get()
 
 
-def go_on() -> None:
-    """Between two pieces of long work: `Stopped` if the block that we are in was asked to stop."""
-    if (request := _heeded.get()) is not None:
+def check_for_stop() -> None:
+    """Raise `Stopped` if a stop of the current block was requested; for long work."""
+    if (request := _current.get()) is not None:
         request.raise_if_requested()

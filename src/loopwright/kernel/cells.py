@@ -1,4 +1,4 @@
-"""How wide text is in a terminal, where a wide character takes two cells and a combining one none. Pure."""
+"""The width of text in a terminal: a wide character takes two cells, a combining character none. Pure."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ _TAB = 4
 
 
 def one_line(text: str) -> str:
-    """Text from outside as one line that can't steer a terminal."""
+    """Untrusted text as one line without terminal control sequences."""
     return " ".join(neutralised(text).expandtabs(_TAB).splitlines())
 
 
 def width_of(text: str) -> int:
-    """Cells that it takes."""
+    """The number of terminal cells the text takes."""
     return len(text) if text.isascii() else sum(_width(character) for character in text)
 
 
 def cut(text: str, width: int) -> str:
-    """As much of it as fits, with an ellipsis where something is left out."""
+    """The text shortened to `width` cells; an ellipsis marks the cut."""
     if width_of(text) <= width:
         return text
     kept, used = [], 0
@@ -33,13 +33,13 @@ def cut(text: str, width: int) -> str:
 
 
 def padded(text: str, width: int) -> str:
-    """Cut or filled up to exactly this width."""
+    """The text cut or padded to exactly `width` cells."""
     short = cut(text, width)
     return short + " " * (width - width_of(short))
 
 
 def wrapped(text: str, width: int) -> list[str]:
-    """Lines that fit; broken between words, and inside of a word or of wide text where it has to be."""
+    """The text as lines of at most `width` cells. Lines break between words; a long word is split."""
     width = max(1, width)
     lines = [""]
     for word in one_line(text).split(" "):

@@ -1,6 +1,6 @@
-"""A control group of one's own for a command, where this system lets us make one: frozen, and killed, as one thing.
+"""A control group (version 2) for one command: all its processes are frozen and killed together.
 
-Version 2 only. Whoever can't have one (a container, a session that nobody delegated) gets None and does without.
+Some systems do not allow it (a container, a session without delegation). Callers then get None and use no group.
 """
 
 from __future__ import annotations
@@ -16,61 +16,61 @@ from pathlib import Path
 from loopwright.kernel import process_tree
 
 _PREFIX = "loopwright"
-_NAP_S = 0.001
+_POLL_S = 0.001
 _numbers = itertools.count(1)
-# Groups that were not empty yet when they were given up: the next one that ends takes them along.
-_left: set[Path] = set()
+# Groups that were not empty when they were released. The next `remove` tries to remove them again.
+_unremoved: set[Path] = set()
 
 
 class Cgroup:
-    """A group that holds one command, and all that it starts from then on, whatever that does to get away."""
+    """A group that holds one command and every process it starts afterwards. Processes can't leave the group."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def add(self, pid: int) -> bool:
-        """Move a process in; False when it is gone or may not be moved."""
+        """Move a process into the group; False if the process has ended or may not be moved."""
         return _write(self._folder / "cgroup.procs", str(pid))
 
     def members(self) -> list[int]:
-        """Who is in it, or in a group that one of them made below it."""
-        found: list[int] = []
+        """The pids of all processes in the group and in groups below it."""
+        pids: list[int] = []
         for folder in _folders(self._folder):
             with suppress(OSError, ValueError):
-                found += [int(pid) for pid in (folder / "cgroup.procs").read_text().split()]
-        # 0 stands for a process that can't be seen from here.
-        return [pid for pid in found if pid]
+                pids += [int(pid) for pid in (folder / "cgroup.procs").read_text().split()]
+        # The kernel writes 0 for a process that this process can't see.
+        return [pid for pid in pids if pid]
 
     def has_all_of(self, pid: int) -> bool:
-        """Whether every living thread of a process is in it: one whose first thread is over is not listed."""
+        """Whether all living threads of a process are in the group; `members` misses one whose first thread ended."""
         groups = process_tree.control_groups(pid)
         return bool(groups) and all(f"/{self._folder.name}/" in f"{name}/" for name in groups)
 
     def freeze(self) -> bool:
-        """Ask for it; `is_frozen` says when nobody runs any more."""
+        """Request a freeze; `is_frozen` tells when all processes have stopped."""
         return _write(self._folder / "cgroup.freeze", "1")
 
     def thaw(self) -> None:
-        """Let everybody go on."""
+        """Let all processes continue."""
         _write(self._folder / "cgroup.freeze", "0")
 
     @property
     def is_frozen(self) -> bool:
-        """Whether everybody in it stands still."""
+        """Whether all processes in the group are frozen."""
         return self._event("frozen") == "1"
 
     def kill(self) -> None:
-        """End everybody in it, also those that are being started this very moment, frozen or not."""
+        """Kill all processes in the group, also frozen processes and those that are just being started."""
         _write(self._folder / "cgroup.kill", "1")
 
     def remove(self, until: float) -> None:
-        """Give it back once it is empty, which killed processes may take a moment for."""
+        """Remove the group once it is empty. Killed processes may take a moment to leave."""
         while self._event("populated") == "1" and time.monotonic() < until:
-            time.sleep(_NAP_S)
-        _left.add(self._folder)
-        for folder in tuple(_left):
+            time.sleep(_POLL_S)
+        _unremoved.add(self._folder)
+        for folder in tuple(_unremoved):
             if _removed(folder):
-                _left.discard(folder)
+                _unremoved.discard(folder)
 
     def _event(self, name: str) -> str:
         with suppress(OSError):
@@ -80,8 +80,8 @@ class Cgroup:
         return ""
 
 
-def fresh() -> Cgroup | None:
-    """A new, empty group below our own; None where we can't have one."""
+def new_group() -> Cgroup | None:
+    """A new, empty group below this process's own group; None if the system does not allow it."""
     home = own_folder()
     if home is None:
         return None
@@ -98,7 +98,7 @@ def fresh() -> Cgroup | None:
 
 @cache
 def own_folder() -> Path | None:
-    """Where this process's own group is mounted, if it may write there."""
+    """The folder of this process's own group; None if it is not writable."""
     try:
         lines = Path("/proc/self/cgroup").read_text().splitlines()
         mounts = Path("/proc/self/mountinfo").read_text().splitlines()
@@ -119,7 +119,7 @@ def own_folder() -> Path | None:
 
 
 def remove_leftovers() -> None:
-    """Take away what earlier instances of us, that were killed, could not; a group that is in use refuses."""
+    """Remove groups that killed Loopwright processes left behind. The kernel refuses to remove a group in use."""
     home = own_folder()
     for folder in home.glob(f"{_PREFIX}-*-*") if home is not None else ():
         pid = folder.name.split("-")[1]
@@ -133,7 +133,7 @@ def _folders(top: Path) -> Iterator[Path]:
 
 
 def _removed(folder: Path) -> bool:
-    # A process may have made groups of its own in it: those go first.
+    # Processes may have created groups below this one; those must be removed first.
     for below in reversed(list(_folders(folder))):
         with suppress(OSError):
             below.rmdir()

@@ -1,4 +1,4 @@
-"""Wall-clock time as a value: everything else takes a `Clock` as an argument."""
+"""Wall-clock time as a value: other modules take a `Clock` as an argument."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ def utc_now() -> datetime:
 
 
 def stamp(moment: datetime) -> str:
-    """ISO-8601 in UTC with whole seconds, as in every file we write."""
+    """ISO 8601 in UTC with whole seconds, as in every file that Loopwright writes."""
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def compact_stamp(moment: datetime) -> str:
-    """The same moment in a form that is safe in a file name and sorts by time."""
+    """The time in a form that is safe in a file name and sorts by time."""
     return moment.astimezone(UTC).strftime("%Y%m%dT%H%M%SZ")

@@ -1,6 +1,6 @@
-"""Strict JSON of typed records, and YAML that is safe to read and plain to write.
+"""Strict JSON for typed records, and readable YAML.
 
-JSON: unknown fields, wrong types and NaN are errors. YAML: bounded in size, depth and aliases.
+JSON: unknown fields, wrong types and NaN are errors. YAML reading has limits for size, depth and aliases.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _T = TypeVar("_T")
 
 
 class Undecodable(ValueError):
-    """Bytes that are not the record they should be."""
+    """The bytes are not a valid record."""
 
 
 Encoder = Callable[[Any], Any]
@@ -23,7 +23,7 @@ Decoder = Callable[[type, Any], Any]
 
 
 def to_json(record: object, encode: Encoder | None = None) -> bytes:
-    """A record as indented JSON with a final newline, the same bytes for the same record."""
+    """A record as indented JSON with a final newline. Equal records give equal bytes."""
     return msgspec.json.format(msgspec.json.encode(record, enc_hook=encode), indent=2) + b"\n"
 
 
@@ -33,7 +33,7 @@ def to_json_line(record: object, encode: Encoder | None = None) -> bytes:
 
 
 def from_json(data: bytes, kind: type[_T], decode: Decoder | None = None) -> _T:
-    """Bytes as a record of this kind, or `Undecodable` with the place that is wrong."""
+    """Decode bytes into a record of this type; `Undecodable` tells what is wrong and where."""
     try:
         return msgspec.json.decode(data, type=kind, dec_hook=decode)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as problem:
@@ -46,7 +46,7 @@ def to_builtins(record: object, encode: Encoder | None = None) -> object:
 
 
 class _PlainDumper(yaml.SafeDumper):
-    """Keeps the order of fields, and blocks of text readable."""
+    """Keeps the order of fields and writes multi-line text as readable blocks."""
 
     def ignore_aliases(self, data: object) -> bool:  # noqa: ARG002 -- PyYAML's signature
         return True
@@ -61,7 +61,7 @@ _PlainDumper.add_representer(str, _represent_text)
 
 
 def to_yaml(record: object, encode: Encoder | None = None) -> bytes:
-    """A record as YAML that people can read."""
+    """A record as readable YAML."""
     text = yaml.dump(
         to_builtins(record, encode),
         Dumper=_PlainDumper,

@@ -1,4 +1,4 @@
-"""Digests: of bytes, of files without reading them whole, and of data in one canonical form."""
+"""Digests of bytes, of files (read in chunks) and of data in a canonical form."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def sha256(data: bytes) -> str:
-    """The digest of these bytes, in hex."""
+    """The digest of the bytes, in hex."""
     return hashlib.sha256(data).hexdigest()
 
 
@@ -25,11 +25,11 @@ def sha256_of_file(path: Path) -> str:
 
 
 def canonical(value: Json) -> bytes:
-    """One byte form for equal data: sorted keys, no spaces, UTF-8, no NaN."""
+    """Canonical JSON: equal data gives equal bytes. Sorted keys, no spaces, UTF-8, no NaN."""
     text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     return text.encode("utf-8", "surrogatepass")
 
 
 def digest_of(value: Json) -> str:
-    """The digest of data, the same however it was spelled."""
+    """The digest of data in its canonical form."""
     return sha256(canonical(value))

@@ -1,11 +1,11 @@
-"""Text from outside, made harmless for a terminal: control characters are shown, never obeyed."""
+"""Makes untrusted text safe for a terminal: control characters are shown as escapes."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
 
-# What a terminal takes as a command; linear, whatever the text is. For text here, for bytes in redaction.
+# Terminal control sequences; matches in linear time. Used here for text, and in redaction for bytes.
 SEQUENCE = r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)|[@-Z\\-_])"
 _SEQUENCE = re.compile(SEQUENCE)
 

@@ -1,4 +1,4 @@
-"""Everything that one command started, however it got away, and ending it. Knows who of all processes is ours."""
+"""All processes that one command started, including those that tried to escape. Finds them and ends them."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _ROUNDS = 5
 _numbers = itertools.count(1)
 _lock = threading.Lock()
 _ours: dict[int, str] = {}
-# The control groups of those that have one, by their marks: who is in it is nobody else's.
+# Control groups by mark. A process in a control group belongs to that group's family only.
 _groups: dict[str, Cgroup] = {}
-# Marks of the families that are being held still.
-_held: set[str] = set()
-# First processes of namespaces that are empty and killed: nothing of them can run, they only have to be collected.
+# Marks of the families that are frozen.
+_frozen: set[str] = set()
+# The init processes of namespaces that are empty and killed. They run nothing and only have to be collected.
 _dying: set[int] = set()
 
 
@@ -37,12 +37,12 @@ _S = TypeVar("_S", bound=_Started)
 
 
 def mark_of(family: str) -> str:
-    """A mark for a new process of this family; no two are the same."""
+    """A unique mark for a new process of this family."""
     return f"{family}:{os.getpid()}:{next(_numbers)}"
 
 
 def note_start(start: Callable[[], _S], mark: str) -> _S:
-    """Start a child and note it as one step: a sweep in another thread must not take it for an orphan."""
+    """Start a child and record it in one step, so that a sweep in another thread does not take it for an orphan."""
     with _lock:
         child = start()
         _ours[child.pid] = mark
@@ -50,30 +50,30 @@ def note_start(start: Callable[[], _S], mark: str) -> _S:
 
 
 def note_end(pid: int) -> None:
-    """This child was collected."""
+    """Forget a child that was collected."""
     with _lock:
         _ours.pop(pid, None)
 
 
 class ProcessFamily:
-    """One command's processes: its leader, all below it, and those that came back to us as orphans."""
+    """The processes of one command: its leader, all descendants, and orphans that were reparented to this process."""
 
     def __init__(self, leader: int, mark: str, *, wrapped: bool) -> None:
         self.leader = leader
         self.group: Cgroup | None = None
-        # Whether the last look at the members met somebody who had died since the one before, and who can't be another
-        # family's: then somebody runs, also when nobody was seen.
+        # True if the last look found processes of this family that died since the look before. Then some process is
+        # still running, even if none was seen.
         self.had_deaths = False
         self._mark = mark
         self._wrapped = wrapped
         self._first: int | None = None
 
     def enclose(self) -> None:
-        """Give it a control group of its own, where the system has one for us.
+        """Give the family a control group if the system allows one.
 
-        A wrapper needs none: nobody leaves its namespace, and moving costs each command some 10 ms.
+        A wrapper needs no group: its processes can't leave its namespace, and moving costs about 10 ms per command.
         """
-        group = None if self._wrapped else cgroup.fresh()
+        group = None if self._wrapped else cgroup.new_group()
         if group is None:
             return
         if not group.add(self.leader):
@@ -83,42 +83,42 @@ class ProcessFamily:
         with _lock:
             _groups[self._mark] = group
         for _ in range(_ROUNDS):
-            # What it had started before it was moved in. Who slips through is found as if there were no group.
+            # Move processes that started before the leader moved. Any that are missed are found without the group.
             inside = set(group.members())
             moved = [group.add(pid) for pid in self.members() if pid not in inside]
             if not any(moved):
                 return
 
-    def members(self, *, to_hold: bool = False) -> list[int]:
-        """All but the leader, parents before their children.
+    def members(self, *, to_freeze: bool = False) -> list[int]:
+        """All processes but the leader, parents before their children.
 
-        To be held are also strays that nobody can tell apart, once everybody whose they could be is held as well.
+        With `to_hold`, also orphans of unknown origin, once every family they could belong to is frozen.
         """
-        orphans = self._orphans(to_hold=to_hold)
-        found = dict.fromkeys([*orphans, *process_tree.descendants(self.leader, *orphans), *self._inside()])
-        found.pop(self.leader, None)
-        return list(found)
+        orphans = self._orphans(to_freeze=to_freeze)
+        pids = dict.fromkeys([*orphans, *process_tree.descendants(self.leader, *orphans), *self._inside()])
+        pids.pop(self.leader, None)
+        return list(pids)
 
-    def keepers(self, members: list[int]) -> frozenset[int]:
-        """Of these members a wrapper's own: the leader, and the first process of the namespace that it made."""
+    def wrapper_processes(self, members: list[int]) -> frozenset[int]:
+        """The wrapper's own processes among the members: the leader, and the init process of its namespace."""
         if not self._wrapped:
             return frozenset()
         if self._first is None:
             self._first = next((pid for pid in members if process_tree.parent(pid) == self.leader), None)
         return frozenset({self.leader} if self._first is None else {self.leader, self._first})
 
-    def hold(self) -> None:
-        """It is being held still: unmarked strays may be taken for somebody's who is held."""
+    def mark_frozen(self) -> None:
+        """Mark the family as frozen. Orphans without a mark may then be assigned to a frozen family."""
         with _lock:
-            _held.add(self._mark)
+            _frozen.add(self._mark)
 
-    def let_go(self) -> None:
-        """It is held no longer."""
+    def mark_thawed(self) -> None:
+        """Mark the family as no longer frozen."""
         with _lock:
-            _held.discard(self._mark)
+            _frozen.discard(self._mark)
 
     def signal(self, number: signal.Signals) -> None:
-        """Signal everybody; a wrapper is spared until it has to be killed."""
+        """Send a signal to all processes. A wrapper gets only SIGKILL."""
         if not process_tree.KNOWS_DESCENDANTS:
             process_tree.kill_group(self.leader, number)
             return
@@ -129,9 +129,9 @@ class ProcessFamily:
         process_tree.kill_all(members if spare_leader else [self.leader, *members], number)
 
     def sweep(self) -> None:
-        """End and collect what the leader left behind."""
+        """Kill and collect the processes that the leader left behind."""
         until = time.monotonic() + _SWEEP_S
-        self.let_go()
+        self.mark_thawed()
         self._sweep_orphans(until)
         if self.group is None:
             return
@@ -148,7 +148,7 @@ class ProcessFamily:
                 below = process_tree.descendants(orphan)
                 process_tree.kill_all([*below, orphan], signal.SIGKILL)
                 if self._wrapped and not below:
-                    # A wrapper's namespace with nobody left in it: taking its mounts down is not worth waiting for.
+                    # The wrapper's namespace is empty. Unmounting it takes time and needs no waiting.
                     _dying.add(orphan)
             waited_for = set(orphans) - _dying
             if not waited_for:
@@ -160,26 +160,26 @@ class ProcessFamily:
     def _inside(self) -> list[int]:
         return self.group.members() if self.group is not None else []
 
-    def _orphans(self, *, to_hold: bool = False) -> list[int]:
+    def _orphans(self, *, to_freeze: bool = False) -> list[int]:
         with _lock:
             _dying.difference_update(process_tree.collect(_dying))
             strays = set(process_tree.own_children()) - _ours.keys() - _dying
-            # Whoever is over is collected, whosever it was: a busy command leaves thousands behind.
+            # Collect every dead child, of any family: a busy command leaves thousands behind.
             gone = process_tree.collect(strays)
             strays -= gone
             others = {mark for mark in _ours.values() if mark and mark != self._mark}
-            unheld = others - _held if to_hold else others
+            unfrozen = others - _frozen if to_freeze else others
             for group in [group for mark, group in _groups.items() if mark != self._mark] if strays else []:
                 strays.difference_update(group.members())
-        self.had_deaths = bool(gone) and not unheld
+        self.had_deaths = bool(gone) and not unfrozen
         inside = set(self._inside()) if strays else set()
-        return [pid for pid in strays if pid in inside or self._is_mine(pid, others, unheld)]
+        return [pid for pid in strays if pid in inside or self._is_mine(pid, others, unfrozen)]
 
-    def _is_mine(self, pid: int, others: set[str], unheld: set[str]) -> bool:
+    def _is_mine(self, pid: int, others: set[str], unfrozen: set[str]) -> bool:
         if _has_mark(pid, self._mark) or _session(pid) == self.leader:
             return True
-        # One that wiped its mark and left its session can't be told apart while others run; the last of them ends it.
-        return not unheld and not any(_has_mark(pid, other) for other in others)
+        # A process without its mark and session can't be assigned while other families run. The last family ends it.
+        return not unfrozen and not any(_has_mark(pid, other) for other in others)
 
 
 def _has_mark(pid: int, mark: str) -> bool:

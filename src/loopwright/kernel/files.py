@@ -1,6 +1,6 @@
-"""Durable files: a reader sees the old bytes or the new ones, also after a power cut.
+"""Durable files: a reader sees the old bytes or the new bytes, also after a power cut.
 
-Every write of ours goes through here; a disk that says no becomes `StorageFailed` with the path.
+All writes go through this module. An operating system error becomes `StorageFailed` with the path.
 """
 
 from __future__ import annotations
@@ -21,33 +21,33 @@ _BLOCK = 4096
 _HINTS = {
     errno.ENOSPC: "free some space (`loopwright gc` removes old runs and sandboxes), then try again",
     errno.EDQUOT: "free some of your quota (`loopwright gc` removes old runs and sandboxes), then try again",
-    errno.EROFS: "this file system is read-only; choose another place, or remount it writable",
-    errno.EACCES: "check who owns that folder and its permissions",
-    errno.EPERM: "check who owns that folder and its permissions",
+    errno.EROFS: "this file system is read-only; choose another folder, or remount the file system writable",
+    errno.EACCES: "check the owner and the permissions of that folder",
+    errno.EPERM: "check the owner and the permissions of that folder",
 }
 
 
 @contextmanager
 def storage(path: Path) -> Iterator[None]:
-    """Turn an operating system's refusal into our own error that names the path."""
+    """Turn an operating system error into `StorageFailed` with the path."""
     try:
         yield
-    except OSError as refusal:
-        where = refusal.filename or path
-        reason = refusal.strerror or type(refusal).__name__
-        hint = _HINTS.get(refusal.errno or 0, "check that path, then run `loopwright doctor`")
-        raise StorageFailed(f"can't write {shown(where)}: {reason}", hint=hint) from refusal
+    except OSError as error:
+        where = error.filename or path
+        reason = error.strerror or type(error).__name__
+        hint = _HINTS.get(error.errno or 0, "check that path, then run `loopwright doctor`")
+        raise StorageFailed(f"can't write {shown(where)}: {reason}", hint=hint) from error
 
 
 def shown(path: object) -> str:
-    """A path as text that a terminal, a log and a YAML file can hold, whatever bytes it has."""
+    """A path as printable text, also if its bytes are not valid UTF-8."""
     raw = os.fsencode(path) if isinstance(path, str | bytes | os.PathLike) else str(path).encode()
     text = raw.decode("utf-8", "backslashreplace")
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def special_kind(mode: int) -> str | None:
-    """What a file is that is neither file, folder nor link; None for those three."""
+    """The kind of a special file; None for a regular file, a folder or a link."""
     kinds = {stat.S_IFIFO: "fifo", stat.S_IFSOCK: "socket", stat.S_IFCHR: "device", stat.S_IFBLK: "device"}
     return kinds.get(stat.S_IFMT(mode))
 
@@ -68,19 +68,19 @@ def make_folder(folder: Path, *, mode: int = 0o777) -> None:
 
 
 def make_private_folder(folder: Path) -> None:
-    """A folder that only its owner can look into, whatever the umask is and however it was made before."""
+    """A folder with access for its owner only, with any umask and also if the folder exists."""
     make_folder(folder, mode=0o700)
     with storage(folder):
         folder.chmod(0o700)
 
 
-def read_plainly(path: Path, *, most: int) -> bytes:
-    """A file's bytes; `OSError` for anything else, which is never waited for, and for more than so many bytes."""
+def read_regular_file(path: Path, *, most: int) -> bytes:
+    """A regular file's bytes. `OSError` if the file is larger than `most` or not regular; never waits for a FIFO."""
     handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
     try:
-        found = os.fstat(handle).st_mode
-        if not stat.S_ISREG(found):
-            kind = "folder" if stat.S_ISDIR(found) else special_kind(found)
+        mode = os.fstat(handle).st_mode
+        if not stat.S_ISREG(mode):
+            kind = "folder" if stat.S_ISDIR(mode) else special_kind(mode)
             raise OSError(errno.EINVAL, f"a {kind}, not a file", str(path))
         with os.fdopen(handle, "rb", closefd=False) as stream:
             data = stream.read(most + 1)
@@ -92,7 +92,7 @@ def read_plainly(path: Path, *, most: int) -> bytes:
 
 
 def read_head(path: Path, most: int) -> tuple[bytes, bool]:
-    """A file's first bytes, and whether there are more; `OSError` for anything but a file, links too."""
+    """The first `most` bytes of a regular file, and whether there are more. `OSError` for links and other kinds."""
     handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
     with os.fdopen(handle, "rb") as stream:
         if not stat.S_ISREG(os.fstat(handle).st_mode):
@@ -101,8 +101,8 @@ def read_head(path: Path, most: int) -> tuple[bytes, bool]:
     return data[:most], len(data) > most
 
 
-def names_in(folder: Path) -> list[str]:
-    """What lies in a folder; `OSError` for anything but a folder, links too."""
+def list_folder(folder: Path) -> list[str]:
+    """The names in a folder; `OSError` for links and anything but a folder."""
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
         return os.listdir(handle)
@@ -111,15 +111,15 @@ def names_in(folder: Path) -> list[str]:
 
 
 def write_durably(path: Path, data: bytes, *, mode: int | None = None) -> None:
-    """Replace a file's content as one step: temporary file, fsync, rename, fsync of the folder.
+    """Replace a file's content atomically: temporary file, fsync, rename, fsync of the folder.
 
-    A mode is taken as it is given; without one the umask decides.
+    `mode` ignores the umask; without `mode` the umask applies.
     """
     write_all_durably({path: data}, mode=mode)
 
 
 def write_all_durably(files: Mapping[Path, bytes], *, mode: int | None = None) -> None:
-    """Replace several files, each as one step, with one fsync per folder at the end; all are durable on return."""
+    """Replace several files, each atomically, with one fsync per folder at the end. All are durable on return."""
     folders = dict.fromkeys(path.parent for path in files)
     for folder in folders:
         make_folder(folder)
@@ -130,21 +130,21 @@ def write_all_durably(files: Mapping[Path, bytes], *, mode: int | None = None) -
             sync_folder(folder)
 
 
-def replace_quickly(path: Path, data: bytes) -> None:
-    """Replace a file that can be made again from others: readers see it old or new; a power cut may lose it."""
+def replace_without_sync(path: Path, data: bytes) -> None:
+    """Replace a file that can be derived again. Readers see the old or the new bytes; a power cut may lose the file."""
     _replace(path, data, None, durably=False)
 
 
 def create_restorably(path: Path, data: bytes) -> None:
-    """Write a new file that can be restored: after a power cut it is whole, missing or blank (`is_blank`).
+    """Write a new file that can be restored: after a power cut it is complete, missing or blank (`is_blank`).
 
-    One block of a file reaches the disk or does not; only a larger file could be cut in the middle, and is synced.
+    A single block is written completely or not at all. Only a larger file could be torn, so it is synced.
     """
     _replace(path, data, None, durably=len(data) > _BLOCK)
 
 
 def is_blank(data: bytes) -> bool:
-    """Whether a file says nothing: a power cut leaves it empty, or full of zeros, where it was not synced."""
+    """Whether a file has no content: without a sync, a power cut leaves it empty or full of zeros."""
     return not data.strip(b"\0")
 
 
@@ -161,7 +161,7 @@ def _replace(path: Path, data: bytes, mode: int | None, *, durably: bool) -> Non
 
 
 def overwrite(path: Path, data: bytes) -> None:
-    """Write over a file as it stands. For what is checked when it is read: a crash may leave it half old."""
+    """Overwrite a file in place. Only for files that are verified when read: a crash may leave a mix of old and new."""
     with storage(path):
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
         with os.fdopen(handle, "wb") as stream:
@@ -170,7 +170,7 @@ def overwrite(path: Path, data: bytes) -> None:
 
 
 def create_exclusively(path: Path, data: bytes, *, mode: int | None = None) -> bool:
-    """Create a file that is there whole or not at all; False when the name is taken already."""
+    """Create a complete file atomically; False if the name exists."""
     if os.path.lexists(path):
         return False
     make_folder(path.parent)
@@ -178,7 +178,7 @@ def create_exclusively(path: Path, data: bytes, *, mode: int | None = None) -> b
     with storage(path):
         try:
             _write_new(temporary, data, mode)
-            # A link fails when the name exists, and the name never points at half a file.
+            # A hard link fails if the name exists, and the name never points at an incomplete file.
             os.link(temporary, path, follow_symlinks=False)
         except FileExistsError:
             return False
@@ -197,10 +197,10 @@ def _temporary_beside(path: Path) -> Path:
 
 
 def remove_stale_temporaries(folder: Path) -> None:
-    """Remove temporary files of ours in a folder whose writer is dead: nothing ever pointed at them."""
+    """Remove temporary files of dead Loopwright processes. No other file refers to them."""
     for path in folder.glob(".*.tmp"):
-        found = _TEMPORARY.fullmatch(path.name)
-        if found is not None and not _is_alive(int(found[1])):
+        match = _TEMPORARY.fullmatch(path.name)
+        if match is not None and not _is_alive(int(match[1])):
             path.unlink(missing_ok=True)
 
 
@@ -240,7 +240,7 @@ def sync_tree(folder: Path) -> None:
 
 
 def set_aside(path: Path) -> Path:
-    """Move something damaged out of the way under a new name beside it; nothing is deleted."""
+    """Rename a damaged file or folder to a free name next to it. Nothing is deleted."""
     aside = _free_name(path)
     with storage(path):
         path.rename(aside)
@@ -249,7 +249,7 @@ def set_aside(path: Path) -> Path:
 
 
 def copy_aside(path: Path) -> Path:
-    """Keep a damaged file's bytes under a new name beside it, before the file is mended."""
+    """Copy a damaged file to a free name next to it, before the file is repaired."""
     aside = _free_name(path)
     with storage(path):
         write_durably(aside, path.read_bytes())
@@ -261,11 +261,11 @@ def _free_name(path: Path) -> Path:
         aside = path.with_name(f"{path.name}.damaged-{number}")
         if not os.path.lexists(aside):
             return aside
-    raise StorageFailed(f"too many damaged copies beside {shown(path)}", hint="look at them and remove some")
+    raise StorageFailed(f"too many damaged copies next to {shown(path)}", hint="inspect the copies and remove some")
 
 
 def remove_tree(folder: Path) -> None:
-    """Remove a folder that hostile processes may have left: locked, endlessly deep; links are never followed."""
+    """Remove a folder from an untrusted process. It may be locked or extremely deep. Links are never followed."""
     with storage(folder):
         if folder.is_symlink():
             folder.unlink()
@@ -276,16 +276,16 @@ def remove_tree(folder: Path) -> None:
                 _flatten(folder)
 
 
-def reopen(folder: Path) -> None:
-    """A folder of ours that hostile processes may have closed against us."""
+def restore_access(folder: Path) -> None:
+    """Restore access to a Loopwright folder if an untrusted process took it away."""
     with storage(folder):
         if not os.access(folder, os.R_OK | os.W_OK | os.X_OK):
             folder.chmod(0o700)
 
 
-def clear_name(path: Path) -> None:
-    """Remove whatever hostile processes may have left under a name that we are to write to; nothing is followed."""
-    reopen(path.parent)
+def clear_path(path: Path) -> None:
+    """Remove anything that an untrusted process put at a path that is about to be written. Links are not followed."""
+    restore_access(path.parent)
     with storage(path):
         if path.is_dir() and not path.is_symlink():
             remove_tree(path)
@@ -294,7 +294,7 @@ def clear_name(path: Path) -> None:
 
 
 def _flatten(folder: Path) -> None:
-    """Take a tree apart level by level, lifting what is inside up: no recursion, and no path grows long."""
+    """Remove a tree level by level by moving inner folders up: no recursion, and paths stay short."""
     folder.chmod(0o700)
     while entries := list(os.scandir(folder)):
         for entry in entries:

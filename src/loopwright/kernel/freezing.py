@@ -1,4 +1,4 @@
-"""The request that commands stand still, from any thread to the threads that run them; watched.py carries it out."""
+"""The request to freeze commands, from any thread to the threads that run the commands. watched.py carries it out."""
 
 from __future__ import annotations
 
@@ -13,117 +13,117 @@ from loopwright.kernel.cancellation import Cancellation
 
 
 class Freezer:
-    """A wish that commands stand still, or go on. Many commands may share it; the last wish counts."""
+    """A request to freeze or thaw commands. Many commands may share it; the last request counts."""
 
     def __init__(self) -> None:
         self._frozen = False
-        self._followers: list[FreezeListener] = []
-        # Its lock may be taken again by the thread that has it: a signal handler may come at any moment.
+        self._listeners: list[FreezeListener] = []
+        # Reentrant, because a signal handler may run in the thread that holds the lock.
         self._changed = threading.Condition(threading.RLock())
 
     def freeze(self) -> None:
-        """Ask for it; safe in a signal handler and from any thread. A command that has not begun waits."""
-        self._wish(frozen=True)
+        """Request a freeze; safe in a signal handler and from any thread. Commands that have not started wait."""
+        self._request(frozen=True)
 
     def thaw(self) -> None:
-        """Let them go on where they were."""
-        self._wish(frozen=False)
+        """Let the commands continue."""
+        self._request(frozen=False)
 
     @property
     def is_frozen(self) -> bool:
-        """What was asked for last; `settled` says whether it is so."""
+        """The last request; `settled` tells whether the commands follow it."""
         return self._frozen
 
     def settled(self, timeout_s: float) -> bool:
-        """Wait until all commands do as was asked for last, at most this long; whether they do."""
+        """Wait until all commands follow the last request, at most `timeout_s` seconds. Return whether they do."""
         with self._changed:
             return self._changed.wait_for(self._is_settled, timeout_s)
 
     @contextmanager
-    def followed(self) -> Iterator[FreezeListener]:
-        """For the thread that is to run a command: the wish, with a descriptor of its own."""
-        follower = FreezeListener(self)
+    def listen(self) -> Iterator[FreezeListener]:
+        """For the thread that runs a command: a listener with its own descriptor."""
+        listener = FreezeListener(self)
         with self._changed:
-            self._followers.append(follower)
+            self._listeners.append(listener)
         try:
-            yield follower
+            yield listener
         finally:
-            # Under the lock: a wish that is being passed on must not write to a descriptor that is somebody else's now.
+            # Under the lock: a request must not be written to a descriptor number that is already reused.
             with self._changed:
-                self._followers.remove(follower)
-                follower.close()
+                self._listeners.remove(listener)
+                listener.close()
                 self._changed.notify_all()
 
-    def note_change(self) -> None:
-        """A follower did something: whoever waits may look again."""
+    def notify(self) -> None:
+        """Wake the waiting threads after a listener changed."""
         with self._changed:
             self._changed.notify_all()
 
-    def _wish(self, *, frozen: bool) -> None:
+    def _request(self, *, frozen: bool) -> None:
         with self._changed:
             self._frozen = frozen
-            for follower in tuple(self._followers):
-                follower.wake()
+            for listener in tuple(self._listeners):
+                listener.wake()
             self._changed.notify_all()
 
     def _is_settled(self) -> bool:
-        return all(follower.is_still == self._frozen for follower in tuple(self._followers))
+        return all(listener.is_frozen == self._frozen for listener in tuple(self._listeners))
 
 
 class FreezeListener:
-    """One command's ear for the wish, which selectors can wait for."""
+    """Receives freeze requests for one command. Selectors can wait for it."""
 
     def __init__(self, freezer: Freezer) -> None:
         self._freezer = freezer
         self._read, self._write = os.pipe()
         os.set_blocking(self._read, False)
         os.set_blocking(self._write, False)
-        self._is_still = False
+        self._is_frozen = False
 
     @property
-    def is_still(self) -> bool:
-        """Whether the command stands still."""
-        return self._is_still
+    def is_frozen(self) -> bool:
+        """Whether the command is frozen."""
+        return self._is_frozen
 
-    def is_wished(self) -> bool:
-        """Whether it is to stand still, as of now: what woke us is answered by this."""
+    def should_freeze(self) -> bool:
+        """Whether the command should be frozen now. Also clears the wake-up."""
         with suppress(BlockingIOError):
             while os.read(self._read, 4096):
                 pass
         return self._freezer.is_frozen
 
-    def tell(self, *, still: bool) -> None:
-        """Say what the command does now."""
-        if still != self._is_still:
-            self._is_still = still
-            self._freezer.note_change()
+    def report(self, *, frozen: bool) -> None:
+        """Report whether the command is frozen now."""
+        if frozen != self._is_frozen:
+            self._is_frozen = frozen
+            self._freezer.notify()
 
     def wait_for_thaw(self, cancellation: Cancellation | None) -> float:
-        """Before a command begins: wait while it is to stand still and no stop is requested. How long that was."""
-        if not self.is_wished():
+        """Before a command starts: wait for a thaw or a stop request. Return how long that took."""
+        if not self.should_freeze():
             return 0.0
         began = time.monotonic()
         with selectors.DefaultSelector() as selector:
             for handle in (self, cancellation):
                 if handle is not None:
                     selector.register(handle, selectors.EVENT_READ)
-            while self.is_wished() and (cancellation is None or cancellation.reason is None):
-                self.tell(still=True)
+            while self.should_freeze() and (cancellation is None or cancellation.reason is None):
+                self.report(frozen=True)
                 selector.select()
-        self.tell(still=False)
+        self.report(frozen=False)
         return time.monotonic() - began
 
     def wake(self) -> None:
-        """The wish changed."""
+        """Wake the listener's thread after a request."""
         with suppress(OSError):
             os.write(self._write, b"!")
 
     def fileno(self) -> int:
-        """Readable once the wish changed."""
+        """A descriptor that becomes readable after a request."""
         return self._read
 
     def close(self) -> None:
-        """Give the descriptors back."""
+        """Close the descriptors."""
         handles, self._read, self._write = (self._read, self._write), -1, -1
         for handle in handles:
             os.close(handle)

@@ -1,7 +1,7 @@
-"""Every git call of ours, made so that a repository can't make us run its programs.
+"""All git calls, hardened so that a repository can't make Loopwright run its programs.
 
-Git runs what a config says, so it is never shown the user's:
-we work through private repositories that borrow the user's objects and carry an allow-list of settings.
+Git runs programs named in a config, so these calls never use the user's config.
+Private repositories borrow the user's objects and carry an allow-list of settings.
 
 The user's `.git` is only read: no index refresh, no lock, no ref.
 """
@@ -31,9 +31,9 @@ _HARDENED = (
     "-c", "gc.auto=0",
     "-c", "maintenance.auto=false",
 )  # fmt: skip
-# Adding a very large tree takes long; something that never ends takes longer.
+# Adding a very large tree takes long. This limit ends a git process that hangs.
 _LONGEST_S = 3600
-# What a private repository may learn from the user's: how files look on disk. Nothing here starts a program.
+# Settings that a private repository takes from the user's: how files look on disk. None of them starts a program.
 _CARRIED_SETTINGS = (
     "core.filemode",
     "core.ignorecase",
@@ -46,14 +46,14 @@ _CARRIED_SETTINGS = (
 
 
 class GitHead(msgspec.Struct, frozen=True):
-    """Where a repository stands."""
+    """The checked-out commit of a repository, and its tree."""
 
     commit: str
     tree: str
 
 
 class UserRepository(msgspec.Struct, frozen=True):
-    """What we need to know of the repository that a project lives in."""
+    """The user's repository that contains a project."""
 
     top: Path
     git_dir: Path
@@ -65,33 +65,33 @@ class UserRepository(msgspec.Struct, frozen=True):
 
 
 class PrivateRepository(msgspec.Struct, frozen=True):
-    """A repository of our own, with a work tree that may be anywhere."""
+    """A repository that Loopwright created, with a work tree in any folder."""
 
     git_dir: Path
     work_tree: Path
     index: Path | None = None
 
     def run(self, *arguments: str, stdin: bytes = b"", config: Iterable[str] = ()) -> bytes:
-        """What git printed, or `GitFailed`."""
+        """What git printed; `GitFailed` if git failed."""
         result = _capture(self.argv(*arguments, config=config), self.work_tree, self.env(), stdin)
         if result.exit_code != 0:
             raise git_failure(arguments, result)
         return result.stdout
 
     def succeeds(self, *arguments: str, stdin: bytes = b"") -> bool:
-        """Whether git says yes."""
+        """Whether git exits with 0."""
         return _capture(self.argv(*arguments), self.work_tree, self.env(), stdin).exit_code == 0
 
     def argv(self, *arguments: str, config: Iterable[str] = ()) -> tuple[str, ...]:
-        """The whole hardened command line."""
+        """The full hardened command line."""
         extra = tuple(part for setting in config for part in ("-c", setting))
         place = (f"--git-dir={self.git_dir}", f"--work-tree={self.work_tree}")
         return ("git", *_HARDENED, *extra, *place, *arguments)
 
     def env(self) -> dict[str, str]:
-        """An environment in which no config but the repository's own is read."""
+        """An environment in which git reads only the repository's own config."""
         env = _bare_environment() | {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull}
-        # Whoever cleans this folder up after our death ends what still works in it.
+        # After a crash, cleaning up this folder also ends git processes with this mark.
         env[process.MARK_VARIABLE] = process.mark_of(str(self.git_dir.parent))
         if self.index is not None:
             env["GIT_INDEX_FILE"] = str(self.index)
@@ -99,76 +99,76 @@ class PrivateRepository(msgspec.Struct, frozen=True):
 
 
 def is_installed() -> bool:
-    """Whether there is a git at all."""
+    """Whether git is installed."""
     return shutil.which("git") is not None
 
 
 def version() -> str:
-    """What git calls its version."""
+    """Git's version."""
     return _capture_plain("git", "--version", cwd=Path("/")).stdout.decode().split()[-1]
 
 
 def discover(folder: Path) -> UserRepository | None:
-    """The repository with a work tree that contains this folder; None when there is none."""
-    asked = _ask_where(folder, "HEAD^{commit}", "HEAD^{tree}")
-    if asked.exit_code != 0:
-        # Without a commit those two have no answer, and the others have.
-        asked = _ask_where(folder)
-    if asked.exit_code != 0:
-        if b"dubious ownership" in asked.stderr:
+    """The repository with a work tree that contains this folder; None if there is none."""
+    answer = _query_paths(folder, "HEAD^{commit}", "HEAD^{tree}")
+    if answer.exit_code != 0:
+        # A repository without a commit can't answer the last two.
+        answer = _query_paths(folder)
+    if answer.exit_code != 0:
+        if b"dubious ownership" in answer.stderr:
             raise GitFailed(
-                f"git refuses {shown(folder)}: it belongs to another user",
-                hint=f"if you trust it: git config --global --add safe.directory {shown(folder)}",
+                f"git refuses {shown(folder)}: the folder belongs to another user",
+                hint=f"if you trust the folder: git config --global --add safe.directory {shown(folder)}",
             )
         return None
-    answers = [os.fsdecode(line) for line in asked.stdout.split(b"\n")[:-1]]
-    if len(answers) not in (5, 7):
+    lines = [os.fsdecode(line) for line in answer.stdout.split(b"\n")[:-1]]
+    if len(lines) not in (5, 7):
         raise GitFailed(
-            f"the path of the repository at {shown(folder)} has a line break in it",
-            hint="rename that folder; git can't name it in one line",
+            f"the path of the repository at {shown(folder)} contains a line break",
+            hint="rename that folder; git can't print its path on one line",
         )
-    top, git_dir, objects, exclude, object_format = answers[:5]
+    top, git_dir, objects, exclude, object_format = lines[:5]
     return UserRepository(
         top=Path(top),
         git_dir=Path(git_dir),
         exclude=Path(exclude),
         object_stores=tuple(object_stores(Path(objects))),
         object_format=object_format,
-        head=GitHead(*answers[5:]) if answers[5:] else None,
+        head=GitHead(*lines[5:]) if lines[5:] else None,
         settings=_carried_settings(folder),
     )
 
 
 def is_bare(folder: Path) -> bool:
-    """Whether this folder is a repository itself, without a work tree."""
+    """Whether this folder itself is a repository without a work tree."""
     return (folder / "HEAD").is_file() and (folder / "objects").is_dir() and (folder / "refs").is_dir()
 
 
 def resolve_commit(folder: Path, revision: str) -> str | None:
-    """The commit that the user's repository calls so; None where there is none. A name is never taken for an option."""
+    """The commit that a revision names in the user's repository; None if unknown. A revision is never an option."""
     if not revision or revision.startswith("-") or "\0" in revision:
         return None
-    # In two steps: after `:/some words` a suffix would be one more word.
+    # Two steps, because a suffix after `:/some words` would be part of the words.
     for suffix in ("", "^{commit}"):
-        asked = _capture_plain("git", *_HARDENED, "rev-parse", "--verify", "--quiet", revision + suffix, cwd=folder)
-        revision = asked.stdout.decode().strip()
-        if asked.exit_code != 0:
+        answer = _capture_plain("git", *_HARDENED, "rev-parse", "--verify", "--quiet", revision + suffix, cwd=folder)
+        revision = answer.stdout.decode().strip()
+        if answer.exit_code != 0:
             return None
     return revision
 
 
 def merge_base(folder: Path, one: str, other: str) -> str | None:
-    """Where two commits parted; None where their histories never met, as far as this clone knows."""
-    asked = _capture_plain("git", *_HARDENED, "merge-base", one, other, cwd=folder)
-    return asked.stdout.decode().split()[0] if asked.exit_code == 0 else None
+    """The common ancestor of two commits; None if this clone knows none."""
+    answer = _capture_plain("git", *_HARDENED, "merge-base", one, other, cwd=folder)
+    return answer.stdout.decode().split()[0] if answer.exit_code == 0 else None
 
 
 def is_shallow(repository: UserRepository) -> bool:
-    """Whether the clone has only a part of the history."""
+    """Whether the clone has only part of the history."""
     return any((store.parent / "shallow").is_file() for store in repository.object_stores)
 
 
-def _ask_where(folder: Path, *more: str) -> process.Captured:
+def _query_paths(folder: Path, *more: str) -> process.Captured:
     return _capture_plain(
         "git", *_HARDENED, "rev-parse", "--path-format=absolute", "--show-toplevel", "--absolute-git-dir",
         "--git-path", "objects", "--git-path", "info/exclude", "--show-object-format", *more, cwd=folder,
@@ -184,7 +184,7 @@ def make_private(
     settings: Mapping[str, str] | None = None,
     head: str | None = None,
 ) -> PrivateRepository:
-    """Lay out a repository by hand: no template, no hook, no remote, objects borrowed from the stores."""
+    """Create a repository by hand: no template, no hook, no remote. Its objects are borrowed from the stores."""
     for part in ("objects/info", "objects/pack", "refs/heads", "refs/tags", "info"):
         make_folder(git_dir / part)
     with storage(git_dir):
@@ -196,11 +196,11 @@ def make_private(
 
 
 def publish_branch(repository: UserRepository, source: PrivateRepository, commit: str, name: str) -> None:
-    """Bring a commit of ours into the user's repository as a branch, in one step; the only write that we ever do there.
+    """Bring a commit into the user's repository as a branch, in one step. This is the only write to that repository.
 
-    A branch of that name that does not lead to this commit is left alone: `GitFailed`.
+    An existing branch of that name is left alone unless it leads to this commit: `GitFailed`.
     """
-    told = (
+    fetch = (
         "-c",
         "protocol.file.allow=always",
         "fetch",
@@ -209,51 +209,51 @@ def publish_branch(repository: UserRepository, source: PrivateRepository, commit
         "--no-write-fetch-head",
         "--no-auto-gc",
     )
-    argv = ("git", *_HARDENED, *told, "--", str(source.git_dir), f"{commit}:refs/heads/{name}")
+    argv = ("git", *_HARDENED, *fetch, "--", str(source.git_dir), f"{commit}:refs/heads/{name}")
     result = _capture(argv, repository.top, _bare_environment() | _safe(repository))
     if result.exit_code != 0:
         raise git_failure(("fetch",), result)
 
 
 def branch_commit(repository: UserRepository, name: str) -> str | None:
-    """What a branch leads to; None where there is no such branch."""
+    """The commit of a branch; None if the branch is missing."""
     argv = ("git", *_HARDENED, "rev-parse", "--verify", "--quiet", f"refs/heads/{name}")
-    found = _capture(argv, repository.top, _bare_environment() | _safe(repository))
-    return found.stdout.decode().strip() if found.exit_code == 0 else None
+    answer = _capture(argv, repository.top, _bare_environment() | _safe(repository))
+    return answer.stdout.decode().strip() if answer.exit_code == 0 else None
 
 
 def is_in_head(repository: UserRepository, commit: str) -> bool:
-    """Whether what is checked out has this commit in its history."""
+    """Whether the commit is in the history of HEAD."""
     argv = ("git", *_HARDENED, "merge-base", "--is-ancestor", commit, "HEAD")
     return _capture(argv, repository.top, _bare_environment() | _safe(repository)).exit_code == 0
 
 
 def drop_branch(repository: UserRepository, name: str, commit: str) -> bool:
-    """Take such a branch away, if it still is where we put it."""
+    """Delete the branch if it still points at this commit."""
     argv = ("git", *_HARDENED, "update-ref", "-d", f"refs/heads/{name}", commit)
     return _capture(argv, repository.top, _bare_environment() | _safe(repository)).exit_code == 0
 
 
 def _safe(repository: UserRepository) -> dict[str, str]:
-    """The private repository that we fetch from is ours; whose the user's is was asked when it was found."""
+    """Trust every folder: the private repository is Loopwright's, and the user's was checked by `discover`."""
     del repository
     return {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "safe.directory", "GIT_CONFIG_VALUE_0": "*"}
 
 
 def git_failure(arguments: Iterable[str], result: process.Captured) -> GitFailed:
-    """The error that says what git was asked and what it answered."""
-    said = result.stderr.decode("utf-8", "backslashreplace").strip() or f"exit {result.exit_code}"
+    """The error with git's subcommand and git's last message."""
+    output = result.stderr.decode("utf-8", "backslashreplace").strip() or f"exit {result.exit_code}"
     verb = next((part for part in arguments if not part.startswith("-")), "git")
-    return GitFailed(f"git {verb} failed: {said.splitlines()[-1][:300]}", hint="run `loopwright doctor`")
+    return GitFailed(f"git {verb} failed: {output.splitlines()[-1][:300]}", hint="run `loopwright doctor`")
 
 
-def ask(*arguments: str, cwd: Path) -> process.Captured:
-    """Ask the user's repository something that starts nothing: `rev-parse` and the like."""
+def query(*arguments: str, cwd: Path) -> process.Captured:
+    """Query the user's repository with a git command that starts no program, such as `rev-parse`."""
     return _capture_plain("git", *_HARDENED, *arguments, cwd=cwd)
 
 
 def _capture_plain(*argv: str, cwd: Path) -> process.Captured:
-    # The user's own config is read here (safe.directory, excludesFile) by commands that start nothing.
+    # These commands read the user's own config (safe.directory, excludesFile), but start no program.
     env = _bare_environment() | {name: os.environ[name] for name in ("HOME", "XDG_CONFIG_HOME") if name in os.environ}
     return _capture(argv, cwd, env)
 
@@ -262,7 +262,7 @@ def _capture(argv: tuple[str, ...], cwd: Path, env: Mapping[str, str], stdin: by
     try:
         return process.capture(argv, cwd=cwd, env=env, stdin=stdin, timeout_s=_LONGEST_S)
     except TimeoutError as problem:
-        raise GitFailed(str(problem), hint="look for a fifo where git reads its rules (.gitignore)") from problem
+        raise GitFailed(str(problem), hint="look for a FIFO among the files git reads (.gitignore)") from problem
 
 
 def _bare_environment() -> dict[str, str]:
@@ -279,32 +279,32 @@ def _bare_environment() -> dict[str, str]:
 
 def _carried_settings(folder: Path) -> dict[str, str]:
     listed = _capture_plain("git", *_HARDENED, "config", "--list", "-z", cwd=folder).stdout
-    found: dict[str, str] = {}
+    settings: dict[str, str] = {}
     for entry in listed.split(b"\0"):
         name, _, value = os.fsdecode(entry).partition("\n")
         if name in _CARRIED_SETTINGS:
-            found[name] = value
-    excludes = found.get("core.excludesfile")
+            settings[name] = value
+    excludes = settings.get("core.excludesfile")
     if excludes is None:
         base = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")  # noqa: PTH111
-        found["core.excludesfile"] = str(Path(base) / "git" / "ignore")
+        settings["core.excludesfile"] = str(Path(base) / "git" / "ignore")
     else:
-        found["core.excludesfile"] = str(Path(excludes).expanduser())
-    return found
+        settings["core.excludesfile"] = str(Path(excludes).expanduser())
+    return settings
 
 
 def object_stores(objects: Path) -> list[Path]:
-    """An object folder and those that it borrows from."""
+    """An object folder and the object folders it borrows from."""
     stores: list[Path] = []
-    ahead = [objects]
-    while ahead and len(stores) < 20:
-        store = ahead.pop(0)
+    pending = [objects]
+    while pending and len(stores) < 20:
+        store = pending.pop(0)
         if store in stores or not store.is_dir():
             continue
         stores.append(store)
         listed = store / "info" / "alternates"
         if listed.is_file():
-            ahead += [
+            pending += [
                 (store / os.fsdecode(line)).resolve()
                 for line in listed.read_bytes().splitlines()
                 if line and not line.startswith(b"#")

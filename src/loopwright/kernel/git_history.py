@@ -1,6 +1,6 @@
-"""A repository's history to read, by the rule for every git call of ours: never with the user's config.
+"""Reads a repository's history, as all git calls do: never with the user's config.
 
-Ordinary, bare, shallow, linked and partial clones; nothing is fetched into them, nothing is written to them.
+Works with ordinary, bare, shallow, linked and partial clones. Fetches nothing and writes nothing.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _LONGEST_S = 6 * 3600
 
 
 class History(msgspec.Struct, frozen=True):
-    """A private repository that borrows the commits, and what kind of clone they come from."""
+    """A private repository that borrows the commits, and the kind of clone they come from."""
 
     git_dir: Path
     repository: git.PrivateRepository
@@ -26,39 +26,39 @@ class History(msgspec.Struct, frozen=True):
     is_partial: bool
 
     def resolve(self, revision: str) -> tuple[str, ...]:
-        """The commits that a revision or a range stands for, those to leave out with a caret; none when unknown."""
-        asked = git.ask(f"--git-dir={self.git_dir}", "rev-parse", "--revs-only", revision, cwd=self.git_dir)
-        return tuple(asked.stdout.decode("ascii", "replace").split()) if asked.exit_code == 0 else ()
+        """The commits of a revision or range, excluded commits with a caret; empty if unknown."""
+        answer = git.query(f"--git-dir={self.git_dir}", "rev-parse", "--revs-only", revision, cwd=self.git_dir)
+        return tuple(answer.stdout.decode("ascii", "replace").split()) if answer.exit_code == 0 else ()
 
     def run(self, *arguments: str, stdin: bytes = b"") -> bytes:
-        """All that git prints, for short answers."""
+        """All output of git, for short answers."""
         return self.repository.run(*arguments, stdin=stdin)
 
     def stream(self, *arguments: str, on_output: process.Sink) -> None:
-        """Hand over what git prints as it comes, or `GitFailed`."""
-        said = bytearray()
+        """Pass git's output to `on_output` as it comes; `GitFailed` if git fails."""
+        errors = bytearray()
         command = process.Command(
             self.repository.argv(*arguments),
             self.repository.work_tree,
             self.repository.env(),
             str(self.repository.git_dir.parent),
         )
-        ended = process.stream(command, on_stdout=on_output, on_stderr=said.extend, timeout_s=_LONGEST_S)
+        ended = process.stream(command, on_stdout=on_output, on_stderr=errors.extend, timeout_s=_LONGEST_S)
         if ended.exit_code != 0 or ended.ending is not process.Ending.EXITED:
-            raise git.git_failure(arguments, process.Captured(ended.exit_code, b"", bytes(said)))
+            raise git.git_failure(arguments, process.Captured(ended.exit_code, b"", bytes(errors)))
 
 
 def open_history(folder: Path, scratch: Path) -> History:
     """The history of the repository that contains this folder, or is this folder."""
     place = ("--git-dir=.",) if _looks_bare(folder) else ()
-    asked = git.ask(
+    answer = git.query(
         *place, "rev-parse", "--path-format=absolute", "--absolute-git-dir", "--git-path", "objects",
         "--git-path", "shallow", "--show-object-format", cwd=folder,
     )  # fmt: skip
-    answers = [os.fsdecode(line) for line in asked.stdout.split(b"\n")[:-1]]
-    if asked.exit_code != 0 or len(answers) != 4:
-        raise _no_repository(folder, asked)
-    git_dir, objects, shallow, object_format = answers
+    lines = [os.fsdecode(line) for line in answer.stdout.split(b"\n")[:-1]]
+    if answer.exit_code != 0 or len(lines) != 4:
+        raise _no_repository(folder, answer)
+    git_dir, objects, shallow, object_format = lines
     stores = git.object_stores(Path(objects))
     work_tree = scratch / "empty"
     with storage(work_tree):
@@ -82,18 +82,18 @@ def _looks_bare(folder: Path) -> bool:
     return (folder / "HEAD").is_file() and (folder / "objects").is_dir() and (folder / "refs").is_dir()
 
 
-def _no_repository(folder: Path, asked: process.Captured) -> GitFailed:
-    if b"dubious ownership" in asked.stderr:
+def _no_repository(folder: Path, answer: process.Captured) -> GitFailed:
+    if b"dubious ownership" in answer.stderr:
         return GitFailed(
-            f"git refuses {shown(folder)}: it belongs to another user",
-            hint=f"if you trust it: git config --global --add safe.directory {shown(folder)}",
+            f"git refuses {shown(folder)}: the folder belongs to another user",
+            hint=f"if you trust the folder: git config --global --add safe.directory {shown(folder)}",
         )
-    if asked.exit_code == 0:
+    if answer.exit_code == 0:
         return GitFailed(
-            f"the path of the repository at {shown(folder)} has a line break in it",
-            hint="rename that folder; git can't name it in one line",
+            f"the path of the repository at {shown(folder)} contains a line break",
+            hint="rename that folder; git can't print its path on one line",
         )
     return GitFailed(
         f"{shown(folder)} is not in a git repository",
-        hint="name one with --project-root PATH, or make one: git init",
+        hint="name a repository with --project-root PATH, or create one: git init",
     )

@@ -1,7 +1,7 @@
-"""Git's index, where git itself would read every file again.
+"""Rewrites git's index so that git does not read every file again.
 
-Git trusts file times by the second, so whatever was written in the second of the index is read and hashed once
-more. We know times by the nanosecond, and know when nobody can write. Reads versions 2 and 3, writes 2.
+Git trusts file times by the second, so it reads and hashes files that were written in the index's second again.
+Loopwright compares nanoseconds and knows when no process can write. Reads versions 2 and 3, writes version 2.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ _STAT = struct.Struct(">10I")
 _ASSUME_VALID = 0x8000
 _EXTENDED = 0x4000
 _SECOND = 1_000_000_000
-# The system's clock for files ticks a few milliseconds apart.
+# The clock of file times ticks every few milliseconds.
 _TICK_NS = 20_000_000
 _Known = tuple[int, ...]
 _Restat = Callable[[bytes, _Known], _Known | None]
 
 
 def move(index: Path, work_tree: Path, unchanged: Callable[[bytes], bool], object_format: str) -> None:
-    """Rewrite an index for a copy of its work tree: entries that are known to be unchanged get the copy's times."""
+    """Rewrite an index for a copy of its work tree: unchanged entries get the copy's times."""
     root = os.fsencode(work_tree) + b"/"
 
     def restat(path: bytes, known: _Known) -> _Known | None:
@@ -33,8 +33,8 @@ def move(index: Path, work_tree: Path, unchanged: Callable[[bytes], bool], objec
     _rewrite(index, restat, object_format)
 
 
-def trust_what_did_not_move(index: Path, work_tree: Path, object_format: str) -> None:
-    """Spare git the files of the index's own second that have not been touched since; call it when nobody writes."""
+def trust_unchanged_files(index: Path, work_tree: Path, object_format: str) -> None:
+    """Let git skip files of the index's own second that did not change. Call this only while no process writes."""
     root = os.fsencode(work_tree) + b"/"
     written = index.stat().st_mtime_ns - _TICK_NS
 
@@ -44,13 +44,13 @@ def trust_what_did_not_move(index: Path, work_tree: Path, object_format: str) ->
         return known if same and known[0] * _SECOND + known[1] < written else None
 
     _rewrite(index, restat, object_format)
-    # Every entry that is left with its times is older than this, and git believes it.
+    # Every entry that keeps its times is older than this, so git trusts the entry.
     ahead = index.stat().st_mtime_ns + 2 * _SECOND
     os.utime(index, ns=(ahead, ahead))
 
 
 def _rewrite(index: Path, restat: _Restat, object_format: str) -> None:
-    """Each entry with the times that `restat` gives, or with none, so that git has to look at the file."""
+    """Give each entry the times from `restat`, or zeros, which make git read the file."""
     digest = hashlib.sha256 if object_format == "sha256" else hashlib.sha1
     size = digest().digest_size
     data = index.read_bytes()
@@ -58,34 +58,34 @@ def _rewrite(index: Path, restat: _Restat, object_format: str) -> None:
     if signature != b"DIRC" or version not in (2, 3):
         raise ValueError(f"index version {version}")
     entries: list[bytes] = []
-    at = 12
+    offset = 12
     for _ in range(count):
-        flags_at = at + 40 + size
+        flags_at = offset + 40 + size
         (flags,) = struct.unpack_from(">H", data, flags_at)
         name_at = flags_at + (4 if flags & _EXTENDED else 2)
         name_end = data.index(b"\0", name_at)
         path = data[name_at:name_end]
-        known = _STAT.unpack_from(data, at)
-        # A user may have told git not to look at a file; here it must look, so that promise is dropped.
+        known = _STAT.unpack_from(data, offset)
+        # A user may have told git to skip a file. Here git must look, so those flags are dropped.
         hidden = flags & (_ASSUME_VALID | _EXTENDED)
         times = (None if hidden else restat(path, known)) or (0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
-        entry = _STAT.pack(*times[:6], known[6], *times[7:]) + data[at + 40 : flags_at]
+        entry = _STAT.pack(*times[:6], known[6], *times[7:]) + data[offset + 40 : flags_at]
         entry += struct.pack(">H", flags & ~(_ASSUME_VALID | _EXTENDED)) + path
         entries.append(entry + b"\0" * (8 - len(entry) % 8))
-        at += (name_end - at) // 8 * 8 + 8
-    # What follows the entries (git's own cache of trees) is about names and contents, which stay as they are.
-    body = struct.pack(">4sII", b"DIRC", 2, count) + b"".join(entries) + _tree_cache(data[at:-size])
+        offset += (name_end - offset) // 8 * 8 + 8
+    # The data after the entries (git's cache of trees) depends on names and contents, which do not change.
+    body = struct.pack(">4sII", b"DIRC", 2, count) + b"".join(entries) + _tree_cache(data[offset:-size])
     index.write_bytes(body + digest(body).digest())
 
 
 def _tree_cache(extensions: bytes) -> bytes:
-    """Of what may follow the entries only the cache of trees, which spares git building them again."""
-    at = 0
-    while at + 8 <= len(extensions):
-        name, length = struct.unpack_from(">4sI", extensions, at)
+    """Only the cache of trees, so that git does not build the trees again; other extensions are dropped."""
+    offset = 0
+    while offset + 8 <= len(extensions):
+        name, length = struct.unpack_from(">4sI", extensions, offset)
         if name == b"TREE":
-            return extensions[at : at + 8 + length]
-        at += 8 + length
+            return extensions[offset : offset + 8 + length]
+        offset += 8 + length
     return b""
 
 

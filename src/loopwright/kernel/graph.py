@@ -7,9 +7,9 @@ from graphlib import CycleError, TopologicalSorter
 
 
 def find_cycle(edges: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
-    """One cycle as the names along it, first repeated at the end; empty when there is none."""
+    """One cycle as a list of names, with the first name repeated at the end; empty if there is no cycle."""
     try:
         TopologicalSorter(edges).prepare()
-    except CycleError as found:
-        return tuple(found.args[1])
+    except CycleError as error:
+        return tuple(error.args[1])
     return ()

@@ -1,4 +1,4 @@
-"""Names that can stand in a path, and programs found on PATH."""
+"""Names that are safe in a path, run ids, and a safe PATH."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _LONGEST = 64
 
 
 def is_identifier(text: str) -> bool:
-    """Whether the text can stand in a path as it is."""
+    """Whether the text is safe in a path without changes."""
     return IDENTIFIER.fullmatch(text) is not None and text.strip(".") != ""
 
 
@@ -25,10 +25,10 @@ def sanitised(text: str) -> str:
 
 
 def new_run_id(moment: datetime) -> str:
-    """A fresh id that sorts by time."""
+    """A new run id that sorts by time."""
     return f"run-{compact_stamp(moment)}-{os.urandom(3).hex()}"
 
 
 def without_relative(path: str) -> str:
-    """PATH without entries that mean another folder elsewhere: in a sandbox those hold what an agent wrote."""
+    """PATH without relative entries: in a sandbox they would point at folders that an agent writes."""
     return os.pathsep.join(entry for entry in path.split(os.pathsep) if entry.startswith("/"))

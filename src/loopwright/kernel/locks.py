@@ -1,4 +1,4 @@
-"""Kernel locks: they die with their holder, which a file with a process id in it does not."""
+"""Kernel locks. The kernel releases a lock when its holder dies; a file with a process id would stay."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ _BOOT = Path("/proc/sys/kernel/random/boot_id")
 
 
 class HeldLock:
-    """A lock that is ours until `release`, or until this process is gone."""
+    """A lock that this process holds until `release` or until the process ends."""
 
     def __init__(self, handle: int) -> None:
         self._handle = handle
 
     def release(self) -> None:
-        """Give it back; twice does no harm."""
+        """Release the lock; a second call has no effect."""
         if self._handle >= 0:
             os.close(self._handle)
             self._handle = -1
 
 
 def try_lock(path: Path) -> HeldLock | None:
-    """Take the lock if nobody has it."""
+    """Take the lock, or return None if another process holds it."""
     while True:
         handle = _open(path)
         try:
@@ -39,10 +39,10 @@ def try_lock(path: Path) -> HeldLock | None:
             os.close(handle)
             if is_taken:
                 return None
-            continue  # somebody only looks at it, this very moment
+            continue  # another process tested the lock at this moment
         if _is_current(path, handle):
             return HeldLock(handle)
-        # Its last holder removed the file after we opened it: what we hold now guards nothing.
+        # The last holder removed the file after this process opened it, so this lock guards nothing.
         os.close(handle)
 
 
@@ -87,14 +87,14 @@ def _boot() -> bytes:
 
 @contextmanager
 def locked_folder(path: Path) -> Iterator[None]:
-    """The same by a folder itself, where no file of ours should be; one that is not there is nobody's."""
+    """The same with a folder as the lock, where no lock file may be created. A missing folder needs no lock."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except OSError:
         yield
         return
     try:
-        with suppress(OSError):  # a disk that knows no locks
+        with suppress(OSError):  # a file system without locks
             fcntl.flock(handle, fcntl.LOCK_EX)
         yield
     finally:
@@ -102,12 +102,12 @@ def locked_folder(path: Path) -> Iterator[None]:
 
 
 def is_held(path: Path) -> bool:
-    """Whether a living process holds the lock right now. Who asks is in nobody's way, and needs a disk to read only."""
+    """Whether a living process holds the lock. The test blocks no other process and works on a read-only disk."""
     try:
         with storage(path):
             handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
-    except StorageFailed as refusal:
-        if isinstance(refusal.__cause__, FileNotFoundError | NotADirectoryError):
+    except StorageFailed as error:
+        if isinstance(error.__cause__, FileNotFoundError | NotADirectoryError):
             return False
         raise
     try:
@@ -135,7 +135,7 @@ def _open(path: Path) -> int:
     with storage(path):
         for _ in range(100):
             make_folder(path.parent)
-            with suppress(FileNotFoundError):  # somebody removed the empty folder just now
-                # O_CLOEXEC: a child must not keep our lock alive after we died.
+            with suppress(FileNotFoundError):  # another process removed the empty folder
+                # O_CLOEXEC: a child process must not hold the lock after this process ends.
                 return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666)
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))

@@ -1,7 +1,7 @@
-"""The one place that starts processes. Nobody it started survives the call that started it.
+"""The only module that starts processes. No process survives the call that started it.
 
-A command's failure is a value (`Ended`, `Captured`); that it could not be started is an exception.
-Linux: this process is a subreaper, so daemons come back to it and are ended. Elsewhere: process groups.
+A command that fails is a value (`Ended`, `Captured`); a command that can't be started is an exception.
+Linux: this process is a subreaper, so daemons become its children and are ended. Elsewhere: process groups.
 """
 
 from __future__ import annotations
@@ -19,7 +19,14 @@ import msgspec
 from loopwright.errors import ToolMissing
 from loopwright.kernel import cgroup, process_tree
 from loopwright.kernel import family as families
-from loopwright.kernel.cancellation import Cancellation, Stopped, go_on, heeded, heeding, wait_for_request
+from loopwright.kernel.cancellation import (
+    Cancellation,
+    Stopped,
+    check_for_stop,
+    current_cancellation,
+    stopping_on,
+    wait_for_request,
+)
 from loopwright.kernel.family import MARK_VARIABLE, ProcessFamily, mark_of
 from loopwright.kernel.files import shown
 from loopwright.kernel.freezing import Freezer
@@ -36,20 +43,20 @@ __all__ = [
     "Sink",
     "Stopped",
     "capture",
+    "check_for_stop",
     "end_family",
-    "go_on",
-    "heeding",
     "mark_of",
+    "stopping_on",
     "stream",
     "wait_for_request",
 ]
 
 
 class Command(msgspec.Struct, frozen=True):
-    """What to start.
+    """A command to start.
 
-    `family` names the work that it belongs to, for whoever cleans up after a crash. A `wrapped` command
-    is started by a wrapper (bwrap) that must outlive the others' TERM: it takes them along when it goes.
+    `family` names the work the command belongs to, for the cleanup after a crash. A `wrapped` command is started by a
+    wrapper (bwrap). The wrapper ignores the TERM for the others, and ends them all when it ends.
     """
 
     argv: tuple[str, ...]
@@ -60,9 +67,9 @@ class Command(msgspec.Struct, frozen=True):
 
 
 class Ended(msgspec.Struct, frozen=True):
-    """How a streamed command ended; a signal is 128 + its number, as shells say it.
+    """How a streamed command ended. A signal is reported as 128 + its number, as in shells.
 
-    The duration is that of its work: the time that it stood still for a `Freezer` is told apart.
+    `duration_s` does not include `frozen_s`, the time the command was frozen.
     """
 
     ending: Ending
@@ -72,7 +79,7 @@ class Ended(msgspec.Struct, frozen=True):
 
 
 class Captured(msgspec.Struct, frozen=True):
-    """A short command's whole result."""
+    """The complete result of a short command."""
 
     exit_code: int
     stdout: bytes
@@ -88,29 +95,29 @@ def stream(
     cancellation: Cancellation | None = None,
     freezer: Freezer | None = None,
 ) -> Ended:
-    """Run a command to its end, handing over its output as it comes, and leave no process behind.
+    """Run a command to its end, pass on its output as it comes, and leave no process behind.
 
-    Without a cancellation of its own it ends with the block that it is in. With a freezer it can be held still: it does
-    not begin before the thaw, `timeout_s` counts the time that it works, and a stop wins over the hold.
+    Without a `cancellation` the command stops with the current block. With a `freezer` the command can be frozen: the
+    command starts after the thaw, `timeout_s` excludes frozen time, and a stop also ends a frozen command.
     """
     process_tree.adopt_orphans()
-    request = cancellation or heeded()
-    with freezer.followed() if freezer is not None else nullcontext() as follower:
-        held_s = follower.wait_for_thaw(request) if follower is not None else 0.0
-        if follower is not None and follower.is_wished() and request is not None and request.reason is not None:
+    request = cancellation or current_cancellation()
+    with freezer.listen() if freezer is not None else nullcontext() as listener:
+        held_s = listener.wait_for_thaw(request) if listener is not None else 0.0
+        if listener is not None and listener.should_freeze() and request is not None and request.reason is not None:
             return Ended(Ending.CANCELLED, _shell_code(-signal.SIGTERM), 0.0, held_s)
         began = time.monotonic()
         mark = mark_of(command.family)
         env = {**command.env, MARK_VARIABLE: mark}
         child = families.note_start(partial(_popen, command.argv, command.cwd, env, subprocess.DEVNULL), mark)
         family = ProcessFamily(child.pid, mark, wrapped=command.wrapped)
-        hold = PausableCommand(family, follower, began)
-        watched = Watched(child, family, hold, (on_stdout, on_stderr))
+        pausable = PausableCommand(family, listener, began)
+        watched = Watched(child, family, pausable, (on_stdout, on_stderr))
         try:
-            ending = watched.follow(timeout_s, request, follower)
+            ending = watched.follow(timeout_s, request, listener)
         finally:
             watched.finish()
-        return Ended(ending, _shell_code(child.returncode), hold.worked_s, held_s + hold.frozen_s)
+        return Ended(ending, _shell_code(child.returncode), pausable.worked_s, held_s + pausable.frozen_s)
 
 
 def capture(
@@ -121,11 +128,11 @@ def capture(
     stdin: bytes = b"",
     timeout_s: float = 600,
 ) -> Captured:
-    """Run a short helper command and return all that it printed."""
+    """Run a short helper command and return all its output."""
     child = families.note_start(partial(_popen, argv, cwd, env, subprocess.PIPE), "")
-    request = heeded()
+    request = current_cancellation()
     try:
-        with request.ending(child) if request is not None else nullcontext():
+        with request.killing_on_request(child) if request is not None else nullcontext():
             stdout, stderr = child.communicate(stdin, timeout=timeout_s)
     except BaseException as problem:
         process_tree.kill_all([child.pid, *process_tree.descendants(child.pid)], signal.SIGKILL)
@@ -139,7 +146,7 @@ def capture(
 
 
 def detach(argv: tuple[str, ...], *, cwd: Path, env: Mapping[str, str], log: Path) -> int:
-    """Start a process that outlives us and our terminal; what it says goes to a file. The one that we never end."""
+    """Start a process that outlives this process and its terminal. Its output goes to `log`. It is never ended."""
     with log.open("ab") as output:
         child = subprocess.Popen(
             argv, cwd=cwd, env=dict(env), stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True
@@ -149,22 +156,22 @@ def detach(argv: tuple[str, ...], *, cwd: Path, env: Mapping[str, str], log: Pat
 
 
 def end_family(family: str, *, by_place: bool = True) -> int:
-    """End every process that an earlier, dead instance of us started for this family.
+    """End every process that an earlier, dead Loopwright process started for this family.
 
-    A process that wiped its mark is known by where it works: a family is named after its folder. Where a person may
-    work as well, `by_place` is off: their editor is not ours to end.
+    A process that removed its mark is recognized by its working folder: a family is named after its folder. In folders
+    where a person may work, pass `by_place=False`, so that their editor is not ended.
     """
-    wanted = f"{MARK_VARIABLE}={family}:".encode()
+    mark = f"{MARK_VARIABLE}={family}:".encode()
     ended = 0
     for _ in range(20):
-        found = [
+        pids = [
             pid
             for pid in process_tree.all_processes()
-            if process_tree.environment_has(pid, wanted) or (by_place and process_tree.works_in(pid, family))
+            if process_tree.environment_has(pid, mark) or (by_place and process_tree.works_in(pid, family))
         ]
-        if not found:
+        if not pids:
             break
-        ended += process_tree.kill_all(found, signal.SIGKILL)
+        ended += process_tree.kill_all(pids, signal.SIGKILL)
         time.sleep(0.01)
     cgroup.remove_leftovers()
     return ended
@@ -185,11 +192,11 @@ def _popen(argv: tuple[str, ...], cwd: Path, env: Mapping[str, str], stdin: int)
     except (FileNotFoundError, NotADirectoryError) as problem:
         if not cwd.is_dir():
             raise ToolMissing(
-                f"can't start {argv[0]}: the folder {shown(cwd)} is not there",
+                f"can't start {argv[0]}: the folder {shown(cwd)} is missing",
                 hint="check that folder, then try again",
             ) from problem
         raise ToolMissing(
-            f"the program '{argv[0]}' is not installed, or not on PATH",
+            f"the program '{argv[0]}' is not installed or not on PATH",
             hint=f"install {argv[0]}, then run `loopwright doctor`",
         ) from problem
     except OSError as problem:

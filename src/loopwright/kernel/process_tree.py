@@ -1,4 +1,4 @@
-"""Who descends from whom, and ending them. Knows `/proc`; on systems without it, process groups only."""
+"""Finds the descendants of a process and ends them. Uses `/proc`; on systems without it, only process groups."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _PR_SET_CHILD_SUBREAPER = 36
 
 @cache
 def adopt_orphans() -> bool:
-    """Make this process the new parent of every daemon below it; True where the system can."""
+    """Make this process the new parent of every orphan below it; True if the system supports that."""
     if not KNOWS_DESCENDANTS:
         return False
     return int(ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)) == 0
 
 
 def exit_handle(pid: int) -> int | None:
-    """A descriptor that becomes readable when the process is over, where the system has them."""
+    """A descriptor that becomes readable when the process ends; None if the system has no pidfd."""
     if not hasattr(os, "pidfd_open"):
         return None
     with suppress(OSError):
@@ -35,76 +35,76 @@ def exit_handle(pid: int) -> int | None:
 
 
 def own_children() -> list[int]:
-    """The direct children of this process, adopted ones and zombies included."""
+    """The direct children of this process, including adopted children and zombies."""
     return _children(os.getpid())
 
 
 def descendants(*pids: int) -> list[int]:
-    """Everything below these processes, nearest first."""
+    """All processes below these processes, nearest first."""
     children = _children if _lists_children() else _children_by_parent().__getitem__
-    found: list[int] = []
-    ahead = list(pids)
-    while ahead:
-        below = children(ahead.pop(0))
-        found += below
-        ahead += below
-    return found
+    pids_below: list[int] = []
+    pending = list(pids)
+    while pending:
+        below = children(pending.pop(0))
+        pids_below += below
+        pending += below
+    return pids_below
 
 
 def all_processes() -> list[int]:
-    """Every process that can be seen, but this one."""
+    """Every visible process except this process."""
     if not KNOWS_DESCENDANTS:
         return []
     return [int(name) for name in os.listdir(_PROC) if name.isdigit() and int(name) != os.getpid()]
 
 
 def parent(pid: int) -> int:
-    """The process that started it, or adopted it; 0 when it is gone."""
+    """The parent of the process; 0 if the process has ended."""
     fields = _stat(str(pid))
     return int(fields[1]) if fields else 0
 
 
 def ancestors(pid: int) -> list[int]:
     """The parent, its parent, and so on."""
-    found: list[int] = []
-    while (pid := parent(pid)) > 0 and pid not in found:
-        found.append(pid)
-    return found
+    pids: list[int] = []
+    while (pid := parent(pid)) > 0 and pid not in pids:
+        pids.append(pid)
+    return pids
 
 
 def began(pid: int) -> str:
-    """The moment at which a process began, in the system's own count: with it a process id is unique."""
+    """The start time of a process in clock ticks. Process id and start time together are unique."""
     fields = _stat(str(pid))
     return fields[19].decode() if fields else ""
 
 
 def states(pid: int) -> set[str]:
-    """What its threads do, in the kernel's letters (R, S, D, T, …); nothing when it is gone.
+    """The kernel's state letters (R, S, D, T, …) of all threads; empty if the process has ended.
 
-    Every thread is asked: the first one may be over, or stopped, while others still work.
+    All threads count: the first thread may have ended or stopped while others still run.
     """
-    found: set[str] = set()
+    letters: set[str] = set()
     with suppress(OSError):
         for thread in os.listdir(_PROC / str(pid) / "task"):
             if fields := _stat(f"{pid}/task/{thread}"):
-                found.add(fields[0].decode())
-    return found
+                letters.add(fields[0].decode())
+    return letters
 
 
 def control_groups(pid: int) -> set[str]:
-    """The version 2 groups that its living threads are in."""
-    found: set[str] = set()
+    """The version 2 control groups of all living threads."""
+    groups: set[str] = set()
     with suppress(OSError):
         for thread in os.listdir(_PROC / str(pid) / "task"):
             fields = _stat(f"{pid}/task/{thread}")
             if fields and fields[0] not in (b"Z", b"X"):
                 lines = (_PROC / str(pid) / "task" / thread / "cgroup").read_text().splitlines()
-                found.update(line.removeprefix("0::") for line in lines if line.startswith("0::"))
-    return found
+                groups.update(line.removeprefix("0::") for line in lines if line.startswith("0::"))
+    return groups
 
 
 def environment_has(pid: int, text: bytes) -> bool:
-    """Whether the process was started with this in its environment."""
+    """Whether the process was started with this text in its environment."""
     try:
         return text in (_PROC / str(pid) / "environ").read_bytes()
     except OSError:
@@ -112,7 +112,7 @@ def environment_has(pid: int, text: bytes) -> bool:
 
 
 def works_in(pid: int, folder: str) -> bool:
-    """Whether the process's current folder is this one or below it."""
+    """Whether the process's working folder is this folder or below it."""
     try:
         place = os.readlink(_PROC / str(pid) / "cwd")  # noqa: PTH115 -- may be deleted
     except OSError:
@@ -121,13 +121,13 @@ def works_in(pid: int, folder: str) -> bool:
 
 
 def kill_all(pids: Iterable[int], number: signal.Signals) -> int:
-    """Signal each; one that is gone already is no error. How many took it."""
-    took = 0
+    """Send a signal to each process; skip processes that have ended. Return how many got the signal."""
+    signalled = 0
     for pid in pids:
         with suppress(ProcessLookupError, PermissionError):
             os.kill(pid, number)
-            took += 1
-    return took
+            signalled += 1
+    return signalled
 
 
 def kill_group(leader: int, number: signal.Signals) -> None:
@@ -137,20 +137,20 @@ def kill_group(leader: int, number: signal.Signals) -> None:
 
 
 def collect(pids: Iterable[int]) -> set[int]:
-    """Those of our children that are over, taken off the system's list."""
+    """Collect the children that have ended, and return them."""
     gone: set[int] = set()
     for pid in tuple(pids):
         try:
-            over, _ = os.waitpid(pid, os.WNOHANG)
+            collected, _ = os.waitpid(pid, os.WNOHANG)
         except ChildProcessError:
-            over = pid
-        if over:
+            collected = pid
+        if collected:
             gone.add(pid)
     return gone
 
 
 def reap(pids: Iterable[int], until: float) -> None:
-    """Collect adopted children that were killed, as far as they die before the deadline."""
+    """Collect killed children until the deadline."""
     left = set(pids)
     while left:
         left -= collect(left)
@@ -163,20 +163,20 @@ def reap(pids: Iterable[int], until: float) -> None:
 def _children(pid: int) -> list[int]:
     if not _lists_children():
         return _children_by_parent()[pid]
-    found: list[int] = []
+    pids: list[int] = []
     with suppress(OSError):
         for task in (_PROC / str(pid) / "task").iterdir():
             with suppress(OSError):
-                found += [int(child) for child in (task / "children").read_text().split()]
-    return found
+                pids += [int(child) for child in (task / "children").read_text().split()]
+    return pids
 
 
 def _children_by_parent() -> defaultdict[int, list[int]]:
-    # Where the kernel lists no children, one look at everybody serves every question about this moment.
-    found: defaultdict[int, list[int]] = defaultdict(list)
+    # Some kernels do not list children. Then one pass over all processes gives the children of each process.
+    by_parent: defaultdict[int, list[int]] = defaultdict(list)
     for pid in all_processes():
-        found[parent(pid)].append(pid)
-    return found
+        by_parent[parent(pid)].append(pid)
+    return by_parent
 
 
 @cache
@@ -185,7 +185,7 @@ def _lists_children() -> bool:
 
 
 def _stat(name: str) -> list[bytes]:
-    """What follows the process's name in its `stat`: state, parent, …; nothing when it is gone."""
+    """The fields of `stat` after the process's name: state, parent, …; empty if the process has ended."""
     try:
         handle = os.open(f"{_PROC}/{name}/stat", os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
@@ -196,5 +196,5 @@ def _stat(name: str) -> list[bytes]:
         return []
     finally:
         os.close(handle)
-    # The name in parentheses may hold anything, also parentheses.
+    # The name in parentheses may contain any character, including parentheses.
     return text.rsplit(b")", 1)[1].split()

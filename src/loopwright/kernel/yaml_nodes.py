@@ -1,6 +1,6 @@
-"""YAML as a tree of nodes with lines, within limits on size, depth, nodes and aliases.
+"""YAML as a tree of nodes with line numbers, with limits for size, depth, nodes and aliases.
 
-Scalars stay the text that was written: YAML 1.1's guesses (`no`, `1.10`, dates) never happen here.
+Scalars keep their written text: YAML 1.1's conversions (`no`, `1.10`, dates) do not apply.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _Parser: type = getattr(yaml, "CParser", None) or yaml.Loader
 
 
 class Scalar(msgspec.Struct, frozen=True):
-    """A leaf: its text, and whether it was quoted."""
+    """A leaf: its text, and whether it was unquoted."""
 
     text: str
     plain: bool
@@ -27,7 +27,7 @@ class Scalar(msgspec.Struct, frozen=True):
 
     @property
     def is_null(self) -> bool:
-        """Whether this is YAML's nothing."""
+        """Whether the value is YAML's null."""
         return self.plain and self.text in ("", "~", "null", "Null", "NULL")
 
 
@@ -39,7 +39,7 @@ class Sequence(msgspec.Struct, frozen=True):
 
 
 class Mapping(msgspec.Struct, frozen=True):
-    """Keys with values, in the written order, no key twice."""
+    """Keys with values in written order; no duplicate keys."""
 
     entries: tuple[tuple[Scalar, Node], ...]
     line: int
@@ -49,7 +49,7 @@ Node = Scalar | Sequence | Mapping
 
 
 class YamlProblem(ValueError):
-    """Why the text is not acceptable YAML, and at which line (1 is the first)."""
+    """Why the text is not valid YAML, and the line (1 is the first)."""
 
     def __init__(self, message: str, line: int) -> None:
         super().__init__(message)
@@ -58,7 +58,7 @@ class YamlProblem(ValueError):
 
 
 def read_nodes(data: bytes) -> Node:
-    """The one document in these bytes."""
+    """The single document in these bytes."""
     if len(data) > MOST_BYTES:
         raise YamlProblem(f"the file has {len(data):,} bytes; the limit is {MOST_BYTES:,}", 1)
     try:
@@ -77,7 +77,7 @@ def read_nodes(data: bytes) -> Node:
 
 
 class _Builder:
-    """Builds nodes from the parser's events, counting as it goes."""
+    """Builds nodes from the parser's events, and counts them."""
 
     def __init__(self, text: str) -> None:
         self._events: Iterator[yaml.Event] = iter(self._parse(text))
@@ -131,16 +131,16 @@ class _Builder:
             raise YamlProblem(f"more than {_MOST_ALIASES} aliases", line)
         anchor = getattr(event, "anchor", "")
         if anchor not in self._anchors:
-            raise YamlProblem(f"alias *{anchor} stands for nothing, or for what contains it", line)
+            raise YamlProblem(f"alias *{anchor} is undefined, or its anchor contains the alias itself", line)
         node, size = self._anchors[anchor]
-        # An alias costs what it stands for: ten lines of them can mean a billion nodes.
+        # An alias counts as many nodes as its target: ten lines of aliases can mean a billion nodes.
         self._count(size, line)
         return node
 
     def _count(self, nodes: int, line: int) -> None:
         self._nodes += nodes
         if self._nodes > _MOST_NODES:
-            raise YamlProblem(f"more than {_MOST_NODES:,} values, aliases written out", line)
+            raise YamlProblem(f"more than {_MOST_NODES:,} values after expanding aliases", line)
 
     def _items(self, depth: int) -> Iterator[Node]:
         for event in self._events:
@@ -157,7 +157,7 @@ class _Builder:
             if not isinstance(key, Scalar):
                 raise YamlProblem("a key must be plain text", key.line)
             if key.text in seen:
-                raise YamlProblem(f"the key '{key.text}' is there twice (first in line {seen[key.text]})", key.line)
+                raise YamlProblem(f"duplicate key '{key.text}' (first in line {seen[key.text]})", key.line)
             seen[key.text] = key.line
             yield key, self._node(next(self._events), depth)
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from loopwright.kernel.files import read_plainly
+from loopwright.kernel.files import read_regular_file
 from loopwright.kernel.locks import is_held
 from loopwright.workspace.layout import Layout
 
@@ -75,7 +75,7 @@ def _summaries(layout: Layout) -> Iterator[Summary]:
     decoder = msgspec.json.Decoder(LoopLine)
     for loop_id in layout.loop_ids():
         try:
-            line = decoder.decode(read_plainly(layout.loop(loop_id).state, most=_MOST_BYTES))
+            line = decoder.decode(read_regular_file(layout.loop(loop_id).state, most=_MOST_BYTES))
         except (OSError, ValueError):
             line = LoopLine(loop_id)
         if line.status not in STATUSES or line.loop_id != loop_id:

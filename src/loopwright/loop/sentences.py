@@ -30,7 +30,7 @@ def sentence(event: e.Event, say: Catalogue = ENGLISH) -> str:
         case e.LoopStopped(by=by):
             return say.words("stopped by {by}", by=by)
         case e.LoopFailed(reason=reason):
-            return say.words("failed: {reason}", reason=say.told(reason))
+            return say.words("failed: {reason}", reason=say.translate(reason))
         case e.LoopCompleted():
             return _of_completion(event, say)
         case e.LoopRetried():
@@ -40,14 +40,14 @@ def sentence(event: e.Event, say: Catalogue = ENGLISH) -> str:
         case e.WorkerArrived(worker=worker):
             return say.words("process {pid} on {host} drives it", pid=worker.pid, host=worker.host)
         case e.WorkerLeft(why=why):
-            return say.words("its worker left: {why}", why=say.told(why))
+            return say.words("its worker left: {why}", why=say.translate(why))
         case _:
             return _of_settings(event, say)
 
 
 def _of_completion(event: e.LoopCompleted, say: Catalogue) -> str:
     if event.accepted_by is not None:
-        return say.words("accepted by {by}: {reason}", by=event.accepted_by, reason=say.told(event.forced or ""))
+        return say.words("accepted by {by}: {reason}", by=event.accepted_by, reason=say.translate(event.forced or ""))
     done = say.words("completed")
     return done if event.forced is None else say.words("closed as done by a person: {forced}", forced=event.forced)
 
@@ -86,7 +86,7 @@ def _of_others(event: e.Event, say: Catalogue) -> str:
             named = _named(tuple(extra), say) or say.words("none any more")
             return say.words("another tool's keys are kept: {extra}", extra=named)
         case e.LoopRestored(source=source):
-            return say.words("its log was lost; it is rebuilt from {source}", source=say.told(source))
+            return say.words("its log was lost; it is rebuilt from {source}", source=say.translate(source))
         case e.IterationTaken():
             return say.words("another tool counted an iteration")
         case _:
@@ -102,7 +102,7 @@ def _of_work(event: e.Event, say: Catalogue) -> str:
             paused = say.words("the action is interrupted and stays under way")
             return paused + (say.words(", the agent's session is kept") if session else "")
         case e.ActionAbandoned(why=why):
-            return say.words("the action is given up: {why}", why=say.told(why))
+            return say.words("the action is given up: {why}", why=say.translate(why))
         case e.ActionDone(action=action):
             return say.words("{action} is done", action=action)
         case e.TaskFinished(task_id=task_id, status=status, files_changed=files):
@@ -113,20 +113,22 @@ def _of_work(event: e.Event, say: Catalogue) -> str:
         case e.WorkDropped(tree=tree):
             return say.words("what was tried does not hold: the work is tree {tree} again", tree=tree.tree[:12])
         case e.HypothesesProposed(bug=bug, hypotheses=hypotheses):
-            return say.words("possible causes of {bug}: {count}", bug=say.told(bug), count=len(hypotheses))
+            return say.words("possible causes of {bug}: {count}", bug=say.translate(bug), count=len(hypotheses))
         case e.HypothesisJudged(hypothesis_id=name, status=status, verdict_reason=reason):
-            return say.words("{name} is {status}: {reason}", name=name, status=status, reason=say.told(reason))
+            return say.words("{name} is {status}: {reason}", name=name, status=status, reason=say.translate(reason))
         case e.ValidationRecorded(validation=validation):
             return say.words("the tests {validation}", validation=validation_in_words(validation, say))
         case e.ErrorNoted(error=error):
-            return say.words("{action} went wrong: {message}", action=error.action, message=say.told(error.message))
+            return say.words(
+                "{action} went wrong: {message}", action=error.action, message=say.translate(error.message)
+            )
         case _:
             return _of_turns(event, say)
 
 
 def task_in_words(task: Task, say: Catalogue) -> str:
     """What is to be done: a person's and an agent's words as they are, what the loop says itself in this language."""
-    return say.told(task.description) if task.id.startswith(_OURS) else task.description
+    return say.translate(task.description) if task.id.startswith(_OURS) else task.description
 
 
 def beside_the_work(loop: Loop, say: Catalogue) -> str | None:
@@ -148,11 +150,11 @@ def _of_turns(event: e.Event, say: Catalogue) -> str:
             asked = _asked(turn, say)
             return asked + (say.words(" about task {task_id}", task_id=turn.task_id) if turn.task_id else "")
         case e.AgentChanged(takeover=one):
-            return say.told(takeover_in_words(one))
+            return say.translate(takeover_in_words(one))
         case e.CostCounted(spent=spent):
             return say.words("it cost {spent}", spent=_spent_in_words(spent, say))
         case e.ProgressNoted(text=text, by="worker"):
-            return say.told(text)  # our own words, where all others are an agent's
+            return say.translate(text)  # our own words, where all others are an agent's
         case e.ProgressNoted(text=text, by=by):
             return say.words("{by} says: {text}", by=by, text=text)
         case e.DecisionAsked(decision=decision):
@@ -165,7 +167,7 @@ def _of_turns(event: e.Event, say: Catalogue) -> str:
 
 def hold_in_words(hold: Hold, say: Catalogue = ENGLISH) -> str:
     """Who holds a loop, why, and until when where that is known."""
-    held = say.words("held by {holder}: {message}", holder=hold.holder, message=say.told(hold.message))
+    held = say.words("held by {holder}: {message}", holder=hold.holder, message=say.translate(hold.message))
     return held + (say.words(" (until {until})", until=hold.until) if hold.until else "")
 
 
@@ -189,7 +191,7 @@ def validation_in_words(validation: Validation, say: Catalogue = ENGLISH) -> str
         ran += say.words(", coverage {coverage} %", coverage=f"{validation.coverage:g}")
     if validation.passed:
         return say.words("passed: {ran}", ran=ran)
-    failing = _named(tuple(say.told(name) for name in validation.failed_tests), say)
+    failing = _named(tuple(say.translate(name) for name in validation.failed_tests), say)
     return say.words("failed: {ran}", ran=ran) + (say.words("; failing: {failing}", failing=failing) if failing else "")
 
 

@@ -16,7 +16,7 @@ from loopwright.errors import DamagedFile, LoopConflict, LoopRefused, StorageFai
 from loopwright.kernel import codec
 from loopwright.kernel.clock import Clock, stamp
 from loopwright.kernel.digest import sha256
-from loopwright.kernel.files import copy_aside, make_folder, overwrite, replace_quickly, set_aside, shown
+from loopwright.kernel.files import copy_aside, make_folder, overwrite, replace_without_sync, set_aside, shown
 from loopwright.kernel.ids import is_identifier
 from loopwright.kernel.locks import locked
 from loopwright.loop import commands as c
@@ -182,9 +182,9 @@ class _Opened:
         """Write what others read. Nothing is lost if we die on the way: the log is longer than the head says."""
         loop, before = self.loop, self._projected
         data = codec.to_json(document_of(loop))
-        replace_quickly(self._paths.state, data)
+        replace_without_sync(self._paths.state, data)
         if before is None or before is loop or before.tasks != loop.tasks:
-            replace_quickly(self._paths.tasks, _task_list(loop))
+            replace_without_sync(self._paths.tasks, _task_list(loop))
         head = LogHead(
             version=VERSION, log_bytes=self._log_bytes, last_line=self._last_line, state_sha256=sha256(data), loop=loop
         )

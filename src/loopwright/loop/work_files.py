@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from loopwright.kernel import codec
-from loopwright.kernel.files import replace_quickly
+from loopwright.kernel.files import replace_without_sync
 from loopwright.loop.model import Tree
 
 _LATEST = "latest.json"
@@ -23,7 +23,7 @@ def start_path(progress: Path, base_tree: str) -> Path:
 
 def note_tree(progress: Path, tree: Tree) -> None:
     """Which patch the work is, for whoever finds no log any more."""
-    replace_quickly(progress / "work" / _LATEST, codec.to_json(tree))
+    replace_without_sync(progress / "work" / _LATEST, codec.to_json(tree))
 
 
 def noted_tree(progress: Path) -> Tree | None:

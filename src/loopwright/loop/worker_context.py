@@ -48,7 +48,7 @@ class WorkerContext(msgspec.Struct, frozen=True):
     # Who may take over from an agent at its limit, in turn; nobody where that is not allowed.
     order: tuple[str, ...]
     # Who is asked in a role, when this one does the rest.
-    asked_as: Callable[[str, str], str]
+    agent_for_role: Callable[[str, str], str]
     clock: Clock
     cancellation: Cancellation
     freezer: Freezer

@@ -147,14 +147,14 @@ def keep_work(loop: Loop, context: WorkerContext, sandbox: Sandbox, redactor: Re
     progress, base = context.progress(loop), recorder.base()
     if loop.tree is None and not base.is_commit:
         # Once: what a person had and did not commit stays told apart from what is done here.
-        waiting = _screened(sandbox, redactor, "what is not committed", recorder.write_start)
+        waiting = _screened(sandbox, redactor, "what is not committed", recorder.write_uncommitted_patch)
         _keep(waiting, start_path(progress, base.tree))
     changes = recorder.stage()
     waiting = _screened(sandbox, redactor, "the loop's work", recorder.write_whole_patch, recorder)
     digest = sha256_of_file(waiting)
     _keep(waiting, patch_path(progress, digest))
     files = recorder.changed_files()
-    recorder.go_on_from_here()
+    recorder.rebase_on_recorded()
     start = loop.tree.base_tree if loop.tree is not None else base.tree
     tree = Tree(commit=base.commit, base_tree=start, tree=changes.tree, patch_sha256=digest)
     note_tree(progress, tree)

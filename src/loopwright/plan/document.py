@@ -1,4 +1,4 @@
-"""The form of a plan as its author writes it, for whoever wants its JSON Schema. Read and judged by `parse` alone."""
+"""The form of a plan file, for its JSON Schema. Only `parse` reads and checks plans."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from msgspec import Meta
 
 
 class FileText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A text that a file must hold."""
+    """A text that a file must contain."""
 
     path: str
     text: str
 
 
 class CheckForm(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One of these; the reader refuses several at once."""
+    """Exactly one of these keys; `parse` refuses more than one."""
 
     command: str | None = None
     file_exists: str | None = None
@@ -40,7 +40,7 @@ class StepForm(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class BodyForm(msgspec.Struct, frozen=True):
-    """What is under `new_plan`."""
+    """The content of `new_plan`."""
 
     steps: list[StepForm]
     unified_goal: str = ""

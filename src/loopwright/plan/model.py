@@ -1,4 +1,4 @@
-"""The types of a plan. Frozen; a `Plan` that exists is valid."""
+"""The types of a plan. Frozen; every `Plan` object is valid."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import msgspec
 
 
 class Declared(msgspec.Struct, frozen=True):
-    """An expectation in words: kept and shown, never counted as verified."""
+    """An expectation as text: stored and shown, but never counted as verified."""
 
     text: str
 
@@ -18,26 +18,26 @@ class CommandPasses(msgspec.Struct, frozen=True):
 
 
 class FileExists(msgspec.Struct, frozen=True):
-    """A path that must be there."""
+    """A path that must exist."""
 
     path: str
 
 
 class FileContains(msgspec.Struct, frozen=True):
-    """A text that a file must hold."""
+    """A text that a file must contain."""
 
     path: str
     text: str
 
 
 class StdoutContains(msgspec.Struct, frozen=True):
-    """A text that the step's commands must have printed."""
+    """A text that the step's commands must print."""
 
     text: str
 
 
 class ExitCodeIs(msgspec.Struct, frozen=True):
-    """The code with which the step's last command must exit."""
+    """The exit code that the step's last command must have."""
 
     code: int
 
@@ -61,7 +61,7 @@ class Step(msgspec.Struct, frozen=True):
 
     @property
     def expected_exit(self) -> int:
-        """What the last command must exit with: 0, unless the step says otherwise."""
+        """The required exit code of the last command; the default is 0."""
         codes = [item.code for item in self.verification if isinstance(item, ExitCodeIs)]
         return codes[-1] if codes else 0
 
@@ -82,7 +82,7 @@ def texts_of(item: Verification) -> tuple[str, ...]:
 
 
 class Plan(msgspec.Struct, frozen=True):
-    """What to run, in which order, and the digest of the file that said so."""
+    """What to run, in which order, and the digest of the plan file."""
 
     goal: str
     run_id: str | None
@@ -90,13 +90,13 @@ class Plan(msgspec.Struct, frozen=True):
     source_hash: str
 
     def names(self) -> list[str]:
-        """What becomes part of file names."""
+        """The texts that become part of file names."""
         return [self.run_id or "", *(step.id for step in self.steps)]
 
     def texts(self) -> list[str]:
-        """Every other text as the program reads it, which is not always as the file spells it."""
-        found = [self.goal]
+        """All other texts, as parsed; quoting in the file may differ."""
+        texts = [self.goal]
         for step in self.steps:
-            found += [step.action, step.cwd, *step.commands, *step.env]
-            found += [text for item in step.verification for text in texts_of(item)]
-        return found
+            texts += [step.action, step.cwd, *step.commands, *step.env]
+            texts += [text for item in step.verification for text in texts_of(item)]
+        return texts

@@ -1,4 +1,4 @@
-"""Reads a plan file: every problem at once, each with its line."""
+"""Reads a plan file. Reports all problems together, each with its line."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _T = TypeVar("_T")
 
 
 def read_plan_file(path: Path) -> bytes:
-    """The bytes of a plan file, or why there are none to run."""
+    """The bytes of a plan file; raises `MissingPlan` or `InvalidPlan`."""
     try:
         if path.is_dir():
             raise InvalidPlan(f"{shown(path)} is a folder, not a plan", hint="name the plan file with --plan")
@@ -42,14 +42,14 @@ def read_plan_file(path: Path) -> bytes:
             raise InvalidPlan(f"{shown(path)} is not a regular file", hint="name the plan file with --plan")
         if path.stat().st_size > MOST_BYTES:
             raise InvalidPlan(
-                f"{shown(path)} has {path.stat().st_size:,} bytes; a plan has at most {MOST_BYTES:,}",
-                hint="move data into files of the project and let the plan's commands read them",
+                f"{shown(path)} has {path.stat().st_size:,} bytes; the limit for a plan is {MOST_BYTES:,}",
+                hint="move data into project files, and let the plan's commands read those files",
             )
         return path.read_bytes()
     except FileNotFoundError:
         raise MissingPlan(
             f"there is no plan at {shown(path)}",
-            hint="`loopwright init` writes one, or name yours with --plan; then `loopwright unlatch` and run again",
+            hint="run `loopwright init`, or name a plan with --plan; then run `loopwright unlatch` and try again",
         ) from None
     except OSError as problem:
         raise InvalidPlan(
@@ -58,7 +58,7 @@ def read_plan_file(path: Path) -> bytes:
 
 
 def parse_plan(data: bytes, name: str) -> Plan:
-    """A plan from bytes; raises `InvalidPlan` that names every problem."""
+    """A plan from bytes; `InvalidPlan` lists every problem."""
     try:
         root = read_nodes(data)
     except YamlProblem as problem:
@@ -80,7 +80,7 @@ def _invalid(name: str, problems: Iterable[tuple[int, str]]) -> InvalidPlan:
 
 
 class _Reader:
-    """Turns nodes into a plan and collects what is wrong with them."""
+    """Turns nodes into a plan, and collects problems."""
 
     def __init__(self) -> None:
         self.problems: list[tuple[int, str]] = []
@@ -144,17 +144,17 @@ class _Reader:
         known: dict[str, int] = {}
         for step, node in read:
             if step.id in known:
-                self._problem(node, f"the id '{step.id}' is taken already (line {known[step.id]})")
+                self._problem(node, f"duplicate id '{step.id}' (first in line {known[step.id]})")
             known.setdefault(step.id, node.line)
         for step, node in read:
-            for wanted in step.depends_on:
-                if wanted not in known:
-                    near = difflib.get_close_matches(wanted, known, 1, 0.4)
+            for dependency in step.depends_on:
+                if dependency not in known:
+                    near = difflib.get_close_matches(dependency, known, 1, 0.4)
                     hint = f"; did you mean '{near[0]}'?" if near else ""
-                    self._problem(node, f"'{step.id}' depends on '{wanted}', which is not a step{hint}")
+                    self._problem(node, f"'{step.id}' depends on '{dependency}', which is not a step{hint}")
         cycle = find_cycle({step.id: [d for d in step.depends_on if d in known] for step, _ in read})
         if cycle:
-            self.problems.append((known[cycle[0]], "steps wait for each other: " + " → ".join(cycle)))
+            self.problems.append((known[cycle[0]], "steps depend on each other: " + " → ".join(cycle)))
 
     def _commands(self, node: Node, what: str) -> list[str]:
         return [self._command(item, what) for item in self._items(node, what)]
@@ -162,9 +162,9 @@ class _Reader:
     def _command(self, node: Node, what: str) -> str:
         text = self._text(node, what)
         if isinstance(node, Scalar) and not text.strip():
-            self._problem(node, "an empty command")
+            self._problem(node, "a command is empty")
         if "\0" in text:
-            self._problem(node, "a command with a NUL character")
+            self._problem(node, "a command contains a NUL character")
         return text
 
     def _verification(self, node: Node, what: str) -> list[Verification]:
@@ -213,7 +213,7 @@ class _Reader:
         text = self._text(node, what)
         if re.fullmatch(r"\d{1,9}(?:\.\d{1,3})?", text) and 0 < float(text) <= _LONGEST_TIMEOUT_S:
             return float(text)
-        self._problem(node, f"{what} must be seconds, more than 0 and at most {_LONGEST_TIMEOUT_S}, not '{text}'")
+        self._problem(node, f"{what} must be more than 0 and at most {_LONGEST_TIMEOUT_S} seconds, not '{text}'")
         return None
 
     def _truth(self, node: Node, what: str) -> bool:
@@ -228,7 +228,7 @@ class _Reader:
             if not _VARIABLE.fullmatch(name):
                 self._problem(
                     node,
-                    f"'{shown(name)[:60]}' is not a variable's name; only names are passed, never values",
+                    f"'{shown(name)[:60]}' is not a variable name; only names are passed, never values",
                 )
         return names
 

@@ -1,1 +1,1 @@
-"""Finding and hiding secrets: the only package that can make a `Redacted` value."""
+"""Finds and hides secrets. Only this package creates `Redacted` values."""

@@ -1,4 +1,4 @@
-"""Makes the redactor of this caller: shipped rules, the project's own, and the caller's secret values."""
+"""Builds a redactor from the shipped rules, the project's rules and the caller's secret values."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def build_redactor(
     unknown = sorted(set(actions) - known)
     if unknown:
         raise SettingsInvalid(
-            f"secrets.rules names rules that are not there: {', '.join(unknown)}",
+            f"secrets.rules names unknown rules: {', '.join(unknown)}",
             hint="`loopwright explain secrets` lists every rule",
         )
     off = frozenset(rule for rule, action in actions.items() if action is RuleAction.OFF)
@@ -41,30 +41,30 @@ def build_redactor(
 
 @lru_cache(maxsize=2)
 def _detector(extra: tuple[SecretRule, ...], off: frozenset[str], values: tuple[tuple[str, str], ...]) -> Detector:
-    """Compiled once for all redactors of a process: it learns nothing, and compiling takes milliseconds each time."""
+    """Cached for all redactors of a process: a detector never changes, and compiling takes milliseconds."""
     return Detector(tuple(rule for rule in SHIPPED_RULES + extra if rule.id not in off), dict(values))
 
 
 def relaxed_rules(settings: SecretsSettings) -> dict[str, str]:
-    """Every rule that does not stop a run, for the record."""
+    """Every rule that does not stop a run, for the evidence."""
     return {rule: action for rule, action in sorted(settings.rules.items()) if action != "stop"}
 
 
 def _extra_rules(tables: Iterable[Mapping[str, str]]) -> Iterable[SecretRule]:
     for table in tables:
         missing = {"id", "pattern"} - set(table)
-        strange = set(table) - {"id", "pattern", "keyword"}
-        if missing or strange:
+        unknown = set(table) - {"id", "pattern", "keyword"}
+        if missing or unknown:
             raise SettingsInvalid(
                 f"secrets.extra_rules: a rule needs id and pattern, and may have keyword (got {sorted(table)})",
-                hint="correct it in config.toml",
+                hint="correct the rule in config.toml",
             )
         try:
             compile_pattern(table["pattern"])
         except (ValueError, UnicodeEncodeError) as problem:
             raise SettingsInvalid(
-                f"secrets.extra_rules: the pattern of '{table['id']}' can't be used: {problem}",
-                hint="RE2 syntax, ASCII: no look-around, no back-references",
+                f"secrets.extra_rules: the pattern of '{table['id']}' is invalid: {problem}",
+                hint="use RE2 syntax in ASCII, without look-around and back-references",
             ) from problem
         yield SecretRule(
             id=table["id"],

@@ -1,6 +1,6 @@
-"""Finds secrets in a line: a fast sieve of keywords first, then the few rules whose keyword is there.
+"""Finds secrets in a line: first a fast search for keywords, then only the rules with a matching keyword.
 
-Linear in the input whatever the input is: RE2 where there is a wheel for it, else bounded windows of `re`.
+Takes linear time for any input: uses RE2 if it is installed, else `re` on bounded windows.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class _Pattern(Protocol):
 
 
 class Detector:
-    """The compiled rules and the caller's own values."""
+    """The compiled rules and the caller's secret values."""
 
     def __init__(self, rules: Iterable[SecretRule], secrets: Mapping[str, str]) -> None:
         self._rules = tuple(rules)
@@ -51,19 +51,20 @@ class Detector:
         self._sieve = _sieve([re.escape(word) for word in self._keywords], self._needles)
 
     def may_hit(self, block: bytes) -> bool:
-        """The cheap question: could there be a secret in these lines?"""
+        """A cheap test: whether these lines could contain a secret."""
         return self._sieve.any(block)
 
     def hits(self, line: bytes) -> list[SecretHit]:
-        """Every secret in a line, by position; of two that overlap the earlier and longer one."""
-        seen = self._sieve.which(line)
-        found: list[SecretHit] = []
-        for number in sorted({n for i in seen if i < len(self._keywords) for n in self._by_keyword[self._keywords[i]]}):
-            found += self._matches(number, line)
-        for index in seen:
+        """Every secret in a line, by position. Of two overlapping hits the earlier and longer one is kept."""
+        indexes = self._sieve.which(line)
+        hits: list[SecretHit] = []
+        rules = {n for i in indexes if i < len(self._keywords) for n in self._by_keyword[self._keywords[i]]}
+        for number in sorted(rules):
+            hits += self._matches(number, line)
+        for index in indexes:
             if index >= len(self._keywords):
-                found += self._needle_hits(self._needles[index - len(self._keywords)], line)
-        return without_overlaps(found)
+                hits += self._needle_hits(self._needles[index - len(self._keywords)], line)
+        return without_overlaps(hits)
 
     def _matches(self, number: int, line: bytes) -> Iterator[SecretHit]:
         rule = self._rules[number]
@@ -78,14 +79,14 @@ class Detector:
 
     @staticmethod
     def _needle_hits(needle: bytes, line: bytes) -> Iterator[SecretHit]:
-        at = line.find(needle)
-        while at >= 0:
-            yield SecretHit(ENVIRONMENT_RULE, at, at + len(needle), needle)
-            at = line.find(needle, at + len(needle))
+        start = line.find(needle)
+        while start >= 0:
+            yield SecretHit(ENVIRONMENT_RULE, start, start + len(needle), needle)
+            start = line.find(needle, start + len(needle))
 
 
 def compile_pattern(pattern: str) -> _Pattern:
-    """A rule's pattern over bytes; raises ValueError when it is not acceptable."""
+    """Compile a rule's pattern for bytes; ValueError if it is invalid."""
     if re2 is None:
         return re.compile(pattern.encode("ascii"))
     options = re2.Options()
@@ -99,13 +100,13 @@ def compile_pattern(pattern: str) -> _Pattern:
 
 
 def without_overlaps(hits: list[SecretHit]) -> list[SecretHit]:
-    """By position; of two that overlap the earlier and longer one, as far as either goes."""
+    """The hits by position. Overlapping hits are merged under the rule of the earlier and longer hit."""
     kept: list[SecretHit] = []
     for hit in sorted(hits, key=lambda h: (h.start, -h.end)):
         if not kept or hit.start >= kept[-1].end:
             kept.append(hit)
         elif hit.end > kept[-1].end:
-            # Two rules meet in one run of characters: hide all of it.
+            # Two rules match overlapping text: hide all of it.
             last = kept[-1]
             kept[-1] = SecretHit(last.rule, last.start, hit.end, last.value)
     return kept
@@ -118,7 +119,7 @@ class _Sieve(Protocol):
 
 
 class _Re2Sieve:
-    """All literals in one automaton; the indexes are those of keywords, then needles."""
+    """All literals in one automaton. Indexes count keywords first, then needles."""
 
     def __init__(self, keywords: list[str], needles: list[bytes]) -> None:
         options = re2.Options()
@@ -141,7 +142,7 @@ class _Re2Sieve:
 
 
 class _PlainSieve:
-    """The same without RE2: substring search, one literal after the other."""
+    """The same without RE2: a substring search per literal."""
 
     def __init__(self, keywords: list[str], needles: list[bytes]) -> None:
         self._keywords = [re.sub(r"\\(.)", r"\1", keyword).encode() for keyword in keywords]
@@ -158,7 +159,7 @@ class _PlainSieve:
 
 
 class _SplitSieve:
-    """Keywords in an automaton, and needles one by one: they are too many or too long for an automaton of all."""
+    """Keywords in an automaton, needles one by one: too many or too long needles do not fit into one automaton."""
 
     def __init__(self, keywords: list[str], needles: list[bytes]) -> None:
         self._words = _Re2Sieve(keywords, [])
@@ -178,5 +179,5 @@ def _sieve(keywords: list[str], needles: list[bytes]) -> _Sieve:
     try:
         return _Re2Sieve(keywords, needles)
     except re2.error:
-        # The caller's own values may be of any length, and an agent's file has a say, too.
+        # The caller's values may have any length, and an agent's file adds values, too.
         return _SplitSieve(keywords, needles)

@@ -1,6 +1,6 @@
-"""The caller's own secrets: which variables look secret, and the forms in which a value may be printed.
+"""The caller's own secrets: which variables look secret, and the encodings in which a value may be printed.
 
-Not found, and said so in the docs: deliberate re-encoding (encryption, compression, reversal).
+Does not find deliberate re-encoding (encryption, compression, reversal). The docs say so.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ ENVIRONMENT_RULE = "environment-value"
 _SHORTEST = 8
 _SHORTEST_LINE = 16
 _SHORTEST_KEY = 20
-# A longer value is looked for in parts: one that is longer than what is looked at in one go would never be found.
+# A longer value is searched for in parts, because a part must fit into the window of text that is searched at once.
 _LONGEST_PART = 4 << 10
 _KEY = re.compile(r"[A-Za-z0-9_.+/=~-]*[A-Za-z][A-Za-z0-9_.+/=~-]*")
 
@@ -31,16 +31,16 @@ _NOT_SECRET = frozenset({"PWD", "OLDPWD"})
 
 
 def looks_secret(name: str) -> bool:
-    """Whether a variable of this name holds a secret, as far as a name can tell."""
+    """Whether a variable's name looks like the name of a secret."""
     if name in _NOT_SECRET:
         return False
     return _SECRET_NAME.search(name) is not None and _PLACE_NAME.search(name) is None
 
 
 def looks_like_a_key(value: str) -> bool:
-    """Whether a value can hardly be a word, a name, a place or an address: long, of letters and digits, in one piece.
+    """Whether a value looks like a key, not like a word, name, path or address: long, letters and digits, no spaces.
 
-    Names of models have separators and small letters alone; keys have both cases, or no separator.
+    Names of models have separators and only lower case; keys have both cases, or no separator.
     """
     if len(value) < _SHORTEST_KEY or not _KEY.fullmatch(value):
         return False
@@ -49,7 +49,7 @@ def looks_like_a_key(value: str) -> bool:
 
 
 def secret_values(environment: Mapping[str, str], declared: Collection[str] = ()) -> dict[str, str]:
-    """The variables that look secret, or are said to be, and whose values are long enough to be recognised."""
+    """The variables that look secret or are declared secret, and whose values are long enough to be recognized."""
     return {
         name: value
         for name, value in environment.items()
@@ -58,7 +58,7 @@ def secret_values(environment: Mapping[str, str], declared: Collection[str] = ()
 
 
 def printed_forms(value: str) -> set[bytes]:
-    """The byte strings by which a value, printed plainly or in a usual encoding, is recognised."""
+    """The byte strings that reveal a value: printed as it is or in a common encoding."""
     forms: set[bytes] = set()
     for part in _lines(value):
         raw = part.encode("utf-8", "surrogateescape")
@@ -70,7 +70,7 @@ def printed_forms(value: str) -> set[bytes]:
 
 
 def _lines(value: str) -> Iterable[str]:
-    """A value of several lines is recognised by each of its longer lines: output is read by lines."""
+    """The parts to search for. A value with several lines is recognized by each of its longer lines."""
     if "\n" not in value.strip("\n"):
         yield from _parts(value.strip("\n"))
         return
@@ -84,11 +84,11 @@ def _parts(line: str) -> Iterable[str]:
 
 
 def _base64_forms(raw: bytes) -> Iterable[bytes]:
-    """The part of the encoding that is the same whatever stands before and after the value."""
+    """The part of the encoding that does not depend on the text before and after the value."""
     for lead in range(3):
         encoded = base64.b64encode(b"\0" * lead + raw)
         first = 0 if lead == 0 else 4
-        # The last group depends on what follows the value, so it is left out.
+        # The last group depends on the text after the value, so it is left out.
         stable = encoded[first : (len(raw) + lead) // 3 * 4]
         for form in (stable, stable.replace(b"+", b"-").replace(b"/", b"_")):
             yield form

@@ -1,6 +1,6 @@
-"""Expands the example templates of the rules into made-up secrets of the right form.
+"""Expands the rules' example templates into made-up secrets of the right form.
 
-The repository itself holds no string that looks like a secret: not ours, not a scanner's false alarm.
+So the repository itself contains no string that looks like a secret and could alarm a scanner.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The words of redaction: a rule, what to do about a hit, a finding, and text that is known to be clean.
+"""The types of redaction: a rule, its action, a finding, and text that is known to be clean.
 
-Owns no matching and no input or output.
+Does no matching and no input or output.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import msgspec
 
 
 class RuleAction(StrEnum):
-    """What a hit of a rule does."""
+    """What happens when a rule matches."""
 
     STOP = "stop"
     MASK = "mask"
@@ -22,11 +22,11 @@ class RuleAction(StrEnum):
 class SecretRule(msgspec.Struct, frozen=True):
     """One secret format.
 
-    `pattern` is written in the subset that RE2 and Python's `re` share, and is linear in both.
-    Its first group, where it has one, is the secret value; else the whole match is.
-    `keywords` are lower-case literals of which at least one is in every match: the fast first sieve.
-    `hits` and `misses` are example templates, so that no text of this repository looks like a secret:
-    `<alnum:20>` stands for 20 made-up characters of that alphabet (see `examples.py`).
+    `pattern` uses the syntax that RE2 and Python's `re` share, and takes linear time in both.
+    The secret is the pattern's first group, or the whole match if the pattern has no group.
+    `keywords` are lower-case literals; every match contains at least one. They make the first search fast.
+    `hits` and `misses` are example templates, so that no text in this repository looks like a secret:
+    `<alnum:20>` means 20 made-up characters of that alphabet (see `examples.py`).
     """
 
     id: str
@@ -38,7 +38,7 @@ class SecretRule(msgspec.Struct, frozen=True):
 
 
 class SecretFinding(msgspec.Struct, frozen=True):
-    """Where a secret was seen: everything about it but its value."""
+    """Where a secret was found, without its value."""
 
     rule: str
     source: str
@@ -47,7 +47,7 @@ class SecretFinding(msgspec.Struct, frozen=True):
     action: RuleAction
 
     def sentence(self) -> str:
-        """The finding for a person."""
+        """The finding as one line of text."""
         return f"{self.source}:{self.line}: {self.rule} (fingerprint {self.fingerprint})"
 
 
@@ -55,7 +55,7 @@ _SEAL: Final = object()
 
 
 class Redacted:
-    """Bytes that went through a redactor. Evidence, logs and screens take nothing else."""
+    """Bytes that went through a redactor. Evidence, logs and terminals accept nothing else."""
 
     __slots__ = ("data",)
 
@@ -66,7 +66,7 @@ class Redacted:
 
     @property
     def text(self) -> str:
-        """The same as text; bytes that are not UTF-8 are shown as escapes."""
+        """The bytes as text; invalid UTF-8 is shown as escapes."""
         return self.data.decode("utf-8", "backslashreplace")
 
     def __str__(self) -> str:
@@ -83,5 +83,5 @@ class Redacted:
 
 
 def seal(data: bytes) -> Redacted:
-    """Vouch for bytes. Called by this package after scanning, and by evidence for what it stored sealed."""
+    """Mark bytes as clean. Called by this package after scanning, and by evidence for bytes that were stored clean."""
     return Redacted(data, _SEAL)

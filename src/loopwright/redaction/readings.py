@@ -1,6 +1,6 @@
-"""The ways in which a line may be read: terminal control taken away, and escapes that are written out undone.
+"""The possible readings of a line: without terminal control characters, and with written escapes decoded.
 
-Owns no rule and hides nothing; a secret that shows in one reading only is hidden in that reading.
+Has no rules and hides nothing. A secret that only one reading shows is hidden in that reading.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ _WRITTEN = re.compile(
     rb"(?:%|\\{1,8}(?:u00|x))(?P<code>[0-9A-Fa-f]{2})"
     rb"|\\{1,8}(?:[nrtbf]|(?P<mark>[\"'/$`!&|=+:;,<>#~^@*?()\[\]{}. -]))"
 )
-# What a value may go on with when the rule that found it knew only its plain spelling.
-_GOES_ON = re.compile(
+# Characters that may continue a value if the rule knew only the unescaped form.
+_CONTINUATION = re.compile(
     rb"(?:(?:%(?:2[BbDdEeFf]|3[Dd]|5[Ff]|7[Ee])|\\{1,8}(?:/|u00(?:2[BbFf]|3[Dd])))[A-Za-z0-9+/=_.~-]*)+"
 )
 
 
 def readings(text: bytes) -> Iterator[bytes]:
-    """As it stands, or joined over terminal control and split at it; then with the written escapes undone."""
+    """The text as it is, or joined and split at terminal control characters; then with written escapes decoded."""
     first = text
     if text.translate(None, _CONTROLS) == text:
         yield text
@@ -34,19 +34,19 @@ def readings(text: bytes) -> Iterator[bytes]:
         yield first
         yield plain.translate(_SPACED)
     if b"\\" in first or b"%" in first:
-        undone = _WRITTEN.sub(_meant, first)
-        if undone != first:
-            yield undone
+        decoded = _WRITTEN.sub(_decoded, first)
+        if decoded != first:
+            yield decoded
 
 
 def end_of_value(text: bytes, end: int) -> int:
-    """Where a value that was found up to `end` really ends: `%2F` within it is not its end."""
-    more = _GOES_ON.match(text, end)
+    """The real end of a value that was found up to `end`: an escape such as `%2F` does not end the value."""
+    more = _CONTINUATION.match(text, end)
     return more.end() if more else end
 
 
-def _meant(written: re.Match[bytes]) -> bytes:
-    r"""The character that an escape stands for; a space for `\n` and the like, which must not join two words."""
+def _decoded(written: re.Match[bytes]) -> bytes:
+    r"""The character of an escape; a space for `\n` and the like, so that two words are not joined."""
     if code := written["code"]:
         byte = bytes((int(code, 16),))
         return b" " if byte in _CONTROLS or byte in b"\t\n" else byte

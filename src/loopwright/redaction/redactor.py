@@ -1,6 +1,6 @@
-"""Applies a policy to what the detector finds: masks, names, and passes on only `Redacted` bytes.
+"""Applies a policy to the detector's hits: masks secrets, reports findings, and returns only `Redacted` bytes.
 
-Works on streams with a carry over chunk borders, in memory that does not grow with the input.
+Works on streams: text is carried over chunk borders, and memory use does not grow with the input.
 """
 
 from __future__ import annotations
@@ -19,42 +19,42 @@ from loopwright.redaction.model import Redacted, RuleAction, SecretFinding, seal
 from loopwright.redaction.readings import end_of_value, readings
 
 _WINDOW = 256 << 10
-# Longer than any single secret that a rule can match, so that none is cut in two.
+# Longer than any secret that a rule can match, so that no secret is cut in two.
 _OVERLAP = 16 << 10
 _KEY_BLOCK_LINES = 400
-# A masked secret on every line of a long log must not fill the memory; the first ones tell enough.
+# A masked secret on every line of a long log must not fill the memory; the first findings are enough.
 _MOST_FINDINGS = 1000
 _MOST_READINGS = 8
-# In characters. What is learned is compiled while a turn runs, and an agent has a say in it.
+# In characters. Learned values are compiled during a turn, and an agent can influence them.
 _MOST_LEARNED = 128 << 10
 
 _PRAGMA = re.compile(rb"pragma: allowlist-secret why=(?:TEST_VECTOR|DOCS_EXAMPLE|FIXTURE)\b")
 _KEY_BEGIN = re.compile(rb"-----BEGIN [A-Za-z0-9 ]{0,40}(?:PRIVATE KEY|SEED|Static key)|^[ \t]*Private-Lines:")
 _KEY_END = re.compile(rb"-----END |^[ \t]*Private-MAC:")
-# What this module itself puts in place of a value: after `token=` or `user:` it has the form of one.
+# The text that replaces a value. After `token=` or `user:` it looks like a value itself.
 _MARK = re.compile(rb"\[REDACTED:[^\]\s]{1,200}:[0-9a-f]{12}\]")
 PRAGMA_TEXT = "pragma: allowlist-secret"
 
 
 def fingerprint(value: bytes) -> str:
-    """A short name for a value that does not tell it."""
+    """A short id for a value that does not reveal the value."""
     return hashlib.sha256(b"loopwright secret\0" + value).hexdigest()[:12]
 
 
 class Scanned(msgspec.Struct, frozen=True):
-    """A text made clean, and what was found in it."""
+    """A redacted text and its findings."""
 
     clean: Redacted
     findings: tuple[SecretFinding, ...]
 
     @property
     def must_stop(self) -> bool:
-        """Whether a rule that stops was hit."""
+        """Whether a rule that stops the run matched."""
         return any(finding.action is RuleAction.STOP for finding in self.findings)
 
 
 class Learned:
-    """Secrets that came to be while the process runs, for all redactors that share them; of very many the latest."""
+    """Secrets learned while the process runs, shared by several redactors. The latest are kept if there are many."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -62,11 +62,11 @@ class Learned:
         self.detector: Detector | None = None
 
     def add(self, values: Iterable[str]) -> None:
-        """From now on these are seen, by whoever reads at the moment, too."""
+        """Detect these values from now on, in all redactors that share this object."""
         with self._lock:
             known = _latest(dict.fromkeys((*values, *self._values)))
             if set(known) != set(self._values):
-                # Known only when it is seen: else a detector that could not be made would be missed only once.
+                # Store the values after the detector: if compiling fails, the next call tries again.
                 self.detector = Detector((), {value: value for value in known})
                 self._values = known
 
@@ -77,7 +77,7 @@ def _latest(values: Iterable[str]) -> tuple[str, ...]:
 
 
 class Redactor:
-    """Detector plus policy: what each rule does, and which values are known not to be secrets."""
+    """A detector with a policy: each rule's action, and values that are not secrets."""
 
     def __init__(
         self,
@@ -97,71 +97,71 @@ class Redactor:
         self._allowed.update(fingerprints)
 
     def learn(self, values: Iterable[str]) -> None:
-        """More secrets of the caller's, for every redactor that shares what is learned."""
+        """Add secrets of the caller, for every redactor that shares them."""
         if self.action_of(ENVIRONMENT_RULE) is not RuleAction.OFF:
             self._learned.add(values)
 
     def exempt_later(self, source: Callable[[], Iterable[str]]) -> None:
-        """More exemptions that are dear to find, asked for once and only when something would stop."""
+        """Add exemptions that are expensive to compute. `source` is called once, when a hit would count."""
         self._more_exemptions = source
 
     def scan(self, data: bytes, source: str, *, trusts_pragma: bool) -> Scanned:
-        """A whole text; a pragma counts in files that people keep, never in output."""
+        """Redact a complete text. A pragma counts in files that people maintain, never in output."""
         stream = self.stream(source, trusts_pragma=trusts_pragma)
         clean = stream.feed(data).data + stream.finish().data
         return Scanned(seal(clean), tuple(stream.findings))
 
     def clean(self, text: str | bytes) -> Redacted:
-        """A text with every secret hidden, for showing; findings were reported where it came from."""
+        """Hide every secret in a text for display. Findings are reported where the text came from."""
         data = text.encode("utf-8", "surrogateescape") if isinstance(text, str) else text
         return self.scan(data, "", trusts_pragma=False).clean
 
     def stream(self, source: str, *, trusts_pragma: bool = False) -> StreamRedactor:
-        """A redactor for one stream of output."""
+        """A redactor for one output stream."""
         return StreamRedactor(self, source, trusts_pragma)
 
     def exempted_by_pragma(self, data: bytes) -> set[str]:
-        """Fingerprints of the values in lines that carry a valid pragma."""
-        found: set[str] = set()
+        """Fingerprints of the values in lines with a valid pragma."""
+        exempted: set[str] = set()
         for line in data.splitlines():
             if _PRAGMA.search(line):
-                hits = [hit for reading in readings(line) for hit in self._seen(reading)]
-                found |= {fingerprint(hit.value) for hit in hits if hit.rule != ENVIRONMENT_RULE}
-        return found
+                hits = [hit for reading in readings(line) for hit in self._all_hits(reading)]
+                exempted |= {fingerprint(hit.value) for hit in hits if hit.rule != ENVIRONMENT_RULE}
+        return exempted
 
     def may_hit(self, block: bytes) -> bool:
-        """The detector's cheap question, asked of each reading."""
-        detectors = [one for one in (self._detector, self._learned.detector) if one is not None]
-        return any(one.may_hit(reading) for reading in readings(block) for one in detectors)
+        """The detector's cheap test, for every reading."""
+        detectors = [detector for detector in (self._detector, self._learned.detector) if detector is not None]
+        return any(detector.may_hit(reading) for reading in readings(block) for detector in detectors)
 
     def hits(self, line: bytes) -> tuple[bytes, list[SecretHit]]:
-        """The reading of the line in which secrets are seen, and those that count."""
+        """The first reading of the line with hits that count, and those hits."""
         for reading in readings(line):
-            if counted := [hit for hit in self._seen(reading) if self._counts(hit)]:
+            if counted := [hit for hit in self._all_hits(reading) if self._counts(hit)]:
                 return reading, _whole_values(reading, counted)
         return line, []
 
     def action_of(self, rule: str) -> RuleAction:
-        """What a hit of this rule does."""
+        """The action of this rule."""
         return self._actions.get(rule, RuleAction.STOP)
 
-    def _seen(self, reading: bytes) -> list[SecretHit]:
+    def _all_hits(self, reading: bytes) -> list[SecretHit]:
         learned = self._learned.detector
-        found = self._detector.hits(reading)
-        return found if learned is None else without_overlaps([*found, *learned.hits(reading)])
+        hits = self._detector.hits(reading)
+        return hits if learned is None else without_overlaps([*hits, *learned.hits(reading)])
 
     def _counts(self, hit: SecretHit) -> bool:
         name = fingerprint(hit.value)
         if name in self._allowed or _MARK.fullmatch(hit.value):
             return False
         if self._more_exemptions is not None:
-            ask, self._more_exemptions = self._more_exemptions, None
-            self._allowed.update(ask())
+            find_more, self._more_exemptions = self._more_exemptions, None
+            self._allowed.update(find_more())
         return name not in self._allowed
 
 
 class StreamRedactor:
-    """One stream: feed it chunks, take what is clean; `findings` grows as secrets are seen."""
+    """Redacts one stream: feed chunks and take the clean output; `findings` grows with each secret."""
 
     def __init__(self, redactor: Redactor, source: str, trusts_pragma: bool) -> None:
         self.findings: list[SecretFinding] = []
@@ -173,7 +173,7 @@ class StreamRedactor:
         self._key_lines_left = 0
 
     def feed(self, data: bytes) -> Redacted:
-        """Take a chunk; return what can be shown by now."""
+        """Take a chunk, and return the output that is clean so far."""
         self._held += data
         out: list[bytes] = []
         cut = self._held.rfind(b"\n") + 1
@@ -186,7 +186,7 @@ class StreamRedactor:
         return seal(b"".join(out))
 
     def finish(self) -> Redacted:
-        """The rest, when the stream has ended."""
+        """Return the rest at the end of the stream."""
         rest = bytes(self._held)
         self._held.clear()
         return seal(self._lines(rest)) if rest else seal(b"")
@@ -210,7 +210,7 @@ class StreamRedactor:
         return self._masked(body, number) + tail
 
     def _pieces(self, body: bytes, number: int) -> Iterable[bytes]:
-        """A line that came whole but is too long to look at whole."""
+        """Redact a complete line that is too long to search at once."""
         rest = body
         while len(rest) > _WINDOW:
             done, rest = self._split(rest[:_WINDOW], number, rest[_WINDOW:])
@@ -218,7 +218,7 @@ class StreamRedactor:
         yield self._masked(rest, number)
 
     def _window(self) -> bytes:
-        """The first part of a line that has not ended yet and must not be kept in memory."""
+        """Redact the first part of an unfinished line that is too long to keep in memory."""
         done, rest = self._split(bytes(self._held[:_WINDOW]), self._line, bytes(self._held[_WINDOW:]))
         self._held[:] = rest
         return done
@@ -237,31 +237,31 @@ class StreamRedactor:
         exempt = self._trusts_pragma and _PRAGMA.search(body) is not None
         for _ in range(_MOST_READINGS):
             reading, hits = self._redactor.hits(body)
-            # A pragma is about formats; what is in the caller's own environment is no example.
+            # A pragma exempts formats. A value from the caller's environment is never an example.
             hits = [hit for hit in hits if not exempt or hit.rule == ENVIRONMENT_RULE]
             if not hits:
                 return body
             if _KEY_BEGIN.search(reading) and not _KEY_END.search(reading):
                 self._key_lines_left = _KEY_BLOCK_LINES
-            # Another secret may show in another reading only: look again at what is left.
+            # Another reading may show another secret, so look again.
             body = self._mask(reading, hits, number)
         return b"[REDACTED]"
 
     def _mask(self, text: bytes, hits: list[SecretHit], number: int) -> bytes:
         parts: list[bytes] = []
-        at = 0
+        position = 0
         for hit in hits:
             name = fingerprint(hit.value)
             finding = SecretFinding(hit.rule, self._source, number, name, self._redactor.action_of(hit.rule))
             if len(self.findings) < _MOST_FINDINGS:
                 self.findings.append(finding)
-            parts += [text[at : hit.start], f"[REDACTED:{hit.rule}:{name}]".encode()]
-            at = hit.end
-        return b"".join([*parts, text[at:]])
+            parts += [text[position : hit.start], f"[REDACTED:{hit.rule}:{name}]".encode()]
+            position = hit.end
+        return b"".join([*parts, text[position:]])
 
 
 def _whole_values(text: bytes, hits: list[SecretHit]) -> list[SecretHit]:
-    """The hits, by position, each up to the real end of its value; one that is reached by another is part of it."""
+    """The hits by position, each extended to the real end of its value; overlapping hits are merged."""
     whole: list[SecretHit] = []
     for hit in hits:
         end = end_of_value(text, hit.end)

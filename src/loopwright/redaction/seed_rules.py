@@ -1,11 +1,11 @@
-"""The rules that the contract names itself, as linear patterns with word borders."""
+"""The rules that the specification names, as linear patterns with word borders."""
 
 from __future__ import annotations
 
 from loopwright.redaction.model import SecretRule
 
 _IN_KEY = "[A-Za-z0-9_-]"
-# What a key has and a name of several words has not, even with a number: `sk-label-container`, `sk-estimator-id-12`.
+# Matches a key, but not a name of several words, even with a number: `sk-label-container`, `sk-estimator-id-12`.
 _UNLIKE_A_NAME = r"(?:[A-Z]|[a-z][0-9]{1,9}[a-z]|[0-9][a-z]{1,9}[0-9]|[0-9]{5}|[a-z]{15})"
 _KEY_TAIL = (
     "[A-Za-z0-9]{10,}"

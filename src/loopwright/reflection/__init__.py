@@ -1,1 +1,1 @@
-"""What the doer knows that the diff does not show, and the least review that a change's surface asks for."""
+"""What an agent knows that the diff does not show, and the minimum review that a change requires."""

@@ -1,7 +1,7 @@
-"""What changed, from git's raw, NUL-separated output: every name whatever its bytes, renames as delete and add.
+"""A change from git's raw, NUL-separated output. Names may have any bytes; a rename is a deletion and an addition.
 
-Pure parsers; they start nothing and read nothing. Output that is cut short or unknown is a `ValueError`, never a
-shorter list. Built-ins only; the hook imports this.
+Pure parsers: they start nothing and read nothing. Truncated or unknown output raises `ValueError` instead of giving a
+shorter list. Uses only built-ins, because the hook imports this module.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ _STATUS_FIELDS = {b"1": 8, b"2": 9, b"u": 10, b"?": 1, b"!": 1}
 
 
 class OwnState(Frozen):
-    """What is ours, relative to the top: folders that are no change, and settings that are one once tracked."""
+    """Loopwright's own files, relative to the top: folders never count as changes; settings count once tracked."""
 
     folders: tuple[str, ...] = ()
     settings: tuple[str, ...] = ()
 
     def hides(self, path: str, *, was_there: bool) -> bool:
-        """Whether a path is state of ours. Settings that others rely on can't be changed unseen."""
+        """Whether a path is Loopwright's own state. Changes to tracked settings are never hidden."""
         if was_there and path in self.settings:
             return False
         return any(path == folder or path.startswith(f"{folder}/") for folder in self.folders)
 
 
 class Change(Frozen):
-    """Files, sorted and once each, as text with odd bytes escaped as surrogates; lines where they are known."""
+    """The changed files, sorted, with invalid bytes as surrogates; line counts if they are known."""
 
     files: tuple[str, ...] = ()
     insertions: int | None = None
@@ -49,7 +49,7 @@ class Change(Frozen):
         return [shown(path) for path in self.files]
 
     def below(self, prefix: str) -> Change:
-        """The same change, seen from a folder that holds this one."""
+        """The same change with paths relative to an outer folder."""
         return Change(
             tuple(prefix + path for path in self.files),
             self.insertions,
@@ -61,7 +61,7 @@ class Change(Frozen):
 
 
 def combined(*changes: Change) -> Change:
-    """All of them as one; lines are added up where any are known."""
+    """All changes as one; known line counts are added up."""
     kinds = {path: kind for change in changes for path, kind in sorted(change.kinds.items())}
     return Change(
         _sorted(path for change in changes for path in change.files),
@@ -74,7 +74,7 @@ def combined(*changes: Change) -> Change:
 
 
 def parse_diff(raw: bytes, own: OwnState = OwnState()) -> Change:  # noqa: B008 -- immutable
-    """`git diff --raw --numstat -z --no-renames`, or with one of the two alone."""
+    """Parse `git diff --raw --numstat -z --no-renames`, or the output with only one of the two options."""
     entries, counts = _diff_records(raw)
     hidden = {path for old, _, _, path in entries if own.hides(path, was_there=old != _ABSENT)}
     hidden |= {path for _, _, path in counts if own.hides(path, was_there=True)}
@@ -82,12 +82,12 @@ def parse_diff(raw: bytes, own: OwnState = OwnState()) -> Change:  # noqa: B008 
     for old, new, _, path in entries:
         if path not in hidden:
             _note(kinds, path, old, (new,))
-    seen = [(more, less) for more, less, path in counts if path not in hidden]
+    visible = [(added, removed) for added, removed, path in counts if path not in hidden]
     are_known = bool(counts) or not raw
     return Change(
         _sorted({*(path for _, _, _, path in entries), *(path for _, _, path in counts)} - hidden),
-        sum(more for more, _ in seen) if are_known else None,
-        sum(less for _, less in seen) if are_known else None,
+        sum(added for added, _ in visible) if are_known else None,
+        sum(removed for _, removed in visible) if are_known else None,
         kinds,
         (),
         _sorted(path for _, _, status, path in entries if status == b"U" and path not in hidden),
@@ -95,7 +95,7 @@ def parse_diff(raw: bytes, own: OwnState = OwnState()) -> Change:  # noqa: B008 
 
 
 def parse_status(raw: bytes, own: OwnState = OwnState()) -> Change:  # noqa: B008 -- immutable
-    """`git status --porcelain=v2 -z --untracked-files=all`: staged, unstaged and untracked; no line counts."""
+    """Parse `git status --porcelain=v2 -z --untracked-files=all`: staged, unstaged, untracked; no line counts."""
     files: list[str] = []
     kinds: dict[str, str] = {}
     untracked: list[str] = []
@@ -123,13 +123,13 @@ def _diff_records(raw: bytes) -> tuple[list[_Entry], list[tuple[int, int, str]]]
         if token.startswith(b":"):
             old, new, _, _, status = _fields(token[1:], 5)
             if status[:1] not in b"ACDMRTUX" or b" " in status:
-                raise ValueError(f"git diff said what is not known here: {token[:40]!r}")
-            # A rename has both names, should somebody have asked for them.
+                raise ValueError(f"git diff printed unexpected output: {token[:40]!r}")
+            # A rename has both names if the caller asked for renames.
             entries += [(old, new, status, _path(tokens)) for _ in range(2 if status[:1] in b"RC" else 1)]
         else:
-            more, less, path = _counts(token)
+            added, removed, path = _counts(token)
             paths = [_text(path)] if path else [_path(tokens), _path(tokens)]
-            counts += [(more, less, paths[-1]), *((0, 0, other) for other in paths[:-1])]
+            counts += [(added, removed, paths[-1]), *((0, 0, other) for other in paths[:-1])]
     return entries, counts
 
 
@@ -140,7 +140,7 @@ def _status_records(raw: bytes) -> Iterator[tuple[bytes, list[bytes], list[str]]
         if kind == b"#":
             continue
         if kind not in _STATUS_FIELDS:
-            raise ValueError(f"git status said what is not known here: {token[:40]!r}")
+            raise ValueError(f"git status printed unexpected output: {token[:40]!r}")
         *fields, path = _fields(token, _STATUS_FIELDS[kind] + 1)
         paths = [_text(path), *([_path(tokens)] if kind == b"2" else [])]
         if kind != b"!":
@@ -150,14 +150,14 @@ def _status_records(raw: bytes) -> Iterator[tuple[bytes, list[bytes], list[str]]
 def _tokens(raw: bytes) -> Iterator[bytes]:
     *tokens, rest = raw.split(b"\0")
     if rest:
-        raise ValueError("git's output was cut short")
+        raise ValueError("git's output is truncated")
     return iter(tokens)
 
 
 def _path(tokens: Iterator[bytes]) -> str:
     path = next(tokens, b"")
     if not path:
-        raise ValueError("git's output was cut short before a path")
+        raise ValueError("git's output is truncated before a path")
     return _text(path)
 
 
@@ -168,21 +168,21 @@ def _text(path: bytes) -> str:
 def _fields(record: bytes, count: int) -> list[bytes]:
     fields = record.split(b" ", count - 1)
     if len(fields) != count or not fields[-1]:
-        raise ValueError(f"git said what is not known here: {record[:40]!r}")
+        raise ValueError(f"git printed unexpected output: {record[:40]!r}")
     return fields
 
 
 def _counts(record: bytes) -> tuple[int, int, bytes]:
-    """Added and removed lines, and the path, which may hold anything; a binary file has no lines."""
+    """Added and removed lines, and the path; a binary file has no lines."""
     numbers = record.split(b"\t", 2)
     if len(numbers) != 3 or not all(number.isdigit() or number == b"-" for number in numbers[:2]):
-        raise ValueError(f"git said what is not known here: {record[:40]!r}")
-    more, less = (0 if number == b"-" else int(number) for number in numbers[:2])
-    return more, less, numbers[2]
+        raise ValueError(f"git printed unexpected output: {record[:40]!r}")
+    added, removed = (0 if number == b"-" else int(number) for number in numbers[:2])
+    return added, removed, numbers[2]
 
 
 def _note(kinds: dict[str, str], path: str, old: bytes, now: Iterable[bytes]) -> None:
-    """What a path is now, where that is more than a file."""
+    """Record what a path is now if it is not a regular file."""
     modes = [mode for mode in now if mode != _ABSENT]
     if _COMMIT in modes:
         kinds[path] = SUBMODULE

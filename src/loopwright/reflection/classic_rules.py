@@ -1,4 +1,4 @@
-"""The classic risk rules: the contract's table to the letter. A match anywhere in the path, and size never counts."""
+"""The classic risk rules: exactly the specification's table. A match anywhere in the path counts; size never does."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""The default risk rules: the contract's surfaces and weights, at word borders, for many ecosystems, and with size.
+"""The default risk rules: the specification's surfaces and weights, at word borders, for many ecosystems, with size.
 
-Data only; `classify` reads it. A word holds for its plural with s, too; "api key" is two words side by side in a part.
-A name, ending or folder is whole; "/vendor" is a folder at the top; "env" of a hidden file begins `.env.local`. Bump
-the version when a verdict can change.
+Data only; `classify` reads it. A word also matches its plural with s; "api key" means two adjacent words in one part.
+A name, ending or folder must match completely. "/vendor" is a folder at the top. "env" of a hidden file begins
+`.env.local`. Increase the version if a verdict can change.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from loopwright.reflection.rule_set import (
 
 
 def _set(text: str) -> frozenset[str]:
-    """Values between commas, or between spaces where there is no comma."""
+    """Values separated by commas, or by spaces if there is no comma."""
     return frozenset(part.strip() for part in text.split(",")) if "," in text else frozenset(text.split())
 
 
-# Code stays code inside a docs folder, and a last word `test` means a test only on code.
+# Code stays code inside a docs folder. A last word `test` means a test only for code.
 CODE = _set(
     "py pyi pyx ipynb js mjs cjs jsx ts mts cts tsx vue svelte astro go rs c h cc cpp cxx hh hpp hxx m mm swift kt"
     " kts"
@@ -148,7 +148,7 @@ _BUILD = {
     FOLDER: _set(
         "/vendor third_party thirdparty third-party node_modules .mvn .cargo .yarn .vscode .idea buildsrc build-logic"
     ),
-    # Somebody else's code, and a name that leads elsewhere.
+    # Third-party code, and links.
     KIND: _set("submodule symlink repository"),
 }
 _UI = {
@@ -160,7 +160,7 @@ _UI = {
     FOLDER: _set("components apps/web res/layout res/drawable"),
 }
 _TEST = {
-    # What runs the tests, and what only they need.
+    # Files that run the tests, and files that only tests need.
     NAME: _set("conftest.py tox.ini pytest.ini .coveragerc phpunit.xml phpunit.xml.dist test-requirements.txt"),
     ENDING: _set("snap golden feature"),
     MIDDLE: _set("spec specs test tests e2e cy fixture mock"),
@@ -186,7 +186,7 @@ _DOCS = {
         " api-guide"
     ),
 }
-# What steers people and agents, and CI: known by its place, so that no test or docs location hides it.
+# Files that steer people, agents and CI. Known by their path, so that no test or docs folder hides them.
 _STEERING = {
     NAME: _set(
         "agents.md agents.override.md claude.md claude.local.md gemini.md codex.md skill.md copilot-instructions.md"
@@ -209,7 +209,7 @@ _STEERING = {
         " .azure-pipelines .azuredevops .builds .ci .harness zuul.d .zuul.d .concourse .dagger .jenkins"
     ),
 }
-# What holds secrets, by its name or its place. An ending alone does not win: `testdata/key.pem` is a test's.
+# Files with secrets, by name or path. An ending alone does not win: `testdata/key.pem` belongs to a test.
 _SECRETS = {
     HIDDEN: _set("env"),
     NAME: frozenset(
@@ -238,9 +238,9 @@ DEFAULT = RuleSet(
         "docs": _DOCS,
     },
     winning={"auth": _SECRETS, "infra": _STEERING},
-    # Values that mean something only on files of these endings.
+    # Values that count only for files with these endings.
     limits={
-        (WORD, "compose"): _set("yml yaml"),  # Jetpack Compose and function composition are no containers
+        (WORD, "compose"): _set("yml yaml"),  # not Jetpack Compose or function composition
         (WORD, "requirements"): _set("txt in"),
         (WORD, "constraints"): _set("txt"),
         (WORD, "serverless"): _set("yml yaml json toml"),
@@ -254,7 +254,7 @@ DEFAULT = RuleSet(
         (LAST, "it case"): _set("java scala kt"),
         (LAST, "test case"): CODE,
     },
-    # Words that mean something else when one of these stands anywhere in the path, or in the same part of it.
+    # Words with another meaning if one of these words is anywhere in the path, or in the same part.
     unless={
         "token": (
             _set("lexer lex parser parse parsing syntax ast tokenizer tokenize grammar compiler antlr lucene nlp llm"),
@@ -266,14 +266,14 @@ DEFAULT = RuleSet(
         "entity": (frozenset(), _set("html http xml dtd header")),
         "entities": (frozenset(), _set("html http xml dtd header")),
     },
-    # What is written together with a start: `authservice.go`, `loginform.php`.
+    # Suffixes of joined words: `authservice.go`, `loginform.php`.
     ends=_set(
         "service services controller client server util utils middleware provider handler manager guard store helper"
         " helpers config module router routes api page form view model context state"
     ),
     code=CODE,
-    # Chosen with a look at public data (docs/risk.md). Tests and docs add next to nothing to the size of the code that
-    # they come with: writing them must not cost a review.
+    # Chosen with public data (docs/risk.md). Tests and docs add almost nothing to the size of the code they come with,
+    # so that writing them does not cause a review.
     size=Size(
         half=100.0,
         bend=25.0,

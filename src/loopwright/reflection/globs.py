@@ -1,8 +1,8 @@
-"""Globs of a project's own risk rules. No regular expressions: a match takes at most len(pattern) × len(path) steps.
+"""Globs of a project's risk rules. No regular expressions: a match takes at most len(pattern) × len(path) steps.
 
-`*` and `?` stay inside a part, `**` is any number of whole parts. A pattern without an inner `/` holds at any depth,
-others count from the top; one that means a folder covers what is below it, one that ends with `/` only that.
-Case does not count (ASCII).
+`*` and `?` match within a part; `**` matches any number of whole parts. A pattern without an inner `/` matches at any
+depth; other patterns start at the top. A pattern that matches a folder covers everything below it; a pattern with a
+final `/` covers only that. Case is ignored (ASCII).
 """
 
 from __future__ import annotations
@@ -14,25 +14,25 @@ _FOREIGN = "[]{}!\\"
 
 
 def problem_of(pattern: str) -> str | None:
-    """Why a pattern can't be used, or None."""
+    """Why a pattern is invalid, or None."""
     if not pattern.strip("/ "):
         return "is empty"
     if len(pattern) > LONGEST:
         return f"is longer than {LONGEST} characters"
     if any(character in _FOREIGN for character in pattern):
-        return "may hold *, ** and ? only, and / between parts"
+        return "may contain only *, ** and ?, and / between parts"
     if any("**" in part and part != "**" for part in pattern.split("/")):
-        return "has ** beside other characters; it stands for whole parts"
+        return "has ** next to other characters; ** matches whole parts"
     return None
 
 
 def matches(pattern: str, path: str) -> bool:
-    """Whether the pattern means this path or a folder that holds it."""
+    """Whether the pattern matches this path or a folder that contains it."""
     pieces = [piece for piece in fold(pattern).split("/") if piece]
     if "/" not in pattern.rstrip("/"):
         pieces.insert(0, "**")
     parts = parts_of(fold(path))
-    # How many parts the pieces so far can stand for.
+    # How many parts the pieces so far can match.
     reached = {0}
     for piece in pieces:
         if not reached:
@@ -40,13 +40,13 @@ def matches(pattern: str, path: str) -> bool:
         if piece == "**":
             reached = set(range(min(reached), len(parts) + 1))
         else:
-            reached = {at + 1 for at in reached if at < len(parts) and part_matches(piece, parts[at])}
+            reached = {count + 1 for count in reached if count < len(parts) and part_matches(piece, parts[count])}
     longest = len(parts) - 1 if pattern.endswith("/") else len(parts)
-    return any(0 < at <= longest for at in reached)
+    return any(0 < count <= longest for count in reached)
 
 
 def part_matches(piece: str, part: str) -> bool:
-    """One part with `*` and `?`: on a mismatch the last `*` takes one character more, and nothing else is retried."""
+    """Match one part with `*` and `?`: on a mismatch only the last `*` takes one more character."""
     at = in_piece = 0
     star = taken = -1
     while at < len(part):

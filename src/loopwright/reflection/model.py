@@ -1,6 +1,6 @@
-"""The `reflection.v1` record: the one definition that the checked-in JSON Schema is generated from.
+"""The `reflection.v1` record. The checked-in JSON Schema is generated from this definition.
 
-The hook writes such records without this module, with the standard library alone; tests hold the two together.
+The hook writes records without this module, with the standard library only. Tests compare the two.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class _Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
 
 
 class MostLikelyWrong(_Record, frozen=True, kw_only=True):
-    """Where the doer would look first for its own mistake."""
+    """Where the agent would look first for its own mistake."""
 
     surface: SurfaceName
     description: str
@@ -39,7 +39,7 @@ class Risk(_Record, frozen=True, kw_only=True):
 
 
 class Provenance(_Record, frozen=True, kw_only=True):
-    """How the record came to be."""
+    """How the record was created."""
 
     source: Literal["stop-hook"]
     reflection_attempt: Annotated[int, Meta(ge=1)]
@@ -48,7 +48,7 @@ class Provenance(_Record, frozen=True, kw_only=True):
 
 
 class Reflection(_Record, frozen=True, kw_only=True):
-    """One end of work. The three self-reported fields are null where nothing valid was reported."""
+    """The end of one piece of work. The three self-reported fields are null if they were not reported or not valid."""
 
     schema: Literal["reflection.v1"]
     task_ref: str
@@ -65,7 +65,7 @@ class Reflection(_Record, frozen=True, kw_only=True):
 
 
 class Capture(_Record, frozen=True, kw_only=True):
-    """The same record taken at one of three points of the work."""
+    """The same record, taken at one of three points of the work."""
 
     point: Point
     reflection: Reflection

@@ -1,4 +1,4 @@
-"""One path, taken apart in every way that a risk rule can name it. Built-ins only; the hook imports this."""
+"""One path split in every way that a risk rule can refer to. Uses only built-ins, because the hook imports this."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ if TYPE_CHECKING:
 
 
 class WordMemory(dict[str, "tuple[Words, Words]"]):
-    """A part's words in order, and all that a rule may call a word; folders are shared by most files of a change."""
+    """A part's words in order, and everything that a rule may call a word. Cached, because files share folders."""
 
     def __missing__(self, part: str) -> tuple[Words, Words]:
         words = words_of(part)
-        pairs = (f"{one} {two}" for one, two in pairwise(words))
+        pairs = (f"{first} {second}" for first, second in pairwise(words))
         dotted = (f".{words[0]}",) if words and part.startswith(".") else ()
-        found = self[part] = words, (*words, *numbered_of(part), *pairs, *dotted)
-        return found
+        entry = self[part] = words, (*words, *numbered_of(part), *pairs, *dotted)
+        return entry
 
 
 class PathView:
-    """A path's parts, its ending, its places and its words."""
+    """A path's parts, ending, places and words."""
 
     __slots__ = ("_memory", "ending", "folded", "parts", "places", "stem")
 
@@ -41,7 +41,7 @@ class PathView:
         self.places = tuple(self._places())
 
     def name_ends(self) -> Iterator[tuple[str, str]]:
-        """The first and the last words of the name without its ending."""
+        """The first and last words of the name without its ending."""
         words, _ = self._memory[self.stem]
         if words:
             yield FIRST, words[0]

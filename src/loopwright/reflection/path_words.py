@@ -1,7 +1,7 @@
 """The words of a path, the same on every platform and in every locale.
 
-A word ends at a separator, a digit, and where camelCase begins the next. Case is told apart for Latin letters and
-folded for ASCII, on purpose: `İ`, `ß` and the Kelvin sign stay what they are. Built-ins only: the hook imports it.
+A word ends at a separator, a digit, or the next capital in camelCase. Case is recognized for Latin letters and folded
+only for ASCII: `İ`, `ß` and the Kelvin sign stay unchanged. Uses only built-ins, because the hook imports this.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ _NO_NAME = {code: " " for code in _NO_LETTER if chr(code) not in _DIGITS}
 
 
 def fold(text: str) -> str:
-    """ASCII letters in lower case, and nothing else touched."""
+    """The text with ASCII letters in lower case; other characters stay unchanged."""
     return text.lower() if text.isascii() else text.translate(_LOWERED)
 
 
 def shown(path: str) -> str:
-    """A path as text that JSON and a terminal can hold: what is no UTF-8 or can't be printed is escaped."""
+    """A path as text for JSON and a terminal: invalid UTF-8 and unprintable characters are escaped."""
     try:
         raw = path.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:
@@ -32,12 +32,12 @@ def shown(path: str) -> str:
 
 
 def parts_of(path: str) -> list[str]:
-    """The parts of a path, whichever separator its platform has."""
+    """The parts of a path, with either separator."""
     return [part for part in path.replace("\\", "/").split("/") if part not in ("", ".")]
 
 
 def words_of(part: str) -> tuple[str, ...]:
-    """The words of one part in their order, folded: `OAuth2Token.java` is o, auth, token, java."""
+    """The words of one part in order, folded: `OAuth2Token.java` gives o, auth, token, java."""
     if part.isascii():
         folded = part.lower()
         if folded == part:
@@ -46,7 +46,7 @@ def words_of(part: str) -> tuple[str, ...]:
 
 
 def numbered_of(part: str) -> tuple[str, ...]:
-    """Names with digits inside, whole: `k8s` of `K8sConfig.java`."""
+    """Names that contain digits: `k8s` in `K8sConfig.java`."""
     if part != fold(part):
         pairs = zip(" " + part, part, strict=False)
         part = "".join(f" {now}" if _kind(now) == "U" and _kind(before) != "U" else now for before, now in pairs)
@@ -57,31 +57,31 @@ def numbered_of(part: str) -> tuple[str, ...]:
 def _camel_words(part: str) -> list[str]:
     kinds = [_kind(character) for character in part] + [" "]
     words: list[str] = []
-    begin = -1
-    for at, kind in enumerate(kinds):
-        if begin >= 0 and (kind == " " or (kind == "U" and _begins_a_word(kinds, part, at))):
-            words.append(fold(part[begin:at]))
-            begin = -1
-        if begin < 0 and kind != " ":
-            begin = at
+    start = -1
+    for position, kind in enumerate(kinds):
+        if start >= 0 and (kind == " " or (kind == "U" and _begins_a_word(kinds, part, position))):
+            words.append(fold(part[start:position]))
+            start = -1
+        if start < 0 and kind != " ":
+            start = position
     return words
 
 
-def _begins_a_word(kinds: list[str], part: str, at: int) -> bool:
-    """Whether a capital opens a word: after a small letter, or before one, but for the s in `JWTs`."""
-    if kinds[at - 1] == "l":
+def _begins_a_word(kinds: list[str], part: str, position: int) -> bool:
+    """Whether a capital starts a word: after or before a small letter, except before the s in `JWTs`."""
+    if kinds[position - 1] == "l":
         return True
-    plural = kinds[at + 1] == "l" and part[at + 1] == "s" and kinds[at + 2] != "l"
-    return kinds[at + 1] == "l" and not plural
+    plural = kinds[position + 1] == "l" and part[position + 1] == "s" and kinds[position + 2] != "l"
+    return kinds[position + 1] == "l" and not plural
 
 
 def _kind(character: str) -> str:
-    """U(pper), l(ower), or a border."""
+    """U(pper), l(ower), or a space for a border."""
     if "a" <= character <= "z":
         return "l"
     if "A" <= character <= "Z":
         return "U"
     latin = "\u00c0" <= character <= "\u024f" and character not in "\u00d7\u00f7"
-    if latin or "\u0300" <= character <= "\u036f":  # the latter: accents as macOS writes them
+    if latin or "\u0300" <= character <= "\u036f":  # combining accents, as macOS writes them
         return "U" if character.isupper() else "l"
     return " "

@@ -1,6 +1,6 @@
-"""The reflection on a turn in a sandbox, as `reflection.v1`: who asks knows its files, git does not see them yet.
+"""The reflection on a turn in a sandbox, as `reflection.v1`. The caller passes the changed files; git can't see them.
 
-Of a turn's end, or of one of three points at which its doer was asked how sure it is: the same record in both cases.
+The record is the same for the end of a turn and for the three points at which the agent is asked for its confidence.
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ _TEXTS = ("task_ref", "agent", "session_id", "repo", "known_not_in_diff")
 
 
 class SelfRating(msgspec.Struct, frozen=True, kw_only=True):
-    """What a doer answers that is asked how sure it is."""
+    """What an agent answers when it is asked for its confidence."""
 
     confidence: Annotated[float, Meta(ge=0, le=1)]
     most_likely_wrong: MostLikelyWrong | None = None
     known_not_in_diff: str | None = None
 
     def as_report(self) -> SelfReport:
-        """The same claims as of a report that was left."""
+        """The same answer as a self-report."""
         wrong = msgspec.to_builtins(self.most_likely_wrong)
-        return SelfReport(self.confidence, wrong, self.known_not_in_diff, is_whole=True)
+        return SelfReport(self.confidence, wrong, self.known_not_in_diff, is_complete=True)
 
 
 class ReflectedWork(msgspec.Struct, frozen=True, kw_only=True):
-    """What a reflection is on: whose work, under which names it is found again, and the files of it so far."""
+    """The work that a reflection is about: its ids, its agent, and its files so far."""
 
     task_ref: str
     session: str
@@ -51,23 +51,23 @@ class ReflectedWork(msgspec.Struct, frozen=True, kw_only=True):
     files: tuple[str, ...] = ()
 
 
-def claims_of(report: bytes, hooked: Sequence[bytes]) -> SelfReport:
-    """The agent's own, else what a hook in its sandbox had merged: the same claims by another way, and no facts."""
-    for data in () if report else hooked:
+def claims_of(report: bytes, hook_records: Sequence[bytes]) -> SelfReport:
+    """The agent's own report, else the report that a hook in its sandbox captured; never the hook's other fields."""
+    for data in () if report else hook_records:
         with suppress(codec.Undecodable):
-            found = decode_reflection(data)
-            return read_report(codec.to_json({name: getattr(found, name) for name in FIELDS}))
+            captured = decode_reflection(data)
+            return read_report(codec.to_json({name: getattr(captured, name) for name in FIELDS}))
     return read_report(report)
 
 
 def reflection_on(
-    work: ReflectedWork, said: SelfReport, floor: Floor, *, repo: str, mode: CaptureMode, at_ms: int, earlier: int
+    work: ReflectedWork, report: SelfReport, floor: Floor, *, repo: str, mode: CaptureMode, at_ms: int, earlier: int
 ) -> Reflection:
-    """The record, texts whole: what is secret in them is found only while it is in one piece."""
+    """The record with complete texts, because a secret is only found in a complete text."""
     files = tuple(sorted(set(work.files)))
     verdict = evaluate_risk_floor(files, threshold=floor.threshold, rules=floor.rules)
-    wrong = said.most_likely_wrong
-    claim = Claim(wrong["surface"] if wrong else None, said.confidence)
+    wrong = report.most_likely_wrong
+    claim = Claim(wrong["surface"] if wrong else None, report.confidence)
     return Reflection(
         schema=SCHEMA,
         task_ref=work.task_ref,
@@ -75,41 +75,41 @@ def reflection_on(
         session_id=work.session,
         timestamp=sessions.iso(at_ms),
         repo=repo or "root",
-        confidence=said.confidence,
+        confidence=report.confidence,
         most_likely_wrong=msgspec.convert(wrong, MostLikelyWrong | None),
-        known_not_in_diff=said.known_not_in_diff,
+        known_not_in_diff=report.known_not_in_diff,
         risk=msgspec.convert(raised_by(verdict, claim).record(), Risk),
         files_changed=Change(files).shown_files()[:_MOST_FILES],
         provenance=Provenance(
             source="stop-hook",
             reflection_attempt=earlier + 1,
-            degraded=not said.is_whole or len(files) > _MOST_FILES,
+            degraded=not report.is_complete or len(files) > _MOST_FILES,
             reflection_mode=mode,
         ),
     )
 
 
 def without_secrets(record: Reflection, clean: Callable[[str], str]) -> Reflection:
-    """Every text of it cleaned, and then no longer than a record holds."""
+    """The record with every text cleaned, and then cut to the allowed length."""
 
-    def told(text: str) -> str:
+    def cleaned(text: str) -> str:
         return clean(text)[:_LONGEST_TEXT]
 
     wrong = record.most_likely_wrong
-    texts = {name: told(text) for name in _TEXTS if (text := getattr(record, name)) is not None}
+    texts = {name: cleaned(text) for name in _TEXTS if (text := getattr(record, name)) is not None}
     return replace(
         record,
-        most_likely_wrong=replace(wrong, description=told(wrong.description)) if wrong is not None else None,
-        risk=replace(record.risk, reason=told(record.risk.reason)),
-        files_changed=[told(path) for path in record.files_changed],
+        most_likely_wrong=replace(wrong, description=cleaned(wrong.description)) if wrong is not None else None,
+        risk=replace(record.risk, reason=cleaned(record.risk.reason)),
+        files_changed=[cleaned(path) for path in record.files_changed],
         **texts,
     )
 
 
 def has_point(folder: Path, session: str, point: Point) -> bool:
-    """Whether this session was asked at this point already."""
+    """Whether this session was already asked at this point."""
     name_of = sessions.safe_name(session)
-    # Another session's name may begin like this one: only what is as long is of this one.
+    # Another session's name may begin with this name, so the length must match, too.
     start, end, length = f"{name_of}-", f".{point}{sessions.CAPTURE_SUFFIX}", len(sessions.file_name(name_of, 0, point))
     names = os.listdir(folder) if folder.is_dir() else []
     return any(len(name) == length and name.startswith(start) and name.endswith(end) for name in names)

@@ -1,7 +1,7 @@
-"""Reads what changed in a user's repository, without running a program of theirs and without writing to it.
+"""Reads the changes in a user's repository, without running its programs and without writing to it.
 
-The user's index is copied, so that files which git was told not to look at can be looked at. What can't be counted is
-said in a note; what can't be read is an error.
+Uses a copy of the user's index, to include files that git is told to skip. A note reports what can't be counted. An
+unreadable repository is an error.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _DEEPEST = 3
 
 
 class Read(msgspec.Struct, frozen=True):
-    """A change, and what a reader must know about how it was read."""
+    """A change, and notes about how it was read."""
 
     change: Change
     notes: tuple[str, ...] = ()
@@ -42,16 +42,16 @@ def read_change(
     index: Path | None = None,
     depth: int = 0,
 ) -> Read:
-    """Everything that differs from a commit (None: from nothing), committed since, staged, changed and untracked."""
+    """Everything that differs from a commit (None: from nothing): committed since, staged, changed and untracked."""
     view = _View(repository, scratch, index)
     base = against or view.empty_tree()
     notes = list(view.notes)
     try:
         tracked = view.diff("diff", *(("--cached",) if staged else ()), "--raw", "--numstat", base)
     except GitFailed:
-        # Names need trees only; lines need the contents, which a partial clone may not have.
+        # Names need only trees. Line counts need the contents, which a partial clone may lack.
         tracked = view.diff("diff-index", "--cached", "--raw", base)
-        notes.append("the lines are not counted: this clone does not have all contents (git fetch --refetch gets them)")
+        notes.append("lines are not counted: this partial clone lacks file contents; run `git fetch --refetch`")
     changes = [parse_diff(tracked, own)]
     if not staged:
         changes.append(with_lines(parse_status(view.status(), own), str(repository.top))[0])
@@ -65,15 +65,16 @@ def _noted(change: Change, notes: list[str], *, lines_known: bool) -> Read:
     if not lines_known:
         change = Change(change.files, None, None, change.kinds, change.untracked, change.conflicts)
     if change.conflicts:
-        notes.append(f"{len(change.conflicts)} files are in conflict; the verdict is about them as they stand")
+        count = len(change.conflicts)
+        notes.append(f"{count} {'file' if count == 1 else 'files'} in conflict; the verdict uses their current state")
     for path, kind in sorted(change.kinds.items()):
         if kind == REPOSITORY:
-            notes.append(f"{shown(path)} is a repository of its own and was not looked into")
+            notes.append(f"{shown(path)} is a separate repository and was skipped")
     return Read(change, tuple(notes))
 
 
 class _View:
-    """The user's work tree through a private repository and a copy of their index."""
+    """The user's work tree, read through a private repository and a copy of the user's index."""
 
     def __init__(self, repository: UserRepository, scratch: Path, index: Path | None) -> None:
         self.notes: list[str] = []
@@ -91,39 +92,39 @@ class _View:
         with storage(private.git_dir):
             rules = repository.exclude.read_bytes() if repository.exclude.is_file() else b""
             (private.git_dir / "info" / "exclude").write_bytes(rules)
-            # No filter program; and no attribute of the change itself decides whether its lines are counted.
+            # No filter program runs, and no attribute in the change decides whether its lines are counted.
             (private.git_dir / "info" / "attributes").write_bytes(b"* -filter !diff\n")
             self._copy_index(index or repository.git_dir / "index")
-        self._look_at_everything()
+        self._unhide_files()
 
     def diff(self, *arguments: str) -> bytes:
-        """What a diff command says."""
+        """The output of a diff command."""
         verb, *rest = arguments
         return self._git.run(verb, *_DIFF, _SUBMODULES, *rest, "--")
 
     def status(self) -> bytes:
-        """What is staged, changed and untracked."""
+        """The staged, changed and untracked files."""
         flags = ("--porcelain=v2", "-z", "--untracked-files=all", "--no-renames", _SUBMODULES)
         return self._git.run("status", *flags)
 
     def empty_tree(self) -> str:
-        """The tree that has nothing in it; git knows it without having it."""
+        """The id of the empty tree, which git knows without storing it."""
         return self._git.run("hash-object", "-t", "tree", "--stdin").decode().strip()
 
-    def _copy_index(self, theirs: Path) -> None:
-        if theirs.is_file():
-            # With its time: git compares that with the times of the files.
-            shutil.copy2(theirs, self._git.git_dir / "index")
+    def _copy_index(self, user_index: Path) -> None:
+        if user_index.is_file():
+            # Keep its time, which git compares with the times of files.
+            shutil.copy2(user_index, self._git.git_dir / "index")
             for shared in self._repository.git_dir.glob("sharedindex.*"):
                 shutil.copy2(shared, self._git.git_dir / shared.name)
 
-    def _look_at_everything(self) -> None:
-        """Take back what git was told not to look at, and note where submodules are."""
+    def _unhide_files(self) -> None:
+        """Include files that git is told to skip, and find the submodules."""
         try:
             listed = self._git.run("ls-files", "-v", "--stage", "-z")
         except GitFailed:
             (self._git.git_dir / "index").unlink(missing_ok=True)
-            self.notes.append("the index can't be read; the files were compared with HEAD itself")
+            self.notes.append("the index is unreadable, so the files were compared with HEAD")
             if self._repository.head is None:
                 return
             self._git.run("read-tree", self._repository.head.commit)
@@ -131,30 +132,30 @@ class _View:
         rows = [row.split(b"\t", 1) for row in listed.split(b"\0") if row]
         self.links = [os.fsdecode(path) for head, path in rows if head[2:].startswith(b"160000 ")]
         assumed = [path for head, path in rows if head[:1].islower()]
-        skipped = [path for head, path in rows if head[:1] in b"Ss" and self._is_there(path)]
+        skipped = [path for head, path in rows if head[:1] in b"Ss" and self._exists(path)]
         for option, paths in (("--no-assume-unchanged", assumed), ("--no-skip-worktree", skipped)):
             if paths:
                 self._git.run("update-index", option, "-z", "--stdin", stdin=b"\0".join(paths) + b"\0")
 
-    def _is_there(self, path: bytes) -> bool:
+    def _exists(self, path: bytes) -> bool:
         return os.path.lexists(os.fsencode(self._repository.top) + b"/" + path)
 
 
 def _submodules(repository: UserRepository, view: _View, scratch: Path, depth: int) -> list[Read]:
-    """What is not committed inside submodules, which the repository around them does not see."""
+    """Uncommitted changes inside submodules, which the outer repository does not show."""
     links = view.links if depth < _DEEPEST else []
-    found = [
+    parts = [
         _submodule(repository.top, path, scratch / f"submodule-{number}", depth)
         for number, path in enumerate(links[:_MOST_SUBMODULES])
     ]
     if len(links) > _MOST_SUBMODULES:
-        found.append(Read(Change(), (f"only {_MOST_SUBMODULES} of {len(links)} submodules were looked into",)))
-    return found
+        parts.append(Read(Change(), (f"only {_MOST_SUBMODULES} of {len(links)} submodules were read",)))
+    return parts
 
 
 def _submodule(top: Path, path: str, scratch: Path, depth: int) -> Read:
     folder = top / path
-    # A link that leads elsewhere, or back to us, is no submodule.
+    # A link to another folder is not a submodule.
     if not (folder / ".git").exists() or folder.resolve() != top.resolve() / path:
         return Read(Change())
     try:
@@ -164,5 +165,5 @@ def _submodule(top: Path, path: str, scratch: Path, depth: int) -> Read:
         head = inner.head.commit if inner.head else None
         part = read_change(inner, scratch, OwnState(), against=head, depth=depth + 1)
     except GitFailed as problem:
-        return Read(Change(), (f"the submodule {shown(path)} can't be looked into: {problem.message}",))
+        return Read(Change(), (f"the submodule {shown(path)} can't be read: {problem.message}",))
     return Read(part.change.below(f"{path}/"), tuple(f"in {shown(path)}: {note}" for note in part.notes))

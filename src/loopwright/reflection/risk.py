@@ -1,7 +1,7 @@
-"""The risk floor: the least review that a change must get, from the paths and the size of it alone.
+"""The risk floor: the minimum review for a change, computed only from its paths and size.
 
-Pure: same files, same lines, same rules, same verdict, whatever the order, the platform or the locale. No I/O, and
-nothing imported but built-ins: the Stop hook calls this at the end of every agent turn.
+Pure: the same files, lines and rules give the same verdict on every platform and in every locale. Does no I/O and uses
+only built-ins, because the Stop hook calls this at the end of every agent turn.
 """
 
 from __future__ import annotations
@@ -35,23 +35,23 @@ class RiskVerdict(Frozen):
 
     @property
     def needs_review(self) -> bool:
-        """A threshold that is no number can't be kept below, so it asks for review."""
+        """Whether the score reaches the threshold. A threshold of NaN always requires review."""
         return not self.score < self.threshold
 
     def record(self) -> dict[str, object]:
-        """The part that `reflection.v1` keeps."""
+        """The fields that `reflection.v1` stores."""
         return {name: getattr(self, name) for name in ("needs_review", "score", "surface", "reason")}
 
     def by_surface(self) -> dict[str, list[SurfaceHit]]:
-        """The files of each surface that is present, the heaviest surface first."""
-        found: dict[str, list[SurfaceHit]] = {}
+        """The files of each surface, the heaviest surface first."""
+        hits: dict[str, list[SurfaceHit]] = {}
         for hit in self.hits:
-            found.setdefault(hit.surface, []).append(hit)
-        return found
+            hits.setdefault(hit.surface, []).append(hit)
+        return hits
 
 
 class Claim(Frozen):
-    """What a doer says of its own work: where it is most likely wrong, and how sure it is."""
+    """What an agent reports about its own work: the surface most likely wrong, and its confidence."""
 
     surface: str | None = None
     confidence: float | None = None
@@ -65,11 +65,11 @@ def evaluate_risk_floor(
     rules: RuleSet = DEFAULT,
     kinds: Mapping[str, str] | None = None,
 ) -> RiskVerdict:
-    """The verdict on a change; `kinds` says which files are a symlink or a submodule."""
+    """The verdict on a change; `kinds` tells which files are symlinks or submodules."""
     classifier = Classifier(rules)
     kinds = kinds or {}
-    found = [classifier.hit(path, kinds.get(path)) for path in sorted(set(files_changed))]
-    hits = sorted(found, key=lambda hit: (-hit.weight, SURFACES.index(hit.surface), hit.path))
+    unsorted = [classifier.hit(path, kinds.get(path)) for path in sorted(set(files_changed))]
+    hits = sorted(unsorted, key=lambda hit: (-hit.weight, SURFACES.index(hit.surface), hit.path))
     surface, base = (hits[0].surface, hits[0].weight) if hits else ("none", rules.weights["none"])
     lines = insertions, deletions
     score = _score(base, lines, {hit.surface for hit in hits}, rules.size)
@@ -84,20 +84,20 @@ def _score(base: float, lines: tuple[int | None, int | None], surfaces: set[str]
 
 
 def raised_by(verdict: RiskVerdict, claim: Claim) -> RiskVerdict:
-    """The verdict after the doer's own claim, which can raise it and never lower it."""
+    """The verdict after the agent's own report, which can raise it but never lower it."""
     weight = verdict.rules.weights.get(claim.surface or "", 0.0)
     doubt = _doubt(claim.confidence)
     score = max(verdict.score, weight, doubt)
     if score <= verdict.score:
         return verdict
-    said = f"{claim.surface} as most likely wrong" if weight >= doubt else f"a confidence of {claim.confidence:g}"
+    cause = f"{claim.surface} as most likely wrong" if weight >= doubt else f"a confidence of {claim.confidence:g}"
     surface = claim.surface if weight > verdict.base and claim.surface else verdict.surface
-    reason = f"{verdict.reason}; raised from {verdict.score:.2f} to {score:.2f} by the doer's own claim: {said}"
+    reason = f"{verdict.reason}; raised from {verdict.score:.2f} to {score:.2f} by the agent's own report: {cause}"
     return RiskVerdict(score, surface, reason, verdict.threshold, verdict.rules, verdict.base, verdict.hits)
 
 
 def _doubt(confidence: float | None) -> float:
-    """What a doer is not sure of; a confidence that is none says nothing."""
+    """One minus the confidence; 0 if there is no valid confidence."""
     return round(1 - confidence, 6) if confidence is not None and 0 <= confidence <= 1 else 0.0
 
 
@@ -119,7 +119,7 @@ def _with_lowered(text: str, rules: RuleSet) -> str:
 
 
 def named(paths: list[str], most: int = _NAMED) -> str:
-    """The first few names, and how many more there are."""
+    """The first few names, and the number of further names."""
     names = ", ".join(_shortened(shown(path)) for path in paths[:most])
     return f"{names} and {len(paths) - most} more" if len(paths) > most else names
 

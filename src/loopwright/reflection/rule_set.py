@@ -1,7 +1,7 @@
-"""What a set of risk rules is: data with a name and a version, looked up in dictionaries, never by regular expression.
+"""The type of a set of risk rules: data with a name and a version, looked up in dictionaries, not by pattern.
 
-The shipped sets are in `classic_rules` and `default_rules`; `project_rules` adds a project's own. Built-ins only; the
-hook imports this.
+The shipped sets are in `classic_rules` and `default_rules`; `project_rules` adds a project's own. Uses only built-ins,
+because the hook imports this module.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 else:
 
     def dataclass_transform(**_: object) -> object:
-        """What mypy reads; `typing` itself costs more than the rest of this file."""
+        """For mypy only; importing `typing` takes longer than the rest of this file."""
         return lambda kind: kind
 
 
-# In this order ties are resolved, too.
+# The order also resolves ties.
 WEIGHTS = {
     "auth": 1.0,
     "data": 0.9,
@@ -33,7 +33,7 @@ WEIGHTS = {
     "none": 0.0,
 }
 SURFACES = tuple(WEIGHTS)
-# How a path can be met. All values are folded; `explain` shows these words.
+# How a rule matches a path. All values are folded; `explain` shows these names.
 FRAGMENT = "text anywhere"
 NAME = "file name"
 HIDDEN = "first word of a hidden file"
@@ -51,7 +51,7 @@ KIND = "kind of file"
 
 @dataclass_transform(frozen_default=True)
 class Frozen:
-    """Immutable, with the fields that a subclass annotates; compared and shown by value."""
+    """Immutable, with the fields that a subclass annotates; compared and printed by value."""
 
     _fields: ClassVar[tuple[str, ...]] = ()
 
@@ -71,18 +71,18 @@ class Frozen:
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and all(getattr(self, name) == getattr(other, name) for name in self._fields)
 
-    __hash__ = None  # type: ignore[assignment]  # some hold dictionaries
+    __hash__ = None  # type: ignore[assignment]  # some subclasses hold dictionaries
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(f'{name}={getattr(self, name)!r}' for name in self._fields)})"
 
 
 class Size(Frozen):
-    """The curve by which lines raise a score, and how much of it counts where.
+    """The curve by which lines raise a score.
 
-    It is a half at `half` lines; `bend` is how early it rises. A removed line counts `removed` of an added one. Where a
-    change has nothing but surfaces of `shares`, its lines count that much. `meeting` is how much of the lighter of
-    surface and size comes on top of the heavier.
+    The score is 0.5 at `half` lines; `bend` sets how early it rises. A removed line counts as `removed` added lines. If
+    a change has only surfaces in `shares`, its lines count by that share. `meeting` sets how much of the lighter of
+    surface and size is added to the heavier.
     """
 
     half: float
@@ -92,7 +92,7 @@ class Size(Frozen):
     meeting: Mapping[str, float]
 
     def score(self, insertions: int | None, deletions: int | None, surfaces: Iterable[str]) -> float:
-        """What size alone says, 0 to 1. Unknown lines say nothing; divisions only, so that every machine agrees."""
+        """The score of the size alone, 0 to 1; unknown lines count as 0. Uses only divisions, for equal results."""
         share = max((self.shares.get(surface, 1.0) for surface in surfaces), default=0.0)
         lines = share * (max(insertions or 0, 0) + self.removed * max(deletions or 0, 0))
         if lines <= self.half:
@@ -100,26 +100,26 @@ class Size(Frozen):
         return 1 - 0.5 * (self.half / lines) * (self.half / lines)
 
     def together(self, weight: float, size: float, surfaces: Iterable[str]) -> float:
-        """Surface and size as one score: never less than either, and more where both speak."""
+        """Surface and size as one score: never less than either, and more if both are high."""
         heavier, lighter = max(weight, size), min(weight, size)
         return heavier + (1 - heavier) * lighter * max((self.meeting[surface] for surface in surfaces), default=0.0)
 
 
 class OwnRule(Frozen):
-    """A rule of a project's own; `project_rules` has them, so that only who uses them pays for them."""
+    """A rule of a project. Defined in `project_rules`, so that only projects with rules pay for loading them."""
 
     @property
     def effect(self) -> tuple[str, float | None, bool]:
-        """The surface, its weight where it is not the usual one, and whether it lowers."""
+        """The surface, its weight if it differs from the default, and whether the rule lowers."""
         raise NotImplementedError
 
     def why(self, words: Iterable[tuple[str, ...]], path: str) -> str | None:
-        """Why this rule means a path with these words, or None."""
+        """Why this rule matches a path with these words, or None."""
         raise NotImplementedError
 
 
 class RuleSet(Frozen):
-    """One set of rules. `winning` beats test and docs locations, which beat everything else."""
+    """One set of rules. `winning` overrides test and docs locations, which override everything else."""
 
     name: str
     version: int
@@ -138,27 +138,27 @@ class RuleSet(Frozen):
         return f"<{self.title}>"
 
     def replaced(self, **fields: Any) -> RuleSet:
-        """The same set but for these fields."""
+        """The same set with these fields replaced."""
         return RuleSet(**{name: getattr(self, name) for name in self._fields} | fields)
 
     @property
     def title(self) -> str:
-        """What a verdict calls it."""
+        """The name of the set in a verdict."""
         return f"{self.name} rules v{self.version}"
 
     @cached_property
     def index(self) -> dict[str, dict[str, str]]:
-        """By kind and value the heaviest surface that names it."""
-        found: dict[str, dict[str, str]] = {}
+        """For each kind and value, the heaviest surface that names it."""
+        index: dict[str, dict[str, str]] = {}
         for surface in reversed(heaviest_first(self.weights)):
             matchers = self.surfaces.get(surface, {})
             for kind, values in matchers.items():
-                found.setdefault(kind, {}).update(dict.fromkeys(values, surface))
-            together = [start + end for start in matchers.get(START, ()) for end in self.ends]
-            found.setdefault(WORD, {}).update(dict.fromkeys(together, surface))
-        return found
+                index.setdefault(kind, {}).update(dict.fromkeys(values, surface))
+            joined = [start + end for start in matchers.get(START, ()) for end in self.ends]
+            index.setdefault(WORD, {}).update(dict.fromkeys(joined, surface))
+        return index
 
 
 def heaviest_first(weights: Mapping[str, float]) -> list[str]:
-    """Surfaces by weight; those of the same weight in the fixed order."""
+    """Surfaces by weight; equal weights in the fixed order."""
     return sorted(SURFACES, key=lambda surface: (-weights[surface], SURFACES.index(surface)))

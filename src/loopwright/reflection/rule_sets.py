@@ -1,4 +1,4 @@
-"""The shipped rule sets by name. The hook imports `default_rules` alone, and this only where `classic` is wanted."""
+"""The shipped rule sets by name. The hook imports this module only for `classic`."""
 
 from __future__ import annotations
 

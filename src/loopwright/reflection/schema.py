@@ -1,4 +1,4 @@
-"""The JSON Schema of `reflection.v1`, made from the model. The checked-in file is compared with it in CI."""
+"""The JSON Schema of `reflection.v1`, generated from the model. CI compares the checked-in file with it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def reflection_schema() -> dict[str, object]:
-    """The schema of a sidecar, and among its definitions the one of a capture."""
+    """The schema of a sidecar; its definitions include the schema of a capture."""
     (top,), definitions = msgspec.json.schema_components([Reflection], ref_template="#/$defs/{name}")
     capture = msgspec.json.schema_components([Capture], ref_template="#/$defs/{name}")[1]
     return {
@@ -26,5 +26,5 @@ def reflection_schema() -> dict[str, object]:
 
 
 def schema_bytes() -> bytes:
-    """The file as it must be."""
+    """The content that the schema file must have."""
     return codec.to_json(reflection_schema())

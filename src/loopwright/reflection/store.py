@@ -1,4 +1,4 @@
-"""Reads captured reflections back; a file that is not one is named, never skipped in silence."""
+"""Reads captured reflections. An invalid file is reported, never skipped silently."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CAPTURE = ".capture.json"
 
 
 class Stored(msgspec.Struct, frozen=True):
-    """A reflection and where it is; `point` is None for what a hook left at the end of a turn."""
+    """A reflection and its path; `point` is None for a reflection from the end of a turn."""
 
     name: str
     path: Path
@@ -27,21 +27,21 @@ class Stored(msgspec.Struct, frozen=True):
 
 
 class UnreadableReflection(msgspec.Struct, frozen=True):
-    """A file with such a name that holds something else."""
+    """A file with the name of a reflection and other content."""
 
     name: str
     why: str
 
 
 class StoredReflections(msgspec.Struct, frozen=True):
-    """All that a folder holds, oldest first."""
+    """All reflections in a folder, oldest first."""
 
     stored: tuple[Stored, ...]
     unreadable: tuple[UnreadableReflection, ...]
 
 
-def read_shelf(folder: Path) -> StoredReflections:
-    """Every reflection in a folder; a folder that is not there is empty."""
+def read_reflections(folder: Path) -> StoredReflections:
+    """Every reflection in a folder; a missing folder counts as empty."""
     stored: list[Stored] = []
     unreadable: list[UnreadableReflection] = []
     names = [path for path in folder.iterdir() if path.name.endswith((SIDECAR, CAPTURE))] if folder.is_dir() else []
@@ -50,13 +50,13 @@ def read_shelf(folder: Path) -> StoredReflections:
             stored.append(read_one(path))
         except (OSError, codec.Undecodable) as problem:
             unreadable.append(UnreadableReflection(shown(path.name), str(problem)))
-    stored.sort(key=lambda one: (one.reflection.timestamp, one.name))
-    unreadable.sort(key=lambda one: one.name)
+    stored.sort(key=lambda entry: (entry.reflection.timestamp, entry.name))
+    unreadable.sort(key=lambda entry: entry.name)
     return StoredReflections(tuple(stored), tuple(unreadable))
 
 
-def clear_debris(folder: Path) -> int:
-    """Remove what hooks left that were killed: temporary files of dead processes, and locks that nobody holds."""
+def remove_hook_leftovers(folder: Path) -> int:
+    """Remove what killed hooks left: temporary files of dead processes, and locks without a holder."""
     removed = 0
     for path in sorted(folder.rglob(".*.tmp")) if folder.is_dir() and not folder.is_symlink() else ():
         pid = path.name.removesuffix(".tmp").rpartition(".")[2]
@@ -65,12 +65,12 @@ def clear_debris(folder: Path) -> int:
             removed += 1
     for path in sorted(folder.glob("*.lock")) if folder.is_dir() and not folder.is_symlink() else ():
         with SessionLock(str(path)) as lock:
-            removed += lock.is_ours
+            removed += lock.is_held
     return removed
 
 
 def read_one(path: Path) -> Stored:
-    """One reflection, strictly."""
+    """Read one reflection strictly."""
     data = path.read_bytes()
     if path.name.endswith(CAPTURE):
         capture = decode_capture(data)
@@ -79,12 +79,12 @@ def read_one(path: Path) -> Stored:
 
 
 def decode_reflection(data: bytes) -> Reflection:
-    """A sidecar's bytes as a reflection, or `Undecodable`."""
+    """Decode a sidecar's bytes as a reflection; may raise `Undecodable`."""
     return _convert(_with_whole_numbers(codec.from_json(data, object)), Reflection)
 
 
 def decode_capture(data: bytes) -> Capture:
-    """A capture's bytes, or `Undecodable`."""
+    """Decode a capture's bytes; may raise `Undecodable`."""
     document = codec.from_json(data, object)
     if isinstance(document, dict) and "reflection" in document:
         document = {**document, "reflection": _with_whole_numbers(document["reflection"])}
@@ -99,7 +99,7 @@ def _convert(document: object, kind: type[_T]) -> _T:
 
 
 def _with_whole_numbers(document: object) -> object:
-    """To JSON, and to its schema, 1.0 is the whole number 1; to the model it would be another type."""
+    """Convert 1.0 to 1: JSON and its schema accept both as an integer, the model only 1."""
     provenance = document.get("provenance") if isinstance(document, dict) else None
     attempt = provenance.get("reflection_attempt") if isinstance(provenance, dict) else None
     if isinstance(document, dict) and isinstance(provenance, dict) and isinstance(attempt, float):

@@ -1,6 +1,6 @@
-"""Lines and kinds of files that git does not know yet: git counts them for nobody. Standard library only.
+"""Counts lines and finds links among untracked files, which git does not count. Uses only the standard library.
 
-Reads files and nothing else; follows no link and waits for no fifo. The hook imports this.
+Only reads files; follows no link and waits for no FIFO. The hook imports this module.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ def _always() -> bool:
     return True
 
 
-def with_lines(change: Change, top: str, goes_on: Callable[[], bool] = _always) -> tuple[Change, bool]:
-    """A status with the lines of what is untracked, and with which of that is a link; False when time ran out."""
+def with_lines(change: Change, top: str, has_time: Callable[[], bool] = _always) -> tuple[Change, bool]:
+    """The change with the lines and links of untracked files; False if time ran out."""
     kinds = dict(change.kinds)
     lines = 0
     for path in change.untracked:
-        if not goes_on():
+        if not has_time():
             return Change(change.files, lines, 0, kinds, change.untracked, change.conflicts), False
         counted = lines_of(os.fsencode(top) + b"/" + os.fsencode(path))
         if counted is None:
@@ -38,9 +38,9 @@ def with_lines(change: Change, top: str, goes_on: Callable[[], bool] = _always) 
 
 
 def lines_of(path: bytes) -> int | None:
-    """How many lines git would say that a file adds; None for a symbolic link."""
+    """How many lines git would count as added; None for a symbolic link."""
     if path.endswith(b"/"):
-        return 0  # a repository of its own
+        return 0  # a separate repository
     try:
         handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
     except OSError:
@@ -57,7 +57,7 @@ def _count(handle: int) -> int:
     lines, left, last = 0, _LARGEST, b"\n"
     while left > 0 and (data := os.read(handle, _CHUNK)):
         if left == _LARGEST and b"\0" in data[:_LOOKED_AT]:
-            return 0  # binary, as git tells it
+            return 0  # binary, by git's rule
         lines += data.count(b"\n")
         left -= len(data)
         last = data[-1:]

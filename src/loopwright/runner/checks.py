@@ -20,7 +20,7 @@ from loopwright.plan.model import (
     Verification,
 )
 from loopwright.redaction.redactor import Redactor
-from loopwright.sandbox.gate import folder_inside
+from loopwright.sandbox.gate import resolve_inside
 
 _CHUNK = 1 << 20
 
@@ -69,7 +69,7 @@ def judge(
         case FileExists(path):
             problem = _why_not_there(repo, cwd, path)
         case FileContains(path, text):
-            problem = _why_not_there(repo, cwd, path) or _why_not_in(folder_inside(repo, str(cwd / path)), text)
+            problem = _why_not_there(repo, cwd, path) or _why_not_in(resolve_inside(repo, str(cwd / path)), text)
         case StdoutContains(text):
             problem = None if searches[text].found else "the commands did not print it"
         case ExitCodeIs(code):
@@ -112,7 +112,7 @@ def _described(item: Verification) -> tuple[str, str]:
 
 def _why_not_there(repo: Path, cwd: Path, path: str) -> str | None:
     try:
-        real = folder_inside(repo, str(cwd / path))
+        real = resolve_inside(repo, str(cwd / path))
     except SandboxEscape:
         return f"{shown(path)} leads out of the sandbox"
     return None if real.exists() else f"{shown(path)} is not there"

@@ -13,7 +13,7 @@ from loopwright.agents.port import Agent, Allowance, Answer, NoAnswer, Ran, Reas
 from loopwright.agents.usage import is_session
 from loopwright.errors import StorageFailed
 from loopwright.kernel import codec
-from loopwright.kernel.files import replace_quickly
+from loopwright.kernel.files import replace_without_sync
 from loopwright.kernel.process import Cancellation, wait_for_request
 from loopwright.redaction.redactor import Redactor
 
@@ -141,4 +141,4 @@ class Meter:
             self.used = replace(found, session=session_named(found.session, self._redactor))
             # For whoever comes after a crash; that it can't be written must not end the watching.
             with suppress(StorageFailed):
-                replace_quickly(self._record / LAST_LOOK, codec.to_json(replace(self.used, problems=())))
+                replace_without_sync(self._record / LAST_LOOK, codec.to_json(replace(self.used, problems=())))

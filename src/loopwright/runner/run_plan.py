@@ -14,7 +14,7 @@ from loopwright.evidence.store import PLAN, RunFolder
 from loopwright.kernel import ids
 from loopwright.kernel.clock import stamp
 from loopwright.kernel.files import shown
-from loopwright.kernel.process import Cancellation, Stopped, heeding
+from loopwright.kernel.process import Cancellation, Stopped, stopping_on
 from loopwright.plan.model import Plan, Step
 from loopwright.plan.parse import parse_plan
 from loopwright.redaction.model import RuleAction, SecretFinding
@@ -155,9 +155,11 @@ def _execute(
         draft.note_sandbox(sandbox, tools.redactor)
         _announce(sandbox, tools, emitter)
         context = _step_context(options, request.environment, tools, folder, sandbox, emitter, own)
-        with heeding(cancellation):
+        with stopping_on(cancellation):
             keep_base_patch(folder, sandbox, tools.redactor, draft)
-        tools.redactor.exempt_later(lambda: tools.redactor.exempted_by_pragma(sandbox.recorder.lines_with(PRAGMA_TEXT)))
+        tools.redactor.exempt_later(
+            lambda: tools.redactor.exempted_by_pragma(sandbox.recorder.lines_containing(PRAGMA_TEXT))
+        )
         if request.observer is not None:
             request.observer.before_steps(sandbox)
         _run_steps(options, plan, context, draft, stop_at_failure=request.stop_at_failure)
@@ -167,7 +169,7 @@ def _execute(
         _raise_if_stopped(context, draft)
         draft.fail_first(context.failures)
         if draft.failure is None:
-            with heeding(cancellation):
+            with stopping_on(cancellation):
                 keep_patch(folder, sandbox, tools.redactor, draft)
             for finding in draft.patch_findings:
                 emitter.emit(SecretSeen(tools.redactor.clean(finding.sentence())))

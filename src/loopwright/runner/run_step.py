@@ -28,7 +28,7 @@ from loopwright.runner.events import (
     StepStarted,
 )
 from loopwright.runner.model import Environment, Failure, RunLimits
-from loopwright.sandbox.gate import folder_inside
+from loopwright.sandbox.gate import resolve_inside
 from loopwright.sandbox.model import SandboxFolders, SandboxView
 from loopwright.sandbox.port import Isolation
 
@@ -121,7 +121,7 @@ def _run_one(
         progress.cancelled = True
         return False
     # Looked at again right before each command: an earlier one may have planted a link.
-    cwd = folder_inside(context.place.repo, step.cwd)
+    cwd = resolve_inside(context.place.repo, step.cwd)
     if not cwd.is_dir():
         progress.reason = f"the folder {step.cwd} is not there"
         _note_check_failure(context, step, context.redactor.clean(progress.reason), progress)
@@ -255,7 +255,7 @@ def _run_checks(
         elif isinstance(item, CommandPasses):
             record = _run_check_command(context, step, item, deadline, progress)
         else:
-            cwd = folder_inside(context.place.repo, step.cwd)
+            cwd = resolve_inside(context.place.repo, step.cwd)
             # Commands of checks are in the list too, after the step's own.
             own = progress.commands[: len(step.commands)]
             exit_code = own[-1].exit_code if own else None

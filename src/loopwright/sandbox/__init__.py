@@ -1,1 +1,1 @@
-"""A private copy of the project, what confined processes may see of the machine, and what they changed."""
+"""A private copy of the project, the isolation of its processes from the machine, and the record of changes."""

@@ -1,4 +1,4 @@
-"""Confinement by bubblewrap: own mounts, own process ids, own network when that is to be closed."""
+"""Isolation with bubblewrap: private mounts and process ids, and a private network if the network is closed."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from loopwright.sandbox import machine_view
 from loopwright.sandbox.model import SandboxView
 from loopwright.sandbox.port import Launch
 
-_PRIVATE_TMP = ("/tmp", "/var/tmp")  # noqa: S108 -- covered by the sandbox's own
+_PRIVATE_TMP = ("/tmp", "/var/tmp")  # noqa: S108 -- replaced by the sandbox's own folder
 
 
 class Bubblewrap:
-    """Isolation by the `bwrap` program."""
+    """Isolation with the `bwrap` program."""
 
     name = "bubblewrap"
     mounts = True
 
     def missing(self) -> str | None:
-        """Why it can't be used, or None."""
+        """Why bubblewrap can't be used, or None."""
         return None if shutil.which("bwrap") else "bwrap is not installed"
 
     def launch(
         self, view: SandboxView, argv: tuple[str, ...], *, cwd: Path, env: Mapping[str, str], network: bool
     ) -> Launch:
-        """`bwrap … -- argv`. bwrap gets the small environment too: /proc shows a wrapper's own."""
+        """`bwrap … -- argv`. bwrap also gets only the reduced environment, because /proc shows it."""
         home = Path(env.get("HOME", "/root"))
         options = _options(view, home, env.get("PATH", ""), network)
         inner = {**env, "TMPDIR": _PRIVATE_TMP[0]}
@@ -43,22 +43,22 @@ def _options(view: SandboxView, home: Path, path: str, network: bool) -> tuple[s
     has_home = home.is_dir() and str(home) != "/"
     if has_home:
         covers.append(("--bind", str(view.place.home), str(home)))
-    # Every mount costs each command a tenth of a millisecond: nothing is covered twice, and nothing that is empty.
+    # Every mount costs each command 0.1 ms, so nothing is hidden twice and empty folders are not hidden.
     hidden = (Path("/run"), *machine_view.hidden_homes(home), *machine_view.credential_folders(), view.sandbox_root)
     for folder in hidden:
         inside = any(Path(cover[-1]) in (folder, *folder.parents) for cover in covers)
         if not inside and _shows_something(folder):
             covers.append(("--tmpfs", str(folder)))
     covers += [("--ro-bind", "/dev/null", str(file)) for file in machine_view.credential_files()]
-    shows: list[tuple[str, ...]] = [("--ro-bind", str(p), str(p)) for p in machine_view.kept_of_run()]
+    shows: list[tuple[str, ...]] = [("--ro-bind", str(p), str(p)) for p in machine_view.visible_in_run()]
     shows += [("--ro-bind", str(p), str(p)) for p in machine_view.tool_folders(home, {"PATH": path})]
     unseen = (*(Path(cover[-1]) for cover in covers), view.project, Path("/dev"))
     shows += [
         ("--ro-bind", str(p), str(p)) for p in view.programs if p.exists() and any(top in p.parents for top in unseen)
     ]
     shows += [("--ro-bind", "/dev/null", str(file)) for file in machine_view.secrets_in_tools(home)]
-    # Our sandbox stands at its own path and at the project's, so that absolute paths in a project (editable
-    # installs, caches) mean the copy and never the user's files. Other sandboxes are nobody's business here.
+    # The sandbox is visible at its own path and at the project's path. So absolute paths in a project (editable
+    # installs, caches) mean the copy and never the user's files. Other sandboxes stay hidden.
     shows += [("--bind", str(view.place.repo), str(target)) for target in (view.place.repo, view.project)]
     shows += [("--bind", str(own), str(own)) for own in (view.mailbox, view.agent_home) if own is not None]
     for name in view.provided:
@@ -73,14 +73,14 @@ def _options(view: SandboxView, home: Path, path: str, network: bool) -> tuple[s
         "--die-with-parent", "--new-session", "--cap-drop", "ALL",
         "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc",
     )  # fmt: skip
-    # Root, even without capabilities, owns the machine's switches there (/proc/sys, sysrq-trigger, irq).
+    # Root, even without capabilities, may write the machine's switches there (/proc/sys, sysrq-trigger, irq).
     frozen = ("--remount-ro", "/proc") if os.geteuid() == 0 else ()
     closed = () if network else ("--unshare-net",)
     return (*head, *frozen, *closed, *(part for mount in [*_in_order(covers), *_in_order(shows)] for part in mount))
 
 
 def _shows_something(folder: Path) -> bool:
-    """Whether there is anything to hide; what we can't read ourselves a step of ours can't read either."""
+    """Whether the folder has content to hide. A folder that Loopwright can't read is unreadable for a step, too."""
     try:
         return any(folder.iterdir())
     except OSError:
@@ -88,5 +88,5 @@ def _shows_something(folder: Path) -> bool:
 
 
 def _in_order(mounts: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
-    """Outer folders before what is mounted inside them; the order of equals stays."""
+    """Outer folders before folders mounted inside them; the sort is stable."""
     return sorted(mounts, key=lambda mount: len(Path(mount[-1]).parts))

@@ -1,4 +1,4 @@
-"""Chooses the strongest isolation that this machine really gives; never less than was demanded."""
+"""Chooses the strongest isolation that works on this machine, and never less than requested."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from loopwright.sandbox.probe import Escapes, attempt
 def choose(
     requested: str, adapters: Sequence[Isolation], view: SandboxView, shell: str, env: Mapping[str, str]
 ) -> tuple[Isolation, Confinement]:
-    """Try each adapter in order; the last one is the one that confines nothing."""
+    """Try each adapter in order; the last adapter provides no isolation."""
     unconfined = adapters[-1]
     if requested == "none":
-        return unconfined, _nothing(requested, "not confined: not asked for")
+        return unconfined, _nothing(requested, "not isolated: not requested")
     reasons: list[str] = []
     for adapter in adapters[:-1]:
         reason = adapter.missing()
@@ -29,25 +29,25 @@ def choose(
     why = "; ".join(reasons)
     if requested == "strict":
         raise IsolationUnavailable(
-            f"strict isolation was asked for and this machine can't give it ({why})",
+            f"strict isolation is required, but this machine does not provide it ({why})",
             hint="install bubblewrap, or choose --isolation auto; then `loopwright unlatch` and `loopwright run`",
         )
-    return unconfined, _nothing(requested, f"not confined: {why}")
+    return unconfined, _nothing(requested, f"not isolated: {why}")
 
 
 def _shortfall(requested: str, escapes: Escapes) -> str | None:
     if not escapes.started:
-        return f"it does not start here ({escapes.said or 'no reason given'})"
+        return f"does not start on this machine ({escapes.said or 'no reason given'})"
     if escapes.stuck:
-        return "nothing can be written inside the sandbox"
+        return "writing inside the sandbox failed"
     if escapes.wrote_outside:
-        return "a write outside the sandbox went through"
+        return "a write outside the sandbox succeeded"
     if escapes.saw_home:
-        return "the home folder could be read"
+        return "the home folder was readable"
     if escapes.read_environment:
-        return "our own environment could be read"
+        return "Loopwright's own environment was readable"
     if requested == "strict" and escapes.reached_network:
-        return "the network could be reached"
+        return "the network was reachable"
     return None
 
 
@@ -62,7 +62,7 @@ def _confinement(requested: str, adapter: Isolation, escapes: Escapes) -> Confin
         processes="pid namespace" if adapter.mounts else "subreaper",
         why=""
         if adapter.mounts
-        else "modes and times of files outside, and local sockets unless strict, are not confined",
+        else "modes and times of files outside the sandbox are not protected; local sockets only with strict",
     )
 
 

@@ -1,4 +1,4 @@
-"""Copies a project's files, without what the excludes keep out."""
+"""Copies a project's files, except excluded files."""
 
 from __future__ import annotations
 
@@ -20,40 +20,40 @@ from loopwright.kernel import process
 from loopwright.kernel.files import shown, special_kind, storage
 from loopwright.sandbox import copy_worker
 
-# Made by tools, never by a change: not part of one in any mode.
+# Created by tools, so never part of a change, in any mode.
 CACHES = ("node_modules/", "venv/", ".venv/", "venvsfrida_env/", "__pycache__/", ".pytest_cache/")
 _NOT_COPIED = (
     ".claude/sandbox/", *CACHES, "analyzedata/outputs/", "analyzedata/scratch/", "*.i64", "*.idb", "*.dll", "*.exe",
     "*.pdb", ".env*",
 )  # fmt: skip
-# No setting brings these in.
+# No setting can include these.
 _NEVER_COPIED = (".git", ".git/", ".claude/state/", *SECRET_FOLDERS)
 _TOKENS = re.compile(r"\\.|/\*\*/|\*\*/|/\*\*|\*|\?|\[!?[^\]]+\]|.", re.DOTALL)
 
 
 class Excludes:
-    """Answers whether a path stays outside; the last pattern that fits decides, and `!` brings back in.
+    """Decides whether a path is excluded. The last matching pattern decides, and `!` includes again.
 
-    A pattern with an inner slash counts from the top. What lies in a folder that stays outside stays outside too.
+    A pattern with an inner slash starts at the top. Everything below an excluded folder is excluded.
     """
 
     def __init__(self, patterns: Iterable[str]) -> None:
-        self._groups = [_Group(brings_in, list(rules)) for brings_in, rules in groupby(patterns, _brings_in)]
+        self._groups = [_Group(includes, list(rules)) for includes, rules in groupby(patterns, _includes)]
         self._groups.reverse()
 
-    def keeps_out(self, relative: str, is_folder: bool) -> bool:
-        """Whether this entry (and all below it) stays outside."""
+    def is_excluded(self, relative: str, is_folder: bool) -> bool:
+        """Whether this entry, and everything below it, is excluded."""
         for group in self._groups:
-            if group.fits(relative, is_folder):
-                return not group.brings_in
+            if group.matches(relative, is_folder):
+                return not group.includes
         return False
 
 
 class _Group:
-    """Patterns in a row that say the same, as two expressions: folders have their own."""
+    """Consecutive patterns with the same effect, as two expressions: one for folders, one for files."""
 
-    def __init__(self, brings_in: bool, patterns: list[str]) -> None:
-        self.brings_in = brings_in
+    def __init__(self, includes: bool, patterns: list[str]) -> None:
+        self.includes = includes
         folders: list[str] = []
         files: list[str] = []
         for pattern in patterns:
@@ -66,16 +66,16 @@ class _Group:
         self._folders = _any_of(folders)
         self._files = _any_of(files)
 
-    def fits(self, relative: str, is_folder: bool) -> bool:
+    def matches(self, relative: str, is_folder: bool) -> bool:
         return (self._folders if is_folder else self._files).fullmatch(relative) is not None
 
 
-def _brings_in(pattern: str) -> bool:
+def _includes(pattern: str) -> bool:
     return pattern.startswith("!")
 
 
-def never_copied(state_folders: Iterable[str], configured: Iterable[str]) -> list[str]:
-    """The contract's list, what config adds or brings back, and last what nothing brings back."""
+def exclude_patterns(state_folders: Iterable[str], configured: Iterable[str]) -> list[str]:
+    """The default excludes, then the configured patterns, then the paths that no setting can include."""
     return [*_NOT_COPIED, *configured, *_NEVER_COPIED, *(f"/{folder}/" for folder in state_folders)]
 
 
@@ -95,14 +95,16 @@ def _translated(pattern: str) -> str:
 
 
 def _any_of(expressions: list[str]) -> re.Pattern[str]:
-    return re.compile("|".join(f"(?:{one})" for one in expressions) if expressions else r"(?!)", re.DOTALL)
+    return re.compile(
+        "|".join(f"(?:{expression})" for expression in expressions) if expressions else r"(?!)", re.DOTALL
+    )
 
 
 _FEW = 200
 
 
 class Listing(msgspec.Struct):
-    """What a project holds, paths relative to its top."""
+    """The content of a project, as paths relative to its top."""
 
     folders: list[bytes] = msgspec.field(default_factory=list)
     files: list[bytes] = msgspec.field(default_factory=list)
@@ -111,13 +113,13 @@ class Listing(msgspec.Struct):
 
 
 def list_project(top: Path, excludes: Excludes) -> Listing:
-    """Walk the project once; nothing is opened and no link is followed."""
+    """Walk the project once. Opens no file and follows no link."""
     listing = Listing()
-    ahead: list[bytes] = [b""]
+    pending: list[bytes] = [b""]
     root = os.fsencode(top)
-    while ahead:
-        process.go_on()
-        folder = ahead.pop()
+    while pending:
+        process.check_for_stop()
+        folder = pending.pop()
         try:
             entries = list(os.scandir(root + b"/" + folder))
         except PermissionError as problem:
@@ -127,11 +129,11 @@ def list_project(top: Path, excludes: Excludes) -> Listing:
         for entry in entries:
             path = folder + entry.name
             is_folder = entry.is_dir(follow_symlinks=False)
-            if excludes.keeps_out(os.fsdecode(path), is_folder):
+            if excludes.is_excluded(os.fsdecode(path), is_folder):
                 continue
             if is_folder:
                 listing.folders.append(path)
-                ahead.append(path + b"/")
+                pending.append(path + b"/")
             elif entry.is_symlink():
                 listing.links.append(path)
             elif entry.is_file(follow_symlinks=False):
@@ -143,7 +145,7 @@ def list_project(top: Path, excludes: Excludes) -> Listing:
 
 
 def copy_project(source: Path, target: Path, listing: Listing) -> None:
-    """Copy what was listed; `SandboxCreateFailed` names what could not be."""
+    """Copy the listed files; `SandboxCreateFailed` names files that could not be copied."""
     with storage(target):
         target.mkdir(parents=True, exist_ok=True)
         for folder in listing.folders:
@@ -154,31 +156,31 @@ def copy_project(source: Path, target: Path, listing: Listing) -> None:
     if problems:
         raise SandboxCreateFailed(
             "the project can't be copied: " + "; ".join(sorted(problems)[:5]),
-            hint="make these readable and the disk large enough, or name them in sandbox.exclude",
+            hint="make these files readable and free disk space, or add them to sandbox.exclude",
         )
-    # Last and from below: a folder may not be writable, and filling it changes its time.
+    # Set times and modes last and from below: filling a folder changes its time, and its mode may forbid writing.
     for folder in reversed(listing.folders):
         with storage(target), suppress(FileNotFoundError):
-            found = os.lstat(os.fsencode(source) + b"/" + folder)
-            place = os.fsencode(target) + b"/" + folder
-            os.utime(place, ns=(found.st_atime_ns, found.st_mtime_ns))
-            os.chmod(place, found.st_mode & 0o777)  # noqa: PTH101 -- bytes
+            status = os.lstat(os.fsencode(source) + b"/" + folder)
+            path = os.fsencode(target) + b"/" + folder
+            os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+            os.chmod(path, status.st_mode & 0o777)  # noqa: PTH101 -- bytes
 
 
 def _copy_link(source: bytes, target: bytes) -> None:
-    """To the letter: pathlib would tidy `./a` and `a/` up, and the link would differ from the project's."""
+    """Copy a link byte for byte. pathlib would normalize `./a` and `a/`, and the link would differ."""
     with suppress(FileNotFoundError):
         os.symlink(os.readlink(source), target)  # noqa: PTH115, PTH211 -- bytes
 
 
 def _copy_contents(source: Path, target: Path, files: list[bytes]) -> list[str]:
     if len(files) < _FEW:
-        lines = copy_worker.copy_all(os.fsencode(source), os.fsencode(target), files, process.go_on)
+        lines = copy_worker.copy_all(os.fsencode(source), os.fsencode(target), files, process.check_for_stop)
         return [shown(line) for line in lines]
     workers = min(4, os.cpu_count() or 1)
     with ThreadPoolExecutor(workers) as pool:
         parts = [(copy_context(), files[number::workers]) for number in range(workers)]
-        shares = [pool.submit(here.run, _copy_share, source, target, part) for here, part in parts]
+        shares = [pool.submit(context.run, _copy_share, source, target, part) for context, part in parts]
         return [line for share in shares for line in share.result()]
 
 
@@ -189,11 +191,11 @@ def _copy_share(source: Path, target: Path, files: list[bytes]) -> list[str]:
     if done.exit_code == 0:
         return []
     lines = [shown(line) for line in done.stdout.splitlines()]
-    return lines or [f"the copy program ended with {done.exit_code}: {shown(done.stderr[-300:])}"]
+    return lines or [f"the copy program exited with {done.exit_code}: {shown(done.stderr[-300:])}"]
 
 
 def _unreadable(folder: bytes, problem: OSError) -> SandboxCreateFailed:
     return SandboxCreateFailed(
         f"the project can't be copied: {shown(folder) or 'its top folder'}: {problem.strerror}",
-        hint="make it readable, or name it in sandbox.exclude",
+        hint="make it readable, or add it to sandbox.exclude",
     )

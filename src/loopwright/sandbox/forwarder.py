@@ -1,8 +1,9 @@
-"""Runs inside a sandbox without a network: passes connections on to the one socket that leads out, then is the command.
+"""Inside a sandbox without a network: forwards connections to the one socket that leads out, then runs the command.
 
-A program of its own: forwarder.py FOLDER PROXY-PORT PORTS COMMAND ARGUMENT…, standard library only. FOLDER has the
-socket. Connections to PROXY-PORT are passed on as they are; those to each of PORTS (separated by commas) become a
-request for that port of the machine outside. It is no boundary: the agent may end it. It ends with the sandbox.
+Runs as a program: forwarder.py FOLDER PROXY-PORT PORTS COMMAND ARGUMENT…, with the standard library only. FOLDER holds
+the socket. Connections to PROXY-PORT are forwarded unchanged. Connections to each of PORTS (separated by commas) become
+a request for that port of the host. The forwarder is no boundary: the agent may end it. It ends with the
+sandbox.
 """
 
 import os
@@ -57,7 +58,7 @@ def has_tunnel(out: "socket.socket", address: str) -> bool:
 
 
 def listen(port: int) -> "socket.socket":
-    """A port of this sandbox's own loopback."""
+    """Listen on a port of the sandbox's own loopback interface."""
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     listener.bind((_LOOPBACK, port))
@@ -66,7 +67,7 @@ def listen(port: int) -> "socket.socket":
 
 
 def serve(listener: "socket.socket", port: int) -> None:
-    """Every connection to one port."""
+    """Forward every connection to one port."""
     while True:
         try:
             here, _ = listener.accept()
@@ -77,7 +78,7 @@ def serve(listener: "socket.socket", port: int) -> None:
 
 
 def main() -> int:
-    """Listen, leave a child to it, and become the command."""
+    """Listen, fork a child that forwards, and become the command."""
     folder, proxy, ports, command = sys.argv[1], int(sys.argv[2]), sys.argv[3], sys.argv[4:]
     try:
         listeners = [(listen(proxy), 0), *((listen(int(port)), int(port)) for port in ports.split(",") if port)]
@@ -90,7 +91,7 @@ def main() -> int:
         silent = os.open(os.devnull, os.O_RDWR)
         for stream in range(3):  # readers of the command's output must not wait for this process
             os.dup2(silent, stream)
-        threads = [threading.Thread(target=serve, args=one) for one in listeners]
+        threads = [threading.Thread(target=serve, args=arguments) for arguments in listeners]
         for thread in threads:
             thread.start()
         for thread in threads:

@@ -1,4 +1,4 @@
-"""Our own git folder for one sandbox: it borrows the user's objects, obeys their ignore rules, runs nothing."""
+"""Loopwright's private git folder for one sandbox: uses the user's objects and ignore rules, and runs no program."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from loopwright.sandbox.model import FreshRequest, SandboxFolders
 
 
 def make_judge(place: SandboxFolders, repository: UserRepository | None, request: FreshRequest) -> PrivateRepository:
-    """Lay out the judge for a sandbox of this repository, or of a project without one."""
+    """Create the git folder for a sandbox of this repository, or of a project without a repository."""
     if repository is None:
         judge = git.make_private(place.judge, place.repo)
     else:
@@ -28,21 +28,21 @@ def make_judge(place: SandboxFolders, repository: UserRepository | None, request
     rules = repository.exclude.read_bytes() if repository is not None and repository.exclude.is_file() else b""
     with storage(judge.git_dir):
         (judge.git_dir / "info" / "exclude").write_bytes(rules + b"\n")
-        # Attributes in the tree may name filter programs, or call a text binary so that nobody reads it in a patch:
-        # ours win, and do neither.
+        # Attributes in the tree may name filter programs, or mark a text as binary so that a patch hides it. These
+        # attributes override them.
         (judge.git_dir / "info" / "attributes").write_bytes(b"* -filter !diff\n")
-    # A provided folder is the machine's, our state is ours, a cache is a tool's: none is part of a change.
+    # Provided folders, Loopwright's state and tool caches are never part of a change.
     ignore(judge, [*(f"/{path.strip('/')}" for path in (*request.provide, *request.state_folders)), *CACHES])
     return judge
 
 
 def ignore(judge: PrivateRepository, patterns: Iterable[str]) -> None:
-    """Leave what matches, and is not tracked, out of every change."""
+    """Leave untracked files that match out of every change."""
     path = judge.git_dir / "info" / "exclude"
     with storage(path), path.open("ab") as rules:
         rules.write(os.fsencode("".join(f"{pattern}\n" for pattern in patterns)))
 
 
 def user_tree(judge: PrivateRepository, repository: UserRepository) -> PrivateRepository:
-    """The user's work tree and index, seen without their config and without writing either."""
+    """The user's work tree and index, read without the user's config and without writing to them."""
     return PrivateRepository(judge.git_dir, repository.top, index=repository.git_dir / "index")

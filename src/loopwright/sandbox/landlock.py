@@ -1,4 +1,4 @@
-"""Confinement by Landlock, for machines without bubblewrap: an allow-list of paths, and no mounts."""
+"""Isolation with Landlock, for machines without bubblewrap: an allow-list of paths, without mounts."""
 
 from __future__ import annotations
 
@@ -24,32 +24,34 @@ _DEVICES = (
     "/dev/fd",
 )
 _DEEPEST = 6
-# Before it, any file could be cut short.
+# Older versions do not protect files from being truncated.
 _OLDEST = 3
 
 
 class Landlock:
-    """Isolation by the kernel's Landlock, with seccomp for the network."""
+    """Isolation with the kernel's Landlock, and seccomp for the network."""
 
     name = "landlock"
     mounts = False
 
     def missing(self) -> str | None:
-        """Why it can't be used, or None."""
+        """Why Landlock can't be used, or None."""
         if not sys.platform.startswith("linux"):
             return "Landlock is a feature of Linux"
         libc = ctypes.CDLL(None, use_errno=True)
         version = landlock_launcher.version(libc)
         if version < _OLDEST:
             return (
-                f"this kernel's Landlock is version {version}, {_OLDEST} is needed" if version else "no Landlock here"
+                f"this kernel has Landlock version {version}; version {_OLDEST} is required"
+                if version
+                else "this kernel has no Landlock"
             )
         return None
 
     def launch(
         self, view: SandboxView, argv: tuple[str, ...], *, cwd: Path, env: Mapping[str, str], network: bool
     ) -> Launch:
-        """The launcher with its policy, in front of the command."""
+        """The command, started by the launcher with its policy."""
         home = Path(env.get("HOME", "/root"))
         policy = _policy(view, home, env.get("PATH", ""), network)
         inner = {**env, "HOME": str(view.place.home), "TMPDIR": str(view.place.tmp)}
@@ -71,7 +73,7 @@ def _policy(view: SandboxView, home: Path, path: str, network: bool) -> str:
     tools = machine_view.tool_folders(home, {"PATH": path})
     interpreter = Path(sys.base_prefix)
     shown = {
-        *machine_view.kept_of_run(),
+        *machine_view.visible_in_run(),
         *(part for tool in (*tools, interpreter) for part in readable(tool, set(machine_view.secrets_in_tools(home)))),
         *(view.project / folder for folder in view.provided),
         *view.programs,
@@ -85,7 +87,7 @@ def _policy(view: SandboxView, home: Path, path: str, network: bool) -> str:
 
 
 def readable(top: Path, hidden: set[Path], depth: int = 0) -> list[Path]:
-    """The fewest paths that show everything below `top` but what is hidden."""
+    """The fewest paths that cover everything below `top` except hidden paths."""
     if top in hidden:
         return []
     if depth >= _DEEPEST or not any(top in path.parents for path in hidden):

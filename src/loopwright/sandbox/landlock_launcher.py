@@ -1,7 +1,7 @@
-"""Confines itself with Landlock (and seccomp, for the network), then becomes the command.
+"""Confines itself with Landlock (and with seccomp for the network), then becomes the command.
 
-Run as a program of its own: launcher.py POLICY COMMAND ARGUMENT…, standard library only.
-POLICY is JSON: {"read": [...], "write": [...], "network": bool}. Exits with 125 when it can't confine.
+Runs as a program: launcher.py POLICY COMMAND ARGUMENT…, with the standard library only.
+POLICY is JSON: {"read": [...], "write": [...], "network": bool}. Exits with 125 if it can't confine itself.
 """
 
 import ctypes
@@ -28,18 +28,18 @@ _ALL_BY_VERSION = {1: (1 << 13) - 1, 2: (1 << 14) - 1, 3: (1 << 15) - 1, 4: (1 <
 _TCP = 0b11
 _SCOPES = 0b11
 
-# Per machine: seccomp's name of the architecture, and the number of the system call `socket`.
+# Per machine type: seccomp's id of the architecture, and the number of the `socket` system call.
 _ARCHITECTURES = {"x86_64": (0xC000003E, 41), "aarch64": (0xC00000B7, 198)}
 _IO_URING_SETUP = 425
 
 
 def version(libc: ctypes.CDLL) -> int:
-    """The kernel's Landlock version, 0 for none."""
+    """The kernel's Landlock version; 0 if it has none."""
     return max(0, int(libc.syscall(_CREATE_RULESET, None, 0, _VERSION_FLAG)))
 
 
 def restrict_files(libc: ctypes.CDLL, abi: int, policy: "dict[str, list[str]]", network: bool) -> None:
-    """Allow what the policy names and nothing else."""
+    """Allow only what the policy names."""
     handled = _ALL_BY_VERSION[min(abi, 5)]
     fields = [handled, 0 if network or abi < 4 else _TCP, _SCOPES if abi >= 6 else 0]
     size = 8 if abi < 4 else 16 if abi < 6 else 24
@@ -53,7 +53,7 @@ def restrict_files(libc: ctypes.CDLL, abi: int, policy: "dict[str, list[str]]", 
 
 
 def allow(libc: ctypes.CDLL, ruleset: int, path: str, access: int) -> None:
-    """Add one rule. A missing path needs none, and a pipe (/dev/stdin may lead to one) can have none."""
+    """Add one rule. A missing path needs no rule, and a pipe (/dev/stdin may lead to one) can have none."""
     try:
         handle = os.open(path, os.O_PATH | os.O_CLOEXEC)
     except OSError:
@@ -70,7 +70,7 @@ def allow(libc: ctypes.CDLL, ruleset: int, path: str, access: int) -> None:
 
 
 def drop_capabilities(libc: ctypes.CDLL) -> None:
-    """Root without capabilities: with them it could read our own environment through /proc, Landlock or not."""
+    """Drop root's capabilities: with them a step could read Loopwright's environment through /proc."""
     if os.geteuid() != 0:
         return
     for capability in range(64):
@@ -81,9 +81,9 @@ def drop_capabilities(libc: ctypes.CDLL) -> None:
 
 
 def close_network(libc: ctypes.CDLL) -> None:
-    """Refuse every new socket, also local ones (a container engine listens on one), and io_uring, which has its own.
+    """Refuse every new socket, also local ones (a container engine may listen on one), and io_uring.
 
-    Pairs of connected sockets stay: they reach nobody else.
+    Pairs of connected sockets are allowed: they reach no other process.
     """
     if os.uname().machine not in _ARCHITECTURES:
         raise OSError(errno.ENOSYS, f"no seccomp filter for {os.uname().machine}")
@@ -102,7 +102,7 @@ def close_network(libc: ctypes.CDLL) -> None:
 
 
 def checked(result: int) -> int:
-    """A system call's answer, or the error that it set."""
+    """The result of a system call; raises the error that it set."""
     if result < 0:
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number))
@@ -110,7 +110,7 @@ def checked(result: int) -> int:
 
 
 def main() -> int:
-    """Confine, then become the command."""
+    """Confine this process, then become the command."""
     policy = json.loads(sys.argv[1])
     libc = ctypes.CDLL(None, use_errno=True)
     libc.syscall.restype = ctypes.c_long
@@ -126,7 +126,7 @@ def main() -> int:
     except OSError as problem:
         sys.stderr.write(f"loopwright: can't confine: {problem.strerror}\n")
         return CANT_CONFINE
-    # Python ignores these two for itself; the command gets them back as it would from a shell.
+    # Python ignores these two signals. The command gets the defaults, as from a shell.
     for number in (signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(number, signal.SIG_DFL)
     try:

@@ -11,14 +11,14 @@ from loopwright.evidence.model import BaseRecord
 
 
 class Mode(StrEnum):
-    """How a sandbox was made."""
+    """How a sandbox was created."""
 
     WORKTREE = "worktree"
     COPY = "copy"
 
 
 class SandboxFolders(msgspec.Struct, frozen=True):
-    """The folders of one sandbox. `repo` is what steps work in; nothing else of it is theirs to write."""
+    """The folders of one sandbox. Steps work in `repo`."""
 
     folder: Path
 
@@ -34,22 +34,22 @@ class SandboxFolders(msgspec.Struct, frozen=True):
 
     @property
     def home(self) -> Path:
-        """What confined steps find as their home."""
+        """The home folder of isolated steps."""
         return self.folder / "home"
 
     @property
     def judge(self) -> Path:
-        """Our own git folder, out of the steps' reach: it says what changed."""
+        """Loopwright's own git folder, out of the steps' reach. It records what changed."""
         return self.folder / "judge"
 
     @property
     def objects(self) -> Path:
-        """Names under which the steps' own git finds the user's objects."""
+        """Links through which the steps' own git finds the user's objects."""
         return self.folder / "objects"
 
 
 class BaseTree(msgspec.Struct, frozen=True):
-    """What the sandbox started from. `tree` names the exact content; `commit` is HEAD where there is one."""
+    """The base of the sandbox. `tree` identifies the exact content; `commit` is HEAD if there is a commit."""
 
     commit: str | None
     tree: str
@@ -57,7 +57,7 @@ class BaseTree(msgspec.Struct, frozen=True):
 
 
 class FreshRequest(msgspec.Struct, frozen=True):
-    """A sandbox of the project as it is now."""
+    """A request for a sandbox of the project as it is now."""
 
     project: Path
     sandbox_root: Path
@@ -68,7 +68,7 @@ class FreshRequest(msgspec.Struct, frozen=True):
 
 
 class RecordedRequest(msgspec.Struct, frozen=True):
-    """A sandbox of the project as it was when an earlier run began."""
+    """A request for a sandbox of the project as it was at the start of an earlier run."""
 
     now: FreshRequest
     mode: Mode
@@ -77,7 +77,7 @@ class RecordedRequest(msgspec.Struct, frozen=True):
 
 
 class SandboxView(msgspec.Struct, frozen=True):
-    """What a confined process may see beyond the machine's programs: the inputs of an isolation adapter."""
+    """What an isolated process may see in addition to the machine's programs: the input of an isolation adapter."""
 
     place: SandboxFolders
     project: Path
@@ -85,13 +85,13 @@ class SandboxView(msgspec.Struct, frozen=True):
     provided: tuple[str, ...] = ()
     object_stores: tuple[Path, ...] = ()
     mailbox: Path | None = None
-    # An agent's own: the folder that keeps its sessions, and what its programs are made of, which it may only read.
+    # An agent's session folder, and the files of its programs, which are read-only.
     agent_home: Path | None = None
     programs: tuple[Path, ...] = ()
 
 
 class Confinement(msgspec.Struct, frozen=True):
-    """What the machine gave, found by trying to get out; this is stamped into the evidence."""
+    """The isolation as measured by escape attempts; stored in the evidence."""
 
     requested: str
     used: str
@@ -103,10 +103,10 @@ class Confinement(msgspec.Struct, frozen=True):
 
 
 class Notes(msgspec.Struct, frozen=True):
-    """Things that a person should know about how the sandbox was made."""
+    """What a user should know about how the sandbox was created."""
 
     lines: list[str] = msgspec.field(default_factory=list)
 
     def add(self, line: str) -> None:
-        """Say one more thing."""
+        """Add a note."""
         self.lines.append(line)

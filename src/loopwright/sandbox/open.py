@@ -1,4 +1,4 @@
-"""Opens a sandbox: which mode, the copy or the checkout, its recorder, and its confinement."""
+"""Opens a sandbox: chooses its mode, copies or checks out the project, and sets up recorder and isolation."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from loopwright.evidence.trees import SECRET_FOLDERS, load_base
 from loopwright.kernel import git
 from loopwright.kernel.files import remove_tree, shown, storage
 from loopwright.kernel.git import PrivateRepository, UserRepository
-from loopwright.kernel.process import Cancellation, heeding
+from loopwright.kernel.process import Cancellation, stopping_on
 from loopwright.sandbox.copy_files import Excludes, copy_project, list_project
-from loopwright.sandbox.gate import folder_inside
+from loopwright.sandbox.gate import resolve_inside
 from loopwright.sandbox.git_recorder import GitRecorder
 from loopwright.sandbox.judge import make_judge
 from loopwright.sandbox.model import (
@@ -29,7 +29,7 @@ from loopwright.sandbox.model import (
 from loopwright.sandbox.open_copy import open_copy
 from loopwright.sandbox.open_worktree import (
     check_out,
-    give_steps_a_repository,
+    create_step_repository,
     holds_secrets,
     open_worktree,
     why_impossible,
@@ -46,12 +46,12 @@ def open_recorded(
     repository: UserRepository | None,
     notes: Notes,
 ) -> Recorder:
-    """The recorded base, byte for byte, or an error that says why it can't be had."""
+    """The recorded base, byte for byte, or an error with the reason."""
     base = request.base
     if judge is not None and load_base(judge, base, request.base_patch):
         check_out(judge)
         if request.mode is Mode.WORKTREE and repository is not None and not holds_secrets(judge, base.commit):
-            give_steps_a_repository(place, judge, repository, base.commit, is_clean=base.is_commit)
+            create_step_repository(place, judge, repository, base.commit, is_clean=base.is_commit)
         return GitRecorder(
             judge, BaseTree(base.commit, base.tree, is_commit=base.is_commit), place.folder / "inner-git"
         )
@@ -60,7 +60,7 @@ def open_recorded(
     recorder = open_copy(request.now, place, judge, repository, notes)
     if recorder.base().tree != base.tree:
         raise SandboxCreateFailed(
-            "the base of that run was not kept, and the project is not any more as it was then",
+            "the base of that run was not stored, and the project has changed since",
             hint="commit before a run that you want to repeat later",
         )
     return recorder
@@ -73,12 +73,12 @@ Confine = Callable[[SandboxView], tuple[Isolation, Confinement]]
 def opened(
     wanted: SandboxRequest, name: str, *, confine: Confine, keep: bool, cancellation: Cancellation
 ) -> Iterator[Sandbox]:
-    """A sandbox for the block; gone afterwards, unless it is to be kept. `Stopped` when asked to stop on the way."""
+    """Open a sandbox for the block, and remove it afterwards unless `keep` is set. A stop raises `Stopped`."""
     request = wanted.now if isinstance(wanted, RecordedRequest) else wanted
     owned = claim(request.sandbox_root, name)
     ready = False
     try:
-        with heeding(cancellation):
+        with stopping_on(cancellation):
             sandbox = _open(wanted, request, owned.place, confine)
         ready = True
         yield sandbox
@@ -88,7 +88,7 @@ def opened(
 
 def _open(wanted: SandboxRequest, request: FreshRequest, place: SandboxFolders, confine: Confine) -> Sandbox:
     notes = Notes()
-    # Confinement first, in the empty place: what it can do decides how folders are provided.
+    # Isolation first, in the empty folder: it decides how folders are provided.
     isolation, confinement = confine(SandboxView(place, request.project, request.sandbox_root))
     repository: UserRepository | None = None
     judge: PrivateRepository | None = None
@@ -124,7 +124,7 @@ def _by_mode(
         refusals.append(f"worktree: {reason}")
         if request.mode == Mode.WORKTREE:
             raise _neither(refusals)
-        notes.add(f"copied instead of checked out: {reason}")
+        notes.add(f"used a copy instead of a checkout: {reason}")
         _start_over(place)
     try:
         return Mode.COPY, open_copy(request, place, judge, repository, notes)
@@ -149,7 +149,7 @@ def _worktree(
     if unfit is not None:
         if request.mode != Mode.WORKTREE:
             raise SandboxCreateFailed(unfit, hint="use --mode copy")
-        notes.add(f"HEAD is not the project as it is now: {unfit}")
+        notes.add(f"HEAD differs from the project's files: {unfit}")
     return open_worktree(place, judge, repository, repository.head, notes)
 
 
@@ -167,31 +167,31 @@ def _sentence(problem: BaseException) -> str:
 
 def _neither(refusals: list[str], hint: str | None = None) -> SandboxCreateFailed:
     return SandboxCreateFailed(
-        "no sandbox could be made: " + "; ".join(refusals),
+        "no sandbox could be created: " + "; ".join(refusals),
         hint=hint or "commit your changes or use --mode copy, then `loopwright unlatch` and `loopwright run`",
     )
 
 
 def _provide(request: FreshRequest, place: SandboxFolders, mounts: bool) -> None:
-    """Bring what git does not hold: as a mount point, or as a copy where nothing can be mounted."""
+    """Provide folders outside git: as mount points, or as copies if the isolation can't mount."""
     for folder in request.provide:
         source = request.project / folder
         try:
-            folder_inside(request.project, folder)
-            target = folder_inside(place.repo, folder)
+            resolve_inside(request.project, folder)
+            target = resolve_inside(place.repo, folder)
         except SandboxEscape as problem:
             raise SandboxCreateFailed(
-                f"sandbox.provide: {problem.message}", hint="name folders of the project in sandbox.provide"
+                f"sandbox.provide: {problem.message}", hint="name only project folders in sandbox.provide"
             ) from problem
         if any((source / secret).exists() for secret in _secrets_below(folder)):
             raise SandboxCreateFailed(
-                f"sandbox.provide names {shown(folder)}, which holds a secrets folder",
-                hint="provide the folders beside it, one by one",
+                f"sandbox.provide names {shown(folder)}, which contains a secrets folder",
+                hint="provide the other folders one by one",
             )
         if not source.exists():
             raise SandboxCreateFailed(
-                f"sandbox.provide names {shown(folder)}, which is not in the project",
-                hint="make it (install the project's packages), or take it out of sandbox.provide",
+                f"sandbox.provide names {shown(folder)}, which is missing from the project",
+                hint="create it (install the project's packages), or remove it from sandbox.provide",
             )
         if source.is_file():
             _provide_file(source, target, mounts)
@@ -203,7 +203,7 @@ def _provide(request: FreshRequest, place: SandboxFolders, mounts: bool) -> None
 
 
 def _secrets_below(folder: str) -> list[str]:
-    """Secrets folders as seen from a provided one."""
+    """The secrets folders inside a provided folder, relative to it."""
     inside = folder.strip("/") + "/"
     return [secret.removeprefix(inside) for secret in SECRET_FOLDERS if secret.startswith(inside)]
 

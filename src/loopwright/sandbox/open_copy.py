@@ -1,4 +1,4 @@
-"""Copy mode: the project's files as they are now, whatever git thinks of them."""
+"""Copy mode: the project's current files, committed or not."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from loopwright.errors import GitFailed
 from loopwright.kernel import git_index
 from loopwright.kernel.files import storage
 from loopwright.kernel.git import PrivateRepository, UserRepository
-from loopwright.sandbox.copy_files import Excludes, copy_project, list_project, never_copied
+from loopwright.sandbox.copy_files import Excludes, copy_project, exclude_patterns, list_project
 from loopwright.sandbox.git_recorder import GitRecorder, stage_all
 from loopwright.sandbox.judge import ignore, user_tree
 from loopwright.sandbox.model import BaseTree, FreshRequest, Notes, SandboxFolders
@@ -23,17 +23,19 @@ def open_copy(
     repository: UserRepository | None,
     notes: Notes,
 ) -> Recorder:
-    """Copy the project into the place and note what it holds."""
-    never = never_copied(request.state_folders, request.exclude)
-    listing = list_project(request.project, Excludes(never))
+    """Copy the project, and record its content as the base."""
+    patterns = exclude_patterns(request.state_folders, request.exclude)
+    listing = list_project(request.project, Excludes(patterns))
     if listing.special:
         more = f" and {len(listing.special) - 5} more" if len(listing.special) > 5 else ""
         notes.add(f"left out of the copy: {', '.join(listing.special[:5])}{more}")
     copy_project(request.project, place.repo, listing)
     if judge is None:
-        return PlainRecorder(place.repo, place.folder / "before", (*never, *(f"/{path}" for path in request.provide)))
-    # What stayed outside may be in the project: made anew here, it would be in the way of the patch.
-    ignore(judge, never)
+        return PlainRecorder(
+            place.repo, place.folder / "before", (*patterns, *(f"/{path}" for path in request.provide))
+        )
+    # Excluded files may exist in the project. If a step creates them again, they would conflict with the patch.
+    ignore(judge, patterns)
     if repository is not None and repository.top.resolve() == request.project.resolve():
         _borrow_index(judge, repository)
     tree = _stage(judge)
@@ -46,39 +48,39 @@ def _stage(judge: PrivateRepository) -> str:
     try:
         return judge.run("write-tree").decode().strip()
     except GitFailed:
-        # The borrowed index may name objects that a partial clone does not have: read every file instead.
+        # The borrowed index may name objects that a partial clone lacks: read every file instead.
         (judge.git_dir / "index").unlink(missing_ok=True)
         stage_all(judge)
         return judge.run("write-tree").decode().strip()
 
 
 def _borrow_index(judge: PrivateRepository, repository: UserRepository) -> None:
-    """Spare git the reading of files that it knows to be unchanged: most of them, in most projects."""
+    """Let git skip files that its index knows to be unchanged, which are most files."""
     index = judge.git_dir / "index"
-    theirs = repository.git_dir / "index"
-    if not theirs.is_file():
+    user_index = repository.git_dir / "index"
+    if not user_index.is_file():
         return
     try:
         changed = _changed(user_tree(judge, repository))
         with storage(index):
-            shutil.copyfile(theirs, index)
-            for shared in theirs.parent.glob("sharedindex.*"):
+            shutil.copyfile(user_index, index)
+            for shared in user_index.parent.glob("sharedindex.*"):
                 shutil.copyfile(shared, judge.git_dir / shared.name)
         judge.run("update-index", "--no-split-index", "--no-untracked-cache", "--index-version", "2")
         git_index.move(index, judge.work_tree, lambda path: path not in changed, repository.object_format)
         _drop_links(judge)
     except (GitFailed, OSError, ValueError):
-        # Only time is lost: without an index git reads every file.
+        # This only costs time: without an index git reads every file.
         index.unlink(missing_ok=True)
 
 
-def _changed(looking: PrivateRepository) -> set[bytes]:
-    rows = looking.run("diff-files", "-z", "--name-only", "--ignore-submodules=all").split(b"\0")
+def _changed(user_view: PrivateRepository) -> set[bytes]:
+    rows = user_view.run("diff-files", "-z", "--name-only", "--ignore-submodules=all").split(b"\0")
     return {row for row in rows if row}
 
 
 def _drop_links(judge: PrivateRepository) -> None:
-    """A submodule's files are plain files in a copy."""
+    """Remove submodule entries: in a copy a submodule's files are ordinary files."""
     staged = judge.run("ls-files", "--stage", "-z").split(b"\0")
     links = [row.split(b"\t", 1)[1] for row in staged if row.startswith(b"160000 ")]
     if links:

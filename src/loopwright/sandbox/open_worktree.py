@@ -21,7 +21,7 @@ _SECRETS = tuple(folder.encode() for folder in SECRET_FOLDERS)
 
 
 def why_impossible(request: FreshRequest, repository: UserRepository | None) -> str | None:
-    """Why there can be no checkout of HEAD at all, or None."""
+    """Why HEAD can't be checked out at all, or None."""
     if repository is None:
         return "the project is not in a git repository"
     if repository.top.resolve() != request.project.resolve():
@@ -32,17 +32,17 @@ def why_impossible(request: FreshRequest, repository: UserRepository | None) -> 
 
 
 def why_unfit(request: FreshRequest, judge: PrivateRepository, repository: UserRepository) -> str | None:
-    """Why HEAD alone is not the project as it is now, or None."""
+    """Why HEAD differs from the project's current files, or None."""
     if _uses_filters(repository):
-        return "files pass through filter programs of git, which are not run here"
-    looking = user_tree(judge, repository)
-    dirty = _uncommitted(looking)
+        return "the project uses git filter programs, which Loopwright does not run"
+    user_view = user_tree(judge, repository)
+    dirty = _uncommitted(user_view)
     if dirty:
         more = f" and {len(dirty) - 1} more" if len(dirty) > 1 else ""
-        return f"there are changes that are not committed: {dirty[0]}{more}"
-    listed = _listed(looking)
+        return f"there are uncommitted changes: {dirty[0]}{more}"
+    listed = _listed(user_view)
     if listed.secrets:
-        return "its history holds a secrets folder, which a checkout would bring along"
+        return "the history contains a secrets folder, which a checkout would include"
     for path in listed.links:
         if any((request.project / path).glob("*")):
             return f"the submodule {shown(path)} would be empty"
@@ -52,51 +52,52 @@ def why_unfit(request: FreshRequest, judge: PrivateRepository, repository: UserR
 def open_worktree(
     place: SandboxFolders, judge: PrivateRepository, repository: UserRepository, head: GitHead, notes: Notes
 ) -> GitRecorder:
-    """Check HEAD out into the place."""
+    """Check out HEAD into the sandbox."""
     judge.run("read-tree", head.commit)
     listed = _listed(judge)
     tree = head.tree
     if listed.secrets:
         drop_secrets(judge)
         tree = write_tree(judge)
-        notes.add(f"left out of the sandbox: {len(listed.secrets)} files of secrets folders")
+        count = len(listed.secrets)
+        notes.add(f"left out of the sandbox: {count} {'file' if count == 1 else 'files'} in secrets folders")
     check_out(judge)
     if not listed.secrets:
-        # With the objects of HEAD a step could read what was left out.
-        give_steps_a_repository(place, judge, repository, head.commit)
+        # With HEAD's objects a step could read the files that were left out.
+        create_step_repository(place, judge, repository, head.commit)
     if listed.links:
         notes.add(f"submodules are empty in the sandbox: {', '.join(map(shown, listed.links[:5]))}")
     return GitRecorder(judge, BaseTree(head.commit, tree, is_commit=True), place.folder / "inner-git")
 
 
 def holds_secrets(judge: PrivateRepository, commit: str | None) -> bool:
-    """Whether a commit has a secrets folder: with its objects a step could read what was left out."""
+    """Whether a commit contains a secrets folder: with its objects a step could read files that were left out."""
     return commit is not None and bool(judge.run("ls-tree", "-r", "--name-only", "-z", commit, "--", *SECRET_FOLDERS))
 
 
 def check_out(judge: PrivateRepository) -> None:
-    """Everything in the index into the work tree, by several processes: creating files is what takes the time."""
+    """Check out the index into the work tree with several processes, because creating files takes most of the time."""
     workers = max(2, min(8, 4 * (os.cpu_count() or 1)))
     config = (f"checkout.workers={workers}", "checkout.thresholdForParallelism=100")
     judge.run("checkout-index", "--all", "--index", "--force", "--quiet", config=config)
 
 
 def _uses_filters(repository: UserRepository) -> bool:
-    """Whether attributes name a filter (LFS, say): HEAD then holds stand-ins for the files in the checkout."""
-    places = (repository.top / ".gitattributes", repository.exclude.with_name("attributes"))
-    return any(b"filter=" in place.read_bytes() for place in places if place.is_file())
+    """Whether attributes name a filter such as LFS. Then HEAD holds pointers instead of the files' content."""
+    files = (repository.top / ".gitattributes", repository.exclude.with_name("attributes"))
+    return any(b"filter=" in file.read_bytes() for file in files if file.is_file())
 
 
-def _uncommitted(looking: PrivateRepository) -> list[str]:
-    """What `git status` would show, but for what the judge ignores."""
-    listed = looking.run(
+def _uncommitted(user_view: PrivateRepository) -> list[str]:
+    """What `git status` would show, except files that the judge ignores."""
+    listed = user_view.run(
         "status", "--porcelain=v1", "-z", "--untracked-files=normal", "--no-renames", "--ignore-submodules=dirty"
     )
     return [shown(entry[3:]) for entry in listed.split(b"\0") if entry]
 
 
 class _Listed(msgspec.Struct, frozen=True):
-    """What in an index needs care."""
+    """Entries of an index that need special care."""
 
     links: list[Path]
     secrets: list[bytes]
@@ -114,7 +115,7 @@ def _listed(repository: PrivateRepository) -> _Listed:
     return _Listed(links, secrets)
 
 
-def give_steps_a_repository(
+def create_step_repository(
     place: SandboxFolders,
     judge: PrivateRepository,
     repository: UserRepository,
@@ -122,9 +123,9 @@ def give_steps_a_repository(
     *,
     is_clean: bool = True,
 ) -> None:
-    """A `.git` at this commit that steps may do with as they like; the judge's own is elsewhere.
+    """Create a `.git` at this commit that steps may use freely; the judge has its own.
 
-    What the sandbox has beyond the commit is not staged in it: the objects of that are the judge's alone.
+    Content beyond the commit is not staged in it, because only the judge has those objects.
     """
     with storage(place.objects):
         place.objects.mkdir()

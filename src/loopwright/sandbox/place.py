@@ -21,7 +21,7 @@ from loopwright.sandbox.model import SandboxFolders
 
 _LOCKS = ".locks"
 _KEPT = "kept"
-# Somebody of their own works in it: what is there and not started by us is theirs.
+# A person works in the sandbox: processes that Loopwright did not start belong to that person.
 _SHARED = "shared"
 # Only folders with this file are ours to remove: a root may hold a person's own folders too.
 _OURS = "loopwright-sandbox"
@@ -29,13 +29,13 @@ _UNBORN = ".unborn"
 
 
 class OwnedPlace(msgspec.Struct, frozen=True):
-    """A place that is ours while the lock is."""
+    """A sandbox folder that this process owns while it holds the lock."""
 
     place: SandboxFolders
     lock: HeldLock
 
     def close(self, *, keep: bool) -> None:
-        """Remove it, or leave it for a person to look at: whoever asked, before or now."""
+        """Remove the folder, or keep it for a person if that was requested now or before."""
         if keep:
             (self.place.folder / _KEPT).touch()
         elif not (self.place.folder / _KEPT).exists():
@@ -44,22 +44,22 @@ class OwnedPlace(msgspec.Struct, frozen=True):
 
 
 def default_root() -> Path:
-    """The user's own folder below the system's temporary one."""
+    """The user's folder below the system's temporary folder."""
     return Path(tempfile.gettempdir()).resolve() / f"loopwright-{os.getuid()}"
 
 
 def prepare_root(root: Path, project: Path) -> Path:
-    """Make the root if need be, and refuse one that is not safe to use."""
-    root = Path(os.path.abspath(root))  # noqa: PTH100 -- a link at the root itself must be seen, not followed
+    """Create the root if it is missing; refuse a root that is not safe to use."""
+    root = Path(os.path.abspath(root))  # noqa: PTH100 -- a link at the root itself must be detected, not followed
     try:
         real, project = root.resolve(), project.resolve()
     except (OSError, RuntimeError) as problem:
         raise SandboxCreateFailed(
-            f"the sandbox root {shown(root)} is a link that leads nowhere", hint="choose another with --sandbox-root"
+            f"the sandbox root {shown(root)} is a broken link", hint="choose another root with --sandbox-root"
         ) from problem
     if real == project or project in real.parents:
         raise SandboxCreateFailed(
-            f"the sandbox root {shown(root)} lies inside the project; a copy would contain itself",
+            f"the sandbox root {shown(root)} is inside the project, so a copy would contain itself",
             hint="choose a folder outside the project with --sandbox-root or sandbox.root",
         )
     make_folder(real.parent)
@@ -75,15 +75,15 @@ def _require_private(root: Path) -> None:
     found = root.lstat()
     problem = None
     if stat.S_ISLNK(found.st_mode) or not stat.S_ISDIR(found.st_mode):
-        problem = "is not a plain folder"
+        problem = "is not a regular folder"
     elif found.st_uid != os.getuid():
         problem = "belongs to another user"
     elif stat.S_IMODE(found.st_mode) & 0o022:
-        problem = "can be written by others"
+        problem = "is writable by other users"
     if problem:
         raise SandboxCreateFailed(
             f"the sandbox root {shown(root)} {problem}",
-            hint="remove it, or choose another with --sandbox-root",
+            hint="remove it, or choose another root with --sandbox-root",
         )
 
 
@@ -91,7 +91,7 @@ def claim(root: Path, name: str) -> OwnedPlace:
     """A new, empty place with this name, or with a number added when the name is taken."""
     for number in range(1, 10_000):
         folder = root / (name if number == 1 else f"{name}-{number}")
-        # The lock first: a folder without one is taken for a dead owner's.
+        # Take the lock first: a folder without a lock counts as a dead owner's.
         lock = try_lock(_lock_of(folder))
         if lock is None:
             continue
@@ -120,7 +120,7 @@ def _lay_out(folder: Path) -> None:
 
 
 def _take_away(folder: Path) -> None:
-    """The same backwards: what is being removed has the name of what is not whole, so a death on the way is seen."""
+    """Remove a sandbox under the name of an incomplete one, so that a crash on the way is recognized."""
     if folder.name.endswith(_UNBORN):
         remove_tree(folder)
     elif folder.is_dir() and not folder.is_symlink():
@@ -136,48 +136,48 @@ def _unborn(folder: Path) -> Path:
 
 
 def leftovers(root: Path) -> list[Path]:
-    """Sandboxes whose owner died, and which nobody asked to keep."""
+    """Sandboxes whose owner died, without those that a person asked to keep."""
     if not root.is_dir():
         return []
     return [folder for folder in _folders(root) if not (folder / _KEPT).exists() and not is_held(_lock_of(folder))]
 
 
 def is_in_use(folder: Path) -> bool:
-    """Whether somebody who lives has this sandbox, or is about to make it."""
+    """Whether a living process uses this sandbox or is about to create it."""
     return is_held(_lock_of(folder))
 
 
 def kept(root: Path) -> list[Path]:
-    """Sandboxes that somebody asked to keep, and that nobody works with any more."""
+    """Sandboxes that a person asked to keep and that are not in use."""
     if not root.is_dir():
         return []
     return [folder for folder in _folders(root) if (folder / _KEPT).exists() and not is_held(_lock_of(folder))]
 
 
 def share(folder: Path) -> None:
-    """Somebody works in it by hand: their editor and their shell are not ours to end."""
+    """Mark the sandbox as shared with a person, so that their editor and shell are not ended."""
     with storage(folder):
         (folder / _SHARED).touch()
 
 
 def end_what_runs(folder: Path) -> None:
-    """What an owner that died had started in it; of one that was shared only that."""
+    """End the processes that a dead owner started in it; in a shared sandbox only those with the owner's mark."""
     process.end_family(str(folder), by_place=not (folder / _SHARED).exists())
 
 
 def keep_unfinished(folder: Path, work: str) -> None:
-    """Somebody works in it by hand: it stays, also when its owner dies, until what they did is kept elsewhere."""
+    """Keep the sandbox of a person's manual work until that work is stored elsewhere, even if its owner dies."""
     write_durably(folder / _KEPT, work.encode())
 
 
 def let_go(folder: Path) -> None:
-    """What was done in it is kept, or not wanted: it goes with its owner, as any other."""
+    """Stop keeping the sandbox: its work is stored elsewhere or was discarded."""
     with storage(folder):
         (folder / _KEPT).unlink(missing_ok=True)
 
 
 def is_unfinished(folder: Path) -> bool:
-    """Whether it holds what somebody did by hand, and what is nowhere else."""
+    """Whether the sandbox holds manual work that is stored nowhere else."""
     try:
         return bool((folder / _KEPT).read_bytes())
     except FileNotFoundError:
@@ -185,13 +185,13 @@ def is_unfinished(folder: Path) -> bool:
 
 
 def unfinished(root: Path) -> dict[Path, str]:
-    """Sandboxes with work that somebody did by hand and that is nowhere else, and whose work that is."""
+    """Sandboxes with manual work that is stored nowhere else, each with the name of that work."""
     found = {folder: (folder / _KEPT).read_bytes().decode("utf-8", "replace") for folder in kept(root)}
     return {folder: work for folder, work in found.items() if work}
 
 
 def remove_kept(folder: Path) -> None:
-    """Remove a sandbox that was kept; its run is over, so whoever works there now is a person."""
+    """Remove a kept sandbox. Its run is over, so running processes there belong to a person and are not ended."""
     lock = try_lock(_lock_of(folder))
     if lock is not None:
         try:
@@ -201,7 +201,7 @@ def remove_kept(folder: Path) -> None:
 
 
 def clear(folder: Path) -> None:
-    """End what still runs of a dead owner's sandbox and remove it."""
+    """End the processes of a dead owner's sandbox, and remove the sandbox."""
     lock = try_lock(_lock_of(folder))
     if lock is None:
         return
@@ -213,7 +213,7 @@ def clear(folder: Path) -> None:
 
 
 def drop_stale_locks(root: Path) -> None:
-    """Locks whose sandbox is gone and whose owner died before taking them away."""
+    """Remove locks whose sandbox is missing and whose owner died."""
     for path in (root / _LOCKS).glob("*.lock") if (root / _LOCKS).is_dir() else ():
         folder = root / path.name.removesuffix(".lock")
         if not folder.exists() and (lock := try_lock(path)) is not None:
@@ -223,7 +223,7 @@ def drop_stale_locks(root: Path) -> None:
 def _drop_lock(folder: Path, lock: HeldLock) -> None:
     _lock_of(folder).unlink(missing_ok=True)
     lock.release()
-    with suppress(OSError):  # others may be at work in the same root
+    with suppress(OSError):  # other sandboxes may use the same root
         _lock_of(folder).parent.rmdir()
 
 

@@ -1,4 +1,4 @@
-"""Says what changed in a sandbox on a machine without git, as a patch that git accepts elsewhere."""
+"""Records the changes in a sandbox without git, as a patch that git accepts."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ class _File(msgspec.Struct, frozen=True):
 
 
 class PlainRecorder:
-    """Keeps a second copy of the base, and compares."""
+    """Keeps a second copy of the base for comparison."""
 
-    def __init__(self, repo: Path, before: Path, never: tuple[str, ...]) -> None:
+    def __init__(self, repo: Path, before: Path, patterns: tuple[str, ...]) -> None:
         self._repo = repo
         self._before = before
-        self._excludes = Excludes(never)
+        self._excludes = Excludes(patterns)
         self._first = self._read(repo)
         with storage(before):
             before.mkdir()
             for path in self._first:
                 (before / os.fsdecode(path)).parent.mkdir(parents=True, exist_ok=True)
         regular = [path for path, file in self._first.items() if file.mode != "120000"]
-        copy_worker.copy_all(os.fsencode(repo), os.fsencode(before), regular, process.go_on)
+        copy_worker.copy_all(os.fsencode(repo), os.fsencode(before), regular, process.check_for_stop)
         for path, file in self._first.items():
             if file.mode == "120000":
                 target = os.readlink(os.fsencode(repo) + b"/" + path)  # noqa: PTH115 -- to the letter
@@ -59,11 +59,11 @@ class PlainRecorder:
             return 0
 
     def base(self) -> BaseTree:
-        """What the sandbox started from, named by the digest of its listing."""
+        """The base of the sandbox, identified by the digest of its listing."""
         return BaseTree(None, _tree_name(self._first), is_commit=False)
 
     def record(self, write: Callable[[bytes], None]) -> Changes:
-        """Compare with the base and write the patch."""
+        """Compare with the base, and write the patch."""
         now = self._read(self._repo)
         left_out: list[str] = []
         for path in sorted({*self._first, *now}):
@@ -73,10 +73,10 @@ class PlainRecorder:
                 if path in self._first:
                     now[path] = self._first[path]
         self._changed = sorted(path for path in {*self._first, *now} if self._first.get(path) != now.get(path))
-        # What goes comes first: a folder may stand now where a file was.
+        # Write removals first: a folder may have replaced a file.
         for path in sorted(self._changed, key=lambda path: path in now):
             for old, new in _sides(self._first.get(path), now.get(path)):
-                for piece in self._one(path, old, new):
+                for piece in self._file_patch(path, old, new):
                     write(piece)
         return Changes(_tree_name(now), tuple(left_out))
 
@@ -85,34 +85,34 @@ class PlainRecorder:
         return tuple(shown(path) for path in self._changed)
 
     def binary_files(self) -> tuple[bytes, ...]:
-        """Paths whose content the patch holds in a coded form."""
+        """Changed paths whose content the patch encodes."""
         return tuple(path for path in self._changed if b"\0" in self.content(path))
 
     def content(self, path: bytes) -> bytes:
-        """A file's bytes as they are now."""
+        """A file's current bytes."""
         return _content(self._repo, path)
 
-    def lines_with(self, text: str) -> bytes:
-        """The lines of the base that hold this text."""
-        wanted = text.encode()
+    def lines_containing(self, text: str) -> bytes:
+        """The lines of the base that contain this text."""
+        needle = text.encode()
         contents = (_content(self._before, path) for path in self._first)
-        return b"\n".join(line for content in contents for line in content.splitlines() if wanted in line)
+        return b"\n".join(line for content in contents for line in content.splitlines() if needle in line)
 
     def write_base_patch(self, write: Callable[[bytes], None], limit: int) -> bool:
-        """There is no commit to compare with."""
+        """Write nothing and return False: there is no commit to compare with."""
         del write, limit
         return False
 
     def _read(self, top: Path) -> dict[bytes, _File]:
         listing = list_project(top, self._excludes)
-        found: dict[bytes, _File] = {}
+        files: dict[bytes, _File] = {}
         for path in sorted([*listing.files, *listing.links]):
             mode = os.lstat(os.fsencode(top) + b"/" + path).st_mode
             kind = "120000" if stat.S_ISLNK(mode) else "100755" if mode & 0o100 else "100644"
-            found[path] = _File(kind, _blob(os.fsencode(top) + b"/" + path))
-        return found
+            files[path] = _File(kind, _blob(os.fsencode(top) + b"/" + path))
+        return files
 
-    def _one(self, path: bytes, old: _File | None, new: _File | None) -> Iterator[bytes]:
+    def _file_patch(self, path: bytes, old: _File | None, new: _File | None) -> Iterator[bytes]:
         before = _content(self._before, path) if old else b""
         after = _content(self._repo, path) if new else b""
         a, b = _quoted(b"a/" + path), _quoted(b"b/" + path)
@@ -139,18 +139,18 @@ def _tree_name(files: dict[bytes, _File]) -> str:
 
 
 def _content(top: Path, path: bytes) -> bytes:
-    place = os.fsencode(top) + b"/" + path
+    file = os.fsencode(top) + b"/" + path
     try:
-        if stat.S_ISLNK(os.lstat(place).st_mode):
-            return os.readlink(place)  # noqa: PTH115 -- bytes
-        with open(place, "rb") as stream:  # noqa: PTH123 -- bytes
+        if stat.S_ISLNK(os.lstat(file).st_mode):
+            return os.readlink(file)  # noqa: PTH115 -- bytes
+        with open(file, "rb") as stream:  # noqa: PTH123 -- bytes
             return stream.read()
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
         return b""
 
 
 def _sides(old: _File | None, new: _File | None) -> Iterator[tuple[_File | None, _File | None]]:
-    """A file that became a link, or the reverse, is one that went and one that came."""
+    """A file that became a link, or the reverse, is written as a removal and an addition."""
     if old is not None and new is not None and (old.mode == "120000") != (new.mode == "120000"):
         yield old, None
         yield None, new
@@ -158,16 +158,16 @@ def _sides(old: _File | None, new: _File | None) -> Iterator[tuple[_File | None,
         yield old, new
 
 
-def _blob(place: bytes) -> str:
-    """The name that git would give to a file, without holding the file in memory."""
-    found = os.lstat(place)
-    if stat.S_ISLNK(found.st_mode):
-        target = os.readlink(place)  # noqa: PTH115 -- bytes
+def _blob(file: bytes) -> str:
+    """The blob id that git would give to a file, computed without reading the file into memory."""
+    status = os.lstat(file)
+    if stat.S_ISLNK(status.st_mode):
+        target = os.readlink(file)  # noqa: PTH115 -- bytes
         return hashlib.sha1(b"blob %d\0" % len(target) + target, usedforsecurity=False).hexdigest()
-    digest = hashlib.sha1(b"blob %d\0" % found.st_size, usedforsecurity=False)
-    with open(place, "rb") as stream:  # noqa: PTH123 -- bytes
+    digest = hashlib.sha1(b"blob %d\0" % status.st_size, usedforsecurity=False)
+    with open(file, "rb") as stream:  # noqa: PTH123 -- bytes
         while data := stream.read(1 << 20):
-            process.go_on()
+            process.check_for_stop()
             digest.update(data)
     return digest.hexdigest()
 
@@ -191,7 +191,7 @@ def _text(before: bytes, after: bytes) -> Iterator[bytes]:
 
 
 def _lines(content: bytes) -> list[str]:
-    """Lines end at a newline only. Latin-1 keeps every byte as one character, whatever the encoding is."""
+    """Split at newlines only. Latin-1 keeps every byte as one character, in any encoding."""
     parts = content.decode("latin-1").split("\n")
     return [part + "\n" for part in parts[:-1]] + ([parts[-1]] if parts[-1] else [])
 
@@ -201,8 +201,8 @@ def _binary(after: bytes, before: bytes) -> Iterator[bytes]:
     for content in (after, before):
         yield b"literal %d\n" % len(content)
         packed = zlib.compress(content)
-        for at in range(0, len(packed), _LINE):
-            piece = packed[at : at + _LINE]
+        for start in range(0, len(packed), _LINE):
+            piece = packed[start : start + _LINE]
             size = len(piece)
             letter = bytes([size + 64 if size <= 26 else size + 70])
             yield letter + base64.b85encode(piece, pad=True) + b"\n"

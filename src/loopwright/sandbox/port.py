@@ -1,4 +1,4 @@
-"""What an isolation adapter and a recorder of changes must do, and the open sandbox that holds both."""
+"""The protocols of isolation adapters and change recorders, and the open sandbox with both."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SandboxRequest = FreshRequest | RecordedRequest
 
 
 class Launch(msgspec.Struct, frozen=True):
-    """How to start one command under confinement."""
+    """How to start one isolated command."""
 
     argv: tuple[str, ...]
     cwd: Path
@@ -32,45 +32,45 @@ class Launch(msgspec.Struct, frozen=True):
 
 
 class Isolation(Protocol):
-    """One way to confine commands."""
+    """One way to isolate commands."""
 
     @property
     def name(self) -> str:
-        """Its name in the evidence."""
+        """The name in the evidence."""
         ...
 
     @property
     def mounts(self) -> bool:
-        """Whether it can show a folder at another path, read-only."""
+        """Whether the adapter can mount a folder read-only at another path."""
         ...
 
     def missing(self) -> str | None:
-        """Why it can't be used on this machine, or None."""
+        """Why the adapter can't be used on this machine, or None."""
         ...
 
     def launch(
         self, view: SandboxView, argv: tuple[str, ...], *, cwd: Path, env: Mapping[str, str], network: bool
     ) -> Launch:
-        """The command line and environment that run `argv` confined."""
+        """The command line and environment that run `argv` isolated."""
         ...
 
 
 class Changes(msgspec.Struct, frozen=True):
-    """What differs from the base: the tree that came out, and things that a patch can't carry."""
+    """The changes since the base: the resulting tree, and files that a patch can't contain."""
 
     tree: str
     left_out: tuple[str, ...]
 
 
 class Recorder(Protocol):
-    """Knows the base, and can say what changed since."""
+    """Knows the base of a sandbox, and records the changes since."""
 
     def base(self) -> BaseTree:
-        """What the sandbox started from."""
+        """The base of the sandbox."""
         ...
 
     def record(self, write: Callable[[bytes], None]) -> Changes:
-        """Write the patch piece by piece; call it when no process of the sandbox is left."""
+        """Write the patch in pieces. Call this when no process of the sandbox is left."""
         ...
 
     def changed_files(self) -> tuple[str, ...]:
@@ -78,19 +78,19 @@ class Recorder(Protocol):
         ...
 
     def binary_files(self) -> tuple[bytes, ...]:
-        """Paths whose new content the patch holds in a coded form, where no rule could read it."""
+        """Changed paths whose content the patch encodes, so that no rule can read it."""
         ...
 
     def content(self, path: bytes) -> bytes:
         """A changed file's new bytes."""
         ...
 
-    def lines_with(self, text: str) -> bytes:
-        """The lines of the base's files that hold this text."""
+    def lines_containing(self, text: str) -> bytes:
+        """The lines of the base's files that contain this text."""
         ...
 
     def write_base_patch(self, write: Callable[[bytes], None], limit: int) -> bool:
-        """What the base has that its commit has not; False when that is more than the limit."""
+        """Write the difference between the base's commit and the base; False if it exceeds the limit."""
         ...
 
 

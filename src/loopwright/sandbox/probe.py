@@ -1,4 +1,4 @@
-"""Finds out what confinement is worth on this machine by trying to get out of it."""
+"""Measures the isolation on this machine by trying to escape from it."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from loopwright.kernel import process, process_tree
 from loopwright.sandbox.model import SandboxView
 from loopwright.sandbox.port import Isolation
 
-# Shell builtins only, so that the answer says something about the confinement and not about PATH.
-# A plain sh has no way to open a connection: what was not tried counts as reached.
+# Only shell builtins, so that the result does not depend on PATH.
+# A plain sh can't open a connection; an attempt that was not made counts as a success.
 _ATTEMPTS = r"""
 echo started
 outside=$1 port=$2 pid=$3 began=$4
@@ -33,7 +33,7 @@ if [ -z "$BASH_VERSION" ]; then echo network; else
 
 
 class Escapes(msgspec.Struct, frozen=True):
-    """What an attempt to get out achieved."""
+    """Which escape attempts succeeded."""
 
     started: bool
     wrote_outside: bool
@@ -45,9 +45,9 @@ class Escapes(msgspec.Struct, frozen=True):
 
 
 def attempt(isolation: Isolation, view: SandboxView, shell: str, env: Mapping[str, str], *, network: bool) -> Escapes:
-    """Run the attempts once, confined as a step would be."""
+    """Run the attempts once, isolated like a step."""
     outside = view.place.folder
-    marks = [str(path) for path in _private_things(Path(env.get("HOME", "/root")), view)]
+    marks = [str(path) for path in _private_files(Path(env.get("HOME", "/root")), view)]
     with closing(socket.create_server(("127.0.0.1", 0))) as listener:
         port = str(listener.getsockname()[1])
         argv = (
@@ -67,23 +67,23 @@ def attempt(isolation: Isolation, view: SandboxView, shell: str, env: Mapping[st
         except (LoopwrightError, OSError, TimeoutError) as problem:
             return Escapes(False, False, False, False, False, True, str(problem))
     (view.place.repo / "inside").unlink(missing_ok=True)
-    said = done.stdout.decode("utf-8", "replace").split()
-    # A confined write may land in a private layer and claim success: what counts is what is here now.
-    wrote = (outside / "escaped").exists() or "machine" in said
+    words = done.stdout.decode("utf-8", "replace").split()
+    # An isolated write may go to a private layer and report success. Only a file that exists here counts.
+    wrote = (outside / "escaped").exists() or "machine" in words
     (outside / "escaped").unlink(missing_ok=True)
     return Escapes(
-        started="started" in said,
+        started="started" in words,
         wrote_outside=wrote,
-        saw_home="home" in said,
-        reached_network="network" in said,
-        read_environment="environment" in said,
-        stuck="stuck" in said,
+        saw_home="home" in words,
+        reached_network="network" in words,
+        read_environment="environment" in words,
+        stuck="stuck" in words,
         said=done.stderr.decode("utf-8", "replace").strip()[-300:],
     )
 
 
-def _private_things(home: Path, view: SandboxView) -> list[Path]:
-    """A few files of the home that exist and that no step needs."""
+def _private_files(home: Path, view: SandboxView) -> list[Path]:
+    """A few existing files in the home that no step needs."""
     if not home.is_dir():
         return []
     try:
@@ -92,8 +92,8 @@ def _private_things(home: Path, view: SandboxView) -> list[Path]:
         return []
     private = (".ssh", ".aws", ".netrc", ".gnupg", ".docker", ".kube", ".bash_history", ".bashrc", ".profile")
     places = [home / name for name in names if name in private and home / name not in view.project.parents]
-    # A folder may be there as the way to a tool that is shown: only what is in it tells.
-    return [found for place in places for found in ([place] if place.is_file() else _first_inside(place))][:20]
+    # A folder may be visible as the path to a visible tool, so only files inside it count.
+    return [file for place in places for file in ([place] if place.is_file() else _first_inside(place))][:20]
 
 
 def _first_inside(folder: Path) -> list[Path]:

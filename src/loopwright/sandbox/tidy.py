@@ -1,4 +1,4 @@
-"""Takes out of a sandbox what git can't record or would stumble over, once no process is left in it."""
+"""Moves files out of a sandbox that git can't record. Runs when no process is left in the sandbox."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from pathlib import Path
 
 from loopwright.kernel.files import shown, special_kind
 
-# Names that git refuses in any tree: they would be a repository, on this system or on another.
+# Names that git refuses in any tree, because they would be a repository on this or another system.
 _REFUSED = (b".git", b"git~1")
 
 
-def set_aside_what_git_refuses(work_tree: Path, aside: Path) -> list[str]:
-    """Move such things out of the way and say what they were; the top's own `.git` is not looked at."""
+def move_aside_refused_files(work_tree: Path, aside: Path) -> list[str]:
+    """Move such files away and return their names; the top-level `.git` is skipped."""
     left_out: list[str] = []
     top = os.fsencode(work_tree)
     for folder, entry in _walk(top):
@@ -22,25 +22,25 @@ def set_aside_what_git_refuses(work_tree: Path, aside: Path) -> list[str]:
         name = shown(path[len(top) + 1 :])
         if entry.name.lower() in _REFUSED:
             _move(path, aside, len(left_out))
-            left_out.append(f"{name} (git keeps no repository inside a project)")
+            left_out.append(f"{name} (git can't record a repository inside a project)")
         elif kind := _special(entry):
             left_out.append(f"{name} ({kind})")
             if entry.name.startswith(b".git"):
-                # Git opens its rule files and would wait for somebody to write to this one.
+                # Git would open this file to read its rules, and would wait for a writer.
                 _move(path, aside, len(left_out))
     return left_out
 
 
 def _walk(top: bytes) -> Iterator[tuple[bytes, os.DirEntry[bytes]]]:
-    ahead = [top]
-    while ahead:
-        folder = ahead.pop()
+    pending = [top]
+    while pending:
+        folder = pending.pop()
         with suppress(OSError):
             for entry in list(os.scandir(folder)):
                 if folder == top and entry.name == b".git":
                     continue
                 if entry.is_dir(follow_symlinks=False) and entry.name.lower() not in _REFUSED:
-                    ahead.append(entry.path)
+                    pending.append(entry.path)
                 else:
                     yield folder, entry
 

@@ -1,4 +1,4 @@
-"""No confinement: the command as it is. Processes are still ended, the environment is still small."""
+"""No isolation: runs the command directly. Processes are still ended, and the environment is still reduced."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Unconfined:
     mounts = False
 
     def missing(self) -> str | None:
-        """It can always be used."""
+        """Never missing."""
         return None
 
     def launch(

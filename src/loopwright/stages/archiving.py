@@ -9,7 +9,7 @@ import msgspec
 
 from loopwright.errors import WorkflowRefused, WrongUsage
 from loopwright.kernel.digest import sha256
-from loopwright.kernel.files import read_plainly, remove_stale_temporaries
+from loopwright.kernel.files import read_regular_file, remove_stale_temporaries
 from loopwright.kernel.locks import locked
 from loopwright.stages.context import Context
 from loopwright.stages.document_language import documents_of
@@ -141,7 +141,7 @@ def _candidate(context: Context, opened: Opened, facts: Facts) -> bytes:
 
 def _page(context: Context, kind: str, path: Path, data: bytes, domain: str) -> _Page:
     try:
-        before = read_plainly(path, most=MOST_BYTES)
+        before = read_regular_file(path, most=MOST_BYTES)
     except FileNotFoundError:
         before = None
     digest = sha256(before) if before is not None else ""

@@ -14,7 +14,7 @@ _NOT_SET = {
 
 def agent_for(context: Context, role: Role, named: str | None) -> str:
     """The agent for a role; an empty name means that no agent does the work."""
-    return context.settings.values.agents.begun_by(role) if named is None else named
+    return context.settings.values.agents.default_for_role(role) if named is None else named
 
 
 def require_agent(context: Context, role: Role, named: str, *, command: str) -> str:

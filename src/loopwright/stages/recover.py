@@ -13,7 +13,7 @@ from loopwright.kernel.clock import stamp
 from loopwright.kernel.digest import sha256_of_file
 from loopwright.kernel.files import remove_stale_temporaries, shown
 from loopwright.redaction.model import Redacted, seal
-from loopwright.reflection.store import clear_debris
+from loopwright.reflection.store import remove_hook_leftovers
 from loopwright.runner.latch import set_latch
 from loopwright.sandbox import place
 from loopwright.stages.context import Context
@@ -42,7 +42,7 @@ def recover(context: Context) -> Recovered:
     of_workflows = (*layout.workflows.glob("*"), *layout.workflows.glob("*/objects"))
     for home in (layout.own, layout.result.parent, layout.plan.parent, layout.analysis, *of_loops, *of_workflows):
         remove_stale_temporaries(home)
-    clear_debris(context.layout.reflections)
+    remove_hook_leftovers(context.layout.reflections)
     runs = []
     for dead in context.store.abandoned():
         folder = context.store.reclaim(dead.run_id)

@@ -15,9 +15,9 @@ from loopwright.errors import StorageFailed, UnknownReflection
 from loopwright.kernel import codec
 from loopwright.kernel.files import shown
 from loopwright.reflection.capture.lock import SessionLock
-from loopwright.reflection.capture.take import Occasion, Taking
+from loopwright.reflection.capture.take import CaptureRequest, ReflectionCapture
 from loopwright.reflection.model import MostLikelyWrong, Point
-from loopwright.reflection.store import Stored, StoredReflections, read_one, read_shelf
+from loopwright.reflection.store import Stored, StoredReflections, read_one, read_reflections
 from loopwright.stages.context import Context
 from loopwright.stages.reflecting import capture_mode, folder_of
 
@@ -52,7 +52,7 @@ def reflect(context: Context, wanted: ReflectionRequest) -> Stored:
     said = {"REFLECTION_TASK_REF": wanted.task_ref, "REFLECTION_AGENT": wanted.agent}
     environment = {**context.environment, **{name: value for name, value in said.items() if value is not None}}
     report = codec.to_json(wanted.report) if isinstance(wanted.report, ReportInput) else wanted.report
-    occasion = Occasion(
+    occasion = CaptureRequest(
         cwd=str(context.project),
         session=wanted.session,
         mode=capture_mode(context),
@@ -62,15 +62,15 @@ def reflect(context: Context, wanted: ReflectionRequest) -> Stored:
         report=report,
     )
     try:
-        taking = Taking(occasion)
-        with SessionLock(taking.lock_path) as lock:
-            if not lock.is_ours:
+        capture = ReflectionCapture(occasion)
+        with SessionLock(capture.lock_path) as lock:
+            if not lock.is_held:
                 raise StorageFailed(
                     f"a reflection of the session '{shown(wanted.session)}' is being taken right now",
                     hint="wait a moment, or use another --session",
                 )
-            taking.gather()
-            return read_one(Path(taking.write()))
+            capture.gather()
+            return read_one(Path(capture.write()))
     except OSError as problem:
         raise StorageFailed(
             f"no reflection could be written: {problem.strerror}: {shown(problem.filename or '')}",
@@ -80,7 +80,7 @@ def reflect(context: Context, wanted: ReflectionRequest) -> Stored:
 
 def shelf(context: Context) -> StoredReflections:
     """Every reflection of the workspace."""
-    return read_shelf(folder_of(context))
+    return read_reflections(folder_of(context))
 
 
 def find(context: Context, name: str | None) -> Stored:

@@ -1,1 +1,1 @@
-"""What people read, in their language. Facts are stored in English; a face says them otherwise, at the very end."""
+"""Translates messages. Everything is stored in English; the CLI translates a message when it prints the message."""

@@ -1,7 +1,7 @@
-"""One language's words for our English sentences.
+"""The translations of Loopwright's English messages into one language.
 
-Whatever is stored, sent or printed for programs is English and stays so. A sentence is its own key: `told` finds the
-template that an English sentence was made of and says it with the same facts, wherever the sentence has been meanwhile.
+Stored text and text for programs stay English. The English message is the key: `translate` finds the template that a
+message was made from and fills the translated template with the same facts. So a stored message can be translated.
 """
 
 from __future__ import annotations
@@ -18,109 +18,111 @@ from loopwright.wording.templates import MessageTemplate, is_template, words_of
 LOCALE = os.path.join(os.path.dirname(os.path.dirname(__file__)), "locale")
 _COMPILED = "LC_MESSAGES/loopwright.mo"
 _MARGINS = re.compile(r"([\s✗✓●·→–—■]*)(.*?)([\s:]*)", re.DOTALL)
-# Sentences are joined by these; what stands between them is found one by one.
+# Punctuation that joins messages; each joined part is translated separately.
 _JOINTS = (("; ", "；"), (". ", "。"), (": ", "："), (", ", "，"))
-# gettext's context for what is only ever said by its template: nobody looks for it in a text.
+# The gettext context of messages that the source always looks up by template, never by text.
 BY_TEMPLATE = "by template\x04"
-_AMID = " ,;:(."
-# Whatever is longer, or goes on for longer, is not a sentence of ours.
+_CONTINUATIONS = " ,;:(."
+# A text that is longer, or has more joints, is not a message of Loopwright.
 _LONGEST, _MOST_JOINTS = 2000, 30
-_REMEMBERED = 2048
+_CACHE_SIZE = 2048
 
 
 class Catalogue:
-    """A language, by its table of sentences."""
+    """The messages of one language."""
 
     def __init__(self, table: Mapping[str, str]) -> None:
         self._table = table
-        sentences = {text: said for text, said in table.items() if not text.startswith(BY_TEMPLATE)}
-        # A piece that begins or ends amid a sentence is found with the rest of the sentence beside it.
-        self._known = {**sentences, **_with_the_rest(sentences)}
+        messages = {text: translation for text, translation in table.items() if not text.startswith(BY_TEMPLATE)}
+        # A message that begins or ends inside a sentence is found together with the rest of the sentence.
+        self._known = {**messages, **_with_the_rest(messages)}
         templates = [MessageTemplate(text) for text in self._known if is_template(text)]
-        # The longer a template, the more it says about the text that fits: it goes first.
-        templates.sort(key=lambda one: (-one.letters, -one.length))
+        # A longer template matches fewer texts by accident, so longer templates are tried first.
+        templates.sort(key=lambda template: (-template.letters, -template.length))
         self._distinct: dict[str, list[tuple[int, MessageTemplate]]] = {}
-        for number, one in enumerate(templates):
-            if one.is_distinct:
-                self._distinct.setdefault(one.key, []).append((number, one))
-        self._short = [one for one in templates if not one.is_distinct]
-        self._literal = {text: said for text, said in self._known.items() if not is_template(text)}
-        self.told = lru_cache(_REMEMBERED)(self._told)
-        self._piece = lru_cache(_REMEMBERED)(self._found_piece)
+        for number, template in enumerate(templates):
+            if template.is_distinct:
+                self._distinct.setdefault(template.key, []).append((number, template))
+        self._short = [template for template in templates if not template.is_distinct]
+        self._literal = {text: translation for text, translation in self._known.items() if not is_template(text)}
+        self.translate = lru_cache(_CACHE_SIZE)(self._translate)
+        self._translate_part = lru_cache(_CACHE_SIZE)(self._translate_uncached_part)
 
     def words(self, template: str, /, **facts: object) -> str:
-        """A sentence in this language; in English where the catalogue lacks it."""
+        """A message in this language, looked up by template; in English if the translation is missing."""
         return self.text(template).format(**facts)
 
     def text(self, english_text: str) -> str:
-        """A text without facts, such as a command's help."""
-        said = self._table.get(english_text)
-        return self._table.get(f"{BY_TEMPLATE}{english_text}", english_text) if said is None else said
+        """The translation of a text without facts, such as a command's help."""
+        translation = self._table.get(english_text)
+        return self._table.get(f"{BY_TEMPLATE}{english_text}", english_text) if translation is None else translation
 
-    def _told(self, text: str) -> str:
-        """An English sentence of ours in this language; any other text as it is."""
+    def _translate(self, text: str) -> str:
+        """An English message of Loopwright in this language; any other text unchanged."""
         if not self._table:
             return text
-        if "\n" in text and self._whole(text) is None:
-            return "\n".join(self._told(line) for line in text.split("\n"))
-        matched = _MARGINS.fullmatch(text)
-        before, middle, after = matched.groups() if matched is not None else ("", text, "")
+        if "\n" in text and self._translate_whole(text) is None:
+            return "\n".join(self._translate(line) for line in text.split("\n"))
+        match = _MARGINS.fullmatch(text)
+        before, middle, after = match.groups() if match is not None else ("", text, "")
         if not middle:
             return text
-        said = self._piece(middle)
-        if said == middle:
-            # Nothing that can only be ours: a short line of ours may still be it, when it is all that is said.
-            said = self._short_one(middle) or middle
-        return f"{before}{said}{after}"
+        translation = self._translate_part(middle)
+        if translation == middle:
+            # No distinct message matches. A short message may match if it is the whole line.
+            translation = self._translate_short(middle) or middle
+        return f"{before}{translation}{after}"
 
-    def _found_piece(self, text: str) -> str:
-        """What stands in a sentence of ours: another one, several, or words that are not ours."""
+    def _translate_uncached_part(self, text: str) -> str:
+        """Translate a part of a message: a message, several joined messages, or text that stays unchanged."""
         if len(text) > _LONGEST:
             return text
-        said = self._whole(text)
-        if said is not None:
-            return said
+        translation = self._translate_whole(text)
+        if translation is not None:
+            return translation
         for joint, other in _JOINTS:
-            head, found, tail = text.partition(joint)
-            if not found or text.count(joint) > _MOST_JOINTS:
+            head, separator, tail = text.partition(joint)
+            if not separator or text.count(joint) > _MOST_JOINTS:
                 continue
-            pieces = (self._piece(head), self._piece(tail))
-            if pieces != (head, tail):
-                return other.join(pieces)
+            parts = (self._translate_part(head), self._translate_part(tail))
+            if parts != (head, tail):
+                return other.join(parts)
         return text
 
-    def _short_one(self, text: str) -> str | None:
-        """A sentence with few words of its own: it is ours if its facts are names, or sentences of ours themselves."""
-        for one in self._short:
-            facts = one.facts_in(text)
+    def _translate_short(self, text: str) -> str | None:
+        """Translate a message with few words. It matches if its facts are names or can be translated themselves."""
+        for template in self._short:
+            facts = template.facts_in(text)
             if facts is None:
                 continue
-            said = {name: self._piece(fact) for name, fact in facts.items()}
-            long = [name for name, fact in facts.items() if " " in fact and name not in one.announced]
-            if not long or any(said[name] != facts[name] for name in long):
-                return self._known[one.text].format(**said)
+            translated = {name: self._translate_part(fact) for name, fact in facts.items()}
+            long = [name for name, fact in facts.items() if " " in fact and name not in template.after_colon]
+            if not long or any(translated[name] != facts[name] for name in long):
+                return self._known[template.text].format(**translated)
         return None
 
-    def _whole(self, text: str) -> str | None:
+    def _translate_whole(self, text: str) -> str | None:
+        """Translate the text if it is exactly one distinct message."""
         if text in self._literal:
             return self._literal[text]
-        fitting = [found for word in ("", *words_of(text)) for found in self._distinct.get(word, ())]
-        for _, one in sorted(fitting, key=lambda found: found[0]):
-            facts = one.facts_in(text)
+        candidates = [entry for word in ("", *words_of(text)) for entry in self._distinct.get(word, ())]
+        for _, template in sorted(candidates, key=lambda entry: entry[0]):
+            facts = template.facts_in(text)
             if facts is not None:
-                return self._known[one.text].format(**{name: self._piece(fact) for name, fact in facts.items()})
+                translated = {name: self._translate_part(fact) for name, fact in facts.items()}
+                return self._known[template.text].format(**translated)
         return None
 
 
 def _with_the_rest(table: Mapping[str, str]) -> dict[str, str]:
-    found = {}
-    for text, said in table.items():
-        if text[0] in _AMID and MessageTemplate(text).is_distinct:
-            found[f"{{head}}{text}"] = f"{{head}}{said}"
+    completed = {}
+    for text, translation in table.items():
+        if text[0] in _CONTINUATIONS and MessageTemplate(text).is_distinct:
+            completed[f"{{head}}{text}"] = f"{{head}}{translation}"
         elif text[-1] in " \n":
-            found[f"{text}{{rest}}"] = f"{said}{{rest}}"
-            found[text.rstrip(": \n")] = said.rstrip("：: \n")
-    return found
+            completed[f"{text}{{rest}}"] = f"{translation}{{rest}}"
+            completed[text.rstrip(": \n")] = translation.rstrip("：: \n")
+    return completed
 
 
 ENGLISH = Catalogue({})

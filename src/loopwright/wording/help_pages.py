@@ -1,28 +1,28 @@
-"""A page of --help by its pieces: paragraphs, and in lists of examples what stands beside each command."""
+"""Translates a --help page in parts: each paragraph, and in a list of examples the note next to each command."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
 
-AS_IT_IS = "\b\n"
+NO_REWRAP = "\b\n"
 _LINE = re.compile(r"(\s*)(.*?)(?:(\s{2,})(\S.*))?")
 
 
-def said_by_pieces(text: str, say: Callable[[str], str]) -> str:
-    """The page with every piece said anew."""
-    return "\n\n".join(_paragraph(paragraph, say) for paragraph in text.split("\n\n"))
+def translate_page(text: str, translate: Callable[[str], str]) -> str:
+    """The page with every part translated."""
+    return "\n\n".join(_paragraph(paragraph, translate) for paragraph in text.split("\n\n"))
 
 
-def _paragraph(paragraph: str, say: Callable[[str], str]) -> str:
-    if not paragraph.startswith(AS_IT_IS):
-        return say(" ".join(paragraph.split()))
-    return AS_IT_IS + "\n".join(_line(line, say) for line in paragraph.removeprefix(AS_IT_IS).splitlines())
+def _paragraph(paragraph: str, translate: Callable[[str], str]) -> str:
+    if not paragraph.startswith(NO_REWRAP):
+        return translate(" ".join(paragraph.split()))
+    return NO_REWRAP + "\n".join(_line(line, translate) for line in paragraph.removeprefix(NO_REWRAP).splitlines())
 
 
-def _line(line: str, say: Callable[[str], str]) -> str:
-    found = _LINE.fullmatch(line)
-    if found is None or not found[2]:
+def _line(line: str, translate: Callable[[str], str]) -> str:
+    match = _LINE.fullmatch(line)
+    if match is None or not match[2]:
         return line
-    margin, first, gap, beside = found.groups("")
-    return f"{margin}{say(first)}{gap}{say(beside) if beside else ''}"
+    margin, command, gap, note = match.groups("")
+    return f"{margin}{translate(command)}{gap}{translate(note) if note else ''}"

@@ -1,4 +1,4 @@
-"""Reads gettext's compiled catalogue as a table. The standard module keeps its own table to itself."""
+"""Reads a compiled gettext catalogue into a table. Python's own module does not expose its table."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ _MAGIC = 0x950412DE
 _LITTLE, _BIG = "<", ">"
 
 
-class NotACatalogue(ValueError):
-    """Bytes that gettext did not compile."""
+class InvalidCatalogue(ValueError):
+    """The file is not a compiled gettext catalogue."""
 
 
 def read_mo(path: str) -> dict[str, str]:
-    """English to the other language, without the head of the file."""
+    """A table from English to the other language, without the catalogue's header entry."""
     with open(path, "rb") as file:
         data = file.read()
     for order in (_LITTLE, _BIG):
@@ -23,10 +23,10 @@ def read_mo(path: str) -> dict[str, str]:
                 (_text(data, order, english + 8 * number), _text(data, order, other + 8 * number))
                 for number in range(count)
             )
-            return {before: after for before, after in pairs if before}
-    raise NotACatalogue(path)
+            return {message: translation for message, translation in pairs if message}
+    raise InvalidCatalogue(path)
 
 
-def _text(data: bytes, order: str, at: int) -> str:
-    length, start = struct.unpack_from(f"{order}2I", data, at)
+def _text(data: bytes, order: str, offset: int) -> str:
+    length, start = struct.unpack_from(f"{order}2I", data, offset)
     return data[start : start + length].decode()

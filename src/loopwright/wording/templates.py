@@ -1,4 +1,4 @@
-"""A sentence with places for facts: filled in, and found again in a sentence that was made of it."""
+"""A message template: `{name}` marks a fact. Recognizes the text that was made from the template."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ _WORD = re.compile(r"[A-Za-z']+")
 _TOUCHES_BEFORE = re.compile(r"^[A-Za-z']+")
 _TOUCHES_BEHIND = re.compile(r"[A-Za-z']+$")
 _NAME = r"[^\s,;:(]*"
-# Fewer letters than this, and a sentence of somebody else may look the same.
+# A template with fewer letters could match text that Loopwright did not write.
 _FEWEST_LETTERS = 8
 
 
 def is_template(text: str) -> bool:
-    """Whether it has places for facts, or braces that are written twice; a piece of JSON in a help page has neither."""
+    """Whether the text has `{name}` placeholders or doubled braces. JSON in a help page has neither."""
     if "{" not in text:
         return False
     try:
@@ -25,19 +25,19 @@ def is_template(text: str) -> bool:
         return False
 
 
-def _inside(literal: str, after_a_fact: bool, before_a_fact: bool) -> str:
-    """The literal without the words that touch a fact."""
+def _between_facts(literal: str, after_a_fact: bool, before_a_fact: bool) -> str:
+    """The literal without words that touch a fact."""
     inner = _TOUCHES_BEFORE.sub("", literal) if after_a_fact else literal
     return _TOUCHES_BEHIND.sub("", inner) if before_a_fact else inner
 
 
 def words_of(text: str) -> frozenset[str]:
-    """The words of a text, as `key` has them."""
+    """The words of a text, split as in `key`."""
     return frozenset(_WORD.findall(text))
 
 
 class MessageTemplate:
-    """`{count} questions are open: {items}`."""
+    """For example `{count} questions are open: {items}`."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -48,52 +48,52 @@ class MessageTemplate:
 
     @property
     def facts(self) -> tuple[str, ...]:
-        """The names of what is filled in."""
+        """The names of the placeholders."""
         return tuple(name for _, name in self._parts if name)
 
     @cached_property
-    def announced(self) -> frozenset[str]:
-        """Facts that a colon announces: any text may follow it."""
+    def after_colon(self) -> frozenset[str]:
+        """Facts that follow a colon: these can be any text."""
         return frozenset(name for literal, name in self._parts if name and literal.endswith(": "))
 
     @cached_property
     def is_distinct(self) -> bool:
-        """Whether a text that fits can only be ours."""
+        """Whether a text that matches must be a message of Loopwright."""
         words = sum(len(_WORD.findall(literal)) for literal in self._literals)
         return self.letters >= _FEWEST_LETTERS and words >= 2
 
     @cached_property
     def key(self) -> str:
-        """A word that every text made of it has, the longest; none where each touches a fact."""
-        # With a sign of its own on each side that touches a fact, a word can't grow together with it.
+        """The longest word that every text made from the template contains; empty if every word touches a fact."""
+        # A word that touches a fact could merge with the fact, so only words separated by a sign count.
         last = len(self._parts) - 1
-        found = [
+        words = [
             word
             for number, (literal, name) in enumerate(self._parts)
-            for word in _WORD.findall(_inside(literal, number > 0, name is not None or number < last))
+            for word in _WORD.findall(_between_facts(literal, number > 0, name is not None or number < last))
         ]
-        return max(found, key=len, default="")
+        return max(words, key=len, default="")
 
     def facts_in(self, text: str) -> dict[str, str] | None:
-        """The facts that were filled in, if the text is made of this template."""
-        at = 0
-        for literal in self._literals:  # cheap, and almost always the end of it
-            at = text.find(literal, at)
-            if at < 0:
+        """The facts in the text if the text was made from this template."""
+        position = 0
+        for literal in self._literals:  # a cheap test that rules out almost every text
+            position = text.find(literal, position)
+            if position < 0:
                 return None
-            at += len(literal)
-        found = self._pattern.fullmatch(text)
-        return found.groupdict() if found is not None else None
+            position += len(literal)
+        match = self._pattern.fullmatch(text)
+        return match.groupdict() if match is not None else None
 
     @cached_property
     def _pattern(self) -> re.Pattern[str]:
-        made, seen = "", set[str]()
+        pattern, seen = "", set[str]()
         for number, (literal, name) in enumerate(self._parts):
-            made += re.escape(literal)
+            pattern += re.escape(literal)
             if not name:
                 continue
-            # Where a second fact follows at once, the first is a name or a number.
+            # A fact that is directly followed by another fact is a name or a number.
             is_followed = number + 1 < len(self._parts) and not self._parts[number + 1][0]
-            made += f"(?P={name})" if name in seen else f"(?P<{name}>{_NAME if is_followed else '.*?'})"
+            pattern += f"(?P={name})" if name in seen else f"(?P<{name}>{_NAME if is_followed else '.*?'})"
             seen.add(name)
-        return re.compile(made, re.DOTALL)
+        return re.compile(pattern, re.DOTALL)

@@ -61,7 +61,7 @@ def drafted(
         .with_section("Why", reply.why)
         .with_section("What Changes", reply.what_changes)
         .with_section("Target Spec Domains", listed)
-        .with_section("Source", say.told(source))
+        .with_section("Source", say.translate(source))
     )
     pages: dict[str, Page] = {
         PLAN_DOCUMENTS["plan"]: _prose(say.words("Plan: {slug}", slug=slug), slug, reply.plan),

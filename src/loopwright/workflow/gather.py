@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from msgspec.structs import replace
 
 from loopwright.kernel.digest import digest_of, sha256, sha256_of_file
-from loopwright.kernel.files import read_plainly
+from loopwright.kernel.files import read_regular_file
 from loopwright.workflow.delta.grammar import digest as requirement_digest
 from loopwright.workflow.delta.model import Delta
 from loopwright.workflow.documents.page import MOST_BYTES, NotAPage, Page, PageProblem, read_page
@@ -96,7 +96,7 @@ def _against_specs(workflow: Workflow, paths: WorkflowPaths, deltas: dict[str, D
 def _document_in(paths: WorkflowPaths, name: str, read: Callable[[bytes], _T]) -> _T | Missing | Damaged:
     """A document as it is on the disk; what is wrong with it is a fact, with its line."""
     try:
-        return read(read_plainly(paths.document(name), most=MOST_BYTES))
+        return read(read_regular_file(paths.document(name), most=MOST_BYTES))
     except FileNotFoundError:
         return Missing()
     except OSError as problem:
@@ -108,7 +108,7 @@ def _document_in(paths: WorkflowPaths, name: str, read: Callable[[bytes], _T]) -
 def _ledger(paths: WorkflowPaths) -> Ledger:
     """One that can't be read is as if something were still open: nobody knows."""
     try:
-        found = read_ledger(read_plainly(paths.document(LEDGER), most=MOST_BYTES))
+        found = read_ledger(read_regular_file(paths.document(LEDGER), most=MOST_BYTES))
     except FileNotFoundError:
         return Ledger()
     except OSError:
@@ -119,7 +119,7 @@ def _ledger(paths: WorkflowPaths) -> Ledger:
 def _manifest(paths: WorkflowPaths) -> dict[str, str]:
     root = paths.layout.root
     try:
-        data = read_plainly(paths.document(MANIFEST), most=MOST_BYTES)
+        data = read_regular_file(paths.document(MANIFEST), most=MOST_BYTES)
         read_manifest(data, lambda path: (root / path).exists())
     except FileNotFoundError:
         return {"manifest_status": "missing"}
@@ -191,7 +191,7 @@ def find_judges(root: Path, slices: Slices, gates: Gates) -> Judges:
     """Who judges this project: what the plan and the settings name, and what their scripts lead to."""
     first = judges_of(slices, gates.seal)
     scripts = [path for path in first.patterns if is_script(path) and (root / path).is_file()]
-    texts = [read_plainly(root / path, most=MOST_BYTES).decode("utf-8", "replace") for path in scripts]
+    texts = [read_regular_file(root / path, most=MOST_BYTES).decode("utf-8", "replace") for path in scripts]
     return judges_of(slices, gates.seal, texts) if texts else first
 
 
@@ -203,7 +203,7 @@ def digest_of_judge(root: Path, path: str, judges: Judges) -> str | None:
             return f"link:{place.readlink()}"
         if place.is_dir() or place.stat().st_size > MOST_BYTES:
             return sha256_of_file(place)
-        part = judges.part(path, read_plainly(place, most=MOST_BYTES))
+        part = judges.part(path, read_regular_file(place, most=MOST_BYTES))
         return None if part is None else sha256(part)
     except OSError as problem:
         return f"unreadable:{problem.errno}"

@@ -16,7 +16,7 @@ from loopwright.kernel.files import (
     create_restorably,
     is_blank,
     make_folder,
-    read_plainly,
+    read_regular_file,
     remove_stale_temporaries,
     write_all_durably,
 )
@@ -33,7 +33,7 @@ class KeptDocuments(msgspec.Struct, frozen=True):
     def read(self, name: str) -> bytes | None:
         """A document as it is now; None where there is none, `OSError` for anything but a file."""
         try:
-            return read_plainly(self.paths.document(name), most=_MOST_BYTES)
+            return read_regular_file(self.paths.document(name), most=_MOST_BYTES)
         except FileNotFoundError:
             return None
 

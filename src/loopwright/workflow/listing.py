@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from loopwright.kernel.files import read_plainly
+from loopwright.kernel.files import read_regular_file
 from loopwright.workspace.layout import Layout
 
 STAGES = ("clarify", "plan", "build", "review", "done", "damaged")
@@ -76,7 +76,7 @@ def _listed(layout: Layout) -> Iterator[WorkflowLine]:
     for slug in layout.workflow_slugs():
         damaged = WorkflowLine(slug, recommended_next_action=f"loopwright status {slug}")
         try:
-            found = decoder.decode(read_plainly(layout.workflow(slug).state, most=_MOST_BYTES))
+            found = decoder.decode(read_regular_file(layout.workflow(slug).state, most=_MOST_BYTES))
         except (OSError, ValueError):
             found = damaged
         yield found if found.slug == slug and found.current_stage in STAGES else damaged

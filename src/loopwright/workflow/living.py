@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from loopwright.kernel.files import read_plainly
+from loopwright.kernel.files import read_regular_file
 from loopwright.workflow.delta.domains import domain_problem
 from loopwright.workflow.delta.merge import base_of, conflicts_between, merged
 from loopwright.workflow.delta.model import (
@@ -36,7 +36,7 @@ def domains_of(layout: Layout) -> list[str]:
 def living_of(layout: Layout, domain: str) -> LivingSpec | UnreadableDelta | None:
     """A domain's spec as it is now; None when there is none yet."""
     try:
-        return read_living(read_plainly(layout.living_spec(domain), most=MOST_BYTES))
+        return read_living(read_regular_file(layout.living_spec(domain), most=MOST_BYTES))
     except FileNotFoundError:
         return None
     except OSError as problem:
@@ -51,7 +51,7 @@ def deltas_in(change: Path) -> Iterator[tuple[str, Delta | Damaged]]:
 
 def _delta(path: Path, domain: str) -> Delta | Damaged:
     try:
-        data = read_plainly(path, most=MOST_BYTES)
+        data = read_regular_file(path, most=MOST_BYTES)
     except OSError as problem:
         return Damaged((PageProblem(1, problem.strerror or str(problem)),))
     if (wrong := domain_problem(domain)) is not None:

@@ -113,8 +113,8 @@ def report(
         input_manifest=manifests.get("input", []),
         evidence_manifest=manifests.get("evidence", []),
     )
-    objections = "\n".join(f"- ({one.target.value}) {say.told(one.message)}" for one in outcome.objections)
-    notes = "\n".join(f"- {say.told(note)}" for note in outcome.notes)
+    objections = "\n".join(f"- ({one.target.value}) {say.translate(one.message)}" for one in outcome.objections)
+    notes = "\n".join(f"- {say.translate(note)}" for note in outcome.notes)
     return (
         page.with_section("Verdict", outcome.verdict)
         .with_section("Objections", objections or say.words("none"))

@@ -11,7 +11,7 @@ from loopwright.errors import DamagedFile
 from loopwright.kernel.digest import sha256
 from loopwright.kernel.files import (
     make_folder,
-    read_plainly,
+    read_regular_file,
     remove_stale_temporaries,
     shown,
     storage,
@@ -60,7 +60,7 @@ def is_moved(layout: Layout, at: Archived) -> bool:
 def _bytes_for(paths: WorkflowPaths, workflow: Workflow, write: Write) -> bytes | Conflicts | None:
     """What to write; None when it is there, or is somebody's own by now."""
     try:
-        now = sha256(read_plainly(paths.layout.root / write.path, most=MOST_BYTES))
+        now = sha256(read_regular_file(paths.layout.root / write.path, most=MOST_BYTES))
     except FileNotFoundError:
         now = ""
     if now == write.after:
@@ -83,7 +83,7 @@ def _made_again(paths: WorkflowPaths, workflow: Workflow, write: Write) -> bytes
         found = merge_now(layout, delta, workflow.change_id, workflow.base)
         return found.data if isinstance(found, Merged) else found
     try:
-        slices = read_slices(read_plainly(change / "slices.json", most=MOST_BYTES))
+        slices = read_slices(read_regular_file(change / "slices.json", most=MOST_BYTES))
         return checks_with(layout.root / write.path, delta, workflow, slices)
     except (OSError, NotSlices, DamagedFile) as problem:
         return _conflict(write, str(problem))

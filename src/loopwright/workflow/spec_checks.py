@@ -14,7 +14,7 @@ import msgspec
 
 from loopwright.errors import DamagedFile
 from loopwright.kernel import codec
-from loopwright.kernel.files import read_plainly, shown
+from loopwright.kernel.files import read_regular_file, shown
 from loopwright.workflow.audit import shown_by, signed_digest
 from loopwright.workflow.delta.model import Delta
 from loopwright.workflow.documents.page import MOST_BYTES
@@ -56,7 +56,7 @@ class SpecChecks(_Value, frozen=True, kw_only=True):
 def read_checks(path: Path, domain: str) -> SpecChecks:
     """The file, or an empty one; `DamagedFile` for anything else."""
     try:
-        found = codec.from_json(read_plainly(path, most=MOST_BYTES), SpecChecks)
+        found = codec.from_json(read_regular_file(path, most=MOST_BYTES), SpecChecks)
     except FileNotFoundError:
         return SpecChecks(domain=domain)
     except (OSError, codec.Undecodable) as problem:

@@ -18,7 +18,7 @@ from loopwright.journal import event_log
 from loopwright.kernel import codec
 from loopwright.kernel.clock import Clock, stamp
 from loopwright.kernel.digest import sha256
-from loopwright.kernel.files import make_folder, replace_quickly, shown
+from loopwright.kernel.files import make_folder, replace_without_sync, shown
 from loopwright.kernel.ids import is_identifier
 from loopwright.kernel.locks import locked, locked_first
 from loopwright.workflow import commands as c
@@ -310,7 +310,7 @@ class Opened:
         facts = self.facts()
         data = codec.to_json(document_of(self.workflow, facts, standing_of(self.workflow, facts)))
         if not self.paths.state.is_file() or self.paths.state.read_bytes() != data:
-            replace_quickly(self.paths.state, data)
+            replace_without_sync(self.paths.state, data)
         else:
             # As young as what it was derived from: a list sees by that that it still holds.
             os.utime(self.paths.state)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from loopwright.kernel.files import read_plainly
+from loopwright.kernel.files import read_regular_file
 from loopwright.workflow.documents.page import MOST_BYTES
 from loopwright.workflow.seal import Judges, is_script, judges_of, paths_in
 from loopwright.workflow.slices import Slices
@@ -20,5 +20,5 @@ def find_test_files(root: Path, command: str, seal: tuple[str, ...] = ()) -> Jud
     named = (*seal, *(path for path in paths_in(command) if (root / path).is_file()))
     first = judges_of(Slices(()), named, (command,))
     scripts = [path for path in first.patterns if is_script(path) and (root / path).is_file()]
-    texts = [read_plainly(root / path, most=MOST_BYTES).decode("utf-8", "replace") for path in scripts]
+    texts = [read_regular_file(root / path, most=MOST_BYTES).decode("utf-8", "replace") for path in scripts]
     return replace(judges_of(Slices(()), named, (command, *texts)), commands=(command,))

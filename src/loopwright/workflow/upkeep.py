@@ -14,7 +14,7 @@ import msgspec
 from loopwright.journal import event_log
 from loopwright.kernel import codec
 from loopwright.kernel.digest import sha256
-from loopwright.kernel.files import copy_aside, read_plainly, set_aside, write_durably
+from loopwright.kernel.files import copy_aside, read_regular_file, set_aside, write_durably
 from loopwright.workflow.delivery import DeliveryPlan
 from loopwright.workflow.events import DocumentsKept, Event
 from loopwright.workflow.evolve import evolve
@@ -100,7 +100,7 @@ def undo_needs(paths: WorkflowPaths, workflow: Workflow) -> list[str]:
 def is_sound(path: Path) -> bool:
     """Whether kept bytes are what their name says."""
     try:
-        return sha256(read_plainly(path, most=_MOST_BYTES)) == path.name
+        return sha256(read_regular_file(path, most=_MOST_BYTES)) == path.name
     except OSError:
         return False
 
@@ -122,6 +122,6 @@ def _of_deliveries(paths: WorkflowPaths) -> Iterator[str]:
 
 def _plan(path: Path) -> DeliveryPlan | None:
     try:
-        return codec.from_json(read_plainly(path, most=_MOST_BYTES), DeliveryPlan)
+        return codec.from_json(read_regular_file(path, most=_MOST_BYTES), DeliveryPlan)
     except (OSError, codec.Undecodable):
         return None

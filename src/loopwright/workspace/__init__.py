@@ -1,1 +1,1 @@
-"""Where things are (`Layout`) and how the user wants them (`Settings`)."""
+"""The paths of a workspace (`Layout`) and its settings (`Settings`)."""

@@ -1,4 +1,4 @@
-"""Finds out what a project needs in a sandbox, by the files that it has. Guesses that a person can correct."""
+"""Detects from a project's files what it needs in a sandbox. `init` writes the result, and people can correct it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import msgspec
 
 
 class Detected(msgspec.Struct, frozen=True):
-    """Folders to provide, commands to set up with, and the test command."""
+    """Folders to provide, setup commands, and the test command."""
 
     provide: tuple[str, ...]
     setup: tuple[str, ...]
@@ -21,7 +21,7 @@ _PROVIDED = ("node_modules", ".venv", "venv", "vendor/bundle", ".tox")
 
 
 def detect(project: Path) -> Detected:
-    """Look at the project's top folder."""
+    """Detect the settings from the project's top folder."""
     provide = tuple(name for name in _PROVIDED if (project / name).is_dir())
     return Detected(provide, _setup(project, provide), _test_command(project, provide))
 

@@ -1,4 +1,4 @@
-"""Every path of a workspace, in both layouts. Nobody else joins path names of ours."""
+"""Every path of a workspace, in both layouts. No other module joins Loopwright's path names."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from loopwright.workspace import names, stop_gate
 
 
 class Flavour(StrEnum):
-    """Which of the two arrangements on disk."""
+    """The two layouts on disk."""
 
     UNIFIED = names.UNIFIED
     INTEROP = names.INTEROP
@@ -30,7 +30,7 @@ class Layout(msgspec.Struct, frozen=True):
 
     @property
     def own(self) -> Path:
-        """Our own folder, in both layouts."""
+        """The `.loopwright` folder, in both layouts."""
         return self.root / names.OWN_FOLDER
 
     @property
@@ -40,24 +40,24 @@ class Layout(msgspec.Struct, frozen=True):
 
     @property
     def plan(self) -> Path:
-        """The plan that `run` takes when it is given none."""
+        """The default plan of `run`."""
         return self._pick(self.own, self._thinking) / "plan.latest.yaml"
 
     @property
     def blocker(self) -> Path:
-        """The card that a failed run leaves."""
+        """The blocker that a failed run leaves."""
         return self._pick(self.own, self._thinking) / "blocker.latest.yaml"
 
     @property
     def result(self) -> Path:
-        """The last run's result."""
+        """The result of the last run."""
         if self.flavour is Flavour.INTEROP:
             return self._reflectloop / "reflectloop.latest.yaml"
         return self.own / "run.latest.yaml"
 
     @property
     def latch(self) -> Path:
-        """While this is there no further run starts."""
+        """While this file exists, no further run starts."""
         return self._pick(self.own / "latch.lock", self.home / names.INTEROP_LATCH)
 
     @property
@@ -77,7 +77,7 @@ class Layout(msgspec.Struct, frozen=True):
 
     @property
     def reflection_input(self) -> Path:
-        """Where an agent leaves its self-report."""
+        """The file in which an agent leaves its self-report."""
         return self.root / names.reflection_home(self.flavour) / "reflection-input.json"
 
     @property
@@ -102,13 +102,13 @@ class Layout(msgspec.Struct, frozen=True):
     def loop_ids(self) -> list[str]:
         """Every loop that has a state file or a log."""
         folder = self.loops
-        found = os.listdir(folder) if folder.is_dir() else []
+        file_names = os.listdir(folder) if folder.is_dir() else []
         ends = (".events.ndjson", ".json")
-        ids = {name.removesuffix(end) for name in found for end in ends if name.endswith(end)}
+        ids = {name.removesuffix(end) for name in file_names for end in ends if name.endswith(end)}
         return sorted(name for name in ids if is_identifier(name) and not name.startswith("."))
 
     def loop_worker(self, loop_id: str) -> Path:
-        """The lock that a loop's worker holds as long as it lives."""
+        """The lock that a loop's worker holds while it runs."""
         return self.lock(f"loop-worker-{loop_id}")
 
     @property
@@ -117,24 +117,24 @@ class Layout(msgspec.Struct, frozen=True):
         return self.own / "workflows"
 
     def workflow(self, slug: str, change_id: str = "") -> WorkflowPaths:
-        """The files of one workflow; its change may have had a name before it was ours."""
+        """The files of one workflow. An imported change keeps its earlier name as `change_id`."""
         return WorkflowPaths(self, slug, change_id=change_id)
 
     def workflow_slugs(self) -> list[str]:
         """Every workflow that has a journal."""
         folder = self.workflows
-        found = os.listdir(folder) if folder.is_dir() else []
-        return sorted(name for name in found if is_identifier(name) and not name.startswith("."))
+        folder_names = os.listdir(folder) if folder.is_dir() else []
+        return sorted(name for name in folder_names if is_identifier(name) and not name.startswith("."))
 
     @property
     def openspec(self) -> Path | None:
-        """The project's OpenSpec folder, where it has one: specs and changes live there then."""
+        """The project's OpenSpec folder if it exists; specs and changes are stored there."""
         folder = self.root / names.OPENSPEC
         return folder if folder.is_dir() else None
 
     @property
     def specs(self) -> Path:
-        """The living specs, a folder per domain."""
+        """The living specs, one folder per domain."""
         return (self.openspec or self.own) / "specs"
 
     def living_spec(self, domain: str) -> Path:
@@ -142,12 +142,12 @@ class Layout(msgspec.Struct, frozen=True):
         return self.specs / domain / "spec.md"
 
     def spec_checks(self, domain: str) -> Path:
-        """Which checks show a domain's requirements: ours, also where the specs themselves are OpenSpec's."""
+        """Which checks verify a domain's requirements. Stored in `.loopwright` even if the specs are in OpenSpec."""
         return self.own / "specs" / domain / "checks.json"
 
     @property
     def active_changes(self) -> Path:
-        """One folder per change that is not in the specs yet; OpenSpec keeps its archive among them."""
+        """One folder per change that is not archived; OpenSpec keeps its archive in the same folder."""
         openspec = self.openspec
         return openspec / "changes" if openspec else self.own / "changes" / "active"
 
@@ -156,12 +156,12 @@ class Layout(msgspec.Struct, frozen=True):
         return self.active_changes / change_id
 
     def archived_change(self, change_id: str, day: str) -> Path:
-        """Where a change goes; OpenSpec puts the day before the name."""
+        """The folder of an archived change; OpenSpec puts the date before the name."""
         return self.archived_changes / (f"{day}-{change_id}" if self.openspec else change_id)
 
     @property
     def archived_changes(self) -> Path:
-        """Where changes go whose delta is in the specs."""
+        """The changes whose deltas are merged into the specs."""
         openspec = self.openspec
         return openspec / "changes" / "archive" if openspec else self.own / "changes" / "archive"
 
@@ -172,17 +172,17 @@ class Layout(msgspec.Struct, frozen=True):
 
     @property
     def prompts(self) -> Path:
-        """Texts for agents in the place of ours."""
+        """Custom prompts that replace the built-in prompts."""
         return self.own / names.PROMPTS
 
     @property
     def snapshots(self) -> Path:
-        """What specs were like when a round of clarifying ended."""
+        """Copies of specs from the end of each clarifying round."""
         return self.own / "specs"
 
     @property
     def adr_candidates(self) -> Path:
-        """Decisions that somebody may want to write down."""
+        """Decisions that may deserve an architecture decision record."""
         return self.own / "decisions" / "adr-candidates"
 
     @property
@@ -196,23 +196,23 @@ class Layout(msgspec.Struct, frozen=True):
         return self.own / "journal"
 
     def imported(self, tool: str) -> Path:
-        """What came from another tool, and whose place was taken by something else."""
+        """Files that were imported from another tool and replaced by others."""
         return self.own / "imported" / tool
 
     def foreign(self, tool: str) -> Path:
-        """Where another tool keeps its workspace in this project."""
+        """The folder of another tool's workspace in this project."""
         return self.root / names.FOREIGN[tool]
 
     def developer_journal(self, developer: str) -> Path:
-        """What one developer's finished reviews left."""
+        """The journal entries of one developer's finished reviews."""
         return self.developer_journals / developer
 
     def turn(self, name: str) -> Path:
-        """What was asked of an agent in one turn, and what it answered."""
+        """The prompt and the answer of one agent turn."""
         return self.own / "turns" / name
 
     def turns_of(self, run_id: str) -> list[Path]:
-        """The turns that a run led to."""
+        """The turns that a run started."""
         return sorted((self.own / "turns").glob(f"{run_id}-replan-*"))
 
     def lock(self, name: str) -> Path:
@@ -220,7 +220,7 @@ class Layout(msgspec.Struct, frozen=True):
         return self.own / "locks" / f"{name}.lock"
 
     def state_folders(self) -> tuple[str, ...]:
-        """Folders below the root whose content is ours and never part of a change."""
+        """Folders below the root with Loopwright's own state, which is never part of a change."""
         return names.STATE_FOLDERS
 
     @property
@@ -236,43 +236,43 @@ class Layout(msgspec.Struct, frozen=True):
 
 
 class WorkflowPaths(msgspec.Struct, frozen=True):
-    """Where a workflow's files are: its journal, what is derived from it, and the documents that people write."""
+    """A workflow's files: its journal, derived files, and the documents that people write."""
 
     layout: Layout
     slug: str
-    # Where its change went, below the root; nothing as long as it is active.
+    # The archive folder of its change, below the root; empty while the change is active.
     archived: str = ""
-    # The change's name, where it had one before it was ours.
+    # The name of an imported change; empty for a change that Loopwright created.
     change_id: str = ""
 
     @property
     def folder(self) -> Path:
-        """All of them, but for plans, changes and specs."""
+        """The folder of all its files except plans, changes and specs."""
         return self.layout.workflows / self.slug
 
     @property
     def journal(self) -> Path:
-        """Every change, appended: the truth."""
+        """The append-only journal, which is the source of truth."""
         return self.folder / "journal.ndjson"
 
     @property
     def state(self) -> Path:
-        """How it stands, for agents and other tools."""
+        """The derived state, for agents and other tools."""
         return self.folder / "state.json"
 
     def object(self, sha256: str) -> Path:
-        """The bytes of a document as they once were."""
+        """The bytes of an earlier version of a document."""
         return self.folder / "objects" / sha256
 
     @property
     def change(self) -> Path:
-        """The folder of its deltas."""
+        """The folder of the workflow's change."""
         if self.archived:
             return self.layout.root / self.archived
         return self.layout.change(self.change_id or f"chg-{self.slug}")
 
     def document(self, name: str) -> Path:
-        """A document by its name: `change/…` and `plans/…` have their own places."""
+        """A document by its name; `change/…` and `plans/…` are in their own folders."""
         top, _, rest = name.partition("/")
         if top == "change" and rest:
             return self.change / rest
@@ -280,39 +280,39 @@ class WorkflowPaths(msgspec.Struct, frozen=True):
 
 
 class LoopPaths(msgspec.Struct, frozen=True):
-    """Where a loop's files are: what others read, and our own log and head."""
+    """A loop's files: those that other tools read, and Loopwright's log and head."""
 
     folder: Path
     loop_id: str
 
     @property
     def state(self) -> Path:
-        """The state file that all parties read."""
+        """The state file that all tools read."""
         return self.folder / f"{self.loop_id}.json"
 
     @property
     def events(self) -> Path:
-        """Every change, appended: the truth."""
+        """The append-only event log, which is the source of truth."""
         return self.folder / f"{self.loop_id}.events.ndjson"
 
     @property
     def tasks(self) -> Path:
-        """The task list, one JSON a line."""
+        """The task list, one JSON object per line."""
         return self.folder / f"{self.loop_id}.tasks.jsonl"
 
     @property
     def head(self) -> Path:
-        """How far the log is and what it comes to, so that nobody has to read it from its start."""
+        """The log's position and resulting state, so that the log is not replayed from its start."""
         return self.folder / f".{self.loop_id}.head.json"
 
     @property
     def progress(self) -> Path:
-        """Pages for people, and the work itself."""
+        """Progress pages for people, and the work itself."""
         return self.folder / f"{self.loop_id}.progress"
 
 
 def gate_file(mailbox: Path) -> Path:
-    """By what a build keeps an agent going: beside its sandbox, where the hook of its harness can read it."""
+    """The file by which a build tells an agent to continue. It is next to the sandbox, where the hook can read it."""
     return mailbox / stop_gate.FILE
 
 
@@ -323,36 +323,36 @@ def user_config() -> Path:
 
 
 def user_prompts() -> Path:
-    """The user's own texts for agents, for every workspace."""
+    """The user's own prompts, for every workspace."""
     return user_config().with_name(names.PROMPTS)
 
 
 def user_receipt(settings_file: Path) -> Path:
-    """How an agent's settings file was before we registered in it: kept with the user, not in the project."""
+    """An agent's settings file as it was before `install` changed it. Kept in the user's state folder."""
     base = os.environ.get("XDG_STATE_HOME")
     state = Path(base) if base else user_home() / ".local" / "state"
     return state / "loopwright" / "installed" / f"{sha256(os.fsencode(settings_file))[:16]}.json"
 
 
 def user_home() -> Path:
-    """The home folder as the environment names it."""
-    return Path(os.path.expanduser("~"))  # noqa: PTH111 -- does not raise where there is no home
+    """The home folder that the environment names."""
+    return Path(os.path.expanduser("~"))  # noqa: PTH111 -- does not raise without a home folder
 
 
 def find_root(start: Path) -> Path:
-    """The nearest folder upwards that is a workspace; else the start itself."""
+    """The nearest parent folder with a workspace; else the start itself."""
     start = start.resolve()
     return Path(names.workspace_above(str(start), str(user_home())) or start)
 
 
 def detect_flavour(root: Path, home: Path) -> Flavour:
-    """The layout of a workspace that has no config."""
+    """The layout of a workspace without a config."""
     return Flavour(names.flavour_of(str(root), str(home)))
 
 
 def record_choice(layout: Layout) -> bool:
-    """Write down which layout was chosen, once; git is told to leave our state alone."""
-    # The choice first: a folder of ours without it would mean the other layout.
+    """Record the chosen layout once, and make git ignore Loopwright's state."""
+    # Write the config first: a `.loopwright` folder without a config would mean the other layout.
     is_new = create_exclusively(layout.config, names.config_text(layout.flavour).encode())
     rules, ours = layout.own / ".gitignore", names.OWN_RULES.encode()
     if not os.path.lexists(rules) or (rules.is_file() and is_blank(rules.read_bytes())):

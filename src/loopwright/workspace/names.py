@@ -1,6 +1,6 @@
-"""Where things of ours are, as plain text: the part of `Layout` that the hook can afford to import.
+"""Loopwright's path names as plain text: the part of `Layout` that is cheap enough for the hook.
 
-Standard library only, and little of it. Everybody else asks `Layout`.
+Uses little of the standard library. All other code uses `Layout`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ INTEROP_LOOPS = ".loop"
 INTEROP_REFLECTIONS = ".mosaic"
 OPENSPEC = "openspec"
 PROMPTS = "prompts"
-# Other tools' workspaces, which `import` takes over.
+# Workspaces of other tools, which `import` takes over.
 FOREIGN = {"loopx": ".loopx", "ccw": ".workflow", "openspec": OPENSPEC}
 STATE_FOLDERS = (OWN_FOLDER, ".claude/state", INTEROP_LOOPS, INTEROP_REFLECTIONS)
 _TRACES = (
@@ -36,7 +36,7 @@ OWN_RULES = (
 
 
 def workspace_above(start: str, home: str) -> str | None:
-    """The nearest folder upwards that is a workspace; a home folder is one only for itself."""
+    """The nearest parent folder with a workspace, or the start itself. A home folder counts only as the start."""
     folder = start
     while True:
         if os.path.isdir(os.path.join(folder, OWN_FOLDER)) and (folder == start or folder != home):
@@ -48,7 +48,7 @@ def workspace_above(start: str, home: str) -> str | None:
 
 
 def flavour_of(root: str, home: str) -> str:
-    """The layout of a workspace that has no config: interop when the other tools' files are there and ours not."""
+    """The layout of a workspace without a config: interop if other tools' files exist and `.loopwright` does not."""
     if os.path.lexists(os.path.join(root, OWN_FOLDER)):
         return UNIFIED
     traces = [*(os.path.join(root, trace) for trace in _TRACES), os.path.join(home, INTEROP_LATCH)]
@@ -61,5 +61,5 @@ def reflection_home(flavour: str) -> str:
 
 
 def config_text(flavour: str) -> str:
-    """What the first write of a workspace records."""
+    """The config that the first write to a workspace records."""
     return f'[workspace]\nlayout = "{flavour}"\n'

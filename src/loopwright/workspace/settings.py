@@ -1,6 +1,6 @@
-"""Settings from defaults, the user's file, the workspace's file, the environment and flags; later wins.
+"""Settings from defaults, the user's file, the workspace's file, the environment and flags. Later sources win.
 
-Each value knows where it came from. Every problem is reported at once; an unknown key names the nearest.
+Each value has an origin. All problems are reported together. An unknown key gets the closest known key as a suggestion.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from loopwright.kernel.files import shown
 from loopwright.workspace.settings_model import AgentSettings, RoleName, Values
 
 _PREFIX = "LOOPWRIGHT_"
-# Variables that we set for our own children; they are facts about a process, not settings.
+# Variables that Loopwright sets for its child processes. They are not settings.
 RESERVED_VARIABLES = frozenset(
     {
         "LOOPWRIGHT_PROCESS_MARK",
@@ -45,7 +45,7 @@ Flags = Mapping[tuple[str, str], Any]
 
 
 class ShownSetting(msgspec.Struct, frozen=True):
-    """One setting as a person asks for it."""
+    """One setting for display."""
 
     section: str
     key: str
@@ -55,13 +55,13 @@ class ShownSetting(msgspec.Struct, frozen=True):
 
 
 class Settings(msgspec.Struct, frozen=True):
-    """The values, and for each that is not a default its origin."""
+    """The values, and the origin of each value that is not a default."""
 
     values: Values
     origins: Mapping[tuple[str, str], str]
 
     def listed(self) -> Iterator[ShownSetting]:
-        """Every setting with its origin, in the order of the reference."""
+        """Every setting with its origin, in the order of the reference page."""
         for section in Values.__struct_fields__:
             part = getattr(self.values, section)
             for key in part.__struct_fields__:
@@ -76,7 +76,7 @@ class Settings(msgspec.Struct, frozen=True):
 
 
 def load_settings(*, user_file: Path, workspace_file: Path, environment: Mapping[str, str], flags: Flags) -> Settings:
-    """Merge all sources; raises `SettingsInvalid` with every problem in them."""
+    """Merge all sources; `SettingsInvalid` lists every problem."""
     merge = _Merge()
     merge.add_file(user_file)
     merge.add_file(workspace_file)
@@ -88,7 +88,7 @@ def load_settings(*, user_file: Path, workspace_file: Path, environment: Mapping
 
 
 class _Merge:
-    """Collects raw values with their origins and every problem on the way."""
+    """Collects raw values with their origins, and all problems."""
 
     def __init__(self) -> None:
         self._raw: dict[tuple[str, str], Any] = {}
@@ -125,10 +125,10 @@ class _Merge:
 
     def put(self, section: str, key: str, value: Any, origin: str) -> None:
         if (section, key) == ("agents", "roles") and isinstance(value, dict):
-            # Role by role, for the same reason.
+            # Merge role by role, for the same reason.
             self._put_roles(value, origin)
         elif section == "agents" and isinstance(value, dict):
-            # Key by key, as everywhere: a workspace that sets an agent's model keeps the user's command for it.
+            # Merge key by key: if a workspace sets an agent's model, the user's command for the agent stays.
             others = self._raw.get((section, "named"), {})
             named = {**others, key: {**others.get(key, {}), **value}}
             if self._check(("agents", "named"), named, f"{origin}: [agents.{key}]", origin):
@@ -139,12 +139,12 @@ class _Merge:
             self._check((section, key), value, f"{origin}: {section}.{key}", origin)
 
     def _put_roles(self, value: Mapping[str, Any], origin: str) -> None:
-        strange = [role for role in value if role not in get_args(RoleName)]
-        for role in strange:
+        unknown = [role for role in value if role not in get_args(RoleName)]
+        for role in unknown:
             self._unknown(f"{origin}: [agents.roles] {role}", role, get_args(RoleName))
-        if not strange:
-            both = {**self._raw.get(("agents", "roles"), {}), **value}
-            self._check(("agents", "roles"), both, f"{origin}: [agents.roles]", origin)
+        if not unknown:
+            merged = {**self._raw.get(("agents", "roles"), {}), **value}
+            self._check(("agents", "roles"), merged, f"{origin}: [agents.roles]", origin)
 
     def _check(self, name: tuple[str, str], value: Any, where: str, origin: str) -> bool:
         if name == ("agents", "named") and not self._check_agents(value, where):
@@ -160,14 +160,14 @@ class _Merge:
 
     def _check_agents(self, named: Mapping[str, Mapping[str, Any]], where: str) -> bool:
         known = AgentSettings.__struct_fields__
-        strange = [key for content in named.values() for key in content if key not in known]
-        for key in strange:
+        unknown = [key for content in named.values() for key in content if key not in known]
+        for key in unknown:
             self._unknown(f"{where} {key}", key, known)
         # An agent without a valid host would get the whole network, so a mistake here must not be skipped.
         hosts = [host for content in named.values() for host in _texts(content.get("hosts"))]
         invalid = [host for host in hosts if parse_address(host) is None]
         self._problems += [f"{where} hosts: {host!r} is not a host or host:port" for host in invalid]
-        return not strange and not invalid
+        return not unknown and not invalid
 
     def _unknown(self, where: str, name: str, known: Any) -> None:
         near = difflib.get_close_matches(name, list(known), 1, 0.5)
@@ -177,7 +177,7 @@ class _Merge:
         if self._problems:
             raise SettingsInvalid(
                 "settings can't be used:\n  " + "\n  ".join(self._problems),
-                hint="correct them; `loopwright explain settings` lists every key",
+                hint="correct these settings; `loopwright explain settings` lists every key",
             )
         sections = {
             name: msgspec.convert({key: value for (section, key), value in self._raw.items() if section == name}, kind)
@@ -192,7 +192,7 @@ def _texts(value: Any) -> list[str]:
 
 
 def _from_text(text: str, kind: Any) -> Any:
-    """A variable's text as TOML or JSON would say it; a list may be written with commas."""
+    """A variable's text as a value; a list may be written as JSON or with commas."""
     kind = kind.__origin__
     if kind is str:
         return text
@@ -207,12 +207,12 @@ def _from_text(text: str, kind: Any) -> Any:
 
 
 def help_of(section: str, key: str) -> str:
-    """The one line of help that stands beside a setting's declaration."""
+    """The help line of a setting."""
     return _description(_type_of(section, key))
 
 
 def agent_help_of(key: str) -> str:
-    """The same for a key of an [agents.NAME] table."""
+    """The help line of a key in an [agents.NAME] table."""
     return _description(get_type_hints(AgentSettings, include_extras=True)[key])
 
 
@@ -227,7 +227,7 @@ _SECTIONS: dict[str, tuple[str, ...]] = {name: kind.__struct_fields__ for name, 
 
 @cache
 def _types(section: str) -> dict[str, Any]:
-    """Looked up when needed: reading annotations costs more than most commands have to spend."""
+    """Evaluated when needed, because reading annotations is slow."""
     return get_type_hints(_SECTION_TYPES[section], include_extras=True)
 
 

@@ -1,4 +1,4 @@
-"""Every setting: its name, type, default and one line of help. The reference in the docs is made from this."""
+"""Every setting: name, type, default and one line of help. The reference page is generated from this module."""
 
 from __future__ import annotations
 
@@ -14,32 +14,28 @@ DEFAULT_ENVIRONMENT = (
 
 
 class WorkspaceSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Where files go and which language people read."""
+    """Where files are stored, and the language of messages."""
 
-    layout: Annotated[Literal["unified", "interop"], Meta(description="arrangement on disk")] = "unified"
+    layout: Annotated[Literal["unified", "interop"], Meta(description="where files are stored")] = "unified"
     language: Annotated[Literal["auto", "en", "zh"], Meta(description="language of messages")] = "auto"
-    document_language: Annotated[Literal["any", "en", "zh"], Meta(description="language that documents must be in")] = (
-        "any"
-    )
+    document_language: Annotated[Literal["any", "en", "zh"], Meta(description="required language of documents")] = "any"
 
 
 class SandboxSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The copy of the project in which steps run."""
 
-    mode: Annotated[Literal["auto", "worktree", "copy"], Meta(description="how the sandbox is made")] = "auto"
-    isolation: Annotated[Literal["none", "auto", "strict"], Meta(description="confinement of the steps")] = "auto"
+    mode: Annotated[Literal["auto", "worktree", "copy"], Meta(description="how the sandbox is created")] = "auto"
+    isolation: Annotated[Literal["none", "auto", "strict"], Meta(description="isolation of the steps")] = "auto"
     root: Annotated[
         str, Meta(description="folder for sandboxes, outside the project; empty: <tmp>/loopwright-<uid>")
     ] = ""
     exclude: Annotated[
-        list[str], Meta(description="more patterns that do not enter a copy, as in .gitignore; !pattern brings back in")
+        list[str], Meta(description="more patterns to leave out of a copy, as in .gitignore; !pattern includes again")
     ] = []
-    provide: Annotated[
-        list[str], Meta(description="folders that git does not hold (node_modules, .venv), mounted read-only")
-    ] = []
-    setup: Annotated[list[str], Meta(description="commands that run once in each new sandbox, before the steps")] = []
+    provide: Annotated[list[str], Meta(description="folders outside git (node_modules, .venv), mounted read-only")] = []
+    setup: Annotated[list[str], Meta(description="commands to run once in each new sandbox, before the steps")] = []
     keep: Annotated[bool, Meta(description="keep the sandbox folder after a run")] = False
-    env: Annotated[list[str], Meta(description="names of environment variables that steps may see")] = msgspec.field(
+    env: Annotated[list[str], Meta(description="environment variables that steps may see, by name")] = msgspec.field(
         default_factory=lambda: list(DEFAULT_ENVIRONMENT)
     )
 
@@ -47,106 +43,104 @@ class SandboxSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class RunSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Executing a plan."""
 
-    timeout_s: Annotated[int, Meta(ge=1, description="seconds that a step may take when it names no limit itself")] = (
-        600
-    )
-    jobs: Annotated[int, Meta(ge=1, description="independent steps at once")] = 1
-    max_retries: Annotated[int, Meta(ge=1, description="new plans that --replan-with may try")] = 2
+    timeout_s: Annotated[int, Meta(ge=1, description="time limit in seconds for a step without its own limit")] = 600
+    jobs: Annotated[int, Meta(ge=1, description="number of independent steps to run at once")] = 1
+    max_retries: Annotated[int, Meta(ge=1, description="number of new plans that --replan-with may try")] = 2
     latch: Annotated[bool, Meta(description="after a failure, refuse to run until `loopwright unlatch`")] = True
     log_limit_mb: Annotated[
-        int, Meta(ge=1, description="megabytes of one command's output that are kept; the rest is counted")
+        int, Meta(ge=1, description="limit in megabytes for the stored output of one command; the rest is only counted")
     ] = 4096
 
 
 class SecretsSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Secrets that must not reach a file or a screen."""
+    """Secrets that must not reach a file or a terminal."""
 
     rules: Annotated[
-        dict[str, Literal["stop", "mask", "off"]], Meta(description="what a rule's hit does, by rule id")
+        dict[str, Literal["stop", "mask", "off"]], Meta(description="what a rule does when it matches, by rule id")
     ] = {}
     extra_rules: Annotated[list[dict[str, str]], Meta(description="more rules: {id, pattern, keyword}")] = []
-    allow: Annotated[list[str], Meta(description="fingerprints of values that are known not to be secrets")] = []
+    allow: Annotated[list[str], Meta(description="fingerprints of values that are not secrets")] = []
 
 
 class RiskRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One rule of the project's own, under [[risk.rules]]: what it means is of this surface, too."""
+    """One project rule under [[risk.rules]]: files that match the rule also belong to its surface."""
 
     surface: Annotated[
         Literal["auth", "data", "infra", "build", "ui", "test", "docs", "none"],
-        Meta(description="where what it means belongs"),
+        Meta(description="surface of the matching files"),
     ]
-    words: Annotated[list[str], Meta(description="words of a path, in small letters, at word borders")] = []
-    paths: Annotated[list[str], Meta(description="globs: * and ? inside a part, ** for any number of parts")] = []
+    words: Annotated[list[str], Meta(description="words in a path, in lower case, at word borders")] = []
+    paths: Annotated[list[str], Meta(description="globs: * and ? within a part, ** for any number of parts")] = []
     weight: Annotated[
         float | None,
-        Meta(description="0 to 1, for these files, or for the surface where it has neither words nor paths"),
+        Meta(description="0 to 1, for the matching files; without words and paths, for the whole surface"),
     ] = None
-    lower: Annotated[bool, Meta(description="this rule lowers; it is then named in every verdict")] = False
-    because: Annotated[str, Meta(max_length=200, description="why it lowers, for the verdict")] = ""
+    lower: Annotated[bool, Meta(description="allow this rule to lower the risk; every verdict then names it")] = False
+    because: Annotated[str, Meta(max_length=200, description="why it lowers the risk, for the verdict")] = ""
 
 
 class RiskSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The risk floor."""
 
-    ruleset: Annotated[Literal["classic", "default"], Meta(description="which shipped rules")] = "default"
-    threshold: Annotated[float, Meta(ge=0, le=1, description="score from which review is needed, 0 to 1")] = 0.5
+    ruleset: Annotated[Literal["classic", "default"], Meta(description="the shipped rules to use")] = "default"
+    threshold: Annotated[float, Meta(ge=0, le=1, description="score that requires a review, 0 to 1")] = 0.5
     rules: Annotated[
-        list[RiskRule], Meta(description="more rules of this project: {surface, words, paths, weight, lower, because}")
+        list[RiskRule], Meta(description="additional project rules: {surface, words, paths, weight, lower, because}")
     ] = []
 
 
 class ReflectionSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What an agent's session leaves behind."""
+    """What an agent's session leaves as a reflection."""
 
     mode: Annotated[
         Literal["off", "solo", "orchestrated"],
         Meta(
-            description="not off: builders are asked how sure they are; the mode of `loopwright reflect`, too; "
-            "REFLECTION_MODE wins, and the hook obeys that alone"
+            description="not off: builders are asked for their confidence; also the mode of `loopwright reflect`; "
+            "REFLECTION_MODE wins, and the hook reads only REFLECTION_MODE"
         ),
     ] = "off"
-    dir: Annotated[str, Meta(description="folder of reflections; empty: the layout's")] = ""
-    input: Annotated[str, Meta(description="file of the self-report; empty: the layout's")] = ""
+    dir: Annotated[str, Meta(description="folder for reflections; empty: the layout's folder")] = ""
+    input: Annotated[str, Meta(description="file with the self-report; empty: the layout's file")] = ""
 
 
 class LoopSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Iterating towards a goal."""
+    """Work towards a goal in iterations."""
 
-    max_iterations: Annotated[int, Meta(ge=1, description="actions before a loop gives up")] = 10
+    max_iterations: Annotated[int, Meta(ge=1, description="number of actions before a loop gives up")] = 10
     freeze_s: Annotated[int, Meta(ge=0, description="seconds of pause after which an agent's turn is ended")] = 60
-    no_progress: Annotated[int, Meta(ge=1, description="iterations without any change before a loop is held")] = 3
+    no_progress: Annotated[int, Meta(ge=1, description="iterations without a change before a loop is held")] = 3
     test_command: Annotated[
         str, Meta(description="the project's tests: they judge a loop, and no build may break them")
     ] = ""
     reports: Annotated[
-        str, Meta(description="path or glob of the JUnit XML that it writes; empty: the usual places")
+        str, Meta(description="path or glob of the JUnit XML that the test command writes; empty: the usual paths")
     ] = ""
     coverage: Annotated[
-        str, Meta(description="path of the coverage report that it writes; empty: the usual places")
+        str, Meta(description="path of the coverage report that the test command writes; empty: the usual paths")
     ] = ""
 
 
 class BudgetSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What unattended work may cost; 0 is no limit."""
+    """Limits for unattended work; 0 means no limit."""
 
     usd: Annotated[float, Meta(description="US dollars")] = 0.0
     tokens: Annotated[int, Meta(ge=0, description="tokens")] = 0
     wall_s: Annotated[int, Meta(ge=0, description="seconds")] = 0
     turns: Annotated[int, Meta(ge=0, description="agent turns")] = 0
-    retries: Annotated[int, Meta(ge=0, description="failed tries of tasks that are followed by another, in all")] = 0
+    retries: Annotated[int, Meta(ge=0, description="retries of failed tasks, in total")] = 0
     task_usd: Annotated[float, Meta(ge=0, description="US dollars for one task")] = 0.0
     task_tokens: Annotated[int, Meta(ge=0, description="tokens for one task")] = 0
     task_wall_s: Annotated[int, Meta(ge=0, description="seconds for one task")] = 0
     task_turns: Annotated[int, Meta(ge=0, description="agent turns for one task")] = 0
-    task_iterations: Annotated[int, Meta(ge=0, description="how often one task is taken up")] = 0
+    task_iterations: Annotated[int, Meta(ge=0, description="iterations for one task")] = 0
     task_retries: Annotated[
         int,
-        Meta(ge=0, description="how often one task is tried again; 0: as run.max_retries says, and then it has failed"),
+        Meta(ge=0, description="retries of one task before the task fails; 0: run.max_retries applies"),
     ] = 0
 
 
 class Price(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """US dollars for a million tokens; what is not said costs as much as other input."""
+    """US dollars per million tokens; missing prices default to the price of input."""
 
     input: Annotated[float, Meta(ge=0)]
     output: Annotated[float, Meta(ge=0)]
@@ -160,86 +154,86 @@ _YEAR_S = 366 * 24 * 3600
 class AgentSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One agent's own settings, under [agents.NAME]."""
 
-    kind: Annotated[str, Meta(description="adapter; empty: the one of the same name")] = ""
-    model: Annotated[str, Meta(description="model name that is handed to the agent")] = ""
-    args: Annotated[list[str], Meta(description="more arguments")] = []
-    env: Annotated[list[str], Meta(description="names of environment variables that the agent may see")] = []
+    kind: Annotated[str, Meta(description="adapter; empty: the adapter with the agent's name")] = ""
+    model: Annotated[str, Meta(description="model name passed to the agent")] = ""
+    args: Annotated[list[str], Meta(description="additional arguments")] = []
+    env: Annotated[list[str], Meta(description="environment variables that the agent may see, by name")] = []
     command: Annotated[
         str,
         Meta(
-            description="kind command: the shell command; reads $LOOPWRIGHT_PROMPT and the JSON Schema in "
-            "$LOOPWRIGHT_SCHEMA where there is one, writes $LOOPWRIGHT_ANSWER"
+            description="kind command: the shell command; reads $LOOPWRIGHT_PROMPT and, if set, the JSON Schema in "
+            "$LOOPWRIGHT_SCHEMA, and writes $LOOPWRIGHT_ANSWER"
         ),
     ] = ""
-    turns: Annotated[str, Meta(description="kind scripted: file of the written turns")] = ""
+    turns: Annotated[str, Meta(description="kind scripted: file with the scripted turns")] = ""
     network: Annotated[
         Literal["model", "always", "research", "never"],
         Meta(
-            description="what its programs reach: model (its model's address alone, where that is known and the isolation "
-            "can do it, else all), always all, all only for RESEARCH, or never anything"
+            description="network access: model (only the model's address if it is known and the isolation supports it, "
+            "else everything), always (everything), research (everything, only for RESEARCH) or never"
         ),
     ] = "model"
     hosts: Annotated[
-        list[str], Meta(description="more addresses that it may reach: host or host:port, for instance of a registry")
+        list[str], Meta(description="additional addresses to allow, such as a registry: host or host:port")
     ] = []
     timeout_s: Annotated[
         Annotated[int, Meta(ge=1, le=_YEAR_S)] | None,
-        Meta(description="seconds that a turn may take; without it 1800, and 86400 for kind interactive"),
+        Meta(description="time limit for a turn in seconds; default 1800, for kind interactive 86400"),
     ] = None
     prices: Annotated[
         dict[str, Price],
         Meta(
-            description="US dollars for a million tokens by model: {input, output, cached, written}; before our table"
+            description="US dollars per million tokens by model: {input, output, cached, written}; overrides the price list"
         ),
     ] = {}
 
 
-# Who can be asked beside whom a command names; a replanner is always named.
+# Roles that a setting can assign to an agent. A replanner is always named on the command line.
 RoleName = Literal[
     "clarifier", "planner", "architect", "critic", "builder", "debugger", "reviewer", "smell_reviewer"
 ]  # fmt: skip
 
 
 class AgentsSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Who does the work."""
+    """The agents that do the work."""
 
-    default: Annotated[str, Meta(description="agent that is used when none is named")] = ""
-    order: Annotated[list[str], Meta(description="agents to try in turn")] = []
-    failover: Annotated[bool, Meta(description="let the next agent in order take over")] = False
+    default: Annotated[str, Meta(description="agent to use if a command names none")] = ""
+    order: Annotated[list[str], Meta(description="agents to try, in this order")] = []
+    failover: Annotated[bool, Meta(description="let the next agent in agents.order take over")] = False
     quota: Annotated[Literal["wait", "stop"], Meta(description="what to do at a rate limit")] = "wait"
     quota_wait_s: Annotated[
         int,
         Meta(
             ge=1,
-            description="seconds until a limit that does not say when it ends is tried again; twice as long each time",
+            description="seconds before the first retry at a rate limit without an end time; doubles each time",
         ),
     ] = 300
-    quota_longest_s: Annotated[int, Meta(ge=1, description="the longest of these waits")] = 3600
+    quota_longest_s: Annotated[int, Meta(ge=1, description="longest of these waits, in seconds")] = 3600
     language: Annotated[
         Literal["auto", "en", "zh"],
-        Meta(description="language that agents are asked in; auto: that of workspace.document_language, else English"),
+        Meta(description="language of prompts; auto: workspace.document_language, else English"),
     ] = "auto"
     roles: Annotated[
         dict[RoleName, str],
         Meta(
-            description="who is asked in a role, where that is not who does the rest: clarifier, planner, architect, "
+            description="agent per role, if it differs from the agent that does the work: clarifier, planner, architect, "
             "critic, builder, debugger, reviewer, smell_reviewer"
         ),
     ] = {}
     named: Annotated[dict[str, AgentSettings], Meta(description="[agents.NAME] tables")] = {}
 
-    def asked_as(self, role: str, otherwise: str) -> str:
-        """Who is asked in this role: whom the settings name for it, else who does the rest of the work."""
-        wanted = role.replace(" ", "_")
-        return next((who for name, who in self.roles.items() if name == wanted and who), otherwise)
+    def agent_for_role(self, role: str, otherwise: str) -> str:
+        """The agent set for this role; `otherwise` if none is set."""
+        role_name = role.replace(" ", "_")
+        return next((agent for name, agent in self.roles.items() if name == role_name and agent), otherwise)
 
-    def begun_by(self, role: str) -> str:
-        """Who does the work that this role begins, where the command names nobody."""
-        return self.asked_as(role, self.default)
+    def default_for_role(self, role: str) -> str:
+        """The agent for work that starts in this role, if the command names no agent."""
+        return self.agent_for_role(role, self.default)
 
     @property
-    def wanted(self) -> tuple[str, ...]:
-        """Every agent that is named to do something."""
+    def in_use(self) -> tuple[str, ...]:
+        """Every agent that a setting names."""
         names = (self.default, *self.order, *self.roles.values())
         return tuple(dict.fromkeys(name for name in names if name))
 
@@ -248,23 +242,23 @@ class WorkflowSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """From an idea to a change."""
 
     profile: Annotated[Literal["lean", "full"], Meta(description="how many agent calls a stage makes")] = "lean"
-    clarify: Annotated[Literal["standard", "deep"], Meta(description="how much ambiguity may be left")] = "standard"
+    clarify: Annotated[Literal["standard", "deep"], Meta(description="how much ambiguity may remain")] = "standard"
     deliver: Annotated[Literal["patch", "branch"], Meta(description="how a finished change reaches your branch")] = (
         "patch"
     )
-    seal: Annotated[list[str], Meta(description="globs of files that judge a build")] = []
+    seal: Annotated[list[str], Meta(description="globs of protected files, which judge a build")] = []
     gate_blocks: Annotated[
         int,
         Meta(
             ge=0,
             le=8,
-            description="how often a building agent that wants to end is told to go on, per turn; needs `install`",
+            description="how often per turn a building agent that wants to stop is told to continue; needs `install`",
         ),
     ] = 1
 
 
 class AutopilotSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """All stages in a row."""
+    """Runs all stages in a row."""
 
     may_approve: Annotated[list[str], Meta(description="approvals that autopilot may grant")] = msgspec.field(
         default_factory=lambda: ["plan", "build", "review"]
@@ -276,7 +270,7 @@ class ServerSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     host: Annotated[str, Meta(description="address to listen on")] = "127.0.0.1"
     port: Annotated[int, Meta(description="port to listen on")] = 8787
-    webhooks: Annotated[list[str], Meta(description="addresses that are told of events")] = []
+    webhooks: Annotated[list[str], Meta(description="addresses that receive events")] = []
 
 
 class Values(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

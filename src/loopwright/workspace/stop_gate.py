@@ -1,7 +1,7 @@
-"""The gate that keeps a build's agent going at the end of its turn: what the file says, and what follows.
+"""The gate that tells a building agent to continue when it wants to end its turn.
 
-A build writes it beside the agent's sandbox, the hook reads it. Standard library only, and little of it: an agent waits
-for the hook. Whatever is odd lets the agent go: the loop lives outside of the turn, and this is only a nudge.
+A build writes the gate file next to the agent's sandbox, and the hook reads it. Uses little of the standard library,
+because an agent waits for the hook. Any doubt lets the agent stop: the loop runs outside the turn and checks the work.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from typing import Any, Final
 
 FILE: Final = "gate.json"
-# In the environment of the agent's process: no other session of the project is held by it.
+# Set only in the agent's own process, so that the gate affects no other session of the project.
 VARIABLE: Final = "LOOPWRIGHT_GATE"
 MOST_BYTES: Final = 16 << 10
 PHASES: Final = ("starting", "executing", "verifying", "fixing", "blocked", "review-ready")
@@ -25,7 +25,7 @@ _MOST_BLOCKS: Final = 8
 
 
 class Gate:
-    """What a build says: whose agent it is, until when, and what is still to be done."""
+    """What a build writes: its agent's session, the expiry time, and the work that remains."""
 
     __slots__ = ("blocks", "expires", "namespace", "phase", "pid", "reason", "session", "slug", "started")
 
@@ -34,10 +34,10 @@ class Gate:
         blocks: int, reason: str,
     ) -> None:  # fmt: skip
         self.slug = slug
-        # The agent's own name for its session; empty: the first that stops is meant.
+        # The agent's session id. Empty: the first session that stops.
         self.session = session
         self.pid = pid
-        # When the build's process began, by the kernel's clock: another process with its number is another one.
+        # The start time of the build's process in kernel ticks, because process ids are reused.
         self.started = started
         self.namespace = namespace
         self.phase = phase
@@ -46,12 +46,12 @@ class Gate:
         self.reason = reason
 
     def document(self) -> dict[str, Any]:
-        """As it is written."""
+        """The content of the gate file."""
         return {"version": 1, **{name: getattr(self, name) for name in self.__slots__}}
 
 
 class StopRequest:
-    """An agent wants to end its turn: what the harness says, and what can be seen of the build."""
+    """An agent wants to end its turn: what the harness reports, and what is known about the build."""
 
     __slots__ = ("event", "has_asked", "is_build_alive", "is_kept_going", "now", "owner", "session", "used")
 
@@ -61,19 +61,19 @@ class StopRequest:
     ) -> None:  # fmt: skip
         self.session = session
         self.event = event
-        # The harness says that a hook keeps it going already.
+        # The harness reports that a hook already told the agent to continue.
         self.is_kept_going = is_kept_going
         self.now = now
         self.is_build_alive = is_build_alive
-        # It left a question for a person: that is a reason to end.
+        # The agent left a question for a person, which is a reason to stop.
         self.has_asked = has_asked
-        # How often it was kept going before, and which session that was.
+        # How often the agent was told to continue before, and in which session.
         self.used = used
         self.owner = owner
 
 
 def keeps_going(gate: Gate | None, stop: StopRequest) -> bool:
-    """Whether the agent is told to go on; every doubt lets it go."""
+    """Whether to tell the agent to continue; any doubt lets the agent stop."""
     return (
         gate is not None
         and gate.phase in _ACTIVE
@@ -91,36 +91,36 @@ def keeps_going(gate: Gate | None, stop: StopRequest) -> bool:
 
 
 def read_gate(data: bytes) -> Gate | None:
-    """The gate in these bytes; None when they are anything else."""
+    """The gate in these bytes; None if they are not a valid gate."""
     if len(data) > MOST_BYTES:
         return None
     try:
-        found = json.loads(data)
+        document = json.loads(data)
     except (ValueError, RecursionError):
         return None
-    if not isinstance(found, dict) or found.pop("version", None) != 1 or set(found) != set(Gate.__slots__):
+    if not isinstance(document, dict) or document.pop("version", None) != 1 or set(document) != set(Gate.__slots__):
         return None
     texts = ("slug", "session", "started", "namespace", "phase", "reason")
-    numbers = (found["pid"], found["blocks"], found["expires"])
-    if not all(isinstance(found[name], str) for name in texts) or found["phase"] not in PHASES:
+    numbers = (document["pid"], document["blocks"], document["expires"])
+    if not all(isinstance(document[name], str) for name in texts) or document["phase"] not in PHASES:
         return None
-    if any(isinstance(one, bool) or not isinstance(one, int | float) for one in numbers):
+    if any(isinstance(number, bool) or not isinstance(number, int | float) for number in numbers):
         return None
-    return Gate(**found)
+    return Gate(**document)
 
 
 def started_at(pid: int) -> str:
-    """When a process began, in the kernel's own ticks; nothing when there is none."""
+    """The start time of a process in kernel ticks; empty if there is no such process."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as stream:
-            # The name before it may hold anything, also brackets and blanks.
+            # The name before it may contain any character, including brackets and spaces.
             return stream.read().rpartition(b")")[2].split()[19].decode()
     except (OSError, IndexError):
         return ""
 
 
 def namespace() -> str:
-    """Which processes can be seen from here; nothing where the system does not say."""
+    """The id of this process's pid namespace; empty if the system does not provide it."""
     try:
         return os.readlink("/proc/self/ns/pid")
     except OSError:
@@ -128,5 +128,5 @@ def namespace() -> str:
 
 
 def answer(reason: str) -> str:
-    """The words by which Claude Code, Codex and Gemini all are told to go on."""
+    """The JSON that tells Claude Code, Codex and Gemini to continue."""
     return json.dumps({"decision": "block", "reason": reason}, ensure_ascii=True)

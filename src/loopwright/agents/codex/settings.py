@@ -12,7 +12,7 @@ import msgspec
 
 from loopwright.agents.written_keys import WrittenKey, written_keys
 from loopwright.kernel.address import Address, parse_address
-from loopwright.kernel.files import read_plainly
+from loopwright.kernel.files import read_regular_file
 
 _FILE = "config.toml"
 _PROVIDERS = "model_providers"
@@ -72,7 +72,7 @@ def read_user_settings(environment: Mapping[str, str]) -> CodexUserSettings:
         return CodexUserSettings()
     path = Path(chosen) / _FILE if chosen else Path(home or "/") / ".codex" / _FILE
     try:
-        document = tomllib.loads(read_plainly(path, most=_MOST_BYTES).decode())
+        document = tomllib.loads(read_regular_file(path, most=_MOST_BYTES).decode())
     except (OSError, ValueError):
         return CodexUserSettings()
     top = {name: document[name] for name in _TAKEN if isinstance(document.get(name), str)}

@@ -11,7 +11,7 @@ from loopwright.agents.program_turn import NOT_FOUND, PROMPT
 from loopwright.agents.structured import in_words
 from loopwright.agents.usage import FILE, VARIABLE, forget_usage, read_usage
 from loopwright.errors import ToolMissing
-from loopwright.kernel.files import clear_name, read_head
+from loopwright.kernel.files import clear_path, read_head
 
 _MOST_BYTES = 8 << 20
 _SCHEMA = "schema.json"
@@ -38,7 +38,7 @@ class CommandAgent:
         schema = turn.mailbox / _SCHEMA
         if turn.schema is not None:
             hand_over(schema, json.dumps(turn.schema, ensure_ascii=False, indent=2).encode())
-        clear_name(answer)  # an answer of an earlier turn is not this turn's answer
+        clear_path(answer)  # an answer of an earlier turn is not this turn's answer
         forget_usage(turn.mailbox)
         env = {
             "LOOPWRIGHT_PROMPT": str(prompt),

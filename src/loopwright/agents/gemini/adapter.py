@@ -23,7 +23,7 @@ from loopwright.agents.program_turn import BY_STATUS, RunningStreams, in_its_ses
 from loopwright.agents.structured import in_words
 from loopwright.agents.usage import add_usage, forget_usage
 from loopwright.kernel.address import Address
-from loopwright.kernel.files import clear_name
+from loopwright.kernel.files import clear_path
 from loopwright.workspace.settings_model import AgentSettings
 
 FOLDER = ".gemini"
@@ -135,12 +135,12 @@ class GeminiAgent:
         asked = in_words(turn)
         argv = with_prompt(asked, (str(turn.program or "gemini"), *self._arguments(turn), *going))
         told = folder_in(home, FOLDER) / _TELEMETRY
-        clear_name(told)
+        clear_path(told)
         env = {**_QUIET, **_TOLD, "GEMINI_TELEMETRY_OUTFILE": str(told), "GEMINI_CLI_HOME": str(home)}
         with self._running.of(turn.mailbox, stream):
             ran = start(argv, env=env, timeout_s=turn.timeout_s, on_line=stream.read)
         stream.is_blocked = stream.is_blocked or was_held_back(told)
-        clear_name(told)
+        clear_path(told)
         return outcome(turn, stream, ran, self._cost(stream), datetime.now(UTC)), stream.has_begun
 
     def _arguments(self, turn: Turn) -> tuple[str, ...]:

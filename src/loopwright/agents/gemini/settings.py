@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from loopwright.agents.stream_lines import parsed
-from loopwright.kernel.files import read_plainly
+from loopwright.kernel.files import read_regular_file
 
 _FILE = ".gemini/settings.json"
 _MOST_BYTES = 1 << 20
@@ -48,7 +48,7 @@ def read_user_settings(environment: Mapping[str, str]) -> GeminiUserSettings:
     document: Mapping[str, Any] = {}
     if home:
         try:
-            document = parsed(read_plainly(Path(home) / _FILE, most=_MOST_BYTES)) or {}
+            document = parsed(read_regular_file(Path(home) / _FILE, most=_MOST_BYTES)) or {}
         except OSError:
             document = {}
     auth, general, model = _at(document, "security", "auth"), _at(document, "general"), _at(document, "model")

@@ -11,7 +11,7 @@ from loopwright.agents.port import Answer, NoAnswer, Reason, Starter, Turn
 from loopwright.agents.private_files import hand_over
 from loopwright.agents.program_turn import PROMPT
 from loopwright.kernel import codec
-from loopwright.kernel.files import clear_name
+from loopwright.kernel.files import clear_path
 
 KIND = "interactive"
 _SCHEMA = "schema.json"
@@ -42,7 +42,7 @@ class InteractiveAgent:
         try:
             ran = start(command, env={}, timeout_s=turn.timeout_s)
         finally:
-            clear_name(box / OPENED)
+            clear_path(box / OPENED)
         if ran.timed_out:
             return NoAnswer(Reason.HUNG, f"the turn was not handed in within {turn.timeout_s:g} s")
         if ran.exit_code != 0:

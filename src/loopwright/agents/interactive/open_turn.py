@@ -17,7 +17,7 @@ from loopwright.agents.port import Answer, NoAnswer, Reason
 from loopwright.agents.private_files import hand_over
 from loopwright.errors import StorageFailed
 from loopwright.kernel import codec
-from loopwright.kernel.files import clear_name, read_head, shown, storage
+from loopwright.kernel.files import clear_path, read_head, shown, storage
 
 OPENED = "interactive-turn.json"
 HANDED_IN = "handed-in.json"
@@ -63,8 +63,8 @@ HandedIn = TurnDone | GivenUp
 
 def lay_bell(mailbox: Path) -> None:
     """Prepare the mailbox: no answer of an earlier turn, and a pipe that tells the worker of a new one."""
-    clear_name(mailbox / HANDED_IN)
-    clear_name(mailbox / BELL)
+    clear_path(mailbox / HANDED_IN)
+    clear_path(mailbox / BELL)
     with storage(mailbox / BELL):
         os.mkfifo(mailbox / BELL, 0o600)
 
@@ -97,7 +97,7 @@ def submit(mailbox: Path, what: HandedIn) -> bool:
     except FileExistsError:
         return False
     finally:
-        clear_name(waiting)
+        clear_path(waiting)
     _ring(mailbox)
     return True
 
@@ -124,7 +124,7 @@ def _ring(mailbox: Path) -> None:
     except OSError as problem:
         if problem.errno == errno.ENXIO:
             return  # the worker does not listen yet: it looks for an answer first
-        clear_name(mailbox / HANDED_IN)
+        clear_path(mailbox / HANDED_IN)
         raise StorageFailed(
             f"{shown(mailbox / BELL)}, which tells the worker, was replaced; nothing was handed in",
             hint="`loopwright loop stop` ends the turn, and what was done is kept",

@@ -29,7 +29,7 @@ from loopwright.agents.program_turn import BY_STATUS, in_its_session, no_answer,
 from loopwright.agents.structured import in_words
 from loopwright.agents.usage import FILE, add_usage, forget_usage, is_session, read_usage
 from loopwright.errors import StorageFailed
-from loopwright.kernel.files import read_plainly
+from loopwright.kernel.files import read_regular_file
 from loopwright.workspace.settings_model import AgentSettings
 
 NAME = "opencode"
@@ -111,7 +111,7 @@ class OpencodeAgent:
         hand_over(folder_in(folder, "plugin") / _WATCH, Path(__file__).with_name("watch.js").read_bytes())
         if self._ripgrep is not None:
             with suppress(OSError, StorageFailed):
-                data = read_plainly(self._ripgrep, most=_LARGEST_RIPGREP)
+                data = read_regular_file(self._ripgrep, most=_LARGEST_RIPGREP)
                 hand_over(folder_in(home, "cache", NAME, "bin") / "rg", data, 0o700)
 
     def _taken(self, turn: Turn, start: Starter, session: str | None, home: Path) -> tuple[Answer | NoAnswer, bool]:

@@ -16,7 +16,7 @@ import msgspec
 from loopwright.agents.opencode.providers import PACKAGES, PROVIDERS, Provider
 from loopwright.agents.written_keys import WrittenKey, without_written_keys, written_keys
 from loopwright.kernel.address import parse_address
-from loopwright.kernel.files import read_plainly
+from loopwright.kernel.files import read_regular_file
 
 _MOST_BYTES = 1 << 20
 _FILES = ("config.json", "opencode.json", "opencode.jsonc")
@@ -145,14 +145,14 @@ def without_mark(before: bytes, after: bytes) -> bytes:
 
 def _bytes(path: Path) -> bytes | None:
     try:
-        return read_plainly(path, most=_MOST_BYTES)
+        return read_regular_file(path, most=_MOST_BYTES)
     except OSError:
         return None
 
 
 def _read(path: Path) -> Mapping[str, Any]:
     try:
-        text = read_plainly(path, most=_MOST_BYTES).decode()
+        text = read_regular_file(path, most=_MOST_BYTES).decode()
         document = json.loads(_JSONC.sub(lambda found: found[1] or "", text))
     except (OSError, ValueError, RecursionError):
         return {}

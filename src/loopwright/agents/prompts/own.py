@@ -18,7 +18,7 @@ import msgspec
 
 from loopwright.agents.prompts.names import LANGUAGES, SHAPES, PromptLanguage, Shape
 from loopwright.kernel.digest import sha256
-from loopwright.kernel.files import read_head, read_plainly, shown
+from loopwright.kernel.files import read_head, read_regular_file, shown
 
 _SUFFIX = ".md"
 _MOST_BYTES = 64 << 10
@@ -117,7 +117,7 @@ def _read(place: PromptFolder, path: Path, language: PromptLanguage | None) -> O
 
 def _bytes_of(place: PromptFolder, path: Path) -> bytes:
     if place.origin == "user":
-        return read_plainly(path, most=_MOST_BYTES)
+        return read_regular_file(path, most=_MOST_BYTES)
     data, more = read_head(path, _MOST_BYTES)
     if more:
         raise OSError(0, f"larger than {_MOST_BYTES >> 10} KiB", str(path))

@@ -34,9 +34,11 @@ def perform(loop: Loop, context: WorkerContext, action_id: str) -> c.Command:
         found = loop.debug.hypotheses
         if not found:
             request = AgentRequest(
-                agent=context.asked_as(Role.DEBUGGER, loop.agent), role=Role.DEBUGGER, prompt=_prompt(loop, context),
+                agent=context.agent_for_role(Role.DEBUGGER, loop.agent),
+                role=Role.DEBUGGER,
+                prompt=_prompt(loop, context),
                 form=json_form(ProposedHypotheses),
-            )  # fmt: skip
+            )
             answer = ask(loop, context, turn_sandbox, request)
             if isinstance(answer, NoAnswer):
                 return _nothing(loop, action_id, f"{answer.reason}: {redactor.clean(answer.detail).text}")

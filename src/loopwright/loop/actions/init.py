@@ -19,7 +19,7 @@ def perform(loop: Loop, context: WorkerContext, action_id: str) -> c.Command:
     tasks = (
         ()
         if loop.tasks
-        else (_listed(loop, context) or plan_tasks(loop, context, context.asked_as(Role.PLANNER, loop.agent)))
+        else (_listed(loop, context) or plan_tasks(loop, context, context.agent_for_role(Role.PLANNER, loop.agent)))
     )
     redactor = context.tools().redactor
     lines = [f"# {loop.title}", "", loop.description, ""]

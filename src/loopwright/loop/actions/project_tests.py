@@ -8,7 +8,7 @@ import msgspec
 
 from loopwright.kernel import codec
 from loopwright.kernel.digest import digest_of
-from loopwright.kernel.files import make_folder, replace_quickly
+from loopwright.kernel.files import make_folder, replace_without_sync
 from loopwright.loop.actions.run_tests import run_tests
 from loopwright.loop.model import Loop, Tree
 from loopwright.loop.reports.model import TestResult
@@ -36,7 +36,7 @@ def tests_on_base(loop: Loop, context: WorkerContext, tree: Tree) -> TestRun:
     # The names and how they ended are all that is asked for later: traces of a whole suite take megabytes.
     results = tuple(TestResult(one.test_name, one.suite, one.status) for one in found.results)
     make_folder(path.parent)
-    replace_quickly(path, codec.to_json(msgspec.structs.replace(found, results=results)))
+    replace_without_sync(path, codec.to_json(msgspec.structs.replace(found, results=results)))
     return found
 
 

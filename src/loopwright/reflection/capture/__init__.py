@@ -1,1 +1,1 @@
-"""Taking a reflection: what the hook does at the end of every turn, so standard library only, and little of it."""
+"""Captures a reflection. The hook runs this at the end of every turn, so it uses little of the standard library."""

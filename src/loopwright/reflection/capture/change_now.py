@@ -1,7 +1,7 @@
-"""What changed in a repository since a session began, as git tells it right now, in two rounds of questions.
+"""What changed in a repository since a session began. Runs git twice, several queries at once.
 
-The first asks the user's repository where things are, which starts nothing; the second looks at the work tree through a
-git folder of our own. What can't be read is unknown and said to be so, never nothing.
+The first queries read the user's repository and start no program. The second queries read the work tree through a
+private git folder. A part that can't be read is reported as unknown, never as unchanged.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ DIFF = (
     "diff", "--raw", "--numstat", "-z", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color",
     "--ignore-submodules=dirty",
 )  # fmt: skip
-# What a session that began before the first commit is compared with.
+# The base of a session that began before the first commit.
 NO_COMMIT = "no commit"
 _EMPTY_TREES = {
     "sha1": "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
@@ -43,7 +43,7 @@ _DEEPEST = 3
 
 
 class ChangeNow:
-    """What changed, and why that is not all, if it is not."""
+    """The change, and the reasons why it may be incomplete."""
 
     __slots__ = ("change", "unknown")
 
@@ -56,7 +56,7 @@ NOTHING = ChangeNow(Change())
 
 
 def repository_above(start: str) -> str | None:
-    """The top of the work tree that holds this folder, by the `.git` that is there."""
+    """The top of the work tree that contains this folder, found by its `.git`."""
     folder = start
     while not os.path.lexists(os.path.join(folder, ".git")):
         parent = os.path.dirname(folder)
@@ -67,7 +67,7 @@ def repository_above(start: str) -> str | None:
 
 
 def branch_of(repo: str) -> str:
-    """What is checked out, without asking git: a branch's name, or HEAD."""
+    """The checked-out branch, or HEAD, read without git."""
     place = os.path.join(repo, ".git")
     try:
         if os.path.isfile(place):
@@ -75,14 +75,14 @@ def branch_of(repo: str) -> str:
                 named = os.fsdecode(stream.read(4096)).strip().removeprefix("gitdir:").strip()
             place = os.path.join(repo, named)
         with open(os.path.join(place, "HEAD"), "rb") as stream:
-            said = os.fsdecode(stream.read(4096)).strip()
+            head_text = os.fsdecode(stream.read(4096)).strip()
     except OSError:
         return "unknown"
-    return said.removeprefix("ref: refs/heads/") if said.startswith("ref: refs/heads/") else "HEAD"
+    return head_text.removeprefix("ref: refs/heads/") if head_text.startswith("ref: refs/heads/") else "HEAD"
 
 
 def head(repo: str, *, until: float) -> str:
-    """The commit that is checked out, or that there is none; empty when git can't say."""
+    """The checked-out commit, or `NO_COMMIT`; empty if git fails."""
     where, commit = ask(repo, [WHERE, HEAD], until=until)
     if not where.is_good:
         return ""
@@ -90,25 +90,25 @@ def head(repo: str, *, until: float) -> str:
 
 
 def read(repo: str, workspace: str, base: str, *, until: float, home: str, depth: int = 0) -> ChangeNow:
-    """What is changed, staged, new or committed since the base, or else since the branch left its upstream."""
+    """The changed, staged, new and committed files since the base, or since the branch left its upstream."""
     where, commit, settings, upstream, flags = ask(repo, [WHERE, HEAD, SETTINGS, UPSTREAM, FLAGS], until=until)
     if not (where.is_good and settings.is_good and flags.is_good):
         return ChangeNow(Change(), (f"git can't read {os.path.basename(repo)}",))
     answers = os.fsdecode(where.stdout).split("\n")[:-1]
     if len(answers) != 6:
-        return ChangeNow(Change(), ("the repository's path has a line break in it",))
+        return ChangeNow(Change(), ("the repository's path contains a line break",))
     if os.path.realpath(answers[0]) != os.path.realpath(repo):
-        # core.worktree: git would compare another folder, a clean copy perhaps.
-        return ChangeNow(Change(), ("git is told to look at another folder",))
+        # core.worktree is set: git would compare another folder, perhaps a clean copy.
+        return ChangeNow(Change(), ("git is configured to use another folder",))
     answers += [commit.stdout.decode("ascii", "replace").strip()] if commit.is_good else []
     repository = Repository(answers, carried_settings(settings.stdout, home))
     own = _own_state(repository.top, workspace)
     with PrivateGit(repository) as private:
-        found = _look(repository, private, own, _since(repository, base, upstream), flags.stdout, until)
+        outer = _look(repository, private, own, _since(repository, base, upstream), flags.stdout, until)
     inner = _submodules(repository, flags.stdout, until, home, depth)
     return ChangeNow(
-        combined(found.change, *(one.change for one in inner)),
-        (*found.unknown, *(why for one in inner for why in one.unknown)),
+        combined(outer.change, *(part.change for part in inner)),
+        (*outer.unknown, *(reason for part in inner for reason in part.unknown)),
     )
 
 
@@ -117,23 +117,23 @@ def _look(
 ) -> ChangeNow:
     unknown: list[str] = []
     if (hidden := _hidden(repository.top, flags)) and not _unhide(private, repository.top, hidden, until):
-        unknown.append("files that git was told not to look at")
+        unknown.append("files that git is configured to ignore")
     questions = [(*private.arguments, *STATUS), (*private.arguments, *DIFF, *since, "--")]
     status, diff = ask(repository.top, questions, until=until, extra=private.environment())
     if not diff.is_good:
-        # A base that is gone, rewritten or mistyped: what is not committed is still known.
-        unknown.append("what was committed since the base")
+        # The base is missing, rewritten or mistyped: uncommitted changes are still known.
+        unknown.append("commits since the base")
         again = (*private.arguments, *DIFF, repository.commit or _EMPTY_TREES[repository.object_format], "--")
         (diff,) = ask(repository.top, [again], until=until, extra=private.environment())
     parts = [Change()]
     for answer, parse, what in ((status, parse_status, "git status"), (diff, parse_diff, "git diff")):
         if not answer.is_good:
-            unknown.append(f"{what} did not come to an end")
+            unknown.append(f"{what} did not finish")
         try:
-            # Of an answer that broke off, what is whole counts.
+            # Use the complete records of a truncated answer.
             parts.append(parse(answer.stdout[: answer.stdout.rfind(b"\0") + 1], own))
         except ValueError:
-            unknown.append(f"{what} said what is not understood")
+            unknown.append(f"{what} printed unexpected output")
     counted = [with_lines(part, repository.top, lambda: time.monotonic() < until) for part in parts if part.untracked]
     if not all(in_time for _, in_time in counted):
         unknown.append("the lines of all new files")
@@ -145,7 +145,7 @@ def _look(
 def _since(repository: Repository, base: str, upstream: GitAnswer) -> tuple[str, ...]:
     empty = _EMPTY_TREES.get(repository.object_format, "HEAD")
     if base:
-        # Never an option, whatever it says.
+        # The base is never parsed as an option.
         return ("--end-of-options", empty if base == NO_COMMIT else base)
     if not repository.commit:
         return (empty,)
@@ -155,7 +155,7 @@ def _since(repository: Repository, base: str, upstream: GitAnswer) -> tuple[str,
 
 
 def _hidden(top: str, flags: bytes) -> list[tuple[str, bytes]]:
-    """Files that git was told not to look at, with what takes that back."""
+    """Files that git is told to skip, each with the option that undoes it."""
     found = []
     for row in flags.split(b"\0"):
         head, _, path = row.partition(b"\t")
@@ -167,12 +167,12 @@ def _hidden(top: str, flags: bytes) -> list[tuple[str, bytes]]:
 
 
 def _unhide(private: PrivateGit, top: str, hidden: list[tuple[str, bytes]], until: float) -> bool:
-    """In a copy of their index, look at everything again."""
+    """In a copy of the user's index, stop skipping files."""
     private.copy_index()
     for option in ("--no-assume-unchanged", "--no-skip-worktree"):
-        paths = [os.fsdecode(path) for wanted, path in hidden if wanted == option]
-        for at in range(0, len(paths), 500):
-            question = (*private.arguments, "update-index", option, "--", *paths[at : at + 500])
+        paths = [os.fsdecode(path) for needed, path in hidden if needed == option]
+        for start in range(0, len(paths), 500):
+            question = (*private.arguments, "update-index", option, "--", *paths[start : start + 500])
             (done,) = ask(top, [question], until=until, extra=private.environment())
             if not done.is_good:
                 return False
@@ -180,7 +180,7 @@ def _unhide(private: PrivateGit, top: str, hidden: list[tuple[str, bytes]], unti
 
 
 def _submodules(repository: Repository, flags: bytes, until: float, home: str, depth: int) -> list[ChangeNow]:
-    """What is not committed inside submodules, which the repository around them does not see."""
+    """Uncommitted changes inside submodules, which the outer repository does not show."""
     rows = [row.partition(b"\t") for row in flags.split(b"\0")]
     links = [os.fsdecode(path) for head, _, path in rows if head[2:].startswith(b"160000 ")]
     found = []
@@ -190,7 +190,7 @@ def _submodules(repository: Repository, flags: bytes, until: float, home: str, d
             inner = read(folder, folder, "HEAD", until=until, home=home, depth=depth + 1)
             found.append(ChangeNow(inner.change.below(f"{path}/"), inner.unknown))
     if len(links) > len(found) and len(links) > _MOST_SUBMODULES:
-        found.append(ChangeNow(Change(), ("more submodules than are looked into",)))
+        found.append(ChangeNow(Change(), ("too many submodules",)))
     return found
 
 

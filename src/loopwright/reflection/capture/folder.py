@@ -1,4 +1,4 @@
-"""The bytes of captured reflections: files that are there whole or not at all, and a report that is merged once."""
+"""Writes reflections atomically, and merges each self-report only once."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _BINARY = getattr(os, "O_BINARY", 0)
 
 
 def make_workspace_folder(root: str, flavour: str) -> None:
-    """The layout's reflections folder; the first write of a workspace records the choice of layout."""
+    """Create the layout's reflections folder. The first write to a workspace records the layout."""
     own = os.path.join(root, names.OWN_FOLDER)
     home = os.path.join(root, names.reflection_home(flavour))
     for folder in (own, home, os.path.join(home, "reflections")):
@@ -39,14 +39,14 @@ def make_workspace_folder(root: str, flavour: str) -> None:
 
 
 def make_plain_folder(folder: str) -> None:
-    """A folder of ours; a link that came with a repository would make us write wherever it points."""
+    """Create a folder; refuse a link, which could come with a repository and redirect writes."""
     if os.path.islink(folder):
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), folder)
     os.makedirs(folder, exist_ok=True)
 
 
 def free_name(folder: str, safe_session: str, moment_ms: int, point: str | None) -> str:
-    """A name that no record has: two of one millisecond get two names."""
+    """A file name that no record uses; two records in one millisecond get different names."""
     while True:
         name = session.file_name(safe_session, moment_ms, point)
         if not os.path.lexists(os.path.join(folder, name)):
@@ -55,7 +55,7 @@ def free_name(folder: str, safe_session: str, moment_ms: int, point: str | None)
 
 
 def write_record(folder: str, name: str, record: dict[str, Any]) -> None:
-    """Write to a temporary file, fsync, rename."""
+    """Write the record to a temporary file, fsync, rename."""
     _replace(
         os.path.join(folder, name), json.dumps(record, ensure_ascii=False, indent=2).encode("utf-8", "replace") + b"\n"
     )
@@ -63,14 +63,14 @@ def write_record(folder: str, name: str, record: dict[str, Any]) -> None:
 
 
 def read_bounded(path: str, most: int, *, follow: bool) -> bytes | None:
-    """A regular file's bytes; None where there is none, or one that is too large or something else."""
+    """A regular file's bytes; None if the file is missing, too large, or not regular."""
     try:
         handle = os.open(path, os.O_RDONLY | _NONBLOCK | _BINARY | (0 if follow else _NOFOLLOW))
     except (OSError, ValueError):
         return None
     try:
-        found = os.fstat(handle)
-        if not stat.S_ISREG(found.st_mode) or found.st_size > most:
+        status = os.fstat(handle)
+        if not stat.S_ISREG(status.st_mode) or status.st_size > most:
             return None
         data = b""
         while len(data) <= most and (piece := os.read(handle, 1 << 16)):
@@ -83,9 +83,9 @@ def read_bounded(path: str, most: int, *, follow: bool) -> bytes | None:
 
 
 def merged_once(folder: str, data: bytes, name: str, write: Callable[[bool], None]) -> None:
-    """Call `write` with whether this report is new, and note that it is merged when that is done.
+    """Call `write` with whether this report is new, then mark the report as merged.
 
-    The lock is held meanwhile: whoever finds a report that is only begun knows that its writer died.
+    The lock is held meanwhile, so an unfinished mark means that its writer died.
     """
     marks = os.path.join(folder, _MERGED)
     make_plain_folder(marks)
@@ -95,20 +95,22 @@ def merged_once(folder: str, data: bytes, name: str, write: Callable[[bool], Non
         if not flock(lock, wait_s=_WAIT_S):
             write(False)
             return
-        said = read_bounded(mark, 4096, follow=False)
-        begun = (said or b"").decode("utf-8", "replace").strip()
-        is_new = said is None or (said != _DONE and not (begun and os.path.exists(os.path.join(folder, begun))))
+        content = read_bounded(mark, 4096, follow=False)
+        started = (content or b"").decode("utf-8", "replace").strip()
+        is_new = content is None or (
+            content != _DONE and not (started and os.path.exists(os.path.join(folder, started)))
+        )
         if is_new:
             _replace(mark, f"{name}\n".encode())
         write(is_new)
-        if said != _DONE:
+        if content != _DONE:
             _replace(mark, _DONE)
     finally:
         os.close(lock)
 
 
 def create(path: str, data: bytes) -> bool:
-    """Create a file that is there whole or not at all; False when the name is taken."""
+    """Create a complete file atomically; False if the name exists."""
     temporary = _temporary(path)
     try:
         _write_new(temporary, data)
@@ -117,7 +119,7 @@ def create(path: str, data: bytes) -> bool:
         except FileExistsError:
             return False
         except OSError:
-            # A file system without hard links: the name is taken exclusively, and filled at once.
+            # A file system without hard links: create the name exclusively and fill it at once.
             return _create_in_place(path, data)
         return True
     finally:
@@ -162,9 +164,9 @@ def _write_new(path: str, data: bytes) -> None:
 
 
 def _write_all(handle: int, data: bytes) -> None:
-    at = 0
-    while at < len(data):
-        at += os.write(handle, data[at:])
+    written = 0
+    while written < len(data):
+        written += os.write(handle, data[written:])
 
 
 def _remove(path: str) -> None:
@@ -178,7 +180,7 @@ def _sync_folder(folder: str) -> None:
     try:
         handle = os.open(folder, os.O_RDONLY)
     except OSError:
-        return  # not every system can open a folder
+        return  # some systems can't open a folder
     try:
         os.fsync(handle)
     except OSError:

@@ -1,4 +1,4 @@
-"""One hook at a time per session: a file that the kernel locks for as long as its process lives."""
+"""One hook at a time per session: a lock file that the kernel locks while its process lives."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Self
 
-# A hook gives itself much less: a file that names a living process for longer names one that has the number by chance.
+# A hook takes much less time. A file that names a living process for longer names a reused process id.
 _LONGEST_S = 120
 _TRIES = 5
 
 
 class SessionLock:
-    """A lock file with a process id in it. Ours are locked in the kernel too: one that a dead hook left is free."""
+    """A lock file with a process id. Loopwright's locks are also kernel locks, so a dead hook's lock is free."""
 
     def __init__(self, path: str) -> None:
         self._path = path
@@ -24,19 +24,19 @@ class SessionLock:
     def __enter__(self) -> Self:
         for _ in range(_TRIES):
             self._handle = self._try()
-            if self._handle >= 0 or not self._is_in_the_way():
+            if self._handle >= 0 or not self._cleared_obstacle():
                 break
         return self
 
     def __exit__(self, *problem: object) -> None:
         if self._handle >= 0:
-            _quietly(os.unlink, self._path)
+            _ignoring_errors(os.unlink, self._path)
             os.close(self._handle)
             self._handle = -1
 
     @property
-    def is_ours(self) -> bool:
-        """Whether we may go on."""
+    def is_held(self) -> bool:
+        """Whether this process holds the lock."""
         return self._handle >= 0
 
     def _try(self) -> int:
@@ -54,8 +54,8 @@ class SessionLock:
                 os.ftruncate(handle, 0)
                 os.pwrite(handle, b"%d\n" % os.getpid(), 0)
         except BaseException:
-            # Nothing could be written: what is empty must not stay, either.
-            _quietly(os.unlink, self._path)
+            # The write failed: do not leave an empty lock file.
+            _ignoring_errors(os.unlink, self._path)
             os.close(handle)
             raise
         if is_free:
@@ -64,32 +64,32 @@ class SessionLock:
         return -1
 
     def _is_current(self, handle: int) -> bool:
-        """Whoever had it may have removed the file after we opened it: then we hold nothing."""
+        """Whether the file still exists at its path; its last holder may have removed it."""
         try:
             return os.stat(self._path).st_ino == os.fstat(handle).st_ino
         except FileNotFoundError:
             return False
 
     def _names_a_living_other(self, handle: int) -> bool:
-        """A lock of another make, which the kernel knows nothing of."""
+        """Whether another program's lock file names a living process, which the kernel lock does not show."""
         words = os.pread(handle, 64, 0).split()
         is_fresh = abs(time.time() - os.fstat(handle).st_mtime) <= _LONGEST_S
         return bool(words) and is_fresh and is_alive(words[0].decode("ascii", "replace"))
 
-    def _is_in_the_way(self) -> bool:
-        """Clear away what can't be a lock: a link, which is never followed, or an old folder; True to try again."""
+    def _cleared_obstacle(self) -> bool:
+        """Remove a link, which is never followed, or an old folder at the lock's path. Return whether to try again."""
         if os.path.islink(self._path):
-            _quietly(os.unlink, self._path)
+            _ignoring_errors(os.unlink, self._path)
             return True
         if os.path.isdir(self._path):
             if abs(time.time() - os.stat(self._path).st_mtime) > _LONGEST_S:
-                _quietly(os.rmdir, self._path)
+                _ignoring_errors(os.rmdir, self._path)
             return not os.path.isdir(self._path)
         return not os.path.lexists(self._path)
 
 
 def flock(handle: int, *, wait_s: float) -> bool:
-    """Lock an open file for this process; where the system has no such locks, having made it has to do."""
+    """Lock an open file for this process; always succeeds on systems without kernel locks."""
     try:
         locks = __import__("fcntl")
     except ImportError:
@@ -109,11 +109,11 @@ def flock(handle: int, *, wait_s: float) -> bool:
 
 
 def is_alive(pid: str) -> bool:
-    """Whether a process of this number is there; what is no number is nobody's."""
+    """Whether a process with this number exists; False if the text is not a number."""
     if not pid.isdecimal() or len(pid) > 9 or int(pid) in (0, os.getpid()):
         return False
     if os.name == "nt":
-        return True  # asking would be a signal there; the lock's age decides
+        return True  # testing would send a signal on Windows; the lock's age decides
     try:
         os.kill(int(pid), 0)
     except ProcessLookupError:
@@ -123,7 +123,7 @@ def is_alive(pid: str) -> bool:
     return True
 
 
-def _quietly(action: object, path: str) -> None:
+def _ignoring_errors(action: object, path: str) -> None:
     try:
         action(path)  # type: ignore[operator]
     except OSError:

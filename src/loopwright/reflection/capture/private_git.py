@@ -1,6 +1,6 @@
-"""A git folder of our own for one look at a user's work tree: no config of theirs, no filter, no hook, nothing written.
+"""A private git folder to read a user's work tree once: without the user's config, filters and hooks, and read-only.
 
-It borrows their objects and their index; what decides how files look on disk is carried over. Gone when we are done.
+It borrows the user's objects and index, and carries over the settings for how files look on disk.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Self
 
-# As in kernel.git, which the hook can't afford to import; a test holds the two together.
+# The same list as in kernel.git, which is too slow to import here. A test compares the two lists.
 CARRIED = (
     "core.filemode",
     "core.ignorecase",
@@ -28,7 +28,7 @@ _MOST_BYTES = 1 << 20
 
 
 class Repository:
-    """Where a user's repository is, as git said."""
+    """The paths of a user's repository, as git printed them."""
 
     __slots__ = ("commit", "exclude", "git_dir", "index", "object_format", "objects", "settings", "top")
 
@@ -39,11 +39,11 @@ class Repository:
 
 
 class PrivateGit:
-    """The folder, for the block; `arguments` are what git must be told to use it."""
+    """The folder, for the block; `arguments` make git use it."""
 
     def __init__(self, repository: Repository) -> None:
         self._repository = repository
-        base = os.environ.get("TMPDIR") or "/tmp"  # noqa: S108 -- what is made there is ours alone
+        base = os.environ.get("TMPDIR") or "/tmp"  # noqa: S108 -- the folder is private
         self._folder = os.path.join(base, f"loopwright-hook-{os.getpid()}-{os.urandom(6).hex()}")
 
     def __enter__(self) -> Self:
@@ -54,7 +54,7 @@ class PrivateGit:
         self._write("HEAD", repository.commit or "ref: refs/heads/none")
         self._write("config", self._config())
         self._write("objects/info/alternates", repository.objects)
-        # No filter program, and no attribute of the change itself decides whether its lines are counted.
+        # No filter program runs, and no attribute in the change decides whether its lines are counted.
         self._write("info/attributes", "* -filter !diff")
         rules = read_bounded(repository.exclude, _MOST_BYTES, follow=True) or b""
         self._write("info/exclude", os.fsdecode(rules))
@@ -78,11 +78,11 @@ class PrivateGit:
 
     @property
     def arguments(self) -> tuple[str, ...]:
-        """Before the verb."""
+        """Git arguments before the subcommand."""
         return (f"--git-dir={self._folder}", f"--work-tree={self._repository.top}")
 
     def environment(self) -> dict[str, str]:
-        """No config but the one here; the index is theirs, or our copy of it."""
+        """Only this folder's config; the index is the user's, or a copy."""
         own = self._inside("index")
         return {
             "GIT_CONFIG_NOSYSTEM": "1",
@@ -92,12 +92,12 @@ class PrivateGit:
         }
 
     def copy_index(self) -> None:
-        """Our own index from now on, with the time that theirs has: git compares it with the times of the files."""
-        with open(self._repository.index, "rb") as theirs, open(self._inside("index"), "wb") as ours:
-            while data := theirs.read(1 << 20):
-                ours.write(data)
-        found = os.stat(self._repository.index)
-        os.utime(self._inside("index"), ns=(found.st_atime_ns, found.st_mtime_ns))
+        """Use a copy of the index with the original's time, which git compares with the times of files."""
+        with open(self._repository.index, "rb") as source, open(self._inside("index"), "wb") as target:
+            while data := source.read(1 << 20):
+                target.write(data)
+        status = os.stat(self._repository.index)
+        os.utime(self._inside("index"), ns=(status.st_atime_ns, status.st_mtime_ns))
 
     def _config(self) -> str:
         is_sha1 = self._repository.object_format == "sha1"
@@ -118,16 +118,16 @@ class PrivateGit:
 
 
 def carried_settings(listed: bytes, home: str) -> dict[str, str]:
-    """What of `git config --list -z` decides how files look on disk."""
-    found: dict[str, str] = {}
+    """The settings in `git config --list -z` that decide how files look on disk."""
+    settings: dict[str, str] = {}
     for entry in os.fsdecode(listed).split("\0"):
         name, _, value = entry.partition("\n")
         if name in CARRIED:
-            found[name] = value
-    excludes = found.get("core.excludesfile")
+            settings[name] = value
+    excludes = settings.get("core.excludesfile")
     if excludes is None:
         base = os.environ.get("XDG_CONFIG_HOME") or os.path.join(home, ".config")
-        found["core.excludesfile"] = os.path.join(base, "git", "ignore")
+        settings["core.excludesfile"] = os.path.join(base, "git", "ignore")
     elif excludes.startswith("~/"):
-        found["core.excludesfile"] = os.path.join(home, excludes[2:])
-    return found
+        settings["core.excludesfile"] = os.path.join(home, excludes[2:])
+    return settings

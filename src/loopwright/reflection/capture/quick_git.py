@@ -1,7 +1,7 @@
-"""Git for the hook: several questions at once, without the cost of the subprocess module.
+"""Git for the hook: several queries at once, without the cost of the subprocess module.
 
-Git runs what a config says; here it is told not to (no file monitor, no hooks, no fetching of what a partial clone
-lacks), and what would run filters is asked through `private_git` only.
+Git runs programs named in a config. Here that is turned off (no file monitor, no hooks, no lazy fetching), and queries
+that would run filters go through `private_git`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _MOST_BYTES = 64 << 20
 
 
 class GitAnswer:
-    """What git printed, and how it ended; None when it never could, or not in time."""
+    """What git printed, and its exit code; None if git could not start or did not finish in time."""
 
     __slots__ = ("exit_code", "stdout")
 
@@ -36,21 +36,21 @@ class GitAnswer:
 
     @property
     def is_good(self) -> bool:
-        """Whether git said yes."""
+        """Whether git exited with 0."""
         return self.exit_code == 0
 
 
 def ask(
-    cwd: str, questions: Sequence[Sequence[str]], *, until: float, extra: Mapping[str, str] | None = None
+    cwd: str, queries: Sequence[Sequence[str]], *, until: float, extra: Mapping[str, str] | None = None
 ) -> list[GitAnswer]:
-    """Ask git all of this at once, and wait for the answers until that moment of the monotonic clock."""
-    lines = [[*QUIET, "-C", cwd, *question] for question in questions]
+    """Run all queries at once, and wait for the answers until this time of the monotonic clock."""
+    lines = [[*QUIET, "-C", cwd, *query] for query in queries]
     env = {**environment(os.environ), **(extra or {})}
     if not hasattr(os, "posix_spawnp"):
         return [_one_by_one(line, env, until) for line in lines]
     running = [_Running(line, env) for line in lines]
     try:
-        open_pipes = {one.pipe: one for one in running if one.pipe >= 0}
+        open_pipes = {query.pipe: query for query in running if query.pipe >= 0}
         while open_pipes and (left := until - time.monotonic()) > 0:
             for handle in select.select(list(open_pipes), [], [], left)[0]:
                 if not open_pipes[handle].read():
@@ -59,13 +59,13 @@ def ask(
         until = 0
         raise
     finally:
-        for one in running:
-            one.finish(until)
-    return [one.answer for one in running]
+        for query in running:
+            query.finish(until)
+    return [query.answer for query in running]
 
 
 def environment(caller: Mapping[str, str]) -> dict[str, str]:
-    """Nothing that tells git to do more than it is asked; the user's own config stays (safe.directory is there)."""
+    """An environment without variables that make git do more. The user's own config is kept for safe.directory."""
     kept = {name: caller[name] for name in _KEPT if name in caller}
     return kept | {
         "LC_ALL": "C",
@@ -78,11 +78,11 @@ def environment(caller: Mapping[str, str]) -> dict[str, str]:
 
 
 class _Running:
-    """One git that is at work."""
+    """One running git process."""
 
     def __init__(self, argv: list[str], env: Mapping[str, str]) -> None:
         self.pipe = -1
-        self._said = bytearray()
+        self._output = bytearray()
         self._exit_code: int | None = None
         self._pid = 0
         pipe, write = os.pipe()
@@ -93,7 +93,7 @@ class _Running:
             (os.POSIX_SPAWN_DUP2, null, 2),
         ]
         try:
-            # The one start of a process outside kernel.process, which would cost the hook twice its time.
+            # The only process start outside kernel.process, which would double the hook's time.
             self._pid = os.posix_spawnp(  # noqa: TID251
                 argv[0], argv, env, file_actions=actions, setsigdef=[signal.SIGPIPE, signal.SIGTERM]
             )
@@ -106,17 +106,17 @@ class _Running:
 
     @property
     def answer(self) -> GitAnswer:
-        """What came of it."""
-        return GitAnswer(self._exit_code, bytes(self._said))
+        """The output and exit code."""
+        return GitAnswer(self._exit_code, bytes(self._output))
 
     def read(self) -> bool:
-        """Take what is there; False at the end."""
+        """Read available output; False at its end."""
         data = os.read(self.pipe, _CHUNK)
-        self._said += data
-        return bool(data) and len(self._said) < _MOST_BYTES
+        self._output += data
+        return bool(data) and len(self._output) < _MOST_BYTES
 
     def finish(self, until: float) -> None:
-        """Collect it; a git that is late, or that talks without end, is ended."""
+        """Collect the process; kill it if it is late or prints too much."""
         if self.pipe < 0:
             return
         os.close(self.pipe)
@@ -132,7 +132,7 @@ class _Running:
 
 
 def _one_by_one(argv: list[str], env: Mapping[str, str], until: float) -> GitAnswer:
-    """For a system that can't spawn as POSIX does; there the time is spent anyhow."""
+    """For systems without posix_spawn."""
     subprocess = __import__("subprocess")
     try:
         done = subprocess.run(

@@ -1,6 +1,6 @@
-"""Takes secrets of the environment out of a record: an agent may quote what it was started with. Any text, any field.
+"""Removes secrets of the environment from a record, in any text field: an agent may quote its environment.
 
-Provider formats are not looked for here: their rules would cost a hundred times the hook's whole time.
+Does not search for provider formats: their rules would take a hundred times as long as the hook.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ _HARMLESS = ("PWD", "OLDPWD", "SSH_AUTH_SOCK", "PATH", "XAUTHORITY")
 
 
 def without_secrets(record: Any, environment: Mapping[str, str]) -> Any:
-    """The same record with every value of a secret-looking variable hidden, however it is encoded."""
-    # The exact rules are loaded only when a variable might be one: names and forms cost more than all the rest.
+    """The record with the value of every secret-looking variable hidden, in any encoding."""
+    # Load the exact rules only if a variable may be secret, because they take longer than everything else.
     suspects = {name: value for name, value in environment.items() if len(value) >= _LEAST and _may_be_secret(name)}
     if not suspects:
         return record
@@ -43,7 +43,7 @@ def _hidden(value: Any, forms: list[str]) -> Any:
             value = value.replace(form, _HIDDEN)
         return value
     if isinstance(value, list):
-        return [_hidden(one, forms) for one in value]
+        return [_hidden(item, forms) for item in value]
     if isinstance(value, dict):
-        return {name: _hidden(one, forms) for name, one in value.items()}
+        return {name: _hidden(item, forms) for name, item in value.items()}
     return value

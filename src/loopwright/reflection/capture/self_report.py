@@ -1,4 +1,4 @@
-"""The agent's own claim: what of it is valid is kept, the rest is null. Pure."""
+"""The agent's self-report: valid fields are kept, other fields become null. Pure."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ MOST_BYTES = 1 << 20
 
 
 class SelfReport:
-    """The three fields, and whether all of the report was there and valid."""
+    """The three fields, and whether the report was complete and valid."""
 
-    __slots__ = ("confidence", "is_whole", "known_not_in_diff", "most_likely_wrong")
+    __slots__ = ("confidence", "is_complete", "known_not_in_diff", "most_likely_wrong")
 
     def __init__(
         self,
@@ -24,27 +24,27 @@ class SelfReport:
         most_likely_wrong: dict[str, str] | None = None,
         known_not_in_diff: str | None = None,
         *,
-        is_whole: bool = False,
+        is_complete: bool = False,
     ) -> None:
         self.confidence = confidence
         self.most_likely_wrong = most_likely_wrong
         self.known_not_in_diff = known_not_in_diff
-        self.is_whole = is_whole
+        self.is_complete = is_complete
 
 
 def read_report(data: bytes) -> SelfReport:
-    """What is valid in these bytes; a field that is missing, wrong or unknown makes the report less than whole."""
+    """The valid fields in these bytes. A missing, invalid or unknown field makes the report incomplete."""
     try:
         document = json.loads(data.decode("utf-8-sig"), parse_constant=_refuse)
     except (ValueError, RecursionError):
         return SelfReport()
     if not isinstance(document, dict):
         return SelfReport()
-    confidence, confidence_holds = _confidence(document.get("confidence"))
-    wrong, wrong_holds = _most_likely_wrong(document.get("most_likely_wrong"))
-    known, known_holds = _text(document.get("known_not_in_diff"))
-    is_whole = confidence_holds and wrong_holds and known_holds and sorted(document) == sorted(FIELDS)
-    return SelfReport(confidence, wrong, known, is_whole=is_whole)
+    confidence, confidence_is_valid = _confidence(document.get("confidence"))
+    wrong, wrong_is_valid = _most_likely_wrong(document.get("most_likely_wrong"))
+    known, known_is_valid = _text(document.get("known_not_in_diff"))
+    is_complete = confidence_is_valid and wrong_is_valid and known_is_valid and sorted(document) == sorted(FIELDS)
+    return SelfReport(confidence, wrong, known, is_complete=is_complete)
 
 
 def _refuse(constant: str) -> None:
@@ -64,8 +64,8 @@ def _most_likely_wrong(value: Any) -> tuple[dict[str, str] | None, bool]:
         return None, True
     if not isinstance(value, dict) or sorted(value) != ["description", "surface"]:
         return None, False
-    description, holds = _text(value["description"])
-    if not holds or description is None or value["surface"] not in SURFACES:
+    description, is_valid = _text(value["description"])
+    if not is_valid or description is None or value["surface"] not in SURFACES:
         return None, False
     return {"surface": value["surface"], "description": description}, True
 
@@ -75,5 +75,5 @@ def _text(value: Any) -> tuple[str | None, bool]:
         return None, True
     if not isinstance(value, str):
         return None, False
-    # JSON can name half a character, which no file of ours can hold.
+    # JSON can express half a surrogate pair, which can't be written to a file.
     return value.encode("utf-8", "replace").decode(), True

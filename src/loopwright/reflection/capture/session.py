@@ -1,4 +1,4 @@
-"""Names of what a session leaves in the reflections folder: safe, whatever the session calls itself."""
+"""File names for a session in the reflections folder; safe for any session id."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _COMPACT_LENGTH = len("20260101T000000.000Z")
 
 
 def safe_name(session: str) -> str:
-    """The session's id as part of a file name; an id that had to be changed keeps its own name by a digest."""
+    """The session's id as part of a file name; a changed id gets a digest to stay unique."""
     if session and len(session) <= _LONGEST and _SAFE.issuperset(session) and session[0] not in ".-":
         return session
     kept = "".join(character if character in _SAFE else "-" for character in session[:_LONGEST]).strip(".-")
@@ -23,18 +23,18 @@ def safe_name(session: str) -> str:
 
 
 def sha256(data: bytes) -> str:
-    """Its library is loaded when it is needed: most turns need none, and it costs a tenth of the hook's time."""
+    """The digest of bytes. Loads hashlib only when needed: it takes a tenth of the hook's time."""
     digest: str = __import__("hashlib").sha256(data).hexdigest()
     return digest
 
 
 def iso(moment_ms: int) -> str:
-    """A moment as ISO-8601 in UTC with milliseconds."""
+    """A time as ISO 8601 in UTC with milliseconds."""
     return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(moment_ms // 1000)) + f".{moment_ms % 1000:03d}Z"
 
 
 def compact(moment_ms: int) -> str:
-    """The same for a file name: sorts by time, and every system takes it."""
+    """A time for a file name: sorts by time, and is valid on every system."""
     return time.strftime("%Y%m%dT%H%M%S", time.gmtime(moment_ms // 1000)) + f".{moment_ms % 1000:03d}Z"
 
 
@@ -45,7 +45,7 @@ def file_name(session: str, moment_ms: int, point: str | None) -> str:
 
 
 def attempts_so_far(folder: str, session: str) -> int:
-    """How many sidecars this session has left already."""
+    """How many sidecars this session has written."""
     length = len(session) + 1 + _COMPACT_LENGTH + len(SUFFIX)
     try:
         names = os.listdir(folder)

@@ -1,7 +1,7 @@
-"""What the hook needs of settings, variables and layout, read without the settings module.
+"""The settings, variables and layout that the hook needs, read without the settings module.
 
-A file that can't be read, or that says what does not hold, counts for nothing and makes the record degraded: a hook
-never fails. What a workspace's own file names must lie inside of the workspace: it may have come with a repository.
+A hook never fails: an unreadable file or an invalid value is ignored and makes the record degraded. Paths in a
+workspace's own file must be inside the workspace, because the file may have come with a repository.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _THRESHOLD = 0.5
 
 
 class Floor:
-    """Threshold and rules of the risk floor."""
+    """The threshold and rules of the risk floor."""
 
     __slots__ = ("rules", "threshold")
 
@@ -36,7 +36,7 @@ class Floor:
 
 
 class CaptureSettings:
-    """Where a workspace is, which layout it has, and what is said about `reflection` and `risk`."""
+    """The folder and layout of a workspace, and its `reflection` and `risk` settings."""
 
     __slots__ = ("_environment", "_input", "_risk", "flavour", "floor", "folder", "is_sound", "root")
 
@@ -48,47 +48,47 @@ class CaptureSettings:
         self._environment = environment
         self._risk: dict[str, Any] = {}
         config = environment.get("XDG_CONFIG_HOME") or os.path.join(home, ".config")
-        theirs = self._take(os.path.join(config, "loopwright", "config.toml"), is_trusted=True)
+        user_layout = self._take(os.path.join(config, "loopwright", "config.toml"), is_trusted=True)
         layout = self._take(os.path.join(root, names.CONFIG), is_trusted=False) if root else None
-        chosen = layout or theirs
+        chosen = layout or user_layout
         self.flavour = chosen if chosen in (names.UNIFIED, names.INTEROP) else names.flavour_of(root, home)
         self._take_variables()
         self.floor = self._floor()
 
     @property
     def own_folder(self) -> str:
-        """The layout's own folder of reflections."""
+        """The layout's folder for reflections."""
         return os.path.join(self.root, names.reflection_home(self.flavour), "reflections")
 
     def make_folder(self, *, may_choose: bool = True) -> str:
-        """The folder of reflections, which is there then."""
+        """Create the folder for reflections, and return it."""
         if may_choose and self.folder is not None:
             os.makedirs(self.folder, exist_ok=True)
             return self.folder
         if not self.root:
-            raise OSError("there is no folder to work from")
+            raise OSError("there is no folder to write to")
         make_workspace_folder(self.root, self.flavour)
         return self.own_folder
 
     @property
     def report(self) -> str:
-        """Where the self-report is."""
+        """The path of the self-report."""
         return self._input or os.path.join(self.root, names.reflection_home(self.flavour), "reflection-input.json")
 
     @property
     def report_is_chosen(self) -> bool:
-        """Whether somebody named it; only then a link is followed."""
+        """Whether a setting names the self-report; only then a link is followed."""
         return self._input is not None
 
     def _take(self, path: str, *, is_trusted: bool) -> str | None:
-        """Take one file in; returns the layout that it names."""
+        """Read one settings file; return the layout it sets."""
         data = read_bounded(path, _MOST_BYTES, follow=True)
         if data is None:
             self.is_sound = self.is_sound and not os.path.lexists(path)
             return None
         if not any(word in data for word in _WORDS):
             return names.UNIFIED if b"layout" in data else None
-        # Loaded only for a file that has something to say: parsing TOML costs half of what git does.
+        # Load the TOML parser only for a file with relevant settings: parsing takes half as long as git.
         toml = __import__("tomllib")
         try:
             document = toml.loads(data.decode())
@@ -131,7 +131,7 @@ class CaptureSettings:
         if not self._risk:
             return Floor()
         try:
-            # Loaded only for a project that says something: the classic rules and its own cost time to read.
+            # Load these rules only if a setting needs them, because loading takes time.
             __import__("loopwright.reflection.rule_sets")
             __import__("loopwright.reflection.project_rules")
             own = sys.modules["loopwright.reflection.project_rules"]
@@ -147,10 +147,10 @@ class CaptureSettings:
 
 
 def _table(document: dict[str, Any], name: str) -> dict[str, Any]:
-    found = document.get(name)
-    return found if isinstance(found, dict) else {}
+    table = document.get(name)
+    return table if isinstance(table, dict) else {}
 
 
 def _plain(rule: dict[str, Any]) -> dict[str, Any]:
-    """A rule of a TOML file as `ProjectRule` takes it."""
+    """A rule from a TOML file as arguments for `ProjectRule`."""
     return {**rule, "words": frozenset(rule.get("words", ())), "paths": tuple(rule.get("paths", ()))}

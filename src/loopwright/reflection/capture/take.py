@@ -1,7 +1,7 @@
-"""Takes one reflection: mechanical fields from git, the agent's self-report, the risk floor, one file.
+"""Captures one reflection: facts from git, the agent's self-report, the risk floor, one file.
 
-Whatever goes wrong on the way is left out and the record says `degraded`; what changed and is not known asks for
-review. Only where nothing can be written is there no record.
+A problem on the way leaves a field out and marks the record as `degraded`; an unknown change requires review. There is
+no record only if no folder is writable.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ _LONGEST_TEXT = 4096
 _MOST_FILES = 10_000
 
 
-class Occasion:
-    """What is known when a reflection is to be taken."""
+class CaptureRequest:
+    """What is known when a reflection is captured."""
 
     __slots__ = (
         "cwd", "environment", "home", "is_sound", "may_choose", "mode", "moment_ms", "point", "report", "session",
@@ -59,31 +59,31 @@ class Occasion:
         self.report = report
         self.may_choose = may_choose
 
-    def without_choice(self) -> Occasion:
-        """The same, in the layout's own folder: the one that was chosen takes nothing."""
-        return Occasion(
+    def without_choice(self) -> CaptureRequest:
+        """The same request for the layout's own folder, because the chosen folder is not writable."""
+        return CaptureRequest(
             cwd=self.cwd, session=self.session, mode=self.mode, environment=self.environment,
             within_s=self.until - time.monotonic(), is_sound=False, point=self.point, report=self.report,
             may_choose=False,
         )  # fmt: skip
 
 
-class Taking:
-    """One reflection on its way: made where it will be kept, then `gather`, then `write`."""
+class ReflectionCapture:
+    """Captures one reflection: create it with its folder, then call `gather`, then `write`."""
 
-    def __init__(self, occasion: Occasion) -> None:
-        self._occasion = occasion
-        self._repo = change_now.repository_above(occasion.cwd) if occasion.cwd else None
-        above = names.workspace_above(occasion.cwd, occasion.home) if occasion.cwd else None
-        self._wanted = CaptureSettings(above or self._repo or occasion.cwd, occasion.home, occasion.environment)
+    def __init__(self, request: CaptureRequest) -> None:
+        self._request = request
+        self._repo = change_now.repository_above(request.cwd) if request.cwd else None
+        above = names.workspace_above(request.cwd, request.home) if request.cwd else None
+        self._settings = CaptureSettings(above or self._repo or request.cwd, request.home, request.environment)
         self._now = change_now.NOTHING
-        self._is_sound = occasion.is_sound and self._wanted.is_sound
-        self.session = session.safe_name(occasion.session or session.UNKNOWN)
-        self.folder = self._wanted.make_folder(may_choose=occasion.may_choose)
+        self._is_sound = request.is_sound and self._settings.is_sound
+        self.session = session.safe_name(request.session or session.UNKNOWN)
+        self.folder = self._settings.make_folder(may_choose=request.may_choose)
 
     @property
     def lock_path(self) -> str:
-        """The lock beside the sidecar."""
+        """The lock file of the session."""
         return os.path.join(self.folder, f"{self.session}.lock")
 
     @property
@@ -91,28 +91,28 @@ class Taking:
         return os.path.join(self.folder, f"{self.session}.base")
 
     def gather(self) -> None:
-        """Ask git what changed since the session's start."""
+        """Collect from git what changed since the session started."""
         if self._repo is None:
             return
         noted = folder.read_bounded(self._base_path, 200, follow=False) or b""
-        base = self._occasion.environment.get("REFLECTION_BASE") or noted.decode("ascii", "replace").strip()
+        base = self._request.environment.get("REFLECTION_BASE") or noted.decode("ascii", "replace").strip()
         self._now = change_now.read(
-            self._repo, self._wanted.root, base, until=self._occasion.until, home=self._occasion.home
+            self._repo, self._settings.root, base, until=self._request.until, home=self._request.home
         )
 
     def did_not_finish(self) -> None:
-        """Gathering was cut short: what is not known by now stays unknown."""
-        self._now = change_now.ChangeNow(self._now.change, (*self._now.unknown, "it was cut short"))
+        """Mark the change as incomplete after an interruption."""
+        self._now = change_now.ChangeNow(self._now.change, (*self._now.unknown, "it was interrupted"))
 
     def note_base(self) -> None:
-        """Remember where the session starts; the first note of a session stays."""
-        if self._repo is not None and (commit := change_now.head(self._repo, until=self._occasion.until)):
+        """Record the commit at the session's start; the first record of a session is kept."""
+        if self._repo is not None and (commit := change_now.head(self._repo, until=self._request.until)):
             folder.create(self._base_path, commit.encode() + b"\n")
 
     def write(self) -> str:
-        """Write what is known by now; returns the file's path."""
-        name = folder.free_name(self.folder, self.session, self._occasion.moment_ms, self._occasion.point)
-        data = self._occasion.report
+        """Write what is known so far, and return the file's path."""
+        name = folder.free_name(self.folder, self.session, self._request.moment_ms, self._request.point)
+        data = self._request.report
         if data is not None:
             self._write(name, read_report(data))
         elif (data := self._left_report()) is None:
@@ -125,27 +125,27 @@ class Taking:
         return os.path.join(self.folder, name)
 
     def _left_report(self) -> bytes | None:
-        return folder.read_bounded(self._wanted.report, MOST_BYTES, follow=self._wanted.report_is_chosen)
+        return folder.read_bounded(self._settings.report, MOST_BYTES, follow=self._settings.report_is_chosen)
 
     def _write(self, name: str, report: SelfReport) -> None:
-        record: dict[str, Any] = without_secrets(self.record(report), self._occasion.environment)
-        if self._occasion.point is not None:
-            record = {"point": self._occasion.point, "reflection": record}
+        record: dict[str, Any] = without_secrets(self.record(report), self._request.environment)
+        if self._request.point is not None:
+            record = {"point": self._request.point, "reflection": record}
         folder.write_record(self.folder, name, record)
 
     def record(self, report: SelfReport) -> dict[str, Any]:
         """All fields of `reflection.v1`."""
-        repo = os.path.basename(self._repo or self._wanted.root) or "root"
+        repo = os.path.basename(self._repo or self._settings.root) or "root"
         branch = change_now.branch_of(self._repo) if self._repo else "none"
-        environment = self._occasion.environment
+        environment = self._request.environment
         files = self._now.change.shown_files()
-        is_whole = self._is_sound and not self._now.unknown and report.is_whole and len(files) <= _MOST_FILES
+        is_complete = self._is_sound and not self._now.unknown and report.is_complete and len(files) <= _MOST_FILES
         return {
             "schema": SCHEMA,
             "task_ref": _text(environment.get("REFLECTION_TASK_REF") or f"{repo}@{branch}"),
             "agent": _text(environment.get("REFLECTION_AGENT") or "unknown"),
-            "session_id": _text(self._occasion.session or session.UNKNOWN),
-            "timestamp": session.iso(self._occasion.moment_ms),
+            "session_id": _text(self._request.session or session.UNKNOWN),
+            "timestamp": session.iso(self._request.moment_ms),
             "repo": _text(repo),
             "confidence": report.confidence,
             "most_likely_wrong": report.most_likely_wrong,
@@ -155,28 +155,29 @@ class Taking:
             "provenance": {
                 "source": "stop-hook",
                 "reflection_attempt": session.attempts_so_far(self.folder, self.session) + 1,
-                "degraded": not is_whole,
-                "reflection_mode": self._occasion.mode,
+                "degraded": not is_complete,
+                "reflection_mode": self._request.mode,
             },
         }
 
     def _risk(self, report: SelfReport) -> dict[str, object]:
-        """The risk floor of the change; the doer's own claim can raise it, and so does what is not known."""
-        change, floor = self._now.change, self._wanted.floor
+        """The risk floor of the change. The agent's own report and unknown changes can only raise it."""
+        change, floor = self._now.change, self._settings.floor
         verdict = evaluate_risk_floor(
             change.files, change.insertions, change.deletions, floor.threshold, floor.rules, change.kinds
         )
         wrong = report.most_likely_wrong
         record = raised_by(verdict, Claim(wrong["surface"] if wrong else None, report.confidence)).record()
         if self._now.unknown:
-            said = f"{record['reason']}; not all of it is known, so it needs review: {'; '.join(self._now.unknown)}"
-            record |= {"needs_review": True, "score": max(float(str(record["score"])), floor.threshold), "reason": said}
+            reason = f"{record['reason']}; not fully known, so it needs review: {'; '.join(self._now.unknown)}"
+            score = max(float(str(record["score"])), floor.threshold)
+            record |= {"needs_review": True, "score": score, "reason": reason}
         return record
 
 
 def _text(text: str) -> str:
-    """What JSON and every reader of it can hold: bytes that are no text are shown escaped."""
+    """Text that JSON can hold: invalid bytes are shown as escapes."""
     try:
         return text[:_LONGEST_TEXT].encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
-    except UnicodeEncodeError:  # half a character, as JSON can name it
+    except UnicodeEncodeError:  # half a surrogate pair, which JSON can express
         return text[:_LONGEST_TEXT].encode("utf-8", "backslashreplace").decode()

@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 
 from loopwright.kernel.address import Address
-from loopwright.kernel.files import clear_name
+from loopwright.kernel.files import clear_path
 from loopwright.runner.network.exchange import Limits, Policy, end, refuse, serve_client
 from loopwright.runner.network.request import Refusal
 from loopwright.runner.network.user_proxy import UserProxy, user_proxy_of
@@ -121,7 +121,7 @@ def _listen(folder: Path) -> socket.socket:
     # A socket's path must be short, and a sandbox's may be long. The path through the folder's handle is short.
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        clear_name(folder / forwarder.SOCKET)
+        clear_path(folder / forwarder.SOCKET)
         listener.bind(f"/proc/self/fd/{handle}/{forwarder.SOCKET}")
     finally:
         os.close(handle)

@@ -10,7 +10,7 @@ from loopwright.agents.port import USUAL_TURN_S
 from loopwright.agents.prompts.book import Book
 from loopwright.errors import StorageFailed
 from loopwright.kernel import codec
-from loopwright.kernel.files import clear_name, replace_quickly
+from loopwright.kernel.files import clear_path, replace_without_sync
 from loopwright.loop.marks import FIX
 from loopwright.loop.model import Loop, Running
 from loopwright.stages.context import Context
@@ -54,7 +54,7 @@ class BuildGate:
             reason=reason(shown, self._context.prompts()),
         )
         with suppress(StorageFailed):
-            clear_name(self._path)
+            clear_path(self._path)
         self._write()
 
     def heed(self, loop: Loop) -> None:
@@ -69,7 +69,7 @@ class BuildGate:
     def _write(self) -> None:
         if self._path is not None and self._gate is not None:
             with suppress(StorageFailed):  # the turn is over, and its mailbox is gone: nobody is held any more
-                replace_quickly(self._path, codec.to_json(self._gate.document()))
+                replace_without_sync(self._path, codec.to_json(self._gate.document()))
 
 
 def reason(commands: list[str], book: Book) -> str:

@@ -63,7 +63,7 @@ class Lanes:
         if self._context.settings.values.workflow.profile != "full" or _is_after_deslop(loop):
             return ()
         task = self._task(loop, LOOK, "an architect looks at what was built", "analysis")
-        who = self._context.settings.values.agents.asked_as(Role.ARCHITECT, loop.agent)
+        who = self._context.settings.values.agents.agent_for_role(Role.ARCHITECT, loop.agent)
         return (msgspec.structs.replace(task, tool=who),)
 
     def take_up(self, loop: Loop) -> None:

@@ -53,7 +53,9 @@ class PlanSession(msgspec.Struct, frozen=True, kw_only=True):
         keep: Callable[[Opened, AgentReply[_T]], _R],
     ) -> _R:
         """Ask the agent in this role, and keep its answer; reviewers may be other agents than the planner."""
-        agent = self.agent if role is Role.PLANNER else self.context.settings.values.agents.asked_as(role, self.agent)
+        agent = (
+            self.agent if role is Role.PLANNER else self.context.settings.values.agents.agent_for_role(role, self.agent)
+        )
         taken = workflow.turns_of(role.value)
         request = AgentRequest(agent=agent, role=role, prompt=prompt, form=form, number=taken)
         call = StageCall(

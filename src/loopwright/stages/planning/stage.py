@@ -9,7 +9,7 @@ from pathlib import Path
 
 from loopwright.agents.port import Role
 from loopwright.errors import WorkflowRefused, WrongUsage
-from loopwright.kernel.files import read_plainly, shown
+from loopwright.kernel.files import read_regular_file, shown
 from loopwright.kernel.process import Cancellation
 from loopwright.stages.building.on_base import run_on_base
 from loopwright.stages.clarifying.begin import opened_to_clarify
@@ -129,7 +129,7 @@ def _opened(context: Context, name: str, request: PlanRequest) -> Iterator[Opene
 
 def _read_spec_file(source: Path) -> bytes:
     try:
-        data = read_plainly(source, most=MOST_BYTES)
+        data = read_regular_file(source, most=MOST_BYTES)
         read_spec(data)
     except OSError as problem:
         raise WrongUsage(f"{shown(source)} can't be read: {problem.strerror}", hint="check the path") from problem

@@ -81,6 +81,6 @@ def _write_journal_page(context: Context, workflow: Workflow, found: Review) -> 
         "",
         workflow.idea,
         "",
-        documents_of(context).told(f"Reviewed by {found.reviewer}: {found.verdict}, tree {found.tree}."),
+        documents_of(context).translate(f"Reviewed by {found.reviewer}: {found.verdict}, tree {found.tree}."),
     ]
     write_durably(folder / f"journal-{number}.md", ("\n".join(lines) + "\n").encode())

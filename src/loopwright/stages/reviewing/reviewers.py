@@ -117,7 +117,7 @@ def _agent_for(session: ReviewSession, role: Role, builders: frozenset[str]) -> 
     reviewer = session.request.reviewer
     if role is not Role.SMELL_REVIEWER:
         return reviewer
-    named = session.context.settings.values.agents.asked_as(role, reviewer)
+    named = session.context.settings.values.agents.agent_for_role(role, reviewer)
     return reviewer if named in builders else named
 
 

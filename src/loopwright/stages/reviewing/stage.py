@@ -11,7 +11,7 @@ from loopwright.agents.port import Role
 from loopwright.errors import WorkflowRefused
 from loopwright.kernel.process import Cancellation
 from loopwright.reflection.risk import RiskVerdict
-from loopwright.reflection.store import read_shelf
+from loopwright.reflection.store import read_reflections
 from loopwright.stages.building.built import built
 from loopwright.stages.context import Context, Tell
 from loopwright.stages.independence import builder_behind
@@ -65,7 +65,7 @@ def _with_reviewer(context: Context, request: ReviewRequest, facts: Facts) -> Re
     """The settings' reviewer, where none is named; an agent that built the work is none."""
     if request.reviewer or request.verdict is not None:
         return request
-    agent = context.settings.values.agents.asked_as(Role.REVIEWER, "")
+    agent = context.settings.values.agents.agent_for_role(Role.REVIEWER, "")
     built_it = isinstance(facts.record, Record) and builder_behind(context, facts.record, agent) is not None
     return request if built_it else replace(request, reviewer=agent)
 
@@ -127,7 +127,7 @@ def _reflections(context: Context, verified: Verification) -> list[str]:
         return []
     files = set(verified.files)
     notes = []
-    for stored in read_shelf(context.layout.reflections).stored:
+    for stored in read_reflections(context.layout.reflections).stored:
         found = stored.reflection
         if files & set(found.files_changed) and found.most_likely_wrong is not None:
             notes.append(f"{found.agent} thinks it most likely wrong at {found.most_likely_wrong.surface}")

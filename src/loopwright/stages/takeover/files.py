@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from loopwright.kernel.files import create_exclusively, read_plainly, shown
+from loopwright.kernel.files import create_exclusively, read_regular_file, shown
 from loopwright.kernel.locks import locked
 from loopwright.redaction.redactor import Redactor
 from loopwright.stages.context import Context
@@ -77,7 +77,7 @@ def _place(layout: Layout, file: Loose) -> Path:
 
 def _there(path: Path) -> bytes | None:
     try:
-        return read_plainly(path, most=MOST_BYTES)
+        return read_regular_file(path, most=MOST_BYTES)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError:

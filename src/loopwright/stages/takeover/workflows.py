@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from loopwright.errors import LoopwrightError, WrongUsage
 from loopwright.kernel.digest import sha256
-from loopwright.kernel.files import read_plainly, shown
+from loopwright.kernel.files import read_regular_file, shown
 from loopwright.redaction.redactor import Redactor
 from loopwright.stages.clarifying.begin import profile_of
 from loopwright.stages.context import Context
@@ -255,7 +255,7 @@ def _begin(
 
 def _bytes_at(path: Path) -> bytes | None:
     try:
-        return read_plainly(path, most=MOST_BYTES)
+        return read_regular_file(path, most=MOST_BYTES)
     except FileNotFoundError:
         return None
     except OSError:

@@ -38,7 +38,7 @@ def check_agents(context: Context) -> Iterator[AgentState]:
 
 def _state(context: Context, name: str, needs: Needs) -> AgentState:
     agents = context.settings.values.agents
-    missed: Literal["note", "problem"] = "problem" if name in agents.wanted else "note"
+    missed: Literal["note", "problem"] = "problem" if name in agents.in_use else "note"
     program = look_for_program(needs, context.environment)
     if isinstance(program, Unusable):
         return AgentState(name, missed, program.why, program.mend)

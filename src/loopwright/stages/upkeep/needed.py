@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from loopwright.evidence.store import STARTED
-from loopwright.kernel.files import read_plainly
+from loopwright.kernel.files import read_regular_file
 from loopwright.kernel.locks import locked
 from loopwright.stages.context import Context
 from loopwright.workflow.documents.page import MOST_BYTES
@@ -48,7 +48,7 @@ def _words_of(context: Context, slug: str) -> set[str]:
 
 def _text(path: Path) -> bytes:
     try:
-        return read_plainly(path, most=MOST_BYTES)
+        return read_regular_file(path, most=MOST_BYTES)
     except OSError:
         return b""
 

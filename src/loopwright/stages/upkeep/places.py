@@ -73,7 +73,7 @@ def _branches(context: Context, workflows: list[Workflow]) -> Iterator[UpkeepFin
     repository = context.repository()
     if repository is None:
         return
-    listed = git.ask("for-each-ref", "--format=%(refname)", _BRANCHES, cwd=repository.top)
+    listed = git.query("for-each-ref", "--format=%(refname)", _BRANCHES, cwd=repository.top)
     deliveries = [one.at.delivery for one in workflows if isinstance(one.at, Done | Archived)]
     known = {one.where for one in deliveries if one is not None and one.how == "branch"}
     for name in listed.stdout.decode("utf-8", "replace").split():
@@ -86,7 +86,7 @@ def _branches(context: Context, workflows: list[Workflow]) -> Iterator[UpkeepFin
 def _agents(context: Context) -> Iterator[UpkeepFinding]:
     """Agents that the settings name: each must be one that can be opened, and whose program is there."""
     agents = context.settings.values.agents
-    for name in dict.fromkeys((*agents.wanted, *agents.named)):
+    for name in dict.fromkeys((*agents.in_use, *agents.named)):
         try:
             context.open_agent(name)
         except LoopwrightError as problem:

@@ -16,7 +16,7 @@ from loopwright.errors import LoopwrightError
 from loopwright.kernel import codec
 from loopwright.kernel.digest import sha256
 from loopwright.kernel.files import (
-    read_plainly,
+    read_regular_file,
     remove_stale_temporaries,
     remove_tree,
     set_aside,
@@ -266,7 +266,7 @@ def _state(context: Context, paths: WorkflowPaths, workflow: Workflow, *, fix: b
 
 def _wrong_in_state(paths: WorkflowPaths, wanted: dict[str, Any]) -> str | None:
     try:
-        document: dict[str, Any] = codec.from_json(read_plainly(paths.state, most=MOST_BYTES), dict)
+        document: dict[str, Any] = codec.from_json(read_regular_file(paths.state, most=MOST_BYTES), dict)
     except FileNotFoundError:
         return "is missing"
     except (OSError, codec.Undecodable) as problem:
@@ -277,7 +277,7 @@ def _wrong_in_state(paths: WorkflowPaths, wanted: dict[str, Any]) -> str | None:
 
 def _read(paths: WorkflowPaths, name: str) -> bytes | None:
     try:
-        return read_plainly(paths.document(name), most=MOST_BYTES)
+        return read_regular_file(paths.document(name), most=MOST_BYTES)
     except OSError:
         return None
 

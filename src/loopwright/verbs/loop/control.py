@@ -60,7 +60,7 @@ def new_loop(context: Context, request: LoopRequest) -> Loop:
         description=fit(context, "the description", request.description),
         max_iterations=request.max_iterations or settings.loop.max_iterations,
         mode=request.mode,
-        agent=fit(context, "the agent", request.agent) or settings.agents.begun_by("builder"),
+        agent=fit(context, "the agent", request.agent) or settings.agents.default_for_role("builder"),
         tags=tuple(fit_words(context, "a tag", tag) for tag in request.tags),
         priority=request.priority,
         budget=limits_for(context, request.budget),

@@ -74,7 +74,7 @@ def _planned(
             return plan_tasks(
                 loop,
                 worker_context,
-                request.agent or worker_context.asked_as(Role.PLANNER, "") or worker_context.agent_of(loop),
+                request.agent or worker_context.agent_for_role(Role.PLANNER, "") or worker_context.agent_of(loop),
                 request.most,
                 work,
             )

@@ -47,7 +47,7 @@ def write_record(
     """The record's bytes."""
     page = new_page(say.words("Execution record: {slug}", slug=slug), **{key: values.get(key, "") for key in KEYS})
     for name in SECTIONS:
-        page = page.with_section(name, say.told(sections.get(name, "")) or say.words("(nothing)"))
+        page = page.with_section(name, say.translate(sections.get(name, "")) or say.words("(nothing)"))
     return page.render()
 
 

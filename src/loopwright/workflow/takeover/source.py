@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 from loopwright.kernel.digest import digest_of, sha256
-from loopwright.kernel.files import read_plainly, shown
+from loopwright.kernel.files import read_regular_file, shown
 from loopwright.workflow.documents.page import MOST_BYTES, NotAPage, Page, read_page
 from loopwright.workflow.takeover.fields import Fields
 from loopwright.workflow.takeover.model import Left, TakeoverProblem
@@ -116,7 +116,7 @@ class Source:
             self.note(path, "is a link, and links are not followed")
             return None
         try:
-            data = read_plainly(place, most=MOST_BYTES)
+            data = read_regular_file(place, most=MOST_BYTES)
         except OSError as problem:
             self.note(path, problem.strerror or str(problem))
             return None
