@@ -8,26 +8,36 @@ import pytest
 
 from loopwright.agents.port import AGENT_MARK
 
-PYTEST = f"{sys.executable} -m pytest -q -p no:cacheprovider"
-REPORTED = f"{PYTEST} --junitxml=junit.xml"
-DOUBLE = "from calc import double\n\n\ndef test_double():\n    assert double(2) == 4\n"
+# With a report, and the same tests without one.
+PYTEST = f"{sys.executable} -m pytest -q -p no:cacheprovider --junitxml=junit.xml"
+UNITTEST = "python3 -m unittest -q"
+TEST = """\
+import unittest
+
+from calc import double
+
+
+class Tests(unittest.TestCase):
+    def test_{name}(self):
+        self.assertEqual(double({n}), {result})
+"""
 FIXED = "printf 'def double(n):\\n    return n + n\\n' > calc.py"
 DELETED = "rm test_double.py"
-WEAKENED = "sed -i 's/== 4/> 0/' test_double.py"
-ALSO_TESTED = f"{FIXED}; printf 'def test_zero():\\n    assert double(0) == 0\\n' >> test_double.py"
+WEAKENED = "sed -i 's/double(2), 4/double(2), 5/' test_double.py"
+ALSO_TESTED = f"{FIXED}; printf '    def test_two(self):\\n        self.assertEqual(double(1), 2)\\n' >> test_double.py"
 
 
 @pytest.fixture
 def calc(loops):
     """A project with a bug, a test that shows it, and another test that passes."""
 
-    def make(*runs, test_command=REPORTED):
+    def make(*runs, test_command=PYTEST):
         loops.configure([{"role": "builder", "run": run} for run in runs])
         config = loops.project.own / "config.toml"
         config.write_text(config.read_text().replace("test -e done", test_command))
-        loops.project.write("calc.py", "def double(n):\n    return n + n + 1\n")
-        loops.project.write("test_double.py", DOUBLE)
-        loops.project.write("test_other.py", "def test_other():\n    pass\n")
+        loops.project.write("calc.py", "def double(n):\n    return n and n + n + 1\n")
+        loops.project.write("test_double.py", TEST.format(name="double", n=2, result=4))
+        loops.project.write("test_zero.py", TEST.format(name="zero", n=0, result=0))
         loops.project.commit("a bug, and tests")
         return loops.new("--task", "double doubles")
 
@@ -76,10 +86,11 @@ def test_a_loop_that_changed_nothing_is_not_completed_and_only_a_person_accepts_
 @pytest.mark.parametrize(
     ("lie", "test_command", "code", "named"),
     [
-        (DELETED, REPORTED, "tests_lost", "test_double"),
-        (WEAKENED, REPORTED, "tests_changed", "test_double.py"),
-        (DELETED, PYTEST, "tests_changed", "test_double.py"),
+        (DELETED, PYTEST, "tests_lost", "test_double.Tests::test_double"),
+        (DELETED, UNITTEST, "tests_changed", "test_double.py"),
+        (WEAKENED, UNITTEST, "tests_changed", "test_double.py"),
     ],
+    ids=["deleted", "deleted without a report", "weakened"],
 )
 def test_a_loop_does_not_win_by_what_it_does_to_its_tests(loops, calc, lie, test_command, code, named):
     loop_id = calc(lie, test_command=test_command)
