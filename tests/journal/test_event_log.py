@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from loopwright.errors import StorageFailed
-from loopwright.journal.event_log import LogWriter, says_something
+from loopwright.journal.event_log import LogWriter, has_content
 
 
 def no_space(*_):
@@ -36,9 +36,9 @@ def test_what_a_power_cut_leaves_of_a_log_that_began_is_no_log(tmp_path, left):
     path = tmp_path / "log"
     if left is not None:
         path.write_bytes(left)
-    assert not says_something(path)
+    assert not has_content(path)
     LogWriter(path).start({"line": 1})
-    assert says_something(path)
+    assert has_content(path)
 
 
 def test_several_lines_wait_for_the_disk_once(tmp_path, monkeypatch):

@@ -73,7 +73,7 @@ def test_work_by_hand_stays_until_it_is_let_go(tmp_path):
     again = place.claim(tmp_path, "loop-1")
     assert again.place.folder != folder
     place.keep_unfinished(again.place.folder, "loop-of-ann")
-    place.let_go(again.place.folder)
+    place.stop_keeping(again.place.folder)
     assert not place.is_unfinished(again.place.folder)
     again.close(keep=False)
     assert not again.place.folder.exists()

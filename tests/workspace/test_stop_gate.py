@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from loopwright.workspace.stop_gate import MOST_BYTES, PHASES, Gate, StopRequest, answer, keeps_going, read_gate
+from loopwright.workspace.stop_gate import MOST_BYTES, PHASES, Gate, StopRequest, answer, must_continue, read_gate
 
 GATE = {
     "slug": "greet", "session": "", "pid": 7, "started": "99", "namespace": "pid:[1]", "phase": "executing",
@@ -16,7 +16,7 @@ STOP = {"session": "s1", "event": "Stop", "is_kept_going": False, "now": 500.0, 
 
 
 def decide(gate=None, **stop):
-    return keeps_going(Gate(**{**GATE, **(gate or {})}), StopRequest(**{**STOP, **stop}))
+    return must_continue(Gate(**{**GATE, **(gate or {})}), StopRequest(**{**STOP, **stop}))
 
 
 def test_a_build_that_is_running_keeps_its_agent_going():
@@ -50,7 +50,7 @@ def test_a_build_that_is_running_keeps_its_agent_going():
 )
 def test_every_doubt_lets_it_go(gate, stop):
     assert not decide(gate, **stop)
-    assert not keeps_going(None, StopRequest(**STOP))
+    assert not must_continue(None, StopRequest(**STOP))
 
 
 def test_what_is_written_is_read():

@@ -74,12 +74,12 @@ def verdict_on(failures: Sequence[LandedFailure], chance: Chance) -> Verdict:
     if len(hidden) / count < NUMBERS.near_empty_share:
         return Killed(f"{sentence}: under {NUMBERS.near_empty_share:.0%}")
     expected = chance.expected[CatchingGate.REFLECTION]
-    beside = f"chance alone gives {expected:.1f} of them ({expected / count:.1%})"
+    by_chance_alone = f"chance alone gives {expected:.1f} of them ({expected / count:.1%})"
     by_files = sum(failure.by_files for failure in hidden)
     beyond_chance = len(hidden) if by_files > chance.most_reflection else len(hidden) - by_files
     if beyond_chance / count < NUMBERS.near_empty_share:
-        return NotEnoughData(f"not enough data: {sentence}, but {beside}, and up to {chance.most_reflection}")
-    return Passed(f"{sentence}: not under {NUMBERS.near_empty_share:.0%}; {beside}")
+        return NotEnoughData(f"not enough data: {sentence}, but {by_chance_alone}, and up to {chance.most_reflection}")
+    return Passed(f"{sentence}: not under {NUMBERS.near_empty_share:.0%}; {by_chance_alone}")
 
 
 def window_parameters(window: Window) -> dict[str, str]:

@@ -52,7 +52,7 @@ class Links:
     def reach(self, fix: LandedChange) -> Reach:
         """What can link this fix at all."""
         telling = frozenset(file for file in fix.files if is_telling(file))
-        return Reach(telling, tuple(found for file in telling if (found := self._features.get(file))))
+        return Reach(telling, tuple(positions for file in telling if (positions := self._features.get(file))))
 
     def culprit(self, reach: Reach, place: HistoryPlace) -> LandedChange | NoLink:
         """The last feature shortly before that place that covers enough of the fix's files."""

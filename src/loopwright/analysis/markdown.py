@@ -42,12 +42,12 @@ def to_markdown(result: AnalysisResult, titles: Mapping[str, str] | None = None)
 def body(result: AnalysisResult, titles: Mapping[str, str]) -> str:
     """Everything after the kill condition."""
     match result.findings:
-        case HistoryFindings() as found:
-            lines = [*_history(found), *_failures(found, titles)]
-        case BoardFindings() as found:
-            lines = _board(found)
-        case CalibrationFindings() as found:
-            lines = calibration_lines(found)
+        case HistoryFindings() as findings:
+            lines = [*_history(findings), *_failures(findings, titles)]
+        case BoardFindings() as findings:
+            lines = _board(findings)
+        case CalibrationFindings() as findings:
+            lines = calibration_lines(findings)
     head = [f"# {_TITLES[result.question]}", "", _verdict(result), ""]
     return "\n".join([*head, *lines, *_footer(result)]) + "\n"
 
@@ -62,34 +62,34 @@ def _verdict(result: AnalysisResult) -> str:
             return f"**No verdict**: {sentence}."
 
 
-def _history(found: HistoryFindings) -> list[str]:
-    counted = f"{found.reverts} reverts and {found.fixes} fixes soon after a feature"
-    left_out = [f"{what}: {count}" for what, count in found.not_counted.items() if count]
+def _history(findings: HistoryFindings) -> list[str]:
+    counted = f"{findings.reverts} reverts and {findings.fixes} fixes soon after a feature"
+    left_out = [f"{what}: {count}" for what, count in findings.not_counted.items() if count]
     return [
-        f"{found.commits:,} commits, {found.features:,} features, {found.failures:,} failures: {counted}.",
+        f"{findings.commits:,} commits, {findings.features:,} features, {findings.failures:,} failures: {counted}.",
         "",
-        *_gates(found),
+        *_gates(findings),
         *(["", "Looked like failures and were not counted: " + "; ".join(left_out) + "."] if left_out else []),
         "",
         "Baselines: do churn and surface predict which features failed?",
         "",
         *table(
             ("features", "changes", "looked at", "median lines", "median files", "mean surface weight"),
-            [_group_row("that failed", found.failed_features), _group_row("that did not", found.other_features)],
+            [_group_row("that failed", findings.failed_features), _group_row("that did not", findings.other_features)],
         ),
     ]
 
 
-def _gates(found: HistoryFindings) -> list[str]:
+def _gates(findings: HistoryFindings) -> list[str]:
     """The buckets; next to them the numbers by chance, if the record has them."""
-    known = found.reflection_share is not None
+    known = findings.reflection_share is not None
     shares = {
-        gate: share(count / found.failures) if known else "not enough data" for gate, count in found.tally.items()
+        gate: share(count / findings.failures) if known else "not enough data" for gate, count in findings.tally.items()
     }
     headings = ("would have been caught by", "failures", "share")
-    if not isinstance(found.chance, Chance):
-        return table(headings, [(gate, str(count), shares[gate]) for gate, count in found.tally.items()])
-    chance = found.chance
+    if not isinstance(findings.chance, Chance):
+        return table(headings, [(gate, str(count), shares[gate]) for gate, count in findings.tally.items()])
+    chance = findings.chance
     rows = [
         (
             gate,
@@ -97,9 +97,9 @@ def _gates(found: HistoryFindings) -> list[str]:
             shares[gate],
             str(chance.by_files[gate]),
             f"{chance.expected[gate]:.1f}",
-            share(chance.expected[gate] / found.failures) if known else "not enough data",
+            share(chance.expected[gate] / findings.failures) if known else "not enough data",
         )
-        for gate, count in found.tally.items()
+        for gate, count in findings.tally.items()
     ]
     return table((*headings, "linked by files only", "of those by chance", "share by chance"), rows)
 
@@ -115,11 +115,11 @@ def _group_row(name: str, group: Group) -> Sequence[str]:
     )
 
 
-def _failures(found: HistoryFindings, titles: Mapping[str, str]) -> Iterable[str]:
-    newest = found.newest_failures[:_SHOWN_FAILURES]
+def _failures(findings: HistoryFindings, titles: Mapping[str, str]) -> Iterable[str]:
+    newest = findings.newest_failures[:_SHOWN_FAILURES]
     if not newest:
         return
-    yield from ("", f"The newest {len(newest)} of {found.failures:,} failures:", "")
+    yield from ("", f"The newest {len(newest)} of {findings.failures:,} failures:", "")
     rows = [
         (
             failure.at[:10],
@@ -135,27 +135,27 @@ def _failures(found: HistoryFindings, titles: Mapping[str, str]) -> Iterable[str
     yield from table(("day", "commit", "is a", "of", "gate", "because", "title"), rows)
 
 
-def _board(found: BoardFindings) -> list[str]:
+def _board(findings: BoardFindings) -> list[str]:
     rows = [
-        ("tasks seen", f"{found.tasks:,}"),
-        ("completed", f"{found.completed:,}"),
-        (f"completed at least {NUMBERS.outcome_days} days before the end of the data", f"{found.decided:,}"),
-        ("of those, with a signal in time", f"{found.with_signal:,}"),
-        ("share with a signal", share(found.signal_share)),
-        ("the signal says right", f"{found.right:,}"),
-        ("the signal says wrong", f"{found.wrong:,}"),
-        ("too recent to tell", f"{found.too_young:,}"),
+        ("tasks seen", f"{findings.tasks:,}"),
+        ("completed", f"{findings.completed:,}"),
+        (f"completed at least {NUMBERS.outcome_days} days before the end of the data", f"{findings.decided:,}"),
+        ("of those, with a signal in time", f"{findings.with_signal:,}"),
+        ("share with a signal", share(findings.signal_share)),
+        ("the signal says right", f"{findings.right:,}"),
+        ("the signal says wrong", f"{findings.wrong:,}"),
+        ("too recent to tell", f"{findings.too_young:,}"),
     ]
     notes = {
-        "signals without a date, not counted": found.undated_signals,
-        "duplicate tasks, of which the last counts": found.duplicates,
+        "signals without a date, not counted": findings.undated_signals,
+        "duplicate tasks, of which the last counts": findings.duplicates,
     }
     return [
         *table(("", "tasks"), rows),
-        *(["", *table(("signal", "tasks"), [(name, str(count)) for name, count in found.signals.items()])]
-          if found.signals else []),
+        *(["", *table(("signal", "tasks"), [(name, str(count)) for name, count in findings.signals.items()])]
+          if findings.signals else []),
         *(f"\n{what}: {count}" for what, count in notes.items() if count),
-        *malformed_lines(found.malformed),
+        *malformed_lines(findings.malformed),
     ]  # fmt: skip
 
 

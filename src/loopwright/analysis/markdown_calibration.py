@@ -16,20 +16,20 @@ _SCORES: Final = (
 )
 
 
-def calibration_lines(found: CalibrationFindings) -> list[str]:
+def calibration_lines(findings: CalibrationFindings) -> list[str]:
     """All lines of the findings."""
     lines: list[str] = []
-    for part in found.series:
-        lines += [*([""] if lines else []), *_series(part, decides=part.series is found.decides)]
-    left_out = [f"{what}: {count}" for what, count in found.left_out.items() if count]
+    for part in findings.series:
+        lines += [*([""] if lines else []), *_series(part, decides=part.series is findings.decides)]
+    left_out = [f"{what}: {count}" for what, count in findings.left_out.items() if count]
     if left_out:
         lines += ["", "Reports without an outcome, left out: " + "; ".join(left_out) + "."]
-    if found.duplicates:
+    if findings.duplicates:
         lines += [
             "",
-            f"Earlier records of the same work and series, left out: {found.duplicates}.",
+            f"Earlier records of the same work and series, left out: {findings.duplicates}.",
         ]
-    lines += malformed_lines(found.malformed)
+    lines += malformed_lines(findings.malformed)
     return lines[1:] if lines[:1] == [""] else lines
 
 
@@ -60,8 +60,8 @@ def _series(part: SeriesFindings, *, decides: bool) -> Iterable[str]:
     yield from table(("confidence", "records", "mean reported", "right", "95% interval"), rows)
 
 
-def _areas(title: str, found: Discrimination) -> Iterable[str]:
-    areas: list[tuple[str, Area]] = [(label, getattr(found, name)) for label, name in _SCORES]
+def _areas(title: str, scores: Discrimination) -> Iterable[str]:
+    areas: list[tuple[str, Area]] = [(label, getattr(scores, name)) for label, name in _SCORES]
     rows = [
         (label, str(area.records), number(area.auc, ".3f"), _interval(area.interval, ".3f") or area.why_not)
         for label, area in areas

@@ -53,20 +53,22 @@ def draw(result: AnalysisResult, path: Path) -> None:
         mpl.rcdefaults()
         mpl.rcParams.update(_STYLE)
         match result.findings:
-            case CalibrationFindings() as found:
-                figure = _calibration(found)
-            case HistoryFindings() as found:
-                bars = [_bar(gate, count, found.failures) for gate, count in found.tally.items()]
-                figure = _bars(bars, "failures", f"{found.failures:,} failures by the gate that would have caught them")
-            case BoardFindings() as found:
+            case CalibrationFindings() as findings:
+                figure = _calibration(findings)
+            case HistoryFindings() as findings:
+                bars = [_bar(gate, count, findings.failures) for gate, count in findings.tally.items()]
+                figure = _bars(
+                    bars, "failures", f"{findings.failures:,} failures by the gate that would have caught them"
+                )
+            case BoardFindings() as findings:
                 bars = [
-                    _bar("signal: right", found.right, found.decided),
-                    _bar("signal: wrong", found.wrong, found.decided),
-                    _bar("no signal", found.decided - found.with_signal, found.decided),
+                    _bar("signal: right", findings.right, findings.decided),
+                    _bar("signal: wrong", findings.wrong, findings.decided),
+                    _bar("no signal", findings.decided - findings.with_signal, findings.decided),
                     # Not a share of the judged tasks.
-                    _bar("too recent to tell", found.too_young, 0),
+                    _bar("too recent to tell", findings.too_young, 0),
                 ]
-                figure = _bars(bars, "tasks", f"{found.completed:,} completed tasks")
+                figure = _bars(bars, "tasks", f"{findings.completed:,} completed tasks")
         figure.suptitle(_heading(result), x=0.01, ha="left", fontsize=8, color=_GREY)
         buffer = io.BytesIO()
         figure.savefig(buffer, format=kind, metadata=_NO_DATES[kind])
@@ -84,15 +86,15 @@ def _heading(result: AnalysisResult) -> str:
     return f"{KILL[result.question]}\nVerdict: {word}."
 
 
-def _calibration(found: CalibrationFindings) -> Figure:
-    rows = max(1, len(found.series))
+def _calibration(findings: CalibrationFindings) -> Figure:
+    rows = max(1, len(findings.series))
     figure = Figure(figsize=(9.6, 3.9 * rows + 0.6), layout="constrained")
-    if not found.series:
+    if not findings.series:
         _say(figure.add_subplot(), "not enough data: no records")
         return figure
     grid = figure.add_gridspec(rows, 2, width_ratios=(1, 1.25))
-    for number, part in enumerate(found.series):
-        decides = " (decides)" if part.series is found.decides else ""
+    for number, part in enumerate(findings.series):
+        decides = " (decides)" if part.series is findings.decides else ""
         _reliability(
             figure.add_subplot(grid[number, 0]), part, f"series '{part.series}'{decides}: {part.records} records"
         )
@@ -126,8 +128,12 @@ def _areas(axes: Axes, part: SeriesFindings) -> None:
     axes.set_title("AUC with 95% interval, against the baselines")
     groups = ((f"confidence ≥ {NUMBERS.high_confidence:g}", part.high), ("all records", part.all))
     listed: list[tuple[str, Area]] = []
-    for name, found in groups:
-        scores = (("self-report", found.confidence), ("little churn", found.churn), ("harmless surface", found.surface))
+    for name, areas in groups:
+        scores = (
+            ("self-report", areas.confidence),
+            ("little churn", areas.churn),
+            ("harmless surface", areas.surface),
+        )
         listed += [(f"{score}\n{name}", area) for score, area in scores]
     for place, (label, area) in enumerate(reversed(listed)):
         color = _BLUE if label.startswith("self-report") else _GREY

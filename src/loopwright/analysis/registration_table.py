@@ -1,4 +1,4 @@
-"""The table of `loopwright explain preregistered`: what the experiments go by, from the data that they use."""
+"""The table of `loopwright explain preregistered`, from the data that the experiments use."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from loopwright.analysis.preregistered import (
 
 
 def preregistered_rows() -> list[dict[str, str]]:
-    """Numbers, surfaces and patterns."""
+    """A row for each number, surface and pattern."""
     numbers = [
         {"name": name, "value": f"{getattr(NUMBERS, name):g}", "meaning": MEANINGS[name]}
         for name in NUMBERS.__struct_fields__

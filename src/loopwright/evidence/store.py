@@ -195,7 +195,7 @@ class RunStore:
         try:
             evidence, _ = self.load(run_id)
         except DamagedFile:
-            return "~", None  # sorts last: runs without evidence get theirs after the others
+            return "~", None  # sorts last: runs without evidence are recorded after the others
         return evidence.finished_at, evidence.previous.run_id if evidence.previous else None
 
     def reclaim(self, run_id: str) -> RunFolder | None:

@@ -12,7 +12,7 @@ from loopwright.workspace.stop_gate import (
     Gate,
     StopRequest,
     answer,
-    keeps_going,
+    must_continue,
     namespace,
     read_gate,
     started_at,
@@ -31,7 +31,7 @@ def run(path: str) -> None:
     payload = read_payload(0, _PAYLOAD_S)
     stop = _stop(gate, payload, path)
     # Count first, then answer: if counting fails, the agent may stop.
-    if payload.is_sound and keeps_going(gate, stop) and _count(path, stop):
+    if payload.is_sound and must_continue(gate, stop) and _count(path, stop):
         _say(answer(gate.reason) + "\n")
 
 

@@ -81,7 +81,7 @@ def _reflect(capture: ReflectionCapture, verb: str, stops: _StopSignals) -> None
             with stops:
                 capture.gather()
         except (_StopRequested, Exception):  # noqa: BLE001 -- a degraded record is better than none
-            capture.did_not_finish()
+            capture.mark_incomplete()
         capture.write()
 
 

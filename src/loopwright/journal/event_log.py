@@ -133,15 +133,15 @@ class LogWriter:
         return self._handle
 
 
-def says_something(path: Path) -> bool:
-    """Whether there is a log: a blank one is what a power cut leaves of one that was never synced."""
+def has_content(path: Path) -> bool:
+    """Whether a log exists and has content. A power cut leaves a blank file of a log that was never synced."""
     try:
         with path.open("rb") as stream:
             return not is_blank(stream.read(1))
     except (FileNotFoundError, NotADirectoryError):
         return False
     except OSError:
-        return True  # its reader says why it can't be read
+        return True  # reading the log reports the error
 
 
 def replay(

@@ -41,7 +41,7 @@ class Cgroup:
         # The kernel writes 0 for a process that this process can't see.
         return [pid for pid in pids if pid]
 
-    def has_all_of(self, pid: int) -> bool:
+    def contains_all_threads(self, pid: int) -> bool:
         """Whether all living threads of a process are in the group; `members` misses one whose first thread ended."""
         groups = process_tree.control_groups(pid)
         return bool(groups) and all(f"/{self._folder.name}/" in f"{name}/" for name in groups)

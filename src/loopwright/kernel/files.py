@@ -16,7 +16,7 @@ from pathlib import Path
 
 from loopwright.errors import StorageFailed
 
-# No file system writes less than this at once.
+# File systems write at least this many bytes at once.
 _BLOCK = 4096
 _HINTS = {
     errno.ENOSPC: "free some space (`loopwright gc` removes old runs and sandboxes), then try again",

@@ -45,8 +45,8 @@ def trust_unchanged_files(index: Path, work_tree: Path, object_format: str) -> N
 
     _rewrite(index, restat, object_format)
     # Every entry that keeps its times is older than this, so git trusts the entry.
-    ahead = index.stat().st_mtime_ns + 2 * _SECOND
-    os.utime(index, ns=(ahead, ahead))
+    future = index.stat().st_mtime_ns + 2 * _SECOND
+    os.utime(index, ns=(future, future))
 
 
 def _rewrite(index: Path, restat: _Restat, object_format: str) -> None:

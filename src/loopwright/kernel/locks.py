@@ -59,9 +59,9 @@ def locked(path: Path) -> Iterator[None]:
 
 @contextmanager
 def locked_first(path: Path) -> Iterator[bool]:
-    """The same; and whether no other block has held this lock to its end since the machine started.
+    """Wait for the lock, and tell whether this is the first complete use of the lock since the machine started.
 
-    Then a power cut may have taken what was written without fsync. The lock's own file remembers it.
+    If so, a power cut may have removed data that was written without fsync. The lock file stores the boot id.
     """
     boot = _boot()
     handle = _open(path)
@@ -78,7 +78,7 @@ def locked_first(path: Path) -> Iterator[bool]:
 
 
 def _boot() -> bytes:
-    """A name for this start of the machine; empty where there is none, and every block counts as the first."""
+    """The id of this boot; empty if the system has none, so that every use counts as the first."""
     try:
         return _BOOT.read_bytes().strip()
     except OSError:

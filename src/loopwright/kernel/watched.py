@@ -184,7 +184,7 @@ class PausableCommand:
                 # does not count as frozen at once: what it asked for, such as a child, comes first, and that child is
                 # allowed to run until the process wakes up.
                 waiting = True
-            elif awake and not (group is not None and group.has_all_of(pid)):
+            elif awake and not (group is not None and group.contains_all_threads(pid)):
                 running.append(pid)
         is_quiet = not running and not self._family.had_deaths and (group is None or group.is_frozen)
         return _Look(frozenset(members), self._family.wrapper_processes(members), frozenset(running), is_quiet, waiting)

@@ -26,7 +26,7 @@ from loopwright.sandbox.confine import choose
 from loopwright.sandbox.git_recorder import GitRecorder
 from loopwright.sandbox.model import FreshRequest, Mode, RecordedRequest
 from loopwright.sandbox.open import opened
-from loopwright.sandbox.place import let_go
+from loopwright.sandbox.place import stop_keeping
 from loopwright.sandbox.port import Sandbox, SandboxRequest
 
 
@@ -116,7 +116,7 @@ class WorkerSandbox:
             raise SandboxCreateFailed("there is no sandbox to keep the work of", hint="try again")
         kept = keep_work(loop, self._desk, self._sandbox, redactor)
         self._tree = kept.tree
-        let_go(self._sandbox.place.folder)
+        stop_keeping(self._sandbox.place.folder)
         return kept
 
     def discard(self) -> None:

@@ -101,7 +101,7 @@ def _base64_forms(raw: bytes) -> Iterable[bytes]:
 def _url_forms(raw: bytes) -> set[bytes]:
     upper = {urllib.parse.quote(raw, safe=safe).encode() for safe in ("", "/", "~-_./:")}
     upper.add(urllib.parse.quote_plus(raw).encode())
-    lower = {re.sub(rb"%[0-9A-F]{2}", lambda found: found[0].lower(), form) for form in upper}
+    lower = {re.sub(rb"%[0-9A-F]{2}", lambda match: match[0].lower(), form) for form in upper}
     return upper | lower
 
 

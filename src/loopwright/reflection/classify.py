@@ -115,8 +115,8 @@ class Classifier:
             return False
         if word not in self._rules.unless:
             return True
-        anywhere, beside = self._rules.unless[word]
-        return beside.isdisjoint(near) and all(anywhere.isdisjoint(words) for words in view.words())
+        anywhere, nearby = self._rules.unless[word]
+        return nearby.isdisjoint(near) and all(anywhere.isdisjoint(words) for words in view.words())
 
     def _applies(self, how: str, value: str, view: PathView) -> bool:
         limit = self._rules.limits.get((how, value))

@@ -1,4 +1,4 @@
-"""A risk rule set as a table, from the data that decides."""
+"""A risk rule set as a table, from the rules themselves."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from loopwright.reflection.rule_set import ENDING, START, SURFACES, RuleSet, Siz
 
 
 def rule_rows(rules: RuleSet) -> Iterator[dict[str, str]]:
-    """Every rule of a set: the surface, its weight, how a path is met and by what."""
+    """Every rule of a set: the surface, its weight, how it matches a path, and the values that match."""
     for surface, matchers in rules.winning.items():
         yield from _rows(rules, surface, matchers, ", also among tests and docs")
     for surface in SURFACES:
@@ -17,7 +17,7 @@ def rule_rows(rules: RuleSet) -> Iterator[dict[str, str]]:
         surface = rules.index["word"][word]
         text = "; ".join(
             f"{where} {', '.join(sorted(others))}"
-            for where, others in (("with, anywhere in the path,", anywhere), ("beside", near))
+            for where, others in (("with, anywhere in the path,", anywhere), ("with, in the same part,", near))
             if others
         )
         yield _row(rules, surface, f'word "{word}" does not count', text)
@@ -27,13 +27,13 @@ def rule_rows(rules: RuleSet) -> Iterator[dict[str, str]]:
 
 
 def size_text(size: Size) -> str:
-    """The curve in words."""
-    shares = ", ".join(f"{share:g} where all is {surface}" for surface, share in size.shares.items())
+    """The curve as text."""
+    shares = ", ".join(f"{share:g} if all files are {surface}" for surface, share in size.shares.items())
     return (
-        f"a removed line counts {size.removed:g} of an added one; lines count {shares}; up to {size.half:g} lines the"
-        f" size says {0.5 * (size.half + size.bend) / size.half:g} × lines / (lines + {size.bend:g}), beyond that"
+        f"a removed line counts as {size.removed:g} added lines; lines count {shares}; up to {size.half:g} lines the"
+        f" size score is {0.5 * (size.half + size.bend) / size.half:g} × lines / (lines + {size.bend:g}), beyond that"
         f" 1 - 0.5 × ({size.half:g} / lines)²; the lighter of surface and size adds"
-        f" {max(size.meeting.values()):g} (test, docs: {size.meeting['test']:g}) of itself to what the heavier leaves"
+        f" {max(size.meeting.values()):g} (test, docs: {size.meeting['test']:g}) of itself to the rest of the heavier"
     )
 
 
@@ -41,7 +41,7 @@ def _rows(rules: RuleSet, surface: str, matchers: Mapping[str, frozenset[str]], 
     for how, values in matchers.items():
         text = ", ".join(_value(rules, how, value) for value in sorted(values))
         if how == START:
-            text += f"; written together with {', '.join(sorted(rules.ends))}"
+            text += f"; joined with {', '.join(sorted(rules.ends))}"
         yield _row(rules, surface, how + where, text)
 
 

@@ -288,7 +288,7 @@ def _taken(agent: Agent, turn: Turn, start: Starter, turn_sandbox: TurnSandbox) 
             place.keep_unfinished(folder, turn_sandbox.work)
     answer = agent.take(turn, start)
     if isinstance(agent, WorksOutside) and isinstance(answer, NoAnswer) and answer.reason is Reason.REFUSED:
-        place.let_go(folder)
+        place.stop_keeping(folder)
     return answer
 
 

@@ -37,7 +37,7 @@ def choose(
 
 def _shortfall(requested: str, escapes: Escapes) -> str | None:
     if not escapes.started:
-        return f"does not start on this machine ({escapes.said or 'no reason given'})"
+        return f"does not start on this machine ({escapes.error_output or 'no reason given'})"
     if escapes.stuck:
         return "writing inside the sandbox failed"
     if escapes.wrote_outside:

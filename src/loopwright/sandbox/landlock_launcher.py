@@ -63,7 +63,7 @@ def allow(libc: ctypes.CDLL, ruleset: int, path: str, access: int) -> None:
             access &= _ON_FILES
         checked(libc.syscall(_ADD_RULE, ruleset, _RULE_PATH_BENEATH, struct.pack("<Qi", access, handle), 0))
     except OSError as error:
-        if error.errno != errno.EBADFD:  # the kernel's word for: on no file system, so no rule is needed
+        if error.errno != errno.EBADFD:  # the path is on no file system, so it needs no rule
             raise
     finally:
         os.close(handle)

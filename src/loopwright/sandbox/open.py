@@ -71,22 +71,22 @@ Confine = Callable[[SandboxView], tuple[Isolation, Confinement]]
 
 @contextmanager
 def opened(
-    wanted: SandboxRequest, name: str, *, confine: Confine, keep: bool, cancellation: Cancellation
+    sandbox_request: SandboxRequest, name: str, *, confine: Confine, keep: bool, cancellation: Cancellation
 ) -> Iterator[Sandbox]:
     """Open a sandbox for the block, and remove it afterwards unless `keep` is set. A stop raises `Stopped`."""
-    request = wanted.now if isinstance(wanted, RecordedRequest) else wanted
+    request = sandbox_request.now if isinstance(sandbox_request, RecordedRequest) else sandbox_request
     owned = claim(request.sandbox_root, name)
     ready = False
     try:
         with stopping_on(cancellation):
-            sandbox = _open(wanted, request, owned.place, confine)
+            sandbox = _open(sandbox_request, request, owned.place, confine)
         ready = True
         yield sandbox
     finally:
         owned.close(keep=keep and ready)
 
 
-def _open(wanted: SandboxRequest, request: FreshRequest, place: SandboxFolders, confine: Confine) -> Sandbox:
+def _open(sandbox_request: SandboxRequest, request: FreshRequest, place: SandboxFolders, confine: Confine) -> Sandbox:
     notes = Notes()
     # Isolation first, in the empty folder: it decides how folders are provided.
     isolation, confinement = confine(SandboxView(place, request.project, request.sandbox_root))
@@ -98,8 +98,8 @@ def _open(wanted: SandboxRequest, request: FreshRequest, place: SandboxFolders, 
         except GitFailed as problem:
             notes.add(problem.message)
         judge = make_judge(place, repository, request)
-    if isinstance(wanted, RecordedRequest):
-        mode, recorder = wanted.mode, open_recorded(wanted, place, judge, repository, notes)
+    if isinstance(sandbox_request, RecordedRequest):
+        mode, recorder = sandbox_request.mode, open_recorded(sandbox_request, place, judge, repository, notes)
     else:
         mode, recorder = _by_mode(request, place, judge, repository, notes)
     _provide(request, place, isolation.mounts)

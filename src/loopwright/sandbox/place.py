@@ -72,13 +72,13 @@ def prepare_root(root: Path, project: Path) -> Path:
 
 
 def _require_private(root: Path) -> None:
-    found = root.lstat()
+    status = root.lstat()
     problem = None
-    if stat.S_ISLNK(found.st_mode) or not stat.S_ISDIR(found.st_mode):
+    if stat.S_ISLNK(status.st_mode) or not stat.S_ISDIR(status.st_mode):
         problem = "is not a regular folder"
-    elif found.st_uid != os.getuid():
+    elif status.st_uid != os.getuid():
         problem = "belongs to another user"
-    elif stat.S_IMODE(found.st_mode) & 0o022:
+    elif stat.S_IMODE(status.st_mode) & 0o022:
         problem = "is writable by other users"
     if problem:
         raise SandboxCreateFailed(
@@ -160,7 +160,7 @@ def share(folder: Path) -> None:
         (folder / _SHARED).touch()
 
 
-def end_what_runs(folder: Path) -> None:
+def end_processes(folder: Path) -> None:
     """End the processes that a dead owner started in it; in a shared sandbox only those with the owner's mark."""
     process.end_family(str(folder), by_place=not (folder / _SHARED).exists())
 
@@ -170,7 +170,7 @@ def keep_unfinished(folder: Path, work: str) -> None:
     write_durably(folder / _KEPT, work.encode())
 
 
-def let_go(folder: Path) -> None:
+def stop_keeping(folder: Path) -> None:
     """Stop keeping the sandbox: its work is stored elsewhere or was discarded."""
     with storage(folder):
         (folder / _KEPT).unlink(missing_ok=True)
@@ -206,7 +206,7 @@ def clear(folder: Path) -> None:
     if lock is None:
         return
     try:
-        end_what_runs(folder)
+        end_processes(folder)
         _take_away(folder)
     finally:
         _drop_lock(folder, lock)

@@ -18,7 +18,7 @@ from loopwright.sandbox.model import (
     SandboxView,
 )
 
-# The project as it is now, or as it was when an earlier run began.
+# The project as it is now, or as it was at the start of an earlier run.
 SandboxRequest = FreshRequest | RecordedRequest
 
 

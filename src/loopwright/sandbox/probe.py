@@ -41,7 +41,7 @@ class Escapes(msgspec.Struct, frozen=True):
     reached_network: bool
     read_environment: bool
     stuck: bool
-    said: str = ""
+    error_output: str = ""
 
 
 def attempt(isolation: Isolation, view: SandboxView, shell: str, env: Mapping[str, str], *, network: bool) -> Escapes:
@@ -78,7 +78,7 @@ def attempt(isolation: Isolation, view: SandboxView, shell: str, env: Mapping[st
         reached_network="network" in words,
         read_environment="environment" in words,
         stuck="stuck" in words,
-        said=done.stderr.decode("utf-8", "replace").strip()[-300:],
+        error_output=done.stderr.decode("utf-8", "replace").strip()[-300:],
     )
 
 

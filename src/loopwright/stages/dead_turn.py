@@ -10,11 +10,11 @@ from loopwright.sandbox import place
 from loopwright.stages.context import Context
 
 
-def end_what_runs(context: Context, mailbox: Path) -> None:
+def end_processes(context: Context, mailbox: Path) -> None:
     """Before its sandbox is cleared: an agent that outlived whoever asked it is ended."""
     folder, root = mailbox.parent, context.wanted_sandbox_root().resolve()
     if folder in (*place.leftovers(root), *place.unfinished(root)):
-        place.end_what_runs(folder)
+        place.end_processes(folder)
 
 
 def reporter_of(context: Context, agent: str) -> ReportsCost | None:

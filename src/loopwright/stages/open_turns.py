@@ -10,7 +10,7 @@ from loopwright.kernel.locks import locked, try_lock
 from loopwright.runner.meter import used_at_last
 from loopwright.runner.turn_cost import TurnCost
 from loopwright.stages.context import Context
-from loopwright.stages.dead_turn import end_what_runs, reporter_of
+from loopwright.stages.dead_turn import end_processes, reporter_of
 from loopwright.stages.stores import workflows_of
 from loopwright.workflow import commands as c
 from loopwright.workflow.model import Cost, OpenTurn, Stage, Workflow
@@ -57,7 +57,7 @@ def count_cost(opened: Opened, cost: TurnCost, stage: Stage) -> None:
 
 def _cost_of(context: Context, turn: OpenTurn) -> TurnCost:
     mailbox = Path(turn.mailbox)
-    end_what_runs(context, mailbox)
+    end_processes(context, mailbox)
     used = used_at_last(reporter_of(context, turn.agent), mailbox, context.layout.turn(turn.name))
     return TurnCost(turn=turn.name, agent=turn.agent, role=turn.role, is_cut_off=True).with_usage(used, None)
 

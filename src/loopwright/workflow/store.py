@@ -76,7 +76,7 @@ class WorkflowStore:
 
     def exists(self, slug: str) -> bool:
         """Whether there is one of this name."""
-        return is_identifier(slug) and event_log.says_something(self.paths(slug).journal)
+        return is_identifier(slug) and event_log.has_content(self.paths(slug).journal)
 
     def require(self, slug: str) -> None:
         """Raise `WorkflowRefused` where there is no workflow of this name."""

@@ -354,7 +354,7 @@ def record_choice(layout: Layout) -> bool:
     """Record the chosen layout once, and make git ignore Loopwright's state."""
     # Write the config first: a `.loopwright` folder without a config would mean the other layout.
     is_new = create_exclusively(layout.config, names.config_text(layout.flavour).encode())
-    rules, ours = layout.own / ".gitignore", names.OWN_RULES.encode()
-    if not os.path.lexists(rules) or (rules.is_file() and is_blank(rules.read_bytes())):
-        create_restorably(rules, ours)
+    ignore_file = layout.own / ".gitignore"
+    if not os.path.lexists(ignore_file) or (ignore_file.is_file() and is_blank(ignore_file.read_bytes())):
+        create_restorably(ignore_file, names.OWN_RULES.encode())
     return is_new

@@ -72,7 +72,7 @@ class StopRequest:
         self.owner = owner
 
 
-def keeps_going(gate: Gate | None, stop: StopRequest) -> bool:
+def must_continue(gate: Gate | None, stop: StopRequest) -> bool:
     """Whether to tell the agent to continue; any doubt lets the agent stop."""
     return (
         gate is not None

@@ -251,6 +251,6 @@ def _unfinished_work(turn_sandbox: TurnSandbox) -> tuple[str, ...]:
         return ()
     with suppress(LoopwrightError):
         if sandbox.recorder.record(lambda _: None).tree == sandbox.recorder.base().tree:
-            place.let_go(folder)
+            place.stop_keeping(folder)
             return ()
     return (f"the turn ended before it was handed in; what was done in {shown(sandbox.place.repo)} is kept there",)

@@ -156,14 +156,14 @@ def _since(repository: Repository, base: str, upstream: GitAnswer) -> tuple[str,
 
 def _hidden(top: str, flags: bytes) -> list[tuple[str, bytes]]:
     """Files that git is told to skip, each with the option that undoes it."""
-    found = []
+    hidden = []
     for row in flags.split(b"\0"):
         head, _, path = row.partition(b"\t")
         if head[:1].islower():
-            found.append(("--no-assume-unchanged", path))
+            hidden.append(("--no-assume-unchanged", path))
         if head[:1] in (b"S", b"s") and os.path.lexists(os.fsencode(top) + b"/" + path):
-            found.append(("--no-skip-worktree", path))
-    return found
+            hidden.append(("--no-skip-worktree", path))
+    return hidden
 
 
 def _unhide(private: PrivateGit, top: str, hidden: list[tuple[str, bytes]], until: float) -> bool:
@@ -183,15 +183,15 @@ def _submodules(repository: Repository, flags: bytes, until: float, home: str, d
     """Uncommitted changes inside submodules, which the outer repository does not show."""
     rows = [row.partition(b"\t") for row in flags.split(b"\0")]
     links = [os.fsdecode(path) for head, _, path in rows if head[2:].startswith(b"160000 ")]
-    found = []
+    changes = []
     for path in links[:_MOST_SUBMODULES] if depth < _DEEPEST else ():
         folder = os.path.join(repository.top, path)
         if os.path.lexists(os.path.join(folder, ".git")) and os.path.realpath(folder) == folder:
             inner = read(folder, folder, "HEAD", until=until, home=home, depth=depth + 1)
-            found.append(ChangeNow(inner.change.below(f"{path}/"), inner.unknown))
-    if len(links) > len(found) and len(links) > _MOST_SUBMODULES:
-        found.append(ChangeNow(Change(), ("too many submodules",)))
-    return found
+            changes.append(ChangeNow(inner.change.below(f"{path}/"), inner.unknown))
+    if len(links) > len(changes) and len(links) > _MOST_SUBMODULES:
+        changes.append(ChangeNow(Change(), ("too many submodules",)))
+    return changes
 
 
 def _own_state(repo: str, workspace: str) -> OwnState:

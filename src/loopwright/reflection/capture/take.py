@@ -100,7 +100,7 @@ class ReflectionCapture:
             self._repo, self._settings.root, base, until=self._request.until, home=self._request.home
         )
 
-    def did_not_finish(self) -> None:
+    def mark_incomplete(self) -> None:
         """Mark the change as incomplete after an interruption."""
         self._now = change_now.ChangeNow(self._now.change, (*self._now.unknown, "it was interrupted"))
 

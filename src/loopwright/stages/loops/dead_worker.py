@@ -13,7 +13,7 @@ from loopwright.loop.store import LoopStore
 from loopwright.sandbox import place
 from loopwright.sandbox.model import SandboxFolders
 from loopwright.stages.context import Context
-from loopwright.stages.dead_turn import end_what_runs, reporter_of
+from loopwright.stages.dead_turn import end_processes, reporter_of
 from loopwright.stages.recover import recover
 
 
@@ -30,7 +30,7 @@ def _end_its_turn(context: Context, loop_id: str, actor: str) -> None:
     if turn is None:
         return
     mailbox = Path(turn.mailbox)
-    end_what_runs(context, mailbox)
+    end_processes(context, mailbox)
     if turn.is_by_hand and place.is_unfinished(mailbox.parent):
         _say_what_is_kept(store, context, loop_id, mailbox.parent, actor)
     count_open_turn(store, loop_id, reporter_of(context, turn.agent), actor, context.tools().redactor)
