@@ -10,7 +10,6 @@ from tests.walks.workflow_kit import (
     DELTA,
     SLICE,
     blockers,
-    build_it,
     built,
     bytes_of,
     finish,
@@ -55,9 +54,12 @@ def done(project, **changes):
 
 
 def another(project, slug, turns):
-    """Another change in the same project, built."""
+    """Another change in the same project, built; what its plan said."""
     project.write(".loopwright/turns.yaml", yaml.safe_dump({"turns": turns}))
-    return build_it(project, slug)
+    planned = plan(project, slug=slug)
+    ok(project, "approve", slug, "--from", "plan", "--to", "build")
+    ok(project, "build", slug, "--agent", "scripted")
+    return planned
 
 
 def test_what_is_done_goes_into_the_specs_and_again_changes_no_byte(project):

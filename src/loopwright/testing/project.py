@@ -104,6 +104,7 @@ class Project:
         templates: Templates | None = None,
     ) -> None:
         self.templates = templates
+        self._top = root
         self.root = root / "project"
         self.home = root / "home"
         self.sandboxes = root / "sandboxes"
@@ -120,11 +121,12 @@ class Project:
             self._start(start, commit=commit)
         else:
             key = hashlib.sha256(json.dumps(start).encode()).hexdigest()
-            put(templates.made(key, lambda folder: self._start_at(folder, start)), root, ("project",))
+            self._put(templates.made(key, lambda folder: self._start_at(folder, start)))
 
     def _start_at(self, folder: Path, files: Mapping[str, str]) -> None:
         copy = self._moved(folder)
         copy.root.mkdir()
+        copy.home.mkdir()
         copy._start(files, commit=True)  # noqa: SLF001 -- of the same class
 
     def _start(self, files: Mapping[str, str], *, commit: bool) -> None:
@@ -144,12 +146,12 @@ class Project:
         path.write_text(text, encoding="utf-8")
         return path
 
-    def git(self, *arguments: str) -> str:
+    def git(self, *arguments: str, check: bool = True) -> str:
         """Run the user's git in the project."""
         dates = {"GIT_AUTHOR_DATE": _COMMITTED_AT, "GIT_COMMITTER_DATE": _COMMITTED_AT}
         env = {**dates, **self.environment, "GIT_CONFIG_NOSYSTEM": "1"}
         done = process.capture(("git", *_QUIET_GIT, *arguments), cwd=self.root, env=env)
-        if done.exit_code != 0:
+        if check and done.exit_code != 0:
             raise AssertionError(done.stderr.decode("utf-8", "replace"))
         return done.stdout.decode("utf-8", "surrogateescape")
 
@@ -208,7 +210,7 @@ class Project:
             return [self._succeed(command) for command in commands][-1]
         turns = self._turns_file.read_bytes()
         template = self._template(commands, keys)
-        put(template, self.root.parent, _PARTS)
+        self._put(template)
         self._turns_file.write_bytes(turns)
         return msgspec.json.decode((template / _OUTCOME).read_bytes(), type=Outcome)
 
@@ -220,10 +222,10 @@ class Project:
 
     def _keys(self, commands: list[tuple[str, ...]]) -> list[str] | None:
         """A key for what each command leaves; None if the project names its own place, so that no copy is the same."""
-        top = self.root.parent
-        index = self.root / ".git" / "index"  # it holds times and inodes; what is staged is listed instead
-        content = fingerprint(top, _PARTS, (index, self._turns_file))
-        staged = self.git("ls-files", "--stage", "-v") if index.exists() else ""
+        top = self._top
+        # The index holds times and inodes; what is staged is listed instead.
+        content = fingerprint(top, _PARTS, (self._index, self._turns_file))
+        staged = self.git("ls-files", "--stage", "-v") if self._index.exists() else ""
         turns = yaml.safe_load(self._turns_file.read_text(encoding="utf-8"))["turns"]
         if content is None or str(top) in json.dumps(turns):
             return None
@@ -243,21 +245,35 @@ class Project:
 
     def _make_template(self, commands: list[tuple[str, ...]], keys: list[str], folder: Path) -> None:
         """Run the last command on a copy of what the others left."""
-        before = self._template(commands[:-1], keys[:-1]) if commands[1:] else self.root.parent
-        put(before, folder, _PARTS)
+        before = self._template(commands[:-1], keys[:-1]) if commands[1:] else self._top
         copy = self._moved(folder)
-        shutil.copy2(self._turns_file, copy._turns_file)  # noqa: SLF001 -- of the same class
+        copy._put(before)  # noqa: SLF001 -- of the same class
+        shutil.copy2(self._turns_file, copy._turns_file)  # noqa: SLF001 -- the same
         done = copy._succeed(commands[-1])  # noqa: SLF001 -- the same
         (folder / _OUTCOME).write_bytes(msgspec.json.encode(done))
 
     def _moved(self, folder: Path) -> Project:
         """This project at another place; its files are there already."""
         moved = Project.__new__(Project)
-        moved.templates, moved.root = self.templates, folder / self.root.name
-        moved.home, moved.sandboxes = folder / self.home.name, folder / self.sandboxes.name
-        there, here = str(folder), str(self.root.parent)
+        moved.templates, moved._top = self.templates, folder  # noqa: SLF001 -- of the same class
+        # A test may have moved the project's root into a folder of the repository.
+        moved.root, moved.home, moved.sandboxes = (
+            folder / place.relative_to(self._top) for place in (self.root, self.home, self.sandboxes)
+        )
+        there, here = str(folder), str(self._top)
         moved.environment = {name: value.replace(here, there) for name, value in self.environment.items()}
         return moved
+
+    def _put(self, template: Path) -> None:
+        """Replace this project's files by those of a template."""
+        put(template, self._top, _PARTS)
+        if self._index.exists():
+            # The index knows files by times and inodes, and a copy has others. What is changed stays listed as changed.
+            self.git("update-index", "-q", "--refresh", "--unmerged", "--ignore-missing", check=False)
+
+    @property
+    def _index(self) -> Path:
+        return self._top / "project" / ".git" / "index"
 
     @property
     def _turns_file(self) -> Path:
