@@ -193,6 +193,19 @@ def test_a_workspace_is_found_from_a_folder_below_it(project):
     assert project.evidence("deep")["status"] == "OK"
 
 
+def test_a_workspace_above_a_repository_is_not_the_workspace_of_that_repository(project):
+    project.plan({"id": "A", "commands": ["true"]}, run_id="outer")
+    inner = project.root / "inner"
+    below = inner / "a" / "b"
+    below.mkdir(parents=True)
+    project.git("init", "-q", str(inner))
+    done = project.run("run", cwd=below)
+    assert (done.exit_code, "MISSING_PLAN" in done.stderr) == (1, True)
+    assert str(inner / ".loopwright") in done.stderr
+    assert project.run("init", "--json", cwd=below).json()["root"] == str(inner)
+    assert not (project.own / "runs").exists()
+
+
 def test_output_to_a_closed_pipe_is_no_error(project):
     done = subprocess.run(
         ["bash", "-c", f"set -o pipefail; {' '.join(project.command('explain', 'secrets'))} | head -1"],

@@ -55,14 +55,6 @@ class Context(msgspec.Struct, frozen=True):
         """The workspace's runs."""
         return RunStore(self.layout)
 
-    def project_top(self) -> Path:
-        """The folder of agents' project settings: the workspace's, else the top of the repository."""
-        repository = None if self.layout.own.is_dir() else self.repository()
-        # A home folder that is a repository (dotfiles) is not the project of everything below it.
-        if repository is None or repository.top == self.layout.home.resolve():
-            return self.project
-        return repository.top
-
     def wanted_sandbox_root(self) -> Path:
         """Where sandboxes go, whether it is there or not."""
         configured = self.settings.values.sandbox.root

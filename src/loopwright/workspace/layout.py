@@ -340,9 +340,8 @@ def user_home() -> Path:
 
 
 def find_root(start: Path) -> Path:
-    """The nearest parent folder with a workspace; else the start itself."""
-    start = start.resolve()
-    return Path(names.workspace_above(str(start), str(user_home())) or start)
+    """The project that a folder belongs to: its workspace, else the top of its git repository, else the folder."""
+    return Path(names.project_above(str(start.resolve()), os.path.realpath(user_home())))
 
 
 def detect_flavour(root: Path, home: Path) -> Flavour:
