@@ -41,7 +41,9 @@ def gc(context: Context, *, keep: int, dry_run: bool = False) -> Collected:
         for run_id in old:
             # Noted first: a crash in between leaves a folder that nobody misses, not a hole nobody explains.
             context.store.record_collected(run_id, stamp(context.clock()))
-            remove_tree(context.store.folder(run_id))
+            # Without evidence it is not the folder that was recorded: another tool has taken the name since.
+            if context.store.has_evidence(run_id):
+                remove_tree(context.store.folder(run_id))
             for turn in context.layout.turns_of(run_id):
                 remove_tree(turn)
         for folder in kept:
