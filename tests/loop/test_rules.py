@@ -19,8 +19,10 @@ from loopwright.loop.model import (
     Holder,
     Hypothesis,
     Loop,
+    OpenTurn,
     ProgressMark,
     Running,
+    Spent,
     Task,
     Tree,
     UnderWay,
@@ -344,3 +346,14 @@ def test_only_a_created_loop_has_events():
     with pytest.raises(ValueError, match="first event"):
         evolve(None, e.LoopStarted(), NOW)
     assert isinstance(decide(None, c.Start()), Refused)
+
+
+def test_a_turn_is_charged_once_whoever_counts_it():
+    """The worker that takes over charges an open turn; the worker that was slow to die must not charge it again."""
+    begun = after(loop(), c.BeginTurn(turn=OpenTurn(name="a-builder", agent="codex", mailbox="m", role="builder")))
+    count = c.Count(spent=Spent(tokens=120, turns=1), turn="a-builder", role="builder")
+    once = after(begun, count)
+    assert once.spent.tokens == 120
+    assert decide(once, count) == Accepted(())
+    # A shell's turn is never open, and has no role.
+    assert after(once, c.Count(spent=Spent(wall_s=1.0), turn="b-builder")).spent.wall_s == 1.0

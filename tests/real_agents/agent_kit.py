@@ -103,6 +103,7 @@ class Turns:
 
     def take(self, prompt="do it", **more):
         self.record = self.context.layout.own / f"turn-{next(NUMBERS)}"
+        self.record.mkdir(parents=True)
         settings = self.context.settings.values.agents.named.get(self.agent.name, AgentSettings())
         asked = TurnRequest(
             **{"role": Role.BUILDER, "prompt": prompt, "record": self.record, "timeout_s": 300.0, **more}

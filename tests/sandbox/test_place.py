@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from loopwright.sandbox import place
+
+PROJECT, OTHER = Path("/projects/mine"), Path("/projects/other")
 
 
 class Died(BaseException):
@@ -16,7 +20,7 @@ def die(*arguments):
 
 
 def test_one_that_died_while_it_was_removed_is_found_and_cleared_away(tmp_path, monkeypatch):
-    owned = place.claim(tmp_path, "run")
+    owned = place.claim(tmp_path, PROJECT, "run")
     (owned.place.repo / "file").write_text("x")
     removed = []
 
@@ -34,7 +38,7 @@ def test_one_that_died_while_it_was_removed_is_found_and_cleared_away(tmp_path, 
             owned.close(keep=False)
     owned.lock.release()
     assert removed
-    (left,) = place.leftovers(tmp_path)
+    (left,) = place.leftovers(tmp_path, PROJECT)
     place.clear(left)
     place.drop_stale_locks(tmp_path)
     assert list(tmp_path.iterdir()) == []
@@ -42,13 +46,13 @@ def test_one_that_died_while_it_was_removed_is_found_and_cleared_away(tmp_path, 
 
 def test_one_that_died_while_it_was_laid_out_is_found_and_its_name_can_be_used_again(tmp_path, monkeypatch):
     with monkeypatch.context() as patched:
-        patched.setattr(place.Path, "touch", die)
+        patched.setattr(place.Path, "write_bytes", die)
         with pytest.raises(Died):
-            place.claim(tmp_path, "run")
+            place.claim(tmp_path, PROJECT, "run")
     assert [folder.name for folder in tmp_path.iterdir() if folder.name != ".locks"] == [".run.unborn"]
-    owned = place.claim(tmp_path, "run-2")
-    assert [folder.name for folder in place.leftovers(tmp_path)] == [".run.unborn"]
-    for left in place.leftovers(tmp_path):
+    owned = place.claim(tmp_path, PROJECT, "run-2")
+    assert [folder.name for folder in place.leftovers(tmp_path, PROJECT)] == [".run.unborn"]
+    for left in place.leftovers(tmp_path, PROJECT):
         place.clear(left)
     owned.close(keep=False)
     assert [folder.name for folder in tmp_path.iterdir() if folder.name != ".locks"] == []
@@ -57,20 +61,20 @@ def test_one_that_died_while_it_was_laid_out_is_found_and_its_name_can_be_used_a
 def test_a_strangers_folder_is_never_taken_for_a_leftover(tmp_path):
     (tmp_path / "mine").mkdir()
     (tmp_path / ".mine").mkdir()
-    assert place.leftovers(tmp_path) == []
+    assert place.leftovers(tmp_path, PROJECT) == []
 
 
 def test_work_by_hand_stays_until_it_is_let_go(tmp_path):
-    owned = place.claim(tmp_path, "loop-1")
+    owned = place.claim(tmp_path, PROJECT, "loop-1")
     folder = owned.place.folder
     place.keep_unfinished(folder, "loop-of-ann")
     assert place.is_unfinished(folder)
-    assert place.unfinished(tmp_path) == {}, "somebody works there still"
-    assert place.kept(tmp_path) == []
+    assert place.unfinished(tmp_path, PROJECT) == {}, "somebody works there still"
+    assert place.kept(tmp_path, PROJECT) == []
     owned.close(keep=False)
-    assert place.unfinished(tmp_path) == {folder: "loop-of-ann"}
-    assert place.leftovers(tmp_path) == []
-    again = place.claim(tmp_path, "loop-1")
+    assert place.unfinished(tmp_path, PROJECT) == {folder: "loop-of-ann"}
+    assert place.leftovers(tmp_path, PROJECT) == []
+    again = place.claim(tmp_path, PROJECT, "loop-1")
     assert again.place.folder != folder
     place.keep_unfinished(again.place.folder, "loop-of-ann")
     place.stop_keeping(again.place.folder)
@@ -80,7 +84,49 @@ def test_work_by_hand_stays_until_it_is_let_go(tmp_path):
 
 
 def test_one_that_a_person_asked_to_keep_is_nobodys_unfinished_work(tmp_path):
-    owned = place.claim(tmp_path, "run-1")
+    owned = place.claim(tmp_path, PROJECT, "run-1")
     owned.close(keep=True)
-    assert place.kept(tmp_path) == [owned.place.folder]
-    assert place.unfinished(tmp_path) == {}
+    assert place.kept(tmp_path, PROJECT) == [owned.place.folder]
+    assert place.unfinished(tmp_path, PROJECT) == {}
+
+
+def dead(root, project, name, *, is_kept=False):
+    """A sandbox whose owner died."""
+    owned = place.claim(root, project, name)
+    if is_kept:
+        (owned.place.folder / "kept").touch()
+    owned.lock.release()
+    return owned.place.folder
+
+
+def test_a_project_sees_only_its_own_sandboxes(tmp_path):
+    mine, mine_kept = dead(tmp_path, PROJECT, "r"), dead(tmp_path, PROJECT, "k", is_kept=True)
+    other, other_kept = dead(tmp_path, OTHER, "r"), dead(tmp_path, OTHER, "k", is_kept=True)
+    assert {other.name, other_kept.name} == {"r-2", "k-2"}
+    assert place.leftovers(tmp_path, PROJECT) == [mine]
+    assert place.kept(tmp_path, PROJECT) == [mine_kept]
+    assert place.leftovers(tmp_path, OTHER) == [other]
+    assert place.kept(tmp_path, OTHER) == [other_kept]
+
+
+def test_a_project_is_known_by_whatever_path_it_is_reached(tmp_path):
+    project, link = tmp_path / "project", tmp_path / "link"
+    project.mkdir()
+    link.symlink_to(project)
+    (tmp_path / "root").mkdir()
+    folder = dead(tmp_path / "root", link, "r")
+    assert place.leftovers(tmp_path / "root", project) == [folder]
+
+
+def test_a_sandbox_of_no_project_is_an_orphan_and_is_not_removed(tmp_path):
+    project, root = tmp_path / "project", tmp_path / "root"
+    project.mkdir()
+    root.mkdir()
+    dead(root, project, "living")
+    gone = dead(root, OTHER, "gone", is_kept=True)
+    old = dead(root, project, "made-by-an-older-version")
+    (old / "loopwright-sandbox").write_bytes(b"")
+    in_use = place.claim(root, OTHER, "in-use")
+    assert place.orphans(root) == [gone, old]
+    assert old not in place.leftovers(root, project)
+    in_use.close(keep=False)

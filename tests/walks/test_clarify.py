@@ -205,3 +205,25 @@ def test_an_idea_that_looks_like_a_part_of_a_spec_stays_in_its_section(project):
     done = project.run("clarify", "greet", "--idea", idea)
     assert done.exit_code == 0, done.stderr
     assert "clarify_non_goals_unresolved" in done.stdout
+
+
+def test_an_unusable_answer_blocks_nothing_and_every_turn_keeps_its_own_record(project):
+    bad = {"role": "clarifier", "run": "echo worked", "answer": "no JSON at all"}
+    good = {"role": "clarifier", "run": "echo worked", "answer": json.dumps({"question": "which one?"})}
+    project.write(".loopwright/turns.yaml", yaml.safe_dump({"turns": [bad, bad, bad, bad, good]}))
+    project.write(
+        ".loopwright/config.toml",
+        '[agents.scripted]\nturns = ".loopwright/turns.yaml"\n[sandbox]\nisolation = "none"\n',
+    )
+    turns = project.own / "turns"
+    for last in ("x-clarify-1-repair", "x-clarify-1-repair-2"):
+        record = refusal(project, "clarify", "x", "--idea", "an idea", "--agent", "scripted")
+        assert record["error"] == "AGENT_FAILED"
+        assert f"{turns / last}," in record["next"], "the record of the answer that was refused"
+    asked = ok(project, "clarify", "x", "--agent", "scripted", "--json").json()
+    assert asked["question"] == "which one?"
+    assert sorted(path.name for path in turns.iterdir()) == [
+        "x-clarify-1", "x-clarify-1-2", "x-clarify-1-3", "x-clarify-1-repair", "x-clarify-1-repair-2",
+    ]  # fmt: skip
+    assert [path.read_text() for path in sorted(turns.glob("*/program-*.log"))] == ["worked\n"] * 5
+    assert status(project)["cost"]["turns"] == 5

@@ -193,6 +193,19 @@ def test_a_workspace_is_found_from_a_folder_below_it(project):
     assert project.evidence("deep")["status"] == "OK"
 
 
+def test_a_workspace_above_a_repository_is_not_the_workspace_of_that_repository(project):
+    project.plan({"id": "A", "commands": ["true"]}, run_id="outer")
+    inner = project.root / "inner"
+    below = inner / "a" / "b"
+    below.mkdir(parents=True)
+    project.git("init", "-q", str(inner))
+    done = project.run("run", cwd=below)
+    assert (done.exit_code, "MISSING_PLAN" in done.stderr) == (1, True)
+    assert str(inner / ".loopwright") in done.stderr
+    assert project.run("init", "--json", cwd=below).json()["root"] == str(inner)
+    assert not (project.own / "runs").exists()
+
+
 def test_output_to_a_closed_pipe_is_no_error(project):
     done = subprocess.run(
         ["bash", "-c", f"set -o pipefail; {' '.join(project.command('explain', 'secrets'))} | head -1"],
@@ -214,3 +227,27 @@ def test_a_bug_of_ours_is_a_sentence_with_a_report_and_not_a_traceback(project, 
     (report,) = tmp_path.glob("loopwright-bug-*.txt")
     assert "broken on purpose" in report.read_text()
     assert report.stat().st_mode & 0o077 == 0
+
+
+NO_WORKSPACE = {
+    "": 2, "foo": 2, "--nope": 2, "loop": 2, "approve": 2, "run": 1, "status": 0, "next": 0, "loop show x": 1,
+    "verify zzz": 1, "gc": 0, "doctor": None, "show nope": None, "do": None, "serve --port x": None,
+    "fleet status": None, "specs": 2, "--help": 0,
+}  # fmt: skip
+
+
+def test_no_command_line_in_an_empty_folder_ends_in_a_traceback(make_project):
+    """None: whatever code it is, for example of a command that a later version has."""
+    project = make_project(commit=False)
+    (project.root / "README").unlink()
+    for typed, code in NO_WORKSPACE.items():
+        done = project.run(*typed.split())
+        said = done.stdout + done.stderr
+        assert "Traceback" not in said, typed
+        assert "INTERNAL_ERROR" not in said, typed
+        assert said.strip(), typed
+        assert done.exit_code == code if code is not None else done.exit_code in (0, 1, 2), typed
+    bare, group = project.run(), project.run("loop")
+    assert bare.stderr.startswith("Usage: loopwright [OPTIONS] COMMAND")
+    assert "Start here:" in bare.stderr
+    assert group.stderr.startswith("Usage: loopwright loop [OPTIONS] COMMAND")

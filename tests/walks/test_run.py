@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import shutil
 
 import pytest
+
+from loopwright.sandbox import place
 
 pytestmark = pytest.mark.usefixtures("cold_starts")
 WRITE = {"id": "P-1", "action": "write", "commands": ["echo made > made.txt", "cat made.txt"]}
@@ -211,13 +214,39 @@ def test_a_timeout_ends_the_step_and_says_so(project):
     assert "did not end within 1 s" in step["reason"]
 
 
-def test_keep_keeps_the_sandbox_and_gc_removes_it(project):
-    project.plan(WRITE, run_id="k")
-    assert project.run("run", "--keep").exit_code == 0
-    assert (project.sandboxes / "k" / "repo" / "made.txt").read_text() == "made\n"
+def test_a_kept_sandbox_stays_until_newer_ones_replace_it_or_gc_is_told_to_keep_none(project):
+    for name in ("k", "l"):
+        project.plan(WRITE, run_id=name)
+        assert project.run("run", "--keep").exit_code == 0
+        assert (project.sandboxes / name / "repo" / "made.txt").read_text() == "made\n"
     assert project.run("doctor").exit_code == 0
-    assert project.run("gc").exit_code == 0
+    assert project.run("gc", "--json").json()["sandboxes"] == []
+    assert project.run("gc", "--keep", "1", "--json").json()["sandboxes"] == ["k"]
+    assert [folder.name for folder in project.sandboxes.iterdir()] == ["l"]
+    assert project.run("gc", "--keep", "0", "--json").json()["sandboxes"] == ["l"]
     assert list(project.sandboxes.iterdir()) == []
+
+
+def test_projects_that_share_a_sandbox_root_leave_each_others_sandboxes_alone(make_project):
+    mine, other = make_project(), make_project()
+    mine.environment["LOOPWRIGHT_SANDBOX_ROOT"] = str(other.sandboxes)
+    other.plan(WRITE, run_id="k")
+    assert other.run("run", "--keep").exit_code == 0
+    place.claim(other.sandboxes, other.root, "left-over").lock.release()
+    before = {path: path.lstat().st_ino for path in other.sandboxes.rglob("*") if ".locks" not in path.parts}
+    mine.plan(WRITE, run_id="k")
+    for typed in (("run",), ("gc", "--keep", "0"), ("doctor", "--fix")):
+        done = mine.run(*typed)
+        assert done.exit_code == 0, done.stderr
+        assert "left-over" not in done.stdout
+    found = {path: path.lstat().st_ino for path in other.sandboxes.rglob("*") if ".locks" not in path.parts}
+    assert found == before
+    assert other.run("gc", "--json").json()["sandboxes"] == ["left-over"]
+    assert [folder.name for folder in other.sandboxes.iterdir()] == ["k"]
+    # Nobody cleans up after a project that is gone, so doctor names what is left of it.
+    shutil.rmtree(other.root)
+    checks = {check["what"]: check for check in mine.run("doctor", "--json").json()["checks"]}
+    assert checks["sandboxes without a project"]["said"] == f"1 in {other.sandboxes}: k"
 
 
 def test_the_result_says_set_or_unset_and_never_a_value(project):

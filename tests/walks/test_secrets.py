@@ -209,7 +209,9 @@ def test_what_an_agent_logs_in_with_is_a_secret_whatever_its_variable_is_called(
     home = project.root.parent / "home of a user"
     # What our own settings let in is known by how it looks: words are let in, too.
     mine = "Gw4Kq9" * 4 if declared == "env" else MINE
-    environment = {"HOME": str(home), "MY_GATEWAY": mine, "MY_PLACE": str(project.root), "MY_WORD": "production"}
+    # As `mktemp -d` names it. The project's own folder has another name each time, which proves nothing.
+    place = "/tmp/tmp.OqEaEFDF2a/work"
+    environment = {"HOME": str(home), "MY_GATEWAY": mine, "MY_PLACE": place, "MY_WORD": "production"}
     environment |= {"MY_MODEL": "claude-sonnet-4-5-20250929", "MY_URL": "https://gateway.example/v1/2026/Models"}
     project.environment.update(environment)
     project.write(".loopwright/config.toml", '[agents.codex]\nenv = ["MY_PLACE", "MY_WORD", "MY_MODEL", "MY_URL"]\n')
@@ -234,7 +236,7 @@ def test_what_an_agent_logs_in_with_is_a_secret_whatever_its_variable_is_called(
                 ".loopwright/config.toml",
                 '[agents.any]\nkind = "command"\ncommand = "x"\nenv = ["MY_GATEWAY", "MY_WORD"]\n',
             )
-    project.plan({"id": "A", "commands": [f"echo {project.root} production claude-sonnet-4-5-20250929 $MY_URL"]})
+    project.plan({"id": "A", "commands": [f"echo {place} production claude-sonnet-4-5-20250929 $MY_URL"]})
     assert project.run("run").exit_code == 0
     project.write("printed.txt", mine)
     project.commit("a file that no rule reads before it is printed")

@@ -38,6 +38,15 @@ class Tokens(msgspec.Struct, frozen=True):
             self.output + other.output,
         )
 
+    def since(self, before: Tokens) -> Tokens:
+        """What was added to an earlier total; nothing where a total shrank."""
+        return Tokens(
+            max(0, self.input - before.input),
+            max(0, self.cached - before.cached),
+            max(0, self.written - before.written),
+            max(0, self.output - before.output),
+        )
+
 
 class PriceList(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One provider's prices, the page that said them, and on which day."""

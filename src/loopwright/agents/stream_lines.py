@@ -43,6 +43,14 @@ class Followed:
         # lstat: the path may be a broken link.
         self._read_to = path.lstat().st_size if path is not None else 0
 
+    def earlier(self) -> Iterator[dict[str, Any]]:
+        """The records that the file held before; only the last ones of a long file."""
+        if self._path is None:
+            return
+        start = max(0, self._read_to - _MOST_AT_ONCE)
+        data = whole_lines(self._path, start)[: self._read_to - start]
+        yield from (record for line in data.splitlines() if (record := parsed(line)) is not None)
+
     def news(self, find: Callable[[], Path | None]) -> Iterator[dict[str, Any]]:
         """The records since the last call; a missing file is looked for again."""
         if self._path is None:

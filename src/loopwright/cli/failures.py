@@ -7,6 +7,7 @@ import os
 import sys
 import tempfile
 import traceback
+from itertools import pairwise
 
 import click
 
@@ -32,8 +33,8 @@ def exit_code_of(code: str, signal_name: str | None = None) -> int:
 
 def wants_json(arguments: list[str]) -> bool:
     """Whether the caller asked for JSON, found without parsing: parsing may be what failed."""
-    pairs = zip(arguments, [*arguments[1:], ""], strict=True)
-    return "--json" in arguments or any(pair in _JSON_FORMAT or pair[0] == "--format=json" for pair in pairs)
+    is_format = "--format=json" in arguments or any(pair in _JSON_FORMAT for pair in pairwise(arguments))
+    return "--json" in arguments or is_format
 
 
 def report_error(problem: LoopwrightError, *, as_json: bool) -> int:
@@ -62,7 +63,10 @@ def _say_refusal(problem: WorkflowRefused, *, as_json: bool) -> int:
 
 
 def report_click(problem: click.ClickException, *, as_json: bool) -> int:
-    """Print wrong usage and return 2."""
+    """Print wrong usage, or the help of a group that was called without a command, and return 2."""
+    if isinstance(problem, click.exceptions.NoArgsIsHelpError):
+        click.echo(problem.format_message(), err=True)
+        return 2
     hint = "see `loopwright --help`"
     if isinstance(problem, click.UsageError) and problem.ctx is not None:
         hint = f"see `{problem.ctx.command_path} --help`"
@@ -71,14 +75,22 @@ def report_click(problem: click.ClickException, *, as_json: bool) -> int:
 
 
 def report_bug(bug: Exception, *, as_json: bool) -> int:
-    """Print that we failed ourselves; what developers need goes to a file that only the user can read."""
+    """Print that loopwright itself failed. The traceback goes to a file that only the user can read."""
+    try:
+        path = keep_traceback(bug)
+        hint = f"report it with {path}"
+    except OSError:
+        hint = "report it; the file with the details could not be written"
+    say_failure("INTERNAL_ERROR", f"{type(bug).__name__} in loopwright itself", hint, as_json=as_json)
+    return 1
+
+
+def keep_traceback(bug: Exception) -> str:
+    """Write what developers need, and return the file's path."""
     handle, path = tempfile.mkstemp(prefix="loopwright-bug-", suffix=".txt")
     with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as report:
         report.write("".join(traceback.format_exception(bug)))
-    say_failure(
-        "INTERNAL_ERROR", f"{type(bug).__name__} in loopwright itself", f"report it with {path}", as_json=as_json
-    )
-    return 1
+    return path
 
 
 def say_failure(code: str, message: str, hint: str, *, as_json: bool) -> None:

@@ -24,16 +24,16 @@ Examples:
     type=click.IntRange(0),
     default=20,
     show_default=True,
-    help="Newest runs to keep, beside those that workflows need.",
+    help="How many of the newest runs and kept sandboxes stay, beside those that are needed.",
 )
 @click.option("--dry-run", is_flag=True, help="Only say what would be removed.")
 @with_sandbox_root
 @in_workspace
 def command(keep: int, dry_run: bool, sandbox_root: str | None, project_root: Path, as_json: bool) -> int:
-    """Remove old runs, sandboxes and kept versions of documents that nothing asks for.
+    """Remove this project's old runs, sandboxes and kept versions of documents that nothing asks for.
 
     A run that a workflow's gates still read stays, however old it is. The chain of evidence notes what was removed
-    and stays whole.
+    and stays whole. Sandboxes of other projects stay.
     """
     removed = gc(context_of(project_root, {("sandbox", "root"): sandbox_root}), keep=keep, dry_run=dry_run)
     if as_json:

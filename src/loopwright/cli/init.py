@@ -21,7 +21,11 @@ Examples:
 @click.option("--layout", type=click.Choice(["unified", "interop"]), help="Arrangement on disk.")
 @in_workspace
 def command(layout: str | None, project_root: Path, as_json: bool) -> int:
-    """Make this project a workspace: settings that fit it, and a first plan. Nothing is overwritten."""
+    """Make this project a workspace: settings that fit it, and a first plan. Nothing is overwritten.
+
+    Inside a git repository the top of the repository becomes the workspace, even if a folder above it is one. To make
+    a workspace of a folder below the top, create the folder `.loopwright` there first.
+    """
     done = init(context_of(project_root, {("workspace", "layout"): layout}))
     if as_json:
         say_json(

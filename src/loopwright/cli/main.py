@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from loopwright.cli.failures import report_bug, report_click, report_error, wants_json
+from loopwright.cli.failures import keep_traceback, report_bug, report_click, report_error, wants_json
 from loopwright.cli.lazy import LazyCommands
 from loopwright.cli.spoken_help import SpokenFormatter
 from loopwright.errors import LoopwrightError
@@ -102,6 +102,24 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _run(arguments: list[str]) -> int:
+    """The exit code of a command. What fails while a failure is reported is a sentence, too, never a traceback."""
+    try:
+        return _run_and_report(arguments)
+    except KeyboardInterrupt:
+        return 130
+    except Exception as bug:  # noqa: BLE001 -- the reports below are code of ours, and may have bugs like all code
+        return _report_plainly(bug)
+
+
+def _report_plainly(bug: Exception) -> int:
+    """Print that reporting a failure failed: in English, by nothing that could fail in the same way."""
+    with suppress(Exception):
+        sys.stderr.write(f"INTERNAL_ERROR: {type(bug).__name__} in loopwright itself\n")
+        sys.stderr.write(f"  -> report it with {keep_traceback(bug)}\n")
+    return 1
+
+
+def _run_and_report(arguments: list[str]) -> int:
     try:
         result: Any = loopwright.main(arguments, prog_name="loopwright", standalone_mode=False)
     except LoopwrightError as problem:

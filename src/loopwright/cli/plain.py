@@ -26,7 +26,7 @@ def in_workspace(command: F) -> F:
         type=click.Path(path_type=Path),
         default=Path(),
         show_default=".",
-        help="The project; a workspace above it is found.",
+        help="Project folder. Parent folders are searched for a workspace, up to the top of the git repository.",
     )(command)
 
 

@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
@@ -14,14 +15,14 @@ from loopwright.errors import DamagedFile, UnknownRun
 from loopwright.evidence.logs import LogFile
 from loopwright.evidence.model import Evidence, PreviousRun, RunKind
 from loopwright.journal.model import Entry
-from loopwright.journal.store import Journal
+from loopwright.journal.store import Journal, JournalWriter
 from loopwright.kernel import codec
 from loopwright.kernel.digest import sha256
 from loopwright.kernel.files import make_folder, replace_without_sync, shown, storage, sync_tree
 from loopwright.kernel.ids import sanitised
 from loopwright.kernel.locks import HeldLock, is_held, try_lock
 from loopwright.redaction.model import Redacted, seal
-from loopwright.workspace.layout import Layout
+from loopwright.workspace.layout import Layout, ensure_own_folder
 
 STARTED = "run.started"
 RECORDED = "run.recorded"
@@ -95,11 +96,17 @@ class RunStore:
         self._layout = layout
         self.journal = Journal(layout.runs_journal, layout.lock("runs"))
 
+    @contextmanager
+    def _writing(self) -> Iterator[JournalWriter]:
+        ensure_own_folder(self._layout)
+        with self.journal.writing() as journal:
+            yield journal
+
     def claim(self, requested: str, origin: RunOrigin, at: str) -> RunFolder:
         """Create a folder for a run with this name, and journal the start. A number is added if the name is used."""
         name = sanitised(requested)
         make_folder(self._layout.runs)
-        with self.journal.writing() as journal:
+        with self._writing() as journal:
             # A name is never reused, even if gc removed the run's folder.
             used = {entry.data.get("run_id") for entry in journal.entries}
             for number in range(1, 100_000):
@@ -122,13 +129,15 @@ class RunStore:
             try:
                 path.mkdir()
             except FileExistsError:
+                # The lock must not stay: it would tell that the folder is a run of ours.
+                lock_path.unlink(missing_ok=True)
                 lock.release()
                 return None
         return RunFolder(run_id, path, lock, lock_path)
 
     def publish(self, folder: RunFolder, evidence: Evidence) -> Evidence:
         """Link the evidence to the previous run, make the folder durable, then name the run in the journal."""
-        with self.journal.writing() as journal:
+        with self._writing() as journal:
             linked = msgspec.structs.replace(evidence, previous=_last_link(journal.entries))
             data = codec.to_json(linked, _to_text)
             replace_without_sync(folder.path / EVIDENCE, data)
@@ -138,12 +147,12 @@ class RunStore:
 
     def record_collected(self, run_id: str, at: str) -> None:
         """Journal that a run's folder is removed on purpose, so that the chain stays valid."""
-        with self.journal.writing() as journal:
+        with self._writing() as journal:
             journal.append(COLLECTED, {"run_id": run_id}, at)
 
     def record_missing(self, at: str) -> list[str]:
         """After the journal was repaired: journal the runs without a folder, whose removal is no longer recorded."""
-        with self.journal.writing() as journal:
+        with self._writing() as journal:
             gone = {entry.data["run_id"] for entry in journal.entries if entry.kind == COLLECTED}
             recorded = [entry.data["run_id"] for entry in journal.entries if entry.kind == RECORDED]
             missing = [run for run in recorded if run not in gone and not self.folder(run).exists()]
@@ -156,7 +165,7 @@ class RunStore:
         evidence, data = self.load(run_id)
         if evidence.run_id != run_id:
             return
-        with self.journal.writing() as journal:
+        with self._writing() as journal:
             known = {e.data.get("run_id") for e in journal.entries if e.kind == RECORDED}
             if run_id in known:
                 return
@@ -177,9 +186,8 @@ class RunStore:
             if entry.kind == STARTED
         }
         for path in sorted(self._layout.runs.iterdir()) if self._layout.runs.is_dir() else ():
-            # The journal may have lost a run: a folder with logs is a run, too.
-            if (path / "logs").is_dir() and not path.is_symlink():
-                origins.setdefault(path.name, RunOrigin())
+            if path.name not in origins and self._is_ours(path):
+                origins[path.name] = RunOrigin()  # the journal was damaged and lost the start of this run
         dead = [run for run in origins if run not in recorded and not is_held(self._layout.lock(f"run-{run}"))]
         facts = {run: self._previous_of(run) for run in dead}
         linked = {previous for _, previous in facts.values()}
@@ -189,6 +197,25 @@ class RunStore:
             # A missing run that a later run links to was recorded once; `adopt` restores it from that link.
             if run not in linked or self.folder(run).exists()
         ]
+
+    def _is_ours(self, path: Path) -> bool:
+        """Whether a folder that the journal does not name is a run of this store, by what only this store writes.
+
+        Other tools keep their runs in the same folder. Theirs are never written to and never removed.
+        """
+        if path.is_symlink() or not path.is_dir():
+            return False
+        # The lock of a run stays when its process dies.
+        if self._layout.lock(f"run-{path.name}").exists():
+            return True
+        try:
+            return self.load(path.name)[0].run_id == path.name
+        except DamagedFile:
+            return False
+
+    def has_evidence(self, run_id: str) -> bool:
+        """Whether the folder of a recorded run still holds what was recorded, sound or not."""
+        return (self.folder(run_id) / EVIDENCE).is_file()
 
     def _previous_of(self, run_id: str) -> tuple[str, str | None]:
         """The end time of a run and the id of the previous run, from its evidence."""

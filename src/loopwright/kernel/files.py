@@ -197,10 +197,14 @@ def _temporary_beside(path: Path) -> Path:
 
 
 def remove_stale_temporaries(folder: Path) -> None:
-    """Remove temporary files of dead Loopwright processes. No other file refers to them."""
+    """Remove temporary files and folders of dead Loopwright processes. Nothing refers to them."""
     for path in folder.glob(".*.tmp"):
         match = _TEMPORARY.fullmatch(path.name)
-        if match is not None and not _is_alive(int(match[1])):
+        if match is None or _is_alive(int(match[1])):
+            continue
+        if path.is_dir() and not path.is_symlink():
+            remove_tree(path)
+        else:
             path.unlink(missing_ok=True)
 
 

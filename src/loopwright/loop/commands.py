@@ -288,7 +288,7 @@ class BeginTurn(_Command, frozen=True, kw_only=True):
 
 
 class Count(_Command, frozen=True, kw_only=True):
-    """Something was paid for."""
+    """Something was paid for. A turn with a role is charged once, whoever counts it."""
 
     spent: Spent
     task_id: str | None = None

@@ -39,7 +39,7 @@ from loopwright.loop.model import (
     Spent,
     Task,
 )
-from loopwright.loop.turn_facts import of_a_turn
+from loopwright.loop.turn_facts import charged, of_a_turn
 from loopwright.loop.verdict import Accepted, Blocker, Perform, Refused, Verdict, refused
 
 __all__ = ["Accepted", "Blocker", "Perform", "Refused", "decide", "evolve", "next_action", "status_of"]
@@ -174,8 +174,8 @@ def _settings(loop: Loop, command: c.Command) -> Verdict:
             return ask_decisions(loop, command)
         case c.AnswerDecision():
             return answer_decision(loop, command)
-        case c.Count(spent=spent, task_id=task_id, turn=turn, turn_of=of, role=role):
-            return Accepted((e.CostCounted(spent=spent, task_id=task_id, turn=turn, turn_of=of, role=role),))
+        case c.Count():
+            return charged(loop, command)
         case c.Arrive(worker=worker):
             return Accepted((e.WorkerArrived(worker=worker),))
         case c.Leave(why=why):

@@ -28,7 +28,7 @@ from loopwright.loop.outside import NotTaken
 from loopwright.loop.outside_edit import commands_for
 from loopwright.loop.projection import OWN_KEY, SCHEMA_VERSION, document_of, task_line
 from loopwright.loop.rules import Accepted, Perform, Refused, decide, evolve
-from loopwright.workspace.layout import Layout, LoopPaths
+from loopwright.workspace.layout import Layout, LoopPaths, ensure_own_folder
 
 OUTSIDE = "outside"
 
@@ -109,6 +109,8 @@ class LoopStore:
             yield opened
 
     def _lock(self, loop_id: str) -> Path:
+        """The lock that is about to be taken: a loop of another tool may be there before the workspace is."""
+        ensure_own_folder(self._layout)
         return self._layout.lock(f"loop-{loop_id}")
 
 

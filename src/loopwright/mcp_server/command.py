@@ -32,7 +32,7 @@ There is no tool that approves, rejects, signs, answers, unlatches or archives: 
 @click.command(epilog=_EPILOG)
 @click.option(
     "--project-root", type=click.Path(path_type=Path), default=Path(), show_default=".",
-    help="The project; a workspace above it is found.",
+    help="Project folder. Parent folders are searched for a workspace, up to the top of the git repository.",
 )  # fmt: skip
 @click.option("--list", "lists", is_flag=True, help="Print the tools and end.")
 @click.option("--json", "as_json", is_flag=True, help="With --list: as JSON, with the schemas.")
@@ -70,9 +70,7 @@ def _offer(project_root: Path) -> Offer:
     folder = os.environ.get(MAILBOX)
     if folder:
         return mailbox.offer_of(Path(folder), os.environ, context.tools().redactor)
-    # As for `install`: without a workspace the top of the repository is the project, also when started below it.
-    top = context.project_top()
-    return workspace.offer_of(context if top == context.project else build_context(top, {}))
+    return workspace.offer_of(context)
 
 
 def _say(session: Session, *, as_json: bool) -> int:

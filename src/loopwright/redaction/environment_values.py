@@ -14,10 +14,8 @@ from collections.abc import Collection, Iterable, Mapping
 ENVIRONMENT_RULE = "environment-value"
 _SHORTEST = 8
 _SHORTEST_LINE = 16
-_SHORTEST_KEY = 20
 # A longer value is searched for in parts, because a part must fit into the window of text that is searched at once.
 _LONGEST_PART = 4 << 10
-_KEY = re.compile(r"[A-Za-z0-9_.+/=~-]*[A-Za-z][A-Za-z0-9_.+/=~-]*")
 
 _SECRET_NAME = re.compile(
     r"(?i)passw(?:or)?d|passphrase|sshpass|(?:^|_)pass(?:_|$)|(?:^|_)(?:pwd|pw)$"
@@ -35,17 +33,6 @@ def looks_secret(name: str) -> bool:
     if name in _NOT_SECRET:
         return False
     return _SECRET_NAME.search(name) is not None and _PLACE_NAME.search(name) is None
-
-
-def looks_like_a_key(value: str) -> bool:
-    """Whether a value looks like a key, not like a word, name, path or address: long, letters and digits, no spaces.
-
-    Names of models have separators and only lower case; keys have both cases, or no separator.
-    """
-    if len(value) < _SHORTEST_KEY or not _KEY.fullmatch(value):
-        return False
-    has_both = any(map(str.islower, value)) and any(map(str.isupper, value))
-    return any(map(str.isdigit, value)) and (has_both or value.isalnum())
 
 
 def secret_values(environment: Mapping[str, str], declared: Collection[str] = ()) -> dict[str, str]:

@@ -33,7 +33,6 @@ from loopwright.agents.prompts.book import Book
 from loopwright.agents.structured import said_in_words
 from loopwright.kernel import codec
 from loopwright.kernel.digest import sha256
-from loopwright.kernel.files import make_folder
 from loopwright.kernel.process import Cancellation, Stopped
 from loopwright.runner.admission import Admission, admitted, forwarded, way_out
 from loopwright.runner.meter import Meter, session_named
@@ -56,7 +55,7 @@ BY_HAND = "none: done by hand, outside of any isolation of ours"
 
 
 class TurnRequest(msgspec.Struct, frozen=True):
-    """What is asked of an agent, in which role, and where the record of it is kept."""
+    """What is asked of an agent, in which role, and a new folder for the record. No turn makes or shares a folder."""
 
     role: Role
     prompt: str
@@ -194,7 +193,6 @@ def _recorded(
     meter: Meter,
 ) -> Answer | NoAnswer:
     """The turn, with its record in the folder that the request names."""
-    make_folder(asked.record)
     clean = turn_sandbox.redactor.clean
     record = replace(TurnRecord(agent.name, asked.role.value), **_written_down(asked, asked.prompt, turn_sandbox))
     try:

@@ -75,7 +75,7 @@ def opened(
 ) -> Iterator[Sandbox]:
     """Open a sandbox for the block, and remove it afterwards unless `keep` is set. A stop raises `Stopped`."""
     request = sandbox_request.now if isinstance(sandbox_request, RecordedRequest) else sandbox_request
-    owned = claim(request.sandbox_root, name)
+    owned = claim(request.sandbox_root, request.project, name)
     ready = False
     try:
         with stopping_on(cancellation):

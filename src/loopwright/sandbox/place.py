@@ -1,6 +1,7 @@
-"""Where sandboxes are: a root that is ours alone, one folder per sandbox, and no leftovers.
+"""Where sandboxes are: a root of this user, one folder per sandbox, and no leftovers.
 
-A kernel lock in each folder tells a sandbox in use from one whose owner died.
+All projects of a user may share a root. Each sandbox names its project, and nothing here removes another project's.
+A kernel lock for each folder tells a sandbox in use from one whose owner died.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ _LOCKS = ".locks"
 _KEPT = "kept"
 # A person works in the sandbox: processes that Loopwright did not start belong to that person.
 _SHARED = "shared"
-# Only folders with this file are ours to remove: a root may hold a person's own folders too.
-_OURS = "loopwright-sandbox"
+# Names the project that the sandbox belongs to. A root may also hold a person's own folders, without this file.
+_MARKER = "loopwright-sandbox"
 _UNBORN = ".unborn"
 
 
@@ -87,8 +88,8 @@ def _require_private(root: Path) -> None:
         )
 
 
-def claim(root: Path, name: str) -> OwnedPlace:
-    """A new, empty place with this name, or with a number added when the name is taken."""
+def claim(root: Path, project: Path, name: str) -> OwnedPlace:
+    """A new, empty place of this project with this name, or with a number added when the name is taken."""
     for number in range(1, 10_000):
         folder = root / (name if number == 1 else f"{name}-{number}")
         # Take the lock first: a folder without a lock counts as a dead owner's.
@@ -100,7 +101,7 @@ def claim(root: Path, name: str) -> OwnedPlace:
             continue
         try:
             with storage(folder):
-                _lay_out(folder)
+                _lay_out(folder, project)
         except BaseException:
             lock.release()
             raise
@@ -108,12 +109,12 @@ def claim(root: Path, name: str) -> OwnedPlace:
     raise SandboxCreateFailed(f"too many sandboxes named {name}", hint="run `loopwright doctor --fix`")
 
 
-def _lay_out(folder: Path) -> None:
-    """Under another name until it is whole: one that we died at is known by that name, never taken for a stranger's."""
+def _lay_out(folder: Path, project: Path) -> None:
+    """Make the folder under another name until it is whole: after a crash that name tells what the folder is."""
     unborn = SandboxFolders(_unborn(folder))
     remove_tree(unborn.folder)
     unborn.folder.mkdir(mode=0o700)
-    (unborn.folder / _OURS).touch()
+    (unborn.folder / _MARKER).write_bytes(os.fsencode(project.resolve()))
     for part in (unborn.repo, unborn.tmp, unborn.home):
         part.mkdir()
     unborn.folder.rename(folder)
@@ -135,11 +136,15 @@ def _unborn(folder: Path) -> Path:
     return folder.with_name(f".{folder.name}{_UNBORN}")
 
 
-def leftovers(root: Path) -> list[Path]:
-    """Sandboxes whose owner died, without those that a person asked to keep."""
-    if not root.is_dir():
-        return []
-    return [folder for folder in _folders(root) if not (folder / _KEPT).exists() and not is_held(_lock_of(folder))]
+def leftovers(root: Path, project: Path) -> list[Path]:
+    """This project's sandboxes whose owner died, without those that a person asked to keep."""
+    return [folder for folder in _unused(root, project) if not (folder / _KEPT).exists()]
+
+
+def orphans(root: Path) -> list[Path]:
+    """Sandboxes that are not in use and whose project is unknown or no longer exists. Only a person removes them."""
+    marked = [folder for folder in _folders(root) if (folder / _MARKER).is_file() and not is_in_use(folder)]
+    return [folder for folder in marked if (owner := _owner(folder)) is None or not owner.is_dir()]
 
 
 def is_in_use(folder: Path) -> bool:
@@ -147,11 +152,10 @@ def is_in_use(folder: Path) -> bool:
     return is_held(_lock_of(folder))
 
 
-def kept(root: Path) -> list[Path]:
-    """Sandboxes that a person asked to keep and that are not in use."""
-    if not root.is_dir():
-        return []
-    return [folder for folder in _folders(root) if (folder / _KEPT).exists() and not is_held(_lock_of(folder))]
+def kept(root: Path, project: Path) -> list[Path]:
+    """This project's sandboxes that a person asked to keep and that are not in use, the oldest first."""
+    found = [folder for folder in _unused(root, project) if (folder / _KEPT).exists()]
+    return sorted(found, key=lambda folder: (folder / _KEPT).stat().st_mtime_ns)
 
 
 def share(folder: Path) -> None:
@@ -184,9 +188,9 @@ def is_unfinished(folder: Path) -> bool:
         return False
 
 
-def unfinished(root: Path) -> dict[Path, str]:
-    """Sandboxes with manual work that is stored nowhere else, each with the name of that work."""
-    found = {folder: (folder / _KEPT).read_bytes().decode("utf-8", "replace") for folder in kept(root)}
+def unfinished(root: Path, project: Path) -> dict[Path, str]:
+    """This project's sandboxes with manual work that is stored nowhere else, each with the name of that work."""
+    found = {folder: (folder / _KEPT).read_bytes().decode("utf-8", "replace") for folder in kept(root, project)}
     return {folder: work for folder, work in found.items() if work}
 
 
@@ -227,12 +231,34 @@ def _drop_lock(folder: Path, lock: HeldLock) -> None:
         _lock_of(folder).parent.rmdir()
 
 
+def _unused(root: Path, project: Path) -> list[Path]:
+    return [folder for folder in _folders(root) if _belongs_to(folder, project) and not is_in_use(folder)]
+
+
 def _folders(root: Path) -> list[Path]:
-    return sorted(path for path in root.iterdir() if not path.is_symlink() and _is_ours(path))
+    """Every sandbox in a root, of whatever project, in use or not."""
+    if not root.is_dir():
+        return []
+    found = (path for path in root.iterdir() if not path.is_symlink())
+    return sorted(path for path in found if (path / _MARKER).is_file() or _is_unborn(path))
 
 
-def _is_ours(path: Path) -> bool:
-    return (path / _OURS).is_file() or (path.name.startswith(".") and path.name.endswith(_UNBORN))
+def _belongs_to(folder: Path, project: Path) -> bool:
+    owner = _owner(folder)
+    # A folder that is half made or half removed may have lost its marker. It holds nothing that anyone asked for.
+    return owner == project.resolve() if owner is not None else _is_unborn(folder)
+
+
+def _owner(folder: Path) -> Path | None:
+    """The project that a sandbox names; None without a name, as in sandboxes of older versions."""
+    try:
+        return Path(os.fsdecode(name)) if (name := (folder / _MARKER).read_bytes()) else None
+    except OSError:
+        return None
+
+
+def _is_unborn(path: Path) -> bool:
+    return path.name.startswith(".") and path.name.endswith(_UNBORN)
 
 
 def _lock_of(folder: Path) -> Path:

@@ -16,7 +16,7 @@ from loopwright.evidence.store import RunStore
 from loopwright.kernel import git
 from loopwright.kernel.clock import Clock
 from loopwright.redaction.build import build_redactor, relaxed_rules
-from loopwright.redaction.environment_values import looks_like_a_key
+from loopwright.redaction.key_shape import looks_like_a_key
 from loopwright.redaction.redactor import Learned, Redactor
 from loopwright.runner.model import Environment, RunLimits
 from loopwright.runner.request import SandboxOptions, Tools
@@ -54,14 +54,6 @@ class Context(msgspec.Struct, frozen=True):
     def store(self) -> RunStore:
         """The workspace's runs."""
         return RunStore(self.layout)
-
-    def project_top(self) -> Path:
-        """The folder of agents' project settings: the workspace's, else the top of the repository."""
-        repository = None if self.layout.own.is_dir() else self.repository()
-        # A home folder that is a repository (dotfiles) is not the project of everything below it.
-        if repository is None or repository.top == self.layout.home.resolve():
-            return self.project
-        return repository.top
 
     def wanted_sandbox_root(self) -> Path:
         """Where sandboxes go, whether it is there or not."""

@@ -13,7 +13,7 @@ from loopwright.stages.context import Context
 def end_processes(context: Context, mailbox: Path) -> None:
     """Before its sandbox is cleared: an agent that outlived whoever asked it is ended."""
     folder, root = mailbox.parent, context.wanted_sandbox_root().resolve()
-    if folder in (*place.leftovers(root), *place.unfinished(root)):
+    if folder in (*place.leftovers(root, context.project), *place.unfinished(root, context.project)):
         place.end_processes(folder)
 
 

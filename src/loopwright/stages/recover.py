@@ -32,7 +32,7 @@ def recover(context: Context) -> Recovered:
     sandboxes = []
     # A root that is not safe to use is not safe to clean either; whoever opens a sandbox there gets the error.
     with suppress(SandboxCreateFailed):
-        for leftover in place.leftovers(context.sandbox_root()):
+        for leftover in place.leftovers(context.sandbox_root(), context.project):
             with suppress(StorageFailed):  # one that can't be removed must not keep the others; doctor names it
                 place.clear(leftover)
                 sandboxes.append(leftover.name)

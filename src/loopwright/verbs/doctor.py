@@ -81,7 +81,7 @@ def _machine(context: Context) -> Iterator[Symptom]:
 def _isolation(context: Context, shell: str) -> Iterator[Symptom]:
     environment = context.step_environment().for_step(())
     try:
-        owned = place.claim(context.sandbox_root(), "doctor")
+        owned = place.claim(context.sandbox_root(), context.project, "doctor")
     except LoopwrightError as problem:
         yield Symptom("isolation", "problem", problem.message, problem.hint)
         return
@@ -115,7 +115,8 @@ def _workspace(context: Context, fix: bool) -> Iterator[Symptom]:
     latch = read_latch(layout.latch)
     if latch is not None:
         yield Symptom("latch", "note", f"latched by {latch.run_id}: {latch.reason}", "`loopwright unlatch`")
-    left = place.leftovers(context.wanted_sandbox_root())
+    root = context.wanted_sandbox_root()
+    left = place.leftovers(root, context.project)
     try:
         dead = [dead.run_id for dead in context.store.abandoned()]
     except DamagedFile:
@@ -133,6 +134,9 @@ def _workspace(context: Context, fix: bool) -> Iterator[Symptom]:
         # Not removed by us before its loop is done: it is somebody's work, and nowhere else.
         said = f"{shown(folder)}: done by hand for {loop_id}, and never handed in"
         yield Symptom("work not handed in", "note", said, "take over what is good of it, then remove it")
+    if orphans := place.orphans(root):
+        said = f"{len(orphans)} in {shown(root)}: {', '.join(folder.name for folder in orphans[:5])}"
+        yield Symptom("sandboxes without a project", "note", said, "remove the folders by hand if they are not needed")
     if fix:
         recover(context)
 

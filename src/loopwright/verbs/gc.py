@@ -1,8 +1,9 @@
-"""`loopwright gc`: remove old runs, sandboxes and kept bytes; what something still rests on stays."""
+"""`loopwright gc`: remove old runs, sandboxes and kept bytes of this project; what is still needed stays."""
 
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import msgspec
 
@@ -26,10 +27,9 @@ class Collected(msgspec.Struct, frozen=True):
 
 
 def gc(context: Context, *, keep: int, dry_run: bool = False) -> Collected:
-    """Keep the newest `keep` runs, and those that a workflow's gates read; remove the others and leftovers."""
-    wanted = still_wanted(context)
-    kept = [folder for folder in place.kept(context.wanted_sandbox_root()) if folder not in wanted]
-    sandboxes = [*kept, *place.leftovers(context.wanted_sandbox_root())]
+    """Keep the newest `keep` runs and kept sandboxes, and what a workflow or a loop needs; remove the rest."""
+    kept = _old_sandboxes(context, keep)
+    sandboxes = [*kept, *place.leftovers(context.wanted_sandbox_root(), context.project)]
     gone = context.store.collected()
     known = [entry.data["run_id"] for entry in context.store.recorded() if entry.data["run_id"] not in gone]
     needed = needed_runs(context)
@@ -41,7 +41,9 @@ def gc(context: Context, *, keep: int, dry_run: bool = False) -> Collected:
         for run_id in old:
             # Noted first: a crash in between leaves a folder that nobody misses, not a hole nobody explains.
             context.store.record_collected(run_id, stamp(context.clock()))
-            remove_tree(context.store.folder(run_id))
+            # Without evidence it is not the folder that was recorded: another tool has taken the name since.
+            if context.store.has_evidence(run_id):
+                remove_tree(context.store.folder(run_id))
             for turn in context.layout.turns_of(run_id):
                 remove_tree(turn)
         for folder in kept:
@@ -54,3 +56,15 @@ def gc(context: Context, *, keep: int, dry_run: bool = False) -> Collected:
         tuple(shown(os.path.relpath(path, context.project)) for path in objects),
         {run_id: needed[run_id] for run_id in aged if run_id in needed},
     )
+
+
+def _old_sandboxes(context: Context, keep: int) -> list[Path]:
+    """This project's kept sandboxes beyond the newest ones, and work by hand that its loop no longer needs."""
+    root = context.wanted_sandbox_root()
+    by_hand = place.unfinished(root, context.project)
+    needed = still_wanted(context)
+    asked_for = [folder for folder in place.kept(root, context.project) if folder not in by_hand]
+    return [
+        *(asked_for[:-keep] if keep else asked_for),
+        *(folder for folder in by_hand if folder not in needed),
+    ]

@@ -29,7 +29,7 @@ def uninstall(
 
 def check_installed(context: Context) -> Iterator[InstallFinding]:
     """What is installed for every agent, in both scopes."""
-    project, environment, home = context.project_top(), context.environment, context.layout.home
+    project, environment, home = context.project, context.environment, context.layout.home
     return check_targets(
         InstallTarget(harness, scope, project, environment, home) for harness in HARNESSES.values() for scope in Scope
     )
@@ -40,5 +40,4 @@ def _target(context: Context, agent: str, scope: Scope) -> InstallTarget:
         raise UnknownAgent(
             f"nothing can be installed for the agent '{shown(agent)}'", hint=f"one of: {', '.join(HARNESSES)}"
         )
-    project = context.project_top() if scope is Scope.PROJECT else context.project
-    return InstallTarget(HARNESSES[agent], scope, project, context.environment, context.layout.home)
+    return InstallTarget(HARNESSES[agent], scope, context.project, context.environment, context.layout.home)

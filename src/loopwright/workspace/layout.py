@@ -9,9 +9,16 @@ from pathlib import Path
 import msgspec
 
 from loopwright.kernel.digest import sha256
-from loopwright.kernel.files import create_exclusively, create_restorably, is_blank
+from loopwright.kernel.files import (
+    create_exclusively,
+    create_restorably,
+    is_blank,
+    remove_stale_temporaries,
+    storage,
+)
 from loopwright.kernel.ids import is_identifier
 from loopwright.workspace import names, stop_gate
+from loopwright.workspace.own_folder import make_own_folder
 
 
 class Flavour(StrEnum):
@@ -340,9 +347,8 @@ def user_home() -> Path:
 
 
 def find_root(start: Path) -> Path:
-    """The nearest parent folder with a workspace; else the start itself."""
-    start = start.resolve()
-    return Path(names.workspace_above(str(start), str(user_home())) or start)
+    """The project that a folder belongs to: its workspace, else the top of its git repository, else the folder."""
+    return Path(names.project_above(str(start.resolve()), os.path.realpath(user_home())))
 
 
 def detect_flavour(root: Path, home: Path) -> Flavour:
@@ -350,9 +356,19 @@ def detect_flavour(root: Path, home: Path) -> Flavour:
     return Flavour(names.flavour_of(str(root), str(home)))
 
 
+def ensure_own_folder(layout: Layout) -> bool:
+    """Before a write: make our folder if it is missing, with the choice of layout in it. Whether it was made."""
+    with storage(layout.own):
+        is_new = make_own_folder(str(layout.root), layout.flavour)
+        if is_new:
+            remove_stale_temporaries(layout.root)
+    return is_new
+
+
 def record_choice(layout: Layout) -> bool:
     """Record the chosen layout once, and make git ignore Loopwright's state."""
-    # Write the config first: a `.loopwright` folder without a config would mean the other layout.
+    if ensure_own_folder(layout):
+        return True
     is_new = create_exclusively(layout.config, names.config_text(layout.flavour).encode())
     ignore_file = layout.own / ".gitignore"
     if not os.path.lexists(ignore_file) or (ignore_file.is_file() and is_blank(ignore_file.read_bytes())):

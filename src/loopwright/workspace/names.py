@@ -35,16 +35,27 @@ OWN_RULES = (
 )
 
 
-def workspace_above(start: str, home: str) -> str | None:
-    """The nearest parent folder with a workspace, or the start itself. A home folder counts only as the start."""
+def project_above(start: str, home: str) -> str:
+    """The project that a folder belongs to: the nearest workspace, else the top of its git repository, else itself.
+
+    The search ends at the top of the repository: a workspace above it belongs to another project. A home folder is the
+    project of nothing below it, even if it is a workspace or a repository of dotfiles.
+    """
     folder = start
     while True:
-        if os.path.isdir(os.path.join(folder, OWN_FOLDER)) and (folder == start or folder != home):
+        is_project = os.path.isdir(os.path.join(folder, OWN_FOLDER)) or _is_repository(folder)
+        if is_project and (folder == start or folder != home):
             return folder
         parent = os.path.dirname(folder)
         if parent == folder:
-            return None
+            return start
         folder = parent
+
+
+def _is_repository(folder: str) -> bool:
+    place = os.path.join(folder, ".git")
+    # A worktree and a submodule have a file. An empty folder of that name is no repository.
+    return os.path.isfile(place) or os.path.lexists(os.path.join(place, "HEAD"))
 
 
 def flavour_of(root: str, home: str) -> str:

@@ -24,14 +24,14 @@ def language_setting(environment: Mapping[str, str]) -> str:
         return value
     home = os.path.expanduser("~")
     own = environment.get("XDG_CONFIG_HOME") or f"{home}/.config"
-    root = _workspace(home)
+    root = _project(home)
     files = [*([f"{root}/{names.CONFIG}"] if root else []), f"{own}/loopwright/config.toml"]
     return next((language for file in files if (language := _set_in(file))), "auto")
 
 
-def _workspace(home: str) -> str | None:
+def _project(home: str) -> str | None:
     try:
-        return names.workspace_above(os.getcwd(), home)
+        return names.project_above(os.getcwd(), os.path.realpath(home))
     except OSError:  # the current folder was deleted
         return None
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
+import json
 import tomllib
 
 import pytest
 from msgspec.structs import replace
 
 from loopwright.agents.codex.adapter import CodexAgent
+from loopwright.agents.codex.stream import CodexStream
 from loopwright.agents.port import Ran, Role
 from loopwright.kernel.address import Address
 from loopwright.testing.contracts import turn_for
@@ -69,3 +72,86 @@ def test_the_provider_in_use_goes_along_with_its_keys_which_are_masked_as_are_al
     agent.take(turn_for(tmp_path / "mailbox"), lambda argv, **more: Ran(1, False, 0.0))
     lent = tomllib.loads((tmp_path / "mailbox" / "config.toml").read_text())["model_providers"]
     assert lent == {"mine": tomllib.loads(CONFIG)["model_providers"]["mine"]}
+
+
+def total(tokens):
+    return {"input_tokens": tokens, "output_tokens": 0}
+
+
+def count(whole, last=100):
+    info = {"total_token_usage": total(whole), "last_token_usage": total(last)}
+    return json.dumps({"type": "event_msg", "payload": {"type": "token_count", "info": info}}) + "\n"
+
+
+STARTED = {"type": "thread.started", "thread_id": "s1"}
+ENDED = {"type": "turn.completed", "usage": total(300)}
+AGAIN, MORE, ALL = count(100), count(200), count(300)
+
+
+def in_every_order(*parts):
+    """Events and lines of the session's file come on two ways: each keeps its order, between them there is none."""
+    lines = [part for part in parts if isinstance(part, str)]
+    events = [part for part in parts if not isinstance(part, str)]
+    for places in itertools.combinations(range(len(parts)), len(events)):
+        rest, said = iter(lines), iter(events)
+        yield [next(said) if at in places else next(rest) for at in range(len(parts))]
+
+
+@pytest.mark.parametrize(
+    ("before", "parts", "used"),
+    [
+        ("", (STARTED, count(100)), 100),
+        # It repeats a count when it is ended, or when a limit is told anew.
+        ("", (STARTED, count(100), AGAIN), 100),
+        ("", (STARTED, count(100), count(200), ALL, ENDED), 300),
+        # Whoever goes on with a session finds the total of the turns before it, and may be told it once more.
+        (count(100), (STARTED, MORE, ALL, ENDED), 200),
+        (count(100), (STARTED, AGAIN, MORE, MORE, ALL, ALL, ENDED), 200),
+        (count(100), (STARTED, ENDED), 200),
+        (count(100) + count(100), (STARTED, AGAIN), 0),
+        # A count that shrank is no use; what comes on top of it is.
+        (count(100), (STARTED, count(0, 0), count(50, 50)), 50),
+        # The last line before it was cut off is half a line.
+        (count(100) + '{"type": "ev', (STARTED, MORE, ALL, ENDED), 200),
+        # Nothing is known of the turns before it: the record says what was new.
+        ("{}\n", (STARTED, count(900, 100), count(1000, 100)), 200),
+    ],
+)
+def test_a_turn_is_charged_once_in_whatever_order_its_use_becomes_known(tmp_path, before, parts, used):
+    for number, order in enumerate(in_every_order(*parts)):
+        home = tmp_path / str(number)
+        file = home / "sessions/2026/01/01/rollout-x-s1.jsonl"
+        file.parent.mkdir(parents=True)
+        file.write_text(before)
+        told = []
+        stream = CodexStream(home, told.append, lambda tokens: None, "s1" if before else None)
+        for part in order:
+            if isinstance(part, str):
+                with file.open("a") as kept:
+                    kept.write(part)
+                stream.look()  # as the meter does, from its own thread
+            else:
+                stream.read(json.dumps(part).encode())
+        stream.look()
+        assert stream.tokens.total == used, order
+        is_counted_on_the_way = any(isinstance(part, str) for part in parts)
+        assert sum(one.tokens or 0 for one in told) == (used if is_counted_on_the_way else 0)
+
+
+@pytest.mark.parametrize("file_first", [True, False])
+def test_the_status_of_a_failure_is_that_of_the_sessions_file(tmp_path, file_first):
+    file = tmp_path / "sessions/2026/01/01/rollout-x-s1.jsonl"
+    file.parent.mkdir(parents=True)
+    error = {"codex_error_info": {"http_connection_failed": {"http_status_code": 401}}}
+    record = json.dumps({"payload": {"type": "task_complete", "error": error}}) + "\n"
+    failed = json.dumps({"type": "turn.failed", "error": {"message": "it did not work"}}).encode()
+    stream = CodexStream(tmp_path, lambda used: None, lambda tokens: None)
+    stream.read(json.dumps(STARTED).encode())
+    for part in (1, 2) if file_first else (2, 1):
+        if part == 1:
+            file.write_text(record)
+            stream.look()
+        else:
+            stream.read(failed)
+    stream.look()
+    assert stream.status == 401

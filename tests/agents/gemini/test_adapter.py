@@ -122,3 +122,19 @@ def test_an_answer_that_was_held_back_after_words_is_told_by_geminis_own_telemet
     assert was_held_back(file) is is_held_back
     (tmp_path / "link").symlink_to(file)
     assert not was_held_back(tmp_path / "link")
+
+
+def test_an_answer_that_gemini_writes_again_in_the_next_turn_is_charged_once(tmp_path):
+    file = tmp_path / ".gemini/tmp/p/chats/session-1-s.jsonl"
+    file.parent.mkdir(parents=True)
+    answers = [
+        json.dumps({"type": "gemini", "id": name, "model": "m", "tokens": {"input": 100, "total": 120}}) + "\n"
+        for name in ("one", "two")
+    ]
+    file.write_text(json.dumps({"sessionId": "s"}) + "\n" + answers[0])
+    told = []
+    stream = GeminiStream(tmp_path, "s", told.append, lambda model, tokens: None)
+    with file.open("a") as kept:
+        kept.write(answers[0] + answers[1])
+    stream.look()
+    assert [used.tokens for used in told] == [120]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -62,15 +62,32 @@ class CodexStream:
         self._price = price
         self.session: str | None = session
         self._kept = Followed(self._session_file())
-        self.tokens = Tokens()
-        self.is_counted = False
+        # The session's total: at the end of an earlier turn, then as last seen. None is unknown.
+        self._total = _last_total(self._kept.earlier())
+        # What the total grew by in this turn, by the session's file; None while the file says nothing.
+        self._grown: Tokens | None = None
+        self._total_at_end: Tokens | None = None
+        self._total_before = self._total or Tokens()
         self.text = ""
         self.is_completed = False
         self.failure: str | None = None
         self.code = ""
-        self.status: int | None = None
+        self._status_kept: int | None = None
+        self._status_told: int | None = None
         self.reset_at: datetime | None = None
         self.files: dict[str, None] = {}
+
+    @property
+    def tokens(self) -> Tokens:
+        """What this turn used. Every number that Codex gives is a total of the whole session."""
+        if self._grown is None and self._total_at_end is not None:
+            return self._total_at_end.since(self._total_before)
+        return self._grown or Tokens()
+
+    @property
+    def status(self) -> int | None:
+        """The HTTP status of the failure; the session's file knows it better than the event."""
+        return self._status_kept or self._status_told
 
     def read(self, line: bytes) -> str | None:
         """Read one line; returns its text for a person."""
@@ -101,13 +118,12 @@ class CodexStream:
                 self._item(event.get("item"))
             case "turn.completed":
                 self.is_completed = True
-                if not self.is_counted:
-                    self.tokens = tokens_in(event.get("usage"))
+                self._total_at_end = tokens_in(event.get("usage"))
             case "turn.failed":
                 self.failure = _message(event.get("error"))
                 # The session's file has the code; older versions only have this message.
                 told = _STATUS.search(self.failure)
-                self.status = int(told[1]) if told is not None else None
+                self._status_told = int(told[1]) if told is not None else None
             case _:
                 pass
 
@@ -128,14 +144,21 @@ class CodexStream:
                 info, limits = payload.get("info"), payload.get("rate_limits")
                 self.reset_at = _reset(limits) or self.reset_at
                 if isinstance(info, dict):
-                    tokens = tokens_in(info.get("last_token_usage"))
-                    self.tokens, self.is_counted = (self.tokens if self.is_counted else Tokens()) + tokens, True
-                    self._tell(Usage(self._price(tokens), tokens.total))
+                    self._charge(info)
             case "task_complete" if isinstance(error := payload.get("error"), dict):
                 self.code, status = _code(error.get("codex_error_info"))
-                self.status = status or self.status
+                self._status_kept = status or self._status_kept
             case _:
                 pass
+
+    def _charge(self, info: Mapping[str, Any]) -> None:
+        """Codex repeats a count, for example when it is ended: only what the total grew by is charged."""
+        total = tokens_in(info.get("total_token_usage"))
+        before = self._total if self._total is not None else total.since(tokens_in(info.get("last_token_usage")))
+        grown = total.since(before)
+        self._total, self._grown = total, (self._grown or Tokens()) + grown
+        if grown.total:
+            self._tell(Usage(self._price(grown), grown.total))
 
 
 def tokens_in(usage: object) -> Tokens:
@@ -145,6 +168,17 @@ def tokens_in(usage: object) -> Tokens:
     names = ("input_tokens", "cached_input_tokens", "cache_write_input_tokens", "output_tokens")
     whole, cached, written, output = (number if isinstance(number := usage.get(name), int) else 0 for name in names)
     return Tokens(max(0, whole - cached - written), cached, written, output)
+
+
+def _last_total(records: Iterable[Mapping[str, Any]]) -> Tokens | None:
+    """The session's total as the last of these records has it."""
+    total = None
+    for record in records:
+        payload = record.get("payload")
+        info = payload.get("info") if isinstance(payload, dict) and payload.get("type") == "token_count" else None
+        if isinstance(info, dict):
+            total = tokens_in(info.get("total_token_usage"))
+    return total
 
 
 def _code(info: object) -> tuple[str, int | None]:

@@ -96,7 +96,8 @@ class GeminiStream:
         self._tell = tell
         self._price = price
         self._kept = Followed(session_file(home, session))
-        self._counted: set[str] = set()
+        # An answer of an earlier turn may be written again in this one; it was charged there.
+        self._counted = {str(record.get("id")) for record in self._kept.earlier() if "tokens" in record}
         self._called: dict[str, tuple[str, object]] = {}
         self.session = session
         self.has_begun = False

@@ -10,6 +10,7 @@ import stat
 from loopwright.reflection.capture import session
 from loopwright.reflection.capture.lock import flock
 from loopwright.workspace import names
+from loopwright.workspace.own_folder import make_own_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ _BINARY = getattr(os, "O_BINARY", 0)
 def make_workspace_folder(root: str, flavour: str) -> None:
     """Create the layout's reflections folder. The first write to a workspace records the layout."""
     own = os.path.join(root, names.OWN_FOLDER)
+    make_own_folder(root, flavour)
     home = os.path.join(root, names.reflection_home(flavour))
     for folder in (own, home, os.path.join(home, "reflections")):
         make_plain_folder(folder)

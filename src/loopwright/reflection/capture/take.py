@@ -74,8 +74,8 @@ class ReflectionCapture:
     def __init__(self, request: CaptureRequest) -> None:
         self._request = request
         self._repo = change_now.repository_above(request.cwd) if request.cwd else None
-        above = names.workspace_above(request.cwd, request.home) if request.cwd else None
-        self._settings = CaptureSettings(above or self._repo or request.cwd, request.home, request.environment)
+        root = names.project_above(request.cwd, request.home) if request.cwd else request.cwd
+        self._settings = CaptureSettings(root, request.home, request.environment)
         self._now = change_now.NOTHING
         self._is_sound = request.is_sound and self._settings.is_sound
         self.session = session.safe_name(request.session or session.UNKNOWN)
