@@ -19,7 +19,6 @@ from loopwright.sandbox.open import opened
 from loopwright.testing.project import search_path
 from loopwright.testing.wire import ModelTurn, ToolUse
 from loopwright.wiring.build import build_context
-from loopwright.workspace.settings_model import AgentSettings
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = ROOT / ".cache" / "agents" / "node_modules" / ".bin"
@@ -104,14 +103,14 @@ class Turns:
     def take(self, prompt="do it", **more):
         self.record = self.context.layout.own / f"turn-{next(NUMBERS)}"
         self.record.mkdir(parents=True)
-        settings = self.context.settings.values.agents.named.get(self.agent.name, AgentSettings())
         asked = TurnRequest(
-            **{"role": Role.BUILDER, "prompt": prompt, "record": self.record, "timeout_s": 300.0, **more}
-        )
+            agent=self.agent, settings=self.context.agent_settings(self.agent.name), turn_sandbox=self.turn_sandbox,
+            prompt=prompt, record=self.record, **{"role": Role.BUILDER, "timeout_s": 300.0, **more},
+        )  # fmt: skip
         cancellation = Cancellation()
         results = []
         try:
-            take_turn(self.agent, asked, self.turn_sandbox, settings, cancellation, results.append)
+            take_turn(asked, cancellation, results.append)
         finally:
             cancellation.close()
         (result,) = results

@@ -41,9 +41,9 @@ class Asker:
         return nullcontext(f"of {agent.name}")
 
     @contextmanager
-    def turn(self, turn):
-        yield lambda result: self.booked.append((turn.called, turn.turn_sandbox, result.cost.turn))
-        self.ended.append(turn.called)
+    def turn(self, called, turn):
+        yield lambda result: self.booked.append((called, turn.turn_sandbox, result.cost.turn))
+        self.ended.append(called)
 
     def order(self):
         return FailoverOrder(self._order, tuple(self.takeovers), "work", "2026-01-01T00:00:00Z")
@@ -58,11 +58,11 @@ def ask(monkeypatch):
     turns = []
 
     def of(asker, answers, missing=(), **request):
-        def take(agent, asked, sandbox, settings, cancellation, book):
+        def take(asked, cancellation, book):
             turns.append(asked)
-            answer = answers[agent.name].pop(0)
+            answer = answers[asked.agent.name].pop(0)
             is_answer = isinstance(answer, Answer | NoAnswer)
-            cost = TurnCost(turn=asked.record.name, agent=agent.name, role=asked.role.value)
+            cost = TurnCost(turn=asked.record.name, agent=asked.agent.name, role=asked.role.value)
             session = answer.session if is_answer else None
             book(TurnResult(answer if is_answer else None, cost, Usage(), session, None, ()))
             if not is_answer:

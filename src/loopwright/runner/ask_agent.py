@@ -75,15 +75,6 @@ class AskingContext(msgspec.Struct, frozen=True):
         return self.redactor.clean(text).text
 
 
-class StartedTurn(msgspec.Struct, frozen=True):
-    """A turn that is about to be taken: by which agent, under which name, and where."""
-
-    agent: Agent
-    called: str
-    request: TurnRequest
-    turn_sandbox: TurnSandbox
-
-
 class Asker(Protocol):
     """On whose behalf an agent is asked."""
 
@@ -100,10 +91,11 @@ class Asker(Protocol):
         """Where this agent takes its turns."""
         ...
 
-    def turn(self, turn: StartedTurn) -> AbstractContextManager[BookTurn]:
+    def turn(self, called: str, turn: TurnRequest) -> AbstractContextManager[BookTurn]:
         """Keep a note of the turn while it runs, so that it is paid for even if this process dies.
 
-        Gives the function that books the turn. An exception at the end of the block is the outcome of the question.
+        `called` is the name of the agent in the order. Gives the function that books the turn. An exception at the
+        end of the block is the outcome of the question.
         """
         ...
 
@@ -173,6 +165,9 @@ class _Turns(Generic[_T]):
             return allowance
         settings = context.settings_of(agent.name)
         asked = TurnRequest(
+            agent=agent,
+            settings=settings,
+            turn_sandbox=turn_sandbox,
             role=request.role,
             prompt=prompt,
             record=_claimed(self._asker.record.with_name(name)),
@@ -188,13 +183,13 @@ class _Turns(Generic[_T]):
         )
         self._taken += 1
         self.record = asked.record
-        with self._asker.turn(StartedTurn(agent, called, asked, turn_sandbox)) as book:
+        with self._asker.turn(called, asked) as book:
 
             def booked(result: TurnResult) -> None:
                 self.session = result.session or self.session
                 book(result)
 
-            return take_turn(agent, asked, turn_sandbox, settings, context.cancellation, booked)
+            return take_turn(asked, context.cancellation, booked)
 
 
 def _claimed(wanted: Path) -> Path:

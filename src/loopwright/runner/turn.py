@@ -54,9 +54,12 @@ RECORD = "turn.json"
 BY_HAND = "none: done by hand, outside of any isolation of ours"
 
 
-class TurnRequest(msgspec.Struct, frozen=True):
-    """What is asked of an agent, in which role, and a new folder for the record. No turn makes or shares a folder."""
+class TurnRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of which agent, in which role and sandbox. `record` is a new folder that no other turn shares."""
 
+    agent: Agent
+    settings: AgentSettings
+    turn_sandbox: TurnSandbox
     role: Role
     prompt: str
     record: Path
@@ -65,13 +68,13 @@ class TurnRequest(msgspec.Struct, frozen=True):
     session: str | None = None
     number: int | None = None
     allowance: Allowance = Allowance()
-    # Whether somebody reads what the agent leaves for a person to decide.
+    # Whether the questions that the agent leaves for a person are read.
     may_ask_people: bool = False
     # The JSON Schema of the answer; None where text is wanted.
     schema: Mapping[str, Any] | None = None
-    # By what it is put together, whatever the runner adds.
+    # The texts of the prompts, for what the runner adds.
     book: Book = Book()
-    # Whether only an answer is wanted: nothing is to be written, and what a turn before it did is still there.
+    # Whether only an answer is wanted: the agent writes nothing, and the work of the turn before still exists.
     is_question: bool = False
 
 
@@ -157,53 +160,43 @@ class TurnStopped(Stopped):
 
 
 def take_turn(
-    agent: Agent,
-    asked: TurnRequest,
-    turn_sandbox: TurnSandbox,
-    settings: AgentSettings,
-    cancellation: Cancellation,
-    book: Callable[[TurnResult], None] = lambda _: None,
+    asked: TurnRequest, cancellation: Cancellation, book: Callable[[TurnResult], None] = lambda _: None
 ) -> Answer | NoAnswer:
     """One turn. `book` gets its result once, however the turn ends. `TurnStopped` if a stop was requested."""
-    meter = Meter(agent, turn_sandbox.mailbox, asked.record, asked.allowance, turn_sandbox.redactor)
+    sandbox = asked.turn_sandbox
+    meter = Meter(asked.agent, sandbox.mailbox, asked.record, asked.allowance, sandbox.redactor)
     answer: Answer | NoAnswer | None = None
     try:
-        answer = _recorded(agent, asked, turn_sandbox, settings, cancellation, meter)
+        answer = _recorded(asked, cancellation, meter)
     except Stopped as stop:
         # A question does not continue the work, so the work does not continue its session.
         raise TurnStopped(str(stop), None if asked.is_question else meter.session) from stop
     finally:
-        cost = _cost(agent, asked, meter, answer)
+        cost = _cost(asked, meter, answer)
         book(TurnResult(answer, cost, meter.used, meter.session, meter.over, meter.outside))
     return answer
 
 
-def _cost(agent: Agent, asked: TurnRequest, meter: Meter, answer: Answer | NoAnswer | None) -> TurnCost:
+def _cost(asked: TurnRequest, meter: Meter, answer: Answer | NoAnswer | None) -> TurnCost:
     worked_s = round(max(0.0, meter.worked_s), 3)
-    cost = TurnCost(turn=asked.record.name, agent=agent.name, role=asked.role.value, worked_s=worked_s)
+    cost = TurnCost(turn=asked.record.name, agent=asked.agent.name, role=asked.role.value, worked_s=worked_s)
     return cost.with_usage(meter.used, answer if isinstance(answer, Answer) else None)
 
 
-def _recorded(
-    agent: Agent,
-    asked: TurnRequest,
-    turn_sandbox: TurnSandbox,
-    settings: AgentSettings,
-    cancellation: Cancellation,
-    meter: Meter,
-) -> Answer | NoAnswer:
+def _recorded(asked: TurnRequest, cancellation: Cancellation, meter: Meter) -> Answer | NoAnswer:
     """The turn, with its record in the folder that the request names."""
+    agent, turn_sandbox = asked.agent, asked.turn_sandbox
     clean = turn_sandbox.redactor.clean
-    record = replace(TurnRecord(agent.name, asked.role.value), **_written_down(asked, asked.prompt, turn_sandbox))
+    record = replace(TurnRecord(agent.name, asked.role.value), **_written_down(asked, asked.prompt))
     try:
-        with admitted(agent, turn_sandbox, settings) as admission:
+        with admitted(agent, turn_sandbox, asked.settings) as admission:
             if isinstance(admission, NoAnswer):
                 answer: Answer | NoAnswer = admission
             else:
-                turn = _turn(agent, asked, admission, meter)
-                words = _written_down(asked, turn.prompt, turn_sandbox)
+                turn = _turn(asked, admission, meter)
+                words = _written_down(asked, turn.prompt)
                 outside = OutsideSnapshot(turn_sandbox.sandbox, is_confined=not isinstance(agent, WorksOutside))
-                start = _Starter(agent, admission, asked, turn.context, settings, cancellation, meter)
+                start = _Starter(admission, asked, turn.context, cancellation, meter)
                 try:
                     answer = _with_way_on(agent, _taken(agent, turn, start, turn_sandbox))
                     answer = replace(answer, session=session_named(answer.session, turn_sandbox.redactor))
@@ -216,7 +209,7 @@ def _recorded(
                     record = replace(start.record(turn), **words, outside=meter.outside)
         cancellation.raise_if_requested()
     except BaseException as problem:
-        # What it was given and what it used is on record also of a turn that somebody ended.
+        # What the turn was given and what it used is on record, also if a person ended it.
         failure = "stopped" if isinstance(problem, Stopped) else "broken_off"
         ended = record.without_answer(failure, meter.used, meter.session)
         with suppress(OSError):
@@ -227,33 +220,33 @@ def _recorded(
         (asked.record / "failure.txt").write_bytes(clean(f"{answer.reason}: {answer.detail}\n").data)
     else:
         (asked.record / "answer.yaml").write_bytes(clean(answer.text).data)
-    record = record.with_outcome(answer, meter, _cost(agent, asked, meter, answer))
+    record = record.with_outcome(answer, meter, _cost(asked, meter, answer))
     (asked.record / RECORD).write_bytes(clean(codec.to_json(record)).data)
     return answer
 
 
-def _written_down(asked: TurnRequest, prompt: str, turn_sandbox: TurnSandbox) -> dict[str, Any]:
-    """Keep what is asked beside the record, and say in the record what that was made of."""
-    data = turn_sandbox.redactor.clean(prompt).data
+def _written_down(asked: TurnRequest, prompt: str) -> dict[str, Any]:
+    """Keep the prompt beside the record. Gives what the record says of it."""
+    data = asked.turn_sandbox.redactor.clean(prompt).data
     (asked.record / "prompt.md").write_bytes(data)
-    own = sorted(asked.book.own.values(), key=lambda one: one.name)
+    own = sorted(asked.book.own.values(), key=lambda text: text.name)
     return {
         "prompt_sha256": sha256(data),
         "prompt_language": asked.book.language,
-        "own_prompts": tuple(f"{one.origin} {one.name} sha256 {one.sha256}" for one in own),
+        "own_prompts": tuple(f"{text.origin} {text.name} sha256 {text.sha256}" for text in own),
     }
 
 
-def _turn(agent: Agent, asked: TurnRequest, admission: Admission, meter: Meter) -> Turn:
+def _turn(asked: TurnRequest, admission: Admission, meter: Meter) -> Turn:
     sandbox, session = admission.turn_sandbox.sandbox, asked.session
-    prompt = asked.prompt
+    agent, prompt = asked.agent, asked.prompt
     if isinstance(agent, WorksOutside):
-        # Whoever takes it sits elsewhere, mostly in the checkout.
+        # The person who takes the turn is elsewhere, mostly in the checkout.
         prompt = f"{asked.book.part('by_hand', folder=str(sandbox.place.repo))}\n\n{prompt}"
     if isinstance(agent, CanResume):
         known = session is not None and admission.home is not None
         if known and agent.knows(admission.home or Path(), sandbox.place.repo, session or ""):
-            # Whoever goes on was interrupted, and finds its last turn undone.
+            # The session was interrupted, and its agent finds the last turn undone.
             prompt = prompt if asked.is_question else f"{asked.book.part('resumed')}\n\n{prompt}"
         else:
             session = None
@@ -278,7 +271,7 @@ def _turn(agent: Agent, asked: TurnRequest, admission: Admission, meter: Meter) 
 
 
 def _taken(agent: Agent, turn: Turn, start: Starter, turn_sandbox: TurnSandbox) -> Answer | NoAnswer:
-    """Hours of a person's work must not go with the sandbox: it stays until that is kept, or they gave it up."""
+    """Take the turn. A sandbox with a person's work stays until that work is kept, or the person gives it up."""
     folder = turn_sandbox.sandbox.place.folder
     if isinstance(agent, WorksOutside):
         place.share(folder)
@@ -291,7 +284,7 @@ def _taken(agent: Agent, turn: Turn, start: Starter, turn_sandbox: TurnSandbox) 
 
 
 def _with_way_on(agent: Agent, answer: Answer | NoAnswer) -> Answer | NoAnswer:
-    """Whoever is not logged in is told how to be."""
+    """An agent that is not logged in: how to log in."""
     if isinstance(answer, NoAnswer) and answer.reason is Reason.NOT_LOGGED_IN and isinstance(agent, HasNeeds):
         return replace(answer, detail=f"{answer.detail}; {agent.needs.login}")
     return answer
@@ -307,21 +300,14 @@ class _Starter:
     """Starts an adapter's program in the turn's sandbox; what it prints is kept redacted."""
 
     def __init__(
-        self,
-        agent: Agent,
-        admission: Admission,
-        asked: TurnRequest,
-        context: Path | None,
-        settings: AgentSettings,
-        cancellation: Cancellation,
-        meter: Meter,
+        self, admission: Admission, asked: TurnRequest, context: Path | None, cancellation: Cancellation, meter: Meter
     ) -> None:
-        self._agent = agent.name
-        self._is_by_hand = isinstance(agent, WorksOutside)
+        self._agent = asked.agent.name
+        self._is_by_hand = isinstance(asked.agent, WorksOutside)
         self._asked = asked
         self._context = context
         self._admission = admission
-        self._way = way_out(agent.name, admission, settings, may_use_web=asked.may_use_web)
+        self._way = way_out(self._agent, admission, asked.settings, may_use_web=asked.may_use_web)
         self._cancellation = cancellation
         self._meter = meter
         self._started = 0

@@ -16,8 +16,8 @@ from loopwright.agents.port import Agent, Allowance, Reason, Remedy, Role
 from loopwright.errors import AgentFailed, Interrupted, LoopwrightError
 from loopwright.kernel.clock import stamp
 from loopwright.kernel.process import Cancellation, Stopped
-from loopwright.runner.ask_agent import AgentReply, AgentRequest, AskingContext, BookTurn, StartedTurn, ask_agent
-from loopwright.runner.turn import TurnResult
+from loopwright.runner.ask_agent import AgentReply, AgentRequest, AskingContext, BookTurn, ask_agent
+from loopwright.runner.turn import TurnRequest, TurnResult
 from loopwright.runner.turn_cost import TurnCost
 from loopwright.runner.turn_sandbox import TurnSandbox, open_turn_sandbox
 from loopwright.sandbox.confine import choose
@@ -136,10 +136,11 @@ class _StageAsker:
         return turn_sandbox(self._context, self._asking, call.name, sandbox=call.sandbox, letters=call.letters)
 
     @contextmanager
-    def turn(self, turn: StartedTurn) -> Iterator[BookTurn]:
+    def turn(self, called: str, turn: TurnRequest) -> Iterator[BookTurn]:
         """In the workflow's journal."""
+        del called
         open_turn = OpenTurn(
-            name=turn.request.record.name, agent=turn.agent.name, role=self._role.value, stage=self._call.stage,
+            name=turn.record.name, agent=turn.agent.name, role=self._role.value, stage=self._call.stage,
             mailbox=str(turn.turn_sandbox.mailbox),
         )  # fmt: skip
         self._locks.enter_context(under_way(self._context, open_turn))

@@ -21,12 +21,12 @@ from loopwright.evidence.model import ReplanTurn
 from loopwright.kernel.clock import stamp
 from loopwright.kernel.digest import sha256
 from loopwright.kernel.process import Cancellation, Stopped
-from loopwright.runner.ask_agent import AgentReply, AgentRequest, AskingContext, BookTurn, StartedTurn, ask_agent
+from loopwright.runner.ask_agent import AgentReply, AgentRequest, AskingContext, BookTurn, ask_agent
 from loopwright.runner.events import Emitter, Replanned, ReplannerChanged, Replanning
 from loopwright.runner.latest import LatestBlocker, blocker_of, blocker_text, envelope_of
 from loopwright.runner.model import Failure
 from loopwright.runner.request import Finished
-from loopwright.runner.turn import TurnResult
+from loopwright.runner.turn import TurnRequest, TurnResult
 from loopwright.runner.turn_sandbox import TurnSandbox
 from loopwright.stages.asking import asking_context, turn_sandbox
 from loopwright.stages.by_hand import programs_in, require_a_program
@@ -126,9 +126,10 @@ class _ReplanAsker:
             yield turns
 
     @contextmanager
-    def turn(self, turn: StartedTurn) -> Iterator[BookTurn]:
+    def turn(self, called: str, turn: TurnRequest) -> Iterator[BookTurn]:
         """Not on record while it runs: there is no budget that a lost cost would exceed."""
-        yield lambda result: self._book(turn.request.record, result)
+        del called
+        yield lambda result: self._book(turn.record, result)
 
     def _book(self, record: Path, result: TurnResult) -> None:
         cost, attempt, failure = result.cost, self._failed.number, _failure_of(result.answer)

@@ -21,9 +21,9 @@ COMMANDS, THREADS, PROCESSES = 30, 40, 30
 WRITER = """\
 import sys
 from pathlib import Path
-from loopwright.verbs.loop.tasks import TaskWish, add_task
+from loopwright.verbs.loop.tasks import TaskRequest, add_task
 from loopwright.wiring.build import build_context
-add_task(build_context(Path(sys.argv[1]), {}), sys.argv[2], TaskWish(description=f"by process {sys.argv[3]}"))
+add_task(build_context(Path(sys.argv[1]), {}), sys.argv[2], TaskRequest(description=f"by process {sys.argv[3]}"))
 """
 
 # Says each command that was acknowledged, with the revision that it led to.

@@ -22,8 +22,8 @@ from loopwright.loop.budget import hold_after, hold_before_call, left_for_a_turn
 from loopwright.loop.model import Action, ErrorLine, Held, Hold, Holder, Loop, OpenTurn, Spent
 from loopwright.loop.paying import SHELL, spent_on
 from loopwright.loop.worker_context import WorkerContext
-from loopwright.runner.ask_agent import AgentReply, AgentRequest, AskingContext, BookTurn, StartedTurn, ask_agent
-from loopwright.runner.turn import TurnResult
+from loopwright.runner.ask_agent import AgentReply, AgentRequest, AskingContext, BookTurn, ask_agent
+from loopwright.runner.turn import TurnRequest, TurnResult
 from loopwright.runner.turn_sandbox import TurnSandbox
 from loopwright.sandbox import place
 
@@ -143,18 +143,18 @@ class _LoopAsker:
         return nullcontext(self._turn_sandbox)
 
     @contextmanager
-    def turn(self, turn: StartedTurn) -> Iterator[BookTurn]:
+    def turn(self, called: str, turn: TurnRequest) -> Iterator[BookTurn]:
         """With a letter to the agent, and its notes of progress in the loop's history."""
         loop, context, turn_sandbox = self._loop, self._context, self._turn_sandbox
         results: list[TurnResult] = []
         # Without an action under way the turn is counted at once. Otherwise it is counted when the action ends.
         counted_as = None if loop.under_way is not None else _PLANNING
-        letters.tell(loop, context, turn_sandbox, self._role, turn.request.allowance)
+        letters.tell(loop, context, turn_sandbox, self._role, turn.allowance)
         self.turns += 1
         with letters.listening(loop, context, turn_sandbox, self._role):
-            begin_turn(loop, context, turn)
+            begin_turn(loop, context, called, turn)
             yield lambda result: results.append(book_turn(loop, context, turn, result, counted_as))
-        letters.collect(turn_sandbox, turn.request.record)
+        letters.collect(turn_sandbox, turn.record)
         self._require_no_hold(results[0])
 
     def order(self) -> FailoverOrder:
@@ -179,21 +179,20 @@ class _LoopAsker:
             raise _DecidedBefore(question)
 
 
-def begin_turn(loop: Loop, context: WorkerContext, turn: StartedTurn) -> None:
+def begin_turn(loop: Loop, context: WorkerContext, called: str, turn: TurnRequest) -> None:
     """Note the turn: if this worker dies, the next one counts what the turn used."""
     if turn.agent.name == SHELL:  # a shell's turn has no cost that could be lost
         return
     open_turn = OpenTurn(
-        name=turn.request.record.name, agent=turn.called, mailbox=str(turn.turn_sandbox.mailbox),
-        task_id=_task_id(loop), role=turn.request.role.value, is_question=turn.request.is_question,
-        is_by_hand=isinstance(turn.agent, WorksOutside),
+        name=turn.record.name, agent=called, mailbox=str(turn.turn_sandbox.mailbox), task_id=_task_id(loop),
+        role=turn.role.value, is_question=turn.is_question, is_by_hand=isinstance(turn.agent, WorksOutside),
     )  # fmt: skip
     with context.store.changing(loop.loop_id) as opened:
         opened.apply(c.BeginTurn(turn=open_turn), WORKER)
 
 
 def book_turn(
-    loop: Loop, context: WorkerContext, turn: StartedTurn, result: TurnResult, counted_as: Action | None
+    loop: Loop, context: WorkerContext, turn: TurnRequest, result: TurnResult, counted_as: Action | None
 ) -> TurnResult:
     """Take the cost from the loop's budget. `counted_as` names the action to count the turn for, if that is now."""
     cost = result.cost

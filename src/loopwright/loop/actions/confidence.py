@@ -12,8 +12,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 
-import msgspec
-
 from loopwright.agents.failover import NO_FAILOVER, FailoverOrder, Takeover, Unanswered
 from loopwright.agents.port import Agent, Allowance, NoAnswer, Reason, Role, name_in_records
 from loopwright.agents.structured import json_form
@@ -39,8 +37,8 @@ from loopwright.loop.worker_sandbox import WorkerSandbox, workshop
 from loopwright.reflection.capture.self_report import SelfReport
 from loopwright.reflection.model import Point
 from loopwright.reflection.points import ReflectedWork, SelfRating
-from loopwright.runner.ask_agent import AgentRequest, BookTurn, StartedTurn, ask_agent
-from loopwright.runner.turn import RECORD, TurnRecord
+from loopwright.runner.ask_agent import AgentRequest, BookTurn, ask_agent
+from loopwright.runner.turn import RECORD, TurnRecord, TurnRequest
 from loopwright.runner.turn_sandbox import TurnSandbox
 
 _MOST_FILES = 20
@@ -49,16 +47,6 @@ _ASKED: Mapping[Point, str] = {
     "after": "the builder, asked after the work how sure it is",
     "adversarial": "the builder, asked as its own opponent how sure it is",
 }
-
-
-class ConfidenceQuestion(msgspec.Struct, frozen=True):
-    """One question at an action: at which point, to which agent, in which session and words."""
-
-    point: Point
-    action_id: str
-    agent: str
-    prompt: str
-    session: str | None = None
 
 
 def session_of(loop_id: str, action_id: str, agent: str) -> str:
@@ -79,13 +67,14 @@ def ask_before(loop: Loop, context: WorkerContext, task: Task, prompt: str) -> N
     agent = order_for(loop, context, task.tool, action_id).who_works(task.tool)
     if context.reflections.has(_work(loop, task, action_id, agent), "before"):
         return
-    question = ConfidenceQuestion("before", action_id, agent, context.book.prompt("builder_before", work=prompt))
+    prompt = context.book.prompt("builder_before", work=prompt)
+    rating: SelfRating | NoAnswer
     try:
         with workshop(loop, context, context.tools().redactor) as turn_sandbox:
-            said, _ = _answered(loop, context, turn_sandbox, question)
+            rating, _ = _rating(_ConfidenceAsker(loop, context, turn_sandbox, "before", action_id), agent, prompt, None)
     except LoopwrightError as problem:
-        said = NoAnswer(Reason.CRASHED, problem.message)
-    _keep(loop, context, task, question, (), said)
+        rating = NoAnswer(Reason.CRASHED, problem.message)
+    _keep(loop, context, "before", _work(loop, task, action_id, agent), rating)
 
 
 def ask_after(
@@ -98,22 +87,22 @@ def ask_after(
         return now
     agent = order_for(loop, context, task.tool, action_id).who_works(task.tool)
     named = ", ".join(files[:_MOST_FILES]) or context.book.part("no_files")
-    asked: tuple[tuple[Point, str], ...] = (
+    prompts: tuple[tuple[Point, str], ...] = (
         ("after", context.book.prompt("builder_after", work=prompt, files=named)),
         ("adversarial", context.book.prompt("builder_adversarial", work=prompt, files=named)),
     )
     session = _session_of_the_turn(turns_folder(loop, context), action_id)
-    for point, words in asked:
-        question = ConfidenceQuestion(point, action_id, agent, words, session)
-        said: SelfRating | NoAnswer
+    for point, words in prompts:
+        rating: SelfRating | NoAnswer
         try:
             # This block keeps nothing: the sandbox is discarded, with everything the agent did in it.
             with worker_sandbox.turn_sandbox(now, context.tools().redactor) as turn_sandbox:
                 context.cancellation.raise_if_requested()
-                said, session = _answered(loop, context, turn_sandbox, question)
+                asker = _ConfidenceAsker(loop, context, turn_sandbox, point, action_id)
+                rating, session = _rating(asker, agent, words, session)
         except (LoopwrightError, Stopped) as problem:
-            said = NoAnswer(Reason.CRASHED, str(problem))
-        _keep(loop, context, task, question, files, said)
+            rating = NoAnswer(Reason.CRASHED, str(problem))
+        _keep(loop, context, point, _work(loop, task, action_id, agent, files), rating)
     return context.store.load(loop.loop_id)
 
 
@@ -121,17 +110,15 @@ def _is_asked(context: WorkerContext, task: Task) -> bool:
     return context.reflections.is_on and task.tool != SHELL and not task.id.startswith(LOOK)
 
 
-def _answered(
-    loop: Loop, context: WorkerContext, turn_sandbox: TurnSandbox, question: ConfidenceQuestion
+def _rating(
+    asker: _ConfidenceAsker, agent: str, prompt: str, session: str | None
 ) -> tuple[SelfRating | NoAnswer, str | None]:
     """The answer, and the session that the next question can continue."""
-    taken = context.store.load(loop.loop_id).turns.get(Action.DEVELOP.value, 0)
     request = AgentRequest(
-        agent=question.agent, role=Role.BUILDER, prompt=question.prompt, form=json_form(SelfRating), number=taken,
-        session=question.session, may_use_web=False, is_question=True,
+        agent=agent, role=Role.BUILDER, prompt=prompt, form=json_form(SelfRating), number=asker.turns_before(),
+        session=session, may_use_web=False, is_question=True,
     )  # fmt: skip
-    asker = _ConfidenceAsker(loop, context, turn_sandbox, question)
-    outcome = ask_agent(asking_context(context, turn_sandbox), request, asker)
+    outcome = ask_agent(asking_context(asker.context, asker.turn_sandbox), request, asker)
     return outcome.failure if isinstance(outcome, Unanswered) else outcome.reply, outcome.session
 
 
@@ -139,34 +126,38 @@ class _ConfidenceAsker:
     """A loop that asks beside its work: turns are counted at once, and no other agent answers for the builder."""
 
     def __init__(
-        self, loop: Loop, context: WorkerContext, turn_sandbox: TurnSandbox, question: ConfidenceQuestion
+        self, loop: Loop, context: WorkerContext, turn_sandbox: TurnSandbox, point: Point, action_id: str
     ) -> None:
         self._loop = loop
-        self._context = context
-        self._turn_sandbox = turn_sandbox
-        self._question = question
-        self.record = turns_folder(loop, context) / f"{question.action_id}-{Role.BUILDER.value}-{question.point}"
+        self._point = point
+        self.context = context
+        self.turn_sandbox = turn_sandbox
+        self.record = turns_folder(loop, context) / f"{action_id}-{Role.BUILDER.value}-{point}"
+
+    def turns_before(self) -> int:
+        """How many turns of builders the loop has had."""
+        return self.context.store.load(self._loop.loop_id).turns.get(Action.DEVELOP.value, 0)
 
     def allowance(self) -> Allowance | NoAnswer:
         """What the budget leaves. The last turn is for the work."""
-        loop = self._context.store.load(self._loop.loop_id)
-        if (hold := hold_before_call(loop, stamp(self._context.clock()))) is not None:
+        loop = self.context.store.load(self._loop.loop_id)
+        if (hold := hold_before_call(loop, stamp(self.context.clock()))) is not None:
             return NoAnswer(Reason.BUDGET_USED, hold.message)
         turns = left_for_a_turn(loop, "turns")
-        if self._question.point == "before" and turns is not None and turns <= 1:
+        if self._point == "before" and turns is not None and turns <= 1:
             return NoAnswer(Reason.BUDGET_USED, "the last turn of the budget is for the work")
         return allowance_of(loop)
 
     def sandbox(self, agent: Agent) -> AbstractContextManager[TurnSandbox]:
         """The one that the caller discards."""
         del agent
-        return nullcontext(self._turn_sandbox)
+        return nullcontext(self.turn_sandbox)
 
     @contextmanager
-    def turn(self, turn: StartedTurn) -> Iterator[BookTurn]:
+    def turn(self, called: str, turn: TurnRequest) -> Iterator[BookTurn]:
         """As a turn of the builder."""
-        loop, context = self._loop, self._context
-        begin_turn(loop, context, turn)
+        loop, context = self._loop, self.context
+        begin_turn(loop, context, called, turn)
         yield lambda result: book_turn(loop, context, turn, result, Action.DEVELOP)
 
     def order(self) -> FailoverOrder:
@@ -178,24 +169,15 @@ class _ConfidenceAsker:
         raise NotImplementedError(takeover.by)
 
 
-def _keep(
-    loop: Loop,
-    context: WorkerContext,
-    task: Task,
-    question: ConfidenceQuestion,
-    files: tuple[str, ...],
-    said: SelfRating | NoAnswer,
-) -> None:
+def _keep(loop: Loop, context: WorkerContext, point: Point, work: ReflectedWork, rating: SelfRating | NoAnswer) -> None:
     """Keep the answer as a reflection, and in the loop's history. If it can't be written, nothing else fails."""
-    work = _work(loop, task, question.action_id, question.agent, files)
-    clean = context.tools().redactor.clean
-    if isinstance(said, SelfRating):
-        told = f"{_ASKED[question.point]}: {said.confidence:g}"
+    if isinstance(rating, SelfRating):
+        told = f"{_ASKED[point]}: {rating.confidence:g}"
     else:
-        told = f"{_ASKED[question.point]}: unknown, {said.reason}: {clean(said.detail).text}"
+        told = f"{_ASKED[point]}: unknown, {rating.reason}: {context.tools().redactor.clean(rating.detail).text}"
     try:
-        report = said.as_report() if isinstance(said, SelfRating) else SelfReport()
-        context.reflections.keep(work, report, question.point)
+        report = rating.as_report() if isinstance(rating, SelfRating) else SelfReport()
+        context.reflections.keep(work, report, point)
     except (OSError, LoopwrightError) as problem:
         why = problem.message if isinstance(problem, LoopwrightError) else problem.strerror
         told += f"; not kept as a reflection: {why}"
