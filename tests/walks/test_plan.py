@@ -161,12 +161,12 @@ def test_what_a_person_began_to_write_no_agent_writes_over_unless_it_is_named(pr
     prepare(project, [planner(), *(review if profile == "full" else [])], settings=settings)
     plan(project, agent="")
     slices(project, title="Mine", checks=["test -e made"])
-    assert "to have it planned anew, name who: --agent" in ok(project, "plan", "greet").stdout
+    assert "--agent NAME plans anew" in ok(project, "plan", "greet").stdout
     assert '"Mine"' in (change(project) / "slices.json").read_text()
     assert status(project)["cost"]["turns"] == 0
     assert "test -e made" in (project.own / "plans" / "test-spec-greet.md").read_text(), "it is composed"
     done = ok(project, "plan", "greet", "--agent", "scripted")
-    assert "note: the planner writes anew what somebody wrote into" in done.stdout
+    assert "note: the planner overwrites the edits in" in done.stdout
     assert '"Mine"' not in (change(project) / "slices.json").read_text()
 
 
@@ -214,7 +214,7 @@ def test_in_the_full_profile_a_yes_is_for_the_plan_that_was_shown(project):
     page.write_text(page.read_text() + "\nAnd by their first name.\n")
     assert list(blockers(project, "build")) == ["architect_review_incomplete", "critic_verdict_missing"]
     done = ok(project, "plan", "greet", "--agent", "scripted")
-    assert "not everybody has looked at it as it is" in done.stdout + done.stderr
+    assert "not reviewed as it is now" in done.stdout + done.stderr
     assert blockers(project, "build") == {}
     assert "And by their first name." in page.read_text(), "what a person wrote is looked at, not planned anew"
     turns = sorted(path.name for path in (project.own / "turns").iterdir())

@@ -64,7 +64,7 @@ def alone(context: Context, slug: str) -> Iterator[None]:
     if lock is None:
         raise WorkflowRefused(
             "autopilot_phase_blocked",
-            f"another autopilot is at {slug} already",
+            f"another autopilot is at work on {slug}",
             next_command=f"loopwright status {slug}",
         )
     try:

@@ -33,7 +33,7 @@ def count_the_dead(context: Context, workflow: Workflow) -> Workflow:
     for turn in workflow.open_turns:
         path = _lock_of(context, turn)
         if (lock := try_lock(path)) is None:
-            continue  # somebody is at it
+            continue  # another process takes the turn
         try:
             cost = _cost_of(context, turn)
             with workflows_of(context).changing(workflow.slug) as opened:

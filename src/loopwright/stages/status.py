@@ -88,7 +88,7 @@ class WorkflowView(msgspec.Struct, frozen=True):
 
     @property
     def rejections(self) -> tuple[Blocker, ...]:
-        """Why a person refused the next transition; whoever is asked again should know."""
+        """Why a person refused the next transition; a person who is asked again should know."""
         wanted = wanted_transition(self.workflow)
         found = authorization_blockers(self.workflow, wanted, self.standing) if wanted is not None else ()
         return tuple(one for one in found if one.code.startswith("approval_rejected_"))

@@ -49,7 +49,7 @@ class KeptDocuments(msgspec.Struct, frozen=True):
         for path, data in new.items():
             make_folder(path.parent)
             create_restorably(path, data)
-        # An old version that a power cut brings back would look like somebody's edit.
+        # An old version that a power cut brings back would look like an edit.
         write_all_durably({path: data for path, data in targets.items() if path not in new})
         for folder in {path.parent for path in targets}:
             remove_stale_temporaries(folder)  # what a writer left that was killed
@@ -81,7 +81,7 @@ class KeptDocuments(msgspec.Struct, frozen=True):
         return changed
 
     def _kept(self, digest: str) -> bytes | None:
-        """A kept version; damaged bytes would come back as if somebody had written them."""
+        """A kept version; damaged bytes would come back as if a person had written them."""
         path = self.paths.object(digest)
         data = path.read_bytes() if path.is_file() else b""
         return data if sha256(data) == digest else None

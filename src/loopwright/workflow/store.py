@@ -1,6 +1,6 @@
 """The bytes of workflows on disk: the journal is the truth, `state.json` is derived, documents are kept by content.
 
-A document that somebody edited is taken in as it is, one that was deleted comes back: no version is ever lost.
+A document that was edited is taken in as it is, one that was deleted comes back: no version is ever lost.
 """
 
 from __future__ import annotations

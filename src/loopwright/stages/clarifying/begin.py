@@ -74,7 +74,7 @@ def require_spec(facts: Facts) -> Spec:
     """The spec, if it can be read."""
     if isinstance(facts.spec, Spec):
         return facts.spec
-    said = facts.spec.sentence() if isinstance(facts.spec, Damaged) else "it is not there"
+    said = facts.spec.sentence() if isinstance(facts.spec, Damaged) else "it is missing"
     raise WorkflowRefused(
         "clarify_readiness_blocked",
         f"{facts.spec_path} can't be read: {said}",

@@ -164,7 +164,7 @@ def _require_rounds_left(opened: Opened) -> None:
     if len(workflow.rounds) >= workflow.profile.max_rounds and blockers:
         raise WorkflowRefused(
             "clarify_readiness_blocked",
-            f"all {workflow.profile.max_rounds} rounds of the profile {workflow.profile.name} were held",
+            f"all {workflow.profile.max_rounds} rounds of the profile {workflow.profile.name} are used up",
             next_command=blockers[0].next,
             blockers=tuple((one.code, one.message, one.next) for one in blockers),
         )

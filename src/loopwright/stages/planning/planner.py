@@ -81,7 +81,7 @@ def ask_planner(session: PlanSession, state: PlanState, notes: str) -> ComposedP
         rounds = opened.workflow.plan_rounds
         taken = PlanRound(number=rounds[-1].number + 1 if rounds else 1)
         opened.apply(c.TakePlanRound(round=taken), "tool")
-        # A plan is complete with what follows from it: whoever reads it next finds all of it.
+        # A plan is complete with what follows from it: the next reader finds all of it.
         return ComposedPlan(compose(session.context, opened, session.specs), read_plan(opened))
 
     form = json_form(PlanReply, lambda reply: wrong_with(reply, domains))

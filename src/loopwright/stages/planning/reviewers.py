@@ -26,7 +26,7 @@ class PlanOpinion(msgspec.Struct, frozen=True, kw_only=True):
 def ask_reviewers(session: PlanSession, state: PlanState) -> ComposedPlan:
     """Ask the architect, unless it has seen the plan as it is, and then the critic."""
     taken, architect = _ask_architect(session, state)
-    session.tell("the critic looks at it")
+    session.tell("the critic reviews the plan")
     prompt = session.context.prompts().prompt(
         "critic_plan", plan=state.text, architect=architect.notes or architect.verdict
     )
@@ -43,9 +43,9 @@ def _ask_architect(session: PlanSession, state: PlanState) -> tuple[PlanRound, P
     is_open = last.critic is None and (last.architect is None or last.seen == seen)
     notes = state.notes.get(Role.ARCHITECT) if is_open else None
     if notes is not None:
-        session.tell("the architect has looked at it as it is")
+        session.tell("the architect has reviewed the plan as it is now")
         return last, PlanOpinion(verdict=last.architect or "", notes=notes)
-    session.tell("the architect looks at it")
+    session.tell("the architect reviews the plan")
     number = last.number if is_open else last.number + 1
 
     def keep(opened: Opened, said: AgentReply[PlanOpinion]) -> tuple[PlanRound, PlanOpinion]:

@@ -20,11 +20,11 @@ def plan_in_rounds(session: PlanSession, state: PlanState) -> ComposedPlan:
     planned = ComposedPlan((), state)
     for number in range(1, request.max_rounds + 1):
         if is_complete and number == 1:
-            session.tell(f"round {number}: the plan is there, and not everybody has looked at it as it is")
+            session.tell(f"round {number}: the plan is complete, and not reviewed as it is now")
         else:
             session.tell(f"round {number}: the planner works")
             if names := ", ".join(planned.state.by_hand):
-                session.tell(f"note: the planner writes anew what somebody wrote into {names}")
+                session.tell(f"note: the planner overwrites the edits in {names}")
             planned = ask_planner(session, planned.state, notes)
         if is_reviewed:
             planned = ask_reviewers(session, planned.state)

@@ -48,7 +48,7 @@ class _Way(Enum):
     BY_AGENT = auto()
     # A person fills in skeletons.
     BY_HAND = auto()
-    # There is a plan, which an agent that nobody named does not replace.
+    # There is a plan, which only an agent that is named replaces.
     AS_IT_IS = auto()
     # A person changed the plan while it is built.
     UNDER_THE_BUILD = auto()
@@ -103,11 +103,9 @@ def _begin(session: PlanSession, name: str) -> tuple[_Way, ComposedPlan]:
 def _tell(session: PlanSession, way: _Way, state: PlanState, notes: list[str]) -> None:
     slug = state.workflow.slug
     if way is _Way.UNDER_THE_BUILD:
-        session.tell(f"{slug} is being built: nobody plans it anew, what you changed is composed and run on the base")
+        session.tell(f"{slug} is being built: your changes to the plan are composed, and its checks run on the base")
     if way is _Way.AS_IT_IS:
-        session.tell(
-            f"{slug} has a plan, which is composed and run on the base; to have it planned anew, name who: --agent"
-        )
+        session.tell(f"{slug} has a plan, which is composed and run on the base; --agent NAME plans anew")
     for note in notes:
         session.tell(note)
 

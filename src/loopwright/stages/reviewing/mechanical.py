@@ -55,7 +55,7 @@ def _in_the_record(context: Context, facts: Facts, request: ReviewRequest) -> It
     record = facts.record
     if not isinstance(record, Record) or record.missing:
         lacks = ", ".join(record.missing[:5]) if isinstance(record, Record) else facts.record_status
-        yield Objection(Stage.PLAN, f"the execution record is not whole: {lacks}")
+        yield Objection(Stage.PLAN, f"the execution record is incomplete: {lacks}")
     elif not record.frontmatter.get("evidence_manifest"):
         yield Objection(Stage.PLAN, "the execution record names no evidence")
     else:
@@ -96,6 +96,6 @@ def _not_independent(context: Context, record: Record, request: ReviewRequest) -
         and (builder := builder_behind(context, record, reviewer)) is not None
     ):
         doer = doer_behind(context, reviewer)
-        why = f"{reviewer} and {builder}, which built it, are both {doer}: nobody reviews their own work"
+        why = f"{reviewer} and {builder}, which built it, are both {doer}: no agent reviews its own work"
         way = f"name another one, or set another agents.{reviewer}.model" if doer.has_model else "name another one"
         yield Objection(Stage.PLAN, f"{why}; {way}")

@@ -88,10 +88,10 @@ def _ask(session: ReviewSession, role: Role, kind: type[_T], risk: RiskVerdict) 
     shown = digest_of(said | {name: sha256(data) for name, data in letters.items()})
     before = heard_before(session.kept[SUPPORT[role]], kind, shown)
     if before is not None:
-        session.tell(f"the {role.value} {before[1]} has looked at it as it is")
+        session.tell(f"the {role.value} {before[1]} has reviewed the work as it is now")
         return ReviewerAnswer(*before)
     require_a_program(context, agent, role)
-    session.tell(f"the {role.value} looks at it")
+    session.tell(f"the {role.value} reviews the work")
     taken = workflow.turns_of(role.value)
     request = AgentRequest(agent=agent, role=role, prompt=prompt, form=json_form(kind), number=taken)
     call = StageCall(
@@ -109,7 +109,7 @@ def _ask(session: ReviewSession, role: Role, kind: type[_T], risk: RiskVerdict) 
     except AgentFailed as problem:
         if problem.reason not in _CANT_LOOK:
             return ReviewerAnswer(failed=problem.message)
-        raise _nobody_looked(workflow.slug, session.request.reviewer, agent, problem) from problem
+        raise _not_reviewed(workflow.slug, session.request.reviewer, agent, problem) from problem
 
 
 def _agent_for(session: ReviewSession, role: Role, builders: frozenset[str]) -> str:
@@ -121,17 +121,17 @@ def _agent_for(session: ReviewSession, role: Role, builders: frozenset[str]) -> 
     return reviewer if named in builders else named
 
 
-def _nobody_looked(slug: str, reviewer: str, asked: str, problem: AgentFailed) -> AgentFailed:
+def _not_reviewed(slug: str, reviewer: str, asked: str, problem: AgentFailed) -> AgentFailed:
     if problem.reason in reasons_for(Remedy.WAIT, Remedy.BUDGET):
         return problem  # it says itself until when, or whose limit that is
     again = f"loopwright review {slug} --reviewer {shlex.quote(reviewer)}"
     hint = (
-        f"the work is as it was, and nobody approved it: mend that (`loopwright doctor` says more), "
+        f"the work is unchanged and not approved: fix the problem (`loopwright doctor` says more), "
         f"then `{again}`, or name another reviewer"
     )
     if asked != reviewer:
         hint = (
-            f"the work is as it was, and nobody approved it: mend that (`loopwright doctor` says more), "
+            f"the work is unchanged and not approved: fix the problem (`loopwright doctor` says more), "
             f"or name another agent in agents.roles.smell_reviewer, then `{again}`"
         )
     return AgentFailed(problem.reason, problem.message, hint=hint)

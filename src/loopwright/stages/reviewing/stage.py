@@ -99,11 +99,11 @@ def _judge(session: ReviewSession, risk: RiskVerdict, objections: list[Objection
     if not risk.needs_review and not full:
         return Judgment(by=TOOL, notes=(f"code review was skipped: {floor}",))
     if objections:
-        return Judgment(by=TOOL, notes=(f"nobody was asked, what a machine sees comes first; {floor}",))
+        return Judgment(by=TOOL, notes=(f"no reviewer was asked, since there are mechanical objections; {floor}",))
     if not request.reviewer:
         why = f"{floor}: this needs a reviewer who did not build it"
         objections.append(Objection(Stage.BUILD, why))
-        return Judgment(by=TOOL, notes=("nobody was named who could look at it",), unasked=True)
+        return Judgment(by=TOOL, notes=("no reviewer is set",), unasked=True)
     code, smell = ask_reviewers(session, risk)
     for role, failed in ((Role.REVIEWER, code.failed), (Role.SMELL_REVIEWER, smell.failed)):
         if failed:

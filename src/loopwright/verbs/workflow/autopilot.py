@@ -57,7 +57,7 @@ def _clarify(context: Context, slug: str, flight: FlightPlan, tell: Tell, cancel
     """One round; only a person can answer what it asks."""
     request = ClarifyRequest(agent=flight.agent or None, spending=Spending(context, slug))
     report = clarify_change(context, slug, request, tell, cancellation)
-    tell(f"asked: {report.question}" if report.question else "nothing is open any more")
+    tell(f"asked: {report.question}" if report.question else "no question is open")
     if report.view.blockers:
         raise stopped("autopilot_requires_resolved_spec", f"the spec of {slug} is not clear yet", report.view)
     return report.view

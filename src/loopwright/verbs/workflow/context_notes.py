@@ -22,7 +22,7 @@ class Note(msgspec.Struct, frozen=True):
 
 
 def notes(context: Context) -> list[Note]:
-    """All of them, by name."""
+    """All notes, by name."""
     folder = context.layout.context_notes
     found = sorted(folder.glob("*.md")) if folder.is_dir() else []
     return [Note(path.stem, shown(path), path.read_text(encoding="utf-8", errors="replace")) for path in found]
@@ -51,7 +51,7 @@ def write_note(context: Context, name: str, text: str) -> Note:
 
 
 def remove_note(context: Context, name: str) -> None:
-    """It is gone; whoever has it in git has it still."""
+    """Delete a note; git keeps it where it was committed."""
     path = context.layout.context_notes / f"{name}.md"
     if not is_identifier(name) or not path.is_file():
         known = ", ".join(note.name for note in notes(context)) or "none"
