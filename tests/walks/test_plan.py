@@ -253,6 +253,7 @@ def test_an_answer_that_is_wrong_is_asked_for_once_more_with_every_reason(projec
     prepare(project, [bad, planner()])
     plan(project)
     assert blockers(project, "build") == {}
+    assert status(project)["cost"]["turns"] == 2, "both are paid for"
     again = (project.own / "turns" / "greet-planner-1-repair" / "prompt.md").read_text()
     assert "'X' is no type" in again
     assert "no delta for the domain greeting" in again

@@ -1,4 +1,4 @@
-"""kill -9 in the middle of a consent and of what a build writes at its end: it is as before, or as wanted."""
+"""kill -9 in the middle of a plan, of a consent, and of what a build writes at its end: as before, or as wanted."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ pytestmark = pytest.mark.faults
 CALLS = ("write", "fsync", "rename")
 # The last calls of a build are those of its settling; FAULTS_EVERY=1 takes more of them.
 LAST = (1, 4) if not os.environ.get("FAULTS_EVERY") else range(1, 16)
+STEP = 1 if os.environ.get("FAULTS_EVERY") else 4
 
 
 @pytest.fixture
@@ -86,3 +87,44 @@ def test_killed_while_a_build_settles_it_goes_on_without_another_turn(planned, r
         assert state(planned)["requested_transition"] == "build->review"
     assert killed >= 1
     record_property("faults", json.dumps({f"`build` settling, at {call}": killed}))
+
+
+def documents(project):
+    """What people read of a plan, by path."""
+    found = bytes_of(*(project.own / name for name in ("workflows/greet", "changes/active", "plans")))
+    return {
+        name: data for name, data in found.items() if "/objects/" not in name and not name.endswith(("son", ".tmp"))
+    }
+
+
+@pytest.mark.needs("strace")
+@pytest.mark.parametrize("call", ["fsync", "rename"])
+def test_killed_while_it_plans_the_next_command_ends_in_the_same_plan(project, record_property, call):
+    project.environment["PYTHONDONTWRITEBYTECODE"] = "1"
+    prepare(project, [planner()] * 3)
+    spare = project.root.parent / "spare"
+    shutil.copytree(project.own, spare)
+    again = ("plan", "greet", "--agent", "scripted")
+    direct = (*again, "--direct", str(project.root.parent / "SPEC.md"))
+    code, calls = traced(project, call, *direct)
+    assert code == 0
+    whole = documents(project)
+    assert len(whole) >= 10
+    killed = 0
+    for number in range(1, calls + 1, STEP):
+        shutil.rmtree(project.own)
+        shutil.copytree(spare, project.own)
+        code, _ = traced(project, call, *direct, when=number)
+        killed += code in (-signal.SIGKILL, 128 + signal.SIGKILL)
+        is_begun = (project.own / "workflows" / "greet" / "journal.ndjson").exists()
+        if not is_begun or project.run(*again).exit_code != 0:
+            ok(project, *direct)  # it was not approved yet
+        assert blockers(project, "build") == {}
+        assert documents(project) == whole, number
+        journal = (project.own / "workflows" / "greet" / "journal.ndjson").read_text()
+        assert journal.count('"kind":"turn.begun"') == journal.count('"kind":"cost"') >= 1, "each is paid once"
+        assert '"actor":"outside"' not in journal or call == "rename", (
+            "only a rename is between a document and its line"
+        )
+    assert killed >= 5
+    record_property("faults", json.dumps({f"`plan`, at {call}": killed}))
