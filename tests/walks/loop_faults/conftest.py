@@ -190,6 +190,10 @@ class Scene:
         for role in ("planner", "builder", "debugger", "tests"):
             action = ACTIONS[role]
             ended, begun = sum(event.action == action for event in done), trace.count(f"begin {role}")
+            # The tests run on the base, too, in the validation that passes.
+            ended += (
+                len(list((self.project.own / "runs").glob(f"{self.loop_id}-base-tests*"))) if role == "tests" else 0
+            )
             # A turn is taken again when it was killed; one that was killed at once is over and never began.
             hit = kills.get(action, 0) + kills.get("at random", 0)
             assert abs(begun - ended) <= hit, f"{role}: {begun} begun, {ended} done, {kills}"

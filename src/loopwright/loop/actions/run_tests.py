@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 
-from loopwright.errors import LoopwrightError
 from loopwright.evidence.store import RunOrigin
 from loopwright.kernel import codec
 from loopwright.kernel.clock import stamp
@@ -52,12 +51,12 @@ def run_judges(
     loop: Loop,
     context: WorkerContext,
     sandbox: SandboxRequest,
-    plan: bytes | LoopwrightError,
+    plan: bytes,
     run_id: str,
     observer: Observer | None,
 ) -> Finished:
     """Any plan that judges the work. Its time counts as work; a run that says nothing of the work is `HeldBack`."""
-    order = RunRequest(
+    request = RunRequest(
         plan_name=f"the tests of {loop.loop_id}",
         plan=plan,
         sandbox_options=SandboxOptions(
@@ -74,7 +73,7 @@ def run_judges(
         run_id=run_id,
         observer=observer,
     )
-    finished = run_plan(order, context.tools(), Emitter(ignore), context.cancellation)
+    finished = run_plan(request, context.tools(), Emitter(ignore), context.cancellation)
     used_up = _count(loop, context, finished)
     context.cancellation.raise_if_requested()
     if used_up is not None:
@@ -116,7 +115,7 @@ class _Reports:
     """What the test command left, read while its sandbox is still there."""
 
     def __init__(self, context: WorkerContext) -> None:
-        self._desk = context
+        self._context = context
         self._since = 0
         self.results: tuple[TestResult, ...] = ()
         self.gaps: tuple[str, ...] = ()
@@ -129,11 +128,11 @@ class _Reports:
     def after_steps(self, sandbox: Sandbox) -> None:
         """Read what is newer than that."""
         repo, since = sandbox.place.repo, self._since
-        clean = self._desk.tools().redactor.clean
-        tests = find_test_reports(repo, self._desk.settings.reports, since)
+        clean = self._context.tools().redactor.clean
+        tests = find_test_reports(repo, self._context.settings.reports, since)
         if tests.paths:
             self._read_tests(tests, clean)
-        covered = find_coverage_reports(repo, self._desk.settings.coverage, since)
+        covered = find_coverage_reports(repo, self._context.settings.coverage, since)
         if covered.paths:
             with suppress(UnreadableReport):  # how much was covered decides nothing
                 self.coverage = read_coverage_reports(covered).percent

@@ -41,7 +41,7 @@ def reject(context: Context, slug: str, origin: str, target: str, *, reason: str
 
 
 def sign(context: Context, slug: str, what: str, *, note: str = "") -> WorkflowView:
-    """Sign off a slice that needs a human, or accept a change to a protected file; for its content as it is now."""
+    """Sign off a slice, a change to a protected file, or tests that the work breaks; for the content as it is now."""
     require_person(context.environment, "sign")
     return sign_subject(context, slug, what, note=note)
 
