@@ -24,7 +24,7 @@ def make_own_folder(root: str, flavour: str) -> bool:
         for name, text in files.items():
             with open(os.path.join(unborn, name), "xb") as stream:
                 stream.write(text.encode())
-        # The ignore rules are written again when a power cut loses them. The choice can't be.
+        # Loopwright writes lost ignore rules again. A lost choice can not be restored.
         for path in (os.path.join(unborn, config), unborn):
             _sync(path)
         os.rename(unborn, own)
