@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import tempfile
 from functools import partial
+from pathlib import Path
 
 import pytest
 from tests.bench.lie_bench import cases, model, scene, score
@@ -18,9 +20,10 @@ WORLDS = {scene.name_of(lie.world): lie for lie in reversed(cases.THROUGH_AGENTS
 
 
 @pytest.fixture(scope="session")
-def templates(tmp_path_factory):
+def templates():
     """What all that is played by this worker shares: each world's plan is made once."""
-    return tmp_path_factory.mktemp("lies")
+    with tempfile.TemporaryDirectory(prefix="loopwright-lies-", ignore_cleanup_errors=True) as folder:
+        yield Path(folder)
 
 
 def ready(agent, server, project, script):

@@ -49,4 +49,4 @@ def test_what_is_listed_and_did_not_pass_is_named(tmp_path):
         "claude: usage is counted and priced: 1 of 2 tests passed",
         "codex: a turn writes a file with a tool call, and ends: 0 of 1 tests passed",
     ]
-    assert matrix.not_passed(listed, tmp_path / "none") == ["no tests ran here yet: make test-agents"]
+    assert matrix.not_passed(listed, tmp_path / "none") == ["no test run is recorded; run: make test-agents"]
