@@ -145,15 +145,15 @@ def rows(source: Source) -> Iterator[tuple[str, str, str]]:
 
 
 def costs() -> Iterator[tuple[str, str, str]]:
-    """What commands ask of the machine, on the shipped sample; of this checkout alone."""
+    """What commands cost on the shipped sample; only for this checkout."""
     sys.path.insert(0, str(HERE / "bench"))
     counts = importlib.import_module("counts")
     with tempfile.TemporaryDirectory(prefix="loopwright-figures-") as folder:
         project = counts.sample_project(Path(folder))
         for command in counts.COMMANDS:
-            found = counts.counts_of(project, command.arguments)
-            for what, most in command.limits.items():
-                yield f"`{command.name}` on the sample: {what}", f"{found.get(what, 0)}", f"{most}"
+            counted = counts.counts_of(project, command.arguments)
+            for what, limit in command.limits.items():
+                yield f"`{command.name}` on the sample: {what}", f"{counted.get(what, 0)}", f"{limit}"
 
 
 def main() -> None:

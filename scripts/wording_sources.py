@@ -56,7 +56,7 @@ LEFT_OUT = {
     "stages/agent_context.py": "the same",
     "stages/trying.py": "the same",
     "install/plugin_texts.py": "edits texts for agents",
-    "runner/network/client_hello.py": "speaks to programs, and to the records of their turns",
+    "runner/network/client_hello.py": "text for programs and for the records of turns",
     "runner/network/deadline.py": "the same",
     "runner/network/exchange.py": "the same",
     "runner/network/model_proxy.py": "the same",

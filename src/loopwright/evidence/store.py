@@ -129,7 +129,7 @@ class RunStore:
             try:
                 path.mkdir()
             except FileExistsError:
-                # The lock must not stay: it would tell that the folder is a run of ours.
+                # Remove the lock, because a lock marks the folder as a run of this store.
                 lock_path.unlink(missing_ok=True)
                 lock.release()
                 return None
@@ -186,7 +186,7 @@ class RunStore:
             if entry.kind == STARTED
         }
         for path in sorted(self._layout.runs.iterdir()) if self._layout.runs.is_dir() else ():
-            if path.name not in origins and self._is_ours(path):
+            if path.name not in origins and self._is_own_run(path):
                 origins[path.name] = RunOrigin()  # the journal was damaged and lost the start of this run
         dead = [run for run in origins if run not in recorded and not is_held(self._layout.lock(f"run-{run}"))]
         facts = {run: self._previous_of(run) for run in dead}
@@ -198,10 +198,10 @@ class RunStore:
             if run not in linked or self.folder(run).exists()
         ]
 
-    def _is_ours(self, path: Path) -> bool:
-        """Whether a folder that the journal does not name is a run of this store, by what only this store writes.
+    def _is_own_run(self, path: Path) -> bool:
+        """Whether a folder that the journal does not name is a run of this store, judged by files only it writes.
 
-        Other tools keep their runs in the same folder. Theirs are never written to and never removed.
+        Other tools keep their runs in the same folder. Their runs are never changed or removed.
         """
         if path.is_symlink() or not path.is_dir():
             return False
@@ -214,7 +214,7 @@ class RunStore:
             return False
 
     def has_evidence(self, run_id: str) -> bool:
-        """Whether the folder of a recorded run still holds what was recorded, sound or not."""
+        """Whether the folder of a recorded run still has its evidence file, valid or not."""
         return (self.folder(run_id) / EVIDENCE).is_file()
 
     def _previous_of(self, run_id: str) -> tuple[str, str | None]:

@@ -1,4 +1,4 @@
-"""Recognises a key by its shape, for values whose variable names tell nothing. Pure: never asks the disk."""
+"""Recognizes a key by its shape, for values whose variable names give no hint. Pure: never reads the disk."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 Runs as a program: forwarder.py FOLDER PROXY-PORT PORTS COMMAND ARGUMENT…, with the standard library only. FOLDER holds
 the socket. Connections to PROXY-PORT are forwarded unchanged. Connections to each of PORTS (separated by commas) become
-a request for that port of the host. The forwarder is no boundary: the agent may end it. It ends with the
+a request for that port of the host. The forwarder is not a security boundary: the agent may end it. It ends with the
 sandbox.
 """
 
@@ -22,7 +22,7 @@ _RETRY_S = 0.1
 
 
 def pump(source: "socket.socket", target: "socket.socket") -> None:
-    """Pass on one direction to its end. A connection that breaks ends the other one, so that no thread waits for it."""
+    """Forward one direction until it ends. A broken connection ends the other one, so that no thread keeps waiting."""
     try:
         while data := source.recv(_CHUNK):
             target.sendall(data)
@@ -33,20 +33,20 @@ def pump(source: "socket.socket", target: "socket.socket") -> None:
                 broken.shutdown(socket.SHUT_RDWR)
 
 
-def pass_on(here: "socket.socket", port: int) -> None:
-    """One connection. `port` is the port outside that the connection is for, or 0 if the client itself asks for one."""
-    with here, suppress(OSError, RuntimeError), socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as out:
+def forward(connection: "socket.socket", port: int) -> None:
+    """Forward one connection to `port` on the host; 0 if the client itself names its target."""
+    with connection, suppress(OSError, RuntimeError), socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as out:
         out.connect(SOCKET)
         if port and not has_tunnel(out, f"{_LOOPBACK}:{port}"):
             return
-        back = threading.Thread(target=pump, args=(out, here), daemon=True)
+        back = threading.Thread(target=pump, args=(out, connection), daemon=True)
         back.start()
-        pump(here, out)
+        pump(connection, out)
         back.join()
 
 
 def has_tunnel(out: "socket.socket", address: str) -> bool:
-    """Ask for a tunnel; reads the head of the answer and not a byte more."""
+    """Request a tunnel, and return whether it was granted. Reads exactly the head of the answer."""
     out.sendall(f"CONNECT {address} HTTP/1.1\r\nhost: {address}\r\n\r\n".encode())
     head = b""
     while not head.endswith(b"\r\n\r\n"):
@@ -70,10 +70,10 @@ def serve(listener: "socket.socket", port: int) -> None:
     """Forward every connection to one port."""
     while True:
         try:
-            here, _ = listener.accept()
-            threading.Thread(target=pass_on, args=(here, port), daemon=True).start()
+            connection, _ = listener.accept()
+            threading.Thread(target=forward, args=(connection, port), daemon=True).start()
         except (OSError, RuntimeError):
-            # Too many connections at once. Later ones find room again.
+            # Too many connections at once. Try again later.
             time.sleep(_RETRY_S)
 
 
@@ -85,8 +85,8 @@ def main() -> int:
     except OSError as problem:
         sys.stderr.write(f"loopwright: can't listen in the sandbox: {problem}\n")
         return CANT_LISTEN
-    if os.fork() == 0:  # noqa: TID251 -- a program of its own, which lives inside the sandbox
-        # A socket's path must be short; from inside its folder it is.
+    if os.fork() == 0:  # noqa: TID251 -- a separate program that runs inside the sandbox
+        # A socket path must be short, so the child connects from inside the socket's folder.
         os.chdir(folder)
         silent = os.open(os.devnull, os.O_RDWR)
         for stream in range(3):  # readers of the command's output must not wait for this process

@@ -1,7 +1,7 @@
-"""Where sandboxes are: a root of this user, one folder per sandbox, and no leftovers.
+"""The folders of sandboxes: a root that belongs to the user, one folder per sandbox, and no leftovers.
 
-All projects of a user may share a root. Each sandbox names its project, and nothing here removes another project's.
-A kernel lock for each folder tells a sandbox in use from one whose owner died.
+All projects of a user may share a root. Each sandbox names its project, and a project removes only its own sandboxes.
+A kernel lock for each folder shows whether the sandbox is in use or its owner died.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _KEPT = "kept"
 _SHARED = "shared"
 # Names the project that the sandbox belongs to. A root may also hold a person's own folders, without this file.
 _MARKER = "loopwright-sandbox"
-_UNBORN = ".unborn"
+_INCOMPLETE = ".unborn"
 
 
 class OwnedPlace(msgspec.Struct, frozen=True):
@@ -40,7 +40,7 @@ class OwnedPlace(msgspec.Struct, frozen=True):
         if keep:
             (self.place.folder / _KEPT).touch()
         elif not (self.place.folder / _KEPT).exists():
-            _take_away(self.place.folder)
+            _remove_folder(self.place.folder)
         _drop_lock(self.place.folder, self.lock)
 
 
@@ -89,7 +89,7 @@ def _require_private(root: Path) -> None:
 
 
 def claim(root: Path, project: Path, name: str) -> OwnedPlace:
-    """A new, empty place of this project with this name, or with a number added when the name is taken."""
+    """A new, empty folder of this project with this name; a number is added if the name exists."""
     for number in range(1, 10_000):
         folder = root / (name if number == 1 else f"{name}-{number}")
         # Take the lock first: a folder without a lock counts as a dead owner's.
@@ -101,7 +101,7 @@ def claim(root: Path, project: Path, name: str) -> OwnedPlace:
             continue
         try:
             with storage(folder):
-                _lay_out(folder, project)
+                _create_folder(folder, project)
         except BaseException:
             lock.release()
             raise
@@ -109,31 +109,31 @@ def claim(root: Path, project: Path, name: str) -> OwnedPlace:
     raise SandboxCreateFailed(f"too many sandboxes named {name}", hint="run `loopwright doctor --fix`")
 
 
-def _lay_out(folder: Path, project: Path) -> None:
-    """Make the folder under another name until it is whole: after a crash that name tells what the folder is."""
-    unborn = SandboxFolders(_unborn(folder))
-    remove_tree(unborn.folder)
-    unborn.folder.mkdir(mode=0o700)
-    (unborn.folder / _MARKER).write_bytes(os.fsencode(project.resolve()))
-    for part in (unborn.repo, unborn.tmp, unborn.home):
+def _create_folder(folder: Path, project: Path) -> None:
+    """Create the folder under another name until it is complete, so that a crash on the way is recognized."""
+    incomplete = SandboxFolders(_incomplete(folder))
+    remove_tree(incomplete.folder)
+    incomplete.folder.mkdir(mode=0o700)
+    (incomplete.folder / _MARKER).write_bytes(os.fsencode(project.resolve()))
+    for part in (incomplete.repo, incomplete.tmp, incomplete.home):
         part.mkdir()
-    unborn.folder.rename(folder)
+    incomplete.folder.rename(folder)
 
 
-def _take_away(folder: Path) -> None:
+def _remove_folder(folder: Path) -> None:
     """Remove a sandbox under the name of an incomplete one, so that a crash on the way is recognized."""
-    if folder.name.endswith(_UNBORN):
+    if folder.name.endswith(_INCOMPLETE):
         remove_tree(folder)
     elif folder.is_dir() and not folder.is_symlink():
-        unborn = _unborn(folder)
-        remove_tree(unborn)
+        incomplete = _incomplete(folder)
+        remove_tree(incomplete)
         with storage(folder):
-            folder.rename(unborn)
-        remove_tree(unborn)
+            folder.rename(incomplete)
+        remove_tree(incomplete)
 
 
-def _unborn(folder: Path) -> Path:
-    return folder.with_name(f".{folder.name}{_UNBORN}")
+def _incomplete(folder: Path) -> Path:
+    return folder.with_name(f".{folder.name}{_INCOMPLETE}")
 
 
 def leftovers(root: Path, project: Path) -> list[Path]:
@@ -154,8 +154,8 @@ def is_in_use(folder: Path) -> bool:
 
 def kept(root: Path, project: Path) -> list[Path]:
     """This project's sandboxes that a person asked to keep and that are not in use, the oldest first."""
-    found = [folder for folder in _unused(root, project) if (folder / _KEPT).exists()]
-    return sorted(found, key=lambda folder: (folder / _KEPT).stat().st_mtime_ns)
+    folders = [folder for folder in _unused(root, project) if (folder / _KEPT).exists()]
+    return sorted(folders, key=lambda folder: (folder / _KEPT).stat().st_mtime_ns)
 
 
 def share(folder: Path) -> None:
@@ -190,8 +190,8 @@ def is_unfinished(folder: Path) -> bool:
 
 def unfinished(root: Path, project: Path) -> dict[Path, str]:
     """This project's sandboxes with manual work that is stored nowhere else, each with the name of that work."""
-    found = {folder: (folder / _KEPT).read_bytes().decode("utf-8", "replace") for folder in kept(root, project)}
-    return {folder: work for folder, work in found.items() if work}
+    works = {folder: (folder / _KEPT).read_bytes().decode("utf-8", "replace") for folder in kept(root, project)}
+    return {folder: work for folder, work in works.items() if work}
 
 
 def remove_kept(folder: Path) -> None:
@@ -199,7 +199,7 @@ def remove_kept(folder: Path) -> None:
     lock = try_lock(_lock_of(folder))
     if lock is not None:
         try:
-            _take_away(folder)
+            _remove_folder(folder)
         finally:
             _drop_lock(folder, lock)
 
@@ -211,7 +211,7 @@ def clear(folder: Path) -> None:
         return
     try:
         end_processes(folder)
-        _take_away(folder)
+        _remove_folder(folder)
     finally:
         _drop_lock(folder, lock)
 
@@ -236,31 +236,31 @@ def _unused(root: Path, project: Path) -> list[Path]:
 
 
 def _folders(root: Path) -> list[Path]:
-    """Every sandbox in a root, of whatever project, in use or not."""
+    """Every sandbox in a root, of all projects, in use or not."""
     if not root.is_dir():
         return []
-    found = (path for path in root.iterdir() if not path.is_symlink())
-    return sorted(path for path in found if (path / _MARKER).is_file() or _is_unborn(path))
+    candidates = (path for path in root.iterdir() if not path.is_symlink())
+    return sorted(path for path in candidates if (path / _MARKER).is_file() or _is_incomplete(path))
 
 
 def _belongs_to(folder: Path, project: Path) -> bool:
     owner = _owner(folder)
-    # A folder that is half made or half removed may have lost its marker. It holds nothing that anyone asked for.
-    return owner == project.resolve() if owner is not None else _is_unborn(folder)
+    # An incomplete or partly removed folder may have lost its marker. It contains nothing to keep.
+    return owner == project.resolve() if owner is not None else _is_incomplete(folder)
 
 
 def _owner(folder: Path) -> Path | None:
-    """The project that a sandbox names; None without a name, as in sandboxes of older versions."""
+    """The project that a sandbox names; None for a sandbox without a name, such as one of an older version."""
     try:
         return Path(os.fsdecode(name)) if (name := (folder / _MARKER).read_bytes()) else None
     except OSError:
         return None
 
 
-def _is_unborn(path: Path) -> bool:
-    return path.name.startswith(".") and path.name.endswith(_UNBORN)
+def _is_incomplete(path: Path) -> bool:
+    return path.name.startswith(".") and path.name.endswith(_INCOMPLETE)
 
 
 def _lock_of(folder: Path) -> Path:
-    name = folder.name.removesuffix(_UNBORN).removeprefix(".") if folder.name.endswith(_UNBORN) else folder.name
+    name = folder.name.removesuffix(_INCOMPLETE).removeprefix(".") if folder.name.endswith(_INCOMPLETE) else folder.name
     return folder.parent / _LOCKS / f"{name}.lock"

@@ -347,7 +347,7 @@ def user_home() -> Path:
 
 
 def find_root(start: Path) -> Path:
-    """The project that a folder belongs to: its workspace, else the top of its git repository, else the folder."""
+    """The project of a folder: its workspace, else the top of its git repository, else the folder itself."""
     return Path(names.project_above(str(start.resolve()), os.path.realpath(user_home())))
 
 
@@ -357,7 +357,7 @@ def detect_flavour(root: Path, home: Path) -> Flavour:
 
 
 def ensure_own_folder(layout: Layout) -> bool:
-    """Before a write: make our folder if it is missing, with the choice of layout in it. Whether it was made."""
+    """Before a write: create the `.loopwright` folder with the chosen layout if missing. Return whether it was."""
     with storage(layout.own):
         is_new = make_own_folder(str(layout.root), layout.flavour)
         if is_new:

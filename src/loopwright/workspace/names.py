@@ -36,10 +36,10 @@ OWN_RULES = (
 
 
 def project_above(start: str, home: str) -> str:
-    """The project that a folder belongs to: the nearest workspace, else the top of its git repository, else itself.
+    """The project of a folder: the nearest workspace, else the top of its git repository, else the folder itself.
 
-    The search ends at the top of the repository: a workspace above it belongs to another project. A home folder is the
-    project of nothing below it, even if it is a workspace or a repository of dotfiles.
+    The search ends at the top of the repository: a workspace above it belongs to another project. A home folder is
+    never the project of a folder below it, even if it is a workspace or a repository of dotfiles.
     """
     folder = start
     while True:
@@ -54,7 +54,7 @@ def project_above(start: str, home: str) -> str:
 
 def _is_repository(folder: str) -> bool:
     place = os.path.join(folder, ".git")
-    # A worktree and a submodule have a file. An empty folder of that name is no repository.
+    # A worktree and a submodule have a file. An empty folder with that name is not a repository.
     return os.path.isfile(place) or os.path.lexists(os.path.join(place, "HEAD"))
 
 

@@ -1,6 +1,6 @@
-"""Makes the workspace's own folder and the choice of layout in one step. Standard library only: the hook uses it.
+"""Creates the `.loopwright` folder together with the chosen layout, atomically. Standard library only, for the hook.
 
-Without a config a folder of ours means the unified layout. So a folder that appears before its config, for a moment or
+A `.loopwright` folder without a config means the unified layout. So a folder that appears before its config, briefly or
 after a crash, would turn an interop workspace into a unified one.
 """
 
@@ -12,27 +12,27 @@ from loopwright.workspace import names
 
 
 def make_own_folder(root: str, flavour: str) -> bool:
-    """Make the folder with config and ignore rules in it; False where it exists."""
+    """Create the folder with config and ignore rules; False if the folder exists."""
     own = os.path.join(root, names.OWN_FOLDER)
     if os.path.lexists(own):
         return False
-    unborn = f"{own}.{os.getpid()}.{os.urandom(6).hex()}.tmp"
+    temporary = f"{own}.{os.getpid()}.{os.urandom(6).hex()}.tmp"
     config = os.path.basename(names.CONFIG)
     files = {config: names.config_text(flavour), ".gitignore": names.OWN_RULES}
-    os.makedirs(unborn)
+    os.makedirs(temporary)
     try:
         for name, text in files.items():
-            with open(os.path.join(unborn, name), "xb") as stream:
+            with open(os.path.join(temporary, name), "xb") as stream:
                 stream.write(text.encode())
-        # Loopwright writes lost ignore rules again. A lost choice can not be restored.
-        for path in (os.path.join(unborn, config), unborn):
+        # The ignore rules can be written again after a power cut. The chosen layout can't, so it is synced.
+        for path in (os.path.join(temporary, config), temporary):
             _sync(path)
-        os.rename(unborn, own)
+        os.rename(temporary, own)
     except OSError:
         for name in files:
-            if os.path.lexists(os.path.join(unborn, name)):
-                os.unlink(os.path.join(unborn, name))
-        os.rmdir(unborn)
+            if os.path.lexists(os.path.join(temporary, name)):
+                os.unlink(os.path.join(temporary, name))
+        os.rmdir(temporary)
         if not os.path.lexists(own):
             raise
         return False  # another process was faster

@@ -110,7 +110,7 @@ class LoopSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     freeze_s: Annotated[int, Meta(ge=0, description="seconds of pause after which an agent's turn is ended")] = 60
     no_progress: Annotated[int, Meta(ge=1, description="iterations without a change before a loop is held")] = 3
     test_command: Annotated[
-        str, Meta(description="the project's tests: they judge a loop, and no build may break them")
+        str, Meta(description="command for the project's tests: they judge a loop, and no build may break them")
     ] = ""
     reports: Annotated[
         str, Meta(description="path or glob of the JUnit XML that the test command writes; empty: the usual paths")

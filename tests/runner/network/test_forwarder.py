@@ -21,7 +21,7 @@ def test_the_forwarder_asks_for_its_port_and_passes_bytes_on(open_proxy, server,
     monkeypatch.chdir(tmp_path)
     for port, first in ((server.port, b""), (0, tunnel(server.address))):
         program, here = socket.socketpair()
-        passing = threading.Thread(target=forwarder.pass_on, args=(here, port))
+        passing = threading.Thread(target=forwarder.forward, args=(here, port))
         passing.start()
         with program:
             program.sendall(first + b"ping")
@@ -38,7 +38,7 @@ def test_the_forwarder_closes_what_the_proxy_refuses(open_proxy, server, tmp_pat
     monkeypatch.chdir(tmp_path)
     program, here = socket.socketpair()
     with program:
-        forwarder.pass_on(here, server.port)
+        forwarder.forward(here, server.port)
         assert read_all(program) == b""
 
 
