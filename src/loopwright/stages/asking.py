@@ -30,7 +30,7 @@ from loopwright.stages.document_language import demand_of
 from loopwright.stages.open_turns import count_cost, count_the_dead, under_way
 from loopwright.stages.spending import Spending, loops_for, takeovers_of
 from loopwright.stages.stores import workflows_of
-from loopwright.workflow import commands as c
+from loopwright.workflow import events as e
 from loopwright.workflow.model import OpenTurn, Stage, Workflow
 from loopwright.workflow.store import Opened
 
@@ -145,7 +145,7 @@ class _StageAsker:
         )  # fmt: skip
         self._locks.enter_context(under_way(self._context, open_turn))
         with self.opened() as opened_workflow:
-            opened_workflow.apply(c.BeginTurn(turn=open_turn), "tool")
+            opened_workflow.apply(e.TurnBegun(turn=open_turn), "tool")
         yield self._book
 
     def _book(self, result: TurnResult) -> None:
@@ -166,7 +166,7 @@ class _StageAsker:
     def hand_over(self, takeover: Takeover) -> None:
         """In the workflow's journal."""
         with self.opened() as opened_workflow:
-            opened_workflow.apply(c.NoteTakeover(takeover=takeover), "tool")
+            opened_workflow.apply(e.AgentChanged(takeover=takeover), "tool")
         self._call.tell(takeover_in_words(takeover))
 
 

@@ -13,6 +13,7 @@ from loopwright.stages.person import actor
 from loopwright.stages.status import WorkflowView, view_of
 from loopwright.stages.stores import workflows_of
 from loopwright.workflow import commands as c
+from loopwright.workflow import events as e
 from loopwright.workflow.model import Key, Stage, Transition
 from loopwright.workflow.rules import SCOPE_BLOCKED, Deliver
 from loopwright.workflow.store import Opened
@@ -62,7 +63,7 @@ def _sent_back(opened: Opened, refusal: WorkflowRefused) -> WorkflowRefused:
             target=Stage.BUILD,
             rationale=f"part of the scope is left: {why}",
         )
-        opened.apply(c.RecordReview(review=again), "tool")
+        opened.apply(e.WorkReviewed(review=again), "tool")
     return WorkflowRefused(
         refusal.error,
         f"{refusal.message}: the review asks for changes now",
@@ -92,6 +93,6 @@ def refuse_consent(context: Context, slug: str, transition: Transition, *, reaso
     with workflows_of(context).changing(slug) as opened:
         require_outside_build(context, opened.workflow, "reject")
         said = context.tools().redactor.clean(reason).text
-        opened.apply(c.Reject(transition=transition, reason=said, by=actor()), actor())
+        opened.apply(e.ApprovalRefused(transition=transition, reason=said, by=actor()), actor())
         snapshot = opened.snapshot()
     return view_of(context, snapshot)

@@ -12,7 +12,7 @@ from loopwright.runner.turn_cost import TurnCost
 from loopwright.stages.context import Context
 from loopwright.stages.dead_turn import end_processes, reporter_of
 from loopwright.stages.stores import workflows_of
-from loopwright.workflow import commands as c
+from loopwright.workflow import events as e
 from loopwright.workflow.model import Cost, OpenTurn, Stage, Workflow
 from loopwright.workflow.store import Opened
 
@@ -52,7 +52,7 @@ def count_cost(opened: Opened, cost: TurnCost, stage: Stage) -> None:
         role=cost.role, agent=cost.agent, stage=stage, wall_s=cost.worked_s, usd=cost.usd, tokens=cost.tokens,
         is_computed=cost.is_computed, is_cut_off=cost.is_cut_off,
     )  # fmt: skip
-    opened.apply(c.CountCost(cost=entry, turn=cost.turn), "tool")
+    opened.apply(e.CostCounted(cost=entry, turn=cost.turn), "tool")
 
 
 def _cost_of(context: Context, turn: OpenTurn) -> TurnCost:

@@ -9,7 +9,7 @@ from loopwright.stages.context import Context
 from loopwright.stages.person import actor
 from loopwright.stages.status import WorkflowView, view_of
 from loopwright.stages.stores import workflows_of
-from loopwright.workflow import commands as c
+from loopwright.workflow import events as e
 from loopwright.workflow.audit import immune_digest
 from loopwright.workflow.model import Building, Signature
 from loopwright.workflow.project_tests import PROJECT_TESTS, signed_digest
@@ -24,7 +24,7 @@ def sign_subject(context: Context, slug: str, what: str, *, note: str) -> Workfl
         require_outside_build(context, opened.workflow, "sign")
         name, digest = _subject(opened, what)
         signature = Signature(what=name, digest=digest, by=actor(), at=opened.now, note=said)
-        at = opened.apply(c.Sign(signature=signature), actor()).workflow.at
+        at = opened.apply(e.Signed(signature=signature), actor()).workflow.at
         snapshot = opened.snapshot()
     if isinstance(at, Building) and at.loop_id is not None:
         # The signature may clear the last blocker of the build: then the build's record says so now.

@@ -10,7 +10,7 @@ from loopwright.stages.context import Context
 from loopwright.stages.person import actor
 from loopwright.stages.status import view_of
 from loopwright.stages.stores import workflows_of
-from loopwright.workflow import commands as c
+from loopwright.workflow import events as e
 from loopwright.workflow.model import Archived, Done
 from loopwright.workflow.store import SPECS_LOCK
 
@@ -29,6 +29,6 @@ def undo_delivery(context: Context, slug: str) -> ConsentReport:
         # Archiving may have written the specs: no other command writes them meanwhile.
         with locked(context.layout.lock(SPECS_LOCK)):
             said = deliver.undo(context, opened.workflow, delivery)
-        opened.apply(c.Undo(by=actor()), actor())
+        opened.apply(e.ChangeUndone(by=actor()), actor())
         snapshot = opened.snapshot()
     return ConsentReport(view_of(context, snapshot), said)

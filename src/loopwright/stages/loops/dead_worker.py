@@ -6,7 +6,7 @@ from pathlib import Path
 
 from loopwright.kernel.clock import stamp
 from loopwright.kernel.files import shown
-from loopwright.loop import commands as c
+from loopwright.loop import events as e
 from loopwright.loop.model import ErrorLine
 from loopwright.loop.paying import count_open_turn
 from loopwright.loop.store import LoopStore
@@ -41,4 +41,4 @@ def _say_what_is_kept(store: LoopStore, context: Context, loop_id: str, folder: 
     said = f"the worker died before the turn was handed in; what was done in {repo} is kept there"
     error = ErrorLine(action="worker", message=said, timestamp=stamp(context.clock()))
     with store.changing(loop_id) as opened:
-        opened.apply(c.NoteError(error=error), actor)
+        opened.apply(e.ErrorNoted(error=error), actor)

@@ -10,6 +10,7 @@ from loopwright.errors import LoopRefused
 from loopwright.kernel.locks import HeldLock, try_lock
 from loopwright.kernel.process import Cancellation, Freezer
 from loopwright.loop import commands as c
+from loopwright.loop import events as e
 from loopwright.loop.choice import is_held_for_choice
 from loopwright.loop.craft import Craft, Plain
 from loopwright.loop.driver import drive
@@ -45,7 +46,7 @@ def start(
             if is_held_for_choice(opened.loop):
                 opened.apply(c.Resume(lifts=frozenset({Holder.DECISION})), actor())
             if not opened.loop.is_for_a_worker:
-                opened.apply(c.Start(), actor())
+                opened.apply(e.LoopStarted(), actor())
         after = _drive(context, loop_id, cancellation, ask or nobody, craft or Plain())
     # Who resumed it while we were leaving saw that it had a worker, and left it to us.
     while cancellation.reason is None and isinstance(store.load(loop_id).phase, Running):

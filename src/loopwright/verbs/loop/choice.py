@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 
 from loopwright.loop import commands as c
+from loopwright.loop import events as e
 from loopwright.loop.model import Action, Loop, Mode
 from loopwright.stages.context import Context
 from loopwright.stages.person import actor, require_person
@@ -22,4 +23,4 @@ def set_mode(context: Context, loop_id: str, mode: Mode, *, revision: int | None
     """Let the rules choose from now on, or a person."""
     require_person(context.environment, "loop mode")
     with loops_of(context).changing(loop_id, revision=revision) as opened:
-        return opened.apply(c.SetMode(mode=mode), actor()).loop
+        return opened.apply(e.ModeSet(mode=mode), actor()).loop

@@ -12,6 +12,7 @@ from loopwright.errors import LoopRefused
 from loopwright.kernel.clock import stamp
 from loopwright.kernel.locks import try_lock
 from loopwright.loop import commands as c
+from loopwright.loop import events as e
 from loopwright.loop.budget import hold_before_call, still_over
 from loopwright.loop.choice import is_held_for_choice
 from loopwright.loop.events import LoopCreated
@@ -79,14 +80,14 @@ def new_loop(context: Context, request: LoopRequest) -> Loop:
         )
         for number, text in enumerate(request.tasks, start=1)
     )
-    return loops_of(context).create(c.Create(wanted=wanted), actor(), *(c.AddTask(task=task) for task in tasks))
+    return loops_of(context).create(wanted, actor(), *(e.TaskAdded(task=task) for task in tasks))
 
 
 def pause(context: Context, loop_id: str, *, revision: int | None = None) -> Loop:
     """Hold it for the operator; a worker freezes what it runs within a second."""
     by = actor()
     hold = Hold(holder=Holder.OPERATOR, code="paused", message=f"paused by {by}", since=stamp(context.clock()))
-    return _apply(context, loop_id, c.Pause(hold=hold), revision)
+    return _apply(context, loop_id, e.HoldPlaced(hold=hold), revision)
 
 
 def resume(
@@ -110,9 +111,9 @@ def resume(
                 raise LoopRefused(over.code, over.message, hint="give it more than that")
             opened.apply(c.Resume(lifts=lifts), actor())
         if after.budget != before.budget:
-            opened.apply(c.SetBudget(budget=after.budget), actor())
+            opened.apply(e.BudgetSet(budget=after.budget), actor())
         if after.task_budget != before.task_budget:
-            opened.apply(c.SetTaskBudget(budget=after.task_budget), actor())
+            opened.apply(e.TaskBudgetSet(budget=after.task_budget), actor())
         return opened.loop
 
 
@@ -131,7 +132,7 @@ def _is_given_room(before: Loop, after: Loop, now: str) -> bool:
 
 def stop(context: Context, loop_id: str, *, revision: int | None = None) -> Loop:
     """End it; a worker ends every child. What a worker that died left running is ended here."""
-    stopped = _apply(context, loop_id, c.Stop(by=actor()), revision)
+    stopped = _apply(context, loop_id, e.LoopStopped(by=actor()), revision)
     lock = try_lock(context.layout.loop_worker(loop_id)) if stopped.worker is not None else None
     if lock is not None:
         try:
@@ -151,7 +152,7 @@ def retry(context: Context, loop_id: str, *, max_iterations: int | None = None, 
 def give_iterations(context: Context, loop_id: str, most: int, *, revision: int | None = None) -> Loop:
     """Another limit."""
     require_person(context.environment, "giving a loop more iterations")
-    return _apply(context, loop_id, c.GiveIterations(max_iterations=most), revision)
+    return _apply(context, loop_id, e.IterationsGiven(max_iterations=most), revision)
 
 
 def complete(context: Context, loop_id: str, *, reason: str, revision: int | None = None) -> Loop:
@@ -172,6 +173,6 @@ def is_held(loop: Loop) -> bool:
     return isinstance(loop.phase, Held)
 
 
-def _apply(context: Context, loop_id: str, command: c.Command, revision: int | None) -> Loop:
+def _apply(context: Context, loop_id: str, command: c.Proposal, revision: int | None) -> Loop:
     with loops_of(context).changing(loop_id, revision=revision) as opened:
         return opened.apply(command, actor()).loop

@@ -29,6 +29,7 @@ from loopwright.verbs.loop.answer import answer as answer_loop
 from loopwright.verbs.loop.look import has_worker
 from loopwright.verbs.loop.tasks import TaskRequest, add_task
 from loopwright.workflow import commands as c
+from loopwright.workflow import events as e
 from loopwright.workflow import manifest
 from loopwright.workflow.facts import Facts
 from loopwright.workflow.gather import MANIFEST, SPEC
@@ -82,7 +83,7 @@ def prepare_build(context: Context, name: str, request: BuildRequest, tell: Tell
     else:
         loop_id = _new_loop(context, workflow, facts, request)
     with workflows_of(context).changing(slug) as opened:
-        opened.apply(c.DriveBuild(loop_id=loop_id, deslop=request.deslop), actor())
+        opened.apply(e.BuildDriven(loop_id=loop_id, deslop=request.deslop), actor())
     return loop_id
 
 
