@@ -11,6 +11,7 @@ from loopwright.errors import LoopRefused, SecretLeak
 from loopwright.kernel.clock import stamp
 from loopwright.kernel.process import Stopped, wait_for_request
 from loopwright.loop import commands as c
+from loopwright.loop import events as e
 from loopwright.loop.actions import complete, debug, develop, init, validate
 from loopwright.loop.actions.asking import WORKER, HandedOver, HeldBack
 from loopwright.loop.choice import awaits_choice
@@ -25,7 +26,7 @@ _LOOK_EVERY_S = 0.2
 def drive(loop_id: str, context: WorkerContext) -> Loop:
     """Go on until the loop is over or held, or somebody stops us; the caller holds the worker's lock."""
     worker = Worker(pid=os.getpid(), host=socket.gethostname(), since=stamp(context.clock()))
-    _apply(context, loop_id, c.Arrive(worker=worker))
+    _apply(context, loop_id, e.WorkerArrived(worker=worker))
     try:
         loop = context.store.load(loop_id)
         with WorkerSandbox(context) as worker_sandbox:
@@ -33,7 +34,7 @@ def drive(loop_id: str, context: WorkerContext) -> Loop:
                 loop = _go_on(loop, context, worker_sandbox)
         return context.store.load(loop_id)
     finally:
-        _apply(context, loop_id, c.Leave(why=context.cancellation.reason or "nothing to do"))
+        _apply(context, loop_id, e.WorkerLeft(why=context.cancellation.reason or "nothing to do"))
 
 
 def _go_on(loop: Loop, context: WorkerContext, worker_sandbox: WorkerSandbox) -> Loop:
@@ -101,7 +102,7 @@ def advance(loop_id: str, context: WorkerContext, worker_sandbox: WorkerSandbox)
     )
 
 
-def _perform(loop: Loop, context: WorkerContext, worker_sandbox: WorkerSandbox, under_way: UnderWay) -> c.Command:
+def _perform(loop: Loop, context: WorkerContext, worker_sandbox: WorkerSandbox, under_way: UnderWay) -> c.Proposal:
     match under_way.action:
         case Action.INIT:
             return init.perform(loop, context, under_way.id)
@@ -118,7 +119,7 @@ def _perform(loop: Loop, context: WorkerContext, worker_sandbox: WorkerSandbox, 
             return complete.perform(loop, context, under_way.id)
 
 
-def _record(context: WorkerContext, loop: Loop, outcome: c.Command) -> Loop:
+def _record(context: WorkerContext, loop: Loop, outcome: c.Proposal) -> Loop:
     with context.store.changing(loop.loop_id) as opened:
         try:
             return opened.apply(outcome, WORKER).loop
@@ -129,11 +130,11 @@ def _record(context: WorkerContext, loop: Loop, outcome: c.Command) -> Loop:
             now = stamp(context.clock())
             error = ErrorLine(action=WORKER, message=refusal.message, timestamp=now)
             opened.apply(c.AbandonAction(why=refusal.message), WORKER)
-            opened.apply(c.NoteError(error=error), WORKER)
+            opened.apply(e.ErrorNoted(error=error), WORKER)
             if refusal.blocker != "not_running" and isinstance(opened.loop.phase, Running):
                 # The same again would be refused again: a person looks at it, in place of a circle.
                 hold = Hold(holder=Holder.BLOCKER, code=refusal.blocker, message=refusal.message, since=now)
-                opened.apply(c.Pause(hold=hold), WORKER)
+                opened.apply(e.HoldPlaced(hold=hold), WORKER)
             return opened.loop
 
 
@@ -141,7 +142,7 @@ def _held(context: WorkerContext, loop: Loop, back: HeldBack) -> Loop:
     with context.store.changing(loop.loop_id) as opened:
         opened.apply(c.AbandonAction(why=back.hold.message, turn_taken=back.turn_taken), WORKER)
         with suppress(LoopRefused):  # the same holder holds it already, or it is over
-            opened.apply(c.Pause(hold=back.hold), WORKER)
+            opened.apply(e.HoldPlaced(hold=back.hold), WORKER)
         return opened.loop
 
 
@@ -149,11 +150,11 @@ def _goes_on_later(context: WorkerContext, loop: Loop, under_way: UnderWay, back
     """A rate limit, or a question: the action stays under way, and its next turn knows more."""
     with context.store.changing(loop.loop_id) as opened:
         session = back.session or under_way.session
-        taken = c.PauseAction(action_id=under_way.id, session=session, turn_taken=back.turn_taken)
+        taken = e.ActionPaused(action_id=under_way.id, session=session, turn_taken=back.turn_taken)
         with suppress(LoopRefused):  # somebody stopped it meanwhile
             opened.apply(taken, WORKER)
         with suppress(LoopRefused):
-            opened.apply(c.Pause(hold=back.hold), WORKER)
+            opened.apply(e.HoldPlaced(hold=back.hold), WORKER)
         return opened.loop
 
 
@@ -169,11 +170,11 @@ def _interrupted(context: WorkerContext, loop: Loop, under_way: UnderWay, sessio
     """A signal, or a long pause: the action stays under way, and the next worker goes on with it."""
     with context.store.changing(loop.loop_id) as opened:
         if opened.loop.under_way is not None and opened.loop.under_way.id == under_way.id:
-            kept = c.PauseAction(action_id=under_way.id, session=session or under_way.session)
+            kept = e.ActionPaused(action_id=under_way.id, session=session or under_way.session)
             opened.apply(kept, WORKER)
         return opened.loop
 
 
-def _apply(context: WorkerContext, loop_id: str, command: c.Command) -> None:
+def _apply(context: WorkerContext, loop_id: str, command: c.Proposal) -> None:
     with context.store.changing(loop_id) as opened:
         opened.apply(command, WORKER)

@@ -24,7 +24,7 @@ from loopwright.stages.reviewing.reviewers import ReviewRequest
 from loopwright.stages.reviewing.stage import review_change
 from loopwright.stages.spending import Spending, limits_for, loops_for, spent_on
 from loopwright.stages.status import WorkflowView, view_workflow
-from loopwright.workflow import commands as c
+from loopwright.workflow import events as e
 from loopwright.workflow.amounts import SpendingLimits
 from loopwright.workflow.flight import LANDED
 from loopwright.workflow.model import Archived, Building, Done, Stage, Transition
@@ -165,7 +165,7 @@ def _alone(context: Context, slug: str) -> Iterator[None]:
 def _record_stage(context: Context, slug: str, stage: Stage) -> None:
     """Record the stage that the autopilot works on."""
     with workflows_of(context).changing(slug) as opened:
-        opened.apply(c.FlyAt(phase=stage), BY)
+        opened.apply(e.FlightAt(phase=stage), BY)
 
 
 def _consent_by_policy(context: Context, view: WorkflowView, tell: Tell) -> Transition:
@@ -220,9 +220,9 @@ def _begin(context: Context, slug: str, flight: FlightPlan) -> None:
             usd=limits.usd, tokens=limits.tokens, wall_s=limits.wall_s, turns=limits.turns,
             iterations=flight.max_iterations,
         )  # fmt: skip
-        opened.apply(c.BeginFlight(by=actor(), limits=allowed, before=before), actor())
+        opened.apply(e.FlightBegun(by=actor(), limits=allowed, before=before), actor())
 
 
 def _end(context: Context, slug: str, reason: str, said: str) -> None:
     with workflows_of(context).changing(slug) as opened:
-        opened.apply(c.EndFlight(reason=reason, said=context.tools().redactor.clean(said).text), BY)
+        opened.apply(e.FlightEnded(reason=reason, said=context.tools().redactor.clean(said).text), BY)

@@ -12,6 +12,7 @@ from loopwright.errors import LoopRefused
 from loopwright.kernel.clock import stamp
 from loopwright.kernel.locks import is_held
 from loopwright.loop import commands as c
+from loopwright.loop import events as e
 from loopwright.loop.budget import hold_before_call, still_over
 from loopwright.loop.choice import is_held_for_choice
 from loopwright.loop.events import LoopCreated
@@ -77,7 +78,7 @@ def create_loop(context: Context, request: LoopRequest) -> Loop:
         )
         for number, text in enumerate(request.tasks, start=1)
     )
-    return loops_of(context).create(c.Create(wanted=wanted), actor(), *(c.AddTask(task=task) for task in tasks))
+    return loops_of(context).create(wanted, actor(), *(e.TaskAdded(task=task) for task in tasks))
 
 
 def lift_holds(
@@ -100,9 +101,9 @@ def lift_holds(
                 raise LoopRefused(over.code, over.message, hint="give it more than that")
             opened.apply(c.Resume(lifts=lifts), actor())
         if after.budget != before.budget:
-            opened.apply(c.SetBudget(budget=after.budget), actor())
+            opened.apply(e.BudgetSet(budget=after.budget), actor())
         if after.task_budget != before.task_budget:
-            opened.apply(c.SetTaskBudget(budget=after.task_budget), actor())
+            opened.apply(e.TaskBudgetSet(budget=after.task_budget), actor())
         return opened.loop
 
 

@@ -13,6 +13,7 @@ from loopwright.kernel.files import shown
 from loopwright.kernel.locks import HeldLock, try_lock
 from loopwright.kernel.process import Cancellation, Freezer
 from loopwright.loop import commands as c
+from loopwright.loop import events as e
 from loopwright.loop.choice import is_held_for_choice
 from loopwright.loop.craft import Craft, Plain
 from loopwright.loop.driver import drive
@@ -52,7 +53,7 @@ def start(
             if is_held_for_choice(opened.loop):
                 opened.apply(c.Resume(lifts=frozenset({Holder.DECISION})), actor())
             if not opened.loop.is_for_a_worker:
-                opened.apply(c.Start(), actor())
+                opened.apply(e.LoopStarted(), actor())
         after = _drive(context, loop_id, cancellation, ask or nobody, craft or Plain())
     # Who resumed it while we were leaving saw that it had a worker, and left it to us.
     while cancellation.reason is None and isinstance(store.load(loop_id).phase, Running):
@@ -177,4 +178,4 @@ def _say_what_is_kept(store: LoopStore, context: Context, loop_id: str, folder: 
     said = f"the worker died before the turn was handed in; what was done in {repo} is kept there"
     error = ErrorLine(action="worker", message=said, timestamp=stamp(context.clock()))
     with store.changing(loop_id) as opened:
-        opened.apply(c.NoteError(error=error), actor)
+        opened.apply(e.ErrorNoted(error=error), actor)

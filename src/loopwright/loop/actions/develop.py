@@ -24,7 +24,9 @@ from loopwright.reflection.points import ReflectedWork, claims_of
 from loopwright.runner.ask_agent import AgentRequest
 
 
-def perform(loop: Loop, context: WorkerContext, worker_sandbox: WorkerSandbox, action_id: str, task: Task) -> c.Command:
+def perform(
+    loop: Loop, context: WorkerContext, worker_sandbox: WorkerSandbox, action_id: str, task: Task
+) -> c.FinishDevelop:
     """Let the tool do the task, and keep what came of it; a look at the work changes nothing of it."""
     try:
         if (look := context.craft.look(loop, task)) is not None:
@@ -36,7 +38,9 @@ def perform(loop: Loop, context: WorkerContext, worker_sandbox: WorkerSandbox, a
         raise
 
 
-def _worked(loop: Loop, context: WorkerContext, worker_sandbox: WorkerSandbox, action_id: str, task: Task) -> c.Command:
+def _worked(
+    loop: Loop, context: WorkerContext, worker_sandbox: WorkerSandbox, action_id: str, task: Task
+) -> c.FinishDevelop:
     redactor = context.tools().redactor
     prompt = _prompt(loop, context, task)
     confidence.ask_before(loop, context, task, prompt)
@@ -97,7 +101,7 @@ def ask_back(loop: Loop, context: WorkerContext, worker_sandbox: WorkerSandbox, 
     )
 
 
-def _looked(loop: Loop, context: WorkerContext, action_id: str, task: Task, look: Look) -> c.Command:
+def _looked(loop: Loop, context: WorkerContext, action_id: str, task: Task, look: Look) -> c.FinishDevelop:
     """In a sandbox of its own, which goes: what counts is the answer."""
     with workshop(loop, context, context.tools().redactor) as turn_sandbox:
         context.craft.brief(loop, turn_sandbox.mailbox)

@@ -19,7 +19,7 @@ from loopwright.loop.worker_context import WorkerContext
 from loopwright.loop.worker_sandbox import wanted_sandbox
 
 
-def perform(loop: Loop, context: WorkerContext, action_id: str) -> c.Command:
+def perform(loop: Loop, context: WorkerContext, action_id: str) -> c.FinishValidate:
     """Judge the work as it is kept: by the test command, or by what the craft names in its place."""
     judging = context.craft.judging(loop)
     validation, gaps = _tested(loop, context) if judging is None else (_judged(loop, context, judging), ())

@@ -12,6 +12,7 @@ from loopwright.errors import WorkflowRefused
 from loopwright.kernel.files import shown
 from loopwright.kernel.process import Cancellation
 from loopwright.loop import commands as c_loop
+from loopwright.loop import events as loop_events
 from loopwright.loop.marks import FIX
 from loopwright.loop.model import DESLOP, LOOK, Completed, Failed, Held, Holder, Loop
 from loopwright.loop.worker_context import Ask
@@ -27,6 +28,7 @@ from loopwright.stages.loop_worker import start
 from loopwright.stages.names import slug_of
 from loopwright.stages.person import actor, require_person
 from loopwright.workflow import commands as c
+from loopwright.workflow import events as e
 from loopwright.workflow import manifest
 from loopwright.workflow.facts import Facts
 from loopwright.workflow.gather import MANIFEST, SPEC
@@ -73,7 +75,7 @@ def begin_build(context: Context, slug: str, request: BuildRequest, tell: Tell, 
     else:
         loop_id = _new_loop(context, workflow, facts, request)
     with workflows_of(context).changing(slug) as opened:
-        opened.apply(c.DriveBuild(loop_id=loop_id, deslop=request.deslop), actor())
+        opened.apply(e.BuildDriven(loop_id=loop_id, deslop=request.deslop), actor())
     return loop_id
 
 
@@ -192,7 +194,7 @@ def _try_again(context: Context, loop_id: str, max_iterations: int, task: str, a
     with loops_of(context).changing(loop_id) as opened:
         if description:
             added = pending_task(context, opened.loop, description, tool=fit(context, "the tool", agent))
-            opened.apply(c_loop.AddTask(task=added), actor())
+            opened.apply(loop_events.TaskAdded(task=added), actor())
         opened.apply(c_loop.Retry(max_iterations=max_iterations), actor())
 
 

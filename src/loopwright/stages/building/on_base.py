@@ -11,7 +11,7 @@ from loopwright.sandbox.confine import choose
 from loopwright.sandbox.open import opened
 from loopwright.stages.building.checking import run_checks
 from loopwright.stages.context import Context, workflows_of
-from loopwright.workflow import commands as c
+from loopwright.workflow import events as e
 from loopwright.workflow.model import Control
 from loopwright.workflow.slices import Slices
 from loopwright.workflow.store import Snapshot
@@ -33,7 +33,7 @@ def control_on_base(context: Context, slug: str, tell: Tell, cancellation: Cance
     on_base = run_on_base(context, snapshot, tell, cancellation)
     if on_base.controls:
         with workflows_of(context).changing(slug) as opened:
-            opened.apply(c.RecordControls(controls=on_base.controls), "tool")
+            opened.apply(e.ChecksControlled(controls=on_base.controls), "tool")
     return on_base.tree
 
 

@@ -7,6 +7,7 @@ import secrets
 from loopwright.kernel.clock import stamp
 from loopwright.kernel.locks import try_lock
 from loopwright.loop import commands as c
+from loopwright.loop import events as e
 from loopwright.loop.model import Action, Budget, Held, Hold, Holder, Loop, Mode
 from loopwright.stages.context import Context, loops_of
 from loopwright.stages.loop_control import NO_LIMITS, LoopRequest, create_loop, lift_holds
@@ -41,7 +42,7 @@ def pause(context: Context, loop_id: str, *, revision: int | None = None) -> Loo
     """Hold it for the operator; a worker freezes what it runs within a second."""
     by = actor()
     hold = Hold(holder=Holder.OPERATOR, code="paused", message=f"paused by {by}", since=stamp(context.clock()))
-    return _apply(context, loop_id, c.Pause(hold=hold), revision)
+    return _apply(context, loop_id, e.HoldPlaced(hold=hold), revision)
 
 
 def resume(
@@ -59,7 +60,7 @@ def resume(
 
 def stop(context: Context, loop_id: str, *, revision: int | None = None) -> Loop:
     """End it; a worker ends every child. What a worker that died left running is ended here."""
-    stopped = _apply(context, loop_id, c.Stop(by=actor()), revision)
+    stopped = _apply(context, loop_id, e.LoopStopped(by=actor()), revision)
     lock = try_lock(context.layout.loop_worker(loop_id)) if stopped.worker is not None else None
     if lock is not None:
         try:
@@ -79,7 +80,7 @@ def retry(context: Context, loop_id: str, *, max_iterations: int | None = None, 
 def give_iterations(context: Context, loop_id: str, most: int, *, revision: int | None = None) -> Loop:
     """Another limit."""
     require_person(context.environment, "giving a loop more iterations")
-    return _apply(context, loop_id, c.GiveIterations(max_iterations=most), revision)
+    return _apply(context, loop_id, e.IterationsGiven(max_iterations=most), revision)
 
 
 def complete(context: Context, loop_id: str, *, reason: str, revision: int | None = None) -> Loop:
@@ -100,9 +101,9 @@ def is_held(loop: Loop) -> bool:
     return isinstance(loop.phase, Held)
 
 
-def _apply(context: Context, loop_id: str, command: c.Command, revision: int | None) -> Loop:
+def _apply(context: Context, loop_id: str, change: c.Proposal, revision: int | None) -> Loop:
     with loops_of(context).changing(loop_id, revision=revision) as opened:
-        return opened.apply(command, actor()).loop
+        return opened.apply(change, actor()).loop
 
 
 def answer(context: Context, loop_id: str, decision_id: str, text: str, *, revision: int | None = None) -> Loop:
@@ -122,4 +123,4 @@ def set_mode(context: Context, loop_id: str, mode: Mode, *, revision: int | None
     """Let the rules choose from now on, or a person."""
     require_person(context.environment, "loop mode")
     with loops_of(context).changing(loop_id, revision=revision) as opened:
-        return opened.apply(c.SetMode(mode=mode), actor()).loop
+        return opened.apply(e.ModeSet(mode=mode), actor()).loop

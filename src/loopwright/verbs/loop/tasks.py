@@ -13,6 +13,7 @@ from loopwright.kernel import codec
 from loopwright.kernel.clock import stamp
 from loopwright.kernel.files import shown
 from loopwright.loop import commands as c
+from loopwright.loop import events as e
 from loopwright.loop.model import Budget, Loop, TaskMode
 from loopwright.loop.outside import NotTaken, tasks_of
 from loopwright.stages.context import Context, loops_of
@@ -42,9 +43,9 @@ def add_task(context: Context, loop_id: str, request: TaskRequest, *, before: st
     )
     with loops_of(context).changing(loop_id) as opened:
         task = pending_task(context, opened.loop, description, tool=tool, mode=request.mode or "write")
-        opened.apply(c.AddTask(task=task, before=before), actor())
-        for command in _budget_commands(opened.loop, task.id, request.budget):
-            opened.apply(command, actor())
+        opened.apply(e.TaskAdded(task=task, before=before), actor())
+        for change in _budget_changes(opened.loop, task.id, request.budget):
+            opened.apply(change, actor())
         return opened.loop
 
 
@@ -57,10 +58,10 @@ def edit_task(context: Context, loop_id: str, task_id: str, request: TaskRequest
         task = opened.loop.task(task_id)
         if task is None:
             # Refused, with the list of those that are there.
-            return opened.apply(c.RemoveTask(task_id=task_id), actor()).loop
+            return opened.apply(e.TaskRemoved(task_id=task_id), actor()).loop
         # What it may cost can be changed while it is held for that; everything else only when nobody is at it.
-        for command in _budget_commands(opened.loop, task_id, request.budget):
-            opened.apply(command, actor())
+        for change in _budget_changes(opened.loop, task_id, request.budget):
+            opened.apply(change, actor())
         edited = replace(
             task,
             description=task.description if description is None else description,
@@ -69,7 +70,7 @@ def edit_task(context: Context, loop_id: str, task_id: str, request: TaskRequest
         )
         if request.reopen:
             edited = replace(edited, status="pending", completed_at=None)
-        return opened.apply(c.EditTask(task=edited), actor()).loop if edited != task else opened.loop
+        return opened.apply(e.TaskEdited(task=edited), actor()).loop if edited != task else opened.loop
 
 
 def _require_person_for_a_budget(context: Context, request: TaskRequest, command: str) -> None:
@@ -78,11 +79,11 @@ def _require_person_for_a_budget(context: Context, request: TaskRequest, command
         require_person(context.environment, command)
 
 
-def _budget_commands(loop: Loop, task_id: str, wished: Budget) -> tuple[c.Command, ...]:
+def _budget_changes(loop: Loop, task_id: str, wished: Budget) -> tuple[c.Proposal, ...]:
     if wished == NO_LIMITS:
         return ()
     own = loop.task_budgets.get(task_id, NO_LIMITS).but(wished)
-    return (c.SetTaskBudget(task_id=task_id, budget=own),)
+    return (e.TaskBudgetSet(task_id=task_id, budget=own),)
 
 
 def finish_task(context: Context, loop_id: str, task_id: str) -> Loop:
@@ -94,14 +95,14 @@ def finish_task(context: Context, loop_id: str, task_id: str) -> Loop:
 def remove_task(context: Context, loop_id: str, task_id: str) -> Loop:
     """Take an item out."""
     with loops_of(context).changing(loop_id) as opened:
-        return opened.apply(c.RemoveTask(task_id=task_id), actor()).loop
+        return opened.apply(e.TaskRemoved(task_id=task_id), actor()).loop
 
 
 def order_tasks(context: Context, loop_id: str, task_ids: tuple[str, ...]) -> Loop:
     """In this order; those that are not named follow as they were."""
     with loops_of(context).changing(loop_id) as opened:
         rest = tuple(task.id for task in opened.loop.tasks if task.id not in task_ids)
-        return opened.apply(c.OrderTasks(task_ids=(*task_ids, *rest)), actor()).loop
+        return opened.apply(e.TasksOrdered(task_ids=(*task_ids, *rest)), actor()).loop
 
 
 def import_tasks(context: Context, loop_id: str, source: Path) -> Loop:
