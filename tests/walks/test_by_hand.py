@@ -133,7 +133,7 @@ def test_who_gives_up_says_why_and_it_counts_as_a_try(project, loop_id):
     assert "needs a reason" in project.run("loop", "turn", "greet", "--give-up", " ").stderr
     both = project.run("loop", "turn", "greet", "--give-up", "x", "--done")
     assert (both.exit_code, "not both" in both.stderr) == (2, True)
-    assert "belong to --done" in project.run("loop", "turn", "greet", "--answer", "-").stderr
+    assert "need --done" in project.run("loop", "turn", "greet", "--answer", "-").stderr
     assert "more than 4000 characters" in project.run("loop", "turn", "greet", "--give-up", "x" * 5000).stderr
     work(turn)
     ok(project, "loop", "turn", "greet", "--give-up", "the API is not there")
@@ -215,7 +215,7 @@ def test_what_a_session_says_by_mcp_reaches_the_turn_that_it_takes(project, loop
         until(lambda: "held by decision" in ok(project, "loop", "turn", "greet").stdout)
         work(turn)
         # What is handed in while it is held is taken up when somebody lifted that.
-        assert "takes it up when" in ok(project, "loop", "turn", "greet", "--done").stdout
+        assert "continues when the hold" in ok(project, "loop", "turn", "greet", "--done").stdout
         assert "is paused" in refusal(project, "loop", "turn", "greet", "--wait")["message"]
         ok(project, "loop", "answer", loop_id, "D-1", "no")
     ok(project, "loop", "resume", loop_id)

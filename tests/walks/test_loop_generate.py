@@ -24,7 +24,7 @@ def test_tasks_come_from_the_description_and_from_what_is_there(loops):
     loops.configure([planned("one", "two", "left out", usd=0.5, expect="a plan of two"), again])
     loop_id = loops.new("--description", "a plan of two")
     done = loops.run("task", "generate", loop_id, "--count", "2")
-    assert done.stdout.splitlines() == ["  T-1 [scripted] one", "  T-2 [scripted] two", "2 tasks were added"]
+    assert done.stdout.splitlines() == ["  T-1 [scripted] one", "  T-2 [scripted] two", "tasks added: 2"]
     found = loops.run("task", "generate", loop_id, "--json").json()
     assert (found["added"], [task["id"] for task in found["tasks"]]) == (True, ["T-3"])
     assert descriptions(loops, loop_id) == ["one", "two", "three"]
@@ -36,7 +36,7 @@ def test_tasks_come_from_the_description_and_from_what_is_there(loops):
 def test_a_look_adds_nothing_and_is_paid_for(loops):
     loops.configure([planned("one", usd=0.5), planned("another")])
     loop_id = loops.new("--description", "d")
-    assert "nothing was added" in loops.run("task", "generate", loop_id, "--dry-run").stdout
+    assert "none added" in loops.run("task", "generate", loop_id, "--dry-run").stdout
     assert loops.run("task", "generate", loop_id, "--dry-run", "--json").json()["added"] is False
     assert descriptions(loops, loop_id) == []
     assert loops.spent(loop_id)["usd"] == 0.5

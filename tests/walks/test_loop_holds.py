@@ -29,7 +29,7 @@ def test_a_question_holds_the_loop_and_the_next_turn_of_that_action_has_the_answ
     assert loops.holds(loop_id) == [("decision", "decision_required_D-1")]
     shown = loops.run("show", loop_id).stdout
     assert "held by decision: D-1: which database? (sqlite / postgres)" in shown
-    assert "D-1 which database? : waits for an answer" in shown
+    assert "D-1 which database? : not answered yet" in shown
     (listed,) = loops.run("list", "--json").json()["loops"]
     assert [hold["code"] for hold in listed["loopwright"]["holds"]] == ["decision_required_D-1"]
     assert f"loop answer {loop_id} D-1" in loops.project.run("status").stdout
