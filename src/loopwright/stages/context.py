@@ -44,6 +44,8 @@ class Context(msgspec.Struct, frozen=True):
     prompts: Callable[[], Book]
     # Secrets that came to be since the call began, as a login that an agent's program refreshed.
     learned: Learned = msgspec.field(default_factory=Learned)
+    # What is known of the project's git repository.
+    repositories: git.Repositories = msgspec.field(default_factory=git.Repositories)
 
     @property
     def project(self) -> Path:
@@ -74,6 +76,7 @@ class Context(msgspec.Struct, frozen=True):
             exclude=tuple(wanted.exclude),
             provide=tuple(wanted.provide),
             state_folders=self.layout.state_folders(),
+            repositories=self.repositories,
         )
 
     def sandbox_options(self) -> SandboxOptions | LoopwrightError:
@@ -155,6 +158,6 @@ class Context(msgspec.Struct, frozen=True):
     def repository(self) -> git.UserRepository | None:
         """The project's git repository, where there is one that git lets us read."""
         try:
-            return git.discover(self.project) if git.is_installed() else None
+            return self.repositories.discover(self.project) if git.is_installed() else None
         except GitFailed:
             return None
