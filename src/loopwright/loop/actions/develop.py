@@ -87,10 +87,19 @@ def _reflect(
         context.reflections.keep(work, said)
 
 
+def asks_back(loop: Loop, context: WorkerContext, outcome: c.FinishDevelop) -> bool:
+    """Whether the builder is asked how sure it is of this outcome."""
+    return outcome.outcome == "completed" and context.reflections.is_on and _task_under_way(loop) is not None
+
+
+def _task_under_way(loop: Loop) -> Task | None:
+    return loop.task(loop.under_way.task_id or "") if loop.under_way is not None else None
+
+
 def ask_back(loop: Loop, context: WorkerContext, worker_sandbox: WorkerSandbox, outcome: c.FinishDevelop) -> Loop:
-    """What was done is on record; the loop as it is after whoever did it was asked how sure they are."""
-    task = loop.task(loop.under_way.task_id or "") if loop.under_way is not None else None
-    if task is None or outcome.outcome != "completed" or not context.reflections.is_on:
+    """Ask the builder of recorded work how sure it is; the loop after that."""
+    task = _task_under_way(loop)
+    if task is None:
         return context.store.load(loop.loop_id)
     return confidence.ask_after(
         loop, context, worker_sandbox, task, _prompt(loop, context, task), outcome.files_changed

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from loopwright.errors import LoopRefused
@@ -14,7 +14,7 @@ from loopwright.loop.choice import is_held_for_choice
 from loopwright.loop.craft import Craft, Plain
 from loopwright.loop.driver import drive
 from loopwright.loop.model import Holder, Loop, Running
-from loopwright.loop.watcher import Watcher
+from loopwright.loop.store import OpenedLoop
 from loopwright.loop.worker_context import Ask, WorkerContext
 from loopwright.loop.worker_sandbox import work_of
 from loopwright.sandbox.homes import drop_homes
@@ -38,16 +38,9 @@ def start(
     """
     store = loops_of(context)
     with as_worker(context, loop_id):
-        context.prompts()
         context.require_agents()
-        with store.changing(loop_id) as opened:
-            # A running loop without a worker is one whose worker died: it goes on where that one was.
-            if is_held_for_choice(opened.loop):
-                opened.apply(c.Resume(lifts=frozenset({Holder.DECISION})), actor())
-            if not opened.loop.is_for_a_worker:
-                opened.apply(c.Start(), actor())
-        after = _drive(context, loop_id, cancellation, ask or nobody, craft or Plain())
-    # Who resumed it while we were leaving saw that it had a worker, and left it to us.
+        after = _drive(context, loop_id, cancellation, ask or nobody, craft or Plain(), _start)
+    # A person who resumed the loop while this worker was leaving saw that the loop had a worker.
     while cancellation.reason is None and isinstance(store.load(loop_id).phase, Running):
         try:
             with as_worker(context, loop_id):
@@ -55,19 +48,31 @@ def start(
         except LoopRefused as refusal:
             if refusal.blocker != HAS_WORKER:
                 raise
-            break  # another one was faster
+            break  # another process was faster
     if after.is_over:
         drop_homes(context.wanted_sandbox_root(), context.project, work_of(loop_id))
     return after
 
 
-def _drive(context: Context, loop_id: str, cancellation: Cancellation, ask: Ask, craft: Craft) -> Loop:
+def _start(opened: OpenedLoop) -> None:
+    """A running loop without a worker is one whose worker died: it continues where that worker was."""
+    if is_held_for_choice(opened.loop):
+        opened.apply(c.Resume(lifts=frozenset({Holder.DECISION})), actor())
+    if not opened.loop.is_for_a_worker:
+        opened.apply(c.Start(), actor())
+
+
+def _drive(
+    context: Context,
+    loop_id: str,
+    cancellation: Cancellation,
+    ask: Ask,
+    craft: Craft,
+    start: Callable[[OpenedLoop], None] | None = None,
+) -> Loop:
     """Until it is over or held; a long pause ends this part of the work, and not all of it."""
-    freezer = Freezer()
-    freeze_s = context.settings.values.loop.freeze_s
-    store = loops_of(context)
-    with cancellation.nested() as inner, Watcher(store, loop_id, inner, freezer, freeze_s, craft.heed):
-        return drive(loop_id, worker_context_for(context, inner, freezer, ask, craft))
+    with cancellation.nested() as inner:
+        return drive(loop_id, worker_context_for(context, inner, Freezer(), ask, craft), start)
 
 
 @contextmanager
