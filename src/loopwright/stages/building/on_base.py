@@ -9,8 +9,7 @@ import msgspec
 from loopwright.kernel.process import Cancellation
 from loopwright.sandbox.open import project_tree
 from loopwright.stages.building.checking import run_checks
-from loopwright.stages.context import Context
-from loopwright.stages.stores import workflows_of
+from loopwright.stages.context import Context, workflows_of
 from loopwright.workflow import commands as c
 from loopwright.workflow.model import Control
 from loopwright.workflow.slices import Slices
