@@ -494,11 +494,10 @@ def test_a_second_worker_in_the_background_is_refused(ready):
 
 def test_a_resume_while_its_worker_leaves_is_not_lost(ready, monkeypatch):
     """Who resumes it then sees that it has a worker, and leaves it to that one."""
-    from loopwright.stages.loops import driving as starting
-
     from loopwright.kernel.process import Cancellation
     from loopwright.loop.driver import drive
     from loopwright.loop.model import Budget
+    from loopwright.stages import loop_worker as starting
     from loopwright.verbs.loop.control import resume
     from loopwright.wiring.build import build_context
 

@@ -30,7 +30,7 @@ class Watcher:
         self._cancellation = context.cancellation
         self._freezer = context.freezer
         self._freeze_s = context.settings.freeze_s
-        self._also = context.craft.heed
+        self._on_change = context.on_change
         self._held_since: float | None = None
         self._is_by_hand = False
         self._over = Cancellation()
@@ -58,7 +58,8 @@ class Watcher:
             self._end_a_long_hold()
 
     def _heed(self, loop: Loop) -> None:
-        self._also(loop)
+        if self._on_change is not None:
+            self._on_change(loop)
         match loop.phase:
             case Running():
                 self._held_since = None

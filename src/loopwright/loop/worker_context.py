@@ -11,8 +11,8 @@ from loopwright.agents.port import Agent
 from loopwright.agents.prompts.book import Book
 from loopwright.kernel.clock import Clock
 from loopwright.kernel.process import Cancellation, Freezer
-from loopwright.loop.craft import Craft, Plain
-from loopwright.loop.model import Loop
+from loopwright.loop.model import Loop, Task
+from loopwright.loop.port import Briefing, Judging, Lanes
 from loopwright.loop.reflecting import NoReflections, Reflections
 from loopwright.loop.store import LoopStore
 from loopwright.runner.model import Environment, RunLimits
@@ -56,7 +56,13 @@ class WorkerContext(msgspec.Struct, frozen=True):
     book: Book
     # Globs of files that judge, by the settings.
     seal: tuple[str, ...] = ()
-    craft: Craft = Plain()
+    # What a build brings.
+    judge: Callable[[Loop], Judging] | None = None
+    brief: Callable[[Loop, Task], Briefing] | None = None
+    lanes: Lanes | None = None
+    tasks_after_checks: Callable[[Loop], tuple[Task, ...]] | None = None
+    # Called from any thread when the loop changes while its worker is busy.
+    on_change: Callable[[Loop], None] | None = None
     # Who keeps what builders say of their work; where somebody does they are asked how sure they are, too.
     reflections: Reflections = NoReflections()
 

@@ -14,7 +14,6 @@ from loopwright.kernel.locks import HeldLock, try_lock
 from loopwright.kernel.process import Cancellation, Freezer
 from loopwright.loop import commands as c
 from loopwright.loop.choice import is_held_for_choice
-from loopwright.loop.craft import Craft, Plain
 from loopwright.loop.driver import drive
 from loopwright.loop.model import ErrorLine, Holder, Loop, Running
 from loopwright.loop.paying import count_open_turn
@@ -30,27 +29,28 @@ from loopwright.stages.person import actor
 from loopwright.stages.recover import recover
 from loopwright.stages.reflecting import reflections_of
 
+Adapt = Callable[[WorkerContext], WorkerContext]
 HAS_WORKER = "has_worker"
 _TRIES, _LOOK_S = 5, 0.02
 
 
 def start(
-    context: Context, loop_id: str, cancellation: Cancellation, *, ask: Ask | None = None, craft: Craft | None = None
+    context: Context, loop_id: str, cancellation: Cancellation, *, ask: Ask | None = None, adapt: Adapt | None = None
 ) -> Loop:
-    """Start it, or go on with one whose worker is gone. One worker at a time.
+    """Start a loop, or continue one whose worker is gone. One worker at a time.
 
-    `ask` lets a person choose what is next in interactive mode; without it the loop is held for a choice. `craft` is
-    what is special about the work.
+    `ask` lets a person choose what is next in interactive mode; without it the loop is held for a choice. `adapt` adds
+    what a build needs.
     """
     store = loops_of(context)
     with as_worker(context, loop_id):
         context.require_agents()
-        after = _drive(context, loop_id, cancellation, ask or nobody, craft or Plain(), _start)
+        after = _drive(context, loop_id, cancellation, ask or nobody, adapt, _start)
     # A person who resumed the loop while this worker was leaving saw that the loop had a worker.
     while cancellation.reason is None and isinstance(store.load(loop_id).phase, Running):
         try:
             with as_worker(context, loop_id):
-                after = _drive(context, loop_id, cancellation, ask or nobody, craft or Plain())
+                after = _drive(context, loop_id, cancellation, ask or nobody, adapt)
         except LoopRefused as refusal:
             if refusal.blocker != HAS_WORKER:
                 raise
@@ -73,12 +73,13 @@ def _drive(
     loop_id: str,
     cancellation: Cancellation,
     ask: Ask,
-    craft: Craft,
+    adapt: Adapt | None,
     start: Callable[[OpenedLoop], None] | None = None,
 ) -> Loop:
     """Until it is over or held; a long pause ends this part of the work, and not all of it."""
     with cancellation.nested() as inner:
-        return drive(loop_id, worker_context_for(context, inner, Freezer(), ask, craft), start)
+        worker = worker_context_for(context, inner, Freezer(), ask)
+        return drive(loop_id, adapt(worker) if adapt is not None else worker, start)
 
 
 @contextmanager
@@ -122,9 +123,7 @@ def driven_already(context: Context, loop_id: str) -> LoopRefused:
     )
 
 
-def worker_context_for(
-    context: Context, cancellation: Cancellation, freezer: Freezer, ask: Ask, craft: Craft | None = None
-) -> WorkerContext:
+def worker_context_for(context: Context, cancellation: Cancellation, freezer: Freezer, ask: Ask) -> WorkerContext:
     """What a worker of this workspace works with."""
     values = context.settings.values
     return WorkerContext(
@@ -152,7 +151,6 @@ def worker_context_for(
         ask=ask,
         book=context.prompts(),
         seal=tuple(values.workflow.seal),
-        craft=craft or Plain(),
         reflections=reflections_of(context),
     )
 

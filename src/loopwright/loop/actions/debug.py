@@ -26,8 +26,8 @@ _PROBE_S = 600.0
 
 def perform(loop: Loop, context: WorkerContext, action_id: str) -> c.Command:
     """Ask for causes, test each, and make the confirmed one a task."""
-    if (mending := context.craft.mending(loop)) is not None:
-        return _mended(loop, context, action_id, mending)
+    if context.judge is not None:
+        return _mended(loop, context, action_id, _failed_checks(loop))
     redactor = context.tools().redactor
     with workshop(loop, context, redactor) as turn_sandbox:
         # What a worker that died had been told is on record: nobody is asked, or paid, for it again.
@@ -87,6 +87,13 @@ def _way_to_fix(loop: Loop, context: WorkerContext, action_id: str, cause: Hypot
             if (hypothesis.id, hypothesis.description) == (cause.id, cause.description):
                 return one.fix or one.description
     return cause.description
+
+
+def _failed_checks(loop: Loop) -> str:
+    """The failed checks are the task: they name their causes, so that no agent is asked for them."""
+    failed = [result for result in loop.validation.results if result.status == "failed"]
+    said = "\n".join(f"- {result.test_name} ({result.suite}): {result.error_message}" for result in failed[:10])
+    return f"Make these checks pass:\n{said}"
 
 
 def _mended(loop: Loop, context: WorkerContext, action_id: str, mending: str) -> c.Command:

@@ -47,9 +47,8 @@ def tell(loop: Loop, context: WorkerContext, turn_sandbox: TurnSandbox, role: Ro
     )
     leave_letter(turn_sandbox.mailbox, letter)
     command = context.settings.test_command
-    if (
-        command and read_checks(turn_sandbox.mailbox) == Checks()
-    ):  # a craft that has judges of its own told them already
+    # A build has told its own checks already.
+    if command and read_checks(turn_sandbox.mailbox) == Checks():
         leave_checks(turn_sandbox.mailbox, Checks(shown=(ShownCheck(id="tests", command=command),)))
 
 

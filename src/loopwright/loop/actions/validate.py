@@ -10,20 +10,20 @@ from loopwright.loop import commands as c
 from loopwright.loop.actions.doubts import find_doubts
 from loopwright.loop.actions.project_tests import compare_tests
 from loopwright.loop.actions.run_tests import run_judges, run_tests
-from loopwright.loop.craft import Judging
 from loopwright.loop.marks import mark_of
 from loopwright.loop.model import Loop, Validation
 from loopwright.loop.pages import add_to_page
+from loopwright.loop.port import Judging
 from loopwright.loop.work_files import note_tree
 from loopwright.loop.worker_context import WorkerContext
 from loopwright.loop.worker_sandbox import wanted_sandbox
 
 
 def perform(loop: Loop, context: WorkerContext, action_id: str) -> c.Command:
-    """Judge the work as it is kept: by the test command, or by what the craft names in its place."""
-    judging = context.craft.judging(loop)
-    validation, gaps = _tested(loop, context) if judging is None else (_judged(loop, context, judging), ())
-    then = context.craft.before_completion(loop, validation) if validation.holds else ()
+    """Judge the work as it is kept: by the test command, or by the checks of the build."""
+    judge, more = context.judge, context.tasks_after_checks
+    validation, gaps = _tested(loop, context) if judge is None else (_judged(loop, context, judge(loop)), ())
+    then = more(loop) if more is not None and validation.holds else ()
     if loop.fallback is not None and not validation.holds:
         note_tree(context.progress(loop), loop.fallback)
     _write_down(loop, context, validation, gaps)
@@ -46,12 +46,12 @@ def _tested(loop: Loop, context: WorkerContext) -> tuple[Validation, tuple[str, 
 
 
 def _judged(loop: Loop, context: WorkerContext, judging: Judging) -> Validation:
-    """By the craft's steps: each is one result."""
+    """By the steps of the build: each check is one result."""
     steps = list(judging.steps)
     plan = codec.to_yaml({"new_plan": {"unified_goal": f"the checks of {loop.title}", "steps": steps}})
     name = f"{loop.loop_id}-validate"
     finished = run_judges(loop, context, wanted_sandbox(loop, context), plan, name, judging.observer)
-    results = context.craft.results(loop, finished, lambda: compare_tests(loop, context))
+    results = judging.results(finished, lambda: compare_tests(loop, context))
     passed = bool(results) and all(one.status == "passed" for one in results)
     now = stamp(context.clock())
     return Validation(results=results, passed=passed, last_run_at=now, run_id=finished.evidence.run_id)

@@ -25,13 +25,11 @@ class OnBase(msgspec.Struct, frozen=True):
     controls: dict[str, Control] = {}
 
 
-def control_on_base(context: Context, slug: str, tell: Tell, cancellation: Cancellation) -> str:
+def control_on_base(context: Context, snapshot: Snapshot, tell: Tell, cancellation: Cancellation) -> str:
     """Run what was not run on the project as it is now, and record it; the tree, if there is any check."""
-    with workflows_of(context).changing(slug) as opened:
-        snapshot = opened.snapshot()
     on_base = run_on_base(context, snapshot, tell, cancellation)
     if on_base.controls:
-        with workflows_of(context).changing(slug) as opened:
+        with workflows_of(context).changing(snapshot.workflow.slug) as opened:
             opened.apply(c.RecordControls(controls=on_base.controls), "tool")
     return on_base.tree
 

@@ -15,8 +15,8 @@ from loopwright.loop.marks import FIX
 from loopwright.loop.model import DESLOP, LOOK, Completed, Failed, Held, Holder, Loop
 from loopwright.loop.worker_context import Ask
 from loopwright.stages.agent_choice import require_agent
-from loopwright.stages.building.craft import SliceCraft
-from loopwright.stages.building.lanes import Lanes
+from loopwright.stages.building.drive import drive_build
+from loopwright.stages.building.lanes import BuildLanes
 from loopwright.stages.building.on_base import Tell, control_on_base
 from loopwright.stages.building.settle import settle_build
 from loopwright.stages.context import Context, loops_of, workflows_of
@@ -72,15 +72,15 @@ def prepare_build(context: Context, name: str, request: BuildRequest, tell: Tell
         opened.write({MANIFEST: _manifest(context, workflow)}, "tool")
         blocked = (one.code for one in opened.standing().readiness.review)
         unfinished = tuple(code for code in blocked if code.startswith(_BY_BUILDING))
-    if isinstance(workflow.at, Building) and workflow.at.loop_id is not None:
-        loop_id = workflow.at.loop_id
-        _tell_answers(context, workflow, loop_id)
-        _going_on(context, workflow, loop_id, request, unfinished)
-    elif workflow.confirmed is Transition.REVIEW_BUILD and workflow.loops:
-        loop_id = _rework(context, workflow, request)
-    else:
-        loop_id = _new_loop(context, workflow, facts, request)
-    with workflows_of(context).changing(slug) as opened:
+        opened.make_durable()  # the loop rests on it
+        if isinstance(workflow.at, Building) and workflow.at.loop_id is not None:
+            loop_id = workflow.at.loop_id
+            _tell_answers(context, workflow, loop_id)
+            _going_on(context, workflow, loop_id, request, unfinished)
+        elif workflow.confirmed is Transition.REVIEW_BUILD and workflow.loops:
+            loop_id = _rework(context, workflow, request)
+        else:
+            loop_id = _new_loop(context, workflow, facts, request)
         opened.apply(c.DriveBuild(loop_id=loop_id, deslop=request.deslop), actor())
     return loop_id
 
@@ -91,27 +91,24 @@ def _with_agent(context: Context, slug: str, request: BuildRequest) -> BuildRequ
 
 
 def drive(context: Context, loop_id: str, cancellation: Cancellation, *, ask: Ask | None = None) -> Loop:
-    """Drive any loop; one that builds a workflow by that workflow's craft, and with its record at the end."""
-    found = loops_of(context).load(loop_id)
-    slug = found.workflow
-    if slug is None:
+    """Drive any loop; the loop of a build with the checks of its plan, and with a record at the end."""
+    loop = loops_of(context).load(loop_id)
+    if loop.workflow is None:
         return start(context, loop_id, cancellation, ask=ask)
-    if isinstance(found.phase, Completed):
-        # We died, or were stopped, between the loop's end and its record.
-        settle_build(context, slug, loop_id)
-        return found
-    try:
-        return start(context, loop_id, cancellation, ask=ask, craft=SliceCraft(context, slug, cancellation))
-    finally:
-        settle_build(context, slug, loop_id)
+    if isinstance(loop.phase, Completed):
+        # A crash or a stop came between the loop's end and its record.
+        settle_build(context, loop.workflow, loop_id)
+        return loop
+    return drive_build(context, loop.workflow, loop_id, cancellation, ask)
 
 
 def _controlled(context: Context, slug: str, tell: Tell, cancellation: Cancellation) -> str:
-    """The base may have moved since the plan was approved: what a check said of another one vouches for nothing."""
-    with workflows_of(context).changing(slug) as opened:
-        is_consented = isinstance(opened.workflow.approval(Key.BUILD), Approved)
-        is_planned = isinstance(opened.workflow.at, Planning)
-    return control_on_base(context, slug, tell, cancellation) if is_planned and is_consented else ""
+    """The base may have moved since the plan was approved: what a check said of another base proves nothing."""
+    snapshot = workflows_of(context).snapshot(slug)
+    workflow = snapshot.workflow
+    if not isinstance(workflow.at, Planning) or not isinstance(workflow.approval(Key.BUILD), Approved):
+        return ""
+    return control_on_base(context, snapshot, tell, cancellation)
 
 
 def _enter(opened: Opened, base_tree: str) -> None:
@@ -172,7 +169,7 @@ def _going_on(
         return
     if isinstance(loop.phase, Completed):
         if all(code.startswith("lane_incomplete_") for code in unfinished):
-            Lanes(context, workflow.slug).take_up(loop)
+            BuildLanes(context, workflow.slug).take_up(workflow, loop)
             return
         # Its tasks are done, and the plan that was approved since asks for more.
         add_task(context, loop_id, TaskRequest(description="What the plan asks for now", tool=request.agent))
