@@ -12,6 +12,7 @@ from loopwright.errors import LoopRefused, SecretLeak
 from loopwright.kernel.clock import stamp
 from loopwright.kernel.process import Stopped, wait_for_request
 from loopwright.loop import commands as c
+from loopwright.loop import events as e
 from loopwright.loop.actions import complete, debug, develop, init, validate
 from loopwright.loop.actions.asking import WORKER, HandedOver, HeldBack
 from loopwright.loop.choice import awaits_choice
@@ -34,7 +35,7 @@ def drive(loop_id: str, context: WorkerContext, start: Callable[[OpenedLoop], No
     with context.store.changing(loop_id) as opened:
         if start is not None:
             start(opened)
-        opened.apply(c.Arrive(worker=worker), WORKER)
+        opened.apply(e.WorkerArrived(worker=worker), WORKER)
         loop = _choose(opened, context)
     try:
         with Watcher(loop_id, context), WorkerSandbox(context) as worker_sandbox:
@@ -43,7 +44,7 @@ def drive(loop_id: str, context: WorkerContext, start: Callable[[OpenedLoop], No
         return context.store.load(loop_id)
     finally:
         with context.store.changing(loop_id) as opened:
-            opened.apply(c.Leave(why=context.cancellation.reason or "nothing to do"), WORKER)
+            opened.apply(e.WorkerLeft(why=context.cancellation.reason or "nothing to do"), WORKER)
 
 
 def _go_on(loop: Loop, context: WorkerContext, worker_sandbox: WorkerSandbox) -> Loop:
@@ -115,7 +116,7 @@ def _advance(loop: Loop, context: WorkerContext, worker_sandbox: WorkerSandbox) 
     return after
 
 
-def _perform(loop: Loop, context: WorkerContext, worker_sandbox: WorkerSandbox, under_way: UnderWay) -> c.Command:
+def _perform(loop: Loop, context: WorkerContext, worker_sandbox: WorkerSandbox, under_way: UnderWay) -> c.Proposal:
     match under_way.action:
         case Action.INIT:
             return init.perform(loop, context, under_way.id)
@@ -132,7 +133,7 @@ def _perform(loop: Loop, context: WorkerContext, worker_sandbox: WorkerSandbox, 
             return complete.perform(loop, context, under_way.id)
 
 
-def _record(context: WorkerContext, loop: Loop, outcome: c.Command, *, chooses_next: bool) -> Loop:
+def _record(context: WorkerContext, loop: Loop, outcome: c.Proposal, *, chooses_next: bool) -> Loop:
     """Record the outcome, and begin the next action while the loop is open."""
     with context.store.changing(loop.loop_id) as opened:
         try:
@@ -145,11 +146,11 @@ def _record(context: WorkerContext, loop: Loop, outcome: c.Command, *, chooses_n
             now = stamp(context.clock())
             error = ErrorLine(action=WORKER, message=refusal.message, timestamp=now)
             opened.apply(c.AbandonAction(why=refusal.message), WORKER)
-            opened.apply(c.NoteError(error=error), WORKER)
+            opened.apply(e.ErrorNoted(error=error), WORKER)
             if refusal.blocker != "not_running" and isinstance(opened.loop.phase, Running):
                 # The same again would be refused again: a person looks at it, in place of a circle.
                 hold = Hold(holder=Holder.BLOCKER, code=refusal.blocker, message=refusal.message, since=now)
-                opened.apply(c.Pause(hold=hold), WORKER)
+                opened.apply(e.HoldPlaced(hold=hold), WORKER)
             return opened.loop
 
 
@@ -157,7 +158,7 @@ def _held(context: WorkerContext, loop: Loop, back: HeldBack) -> Loop:
     with context.store.changing(loop.loop_id) as opened:
         opened.apply(c.AbandonAction(why=back.hold.message, turn_taken=back.turn_taken), WORKER)
         with suppress(LoopRefused):  # the same holder holds it already, or it is over
-            opened.apply(c.Pause(hold=back.hold), WORKER)
+            opened.apply(e.HoldPlaced(hold=back.hold), WORKER)
         return opened.loop
 
 
@@ -165,11 +166,11 @@ def _goes_on_later(context: WorkerContext, loop: Loop, under_way: UnderWay, back
     """A rate limit, or a question: the action stays under way, and its next turn knows more."""
     with context.store.changing(loop.loop_id) as opened:
         session = back.session or under_way.session
-        taken = c.PauseAction(action_id=under_way.id, session=session, turn_taken=back.turn_taken)
+        taken = e.ActionPaused(action_id=under_way.id, session=session, turn_taken=back.turn_taken)
         with suppress(LoopRefused):  # somebody stopped it meanwhile
             opened.apply(taken, WORKER)
         with suppress(LoopRefused):
-            opened.apply(c.Pause(hold=back.hold), WORKER)
+            opened.apply(e.HoldPlaced(hold=back.hold), WORKER)
         return opened.loop
 
 
@@ -185,6 +186,6 @@ def _interrupted(context: WorkerContext, loop: Loop, under_way: UnderWay, sessio
     """A signal, or a long pause: the action stays under way, and the next worker goes on with it."""
     with context.store.changing(loop.loop_id) as opened:
         if opened.loop.under_way is not None and opened.loop.under_way.id == under_way.id:
-            kept = c.PauseAction(action_id=under_way.id, session=session or under_way.session)
+            kept = e.ActionPaused(action_id=under_way.id, session=session or under_way.session)
             opened.apply(kept, WORKER)
         return opened.loop

@@ -21,12 +21,13 @@ from loopwright.kernel.files import copy_aside, make_folder, overwrite, replace_
 from loopwright.kernel.ids import is_identifier
 from loopwright.kernel.locks import is_held, locked
 from loopwright.loop import commands as c
+from loopwright.loop import events as e
 from loopwright.loop import log
 from loopwright.loop.events import ErrorNoted, Event, LoopRestored
 from loopwright.loop.head import VERSION, LogHead, decode_head, encode_head
 from loopwright.loop.model import ErrorLine, Loop
 from loopwright.loop.outside import NotTaken
-from loopwright.loop.outside_edit import commands_for
+from loopwright.loop.outside_edit import proposals_for
 from loopwright.loop.projection import OWN_KEY, SCHEMA_VERSION, document_of, task_line
 from loopwright.loop.rules import Accepted, Perform, Refused, decide, evolve
 from loopwright.workspace.layout import Layout, LoopPaths, ensure_own_folder
@@ -38,7 +39,7 @@ _WRITE_S = 0.005
 
 
 class Applied(msgspec.Struct, frozen=True):
-    """A loop after a command, and what its worker must do."""
+    """A loop after a proposal, and what its worker must do."""
 
     loop: Loop
     effects: tuple[Perform, ...]
@@ -59,10 +60,10 @@ class LoopStore:
         """Where one loop's files are."""
         return self._layout.loop(loop_id)
 
-    def create(self, command: c.Create, actor: str, *more: c.Command) -> Loop:
+    def create(self, created: e.LoopCreated, actor: str, *more: c.Proposal) -> Loop:
         """A new loop, with what it gets at once."""
         make_folder(self._layout.loops)
-        loop_id = command.wanted.loop_id
+        loop_id = created.loop_id
         with locked(self._lock(loop_id)):
             paths = self.paths(loop_id)
             if paths.events.exists() or paths.state.exists():
@@ -70,7 +71,7 @@ class LoopStore:
                     "exists", f"the loop {shown(loop_id)} is there already", hint="give the new one another id"
                 )
             with OpenedLoop(paths, self._clock, None, 0, log.START) as opened:
-                return opened.apply_all((command, *more), actor).loop
+                return opened.apply_all((created, *more), actor).loop
 
     def restore(self, loop: Loop, source: str, actor: str) -> None:
         """Begin a new log with what could be saved of a loop whose own was lost; the old one is out of the way."""
@@ -176,13 +177,13 @@ class OpenedLoop:
             raise UnknownLoop("the loop was never created", hint="`loopwright loop new` makes one")
         return self._loop
 
-    def apply(self, command: c.Command, actor: str) -> Applied:
+    def apply(self, proposal: c.Proposal, actor: str) -> Applied:
         """Decide, append; `LoopRefused` when the rules say no."""
-        return self.apply_all((command,), actor)
+        return self.apply_all((proposal,), actor)
 
-    def apply_all(self, commands: Iterable[c.Command], actor: str) -> Applied:
+    def apply_all(self, proposals: Iterable[c.Proposal], actor: str) -> Applied:
         """All of them, as one line of the log, or none."""
-        decision = _decided(self._loop, commands, self._now())
+        decision = _decided(self._loop, proposals, self._now())
         self._append(decision, actor)
         return Applied(self.loop, decision.effects)
 
@@ -240,14 +241,14 @@ class OpenedLoop:
             return
         refuse_the_future(self._paths.state)
         try:
-            self.apply_all(commands_for(self.loop, document, OUTSIDE), OUTSIDE)
+            self.apply_all(proposals_for(self.loop, document, OUTSIDE), OUTSIDE)
         except (NotTaken, LoopRefused) as problem:
             aside = copy_aside(self._paths.state)
             # What the rules refuse of an edit is a move of the life cycle: everything else they take as it is.
             field = "status: " if isinstance(problem, LoopRefused) else ""
             why = f"an edit of the state file was not taken: {field}{problem}; it is kept as {shown(aside.name)}"
             error = ErrorLine(action=OUTSIDE, message=why, timestamp=stamp(self._clock()))
-            self.apply(c.NoteError(error=error), OUTSIDE)
+            self.apply(e.ErrorNoted(error=error), OUTSIDE)
         self.project()
 
 
@@ -347,7 +348,7 @@ def _was_taken(paths: LoopPaths, then: Loop) -> bool:
         return False
     try:
         document = codec.from_json(paths.state.read_bytes(), dict)
-        return _decided(then, commands_for(then, document, OUTSIDE), last.at).events == last.events
+        return _decided(then, proposals_for(then, document, OUTSIDE), last.at).events == last.events
     except (NotTaken, LoopRefused):
         return isinstance(last.events[0], ErrorNoted) and _is_kept_aside(paths.state)
     except (OSError, codec.Undecodable):
@@ -359,12 +360,12 @@ def _is_kept_aside(path: Path) -> bool:
     return any(aside.read_bytes() == data for aside in path.parent.glob(f"{path.name}.damaged-*"))
 
 
-def _decided(loop: Loop | None, commands: Iterable[c.Command], at: str) -> Accepted:
+def _decided(loop: Loop | None, proposals: Iterable[c.Proposal], at: str) -> Accepted:
     """What these lead to, one after the other; `LoopRefused` for the first that the rules refuse."""
     events: list[Event] = []
     effects: list[Perform] = []
-    for command in commands:
-        decision = decide(loop, command)
+    for proposal in proposals:
+        decision = decide(loop, proposal)
         if isinstance(decision, Refused):
             first = decision.blockers[0]
             message = "; ".join(blocker.message for blocker in decision.blockers)

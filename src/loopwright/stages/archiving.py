@@ -15,6 +15,7 @@ from loopwright.stages.context import Context, documents_of, workflows_of
 from loopwright.stages.person import actor
 from loopwright.stages.specs.living import settle_archives
 from loopwright.workflow import commands as c
+from loopwright.workflow import events as e
 from loopwright.workflow.blockers import blocker
 from loopwright.workflow.candidate import candidate
 from loopwright.workflow.delta.model import Conflict, Conflicts, Delta
@@ -89,13 +90,13 @@ def _hear(context: Context, opened: Opened, request: ArchiveRequest) -> None:
                 f"no active change '{other}' touches what {opened.workflow.slug} touches (there are: {known})",
                 next_command=f"loopwright status {opened.workflow.slug}",
             )
-        opened.apply(c.GoBefore(over=other, by=actor()), actor())
+        opened.apply(e.PrecedenceGiven(over=other, by=actor()), actor())
     if request.fitted is not None:
         if not request.fitted.strip():
             raise WrongUsage("--fitted needs words", hint="say what you looked at; it stays on record")
         base = base_for(digests_of(context.layout), facts.delta_parts, facts.deltas, None)
         why = context.tools().redactor.clean(request.fitted).text
-        opened.apply(c.FitDelta(base=base, by=actor(), why=why), actor())
+        opened.apply(e.DeltaFitted(base=base, by=actor(), why=why), actor())
 
 
 def _require_ready(opened: Opened) -> None:

@@ -28,7 +28,7 @@ from loopwright.stages.agent_choice import programs_in, require_a_program
 from loopwright.stages.context import Context, demand_of, workflows_of
 from loopwright.stages.open_turns import count_cost, count_the_dead, under_way
 from loopwright.stages.spending import Spending, loops_for, takeovers_of
-from loopwright.workflow import commands as c
+from loopwright.workflow import events as e
 from loopwright.workflow.model import OpenTurn, Stage, Workflow
 from loopwright.workflow.store import Opened
 
@@ -143,7 +143,7 @@ class _StageAsker:
         )  # fmt: skip
         self._locks.enter_context(under_way(self._context, open_turn))
         with self.opened() as opened_workflow:
-            opened_workflow.apply(c.BeginTurn(turn=open_turn), "tool")
+            opened_workflow.apply(e.TurnBegun(turn=open_turn), "tool")
         yield self._book
 
     def _book(self, result: TurnResult) -> None:
@@ -164,7 +164,7 @@ class _StageAsker:
     def hand_over(self, takeover: Takeover) -> None:
         """In the workflow's journal."""
         with self.opened() as opened_workflow:
-            opened_workflow.apply(c.NoteTakeover(takeover=takeover), "tool")
+            opened_workflow.apply(e.AgentChanged(takeover=takeover), "tool")
         self._call.tell(takeover_in_words(takeover))
 
 

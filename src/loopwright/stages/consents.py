@@ -14,6 +14,7 @@ from loopwright.stages.deliver import deliver, undo
 from loopwright.stages.person import actor
 from loopwright.stages.status import WorkflowView, view_of
 from loopwright.workflow import commands as c
+from loopwright.workflow import events as e
 from loopwright.workflow.audit import immune_digest
 from loopwright.workflow.model import Archived, Building, Done, Key, Signature, Stage, Transition
 from loopwright.workflow.project_tests import PROJECT_TESTS, signed_digest
@@ -66,7 +67,7 @@ def _sent_back(opened: Opened, refusal: WorkflowRefused) -> WorkflowRefused:
             target=Stage.BUILD,
             rationale=f"part of the scope is left: {why}",
         )
-        opened.apply(c.RecordReview(review=again), "tool")
+        opened.apply(e.WorkReviewed(review=again), "tool")
     return WorkflowRefused(
         refusal.error,
         f"{refusal.message}: the review asks for changes now",
@@ -96,7 +97,7 @@ def refuse_consent(context: Context, slug: str, transition: Transition, *, reaso
     with workflows_of(context).changing(slug) as opened:
         require_outside_build(context, opened.workflow, "reject")
         said = context.tools().redactor.clean(reason).text
-        opened.apply(c.Reject(transition=transition, reason=said, by=actor()), actor())
+        opened.apply(e.ApprovalRefused(transition=transition, reason=said, by=actor()), actor())
         snapshot = opened.snapshot()
     return view_of(context, snapshot)
 
@@ -108,7 +109,7 @@ def sign_subject(context: Context, slug: str, what: str, *, note: str) -> Workfl
         require_outside_build(context, opened.workflow, "sign")
         name, digest = _subject(opened, what)
         signature = Signature(what=name, digest=digest, by=actor(), at=opened.now, note=said)
-        at = opened.apply(c.Sign(signature=signature), actor()).workflow.at
+        at = opened.apply(e.Signed(signature=signature), actor()).workflow.at
         snapshot = opened.snapshot()
     if isinstance(at, Building) and at.loop_id is not None:
         # The signature may clear the last blocker of the build: then the build's record says so now.
@@ -156,6 +157,6 @@ def undo_delivery(context: Context, slug: str) -> ConsentReport:
         # Archiving may have written the specs: no other command writes them meanwhile.
         with locked(context.layout.lock(SPECS_LOCK)):
             said = undo(context, opened.workflow, delivery)
-        opened.apply(c.Undo(by=actor()), actor())
+        opened.apply(e.ChangeUndone(by=actor()), actor())
         snapshot = opened.snapshot()
     return ConsentReport(view_of(context, snapshot), said)

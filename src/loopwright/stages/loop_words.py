@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from loopwright.errors import SecretLeak, WrongUsage
-from loopwright.loop import commands as c
+from loopwright.loop import events as e
 from loopwright.loop.model import Loop
 from loopwright.stages.context import Context, loops_of
 from loopwright.stages.person import actor
@@ -42,4 +42,4 @@ def answer_decision(
     """Record the answer; the loop's hold is lifted when no decision is open any more."""
     said = fit(context, "the answer", text)
     with loops_of(context).changing(loop_id, revision=revision) as opened:
-        return opened.apply(c.AnswerDecision(decision_id=decision_id, answer=said, by=actor()), actor()).loop
+        return opened.apply(e.DecisionAnswered(decision_id=decision_id, answer=said, by=actor()), actor()).loop

@@ -13,6 +13,7 @@ from loopwright.kernel.files import shown
 from loopwright.kernel.locks import HeldLock, try_lock
 from loopwright.kernel.process import Cancellation, Freezer
 from loopwright.loop import commands as c
+from loopwright.loop import events as e
 from loopwright.loop.choice import is_held_for_choice
 from loopwright.loop.driver import drive
 from loopwright.loop.model import ErrorLine, Holder, Loop, Running
@@ -65,7 +66,7 @@ def _start(opened: OpenedLoop) -> None:
     if is_held_for_choice(opened.loop):
         opened.apply(c.Resume(lifts=frozenset({Holder.DECISION})), actor())
     if not opened.loop.is_for_a_worker:
-        opened.apply(c.Start(), actor())
+        opened.apply(e.LoopStarted(), actor())
 
 
 def _drive(
@@ -179,4 +180,4 @@ def _say_what_is_kept(store: LoopStore, context: Context, loop_id: str, folder: 
     said = f"the worker died before the turn was handed in; what was done in {repo} is kept there"
     error = ErrorLine(action="worker", message=said, timestamp=stamp(context.clock()))
     with store.changing(loop_id) as opened:
-        opened.apply(c.NoteError(error=error), actor)
+        opened.apply(e.ErrorNoted(error=error), actor)

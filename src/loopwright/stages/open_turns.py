@@ -13,7 +13,7 @@ from loopwright.runner.meter import used_at_last
 from loopwright.runner.turn_cost import TurnCost
 from loopwright.sandbox import place
 from loopwright.stages.context import Context, workflows_of
-from loopwright.workflow import commands as c
+from loopwright.workflow import events as e
 from loopwright.workflow.model import Cost, OpenTurn, Stage, Workflow
 from loopwright.workflow.store import Opened
 
@@ -53,7 +53,7 @@ def count_cost(opened: Opened, cost: TurnCost, stage: Stage) -> None:
         role=cost.role, agent=cost.agent, stage=stage, wall_s=cost.worked_s, usd=cost.usd, tokens=cost.tokens,
         is_computed=cost.is_computed, is_cut_off=cost.is_cut_off,
     )  # fmt: skip
-    opened.apply(c.CountCost(cost=entry, turn=cost.turn), "tool")
+    opened.apply(e.CostCounted(cost=entry, turn=cost.turn), "tool")
 
 
 def _cost_of(context: Context, turn: OpenTurn) -> TurnCost:

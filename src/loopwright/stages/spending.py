@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from loopwright.agents.failover import Takeover
 from loopwright.agents.port import Allowance, Reason
 from loopwright.errors import LoopwrightError, WorkflowRefused
-from loopwright.loop import commands as c
+from loopwright.loop import events as e
 from loopwright.loop.model import Budget, Loop
 from loopwright.stages.context import Context, loops_of, workflows_of
 from loopwright.stages.open_turns import count_the_dead
@@ -92,7 +92,7 @@ class Spending:
                 limits[name] = min(known) if known else None
             budget = replace(opened.loop.budget, **limits)
             if budget != opened.loop.budget:
-                opened.apply(c.SetBudget(budget=budget), actor())
+                opened.apply(e.BudgetSet(budget=budget), actor())
 
     def _now(self) -> tuple[Flight | None, Amounts]:
         with workflows_of(self._context).changing(self._slug) as opened:

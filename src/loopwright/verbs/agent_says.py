@@ -17,6 +17,7 @@ from loopwright.kernel import codec
 from loopwright.kernel.clock import stamp
 from loopwright.kernel.files import make_folder, shown, write_durably
 from loopwright.loop import commands as c
+from loopwright.loop import events as e
 from loopwright.loop.decisions import known_decision
 from loopwright.loop.model import Decision, Held, Loop, Running
 from loopwright.stages.building.settle import settle_build
@@ -42,7 +43,7 @@ def note_progress(context: Context, work: WorkReference, text: str, *, by: str =
     """A sentence for people, in the loop's history."""
     said = _said(context, "progress", text)
     with loops_of(context).changing(_loop_of(context, work)) as opened:
-        return opened.apply(c.NoteProgress(text=said, by=by), AGENT).loop
+        return opened.apply(e.ProgressNoted(text=said, by=by), AGENT).loop
 
 
 def request_decision(context: Context, work: WorkReference, question: str, options: tuple[str, ...]) -> Decision:

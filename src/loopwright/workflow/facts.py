@@ -113,6 +113,17 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
         return {"spec.md": sha256(said.encode()), **written}
 
     @property
+    def spec_status(self) -> str:
+        """The contract's word for the spec."""
+        match self.spec:
+            case Missing():
+                return "missing"
+            case Damaged():
+                return "damaged"
+            case Spec():
+                return "spec"
+
+    @property
     def record_status(self) -> str:
         """Whether the execution record is whole."""
         match self.record:

@@ -22,6 +22,7 @@ from loopwright.kernel.files import make_folder, replace_without_sync, shown
 from loopwright.kernel.ids import is_identifier
 from loopwright.kernel.locks import is_held, locked, locked_first, was_used_since_boot
 from loopwright.workflow import commands as c
+from loopwright.workflow import events as e
 from loopwright.workflow.delta.model import Conflict
 from loopwright.workflow.events import DocumentsKept, Event, WorkflowBegun
 from loopwright.workflow.evolve import evolve
@@ -44,7 +45,7 @@ _KIND: event_log.LogKind[Workflow, Event] = event_log.LogKind(LINE, evolve)
 
 
 class Applied(msgspec.Struct, frozen=True):
-    """A workflow after a command, and what must be done."""
+    """A workflow after a proposal, and what must be done."""
 
     workflow: Workflow
     effects: tuple[Effect, ...]
@@ -234,9 +235,9 @@ class Opened:
         """This moment, for work that must not hold the lock."""
         return Snapshot(self.workflow, self.facts(), self.standing())
 
-    def apply(self, command: c.Command, actor: str) -> Applied:
+    def apply(self, proposal: c.Proposal, actor: str) -> Applied:
         """Decide and append; `WorkflowRefused` when the rules say no."""
-        decision = decide(self._workflow, command)
+        decision = decide(self._workflow, proposal)
         if isinstance(decision, Refused):
             raise WorkflowRefused(
                 decision.error,
@@ -259,7 +260,7 @@ class Opened:
         fresh = {name: data for name, data in documents.items() if not kept.stands(name, data)}
         kept.keep(*fresh.values())
         kept.put(fresh)
-        self.apply(c.KeepDocuments(documents={name: sha256(data) for name, data in documents.items()}), actor)
+        self.apply(e.DocumentsKept(documents={name: sha256(data) for name, data in documents.items()}), actor)
 
     def read(self, name: str) -> bytes | None:
         """A document as it is now."""
@@ -294,7 +295,7 @@ class Opened:
         active = msgspec.structs.replace(self._paths, change_id=self.workflow.change)
         conflicts = roll_forward(active, self.workflow)
         if not conflicts:
-            self.apply(c.SettleArchive(), "tool")
+            self.apply(e.ArchiveSettled(), "tool")
         return conflicts
 
     def take_outside(self, *, after_power_cut: bool) -> None:
@@ -304,7 +305,7 @@ class Opened:
         changed = self._documents.edits(self.workflow.documents, after_power_cut=after_power_cut)
         if changed:
             self.keep(*changed.values())
-            self.apply(c.KeepDocuments(documents={name: sha256(data) for name, data in changed.items()}), OUTSIDE)
+            self.apply(e.DocumentsKept(documents={name: sha256(data) for name, data in changed.items()}), OUTSIDE)
 
     def keep(self, *versions: bytes) -> None:
         """Keep bytes that an event will name: they are durable before the event is."""

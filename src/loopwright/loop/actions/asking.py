@@ -16,6 +16,7 @@ from loopwright.errors import LoopwrightError
 from loopwright.kernel.clock import stamp
 from loopwright.kernel.files import shown
 from loopwright.loop import commands as c
+from loopwright.loop import events as e
 from loopwright.loop.actions import mailbox as letters
 from loopwright.loop.actions.failing import HandedOver, HeldBack, held_back, is_a_try, order_for
 from loopwright.loop.budget import hold_after, hold_before_call, left_for_a_turn
@@ -131,7 +132,7 @@ class _LoopAsker:
             with context.store.changing(self._loop.loop_id) as opened:
                 if opened.loop.under_way is not None:
                     # The last turn gave no usable answer. It counts as well: the repair is another turn.
-                    opened.apply(c.Count(spent=Spent(), turn_of=opened.loop.under_way.turns_as), WORKER)
+                    opened.apply(e.CostCounted(spent=Spent(), turn_of=opened.loop.under_way.turns_as), WORKER)
                 self._loop = opened.loop
         if (hold := hold_before_call(self._loop, stamp(context.clock()))) is not None:
             raise HeldBack(hold)
@@ -188,7 +189,7 @@ def begin_turn(loop: Loop, context: WorkerContext, called: str, turn: TurnReques
         role=turn.role.value, is_question=turn.is_question, is_by_hand=isinstance(turn.agent, WorksOutside),
     )  # fmt: skip
     with context.store.changing(loop.loop_id) as opened:
-        opened.apply(c.BeginTurn(turn=open_turn), WORKER)
+        opened.apply(e.TurnBegun(turn=open_turn), WORKER)
 
 
 def book_turn(
@@ -196,7 +197,7 @@ def book_turn(
 ) -> TurnResult:
     """Take the cost from the loop's budget. `counted_as` names the action to count the turn for, if that is now."""
     cost = result.cost
-    counted = c.Count(
+    counted = e.CostCounted(
         spent=spent_on(cost), task_id=_task_id(loop), turn=cost.turn, turn_of=counted_as,
         role=None if cost.agent == SHELL else cost.role,
     )  # fmt: skip
@@ -240,7 +241,7 @@ def _note(loop: Loop, context: WorkerContext, turn_sandbox: TurnSandbox, problem
             action=WORKER, message=turn_sandbox.redactor.clean(problem).text, timestamp=stamp(context.clock())
         )
         with context.store.changing(loop.loop_id) as opened:
-            opened.apply(c.NoteError(error=error), WORKER)
+            opened.apply(e.ErrorNoted(error=error), WORKER)
 
 
 def _unfinished_work(turn_sandbox: TurnSandbox) -> tuple[str, ...]:

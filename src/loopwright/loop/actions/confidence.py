@@ -19,7 +19,7 @@ from loopwright.errors import LoopwrightError
 from loopwright.kernel import codec
 from loopwright.kernel.clock import stamp
 from loopwright.kernel.process import Stopped
-from loopwright.loop import commands as c
+from loopwright.loop import events as e
 from loopwright.loop.actions.asking import (
     WORKER,
     allowance_of,
@@ -182,7 +182,7 @@ def _keep(loop: Loop, context: WorkerContext, point: Point, work: ReflectedWork,
         why = problem.message if isinstance(problem, LoopwrightError) else problem.strerror
         told += f"; not kept as a reflection: {why}"
     with context.store.changing(loop.loop_id) as opened:
-        opened.apply(c.NoteProgress(text=told, by=WORKER), WORKER)
+        opened.apply(e.ProgressNoted(text=told, by=WORKER), WORKER)
 
 
 def _work(loop: Loop, task: Task, action_id: str, agent: str, files: tuple[str, ...] = ()) -> ReflectedWork:

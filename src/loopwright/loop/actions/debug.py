@@ -9,6 +9,7 @@ from loopwright.agents.port import NoAnswer, Role
 from loopwright.agents.structured import json_form, read_answer
 from loopwright.kernel.clock import stamp
 from loopwright.loop import commands as c
+from loopwright.loop import events as e
 from loopwright.loop.actions.asking import WORKER, HeldBack, ask
 from loopwright.loop.answers import ProposedHypotheses, ProposedHypothesis
 from loopwright.loop.budget import hold_after, left_for_a_turn
@@ -24,7 +25,7 @@ _MOST_EVIDENCE = 4000
 _PROBE_S = 600.0
 
 
-def perform(loop: Loop, context: WorkerContext, action_id: str) -> c.Command:
+def perform(loop: Loop, context: WorkerContext, action_id: str) -> c.FinishDebug:
     """Ask for causes, test each, and make the confirmed one a task."""
     if context.judge is not None:
         return _mended(loop, context, action_id, _failed_checks(loop))
@@ -96,7 +97,7 @@ def _failed_checks(loop: Loop) -> str:
     return f"Make these checks pass:\n{said}"
 
 
-def _mended(loop: Loop, context: WorkerContext, action_id: str, mending: str) -> c.Command:
+def _mended(loop: Loop, context: WorkerContext, action_id: str, mending: str) -> c.FinishDebug:
     """Those who judge named the cause already: it is on record as one that their run confirmed."""
     bug = ", ".join(loop.validation.failed_tests[:5])
     cause = Hypothesis(
@@ -154,7 +155,7 @@ def _test_each(
             timeout_s=min(_PROBE_S, left_s),
             cancellation=context.cancellation,
         )
-        after = _record(loop, context, c.Count(spent=Spent(wall_s=round(ran.duration_s, 3))))
+        after = _record(loop, context, e.CostCounted(spent=Spent(wall_s=round(ran.duration_s, 3))))
         context.cancellation.raise_if_requested()
         if ran.timed_out and left_s < _PROBE_S:
             raise HeldBack(hold_after(after, "wall_s", stamp(context.clock())), goes_on=True)
@@ -186,7 +187,7 @@ def _seconds_left(loop: Loop, context: WorkerContext) -> float:
     return _PROBE_S if left_s is None else left_s
 
 
-def _record(loop: Loop, context: WorkerContext, command: c.Command) -> Loop:
+def _record(loop: Loop, context: WorkerContext, command: c.Proposal) -> Loop:
     with context.store.changing(loop.loop_id) as opened:
         return opened.apply(command, WORKER).loop
 
@@ -207,7 +208,7 @@ def _task(loop: Loop, context: WorkerContext, description: str) -> Task:
     )
 
 
-def _nothing(loop: Loop, action_id: str, error: str) -> c.Command:
+def _nothing(loop: Loop, action_id: str, error: str) -> c.FinishDebug:
     mark = mark_of(loop, cause="", error=error)
     return c.FinishDebug(action_id=action_id, fix=None, mark=mark, error=error)
 

@@ -26,7 +26,9 @@ from loopwright.reflection.points import ReflectedWork, claims_of
 from loopwright.runner.ask_agent import AgentRequest
 
 
-def perform(loop: Loop, context: WorkerContext, worker_sandbox: WorkerSandbox, action_id: str, task: Task) -> c.Command:
+def perform(
+    loop: Loop, context: WorkerContext, worker_sandbox: WorkerSandbox, action_id: str, task: Task
+) -> c.FinishDevelop:
     """Let the tool do the task, and keep what came of it; a look at the work changes nothing of it."""
     try:
         if context.lanes is not None and (request := context.lanes.look(task)) is not None:
@@ -38,7 +40,9 @@ def perform(loop: Loop, context: WorkerContext, worker_sandbox: WorkerSandbox, a
         raise
 
 
-def _worked(loop: Loop, context: WorkerContext, worker_sandbox: WorkerSandbox, action_id: str, task: Task) -> c.Command:
+def _worked(
+    loop: Loop, context: WorkerContext, worker_sandbox: WorkerSandbox, action_id: str, task: Task
+) -> c.FinishDevelop:
     redactor = context.tools().redactor
     briefing = context.brief(loop, task) if context.brief is not None else None
     prompt = _prompt(loop, context, task, briefing)
@@ -113,7 +117,7 @@ def ask_back(loop: Loop, context: WorkerContext, worker_sandbox: WorkerSandbox, 
 
 def _looked(
     loop: Loop, context: WorkerContext, action_id: str, task: Task, request: AgentRequest[msgspec.Struct]
-) -> c.Command:
+) -> c.FinishDevelop:
     """In a sandbox that is removed afterwards: only the answer counts."""
     with workshop(loop, context, context.tools().redactor) as turn_sandbox:
         if context.brief is not None:

@@ -14,7 +14,7 @@ from loopwright.loop.task_list import tasks_in
 from loopwright.loop.worker_context import WorkerContext
 
 
-def perform(loop: Loop, context: WorkerContext, action_id: str) -> c.Command:
+def perform(loop: Loop, context: WorkerContext, action_id: str) -> c.FinishInit:
     """Tasks that are there, else those of the list beside the state file, else an agent's."""
     tasks = (
         ()

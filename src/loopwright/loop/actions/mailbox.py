@@ -20,7 +20,7 @@ from loopwright.agents.mailbox import (
 from loopwright.agents.port import Allowance, Role
 from loopwright.errors import LoopwrightError
 from loopwright.kernel.process import Cancellation, wait_for_request
-from loopwright.loop import commands as c
+from loopwright.loop import events as e
 from loopwright.loop.model import Loop
 from loopwright.loop.worker_context import WorkerContext
 from loopwright.runner.turn_sandbox import TurnSandbox
@@ -92,7 +92,7 @@ class _Ear:
         clean = self._turn_sandbox.redactor.clean
         with self._desk.store.changing(self._loop_id) as opened:
             for text in notes:
-                opened.apply(c.NoteProgress(text=clean(text).text, by=self._role.value), WORKER)
+                opened.apply(e.ProgressNoted(text=clean(text).text, by=self._role.value), WORKER)
         self._heard += len(notes)
 
 

@@ -8,7 +8,7 @@ from contextlib import suppress
 from loopwright.evidence.store import RunOrigin
 from loopwright.kernel import codec
 from loopwright.kernel.clock import stamp
-from loopwright.loop import commands as c
+from loopwright.loop import events as e
 from loopwright.loop.actions.asking import WORKER, HeldBack
 from loopwright.loop.budget import hold_after, left_for_a_turn
 from loopwright.loop.model import Hold, Holder, Loop, Spent
@@ -107,7 +107,7 @@ def _count(loop: Loop, context: WorkerContext, finished: Finished) -> Hold | Non
         is_over = ended and left_s is not None and left_s < context.limits.timeout_s
         worked_s = sum(step.duration_s for step in finished.evidence.steps)
         spent = Spent(wall_s=round(max(worked_s, left_s or 0.0) if is_over else worked_s, 3))
-        after = opened.apply(c.Count(spent=spent), WORKER).loop
+        after = opened.apply(e.CostCounted(spent=spent), WORKER).loop
     return hold_after(after, "wall_s", stamp(context.clock())) if is_over else None
 
 

@@ -19,7 +19,7 @@ from loopwright.loop.worker_context import WorkerContext
 from loopwright.loop.worker_sandbox import wanted_sandbox
 
 
-def perform(loop: Loop, context: WorkerContext, action_id: str) -> c.Command:
+def perform(loop: Loop, context: WorkerContext, action_id: str) -> c.FinishValidate:
     """Judge the work as it is kept: by the test command, or by the checks of the build."""
     judge, more = context.judge, context.tasks_after_checks
     validation, gaps = _tested(loop, context) if judge is None else (_judged(loop, context, judge(loop)), ())

@@ -12,13 +12,14 @@ from loopwright.agents.port import NoAnswer, Reason, Role
 from loopwright.agents.structured import json_form
 from loopwright.kernel.clock import stamp
 from loopwright.loop import commands as loop_commands
+from loopwright.loop import events as loop_events
 from loopwright.loop.actions.asking import HeldBack
 from loopwright.loop.marks import FIX
 from loopwright.loop.model import DESLOP, LOOK, Hold, Holder, Loop, Spent, Task, TaskMode
 from loopwright.runner.ask_agent import AgentRequest
 from loopwright.stages.context import Context, loops_of, workflows_of
 from loopwright.stages.person import actor
-from loopwright.workflow import commands as c
+from loopwright.workflow import events as e
 from loopwright.workflow import lanes
 from loopwright.workflow.gather import MANIFEST
 from loopwright.workflow.lanes import Opinion
@@ -52,9 +53,9 @@ class BuildLanes:
             )
             number = before.iteration if before is not None else 0
             found = msgspec.structs.replace(verification, iteration=number + begins)
-            opened.apply(c.RecordVerification(verification=found), "tool")
+            opened.apply(e.WorkVerified(verification=found), "tool")
             for lane, status in ended:
-                opened.apply(c.EndLane(lane=lane, status=status), "tool")
+                opened.apply(e.LaneEnded(lane=lane, status=status), "tool")
             _write_notes(opened, {})
 
     def after_checks(self, loop: Loop) -> tuple[Task, ...]:
@@ -72,7 +73,7 @@ class BuildLanes:
             return
         with loops_of(self._context).changing(loop.loop_id) as opened_loop:
             for task in tasks:
-                opened_loop.apply(loop_commands.AddTask(task=task), actor())
+                opened_loop.apply(loop_events.TaskAdded(task=task), actor())
             opened_loop.apply(loop_commands.Retry(max_iterations=loop.iteration + _MORE), actor())
 
     def look(self, task: Task) -> AgentRequest[msgspec.Struct] | None:
@@ -92,12 +93,12 @@ class BuildLanes:
         if not isinstance(said, Opinion):
             raise TypeError(type(said))  # a look asks for nothing else
         with workflows_of(self._context).changing(self._slug) as opened:
-            opened.apply(c.EndLane(lane="architect", status=said.verdict), "tool")
+            opened.apply(e.LaneEnded(lane="architect", status=said.verdict), "tool")
             at = opened.workflow.at
             skips = isinstance(at, Building) and not at.deslop
             if said.verdict == lanes.APPROVE and skips:
                 for lane in ("deslop", "regression"):
-                    opened.apply(c.EndLane(lane=lane, status=lanes.SKIPPED), "tool")
+                    opened.apply(e.LaneEnded(lane=lane, status=lanes.SKIPPED), "tool")
             _write_notes(opened, {"architect": said.notes or said.verdict})
         if said.verdict != lanes.APPROVE:
             asked = said.notes or "look at it again"
@@ -147,7 +148,7 @@ class BuildLanes:
         reason, said = failure.reason.value, self._clean(failure.detail)
         if lane != "execution":  # whose end begins an iteration, and this one never came to it
             with workflows_of(self._context).changing(self._slug) as opened:
-                opened.apply(c.EndLane(lane=lane, status=reason), "tool")
+                opened.apply(e.LaneEnded(lane=lane, status=reason), "tool")
                 _write_notes(opened, {lane: f"{reason}: {said}"})
 
     def _task(self, loop: Loop, prefix: str, description: str, mode: TaskMode) -> Task:

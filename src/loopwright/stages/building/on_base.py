@@ -10,7 +10,7 @@ from loopwright.kernel.process import Cancellation
 from loopwright.sandbox.open import project_tree
 from loopwright.stages.building.checking import run_checks
 from loopwright.stages.context import Context, workflows_of
-from loopwright.workflow import commands as c
+from loopwright.workflow import events as e
 from loopwright.workflow.model import Control
 from loopwright.workflow.slices import Slices
 from loopwright.workflow.store import Snapshot
@@ -30,7 +30,7 @@ def control_on_base(context: Context, snapshot: Snapshot, tell: Tell, cancellati
     on_base = run_on_base(context, snapshot, tell, cancellation)
     if on_base.controls:
         with workflows_of(context).changing(snapshot.workflow.slug) as opened:
-            opened.apply(c.RecordControls(controls=on_base.controls), "tool")
+            opened.apply(e.ChecksControlled(controls=on_base.controls), "tool")
     return on_base.tree
 
 

@@ -7,6 +7,7 @@ from loopwright.loop.model import Completed, Created, Failed, Held, Loop
 from loopwright.stages.context import Context, documents_of, loops_of, workflows_of
 from loopwright.workflow import audit, ledger
 from loopwright.workflow import commands as c
+from loopwright.workflow import events as e
 from loopwright.workflow.documents import record
 from loopwright.workflow.facts import Facts
 from loopwright.workflow.gather import LEDGER
@@ -35,10 +36,10 @@ def _take_decisions(opened: Opened, loop: Loop) -> None:
     """What an agent asked in the loop is asked in the workflow, and what was answered there is answered here."""
     for one in loop.decisions:
         asked = Decision(id=one.id, question=one.question, options=one.options)
-        opened.apply(c.AskDecision(decision=asked), "agent")
+        opened.apply(e.DecisionAsked(decision=asked), "agent")
         here = next((known for known in opened.workflow.decisions if known.id == one.id), None)
         if here is not None and here.answer is None and one.answer is not None:
-            opened.apply(c.AnswerDecision(id=one.id, answer=one.answer, by=one.answered_by or "a person"), "tool")
+            opened.apply(e.DecisionAnswered(id=one.id, answer=one.answer, by=one.answered_by or "a person"), "tool")
 
 
 def _documents(context: Context, opened: Opened, facts: Facts, slices: Slices, loop: Loop) -> dict[str, bytes]:

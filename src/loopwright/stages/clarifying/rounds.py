@@ -18,6 +18,7 @@ from loopwright.stages.context import Context, Tell, documents_of
 from loopwright.stages.spending import Spending
 from loopwright.stages.status import WorkflowView, view_of
 from loopwright.workflow import commands as c
+from loopwright.workflow import events as e
 from loopwright.workflow.documents import spec as s
 from loopwright.workflow.documents.spec import Spec
 from loopwright.workflow.gather import SPEC
@@ -137,7 +138,7 @@ def _take(context: Context, opened: Opened, reply: Clarification) -> _Asked:
     opened.write({SPEC: data}, "tool")
     number = len(opened.workflow.rounds) + 1
     taken = Round(number=number, asked=item, presses_on=presses_on, reported_score=reported)
-    opened.apply(c.TakeRound(round=taken), "tool")
+    opened.apply(e.RoundTaken(round=taken), "tool")
     snapshot = f"clarify-{opened.workflow.slug}-{compact_stamp(context.clock())}-{number}.md"
     write_durably(context.layout.snapshots / snapshot, data)
     request_approval(opened)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from loopwright.kernel.files import is_blank
 from loopwright.stages.context import Context, Tell, documents_of
 from loopwright.stages.planning.state import require_spec
-from loopwright.workflow import commands as c
 from loopwright.workflow import composing
+from loopwright.workflow import events as e
 from loopwright.workflow.delta.compose import composed
 from loopwright.workflow.delta.domains import domain_problem
 from loopwright.workflow.delta.model import Delta
@@ -44,7 +44,7 @@ def write_skeletons(context: Context, opened: Opened) -> list[str]:
     if missing:
         opened.write(missing, "tool")
     if not workflow.plan_rounds:
-        opened.apply(c.TakePlanRound(round=PlanRound(number=1)), "tool")
+        opened.apply(e.PlanRoundTaken(round=PlanRound(number=1)), "tool")
     return notes
 
 
@@ -63,7 +63,7 @@ def compose(context: Context, opened: Opened, specs: Specs) -> tuple[Delta, ...]
     opened.write(composed_now | {GRAPH: graph}, "tool")
     base = base_for(specs, facts.delta_parts, facts.deltas, opened.workflow.base)
     if isinstance(opened.workflow.at, Planning):
-        opened.apply(c.NoteSpecs(base=base), "tool")
+        opened.apply(e.SpecsNoted(base=base), "tool")
     return deltas
 
 

@@ -12,7 +12,7 @@ from loopwright.stages.context import Context, workflows_of
 from loopwright.stages.planning.documents import compose
 from loopwright.stages.planning.planner import ComposedPlan, PlanSession, ask_planner
 from loopwright.stages.planning.state import PlanState, read_plan, review_page
-from loopwright.workflow import commands as c
+from loopwright.workflow import events as e
 from loopwright.workflow.model import PlanRound
 from loopwright.workflow.store import Opened
 
@@ -116,4 +116,4 @@ def _ask_architect(session: PlanSession, state: PlanState) -> tuple[PlanRound, P
 def _record(opened: Opened, taken: PlanRound, role: Role, said: PlanOpinion) -> None:
     page = f"# {role.value}: {said.verdict}\n\n{said.notes}\n".encode()
     opened.write({review_page(taken.number, role): page}, "tool")
-    opened.apply(c.TakePlanRound(round=taken), "tool")
+    opened.apply(e.PlanRoundTaken(round=taken), "tool")

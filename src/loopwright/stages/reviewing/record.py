@@ -12,6 +12,7 @@ from loopwright.stages.context import Context, documents_of
 from loopwright.stages.person import actor
 from loopwright.stages.reviewing.reviewers import SUPPORT, ReviewerAnswer, ReviewSession
 from loopwright.workflow import commands as c
+from loopwright.workflow import events as e
 from loopwright.workflow.documents.record import NAME as RECORD
 from loopwright.workflow.model import Review, Transition, Workflow
 from loopwright.workflow.reviewing import REVIEWED, CodeReview, ReviewOutcome, SmellReview, report, support
@@ -47,7 +48,7 @@ def record_review(
     pages = _pages(context, opened, verified, judgment, found, outcome)
     cleaned = {name: clean(data).data for name, data in pages.items()}
     opened.write(cleaned | {REVIEWED: session.work.patch}, judgment.by)
-    opened.apply(c.RecordReview(review=found), judgment.by)
+    opened.apply(e.WorkReviewed(review=found), judgment.by)
     if outcome.verdict == "approve":
         _write_journal_page(context, opened.workflow, found)
     opened.apply(c.RequestApproval(transition=Transition.REVIEW_DONE, standing=opened.standing()), "tool")

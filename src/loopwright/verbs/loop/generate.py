@@ -10,6 +10,7 @@ from loopwright.agents.port import Remedy, Role, reasons_for
 from loopwright.errors import Interrupted, LoopRefused
 from loopwright.kernel.process import Cancellation, Freezer, Stopped
 from loopwright.loop import commands as c
+from loopwright.loop import events as e
 from loopwright.loop.actions.asking import HandedOver, HeldBack
 from loopwright.loop.actions.planning import plan_tasks
 from loopwright.loop.guidance import broke_down, is_own_limit, lifted_by
@@ -79,7 +80,7 @@ def _planned(
             )
         except HandedOver as change:
             with store.changing(loop_id) as opened:
-                opened.apply(c.NoteTakeover(takeover=change.takeover), actor())
+                opened.apply(e.AgentChanged(takeover=change.takeover), actor())
 
 
 def _way_on(loop: Loop, hold: Hold) -> str:
