@@ -37,7 +37,7 @@ LEFT_OUT = {
     "reflection/path_words.py": "the same",
     "analysis/preregistered.py": "pre-registered texts must not change in any language",
     "analysis/plots.py": "figures are for papers",
-    "stages/document_language.py": "text for agents",
+    "stages/context.py": "text for agents",
     "hooks/": "output for agents' harnesses",
     "analysis/markdown": "reports on experiments are quoted in English",
     "workflow/blockers.py": "messages come from its table",

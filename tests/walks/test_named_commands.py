@@ -12,7 +12,7 @@ from loopwright.loop import commands as c
 from loopwright.loop import events as e
 from loopwright.loop.choice import choice_hold
 from loopwright.loop.model import Budget, Hold, Holder, Spent
-from loopwright.stages.stores import loops_of
+from loopwright.stages.context import loops_of
 from loopwright.verbs.loop.control import LoopRequest, new_loop
 from loopwright.wiring.build import build_context
 

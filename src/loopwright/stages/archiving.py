@@ -11,11 +11,9 @@ from loopwright.errors import WorkflowRefused, WrongUsage
 from loopwright.kernel.digest import sha256
 from loopwright.kernel.files import read_regular_file, remove_stale_temporaries
 from loopwright.kernel.locks import locked
-from loopwright.stages.context import Context
-from loopwright.stages.document_language import documents_of
+from loopwright.stages.context import Context, documents_of, workflows_of
 from loopwright.stages.person import actor
-from loopwright.stages.settling import settle_archives
-from loopwright.stages.stores import workflows_of
+from loopwright.stages.specs.living import settle_archives
 from loopwright.workflow import commands as c
 from loopwright.workflow import events as e
 from loopwright.workflow.blockers import blocker

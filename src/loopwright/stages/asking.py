@@ -24,12 +24,10 @@ from loopwright.sandbox.confine import choose
 from loopwright.sandbox.homes import drop_homes
 from loopwright.sandbox.open import opened
 from loopwright.sandbox.port import SandboxRequest
-from loopwright.stages.by_hand import programs_in, require_a_program
-from loopwright.stages.context import Context
-from loopwright.stages.document_language import demand_of
+from loopwright.stages.agent_choice import programs_in, require_a_program
+from loopwright.stages.context import Context, demand_of, workflows_of
 from loopwright.stages.open_turns import count_cost, count_the_dead, under_way
 from loopwright.stages.spending import Spending, loops_for, takeovers_of
-from loopwright.stages.stores import workflows_of
 from loopwright.workflow import events as e
 from loopwright.workflow.model import OpenTurn, Stage, Workflow
 from loopwright.workflow.store import Opened

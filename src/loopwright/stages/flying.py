@@ -11,12 +11,10 @@ from loopwright.errors import LoopwrightError, WorkflowRefused
 from loopwright.kernel.locks import try_lock
 from loopwright.loop.model import Budget, Completed, Failed, Held, Holder, Loop
 from loopwright.stages.consents import give_consent
-from loopwright.stages.context import Context, Tell
-from loopwright.stages.loops.budgets import limits_for
+from loopwright.stages.context import Context, Tell, workflows_of
 from loopwright.stages.person import actor
-from loopwright.stages.spending import Spending, loops_for, spent_on
+from loopwright.stages.spending import Spending, limits_for, loops_for, spent_on
 from loopwright.stages.status import WorkflowView, view_workflow
-from loopwright.stages.stores import workflows_of
 from loopwright.workflow import events as e
 from loopwright.workflow.amounts import SpendingLimits
 from loopwright.workflow.flight import LANDED

@@ -28,8 +28,8 @@ from loopwright.runner.model import Failure
 from loopwright.runner.request import Finished
 from loopwright.runner.turn import TurnRequest, TurnResult
 from loopwright.runner.turn_sandbox import TurnSandbox
+from loopwright.stages.agent_choice import programs_in, require_a_program
 from loopwright.stages.asking import asking_context, turn_sandbox
-from loopwright.stages.by_hand import programs_in, require_a_program
 from loopwright.stages.context import Context
 
 

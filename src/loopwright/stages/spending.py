@@ -9,11 +9,9 @@ from loopwright.agents.port import Allowance, Reason
 from loopwright.errors import LoopwrightError, WorkflowRefused
 from loopwright.loop import events as e
 from loopwright.loop.model import Budget, Loop
-from loopwright.stages.context import Context
-from loopwright.stages.loops.budgets import limits_for
+from loopwright.stages.context import Context, loops_of, workflows_of
 from loopwright.stages.open_turns import count_the_dead
 from loopwright.stages.person import actor
-from loopwright.stages.stores import loops_of, workflows_of
 from loopwright.workflow.amounts import Amounts
 from loopwright.workflow.flight import left_of, used_up
 from loopwright.workflow.model import Flight, Workflow
@@ -101,3 +99,30 @@ class Spending:
             workflow = opened.workflow
         workflow = count_the_dead(self._context, workflow)
         return workflow.flight, spent_on(workflow, loops_for(self._context, workflow))
+
+
+def limits_for(context: Context, requested: Budget) -> Budget:
+    """The loop's limits. In the settings 0 means no limit."""
+    defaults = context.settings.values.budget
+    limits = Budget(
+        usd=defaults.usd or None,
+        tokens=defaults.tokens or None,
+        wall_s=float(defaults.wall_s) or None,
+        turns=defaults.turns or None,
+        retries=defaults.retries or None,
+    )
+    return limits.but(requested)
+
+
+def task_limits_for(context: Context, requested: Budget) -> Budget:
+    """The limits of each task."""
+    defaults = context.settings.values.budget
+    limits = Budget(
+        usd=defaults.task_usd or None,
+        tokens=defaults.task_tokens or None,
+        wall_s=float(defaults.task_wall_s) or None,
+        turns=defaults.task_turns or None,
+        iterations=defaults.task_iterations or None,
+        retries=defaults.task_retries or None,
+    )
+    return limits.but(requested)

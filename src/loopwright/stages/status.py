@@ -13,10 +13,9 @@ from loopwright.errors import LoopwrightError
 from loopwright.kernel.locks import is_held
 from loopwright.loop.guidance import way_on
 from loopwright.loop.model import Held, Loop, Spent
-from loopwright.stages.context import Context
+from loopwright.stages.context import Context, workflows_of
 from loopwright.stages.deliver import finish
 from loopwright.stages.spending import loops_for, spent_on, takeovers_of
-from loopwright.stages.stores import workflows_of
 from loopwright.workflow.advice import (
     EvidenceClaim,
     authorizations,

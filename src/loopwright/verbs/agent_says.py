@@ -21,9 +21,8 @@ from loopwright.loop import events as e
 from loopwright.loop.decisions import known_decision
 from loopwright.loop.model import Decision, Held, Loop, Running
 from loopwright.stages.building.settle import settle_build
-from loopwright.stages.context import Context
+from loopwright.stages.context import Context, loops_of, workflows_of
 from loopwright.stages.names import slug_of
-from loopwright.stages.stores import loops_of, workflows_of
 from loopwright.verbs.loop.look import resolve
 from loopwright.verbs.loop.turn import only_open_mailbox
 from loopwright.verbs.reflect import ReportInput

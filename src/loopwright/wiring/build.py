@@ -14,7 +14,7 @@ from loopwright.sandbox.landlock import Landlock
 from loopwright.sandbox.port import Isolation
 from loopwright.sandbox.unconfined import Unconfined
 from loopwright.stages.context import Context
-from loopwright.verbs.prompts import open_book
+from loopwright.stages.own_prompts import open_book
 from loopwright.wiring.agents import known_agents, open_agent
 from loopwright.wiring.found import find_place
 from loopwright.workspace.settings import Flags

@@ -23,8 +23,7 @@ from loopwright.stages.building.checking import Hidden, check_runs, hidden_folde
 from loopwright.stages.building.controls import Controls, control, own_files, work_of
 from loopwright.stages.building.gate import BuildGate
 from loopwright.stages.building.lanes import PATCH, Lanes
-from loopwright.stages.context import Context
-from loopwright.stages.stores import loops_of, workflows_of
+from loopwright.stages.context import Context, loops_of, workflows_of
 from loopwright.workflow import manifest
 from loopwright.workflow.facts import Facts
 from loopwright.workflow.gather import MANIFEST, find_judges

@@ -16,9 +16,8 @@ from loopwright.loop.actions.asking import HeldBack
 from loopwright.loop.craft import Look
 from loopwright.loop.marks import FIX
 from loopwright.loop.model import DESLOP, LOOK, Hold, Holder, Loop, Spent, Task, TaskMode, Validation
-from loopwright.stages.context import Context
+from loopwright.stages.context import Context, loops_of, workflows_of
 from loopwright.stages.person import actor
-from loopwright.stages.stores import loops_of, workflows_of
 from loopwright.workflow import events as e
 from loopwright.workflow import lanes
 from loopwright.workflow.gather import MANIFEST

@@ -10,8 +10,7 @@ from loopwright.kernel.process import Cancellation
 from loopwright.sandbox.confine import choose
 from loopwright.sandbox.open import opened
 from loopwright.stages.building.checking import run_checks
-from loopwright.stages.context import Context
-from loopwright.stages.stores import workflows_of
+from loopwright.stages.context import Context, workflows_of
 from loopwright.workflow import events as e
 from loopwright.workflow.model import Control
 from loopwright.workflow.slices import Slices

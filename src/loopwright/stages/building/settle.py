@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from loopwright.kernel.clock import stamp
 from loopwright.loop.model import Completed, Created, Failed, Held, Loop
-from loopwright.stages.context import Context
-from loopwright.stages.document_language import documents_of
-from loopwright.stages.stores import loops_of, workflows_of
+from loopwright.stages.context import Context, documents_of, loops_of, workflows_of
 from loopwright.workflow import audit, ledger
 from loopwright.workflow import commands as c
 from loopwright.workflow import events as e

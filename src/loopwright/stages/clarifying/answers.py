@@ -5,11 +5,10 @@ from __future__ import annotations
 from loopwright.errors import WorkflowRefused
 from loopwright.stages.building.outside_build import require_outside_build
 from loopwright.stages.clarifying.rounds import request_approval
-from loopwright.stages.context import Context
-from loopwright.stages.loops.decisions import answer_decision
+from loopwright.stages.context import Context, workflows_of
+from loopwright.stages.loop_words import answer_decision
 from loopwright.stages.person import actor
 from loopwright.stages.status import WorkflowView, view_of
-from loopwright.stages.stores import workflows_of
 from loopwright.workflow import events as e
 from loopwright.workflow.documents.spec import Spec
 from loopwright.workflow.gather import SPEC

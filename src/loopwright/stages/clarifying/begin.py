@@ -6,11 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from loopwright.errors import WorkflowRefused, WrongUsage
-from loopwright.stages.context import Context
-from loopwright.stages.document_language import documents_of
+from loopwright.stages.context import Context, documents_of, workflows_of
 from loopwright.stages.names import slug_of
 from loopwright.stages.person import actor
-from loopwright.stages.stores import workflows_of
 from loopwright.workflow import commands as c
 from loopwright.workflow import events as e
 from loopwright.workflow.documents.spec import Spec, new_spec

@@ -11,11 +11,10 @@ from loopwright.kernel.clock import compact_stamp
 from loopwright.kernel.files import write_durably
 from loopwright.kernel.process import Cancellation
 from loopwright.runner.ask_agent import AgentReply, AgentRequest
+from loopwright.stages.agent_choice import agent_for
 from loopwright.stages.asking import StageCall, ask_for_stage
 from loopwright.stages.clarifying.begin import opened_to_clarify, require_clarifying, require_spec
-from loopwright.stages.context import Context, Tell
-from loopwright.stages.default_agent import agent_for
-from loopwright.stages.document_language import documents_of
+from loopwright.stages.context import Context, Tell, documents_of
 from loopwright.stages.spending import Spending
 from loopwright.stages.status import WorkflowView, view_of
 from loopwright.workflow import commands as c

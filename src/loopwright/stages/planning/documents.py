@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from loopwright.kernel.files import is_blank
-from loopwright.stages.context import Context, Tell
-from loopwright.stages.document_language import documents_of
+from loopwright.stages.context import Context, Tell, documents_of
 from loopwright.stages.planning.state import require_spec
 from loopwright.workflow import composing
 from loopwright.workflow import events as e

@@ -12,11 +12,9 @@ from loopwright.agents.structured import AnswerForm, json_form
 from loopwright.kernel.process import Cancellation
 from loopwright.runner.ask_agent import AgentReply, AgentRequest
 from loopwright.stages.asking import StageCall, ask_for_stage
-from loopwright.stages.context import Context, Tell
-from loopwright.stages.document_language import documents_of
+from loopwright.stages.context import Context, Tell, documents_of
 from loopwright.stages.planning.documents import Specs, compose
-from loopwright.stages.planning.request import PlanRequest
-from loopwright.stages.planning.state import PlanState, read_plan, require_spec
+from loopwright.stages.planning.state import PlanRequest, PlanState, read_plan, require_spec
 from loopwright.workflow import events as e
 from loopwright.workflow.delta.model import Delta
 from loopwright.workflow.drafting import PlanReply, drafted, wrong_with

@@ -11,19 +11,17 @@ from loopwright.agents.port import Role
 from loopwright.errors import WorkflowRefused, WrongUsage
 from loopwright.kernel.files import read_regular_file, shown
 from loopwright.kernel.process import Cancellation
+from loopwright.stages.agent_choice import agent_for
 from loopwright.stages.building.on_base import run_on_base
 from loopwright.stages.clarifying.begin import opened_to_clarify
-from loopwright.stages.context import Context, Tell
-from loopwright.stages.default_agent import agent_for
+from loopwright.stages.context import Context, Tell, workflows_of
 from loopwright.stages.names import slug_of
 from loopwright.stages.person import actor
 from loopwright.stages.planning.documents import compose, tell_rivals, write_skeletons
 from loopwright.stages.planning.planner import ComposedPlan, PlanSession
-from loopwright.stages.planning.request import PlanRequest
 from loopwright.stages.planning.rounds import plan_in_rounds
-from loopwright.stages.planning.state import PlanState, read_plan
+from loopwright.stages.planning.state import PlanRequest, PlanState, read_plan
 from loopwright.stages.status import WorkflowView, view_of
-from loopwright.stages.stores import workflows_of
 from loopwright.workflow import commands as c
 from loopwright.workflow import events as e
 from loopwright.workflow.delta.model import Delta

@@ -1,4 +1,4 @@
-"""Records a review: its report, the reviewers' answers, a page of the developer's journal, and what comes next."""
+"""Who reviews a build."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ import msgspec
 
 from loopwright.agents.port import Role
 from loopwright.kernel.files import make_folder, write_durably
-from loopwright.stages.context import Context
-from loopwright.stages.document_language import documents_of
+from loopwright.stages.context import Context, documents_of
 from loopwright.stages.person import actor
 from loopwright.stages.reviewing.reviewers import SUPPORT, ReviewerAnswer, ReviewSession
 from loopwright.workflow import commands as c

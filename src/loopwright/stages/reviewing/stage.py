@@ -12,17 +12,21 @@ from loopwright.errors import WorkflowRefused
 from loopwright.kernel.process import Cancellation
 from loopwright.reflection.risk import RiskVerdict
 from loopwright.reflection.store import read_reflections
+from loopwright.stages.agent_choice import builder_behind
 from loopwright.stages.building.built import built
-from loopwright.stages.context import Context, Tell
-from loopwright.stages.independence import builder_behind
+from loopwright.stages.context import Context, Tell, workflows_of
 from loopwright.stages.names import slug_of
 from loopwright.stages.person import actor
 from loopwright.stages.reviewing.mechanical import TOOL, objections_to, risk_of
 from loopwright.stages.reviewing.record import Judgment, record_review
-from loopwright.stages.reviewing.request import ReviewRequest
-from loopwright.stages.reviewing.reviewers import ReviewerAnswer, ReviewSession, ask_reviewers, kept_answers
+from loopwright.stages.reviewing.reviewers import (
+    ReviewerAnswer,
+    ReviewRequest,
+    ReviewSession,
+    ask_reviewers,
+    kept_answers,
+)
 from loopwright.stages.status import WorkflowView, view_of
-from loopwright.stages.stores import workflows_of
 from loopwright.workflow import commands as c
 from loopwright.workflow.documents.record import NAME as RECORD
 from loopwright.workflow.documents.record import Record

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from typing import Any, Literal
 
 import msgspec
 
-from loopwright.errors import WorkflowRefused
-from loopwright.stages.context import Context
-from loopwright.stages.settling import settle_archives
+from loopwright.errors import LoopwrightError, WorkflowRefused
+from loopwright.stages.context import Context, workflows_of
 from loopwright.workflow.delta.model import LivingSpec, Requirement, UnreadableDelta
+from loopwright.workflow.listing import list_workflows
 from loopwright.workflow.living import domains_of, living_of
 from loopwright.workflow.spec_checks import Proof, SpecChecks, read_checks
 
@@ -113,3 +114,26 @@ def _promise(living: LivingSpec, one: Requirement, checks: SpecChecks) -> Promis
         change_id=last,
         proof=checks.requirements.get(one.name),
     )
+
+
+_ARCHIVED = b'"kind":"archived"'
+
+
+def settle_archives(context: Context, *, but: str = "") -> None:
+    """Open each workflow that may have one: opening finishes it.
+
+    `state.json` is written behind the journal: one that says `synced` was settled, and needs no second look.
+    """
+    for one in list_workflows(context.layout):
+        if one.slug == but or one.spec_sync_status == "synced" or not _was_archived(context, one.slug):
+            continue
+        with suppress(LoopwrightError), workflows_of(context).changing(one.slug):
+            pass  # one that can't be opened has its own command that says so
+
+
+def _was_archived(context: Context, slug: str) -> bool:
+    """By the journal's bytes alone: to read it as what it is would take long for a thousand of them."""
+    try:
+        return _ARCHIVED in context.layout.workflow(slug).journal.read_bytes()
+    except OSError:
+        return False

@@ -19,10 +19,9 @@ from loopwright.kernel.digest import sha256
 from loopwright.kernel.files import read_regular_file, shown
 from loopwright.redaction.redactor import Redactor
 from loopwright.stages.clarifying.begin import profile_of
-from loopwright.stages.context import Context
+from loopwright.stages.context import Context, workflows_of
 from loopwright.stages.names import slug_of
 from loopwright.stages.person import actor
-from loopwright.stages.stores import workflows_of
 from loopwright.stages.takeover.files import take_loose
 from loopwright.stages.takeover.loops import take_loops
 from loopwright.workflow import commands as c

@@ -15,10 +15,9 @@ from loopwright.kernel.files import make_folder, shown
 from loopwright.loop import events as e
 from loopwright.loop import log
 from loopwright.loop.events import WorkerArrived
-from loopwright.stages.context import Context
-from loopwright.stages.loops.driving import driven_already
+from loopwright.stages.context import Context, loops_of
+from loopwright.stages.loop_worker import driven_already
 from loopwright.stages.person import actor
-from loopwright.stages.stores import loops_of
 from loopwright.verbs.loop.look import has_worker
 
 _LONGEST_S = 20.0

@@ -17,13 +17,12 @@ from loopwright.loop.budget import hold_before_call, still_over
 from loopwright.loop.choice import is_held_for_choice
 from loopwright.loop.events import LoopCreated
 from loopwright.loop.guidance import is_own_limit
-from loopwright.loop.model import Budget, Held, Hold, Holder, Loop, Mode, Running, Task
-from loopwright.stages.context import Context
-from loopwright.stages.loops.budgets import limits_for, task_limits_for
-from loopwright.stages.loops.dead_worker import settle_after_a_dead_worker
-from loopwright.stages.loops.words import fit, fit_words
+from loopwright.loop.model import Action, Budget, Held, Hold, Holder, Loop, Mode, Running, Task
+from loopwright.stages.context import Context, loops_of
+from loopwright.stages.loop_words import answer_decision, fit, fit_words
+from loopwright.stages.loop_worker import settle_after_a_dead_worker
 from loopwright.stages.person import actor, require_person
-from loopwright.stages.stores import loops_of
+from loopwright.stages.spending import limits_for, task_limits_for
 from loopwright.workspace.layout import record_choice
 
 # What a person's resume lifts: their own pause, and what they were asked to look at.
@@ -176,3 +175,23 @@ def is_held(loop: Loop) -> bool:
 def _apply(context: Context, loop_id: str, command: c.Proposal, revision: int | None) -> Loop:
     with loops_of(context).changing(loop_id, revision=revision) as opened:
         return opened.apply(command, actor()).loop
+
+
+def answer(context: Context, loop_id: str, decision_id: str, text: str, *, revision: int | None = None) -> Loop:
+    """Put the answer on record; the hold is lifted when nothing is open any more."""
+    require_person(context.environment, "loop answer")
+    return answer_decision(context, loop_id, decision_id, text, revision=revision)
+
+
+def choose(context: Context, loop_id: str, action: Action, *, revision: int | None = None) -> Loop:
+    """What is next; whoever drives the loop then does it."""
+    require_person(context.environment, "loop choose")
+    with loops_of(context).changing(loop_id, revision=revision) as opened:
+        return opened.apply(c.Choose(action=action, action_id=f"a-{secrets.token_hex(4)}"), actor()).loop
+
+
+def set_mode(context: Context, loop_id: str, mode: Mode, *, revision: int | None = None) -> Loop:
+    """Let the rules choose from now on, or a person."""
+    require_person(context.environment, "loop mode")
+    with loops_of(context).changing(loop_id, revision=revision) as opened:
+        return opened.apply(e.ModeSet(mode=mode), actor()).loop

@@ -17,10 +17,9 @@ from loopwright.loop.guidance import broke_down, is_own_limit, lifted_by
 from loopwright.loop.model import Hold, Holder, Loop, Task
 from loopwright.loop.store import LoopStore
 from loopwright.loop.worker_context import WorkerContext
-from loopwright.stages.context import Context
-from loopwright.stages.loops.driving import as_worker, nobody, worker_context_for
+from loopwright.stages.context import Context, loops_of
+from loopwright.stages.loop_worker import as_worker, nobody, worker_context_for
 from loopwright.stages.person import actor
-from loopwright.stages.stores import loops_of
 
 
 class GenerateRequest(msgspec.Struct, frozen=True, kw_only=True):

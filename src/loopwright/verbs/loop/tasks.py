@@ -16,10 +16,9 @@ from loopwright.loop import commands as c
 from loopwright.loop import events as e
 from loopwright.loop.model import Budget, Loop, Task, TaskMode
 from loopwright.loop.outside import NotTaken, tasks_of
-from loopwright.stages.context import Context
-from loopwright.stages.loops.words import fit, fit_bytes, fit_words
+from loopwright.stages.context import Context, loops_of
+from loopwright.stages.loop_words import fit, fit_bytes, fit_words
 from loopwright.stages.person import actor, require_person
-from loopwright.stages.stores import loops_of
 from loopwright.verbs.loop.control import NO_LIMITS
 
 _MOST_BYTES = 16 << 20

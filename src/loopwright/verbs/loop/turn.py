@@ -35,10 +35,9 @@ from loopwright.loop.model import Held, Loop, Running, Task
 from loopwright.loop.rules import status_of
 from loopwright.loop.sentences import hold_in_words
 from loopwright.sandbox import place
-from loopwright.stages.context import Context
+from loopwright.stages.context import Context, loops_of
 from loopwright.stages.person import actor
-from loopwright.stages.stores import loops_of
-from loopwright.stages.upkeep.unfinished_loops import left_by_hand
+from loopwright.stages.upkeep.needed import left_by_hand
 from loopwright.verbs.loop.look import has_worker
 
 NOTHING_OPEN = "no_open_turn"

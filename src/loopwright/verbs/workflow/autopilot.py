@@ -6,14 +6,14 @@ from loopwright.agents.port import Role
 from loopwright.errors import Interrupted, LoopRefused
 from loopwright.kernel.process import Cancellation
 from loopwright.loop.model import Loop
+from loopwright.stages.agent_choice import require_agent
 from loopwright.stages.clarifying.rounds import ClarifyRequest, clarify_change
 from loopwright.stages.context import Context, Tell
-from loopwright.stages.default_agent import require_agent
 from loopwright.stages.flying import FlightPlan, alone, consent_by_policy, fly_at, in_force, require_built, stopped
 from loopwright.stages.person import require_person
-from loopwright.stages.planning.request import PlanRequest
 from loopwright.stages.planning.stage import plan_change
-from loopwright.stages.reviewing.request import ReviewRequest
+from loopwright.stages.planning.state import PlanRequest
+from loopwright.stages.reviewing.reviewers import ReviewRequest
 from loopwright.stages.reviewing.stage import review_change
 from loopwright.stages.spending import Spending
 from loopwright.stages.status import WorkflowView, view_workflow

@@ -14,18 +14,17 @@ from loopwright.kernel.process import Cancellation
 from loopwright.loop.marks import FIX
 from loopwright.loop.model import DESLOP, LOOK, Completed, Failed, Held, Holder, Loop
 from loopwright.loop.worker_context import Ask
+from loopwright.stages.agent_choice import require_agent
 from loopwright.stages.building.craft import SliceCraft
 from loopwright.stages.building.lanes import Lanes
 from loopwright.stages.building.on_base import Tell, control_on_base
 from loopwright.stages.building.settle import settle_build
-from loopwright.stages.context import Context
-from loopwright.stages.default_agent import require_agent
-from loopwright.stages.loops.driving import start
+from loopwright.stages.context import Context, loops_of, workflows_of
+from loopwright.stages.loop_worker import start
 from loopwright.stages.names import slug_of
 from loopwright.stages.person import actor, require_person
-from loopwright.stages.stores import loops_of, workflows_of
 from loopwright.verbs.loop import control
-from loopwright.verbs.loop.answer import answer as answer_loop
+from loopwright.verbs.loop.control import answer as answer_loop
 from loopwright.verbs.loop.look import has_worker
 from loopwright.verbs.loop.tasks import TaskRequest, add_task
 from loopwright.workflow import commands as c

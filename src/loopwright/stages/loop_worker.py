@@ -5,8 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from loopwright.errors import LoopRefused
+from loopwright.kernel.clock import stamp
+from loopwright.kernel.files import shown
 from loopwright.kernel.locks import HeldLock, try_lock
 from loopwright.kernel.process import Cancellation, Freezer
 from loopwright.loop import commands as c
@@ -14,16 +17,20 @@ from loopwright.loop import events as e
 from loopwright.loop.choice import is_held_for_choice
 from loopwright.loop.craft import Craft, Plain
 from loopwright.loop.driver import drive
-from loopwright.loop.model import Holder, Loop, Running
+from loopwright.loop.model import ErrorLine, Holder, Loop, Running
+from loopwright.loop.paying import count_open_turn
+from loopwright.loop.store import LoopStore
 from loopwright.loop.watcher import Watcher
 from loopwright.loop.worker_context import Ask, WorkerContext
 from loopwright.loop.worker_sandbox import work_of
+from loopwright.sandbox import place
 from loopwright.sandbox.homes import drop_homes
-from loopwright.stages.context import Context
-from loopwright.stages.loops.dead_worker import settle_after_a_dead_worker
-from loopwright.stages.loops.reflections import reflections_of
+from loopwright.sandbox.model import SandboxFolders
+from loopwright.stages.context import Context, loops_of
+from loopwright.stages.open_turns import end_processes, reporter_of
 from loopwright.stages.person import actor
-from loopwright.stages.stores import loops_of
+from loopwright.stages.recover import recover
+from loopwright.stages.reflecting import reflections_of
 
 HAS_WORKER = "has_worker"
 _TRIES, _LOOK_S = 5, 0.02
@@ -145,3 +152,30 @@ def worker_context_for(
         craft=craft or Plain(),
         reflections=reflections_of(context),
     )
+
+
+def settle_after_a_dead_worker(context: Context, loop_id: str, actor: str) -> None:
+    """End what it left running, count what that used, clear its sandbox; the caller holds the worker's lock."""
+    _end_its_turn(context, loop_id, actor)
+    recover(context)
+
+
+def _end_its_turn(context: Context, loop_id: str, actor: str) -> None:
+    """Before its sandbox is cleared: an agent that outlived its worker is ended, and what it used is counted."""
+    store = LoopStore(context.layout, context.clock)
+    turn = store.load(loop_id).open_turn
+    if turn is None:
+        return
+    mailbox = Path(turn.mailbox)
+    end_processes(context, mailbox)
+    if turn.is_by_hand and place.is_unfinished(mailbox.parent):
+        _say_what_is_kept(store, context, loop_id, mailbox.parent, actor)
+    count_open_turn(store, loop_id, reporter_of(context, turn.agent), actor, context.tools().redactor)
+
+
+def _say_what_is_kept(store: LoopStore, context: Context, loop_id: str, folder: Path, actor: str) -> None:
+    repo = shown(SandboxFolders(folder).repo)
+    said = f"the worker died before the turn was handed in; what was done in {repo} is kept there"
+    error = ErrorLine(action="worker", message=said, timestamp=stamp(context.clock()))
+    with store.changing(loop_id) as opened:
+        opened.apply(e.ErrorNoted(error=error), actor)

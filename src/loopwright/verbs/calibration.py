@@ -8,6 +8,8 @@ from pathlib import Path
 from loopwright.analysis.calibration import analyse_corpus, analyse_reports
 from loopwright.analysis.history import Progress
 from loopwright.analysis.input_files import InputFile
+from loopwright.analysis.model import AnalysisResult
+from loopwright.analysis.plots import draw
 from loopwright.analysis.reflections import read_reports
 from loopwright.kernel.git_history import open_history
 from loopwright.stages.analysing import Analysed, AnalysisRequest, settle
@@ -26,3 +28,8 @@ def analyze_calibration(
         history = open_history(context.project, Path(scratch))
         parts = analyse_reports(reports, history, asked.as_of(context.clock()), on_progress)
     return settle(context, parts, asked)
+
+
+def plot(result: AnalysisResult, path: Path) -> None:
+    """Draw it into an .svg or .png file."""
+    draw(result, path)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from loopwright.errors import SecretLeak, WrongUsage
-from loopwright.stages.context import Context
+from loopwright.loop import events as e
+from loopwright.loop.model import Loop
+from loopwright.stages.context import Context, loops_of
+from loopwright.stages.person import actor
 
 
 def fit(context: Context, what: str, text: str) -> str:
@@ -31,3 +34,12 @@ def fit_bytes(context: Context, what: str, data: bytes) -> bytes:
             hint="take it out, or name a variable that holds it; nothing was written",
         )
     return scanned.clean.data
+
+
+def answer_decision(
+    context: Context, loop_id: str, decision_id: str, text: str, *, revision: int | None = None
+) -> Loop:
+    """Record the answer; the loop's hold is lifted when no decision is open any more."""
+    said = fit(context, "the answer", text)
+    with loops_of(context).changing(loop_id, revision=revision) as opened:
+        return opened.apply(e.DecisionAnswered(decision_id=decision_id, answer=said, by=actor()), actor()).loop
