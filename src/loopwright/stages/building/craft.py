@@ -12,7 +12,7 @@ from loopwright.errors import Interrupted
 from loopwright.evidence.model import StepRecord
 from loopwright.kernel.process import Cancellation
 from loopwright.loop.craft import CompareTests, Judging, Look
-from loopwright.loop.model import DESLOP, LOOK, Hold, Loop, Task, Validation
+from loopwright.loop.model import Hold, Loop, Task, TaskKind, Validation
 from loopwright.loop.own_work import own_work
 from loopwright.loop.reports.model import TestResult
 from loopwright.loop.test_runs import Comparison, name_of
@@ -181,7 +181,7 @@ class SliceCraft:
 
     @staticmethod
     def _is_lane(task_id: str) -> bool:
-        return task_id.startswith((LOOK, DESLOP))
+        return TaskKind.of(task_id) in (TaskKind.LOOK, TaskKind.DESLOP)
 
     def _controlled(self, loop: Loop, slices: Slices, runs: dict[str, CheckRun]) -> Controls:
         """Whether what passed could have failed: looked at only where all of it passed."""

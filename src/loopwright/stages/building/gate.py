@@ -11,8 +11,7 @@ from loopwright.agents.prompts.book import Book
 from loopwright.errors import StorageFailed
 from loopwright.kernel import codec
 from loopwright.kernel.files import clear_path, replace_without_sync
-from loopwright.loop.marks import FIX
-from loopwright.loop.model import Loop, Running
+from loopwright.loop.model import Loop, Running, TaskKind
 from loopwright.stages.context import Context
 from loopwright.workflow.slices import Check
 from loopwright.workspace.layout import gate_file
@@ -40,7 +39,7 @@ class BuildGate:
             return
         at = loop.under_way
         agent = self._context.agent_settings(loop.agent)
-        self._phase = "fixing" if at is not None and (at.task_id or "").startswith(FIX) else "executing"
+        self._phase = "fixing" if at is not None and at.task_kind is TaskKind.FIX else "executing"
         self._path = gate_file(mailbox)
         self._gate = Gate(
             slug=self._slug,
