@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
+from loopwright.agents.port import Reason
 from loopwright.loop import commands as c
 from loopwright.loop import events as e
 from loopwright.loop.model import (
@@ -24,6 +25,7 @@ from loopwright.loop.model import (
     Running,
     Spent,
     Task,
+    TaskKind,
     Tree,
     UnderWay,
     Validation,
@@ -362,3 +364,21 @@ def test_a_turn_is_charged_once_whoever_counts_it():
     assert decide(once, count) == Accepted(())
     # A shell's turn is never open, and has no role.
     assert after(once, e.CostCounted(spent=Spent(wall_s=1.0), turn="b-builder")).spent.wall_s == 1.0
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [("F-1", TaskKind.FIX), ("LOOK-2", TaskKind.LOOK), ("DESLOP-1", TaskKind.DESLOP), ("T-1", TaskKind.WORK)],
+)
+def test_the_id_of_a_task_shows_its_kind(name, kind):
+    assert task(name).kind is kind
+    numbered = loop(tasks=(task("F-1"), task("LOOK-1"), task("DESLOP-1"), task("DESLOP-2")))
+    assert numbered.new_task_id(TaskKind.DESLOP) == "DESLOP-3"
+
+
+@pytest.mark.parametrize(
+    ("code", "reason"),
+    [("crashed", Reason.CRASHED), ("architect_hung", Reason.HUNG), ("budget_usd", None), ("task_failed", None)],
+)
+def test_a_hold_knows_why_its_agent_gave_no_answer(code, reason):
+    assert replace(PAUSE, code=code).reason is reason

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from loopwright.loop.marks import FIX
-from loopwright.loop.model import Action, Held, Hold, Holder, Loop, Running
+from loopwright.loop.model import Action, Held, Hold, Holder, Loop, Running, TaskKind
 
 CHOICE_REQUIRED = "choice_required"
 
@@ -60,4 +59,4 @@ def all_done(loop: Loop) -> bool:
 
 def failed_tasks(loop: Loop) -> list[str]:
     """Tasks that came to nothing. A fix that did is moot when the tests pass: what it should have mended is mended."""
-    return [task.id for task in loop.tasks if task.status == "failed" and not task.id.startswith(FIX)]
+    return [task.id for task in loop.tasks if task.status == "failed" and task.kind is not TaskKind.FIX]

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from loopwright.kernel.digest import digest_of
-from loopwright.loop.model import LOOK, Loop, ProgressMark, Task, Validation
+from loopwright.loop.model import Loop, ProgressMark, Task, TaskKind, Validation
 
-FIX = "F-"
-# A fix, or a look at the work, is no task of its own: one that changed nothing is no progress.
-_NO_TASK = (FIX, LOOK)
+# Fixes and reviews serve other tasks: finishing one without a change is no progress.
+_SERVING = (TaskKind.FIX, TaskKind.LOOK)
 
 
 def mark_of(
@@ -24,10 +23,8 @@ def mark_of(
     Evidence is what the tests said, which cause is known and which tasks are done.
     """
     found = validation or loop.validation
-    finished = sorted(
-        {task.id for task in loop.tasks if task.status == "completed" and not task.id.startswith(_NO_TASK)}
-        | ({done.id} if done is not None and not done.id.startswith(_NO_TASK) else set())
-    )
+    completed = (*(task for task in loop.tasks if task.status == "completed"), *((done,) if done is not None else ()))
+    finished = sorted({task.id for task in completed if task.kind not in _SERVING})
     said = [[one.test_name, one.suite, one.status] for one in found.results]
     known = cause if cause is not None else _cause(loop)
     return ProgressMark(

@@ -36,6 +36,11 @@ from loopwright.workspace.settings_model import DEFAULT_ENVIRONMENT, AgentSettin
 Tell = Callable[[str], None]
 
 
+def tell_nothing(text: str) -> None:
+    """For callers that want no progress."""
+    del text
+
+
 class Context(msgspec.Struct, frozen=True):
     """A workspace, its settings, the caller's environment and the adapters."""
 

@@ -26,7 +26,7 @@ from loopwright.workflow.advice import (
 )
 from loopwright.workflow.amounts import Amounts
 from loopwright.workflow.audit import audited
-from loopwright.workflow.blockers import Blocker
+from loopwright.workflow.blockers import Blocker, Family
 from loopwright.workflow.facts import Facts
 from loopwright.workflow.flight import LANDED, used_by
 from loopwright.workflow.model import Building, Flight, Workflow
@@ -90,7 +90,7 @@ class WorkflowView(msgspec.Struct, frozen=True):
         """Why a person refused the next transition; a person who is asked again should know."""
         wanted = wanted_transition(self.workflow)
         found = authorization_blockers(self.workflow, wanted, self.standing) if wanted is not None else ()
-        return tuple(one for one in found if one.code.startswith("approval_rejected_"))
+        return tuple(one for one in found if one.family is Family.APPROVAL_REJECTED)
 
     def document(self) -> dict[str, Any]:
         """For programs."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from loopwright.workflow.audit import audited, immune_digest
-from loopwright.workflow.blockers import Blocker, blocker
+from loopwright.workflow.blockers import Blocker, Family, blocker
 from loopwright.workflow.documents.record import Record
 from loopwright.workflow.facts import Facts
 from loopwright.workflow.lanes import against, incomplete
@@ -14,24 +14,28 @@ from loopwright.workflow.project_tests import broken_tests
 from loopwright.workflow.scope import scope_blockers
 from loopwright.workflow.slices import Slices
 
+_AGAINST = {"architect": Family.ARCHITECT, "deslop": Family.DESLOP, "regression": Family.REGRESSION}
+
 
 def before_review(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
     """Everything at once."""
     slug = workflow.slug
     for decision in workflow.decisions:
         if decision.answer is None:
-            yield blocker("decision_required_", decision.id, slug=slug, name=decision.id, question=decision.question)
+            yield blocker(
+                Family.DECISION_REQUIRED, decision.id, slug=slug, name=decision.id, question=decision.question
+            )
     yield from _lanes(workflow, facts)
     yield from broken_tests(workflow)
     for delegation in facts.ledger.blocking:
-        yield blocker("delegation_active_", delegation.id, slug=slug, name=delegation.id, scope=delegation.scope)
+        yield blocker(Family.DELEGATION_ACTIVE, delegation.id, slug=slug, name=delegation.id, scope=delegation.scope)
     yield from _sealed(workflow)
     yield from _immune(workflow)
     yield from _audit(workflow, facts)
     if facts.record_status != "complete":
-        yield blocker("execution_record_", facts.record_status, slug=slug, why=_missing(facts))
+        yield blocker(Family.EXECUTION_RECORD, facts.record_status, slug=slug, why=_missing(facts))
     if facts.manifest_problem:
-        yield blocker("context_manifest_invalid", slug=slug, problem=facts.manifest_problem)
+        yield blocker(Family.CONTEXT_MANIFEST_INVALID, slug=slug, problem=facts.manifest_problem)
     yield from scope_of(workflow, facts)
 
 
@@ -44,20 +48,20 @@ def scope_of(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
 def _lanes(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
     slug = workflow.slug
     for lane in incomplete(workflow.lanes, full=facts.gates.full):
-        yield blocker("lane_incomplete_", lane, slug=slug, lane=lane)
+        yield blocker(Family.LANE_INCOMPLETE, lane, slug=slug, lane=lane)
     verified = workflow.verification
     failed = [name for name, run in verified.checks.items() if not run.passed] if verified is not None else []
     if failed:
-        yield blocker("verification_", "failed", slug=slug, why=f"{', '.join(failed[:5])} failed")
+        yield blocker(Family.VERIFICATION, "failed", slug=slug, why=f"{', '.join(failed[:5])} failed")
     for lane, status in against(workflow.lanes) if facts.gates.full else ():
-        yield blocker(f"{lane}_", status, slug=slug, status=status)
+        yield blocker(_AGAINST[lane], status, slug=slug, status=status)
 
 
 def _sealed(workflow: Workflow) -> Iterator[Blocker]:
     """A judge that the work changed is not wrong; a person looks at it."""
     for path, digest in (workflow.verification.judges if workflow.verification is not None else {}).items():
         if not workflow.is_signed(path, digest):
-            yield blocker("sealed_file_changed_", path, slug=workflow.slug, path=path)
+            yield blocker(Family.SEALED_FILE_CHANGED, path, slug=workflow.slug, path=path)
 
 
 def _immune(workflow: Workflow) -> Iterator[Blocker]:
@@ -67,7 +71,7 @@ def _immune(workflow: Workflow) -> Iterator[Blocker]:
         if verified is None or workflow.is_signed(name, immune_digest(name, verified)):
             continue
         yield blocker(
-            "vacuous_check_", name, name=name, command=f"see the run {workflow.slug}-broken-judges",
+            Family.VACUOUS_CHECK, name, name=name, command=f"see the run {workflow.slug}-broken-judges",
             when="also when its own tests are made to fail: something in the work keeps it from failing",
             mend=f'look at what the work does to it, then loopwright sign {workflow.slug} {name} --note "…"',
         )  # fmt: skip
@@ -75,7 +79,7 @@ def _immune(workflow: Workflow) -> Iterator[Blocker]:
 
 def _audit(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
     if workflow.verification is None:
-        yield blocker("completion_audit_not_run", slug=workflow.slug)
+        yield blocker(Family.COMPLETION_AUDIT_NOT_RUN, slug=workflow.slug)
         return
     if not isinstance(facts.slices, Slices):
         return
@@ -83,8 +87,8 @@ def _audit(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
     audit = audited(workflow, facts.slices, requirements)
     if audit.status == "blocked":
         missing = ", ".join(f"{line.id} ({line.requirement[:60]})" for line in audit.missing[:4])
-        yield blocker("completion_audit_blocked", slug=workflow.slug, missing=missing)
-        yield blocker("completion_audit_missing_evidence", slug=workflow.slug, missing=missing)
+        yield blocker(Family.COMPLETION_AUDIT_BLOCKED, slug=workflow.slug, missing=missing)
+        yield blocker(Family.COMPLETION_AUDIT_MISSING_EVIDENCE, slug=workflow.slug, missing=missing)
 
 
 def _missing(facts: Facts) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from loopwright.workflow.blockers import Blocker, blocker
+from loopwright.workflow.blockers import Blocker, Family, blocker
 from loopwright.workflow.model import Workflow
 from loopwright.workflow.verification import Verification
 
@@ -20,7 +20,7 @@ def broken_tests(workflow: Workflow) -> Iterator[Blocker]:
         return
     if not workflow.is_signed(PROJECT_TESTS, signed_digest(verified)):
         yield blocker(
-            "tests_broken_", str(tests.broken), slug=workflow.slug, names=_few(tests.names, tests.broken),
+            Family.TESTS_BROKEN, str(tests.broken), slug=workflow.slug, names=_few(tests.names, tests.broken),
             run=tests.run_id, what=PROJECT_TESTS,
         )  # fmt: skip
 

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from loopwright.kernel.digest import sha256
 from loopwright.workflow.ambiguity import Score, ambiguity
 from loopwright.workflow.archive_gate import before_archive
-from loopwright.workflow.blockers import Blocker, blocker
+from loopwright.workflow.blockers import Blocker, Family, blocker
 from loopwright.workflow.build_gate import before_review
 from loopwright.workflow.documents import spec as s
 from loopwright.workflow.documents.spec import Spec
@@ -63,38 +63,45 @@ def _before_plan(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
     slug, spec = workflow.slug, facts.spec
     if isinstance(spec, Missing):
         yield blocker(
-            "spec_", "missing", slug=slug, spec=facts.spec_path, problem="it is not there", objects=facts.objects_path
+            Family.SPEC,
+            "missing",
+            slug=slug,
+            spec=facts.spec_path,
+            problem="it is not there",
+            objects=facts.objects_path,
         )
         return
     if isinstance(spec, Damaged):
         yield blocker(
-            "spec_", "invalid", slug=slug, spec=facts.spec_path, problem=spec.sentence(), objects=facts.objects_path
+            Family.SPEC, "invalid", slug=slug, spec=facts.spec_path, problem=spec.sentence(), objects=facts.objects_path
         )
         return
     if spec.open_items:
         names = [item.id for item in spec.open_items]
-        yield blocker("unresolved_ambiguity", slug=slug, count=len(names), items=", ".join(names[:5]), first=names[0])
+        yield blocker(
+            Family.UNRESOLVED_AMBIGUITY, slug=slug, count=len(names), items=", ".join(names[:5]), first=names[0]
+        )
     rounds, profile = len(workflow.rounds), workflow.profile
     if not rounds and workflow.given is None:
-        yield blocker("clarify_current_round_required", slug=slug)
+        yield blocker(Family.CLARIFY_CURRENT_ROUND_REQUIRED, slug=slug)
     if rounds >= profile.max_rounds and _is_unclear(workflow, spec):
         by_hand = (
             f"write what is missing into {facts.spec_path}, then loopwright plan {slug} --direct {facts.spec_path}"
         )
         way = by_hand if profile.name == "deep" else f"loopwright clarify {slug} --profile deep"
-        yield blocker("clarify_max_rounds_exceeded", slug=slug, rounds=rounds, most=profile.max_rounds, way=way)
+        yield blocker(Family.CLARIFY_MAX_ROUNDS_EXCEEDED, slug=slug, rounds=rounds, most=profile.max_rounds, way=way)
     score = _score(workflow, spec)
     if score.value > profile.threshold:
         yield blocker(
-            "clarify_ambiguity_score_above_threshold", slug=slug, score=f"{score.value:.2f}",
+            Family.CLARIFY_AMBIGUITY_SCORE_ABOVE_THRESHOLD, slug=slug, score=f"{score.value:.2f}",
             threshold=f"{profile.threshold:.2f}", why=score.sentence(),
         )  # fmt: skip
     if not spec.says(s.NON_GOALS):
-        yield blocker("clarify_non_goals_unresolved", slug=slug, spec=facts.spec_path)
+        yield blocker(Family.CLARIFY_NON_GOALS_UNRESOLVED, slug=slug, spec=facts.spec_path)
     if not spec.says(s.BOUNDARIES):
-        yield blocker("clarify_decision_boundaries_unresolved", slug=slug, spec=facts.spec_path)
+        yield blocker(Family.CLARIFY_DECISION_BOUNDARIES_UNRESOLVED, slug=slug, spec=facts.spec_path)
     if not any(one.presses_on for one in workflow.rounds) and workflow.given is None:
-        yield blocker("clarify_pressure_pass_incomplete", slug=slug)
+        yield blocker(Family.CLARIFY_PRESSURE_PASS_INCOMPLETE, slug=slug)
 
 
 def _score(workflow: Workflow, spec: Spec) -> Score:

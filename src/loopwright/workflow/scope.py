@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from loopwright.workflow.blockers import Blocker, blocker
+from loopwright.workflow.blockers import Blocker, Family, blocker
 
 _WHOLE = frozenset({"full", "complete", "workflow", "all"})
 Value = str | list[str]
@@ -14,14 +14,16 @@ def scope_blockers(slug: str, frontmatter: Mapping[str, Value]) -> Iterator[Bloc
     """What the record's optional keys say against being done."""
     remaining = _list(frontmatter.get("remaining_scope"))
     if remaining:
-        yield blocker("partial_scope_remaining", slug=slug, remaining=", ".join(remaining[:5]))
+        yield blocker(Family.PARTIAL_SCOPE_REMAINING, slug=slug, remaining=", ".join(remaining[:5]))
     claim = frontmatter.get("completion_claim")
     if isinstance(claim, str) and claim.strip() and claim.strip().lower() not in _WHOLE:
-        yield blocker("completion_claim_", claim.strip().lower().replace(" ", "_")[:40], slug=slug, claim=claim.strip())
+        yield blocker(
+            Family.COMPLETION_CLAIM, claim.strip().lower().replace(" ", "_")[:40], slug=slug, claim=claim.strip()
+        )
     planned, implemented = _list(frontmatter.get("planned_scope")), _list(frontmatter.get("implemented_scope"))
     if planned and set(planned) != set(implemented):
         left = sorted(set(planned) ^ set(implemented))
-        yield blocker("implemented_scope_mismatch", slug=slug, difference=", ".join(left[:5]))
+        yield blocker(Family.IMPLEMENTED_SCOPE_MISMATCH, slug=slug, difference=", ".join(left[:5]))
 
 
 def _list(value: Value | None) -> list[str]:

@@ -30,7 +30,7 @@ from loopwright.loop.actions.asking import (
 )
 from loopwright.loop.actions.failing import order_for
 from loopwright.loop.budget import hold_before_call, left_for_a_turn
-from loopwright.loop.model import LOOK, Action, Loop, Running, Task
+from loopwright.loop.model import Action, Loop, Running, Task, TaskKind
 from loopwright.loop.paying import SHELL
 from loopwright.loop.worker_context import WorkerContext
 from loopwright.loop.worker_sandbox import WorkerSandbox, workshop
@@ -107,7 +107,7 @@ def ask_after(
 
 
 def _is_asked(context: WorkerContext, task: Task) -> bool:
-    return context.reflections.is_on and task.tool != SHELL and not task.id.startswith(LOOK)
+    return context.reflections.is_on and task.tool != SHELL and task.kind is not TaskKind.LOOK
 
 
 def _rating(

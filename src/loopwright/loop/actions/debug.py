@@ -13,8 +13,8 @@ from loopwright.loop import events as e
 from loopwright.loop.actions.asking import WORKER, HeldBack, ask
 from loopwright.loop.answers import ProposedHypotheses, ProposedHypothesis
 from loopwright.loop.budget import hold_after, left_for_a_turn
-from loopwright.loop.marks import FIX, mark_of
-from loopwright.loop.model import Criteria, Hypothesis, HypothesisStatus, Loop, Spent, Task
+from loopwright.loop.marks import mark_of
+from loopwright.loop.model import Criteria, Hypothesis, HypothesisStatus, Loop, Spent, Task, TaskKind
 from loopwright.loop.pages import add_line, add_to_page
 from loopwright.loop.worker_context import WorkerContext
 from loopwright.loop.worker_sandbox import workshop
@@ -197,9 +197,8 @@ def _fix(loop: Loop, context: WorkerContext, cause: Hypothesis, fix: str) -> Tas
 
 
 def _task(loop: Loop, context: WorkerContext, description: str) -> Task:
-    number = sum(task.id.startswith(FIX) for task in loop.tasks) + 1
     return Task(
-        id=f"{FIX}{number}",
+        id=loop.new_task_id(TaskKind.FIX),
         description=description,
         tool=context.agent_of(loop),
         mode="write",

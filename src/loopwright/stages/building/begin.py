@@ -13,8 +13,7 @@ from loopwright.kernel.files import shown
 from loopwright.kernel.process import Cancellation
 from loopwright.loop import commands as c_loop
 from loopwright.loop import events as loop_events
-from loopwright.loop.marks import FIX
-from loopwright.loop.model import DESLOP, LOOK, Completed, Failed, Held, Holder
+from loopwright.loop.model import Completed, Failed, Held, Holder, TaskKind
 from loopwright.stages.agent_choice import require_agent
 from loopwright.stages.building.lanes import BuildLanes
 from loopwright.stages.building.on_base import Tell, control_on_base
@@ -26,6 +25,7 @@ from loopwright.stages.person import actor, require_person
 from loopwright.workflow import commands as c
 from loopwright.workflow import events as e
 from loopwright.workflow import manifest
+from loopwright.workflow.blockers import Blocker, Family
 from loopwright.workflow.facts import Facts
 from loopwright.workflow.gather import MANIFEST, SPEC
 from loopwright.workflow.model import Approved, Building, Key, Planning, Reviewing, Transition, Workflow
@@ -35,7 +35,10 @@ from loopwright.workflow.store import Opened
 
 _PASS = {"lean": 3, "full": 6}
 # What a build can mend by going on; a signature or an answer it can't give.
-_BY_BUILDING = ("lane_incomplete_", "verification_", "tests_broken_", "completion_audit_")
+_BY_BUILDING = (
+    Family.LANE_INCOMPLETE, Family.VERIFICATION, Family.TESTS_BROKEN, Family.COMPLETION_AUDIT_BLOCKED,
+    Family.COMPLETION_AUDIT_MISSING_EVIDENCE, Family.COMPLETION_AUDIT_NOT_RUN,
+)  # fmt: skip
 
 
 class BuildRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -60,8 +63,8 @@ def begin_build(context: Context, slug: str, request: BuildRequest, tell: Tell, 
         _enter(opened, base)
         workflow, facts = opened.workflow, opened.facts()
         opened.write({MANIFEST: _manifest(context, workflow)}, "tool")
-        blocked = (one.code for one in opened.standing().readiness.review)
-        unfinished = tuple(code for code in blocked if code.startswith(_BY_BUILDING))
+        blockers = opened.standing().readiness.review
+        unfinished = tuple(blocker for blocker in blockers if blocker.family in _BY_BUILDING)
         opened.make_durable()  # the loop rests on it
         if isinstance(workflow.at, Building) and workflow.at.loop_id is not None:
             loop_id = workflow.at.loop_id
@@ -134,7 +137,7 @@ def _passes(context: Context, request: BuildRequest) -> int:
 
 
 def _going_on(
-    context: Context, workflow: Workflow, loop_id: str, request: BuildRequest, unfinished: tuple[str, ...]
+    context: Context, workflow: Workflow, loop_id: str, request: BuildRequest, unfinished: tuple[Blocker, ...]
 ) -> None:
     """A loop that is over goes on where building can still mend something."""
     loop = loops_of(context).load(loop_id)
@@ -146,10 +149,10 @@ def _going_on(
         return
     if not unfinished or not isinstance(loop.phase, Completed | Failed):
         return
-    if isinstance(loop.phase, Completed) and all(code.startswith("lane_incomplete_") for code in unfinished):
+    if isinstance(loop.phase, Completed) and all(blocker.family is Family.LANE_INCOMPLETE for blocker in unfinished):
         BuildLanes(context, workflow.slug).take_up(workflow, loop)
         return
-    slices = sum(not task.id.startswith((FIX, LOOK, DESLOP)) for task in loop.tasks)
+    slices = sum(task.kind is TaskKind.WORK for task in loop.tasks)
     start = loop.iteration + 1 if request.gives_more else slices
     # The tasks of a completed loop are done; the plan that was approved since asks for more.
     task = "What the plan asks for now" if isinstance(loop.phase, Completed) else ""

@@ -12,8 +12,7 @@ from loopwright.agents.prompts.book import Book
 from loopwright.errors import StorageFailed
 from loopwright.kernel import codec
 from loopwright.kernel.files import clear_path, replace_without_sync
-from loopwright.loop.marks import FIX
-from loopwright.loop.model import DESLOP, LOOK, Loop, Running, Task
+from loopwright.loop.model import Loop, Running, Task, TaskKind
 from loopwright.loop.own_work import own_work
 from loopwright.loop.work_files import patch_path
 from loopwright.stages.building.checking import slices_of
@@ -64,7 +63,7 @@ class SliceBriefing:
 
     def leave_in(self, mailbox: Path) -> None:
         """Copy the documents of the manifest: the agent's sandbox does not have Loopwright's own files."""
-        if not self._task.id.startswith((LOOK, DESLOP)):
+        if self._task.kind not in (TaskKind.LOOK, TaskKind.DESLOP):
             self._gate.shut(self._loop, mailbox, self._checks)
         elif self._loop.tree is not None:
             progress = loops_of(self._context).paths(self._loop.loop_id).progress
@@ -117,7 +116,7 @@ class StopGate:
             return
         at = loop.under_way
         agent = self._context.agent_settings(loop.agent)
-        self._phase = "fixing" if at is not None and (at.task_id or "").startswith(FIX) else "executing"
+        self._phase = "fixing" if at is not None and at.task_kind is TaskKind.FIX else "executing"
         self._path = gate_file(mailbox)
         self._gate = Gate(
             slug=self._slug,

@@ -14,8 +14,7 @@ from loopwright.kernel.clock import stamp
 from loopwright.loop import commands as loop_commands
 from loopwright.loop import events as loop_events
 from loopwright.loop.actions.asking import HeldBack
-from loopwright.loop.marks import FIX
-from loopwright.loop.model import DESLOP, LOOK, Hold, Holder, Loop, Spent, Task, TaskMode
+from loopwright.loop.model import Hold, Holder, Loop, Spent, Task, TaskKind, TaskMode
 from loopwright.runner.ask_agent import AgentRequest
 from loopwright.stages.context import Context, loops_of, workflows_of
 from loopwright.stages.person import actor
@@ -28,7 +27,8 @@ from loopwright.workflow.store import Opened
 from loopwright.workflow.verification import Verification
 
 PATCH = "work.patch"
-# A look, tidying up, the checks again; and once more after an objection.
+_LANES = {TaskKind.DESLOP: "deslop", TaskKind.LOOK: "architect"}
+# A review, tidying up and the checks; and all of that again after an objection.
 _MORE = 12
 _BOX = "$LOOPWRIGHT_MAILBOX/context"
 
@@ -62,7 +62,7 @@ class BuildLanes:
         """The checks passed: an architect looks at the work, unless the builder tidied it up after such a look."""
         if self._context.settings.values.workflow.profile != "full" or _is_after_deslop(loop):
             return ()
-        task = self._task(loop, LOOK, "an architect looks at what was built", "analysis")
+        task = self._task(loop, TaskKind.LOOK, "an architect looks at what was built", "analysis")
         who = self._context.settings.values.agents.agent_for_role(Role.ARCHITECT, loop.agent)
         return (msgspec.structs.replace(task, tool=who),)
 
@@ -78,7 +78,7 @@ class BuildLanes:
 
     def look(self, task: Task) -> AgentRequest[msgspec.Struct] | None:
         """The question to the architect."""
-        if not task.id.startswith(LOOK):
+        if task.kind is not TaskKind.LOOK:
             return None
         prompt = self._context.prompts().prompt(
             "architect_build", patch=f"{_BOX}/{PATCH}", manifest=f"{_BOX}/{MANIFEST}"
@@ -102,13 +102,13 @@ class BuildLanes:
             _write_notes(opened, {"architect": said.notes or said.verdict})
         if said.verdict != lanes.APPROVE:
             asked = said.notes or "look at it again"
-            return (self._task(loop, FIX, f"The architect asks: {asked}", "write"),)
+            return (self._task(loop, TaskKind.FIX, f"The architect asks: {asked}", "write"),)
         # An objection is cheaper before the work is tidied up; what that changes the review still looks at.
-        return () if skips else (self._task(loop, DESLOP, "tidy up what was built", "write"),)
+        return () if skips else (self._task(loop, TaskKind.DESLOP, "tidy up what was built", "write"),)
 
     def prompt(self, task: Task) -> str | None:
         """What the builder is told who tidies up."""
-        if not task.id.startswith(DESLOP):
+        if task.kind is not TaskKind.DESLOP:
             return None
         return self._context.prompts().prompt("builder_deslop", patch=f"{_BOX}/{PATCH}")
 
@@ -118,7 +118,7 @@ class BuildLanes:
         What it breaks is dropped: the tree before it is verified already, and to mend what nobody asked for would cost
         calls of agents. The loop goes back, and runs the checks again on what goes to the review.
         """
-        if task.id.startswith(DESLOP):
+        if task.kind is TaskKind.DESLOP:
             if failure is not None:
                 raise self._held("deslop", failure)
             return True
@@ -131,7 +131,7 @@ class BuildLanes:
 
     def stopped(self, task: Task, hold: Hold, failure: NoAnswer) -> Hold:
         """Its agent can't work at all: the lane is not through."""
-        lane = "deslop" if task.id.startswith(DESLOP) else "architect" if task.id.startswith(LOOK) else "execution"
+        lane = _LANES.get(task.kind, "execution")
         self._end(lane, failure)
         message = f"the lane {lane} is not through: {hold.message}"
         return msgspec.structs.replace(hold, code=f"{lane}_{failure.reason.value}", message=message)
@@ -151,10 +151,9 @@ class BuildLanes:
                 opened.apply(e.LaneEnded(lane=lane, status=reason), "tool")
                 _write_notes(opened, {lane: f"{reason}: {said}"})
 
-    def _task(self, loop: Loop, prefix: str, description: str, mode: TaskMode) -> Task:
-        number = sum(task.id.startswith(prefix) for task in loop.tasks) + 1
+    def _task(self, loop: Loop, kind: TaskKind, description: str, mode: TaskMode) -> Task:
         return Task(
-            id=f"{prefix}{number}", description=description, tool=loop.agent, mode=mode, status="pending",
+            id=loop.new_task_id(kind), description=description, tool=loop.agent, mode=mode, status="pending",
             created_at=stamp(self._context.clock()),
         )  # fmt: skip
 
@@ -165,7 +164,7 @@ class BuildLanes:
 def _is_after_deslop(loop: Loop) -> bool:
     """Whether tidying up is the last thing that was done; by the loop alone, so that a repeated lane sees the same."""
     last = loop.tasks[-1] if loop.tasks else None
-    return last is not None and last.id.startswith(DESLOP) and last.status == "completed"
+    return last is not None and last.kind is TaskKind.DESLOP and last.status == "completed"
 
 
 def _write_notes(opened: Opened, said: dict[str, str]) -> None:

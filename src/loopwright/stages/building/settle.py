@@ -8,6 +8,7 @@ from loopwright.stages.context import Context, documents_of, loops_of, workflows
 from loopwright.workflow import audit, ledger
 from loopwright.workflow import commands as c
 from loopwright.workflow import events as e
+from loopwright.workflow.blockers import Family
 from loopwright.workflow.documents import record
 from loopwright.workflow.facts import Facts
 from loopwright.workflow.gather import LEDGER
@@ -55,8 +56,8 @@ def _documents(context: Context, opened: Opened, facts: Facts, slices: Slices, l
 
 def _is_through(opened: Opened, loop: Loop) -> bool:
     """Whether the build came to its end: by its loop, or by a person who signed for what kept the loop from ending."""
-    blocked = (one.code for one in opened.standing().readiness.review)
-    return isinstance(loop.phase, Completed) or all(code.startswith("execution_record_") for code in blocked)
+    blockers = opened.standing().readiness.review
+    return isinstance(loop.phase, Completed) or all(one.family is Family.EXECUTION_RECORD for one in blockers)
 
 
 def _record(context: Context, workflow: Workflow, loop: Loop, facts: Facts, *, is_through: bool) -> bytes:

@@ -100,12 +100,12 @@ def _way_on(loop: Loop, hold: Hold) -> str:
             f"nothing was added; give it more: `loopwright loop resume {name} --no-start --usd …`, or `--tokens …`, "
             "`--wall …`, `--turns …`; then the same command again"
         )
-    if broke_down(hold) or hold.code in reasons_for(Remedy.RETRY):
+    if broke_down(hold) or hold.reason in reasons_for(Remedy.RETRY):
         return (
             f"nothing was added; `loopwright loop logs {name} --agent` shows what it printed; the same command again, "
             "or with another agent: --agent NAME"
         )
-    if hold.code in reasons_for(Remedy.SET_UP):
+    if hold.reason in reasons_for(Remedy.SET_UP):
         return (
             "nothing was added; `loopwright doctor` says what it needs; then the same command again, "
             "or with another agent: --agent NAME"
