@@ -36,9 +36,9 @@ from loopwright.loop.model import (
     Validation,
     Worker,
 )
-from loopwright.loop.projection import document_of
+from loopwright.loop.projection import document_of, status_of
 from loopwright.loop.reports.model import TestResult
-from loopwright.loop.rules import evolve, status_of
+from loopwright.loop.rules import evolve
 from loopwright.loop.store import LoopStore
 from loopwright.workspace.layout import Flavour, Layout
 

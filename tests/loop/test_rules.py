@@ -30,8 +30,9 @@ from loopwright.loop.model import (
     UnderWay,
     Validation,
 )
+from loopwright.loop.projection import status_of
 from loopwright.loop.reports.model import TestResult
-from loopwright.loop.rules import Accepted, Refused, decide, evolve, next_action, status_of
+from loopwright.loop.rules import Accepted, Refused, decide, evolve, next_action
 
 NOW = "2026-01-01T00:00:00Z"
 PAUSE = Hold(holder=Holder.OPERATOR, code="paused", message="paused by a person", since=NOW)

@@ -60,3 +60,10 @@ def all_done(loop: Loop) -> bool:
 def failed_tasks(loop: Loop) -> list[str]:
     """Tasks that came to nothing. A fix that did is moot when the tests pass: what it should have mended is mended."""
     return [task.id for task in loop.tasks if task.status == "failed" and task.kind is not TaskKind.FIX]
+
+
+def unproven_tasks(loop: Loop) -> frozenset[str]:
+    """The tasks that a hold for proof is about: those that were to change something. A fix belongs to one of them."""
+    written = [task for task in loop.tasks if task.mode == "write" and task.status == "completed"]
+    own = [task for task in written if task.kind is not TaskKind.FIX]
+    return frozenset(task.id for task in own or written)

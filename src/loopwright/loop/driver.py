@@ -14,12 +14,12 @@ from loopwright.kernel.process import Stopped, wait_for_request
 from loopwright.loop import commands as c
 from loopwright.loop import events as e
 from loopwright.loop.actions import complete, debug, develop, init, validate
-from loopwright.loop.actions.asking import WORKER, HandedOver, HeldBack
+from loopwright.loop.actions.failing import HandedOver, HeldBack
 from loopwright.loop.choice import awaits_choice
 from loopwright.loop.model import Action, ErrorLine, Held, Hold, Holder, Loop, Running, UnderWay, Worker
 from loopwright.loop.store import OpenedLoop
 from loopwright.loop.watcher import Watcher
-from loopwright.loop.worker_context import WorkerContext
+from loopwright.loop.worker_context import WORKER, WorkerContext
 from loopwright.loop.worker_sandbox import WorkerSandbox
 from loopwright.runner.turn import TurnStopped
 

@@ -34,14 +34,14 @@ from loopwright.loop.model import (
     Hold,
     Holder,
     Loop,
-    Phase,
     Running,
     Spent,
     Task,
 )
+from loopwright.loop.projection import status_of
 from loopwright.loop.verdict import Accepted, Blocker, Perform, Refused, Verdict, refused
 
-__all__ = ["Accepted", "Blocker", "Perform", "Refused", "decide", "evolve", "next_action", "status_of"]
+__all__ = ["Accepted", "Blocker", "Perform", "Refused", "decide", "evolve", "next_action"]
 
 
 _MOVES: dict[type, tuple[str, ...]] = {
@@ -51,23 +51,6 @@ _MOVES: dict[type, tuple[str, ...]] = {
     Completed: ("retry",),
     Failed: ("retry",),
 }
-
-
-def status_of(phase: Phase) -> str:
-    """The contract's word; any hold shows as paused."""
-    match phase:
-        case Created():
-            return "created"
-        case Running():
-            return "running"
-        case Held():
-            return "paused"
-        case Completed():
-            return "completed"
-        case Failed():
-            return "failed"
-        case _:
-            assert_never(phase)
 
 
 def decide(loop: Loop | None, proposal: c.Proposal) -> Verdict:

@@ -21,6 +21,8 @@ from loopwright.sandbox.model import FreshRequest
 from loopwright.sandbox.port import Isolation
 from loopwright.workspace.settings_model import AgentSettings, LoopSettings
 
+# The actor of what a worker records.
+WORKER = "worker"
 # Lets a person choose what is next; where nobody is there to ask, nothing is chosen.
 Ask = Callable[[Loop], None]
 

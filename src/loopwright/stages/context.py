@@ -10,7 +10,8 @@ from pathlib import Path
 import msgspec
 
 from loopwright.agents.credentials import secret_texts
-from loopwright.agents.port import Agent, HasNeeds
+from loopwright.agents.needs import HasNeeds
+from loopwright.agents.port import Agent
 from loopwright.agents.prompts.book import Book
 from loopwright.errors import AgentFailed, GitFailed, LoopwrightError, SettingsInvalid, ToolMissing
 from loopwright.evidence.store import RunStore

@@ -22,15 +22,13 @@ from loopwright.loop.actions.failing import HandedOver, HeldBack, held_back, is_
 from loopwright.loop.budget import hold_after, hold_before_call, left_for_a_turn
 from loopwright.loop.model import Action, ErrorLine, Held, Hold, Holder, Loop, OpenTurn, Spent
 from loopwright.loop.paying import SHELL, spent_on
-from loopwright.loop.worker_context import WorkerContext
+from loopwright.loop.worker_context import WORKER, WorkerContext
 from loopwright.runner.ask_agent import AgentReply, AgentRequest, AskingContext, BookTurn, ask_agent
 from loopwright.runner.turn import TurnRequest, TurnResult
 from loopwright.runner.turn_sandbox import TurnSandbox
 from loopwright.sandbox import place
 
-__all__ = ["WORKER", "HandedOver", "HeldBack", "ask"]
 
-WORKER = "worker"
 _T = TypeVar("_T")
 # Without an action under way, a person had tasks planned.
 _PLANNING = Action.INIT

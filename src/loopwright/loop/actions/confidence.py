@@ -20,19 +20,12 @@ from loopwright.kernel import codec
 from loopwright.kernel.clock import stamp
 from loopwright.kernel.process import Stopped
 from loopwright.loop import events as e
-from loopwright.loop.actions.asking import (
-    WORKER,
-    allowance_of,
-    asking_context,
-    begin_turn,
-    book_turn,
-    turns_folder,
-)
+from loopwright.loop.actions.asking import allowance_of, asking_context, begin_turn, book_turn, turns_folder
 from loopwright.loop.actions.failing import order_for
 from loopwright.loop.budget import hold_before_call, left_for_a_turn
 from loopwright.loop.model import Action, Loop, Running, Task, TaskKind
 from loopwright.loop.paying import SHELL
-from loopwright.loop.worker_context import WorkerContext
+from loopwright.loop.worker_context import WORKER, WorkerContext
 from loopwright.loop.worker_sandbox import WorkerSandbox, workshop
 from loopwright.reflection.capture.self_report import SelfReport
 from loopwright.reflection.model import Point

@@ -10,13 +10,14 @@ from loopwright.agents.structured import json_form, read_answer
 from loopwright.kernel.clock import stamp
 from loopwright.loop import commands as c
 from loopwright.loop import events as e
-from loopwright.loop.actions.asking import WORKER, HeldBack, ask
+from loopwright.loop.actions.asking import ask
+from loopwright.loop.actions.failing import HeldBack
 from loopwright.loop.answers import ProposedHypotheses, ProposedHypothesis
 from loopwright.loop.budget import hold_after, left_for_a_turn
 from loopwright.loop.marks import mark_of
 from loopwright.loop.model import Criteria, Hypothesis, HypothesisStatus, Loop, Spent, Task, TaskKind
 from loopwright.loop.pages import add_line, add_to_page
-from loopwright.loop.worker_context import WorkerContext
+from loopwright.loop.worker_context import WORKER, WorkerContext
 from loopwright.loop.worker_sandbox import workshop
 from loopwright.runner.ask_agent import AgentRequest
 from loopwright.runner.turn_sandbox import TurnSandbox, run_in_turn_sandbox

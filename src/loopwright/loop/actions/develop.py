@@ -14,7 +14,8 @@ from loopwright.errors import LoopwrightError
 from loopwright.kernel.clock import stamp
 from loopwright.loop import commands as c
 from loopwright.loop.actions import confidence
-from loopwright.loop.actions.asking import HeldBack, ask
+from loopwright.loop.actions.asking import ask
+from loopwright.loop.actions.failing import HeldBack
 from loopwright.loop.marks import mark_of
 from loopwright.loop.model import Loop, Spent, Task
 from loopwright.loop.pages import add_line, add_to_page

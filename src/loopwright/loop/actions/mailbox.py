@@ -22,10 +22,9 @@ from loopwright.errors import LoopwrightError
 from loopwright.kernel.process import Cancellation, wait_for_request
 from loopwright.loop import events as e
 from loopwright.loop.model import Loop
-from loopwright.loop.worker_context import WorkerContext
+from loopwright.loop.worker_context import WORKER, WorkerContext
 from loopwright.runner.turn_sandbox import TurnSandbox
 
-WORKER = "worker"
 _LISTEN_EVERY_S = 0.25
 
 

@@ -9,7 +9,7 @@ from loopwright.evidence.store import RunOrigin
 from loopwright.kernel import codec
 from loopwright.kernel.clock import stamp
 from loopwright.loop import events as e
-from loopwright.loop.actions.asking import WORKER, HeldBack
+from loopwright.loop.actions.failing import HeldBack
 from loopwright.loop.budget import hold_after, left_for_a_turn
 from loopwright.loop.model import Hold, Holder, Loop, Spent
 from loopwright.loop.reports.find import Found, find_coverage_reports, find_test_reports
@@ -17,7 +17,7 @@ from loopwright.loop.reports.model import TestResult, UnreadableReport
 from loopwright.loop.reports.numbers import moment_before_run
 from loopwright.loop.reports.read import read_coverage_reports, read_test_reports
 from loopwright.loop.test_runs import TestRun
-from loopwright.loop.worker_context import WorkerContext
+from loopwright.loop.worker_context import WORKER, WorkerContext
 from loopwright.redaction.model import Redacted
 from loopwright.runner.events import Emitter, ignore
 from loopwright.runner.request import Finished, Observer, RunRequest, SandboxOptions

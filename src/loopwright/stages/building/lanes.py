@@ -13,7 +13,7 @@ from loopwright.agents.structured import json_form
 from loopwright.kernel.clock import stamp
 from loopwright.loop import commands as loop_commands
 from loopwright.loop import events as loop_events
-from loopwright.loop.actions.asking import HeldBack
+from loopwright.loop.actions.failing import HeldBack
 from loopwright.loop.model import Hold, Holder, Loop, Spent, Task, TaskKind, TaskMode
 from loopwright.runner.ask_agent import AgentRequest
 from loopwright.stages.context import Context, loops_of, workflows_of
