@@ -8,8 +8,8 @@ from __future__ import annotations
 from loopwright.loop import commands as c
 from loopwright.loop import events as e
 from loopwright.loop.choice import all_done
+from loopwright.loop.commands import Accepted, Verdict, refused
 from loopwright.loop.model import Action, Doubt, ErrorLine, Held, Hold, Holder, Loop, Running
-from loopwright.loop.verdict import Accepted, Verdict, refused
 
 NOTHING_CHANGED = Doubt(code="nothing_changed", message="nothing changed: all files are as they were before the work")
 

@@ -68,7 +68,7 @@ def _choose(opened: OpenedLoop, context: WorkerContext, *, asked: bool = False) 
     if awaits_choice(loop) and not asked:
         return loop
     command = c.Advance(action_id=f"a-{secrets.token_hex(4)}", no_progress=context.settings.no_progress)
-    return opened.apply(command, WORKER).loop
+    return opened.apply(command, WORKER)
 
 
 def _is_worth_staying(loop: Loop, context: WorkerContext) -> bool:

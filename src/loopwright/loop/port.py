@@ -1,4 +1,4 @@
-"""What a build brings to the loop that works on it. A loop without a build has none of these."""
+"""What the worker of a loop is given from above: the parts of a build, and the store of reflections."""
 
 from __future__ import annotations
 
@@ -9,10 +9,13 @@ from typing import Protocol
 import msgspec
 
 from loopwright.agents.port import NoAnswer
+from loopwright.agents.structured import AgentRequest
 from loopwright.loop.model import Hold, Loop, Task
 from loopwright.loop.reports.model import TestResult
 from loopwright.loop.test_runs import Comparison
-from loopwright.runner.ask_agent import AgentRequest
+from loopwright.reflection.capture.self_report import SelfReport
+from loopwright.reflection.model import Point
+from loopwright.reflection.points import ReflectedWork
 from loopwright.runner.request import Finished, Observer
 
 # Runs the project's own tests on base and work; None without a test command or without changes.
@@ -67,3 +70,13 @@ class Lanes(Protocol):
     def is_tried(self, loop: Loop, task: Task, failure: NoAnswer | None) -> bool:
         """Whether the task's work is dropped if it breaks something; `HeldBack` if its agent can't be asked again."""
         ...
+
+
+class Reflections(Protocol):
+    """Keeps what builders say about their work."""
+
+    def keep(self, work: ReflectedWork, said: SelfReport, point: Point | None = None) -> None:
+        """Write a reflection; `OSError` or `LoopwrightError` if that fails."""
+
+    def has(self, work: ReflectedWork, point: Point) -> bool:
+        """Whether a reflection of this session and point exists."""

@@ -11,8 +11,6 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import msgspec
-
 from loopwright.errors import DamagedFile, LoopConflict, LoopRefused, StorageFailed, UnknownLoop
 from loopwright.kernel import codec
 from loopwright.kernel.clock import Clock, stamp
@@ -24,25 +22,18 @@ from loopwright.loop import commands as c
 from loopwright.loop import events as e
 from loopwright.loop import log
 from loopwright.loop.events import ErrorNoted, Event, LoopRestored
-from loopwright.loop.head import VERSION, LogHead, decode_head, encode_head
+from loopwright.loop.log import VERSION, LogHead, decode_head, encode_head
 from loopwright.loop.model import ErrorLine, Loop
 from loopwright.loop.outside import NotTaken
 from loopwright.loop.outside_edit import proposals_for
 from loopwright.loop.projection import OWN_KEY, SCHEMA_VERSION, document_of, task_line
-from loopwright.loop.rules import Accepted, Perform, Refused, decide, evolve
+from loopwright.loop.rules import Accepted, Refused, decide, evolve
 from loopwright.workspace.layout import Layout, LoopPaths, ensure_own_folder
 
 OUTSIDE = "outside"
 # How often, and after which pause, a reader looks again while a change is being written.
 _READS = 5
 _WRITE_S = 0.005
-
-
-class Applied(msgspec.Struct, frozen=True):
-    """A loop after a proposal, and what its worker must do."""
-
-    loop: Loop
-    effects: tuple[Perform, ...]
 
 
 class LoopStore:
@@ -71,7 +62,7 @@ class LoopStore:
                     "exists", f"the loop {shown(loop_id)} is there already", hint="give the new one another id"
                 )
             with OpenedLoop(paths, self._clock, None, 0, log.START) as opened:
-                return opened.apply_all((created, *more), actor).loop
+                return opened.apply_all((created, *more), actor)
 
     def restore(self, loop: Loop, source: str, actor: str) -> None:
         """Begin a new log with what could be saved of a loop whose own was lost; the old one is out of the way."""
@@ -177,15 +168,15 @@ class OpenedLoop:
             raise UnknownLoop("the loop was never created", hint="`loopwright loop new` makes one")
         return self._loop
 
-    def apply(self, proposal: c.Proposal, actor: str) -> Applied:
+    def apply(self, proposal: c.Proposal, actor: str) -> Loop:
         """Decide, append; `LoopRefused` when the rules say no."""
         return self.apply_all((proposal,), actor)
 
-    def apply_all(self, proposals: Iterable[c.Proposal], actor: str) -> Applied:
+    def apply_all(self, proposals: Iterable[c.Proposal], actor: str) -> Loop:
         """All of them, as one line of the log, or none."""
         decision = _decided(self._loop, proposals, self._now())
         self._append(decision, actor)
-        return Applied(self.loop, decision.effects)
+        return self.loop
 
     def begin_with(self, event: LoopRestored, actor: str) -> None:
         """The first line of a new log."""
@@ -363,7 +354,6 @@ def _is_kept_aside(path: Path) -> bool:
 def _decided(loop: Loop | None, proposals: Iterable[c.Proposal], at: str) -> Accepted:
     """What these lead to, one after the other; `LoopRefused` for the first that the rules refuse."""
     events: list[Event] = []
-    effects: list[Perform] = []
     for proposal in proposals:
         decision = decide(loop, proposal)
         if isinstance(decision, Refused):
@@ -373,8 +363,7 @@ def _decided(loop: Loop | None, proposals: Iterable[c.Proposal], at: str) -> Acc
         for event in decision.events:
             loop = evolve(loop, event, at)
         events += decision.events
-        effects += decision.effects
-    return Accepted(tuple(events), tuple(effects))
+    return Accepted(tuple(events))
 
 
 def _is_as_written(path: Path, digest: str) -> bool:

@@ -12,8 +12,7 @@ from loopwright.agents.prompts.book import Book
 from loopwright.kernel.clock import Clock
 from loopwright.kernel.process import Cancellation, Freezer
 from loopwright.loop.model import Loop, Task
-from loopwright.loop.port import Briefing, Judging, Lanes
-from loopwright.loop.reflecting import NoReflections, Reflections
+from loopwright.loop.port import Briefing, Judging, Lanes, Reflections
 from loopwright.loop.store import LoopStore
 from loopwright.runner.model import Environment, RunLimits
 from loopwright.runner.request import Tools
@@ -66,7 +65,7 @@ class WorkerContext(msgspec.Struct, frozen=True):
     # Called from any thread when the loop changes while its worker is busy.
     on_change: Callable[[Loop], None] | None = None
     # Who keeps what builders say of their work; where somebody does they are asked how sure they are, too.
-    reflections: Reflections = NoReflections()
+    reflections: Reflections | None = None
 
     def agent_of(self, loop: Loop) -> str:
         """Who works on a loop; one that was made before there was an agent takes the one that there is now."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from loopwright.agents.port import NoAnswer, Role
-from loopwright.agents.structured import json_form, read_answer
+from loopwright.agents.structured import AgentRequest, json_form, read_answer
 from loopwright.kernel.clock import stamp
 from loopwright.loop import commands as c
 from loopwright.loop import events as e
@@ -14,12 +14,11 @@ from loopwright.loop.actions.asking import ask
 from loopwright.loop.actions.failing import HeldBack
 from loopwright.loop.answers import ProposedHypotheses, ProposedHypothesis
 from loopwright.loop.budget import hold_after, left_for_a_turn
-from loopwright.loop.marks import mark_of
+from loopwright.loop.choice import mark_of
 from loopwright.loop.model import Criteria, Hypothesis, HypothesisStatus, Loop, Spent, Task, TaskKind
-from loopwright.loop.pages import add_line, add_to_page
+from loopwright.loop.work_files import add_line, add_to_page
 from loopwright.loop.worker_context import WORKER, WorkerContext
 from loopwright.loop.worker_sandbox import workshop
-from loopwright.runner.ask_agent import AgentRequest
 from loopwright.runner.turn_sandbox import TurnSandbox, run_in_turn_sandbox
 
 _MOST_EVIDENCE = 4000
@@ -190,7 +189,7 @@ def _seconds_left(loop: Loop, context: WorkerContext) -> float:
 
 def _record(loop: Loop, context: WorkerContext, command: c.Proposal) -> Loop:
     with context.store.changing(loop.loop_id) as opened:
-        return opened.apply(command, WORKER).loop
+        return opened.apply(command, WORKER)
 
 
 def _fix(loop: Loop, context: WorkerContext, cause: Hypothesis, fix: str) -> Task:

@@ -9,22 +9,21 @@ import msgspec
 
 from loopwright.agents.mailbox import read_reflections, read_self_report
 from loopwright.agents.port import Answer, NoAnswer, Reason, Role
-from loopwright.agents.structured import ANY_TEXT
+from loopwright.agents.structured import ANY_TEXT, AgentRequest
 from loopwright.errors import LoopwrightError
 from loopwright.kernel.clock import stamp
 from loopwright.loop import commands as c
 from loopwright.loop.actions import confidence
 from loopwright.loop.actions.asking import ask
 from loopwright.loop.actions.failing import HeldBack
-from loopwright.loop.marks import mark_of
+from loopwright.loop.choice import mark_of
 from loopwright.loop.model import Loop, Spent, Task
-from loopwright.loop.pages import add_line, add_to_page
 from loopwright.loop.paying import SHELL
 from loopwright.loop.port import Briefing
+from loopwright.loop.work_files import add_line, add_to_page
 from loopwright.loop.worker_context import WorkerContext
 from loopwright.loop.worker_sandbox import WorkerSandbox, workshop
 from loopwright.reflection.points import ReflectedWork, claims_of
-from loopwright.runner.ask_agent import AgentRequest
 
 
 def perform(
@@ -94,12 +93,13 @@ def _reflect(
     said = claims_of(read_self_report(mailbox), read_reflections(mailbox))
     work = ReflectedWork(task_ref=confidence.task_ref(loop, task), session=session, agent=by, files=files)
     with suppress(OSError, LoopwrightError):  # a reflection never ends the work that it is about
-        context.reflections.keep(work, said)
+        if context.reflections is not None:
+            context.reflections.keep(work, said)
 
 
 def asks_back(loop: Loop, context: WorkerContext, outcome: c.FinishDevelop) -> bool:
     """Whether the builder is asked how sure it is of this outcome."""
-    return outcome.outcome == "completed" and context.reflections.is_on and _task_under_way(loop) is not None
+    return outcome.outcome == "completed" and context.reflections is not None and _task_under_way(loop) is not None
 
 
 def _task_under_way(loop: Loop) -> Task | None:

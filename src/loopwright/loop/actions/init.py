@@ -9,8 +9,8 @@ from loopwright.loop.actions.failing import HeldBack
 from loopwright.loop.actions.planning import plan_tasks
 from loopwright.loop.model import Hold, Holder, Loop, Task
 from loopwright.loop.outside import NotTaken
-from loopwright.loop.pages import add_to_page
-from loopwright.loop.task_list import tasks_in
+from loopwright.loop.restore import tasks_in
+from loopwright.loop.work_files import add_to_page
 from loopwright.loop.worker_context import WorkerContext
 
 

@@ -9,13 +9,12 @@ from __future__ import annotations
 import msgspec
 
 from loopwright.agents.port import NoAnswer, Reason, Role
-from loopwright.agents.structured import json_form
+from loopwright.agents.structured import AgentRequest, json_form
 from loopwright.kernel.clock import stamp
 from loopwright.loop import commands as loop_commands
 from loopwright.loop import events as loop_events
 from loopwright.loop.actions.failing import HeldBack
 from loopwright.loop.model import Hold, Holder, Loop, Spent, Task, TaskKind, TaskMode
-from loopwright.runner.ask_agent import AgentRequest
 from loopwright.stages.context import Context, loops_of, workflows_of
 from loopwright.stages.person import actor
 from loopwright.workflow import events as e
