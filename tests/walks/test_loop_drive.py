@@ -497,7 +497,7 @@ def test_a_resume_while_its_worker_leaves_is_not_lost(ready, monkeypatch):
     from loopwright.kernel.process import Cancellation
     from loopwright.loop.driver import drive
     from loopwright.loop.model import Budget
-    from loopwright.stages.loops import driving as starting
+    from loopwright.stages import loop_worker as starting
     from loopwright.verbs.loop.control import resume
     from loopwright.wiring.build import build_context
 

@@ -12,9 +12,15 @@ from loopwright.cli.options import context_of, in_workspace, say
 from loopwright.cli.run import stopping_on_signals
 from loopwright.cli.workflow.output import say_view
 from loopwright.errors import WorkflowRefused
-from loopwright.stages.names import slug_of
-from loopwright.verbs.workflow.autopilot import FlightPlan, autopilot
-from loopwright.verbs.workflow.build import BuildRequest, prepare_build, prepare_from_review, slug_from
+from loopwright.verbs.workflow.build import (
+    BuildRequest,
+    FlightPlan,
+    autopilot,
+    prepare_build,
+    prepare_from_review,
+    slug_from,
+    slug_of_report,
+)
 from loopwright.verbs.workflow.status import show
 
 _BUILD_EXAMPLES = """\b
@@ -55,7 +61,7 @@ def build_command(
             "neither a workflow nor a review's report is named",
             next_command="loopwright build SLUG, or loopwright build --from-review review-report.md",
         )
-    name = slug_from(slug) if slug is not None else slug_of((from_review or Path()).resolve().parent.name)
+    name = slug_from(slug) if slug is not None else slug_of_report(from_review or Path())
     request = BuildRequest(agent=agent or "", max_iterations=max_iterations, deslop=deslop)
     with stopping_on_signals() as cancellation:
         tell = (lambda _: None) if as_json else say

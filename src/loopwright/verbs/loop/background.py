@@ -16,9 +16,9 @@ from loopwright.loop import events as e
 from loopwright.loop import log
 from loopwright.loop.events import WorkerArrived
 from loopwright.stages.context import Context, loops_of
+from loopwright.stages.loop_control import has_worker
 from loopwright.stages.loop_worker import driven_already
 from loopwright.stages.person import actor
-from loopwright.verbs.loop.look import has_worker
 
 _LONGEST_S = 20.0
 

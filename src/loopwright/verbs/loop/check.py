@@ -18,8 +18,8 @@ from loopwright.loop.restore import restored_loop
 from loopwright.loop.store import LoopStore, read_head, refuse_the_future
 from loopwright.loop.task_list import tasks_in
 from loopwright.stages.context import Context, loops_of
+from loopwright.stages.loop_control import has_worker
 from loopwright.stages.person import actor
-from loopwright.verbs.loop.look import has_worker
 
 _STATUSES = ("created", "running", "paused", "completed", "failed")
 _REQUIRED = (

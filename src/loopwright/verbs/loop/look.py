@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from loopwright.errors import LoopRefused
-from loopwright.kernel.locks import is_held
 from loopwright.loop.model import Loop
 from loopwright.stages.context import Context, loops_of, workflows_of
+from loopwright.stages.loop_control import has_worker
 from loopwright.stages.names import slug_of
+
+__all__ = ["has_worker", "loop_named", "resolve", "show_loop"]
 
 
 def show_loop(context: Context, loop_id: str) -> Loop:
     """One loop, whole."""
     return loops_of(context).load(resolve(context, loop_id))
-
-
-def has_worker(context: Context, loop_id: str) -> bool:
-    """Whether a living process drives it."""
-    return is_held(context.layout.loop_worker(loop_id))
 
 
 def resolve(context: Context, name: str) -> str:

@@ -14,12 +14,12 @@ from loopwright.kernel.clock import stamp
 from loopwright.kernel.files import shown
 from loopwright.loop import commands as c
 from loopwright.loop import events as e
-from loopwright.loop.model import Budget, Loop, Task, TaskMode
+from loopwright.loop.model import Budget, Loop, TaskMode
 from loopwright.loop.outside import NotTaken, tasks_of
 from loopwright.stages.context import Context, loops_of
+from loopwright.stages.loop_control import NO_LIMITS, pending_task
 from loopwright.stages.loop_words import fit, fit_bytes, fit_words
 from loopwright.stages.person import actor, require_person
-from loopwright.verbs.loop.control import NO_LIMITS
 
 _MOST_BYTES = 16 << 20
 
@@ -42,14 +42,7 @@ def add_task(context: Context, loop_id: str, request: TaskRequest, *, before: st
         fit(context, "the tool", request.tool or ""),
     )
     with loops_of(context).changing(loop_id) as opened:
-        task = Task(
-            id=_free_id(opened.loop),
-            description=description,
-            tool=tool or opened.loop.agent or "bash",
-            mode=request.mode or "write",
-            status="pending",
-            created_at=stamp(context.clock()),
-        )
+        task = pending_task(context, opened.loop, description, tool=tool, mode=request.mode or "write")
         opened.apply(e.TaskAdded(task=task, before=before), actor())
         for change in _budget_changes(opened.loop, task.id, request.budget):
             opened.apply(change, actor())
@@ -158,8 +151,3 @@ def _lines(context: Context, source: Path) -> list[dict[str, Any]]:
                 ) from problem
         found.append({"mode": "write", "status": "pending", "created_at": now, **line})
     return found
-
-
-def _free_id(loop: Loop) -> str:
-    taken = {task.id for task in loop.tasks}
-    return next(name for number in range(1, len(taken) + 2) if (name := f"T-{number}") not in taken)

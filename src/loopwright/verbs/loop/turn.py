@@ -36,9 +36,9 @@ from loopwright.loop.rules import status_of
 from loopwright.loop.sentences import hold_in_words
 from loopwright.sandbox import place
 from loopwright.stages.context import Context, loops_of
+from loopwright.stages.loop_control import has_worker
 from loopwright.stages.person import actor
 from loopwright.stages.upkeep.needed import left_by_hand
-from loopwright.verbs.loop.look import has_worker
 
 NOTHING_OPEN = "no_open_turn"
 _LOOK_EVERY_S = 0.2
