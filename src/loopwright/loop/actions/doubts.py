@@ -9,7 +9,7 @@ from loopwright.loop.restored_tests import restore_tests
 from loopwright.loop.test_runs import TestRun, lost_tests
 from loopwright.loop.worker_context import WorkerContext
 from loopwright.loop.worker_sandbox import with_work
-from loopwright.workflow.test_files import find_test_files
+from loopwright.workflow.seal import find_test_files
 
 _MOST_NAMES = 20
 

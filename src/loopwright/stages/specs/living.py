@@ -12,8 +12,7 @@ from loopwright.errors import LoopwrightError, WorkflowRefused
 from loopwright.stages.context import Context, workflows_of
 from loopwright.workflow.delta.model import LivingSpec, Requirement, UnreadableDelta
 from loopwright.workflow.listing import list_workflows
-from loopwright.workflow.living import domains_of, living_of
-from loopwright.workflow.spec_checks import Proof, SpecChecks, read_checks
+from loopwright.workflow.living import Proof, SpecChecks, domains_of, living_of, read_checks
 
 Basis = Literal["checks", "signed", "none"]
 
