@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
+from loopwright.agents.port import Reason
 from loopwright.loop import commands as c
 from loopwright.loop import events as e
 from loopwright.loop.model import (
@@ -24,12 +25,14 @@ from loopwright.loop.model import (
     Running,
     Spent,
     Task,
+    TaskKind,
     Tree,
     UnderWay,
     Validation,
 )
+from loopwright.loop.projection import status_of
 from loopwright.loop.reports.model import TestResult
-from loopwright.loop.rules import Accepted, Refused, decide, evolve, next_action, status_of
+from loopwright.loop.rules import Accepted, Refused, decide, evolve, next_action
 
 NOW = "2026-01-01T00:00:00Z"
 PAUSE = Hold(holder=Holder.OPERATOR, code="paused", message="paused by a person", since=NOW)
@@ -172,7 +175,7 @@ def test_an_action_is_begun_once_and_interrupted_work_is_gone_on_with():
     assert (begun.under_way.action, begun.under_way.task_id, begun.iteration) == (Action.DEVELOP, "T-1", 1)
     again = decide(begun, c.Advance(action_id="a2", no_progress=3))
     assert again.events == ()
-    assert again.effects[0].action_id == "a1"
+    assert again == Accepted(()), "the action that is under way goes on"
     paused = after(after(begun, e.ActionPaused(action_id="a1", session="s-7")), e.HoldPlaced(hold=PAUSE))
     resumed = after(paused, COMMANDS["resume"])
     assert resumed.under_way.session == "s-7"
@@ -362,3 +365,21 @@ def test_a_turn_is_charged_once_whoever_counts_it():
     assert decide(once, count) == Accepted(())
     # A shell's turn is never open, and has no role.
     assert after(once, e.CostCounted(spent=Spent(wall_s=1.0), turn="b-builder")).spent.wall_s == 1.0
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [("F-1", TaskKind.FIX), ("LOOK-2", TaskKind.LOOK), ("DESLOP-1", TaskKind.DESLOP), ("T-1", TaskKind.WORK)],
+)
+def test_the_id_of_a_task_shows_its_kind(name, kind):
+    assert task(name).kind is kind
+    numbered = loop(tasks=(task("F-1"), task("LOOK-1"), task("DESLOP-1"), task("DESLOP-2")))
+    assert numbered.new_task_id(TaskKind.DESLOP) == "DESLOP-3"
+
+
+@pytest.mark.parametrize(
+    ("code", "reason"),
+    [("crashed", Reason.CRASHED), ("architect_hung", Reason.HUNG), ("budget_usd", None), ("task_failed", None)],
+)
+def test_a_hold_knows_why_its_agent_gave_no_answer(code, reason):
+    assert replace(PAUSE, code=code).reason is reason

@@ -12,7 +12,7 @@ from loopwright.cli.lazy import load
 from loopwright.cli.loop.listing import loop_line
 from loopwright.cli.loop.output import COLORS
 from loopwright.cli.plain import in_workspace, place_of, say, say_json
-from loopwright.kernel.escapes import neutralised
+from loopwright.kernel.cells import neutralised
 from loopwright.loop.listing import STATUSES, Summary, list_loops, way_on
 from loopwright.verbs.overview import overview, what_waits, with_what_runs
 from loopwright.workflow.listing import STAGES, WorkflowLine, list_workflows, stale

@@ -8,7 +8,7 @@ from loopwright.agents.failover import Takeover
 from loopwright.agents.port import Allowance, Reason
 from loopwright.errors import LoopwrightError, WorkflowRefused
 from loopwright.loop import events as e
-from loopwright.loop.model import Budget, Loop
+from loopwright.loop.model import Budget, Loop, reason_in
 from loopwright.stages.context import Context, loops_of, workflows_of
 from loopwright.stages.open_turns import count_the_dead
 from loopwright.stages.person import actor
@@ -67,7 +67,7 @@ class Spending:
         """The autopilot stops: this limit is used up."""
         more = "--max-iterations …" if code == "budget_iterations" else "--usd …, --tokens …, --wall …, --turns …"
         way = f"give it more: loopwright autopilot {self._slug} {more}"
-        if code.endswith(Reason.BUDGET_USED.value):  # what an agent's own program says, and none of our limits
+        if reason_in(code) is Reason.BUDGET_USED:  # what an agent's own program says, and none of our limits
             way = f"the limit is the agent's own: raise it, then `loopwright autopilot {self._slug}`"
         return WorkflowRefused("autopilot_phase_blocked", message, next_command=way, blockers=((code, message, way),))
 

@@ -9,7 +9,7 @@ import msgspec
 
 from loopwright.workflow import commands as c
 from loopwright.workflow import events as e
-from loopwright.workflow.blockers import Blocker
+from loopwright.workflow.blockers import Blocker, Family
 from loopwright.workflow.evolve import evolve, is_given_again
 from loopwright.workflow.model import (
     Approved,
@@ -60,7 +60,11 @@ _GATES = {
     Transition.REVIEW_DONE: "review_gate_blocked",
 }
 SCOPE_BLOCKED = "review_done_scope_blocked"
-_SCOPE = ("partial_scope_remaining", "completion_claim_", "implemented_scope_mismatch")
+_SCOPE = (Family.PARTIAL_SCOPE_REMAINING, Family.COMPLETION_CLAIM, Family.IMPLEMENTED_SCOPE_MISMATCH)
+_PACKAGE = (
+    Family.PLAN_PACKAGE, Family.MISSING_PRD, Family.MISSING_TEST_SPEC, Family.MISSING_PLAN_ARTIFACT,
+    Family.MISSING_CHANGE_ARTIFACTS, Family.MISSING_CHANGE_ARTIFACT, Family.MISSING_SPEC_DELTA_PATH,
+)  # fmt: skip
 
 
 def decide(workflow: Workflow | None, proposal: c.Proposal) -> Decision:
@@ -143,16 +147,17 @@ def _gate_refusal(workflow: Workflow, command: c.Approve) -> Refused | None:
     transition = command.transition
     blockers = command.standing.readiness.before(transition.target)
     if _is_renewal(workflow, command):
-        # That it is void is what this consent answers.
-        blockers = tuple(one for one in blockers if one.code != f"approval_void_{transition.key.value}")
+        # The new approval answers this blocker.
+        answered = f"{Family.APPROVAL_VOID.code}{transition.key.value}"
+        blockers = tuple(blocker for blocker in blockers if blocker.code != answered)
     if transition.is_rollback or not blockers:
         return None
     if transition is Transition.REVIEW_DONE:
         if workflow.review is None or workflow.review.verdict != "approve":
             return _blocked(workflow, "review_not_approved", "the review did not approve it", blockers)
-        if any(one.code.startswith(_SCOPE) for one in blockers):
+        if any(blocker.family in _SCOPE for blocker in blockers):
             return _blocked(workflow, SCOPE_BLOCKED, "part of the scope is left", blockers)
-    if any(one.code.startswith(("missing_", "plan_package_")) for one in blockers):
+    if any(blocker.family in _PACKAGE for blocker in blockers):
         return _blocked(workflow, "plan_package_incomplete", "the plan is not whole", blockers)
     said = f"{workflow.slug} is not ready for {transition.target.value}"
     return _blocked(workflow, _GATES[transition], said, blockers)
@@ -254,7 +259,7 @@ def _archiving(workflow: Workflow, proposal: c.Archiving) -> Decision:
         case Done(), c.Archive(standing=standing, folder=folder, writes=writes):
             blockers = standing.readiness.archive
             if blockers:
-                error = "archive_scope_blocked" if blockers[0].code.startswith(_SCOPE) else "archive_blocked"
+                error = "archive_scope_blocked" if blockers[0].family in _SCOPE else "archive_blocked"
                 return _blocked(workflow, error, f"{workflow.slug} can't be archived", blockers)
             return Accepted((e.ChangeArchived(folder=folder, writes=writes),))
         case Archived(pending=pending), e.ArchiveSettled() as fact:

@@ -20,7 +20,7 @@ from loopwright.kernel.clock import Clock, stamp
 from loopwright.kernel.digest import sha256
 from loopwright.kernel.files import make_folder, replace_without_sync, shown
 from loopwright.kernel.ids import is_identifier
-from loopwright.kernel.locks import locked, locked_first
+from loopwright.kernel.locks import is_held, locked, locked_first, was_used_since_boot
 from loopwright.workflow import commands as c
 from loopwright.workflow import events as e
 from loopwright.workflow.delta.model import Conflict
@@ -41,6 +41,7 @@ OUTSIDE = "outside"
 # Whoever writes living specs holds this one, and takes it behind the workflow's own.
 SPECS_LOCK = "specs"
 LINE = event_log.Line[Event]
+_ARCHIVED = f'"kind":"{e.ChangeArchived.__struct_config__.tag}"'.encode()
 _KIND: event_log.LogKind[Workflow, Event] = event_log.LogKind(LINE, evolve)
 
 
@@ -119,6 +120,13 @@ class WorkflowStore:
                 return next((event.origin for event in line.events if isinstance(event, WorkflowBegun)), None)
         return None
 
+    def may_be_archived(self, slug: str) -> bool:
+        """Whether the bytes of the journal name the event; reading the events of a thousand journals takes too long."""
+        try:
+            return _ARCHIVED in self.paths(slug).journal.read_bytes()
+        except OSError:
+            return False
+
     @contextmanager
     def changing(self, slug: str, *, revision: int | None = None) -> Iterator[Opened]:
         """A workflow that is ours for the block; what others wrote into its documents is taken in first."""
@@ -135,6 +143,30 @@ class WorkflowStore:
                 opened.finish_archive(self._layout)
                 opened.take_outside(after_power_cut=is_first)
                 yield opened
+
+    def snapshot(self, slug: str) -> Snapshot:
+        """A workflow as it is now, for work that does not change it; edits of its documents are taken in first."""
+        if (snapshot := self._read(slug)) is not None:
+            return snapshot
+        with self.changing(slug) as opened:
+            return opened.snapshot()
+
+    def _read(self, slug: str) -> Snapshot | None:
+        """A workflow without its lock; None if another process is changing it, or something must be written first."""
+        self.require(slug)
+        lock, journal = self._lock(slug), self.paths(slug).journal
+        found = event_log.replay(_KIND, journal)
+        workflow = found.state
+        is_sound = found.damage is None and not found.is_torn and was_used_since_boot(lock)
+        # What archiving leaves to do, and what an archived change leaves out, the lock's holder knows.
+        if workflow is None or not is_sound or isinstance(workflow.at, Archived):
+            return None
+        paths = msgspec.structs.replace(self.paths(slug), change_id=workflow.change)
+        if not KeptDocuments(paths).are_as_recorded(workflow.documents):
+            return None
+        facts = gather(workflow, paths, self._gates)
+        is_unchanged = not is_held(lock) and journal.stat().st_size == found.sound_bytes
+        return Snapshot(workflow, facts, standing_of(workflow, facts)) if is_unchanged else None
 
     def _lock(self, slug: str) -> Path:
         return self._layout.lock(f"workflow-{slug}")

@@ -13,23 +13,19 @@ from loopwright.kernel.files import shown
 from loopwright.kernel.process import Cancellation
 from loopwright.loop import commands as c_loop
 from loopwright.loop import events as loop_events
-from loopwright.loop.marks import FIX
-from loopwright.loop.model import DESLOP, LOOK, Completed, Failed, Held, Holder, Loop
-from loopwright.loop.worker_context import Ask
+from loopwright.loop.model import Completed, Failed, Held, Holder, TaskKind
 from loopwright.stages.agent_choice import require_agent
-from loopwright.stages.building.craft import SliceCraft
-from loopwright.stages.building.lanes import Lanes
+from loopwright.stages.building.lanes import BuildLanes
 from loopwright.stages.building.on_base import Tell, control_on_base
-from loopwright.stages.building.settle import settle_build
 from loopwright.stages.context import Context, loops_of, workflows_of
 from loopwright.stages.loop_control import LoopRequest, create_loop, has_worker, lift_holds, pending_task
 from loopwright.stages.loop_words import answer_decision, fit, fit_words
-from loopwright.stages.loop_worker import start
 from loopwright.stages.names import slug_of
 from loopwright.stages.person import actor, require_person
 from loopwright.workflow import commands as c
 from loopwright.workflow import events as e
 from loopwright.workflow import manifest
+from loopwright.workflow.blockers import Blocker, Family
 from loopwright.workflow.facts import Facts
 from loopwright.workflow.gather import MANIFEST, SPEC
 from loopwright.workflow.model import Approved, Building, Key, Planning, Reviewing, Transition, Workflow
@@ -39,7 +35,10 @@ from loopwright.workflow.store import Opened
 
 _PASS = {"lean": 3, "full": 6}
 # What a build can mend by going on; a signature or an answer it can't give.
-_BY_BUILDING = ("lane_incomplete_", "verification_", "tests_broken_", "completion_audit_")
+_BY_BUILDING = (
+    Family.LANE_INCOMPLETE, Family.VERIFICATION, Family.TESTS_BROKEN, Family.COMPLETION_AUDIT_BLOCKED,
+    Family.COMPLETION_AUDIT_MISSING_EVIDENCE, Family.COMPLETION_AUDIT_NOT_RUN,
+)  # fmt: skip
 
 
 class BuildRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -64,17 +63,17 @@ def begin_build(context: Context, slug: str, request: BuildRequest, tell: Tell, 
         _enter(opened, base)
         workflow, facts = opened.workflow, opened.facts()
         opened.write({MANIFEST: _manifest(context, workflow)}, "tool")
-        blocked = (one.code for one in opened.standing().readiness.review)
-        unfinished = tuple(code for code in blocked if code.startswith(_BY_BUILDING))
-    if isinstance(workflow.at, Building) and workflow.at.loop_id is not None:
-        loop_id = workflow.at.loop_id
-        _tell_answers(context, workflow, loop_id)
-        _going_on(context, workflow, loop_id, request, unfinished)
-    elif workflow.confirmed is Transition.REVIEW_BUILD and workflow.loops:
-        loop_id = _rework(context, workflow, request)
-    else:
-        loop_id = _new_loop(context, workflow, facts, request)
-    with workflows_of(context).changing(slug) as opened:
+        blockers = opened.standing().readiness.review
+        unfinished = tuple(blocker for blocker in blockers if blocker.family in _BY_BUILDING)
+        opened.make_durable()  # the loop rests on it
+        if isinstance(workflow.at, Building) and workflow.at.loop_id is not None:
+            loop_id = workflow.at.loop_id
+            _tell_answers(context, workflow, loop_id)
+            _going_on(context, workflow, loop_id, request, unfinished)
+        elif workflow.confirmed is Transition.REVIEW_BUILD and workflow.loops:
+            loop_id = _rework(context, workflow, request)
+        else:
+            loop_id = _new_loop(context, workflow, facts, request)
         opened.apply(e.BuildDriven(loop_id=loop_id, deslop=request.deslop), actor())
     return loop_id
 
@@ -84,28 +83,13 @@ def _with_agent(context: Context, slug: str, request: BuildRequest) -> BuildRequ
     return replace(request, agent=agent)
 
 
-def drive_loop(context: Context, loop_id: str, cancellation: Cancellation, *, ask: Ask | None = None) -> Loop:
-    """Drive any loop. For the loop of a workflow the work on its slices is recorded at the end."""
-    found = loops_of(context).load(loop_id)
-    slug = found.workflow
-    if slug is None:
-        return start(context, loop_id, cancellation, ask=ask)
-    if isinstance(found.phase, Completed):
-        # We died, or were stopped, between the loop's end and its record.
-        settle_build(context, slug, loop_id)
-        return found
-    try:
-        return start(context, loop_id, cancellation, ask=ask, craft=SliceCraft(context, slug, cancellation))
-    finally:
-        settle_build(context, slug, loop_id)
-
-
 def _controlled(context: Context, slug: str, tell: Tell, cancellation: Cancellation) -> str:
-    """The base may have moved since the plan was approved: what a check said of another one vouches for nothing."""
-    with workflows_of(context).changing(slug) as opened:
-        is_consented = isinstance(opened.workflow.approval(Key.BUILD), Approved)
-        is_planned = isinstance(opened.workflow.at, Planning)
-    return control_on_base(context, slug, tell, cancellation) if is_planned and is_consented else ""
+    """The base may have moved since the plan was approved: what a check said of another base proves nothing."""
+    snapshot = workflows_of(context).snapshot(slug)
+    workflow = snapshot.workflow
+    if not isinstance(workflow.at, Planning) or not isinstance(workflow.approval(Key.BUILD), Approved):
+        return ""
+    return control_on_base(context, snapshot, tell, cancellation)
 
 
 def _enter(opened: Opened, base_tree: str) -> None:
@@ -153,7 +137,7 @@ def _passes(context: Context, request: BuildRequest) -> int:
 
 
 def _going_on(
-    context: Context, workflow: Workflow, loop_id: str, request: BuildRequest, unfinished: tuple[str, ...]
+    context: Context, workflow: Workflow, loop_id: str, request: BuildRequest, unfinished: tuple[Blocker, ...]
 ) -> None:
     """A loop that is over goes on where building can still mend something."""
     loop = loops_of(context).load(loop_id)
@@ -165,10 +149,10 @@ def _going_on(
         return
     if not unfinished or not isinstance(loop.phase, Completed | Failed):
         return
-    if isinstance(loop.phase, Completed) and all(code.startswith("lane_incomplete_") for code in unfinished):
-        Lanes(context, workflow.slug).take_up(loop)
+    if isinstance(loop.phase, Completed) and all(blocker.family is Family.LANE_INCOMPLETE for blocker in unfinished):
+        BuildLanes(context, workflow.slug).take_up(workflow, loop)
         return
-    slices = sum(not task.id.startswith((FIX, LOOK, DESLOP)) for task in loop.tasks)
+    slices = sum(task.kind is TaskKind.WORK for task in loop.tasks)
     start = loop.iteration + 1 if request.gives_more else slices
     # The tasks of a completed loop are done; the plan that was approved since asks for more.
     task = "What the plan asks for now" if isinstance(loop.phase, Completed) else ""

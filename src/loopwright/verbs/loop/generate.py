@@ -11,7 +11,7 @@ from loopwright.errors import Interrupted, LoopRefused
 from loopwright.kernel.process import Cancellation, Freezer, Stopped
 from loopwright.loop import commands as c
 from loopwright.loop import events as e
-from loopwright.loop.actions.asking import HandedOver, HeldBack
+from loopwright.loop.actions.failing import HandedOver, HeldBack
 from loopwright.loop.actions.planning import plan_tasks
 from loopwright.loop.guidance import broke_down, is_own_limit, lifted_by
 from loopwright.loop.model import Hold, Holder, Loop, Task
@@ -100,12 +100,12 @@ def _way_on(loop: Loop, hold: Hold) -> str:
             f"nothing was added; give it more: `loopwright loop resume {name} --no-start --usd …`, or `--tokens …`, "
             "`--wall …`, `--turns …`; then the same command again"
         )
-    if broke_down(hold) or hold.code in reasons_for(Remedy.RETRY):
+    if broke_down(hold) or hold.reason in reasons_for(Remedy.RETRY):
         return (
             f"nothing was added; `loopwright loop logs {name} --agent` shows what it printed; the same command again, "
             "or with another agent: --agent NAME"
         )
-    if hold.code in reasons_for(Remedy.SET_UP):
+    if hold.reason in reasons_for(Remedy.SET_UP):
         return (
             "nothing was added; `loopwright doctor` says what it needs; then the same command again, "
             "or with another agent: --agent NAME"
