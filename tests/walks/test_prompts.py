@@ -71,7 +71,7 @@ def test_what_cant_be_used_is_said_before_anybody_works(loops):
     assert "do $tsak" not in prompts(project, "show", "builder", "--ours").stdout
     found = project.run("doctor", "--json").json()
     assert [one["health"] for one in found["checks"] if one["code"] == "prompt_invalid"] == ["problem"]
-    assert "asks nothing by itself" in prompts(project, "show", "part_web", "--schema", code=2).stderr
+    assert "is a part of other prompts" in prompts(project, "show", "part_web", "--schema", code=2).stderr
     assert "did you mean builder?" in prompts(project, "show", "bulder", code=2).stderr
     bad.unlink()
     loops.run("start", loop_id)

@@ -79,7 +79,7 @@ def test_what_can_not_hold_for_a_subcommand_is_refused(project, option, subcomma
     taken(project)
     done = project.run("reflect", *option, subcommand)
     assert done.exit_code == 2
-    assert f"{option[0]} is for taking a reflection, and `{subcommand}` takes none" in done.stderr
+    assert f"`reflect {subcommand}` has no option {option[0]}" in done.stderr
 
 
 def test_a_report_comes_from_a_file_or_from_standard_input(project):

@@ -38,7 +38,7 @@ Examples:
 def command() -> None:
     """List, show and customise the prompts for agents. Each prompt is built in, in English and in Chinese.
 
-    Loopwright uses the first file that exists: NAME.md or LANGUAGE/NAME.md in .loopwright/prompts, then the same in
+    Loopwright uses the first file that exists: LANGUAGE/NAME.md or NAME.md in .loopwright/prompts, then the same in
     ~/.config/loopwright/prompts, then the built-in prompt.
     """
 

@@ -102,7 +102,7 @@ Examples:
 def review_command(
     slug: str, reviewer: str, verdict: str | None, target: str | None, rationale: str, project_root: Path, as_json: bool
 ) -> int:
-    """Review the built change: first its evidence, scope and protected files, then by reviewers if the risk requires."""
+    """Review the built change: evidence, scope and protected files, then reviewers if the risk requires them."""
     context = context_of(project_root)
     request = ReviewRequest(reviewer=reviewer, verdict=verdict, target=target, rationale=rationale)
     with stopping_on_signals() as cancellation:
