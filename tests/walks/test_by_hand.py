@@ -172,7 +172,7 @@ def test_the_name_of_a_workflow_is_never_taken_for_a_part_of_an_id(project, loop
     opened(project)
     ok(project, "plan", "loop", "--direct", str(project.root.parent / "SPEC.md"), "--agent", "")
     found = refusal(project, "loop", "turn", "loop", "--give-up", "not this one")
-    assert "loop was not built yet" in found["message"]
+    assert "loop has no build yet" in found["message"]
     assert opened(project)["loop_id"] == loop_id
 
 
@@ -193,7 +193,7 @@ def test_where_no_turn_is_open_one_is_told_why_and_what_moves_on(project):
     assert f"loopwright loop start {loop_id}" in found["next"]
     plan(project)
     found = refusal(project, "loop", "turn", "greet")
-    assert "was not built yet" in found["message"]
+    assert "has no build yet" in found["message"]
     assert "loopwright build greet --agent interactive --detach" in found["next"]
     assert project.run("loop", "turn", "nothing-like-it").exit_code == 1
     # Who plans, reviews or replans can't be found by anybody who works by hand.

@@ -529,7 +529,7 @@ def test_a_person_is_told_the_verdict_why_and_what_to_type(repo):
         "why: files on the surface auth changed (default rules v2)",
         '  auth  1.00  src/auth.py  (word "auth")',
         "  none  0.00  src/main.py",
-        f"compared: the work tree, what is staged and what is untracked, with HEAD ({head})",
+        f"compared: working tree, staged and untracked files, with HEAD ({head})",
         "  → ask a reviewer who did not write the change; list every file: loopwright risk --json",
         f"  → git diff {head} -- src/auth.py",
     ]
@@ -611,4 +611,4 @@ def test_a_repository_that_points_git_elsewhere_is_refused(project, tmp_path):
     project.write("login.py", "y\n" * 500)
     done = project.run("risk")
     assert done.exit_code == 1
-    assert done.stderr.startswith("GIT_FAILED: git is told to look at ")
+    assert done.stderr.startswith("GIT_FAILED: core.worktree points git to ")

@@ -1,4 +1,4 @@
-"""`loopwright loop start --detach`: a worker that outlives the terminal it was started from."""
+"""`loopwright loop start --detach`: a worker that continues after its terminal is closed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LONGEST_S = 20.0
 
 
 class Detached(msgspec.Struct, frozen=True):
-    """A worker in the background, and where it writes what it would say."""
+    """A worker in the background, and the file with its output."""
 
     loop_id: str
     pid: int
@@ -32,12 +32,12 @@ class Detached(msgspec.Struct, frozen=True):
 
 
 def start_detached(context: Context, loop_id: str) -> Detached:
-    """Start it, and wait until it has taken the loop over."""
+    """Start a worker, and wait until it drives the loop."""
     store = loops_of(context)
     if has_worker(context, loop_id):
         raise driven_already(context, loop_id)
     context.prompts()
-    # Here and not in the worker: what the rules refuse, the person who asked should hear at once.
+    # Here and not in the worker: the caller should see a refusal of the rules at once.
     with store.changing(loop_id) as opened:
         if not opened.loop.is_for_a_worker:
             opened.apply(e.LoopStarted(), actor())
@@ -49,24 +49,24 @@ def start_detached(context: Context, loop_id: str) -> Detached:
     pid = process.detach(argv, cwd=context.project, env=context.environment, log=output)
     until = time.monotonic() + _LONGEST_S
     while time.monotonic() < until:
-        # First whether it ended, then whether it came: one that was quick has done both.
+        # First whether the worker ended, then whether it arrived: a quick worker has done both.
         ended, _ = os.waitpid(pid, os.WNOHANG)
         if _has_arrived(events, before, pid):
             return Detached(loop_id, pid, output)
         if ended:
             break
         time.sleep(0.02)
-    said = output.read_bytes()[-2000:].decode("utf-8", "replace").splitlines()
-    said = [line for line in said if line.strip() and not line.startswith("  →")]
+    printed = output.read_bytes()[-2000:].decode("utf-8", "replace").splitlines()
+    lines = [line for line in printed if line.strip() and not line.startswith("  →")]
     raise LoopRefused(
         "not_started",
-        f"the worker ended at once: {said[-1] if said else 'it said nothing'}",
-        hint=f"see {shown(output)}; `loopwright loop show {loop_id}` says how the loop stands",
+        f"the worker ended at once: {lines[-1] if lines else 'it printed nothing'}",
+        hint=f"see {shown(output)}; `loopwright loop show {loop_id}` shows the loop",
     )
 
 
 def _has_arrived(events: Path, start: int, pid: int) -> bool:
-    """Whether the log says so: that somebody drives the loop does not mean that it is this one."""
+    """Whether the log records this worker: the process that drives the loop may be another one."""
     return any(
         isinstance(event, WorkerArrived) and event.worker.pid == pid
         for _, line in log.lines(events, start=start)
