@@ -332,7 +332,7 @@ def test_any_other_edit_is_kept_aside_with_an_error_that_names_the_field(project
 
 
 def test_check_names_what_does_not_fit_and_fix_makes_it_anew(project, loop_id):
-    assert run(project, "check").stdout.startswith(f"{loop_id}: sound")
+    assert run(project, "check").stdout.startswith(f"{loop_id}: no problems")
     events = files(project, loop_id)[1]
     whole = events.read_bytes()
     events.write_bytes(whole.replace(b'"one"', b'"0ne"'))

@@ -45,7 +45,7 @@ def test_a_look_adds_nothing_and_is_paid_for(loops):
 @pytest.mark.parametrize(
     ("turn", "said", "way_on"),
     [
-        ({"role": "planner", "answer": "no json"}, "not the JSON", "--agent` shows what it printed"),
+        ({"role": "planner", "answer": "no json"}, "not the JSON", "--agent`; then repeat the command"),
         ({"role": "planner", "answer": '{"tasks": [{"description": "one"}, {"description": 7}]}'}, "not the JSON", ""),
         (planned(), "no task came", ""),
         ({"role": "planner", "fail": "rate_limited"}, "rate_limited", "the same command again later"),

@@ -33,7 +33,7 @@ def test_ones_own_words_reach_the_agent_and_the_record_says_so(loops):
     path = prompts(project, "copy", "builder", "--json").json()["path"]
     assert path.endswith(".loopwright/prompts/en/builder.md")
     assert (project.root / path).read_text() == prompts(project, "show", "builder", "--ours").stdout
-    assert "is there already" in prompts(project, "copy", "builder", code=2).stderr
+    assert "already exists" in prompts(project, "copy", "builder", code=2).stderr
     (project.root / path).write_text(MINE)
     shown = prompts(project, "show", "builder", "--json").json()
     assert (shown["text"], shown["origin"], shown["answer_schema"]) == (MINE, "workspace", {"type": "string"})

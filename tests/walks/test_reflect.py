@@ -104,7 +104,7 @@ def test_list_show_and_export_agree_and_name_what_they_can_not_read(project):
     assert "bad-1.reflection.json: not a reflection" in project.run("reflect", "list").stdout
     exported = project.run("reflect", "export")
     assert exported.exit_code == 0
-    assert exported.stderr.startswith("left out: bad-1.reflection.json: not a reflection: ")
+    assert exported.stderr.startswith("skipped: bad-1.reflection.json: not a reflection: ")
     assert "bad-1" in project.run("reflect", "export", "--form", "csv").stderr
     lines = exported.stdout.splitlines()
     assert [json.loads(line)["reflection"] for line in lines] == [one["reflection"] for one in listed["reflections"]]
