@@ -50,7 +50,11 @@ def test_a_look_adds_nothing_and_is_paid_for(loops):
         (planned(), "no task came", ""),
         ({"role": "planner", "fail": "rate_limited"}, "rate_limited", "the same command again later"),
         ({"role": "planner", "fail": "crashed"}, "crashed", "repeat the command, or use another agent"),
-        ({"role": "planner", "fail": "not_logged_in"}, "not_logged_in", "`loopwright doctor` shows what the agent needs"),
+        (
+            {"role": "planner", "fail": "not_logged_in"},
+            "not_logged_in",
+            "`loopwright doctor` shows what the agent needs",
+        ),
         ({"role": "planner", "fail": "budget_used"}, "budget_used", "the limit is the agent's own"),
     ],
 )

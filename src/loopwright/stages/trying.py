@@ -1,4 +1,4 @@
-"""A plan's checks on the checkout as it is now: a run of the tool's own, with evidence. It opens no gate."""
+"""Runs the checks of a plan on the current checkout, with evidence. The result opens no gate."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ _MOST_SAID = 1500
 
 
 class Tried(msgspec.Struct, frozen=True):
-    """One check, today."""
+    """The result of one check."""
 
     id: str
     command: str
     passed: bool
     exit_code: int | None
-    # The end of what it printed, redacted, where it did not pass.
+    # The end of its output, redacted, if it failed.
     said: str = ""
 
 
 class TriedChecks(msgspec.Struct, frozen=True):
-    """All of them, by which run, on which tree; hidden ones are counted, and run by `build` alone."""
+    """All results, with the run and the tree. Hidden checks are counted; only `build` runs them."""
 
     run_id: str
     tree: str
@@ -37,22 +37,20 @@ class TriedChecks(msgspec.Struct, frozen=True):
     hidden: int
 
     def document(self) -> dict[str, Any]:
-        """For programs."""
+        """The results for programs."""
         builtins: dict[str, Any] = msgspec.to_builtins(self)
-        return {"passed": all(one.passed for one in self.checks), **builtins}
+        return {"passed": all(check.passed for check in self.checks), **builtins}
 
 
 def try_checks(context: Context, name: str, cancellation: Cancellation) -> TriedChecks:
-    """Every check that is not hidden, in a fresh sandbox of the project as it is now."""
+    """Run every check that is not hidden, in a new sandbox with the current project."""
     slug = slug_of(name)
     with workflows_of(context).changing(slug) as opened:
         slices = opened.facts().slices
     checks = slices.checks if isinstance(slices, Slices) else ()
     shown = tuple(check for check in checks if not check.hidden)
     if not shown:
-        raise WorkflowRefused(
-            "no_checks", f"{slug} has no checks that could be run", next_command=f"loopwright status {slug}"
-        )
+        raise WorkflowRefused("no_checks", f"{slug} has no checks to run", next_command=f"loopwright status {slug}")
     checked = run_checks(
         context, slug, shown, name="tried", sandbox=context.sandbox_request(), cancellation=cancellation
     )
@@ -64,11 +62,11 @@ def try_checks(context: Context, name: str, cancellation: Cancellation) -> Tried
 def _tried(context: Context, check: Check, checked: CheckResults) -> Tried:
     run = checked.runs[check.id]
     step = next((step for step in checked.evidence.steps if step.id == check.id), None)
-    said = "" if run.passed else _said(context, checked, step)
-    return Tried(check.id, check.command, run.passed, run.exit_code, said)
+    output = "" if run.passed else _end_of_output(context, checked, step)
+    return Tried(check.id, check.command, run.passed, run.exit_code, output)
 
 
-def _said(context: Context, checked: CheckResults, step: StepRecord | None) -> str:
+def _end_of_output(context: Context, checked: CheckResults, step: StepRecord | None) -> str:
     logs = [command.log for command in step.commands] if step is not None else []
     if not logs or logs[-1] is None:
         return ""

@@ -18,7 +18,7 @@ from loopwright.loop.model import Hold, Holder, Loop, Task
 from loopwright.loop.store import LoopStore
 from loopwright.loop.worker_context import WorkerContext
 from loopwright.stages.context import Context, loops_of
-from loopwright.stages.loop_worker import as_worker, nobody, worker_context_for
+from loopwright.stages.loop_worker import as_worker, no_choice, worker_context_for
 from loopwright.stages.person import actor
 
 
@@ -49,7 +49,7 @@ def generate_tasks(context: Context, loop_id: str, request: GenerateRequest, can
             hint="create a loop with `loopwright loop new TITLE --description TEXT`",
         )
     with as_worker(context, loop_id):
-        worker_context = worker_context_for(context, cancellation, Freezer(), nobody)
+        worker_context = worker_context_for(context, cancellation, Freezer(), no_choice)
         try:
             tasks = _planned(store, loop_id, worker_context, request)
         except HeldBack as held_back:
