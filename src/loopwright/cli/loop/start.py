@@ -93,7 +93,7 @@ Ctrl-C interrupts the action; it stays under way, and `loop resume` goes on with
 @click.argument("loop")
 @click.option("--detach", is_flag=True, help="In the background; it outlives this terminal.")
 @click.option("--mode", type=click.Choice(["auto", "interactive"]), help="Who chooses what is next, from now on.")
-@click.option("--failure-file", type=click.Path(path_type=Path), hidden=True, help="Where a failed start is told.")
+@click.option("--failure-file", type=click.Path(path_type=Path), hidden=True)
 @in_workspace
 def start_command(
     loop: str, detach: bool, mode: Mode | None, failure_file: Path | None, project_root: Path, as_json: bool
