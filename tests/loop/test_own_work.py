@@ -8,7 +8,7 @@ from loopwright.kernel.digest import sha256
 from loopwright.loop.model import Tree
 from loopwright.loop.own_work import restore_tests
 from loopwright.loop.work_files import patch_path
-from loopwright.workflow.test_files import find_test_files
+from loopwright.workflow.seal import find_test_files
 
 BASE = {
     "calc.py": "wrong\n",

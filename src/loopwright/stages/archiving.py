@@ -17,15 +17,14 @@ from loopwright.stages.specs.living import settle_archives
 from loopwright.workflow import commands as c
 from loopwright.workflow import events as e
 from loopwright.workflow.blockers import Family, blocker
-from loopwright.workflow.candidate import candidate
+from loopwright.workflow.composing import candidate
 from loopwright.workflow.delta.model import Conflict, Conflicts, Delta
 from loopwright.workflow.documents.page import MOST_BYTES
 from loopwright.workflow.facts import Facts
-from loopwright.workflow.living import base_for, deltas_in, digests_of, merge_now, says
+from loopwright.workflow.living import base_for, checks_with, deltas_in, digests_of, merge_now, says
 from loopwright.workflow.model import Archived, Done, Workflow, Write
 from loopwright.workflow.package import CHANGE_DOCUMENTS
 from loopwright.workflow.slices import Slices
-from loopwright.workflow.spec_checks import checks_with
 from loopwright.workflow.store import SPECS_LOCK, Opened
 
 

@@ -15,8 +15,8 @@ from loopwright.stages.status import WorkflowView, view_of
 from loopwright.workflow import commands as c
 from loopwright.workflow import events as e
 from loopwright.workflow.audit import immune_digest
+from loopwright.workflow.build_gate import PROJECT_TESTS, tests_digest
 from loopwright.workflow.model import Archived, Building, Done, Key, Signature, Stage, Transition
-from loopwright.workflow.project_tests import PROJECT_TESTS, signed_digest
 from loopwright.workflow.rules import SCOPE_BLOCKED, Deliver
 from loopwright.workflow.slices import Slices
 from loopwright.workflow.store import SPECS_LOCK, Opened
@@ -131,7 +131,7 @@ def _subject(opened: Opened, what: str) -> tuple[str, str]:
         return what, immune_digest(what, verified)
     are_broken = verified is not None and verified.tests is not None and verified.tests.broken
     if verified is not None and what == PROJECT_TESTS and are_broken:
-        return what, signed_digest(verified)
+        return what, tests_digest(verified)
     known = [one.id for one in slices.slices] if isinstance(slices, Slices) else []
     known += [*verified.judges, *verified.immune] if verified is not None else []
     known += [PROJECT_TESTS] if are_broken else []

@@ -27,10 +27,10 @@ from loopwright.workflow.advice import (
 from loopwright.workflow.amounts import Amounts
 from loopwright.workflow.audit import audited
 from loopwright.workflow.blockers import Blocker, Family
+from loopwright.workflow.build_gate import tests_sentence
 from loopwright.workflow.facts import Facts
 from loopwright.workflow.flight import LANDED, used_by
 from loopwright.workflow.model import Building, Flight, Workflow
-from loopwright.workflow.project_tests import sentence
 from loopwright.workflow.projection import readiness_document, stage_status
 from loopwright.workflow.slices import Slices
 from loopwright.workflow.standing import Standing, authorization_blockers
@@ -152,7 +152,7 @@ def view_of(context: Context, snapshot: Snapshot) -> WorkflowView:
 
 def _rest_of_project(workflow: Workflow, facts: Facts) -> str:
     verified = workflow.verification
-    return sentence(verified, has_command=facts.gates.has_test_command) if verified is not None else ""
+    return tests_sentence(verified, has_command=facts.gates.has_test_command) if verified is not None else ""
 
 
 def _next(context: Context, workflow: Workflow, standing: Standing, loops: list[Loop]) -> str:

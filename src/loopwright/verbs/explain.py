@@ -10,8 +10,8 @@ from loopwright.redaction.environment_values import ENVIRONMENT_RULE
 from loopwright.reflection.rule_sets import RULE_SETS
 from loopwright.reflection.rule_table import rule_rows
 from loopwright.runner.needs import OTHERWISE, TABLE
-from loopwright.workflow.ambiguity import OPEN_ITEMS_WEIGHT, SECTION_WEIGHTS
 from loopwright.workflow.blockers import Family, family_of
+from loopwright.workflow.clarity import OPEN_ITEMS_WEIGHT, SECTION_WEIGHTS
 from loopwright.workspace.settings import agent_help_of, help_of
 from loopwright.workspace.settings_model import AgentSettings, Values
 

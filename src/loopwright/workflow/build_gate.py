@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from loopwright.workflow.audit import audited, immune_digest
 from loopwright.workflow.blockers import Blocker, Family, blocker
@@ -10,9 +10,8 @@ from loopwright.workflow.documents.record import Record
 from loopwright.workflow.facts import Facts
 from loopwright.workflow.lanes import against, incomplete
 from loopwright.workflow.model import Workflow
-from loopwright.workflow.project_tests import broken_tests
-from loopwright.workflow.scope import scope_blockers
 from loopwright.workflow.slices import Slices
+from loopwright.workflow.verification import Verification
 
 _AGAINST = {"architect": Family.ARCHITECT, "deslop": Family.DESLOP, "regression": Family.REGRESSION}
 
@@ -93,3 +92,72 @@ def _audit(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
 
 def _missing(facts: Facts) -> str:
     return ", ".join(facts.record.missing[:5]) if isinstance(facts.record, Record) else facts.record_status
+
+
+_WHOLE = frozenset({"full", "complete", "workflow", "all"})
+Value = str | list[str]
+
+
+def scope_blockers(slug: str, frontmatter: Mapping[str, Value]) -> Iterator[Blocker]:
+    """What the record's optional keys say against being done."""
+    remaining = _list(frontmatter.get("remaining_scope"))
+    if remaining:
+        yield blocker(Family.PARTIAL_SCOPE_REMAINING, slug=slug, remaining=", ".join(remaining[:5]))
+    claim = frontmatter.get("completion_claim")
+    if isinstance(claim, str) and claim.strip() and claim.strip().lower() not in _WHOLE:
+        yield blocker(
+            Family.COMPLETION_CLAIM, claim.strip().lower().replace(" ", "_")[:40], slug=slug, claim=claim.strip()
+        )
+    planned, implemented = _list(frontmatter.get("planned_scope")), _list(frontmatter.get("implemented_scope"))
+    if planned and set(planned) != set(implemented):
+        left = sorted(set(planned) ^ set(implemented))
+        yield blocker(Family.IMPLEMENTED_SCOPE_MISMATCH, slug=slug, difference=", ".join(left[:5]))
+
+
+def _list(value: Value | None) -> list[str]:
+    if value is None:
+        return []
+    listed = value if isinstance(value, list) else value.split(",")
+    return [one.strip() for one in listed if one.strip() and one.strip().lower() not in ("none", "-")]
+
+
+# What a person signs who accepts that tests do not pass any more.
+PROJECT_TESTS = "project-tests"
+
+
+def broken_tests(workflow: Workflow) -> Iterator[Blocker]:
+    """Tests that passed before the work and do not pass now, until they do or a person signs for this tree."""
+    verified = workflow.verification
+    tests = verified.tests if verified is not None else None
+    if verified is None or tests is None or not tests.broken:
+        return
+    if not workflow.is_signed(PROJECT_TESTS, tests_digest(verified)):
+        yield blocker(
+            Family.TESTS_BROKEN, str(tests.broken), slug=workflow.slug, names=_few(tests.names, tests.broken),
+            run=tests.run_id, what=PROJECT_TESTS,
+        )  # fmt: skip
+
+
+def tests_digest(verification: Verification) -> str:
+    """What a person who signs stands for: the project's tests, on that tree."""
+    return f"{PROJECT_TESTS}@{verification.tree}"
+
+
+def tests_sentence(verification: Verification, *, has_command: bool) -> str:
+    """What checks the rest of the project, for people."""
+    tests = verification.tests
+    if tests is None and not has_command:
+        return "nothing checks the rest of the project: loop.test_command is not set"
+    if tests is None:
+        return "the project's tests were not run on this work"
+    if tests.broken:
+        names = _few(tests.names, tests.broken)
+        return f"tests of the project that passed before the work do not pass now (run {tests.run_id}): {names}"
+    if not tests.decides:
+        return f"the project's tests fail on the base already: they decide nothing (run {tests.base_run_id})"
+    return f"the work breaks none of the project's tests (base run {tests.base_run_id}, run {tests.run_id})"
+
+
+def _few(names: tuple[str, ...], count: int) -> str:
+    shown = names[:5]
+    return ", ".join(shown) + (f" and {count - len(shown)} more" if count > len(shown) else "")

@@ -10,9 +10,8 @@ import msgspec
 from loopwright.kernel.digest import sha256
 from loopwright.workflow.delta.model import Conflict
 from loopwright.workflow.documents.page import PageProblem
-from loopwright.workflow.documents.record import Record
+from loopwright.workflow.documents.record import Ledger, Record
 from loopwright.workflow.documents.spec import Spec
-from loopwright.workflow.ledger import Ledger
 from loopwright.workflow.package import CHANGE_DOCUMENTS, PLAN_DOCUMENTS, SLICES
 from loopwright.workflow.slices import Slices
 

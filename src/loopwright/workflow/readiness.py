@@ -7,15 +7,14 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from loopwright.kernel.digest import sha256
-from loopwright.workflow.ambiguity import Score, ambiguity
 from loopwright.workflow.archive_gate import before_archive
 from loopwright.workflow.blockers import Blocker, Family, blocker
-from loopwright.workflow.build_gate import before_review
+from loopwright.workflow.build_gate import before_review, scope_of
+from loopwright.workflow.clarity import Score, ambiguity
 from loopwright.workflow.documents import spec as s
 from loopwright.workflow.documents.spec import Spec
-from loopwright.workflow.done_gate import before_done
 from loopwright.workflow.facts import Damaged, Facts, Missing
-from loopwright.workflow.model import Key, Subject, Transition, Workflow
+from loopwright.workflow.model import Key, Stage, Subject, Transition, Workflow
 from loopwright.workflow.plan_gate import before_build
 from loopwright.workflow.standing import Readiness, Standing, broken_promises
 
@@ -132,3 +131,25 @@ def _spec_subject(facts: Facts) -> Subject:
     page = facts.spec.page
     said = {section.name: section.text for section in page.sections if section.text}
     return Subject(parts={f"spec.md: {name}": sha256(text.encode()) for name, text in said.items()})
+
+
+_REWORK = {
+    Stage.BUILD: Family.REVIEW_REWORK_REQUIRED,
+    Stage.PLAN: Family.PLAN_REWORK_REQUIRED,
+    Stage.CLARIFY: Family.CLARIFY_REWORK_REQUIRED,
+}
+
+
+def before_done(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
+    """No verdict, another one than yes, a verdict on something else, or a scope that is not whole."""
+    slug, review, verified = workflow.slug, workflow.review, workflow.verification
+    if review is None:
+        yield blocker(Family.REVIEW_STATUS, "pending", slug=slug, why="it was not reviewed yet")
+    elif verified is None or review.tree != verified.tree:
+        yield blocker(Family.REVIEW_STATUS, "stale", slug=slug, why="what was reviewed is not what is there now")
+    elif review.verdict != "approve":
+        target = review.target or Stage.BUILD
+        yield blocker(Family.REVIEW_VERDICT, review.verdict, slug=slug, why=review.rationale, target=target.value)
+        yield blocker(_REWORK[target], slug=slug, why=review.rationale, target=target.value)
+    # Only a review can send it back to where that is mended.
+    yield from (replace(one, next=f"loopwright review {slug}") for one in scope_of(workflow, facts))

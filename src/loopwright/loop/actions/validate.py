@@ -16,7 +16,7 @@ from loopwright.loop.test_runs import TestRun, lost_tests
 from loopwright.loop.work_files import add_to_page, note_tree
 from loopwright.loop.worker_context import WorkerContext
 from loopwright.loop.worker_sandbox import wanted_sandbox, with_work
-from loopwright.workflow.test_files import find_test_files
+from loopwright.workflow.seal import find_test_files
 
 
 def perform(loop: Loop, context: WorkerContext, action_id: str) -> c.FinishValidate:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from loopwright.kernel.clock import stamp
 from loopwright.loop.model import Completed, Created, Failed, Held, Loop
 from loopwright.stages.context import Context, documents_of, loops_of, workflows_of
-from loopwright.workflow import audit, ledger
+from loopwright.workflow import audit
 from loopwright.workflow import commands as c
 from loopwright.workflow import events as e
 from loopwright.workflow.blockers import Family
+from loopwright.workflow.build_gate import tests_sentence
 from loopwright.workflow.documents import record
 from loopwright.workflow.facts import Facts
 from loopwright.workflow.gather import LEDGER
 from loopwright.workflow.model import Building, Decision, Transition, Workflow
-from loopwright.workflow.project_tests import sentence
 from loopwright.workflow.slices import Slices
 from loopwright.workflow.store import Opened
 from loopwright.workflow.verification import Verification
@@ -49,7 +49,7 @@ def _documents(context: Context, opened: Opened, facts: Facts, slices: Slices, l
     found = audit.audited(workflow, slices, requirements)
     return {
         "build-support/completion-audit.json": audit.render(found),
-        LEDGER: ledger.render(facts.ledger),
+        LEDGER: record.render_ledger(facts.ledger),
         record.NAME: _record(context, workflow, loop, facts, is_through=_is_through(opened, loop)),
     }
 
@@ -92,7 +92,7 @@ def _record(context: Context, workflow: Workflow, loop: Loop, facts: Facts, *, i
 
 def _limitations(loop: Loop, verified: Verification | None, facts: Facts) -> str:
     """What keeps the build from being whole, and what checks the rest of the project."""
-    rest = sentence(verified, has_command=facts.gates.has_test_command) if verified is not None else ""
+    rest = tests_sentence(verified, has_command=facts.gates.has_test_command) if verified is not None else ""
     return f"{_unfinished(loop)}\n\n{rest}".strip()
 
 

@@ -10,10 +10,10 @@ from loopwright.stages.loop_words import answer_decision
 from loopwright.stages.person import actor
 from loopwright.stages.status import WorkflowView, view_of
 from loopwright.workflow import events as e
+from loopwright.workflow.clarity import section_of
 from loopwright.workflow.documents.spec import Spec
 from loopwright.workflow.gather import SPEC
 from loopwright.workflow.model import Building, Clarifying
-from loopwright.workflow.questions import section_of
 from loopwright.workflow.store import Opened
 
 

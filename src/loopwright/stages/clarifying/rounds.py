@@ -19,11 +19,11 @@ from loopwright.stages.spending import Spending
 from loopwright.stages.status import WorkflowView, view_of
 from loopwright.workflow import commands as c
 from loopwright.workflow import events as e
+from loopwright.workflow.clarity import next_question
 from loopwright.workflow.documents import spec as s
 from loopwright.workflow.documents.spec import Spec
 from loopwright.workflow.gather import SPEC
 from loopwright.workflow.model import Round, Stage, Transition, Workflow
-from loopwright.workflow.questions import next_question
 from loopwright.workflow.readiness import standing_of
 from loopwright.workflow.store import Opened, Snapshot
 

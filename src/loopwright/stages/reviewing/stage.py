@@ -28,11 +28,11 @@ from loopwright.stages.reviewing.reviewers import (
 )
 from loopwright.stages.status import WorkflowView, view_of
 from loopwright.workflow import commands as c
+from loopwright.workflow.build_gate import tests_sentence
 from loopwright.workflow.documents.record import NAME as RECORD
 from loopwright.workflow.documents.record import Record
 from loopwright.workflow.facts import Facts
 from loopwright.workflow.model import Building, Reviewing, Stage, Transition
-from loopwright.workflow.project_tests import sentence
 from loopwright.workflow.reviewing import CodeReview, Objection, concluded
 from loopwright.workflow.store import Opened
 from loopwright.workflow.verification import Verification
@@ -56,7 +56,7 @@ def review_change(
     )  # fmt: skip
     objections = list(objections_to(context, snapshot, verified, session.request))
     judgment = _judge(session, risk_of(context, verified, session.work.patch), objections)
-    rest = sentence(verified, has_command=snapshot.facts.gates.has_test_command)
+    rest = tests_sentence(verified, has_command=snapshot.facts.gates.has_test_command)
     notes = (*judgment.notes, rest, *_reflections(context, verified))
     outcome = concluded(objections, judgment.code.given, judgment.smell.given, notes)
     with workflows_of(context).changing(slug) as opened:

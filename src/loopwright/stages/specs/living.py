@@ -12,8 +12,7 @@ from loopwright.errors import LoopwrightError, WorkflowRefused
 from loopwright.stages.context import Context, workflows_of
 from loopwright.workflow.delta.model import LivingSpec, Requirement, UnreadableDelta
 from loopwright.workflow.listing import list_workflows
-from loopwright.workflow.living import domains_of, living_of
-from loopwright.workflow.spec_checks import Proof, SpecChecks, read_checks
+from loopwright.workflow.living import Proof, SpecChecks, domains_of, living_of, read_checks
 
 Basis = Literal["checks", "signed", "none"]
 
@@ -116,24 +115,14 @@ def _promise(living: LivingSpec, one: Requirement, checks: SpecChecks) -> Promis
     )
 
 
-_ARCHIVED = b'"kind":"archived"'
-
-
 def settle_archives(context: Context, *, but: str = "") -> None:
-    """Open each workflow that may have one: opening finishes it.
+    """Finish archives that were interrupted: opening a workflow finishes its archive.
 
-    `state.json` is written behind the journal: one that says `synced` was settled, and needs no second look.
+    `state.json` is written after the journal, so a workflow whose state says `synced` is finished.
     """
+    store = workflows_of(context)
     for one in list_workflows(context.layout):
-        if one.slug == but or one.spec_sync_status == "synced" or not _was_archived(context, one.slug):
+        if one.slug == but or one.spec_sync_status == "synced" or not store.may_be_archived(one.slug):
             continue
-        with suppress(LoopwrightError), workflows_of(context).changing(one.slug):
-            pass  # one that can't be opened has its own command that says so
-
-
-def _was_archived(context: Context, slug: str) -> bool:
-    """By the journal's bytes alone: to read it as what it is would take long for a thousand of them."""
-    try:
-        return _ARCHIVED in context.layout.workflow(slug).journal.read_bytes()
-    except OSError:
-        return False
+        with suppress(LoopwrightError), store.changing(one.slug):
+            pass  # a workflow that can't be opened has a command of its own that reports the reason

@@ -14,7 +14,7 @@ from loopwright.loop.model import Created, Held, Hold, Holder, Loop, Validation
 from loopwright.loop.restore import restored_loop
 from loopwright.stages.context import Context, loops_of
 from loopwright.stages.person import actor
-from loopwright.workflow.takeover.table import TakeoverRow
+from loopwright.workflow.takeover.model import TakeoverRow
 from loopwright.workspace.layout import LoopPaths
 
 _FOLDER = ".loop"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from loopwright.workflow.delta.model import Delta, Removed, Renamed, Requirement
-from loopwright.workflow.spec_checks import Proof, SpecChecks, merge_checks
+from loopwright.workflow.living import Proof, SpecChecks, merge_checks
 
 
 def proof(change_id):

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from loopwright.workflow.delta.compose import composed
-from loopwright.workflow.delta.domains import LONGEST, domain_problem
-from loopwright.workflow.delta.model import Delta, Removed, Renamed, Scenario
-from loopwright.workflow.delta.write import requirement
+from loopwright.workflow.delta.model import LONGEST, Delta, Removed, Renamed, Scenario, domain_problem
+from loopwright.workflow.delta.write import composed, requirement
 
 
 @pytest.mark.parametrize("name", ["general", "a/b", "a/b/c-d_e.f", "2fa", "登录/会话", "é", "consoles", "x" * LONGEST])
