@@ -16,7 +16,7 @@ from functools import cached_property
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent.parent
-_WALK = re.compile(r"^## The walk of `loopwright ([a-z ]+)`$")
+_WALK = re.compile(r"^## The walk of (?:`loopwright )?([a-z ]+)`?$")
 # `make test` writes it.
 _TEST_SECONDS = ".cache/test-seconds"
 _LOADED = re.compile(r"^[a-z_.]+(:[a-z_]+)?$")

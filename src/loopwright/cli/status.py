@@ -15,7 +15,7 @@ from loopwright.cli.plain import in_workspace, place_of, say, say_json
 from loopwright.kernel.cells import neutralised
 from loopwright.loop.listing import STATUSES, Summary, list_loops, way_on
 from loopwright.verbs.overview import overview, what_waits, with_what_runs
-from loopwright.workflow.listing import STAGES, WorkflowLine, list_workflows, stale
+from loopwright.workflow.listing import STAGES, WorkflowLine, up_to_date
 from loopwright.workspace.layout import Layout
 
 _SHOWN = 20
@@ -37,7 +37,7 @@ def status_command(slug: str | None, project_root: Path, as_json: bool) -> int:
         load("loopwright.cli.workflow.output").say_whole(project_root, slug, as_json=as_json)
         return 0
     layout = place_of(project_root).layout
-    workflows, loops = up_to_date(project_root, layout, _SHOWN), list_loops(layout)
+    workflows, loops = _listed(project_root, layout, _SHOWN), list_loops(layout)
     if as_json:
         say_json(overview(workflows, loops))
     elif not workflows and not loops:
@@ -97,7 +97,7 @@ Examples:
 def next_command(project_root: Path, as_json: bool) -> int:
     """Show the exact command for everything that waits for a person."""
     layout = place_of(project_root).layout
-    waiting = what_waits(up_to_date(project_root, layout, _NEXT_SHOWN), list_loops(layout))
+    waiting = what_waits(_listed(project_root, layout, _NEXT_SHOWN), list_loops(layout))
     workflows, loops = waiting.workflows, waiting.loops
     if as_json:
         say_json(waiting.document())
@@ -116,12 +116,8 @@ def next_command(project_root: Path, as_json: bool) -> int:
     return 0
 
 
-def up_to_date(project_root: Path, layout: Layout, most: int) -> list[WorkflowLine]:
-    """All workflows, last changed first; of the active ones, the first `most` are updated if they are stale."""
-    listed = list_workflows(layout)
-    active = [workflow for workflow in listed if workflow.archive_status != "archived"][:most]
-    changed = stale(layout, active)
-    if not changed:
-        return listed
-    load("loopwright.cli.workflow.output").derive_again(project_root, changed)
-    return list_workflows(layout)
+def _listed(project_root: Path, layout: Layout, most: int) -> list[WorkflowLine]:
+    """All workflows. The code that updates a status is imported only if a status is stale."""
+    return up_to_date(
+        layout, most, lambda slugs: load("loopwright.cli.workflow.output").derive_again(project_root, slugs)
+    )

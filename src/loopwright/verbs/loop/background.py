@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
 
-from loopwright.errors import LoopRefused
-from loopwright.kernel import process
-from loopwright.kernel.files import make_folder, shown
+from loopwright.errors import LoopRefused, LoopwrightError, StorageFailed
+from loopwright.kernel import codec, process
+from loopwright.kernel.files import make_folder, replace_without_sync, shown
 from loopwright.loop import events as e
 from loopwright.loop import log
 from loopwright.loop.events import WorkerArrived
@@ -31,6 +32,13 @@ class Detached(msgspec.Struct, frozen=True):
     log: Path
 
 
+class StartFailure(msgspec.Struct, frozen=True):
+    """Why a worker could not start; a message from the worker to the process that started it."""
+
+    code: str
+    message: str
+
+
 def start_detached(context: Context, loop_id: str) -> Detached:
     """Start a worker, and wait until it drives the loop."""
     store = loops_of(context)
@@ -45,7 +53,12 @@ def start_detached(context: Context, loop_id: str) -> Detached:
     make_folder(output.parent)
     events = store.paths(loop_id).events
     before = events.stat().st_size
-    argv = (sys.executable, "-m", "loopwright", "loop", "start", loop_id, "--project-root", str(context.project))
+    failure = output.with_name("worker-failure.json")
+    failure.unlink(missing_ok=True)
+    argv = (
+        sys.executable, "-m", "loopwright", "loop", "start", loop_id, "--project-root", str(context.project),
+        "--failure-file", str(failure),
+    )  # fmt: skip
     pid = process.detach(argv, cwd=context.project, env=context.environment, log=output)
     until = time.monotonic() + _LONGEST_S
     while time.monotonic() < until:
@@ -56,17 +69,29 @@ def start_detached(context: Context, loop_id: str) -> Detached:
         if ended:
             break
         time.sleep(0.02)
-    printed = output.read_bytes()[-2000:].decode("utf-8", "replace").splitlines()
-    lines = [line for line in printed if line.strip() and not line.startswith("  →")]
     raise LoopRefused(
         "not_started",
-        f"the worker ended at once: {lines[-1] if lines else 'it printed nothing'}",
+        f"the worker ended at once: {_reason(failure)}",
         hint=f"see {shown(output)}; `loopwright loop show {loop_id}` shows the loop",
     )
 
 
+def write_failure(path: Path, problem: LoopwrightError) -> None:
+    """Report to the process that started this worker why the worker ends."""
+    with suppress(StorageFailed):
+        replace_without_sync(path, codec.to_json(StartFailure(problem.code, problem.message)))
+
+
+def _reason(path: Path) -> str:
+    try:
+        failure = codec.from_json(path.read_bytes(), StartFailure)
+    except (OSError, codec.Undecodable):
+        return "it gave no reason"
+    return f"{failure.code}: {failure.message}"
+
+
 def _has_arrived(events: Path, start: int, pid: int) -> bool:
-    """Whether the log records this worker: the process that drives the loop may be another one."""
+    """Whether the log names this worker: another process may have been faster."""
     return any(
         isinstance(event, WorkerArrived) and event.worker.pid == pid
         for _, line in log.lines(events, start=start)
