@@ -263,7 +263,7 @@ def test_a_worker_that_is_killed_takes_nobodys_work_along(project, loop_id):
     os.kill(int(re.search(r"driven by process (\d+)", said)[1]), signal.SIGKILL)
     until(lambda: "nobody drives" in project.run("loop", "turn", "greet").stderr)
     found = refusal(project, "loop", "turn", "greet", "--done")
-    assert found["message"].endswith(f"what was done in {turn['folder']} is kept there")
+    assert found["message"].endswith(f"earlier work is kept in {turn['folder']}")
     assert found["next"] == f"`loopwright loop start {loop_id} --detach` opens the next turn"
     assert turn["folder"] in ok(project, "doctor").stdout
     ok(project, "build", "greet", "--agent", "interactive", "--detach")
@@ -306,7 +306,7 @@ def test_what_can_not_be_kept_for_a_secret_stays_where_it_is(project, loop_id):
     ok(project, "loop", "turn", "greet", "--done")
     held = standing(project, loop_id, "paused")
     assert held["loopwright"]["holds"][0]["code"] == "secret_leak"
-    assert f"what was done in {kept_work(project, turn)} is kept" in until(
+    assert f"work is kept in {kept_work(project, turn)}" in until(
         lambda: (said := project.run("loop", "turn", "greet").stderr) and "kept" in said and said
     )
 

@@ -314,7 +314,7 @@ def test_doctor_explains_each_agent_that_cant_be_used_in_one_line_with_its_fix(p
     assert "is version 0.1.0, " in told["codex"]["said"]
     assert "npm install -g @openai/codex" in told["codex"]["remedy"]
     assert "can't be started: no node here" in told["gemini"]["said"]
-    assert "nobody seems to be logged in" in told["opencode"]["said"]
+    assert "no login found" in told["opencode"]["said"]
     assert "opencode auth login" in told["opencode"]["remedy"]
     assert all(one["remedy"] and "\n" not in one["said"] + one["remedy"] for one in told.values())
     assert not any("npm install" in one["said"] for one in told.values()), "the fix is said once"

@@ -48,14 +48,14 @@ def test_a_look_adds_nothing_and_is_paid_for(loops):
         ({"role": "planner", "answer": "no json"}, "not the JSON", "--agent`; then repeat the command"),
         ({"role": "planner", "answer": '{"tasks": [{"description": "one"}, {"description": 7}]}'}, "not the JSON", ""),
         (planned(), "no task came", ""),
-        ({"role": "planner", "fail": "rate_limited"}, "rate_limited", "the same command again later"),
+        ({"role": "planner", "fail": "rate_limited"}, "rate_limited", "repeat the command later"),
         ({"role": "planner", "fail": "crashed"}, "crashed", "repeat the command, or use another agent"),
         (
             {"role": "planner", "fail": "not_logged_in"},
             "not_logged_in",
             "`loopwright doctor` shows what the agent needs",
         ),
-        ({"role": "planner", "fail": "budget_used"}, "budget_used", "the limit is the agent's own"),
+        ({"role": "planner", "fail": "budget_used"}, "budget_used", "raise the limit of the agent"),
     ],
 )
 def test_what_is_no_list_of_tasks_adds_nothing(loops, turn, said, way_on):
@@ -81,7 +81,7 @@ def test_it_stays_within_the_budget_before_and_during_the_turn(loops):
     assert "the loop has used" in refused
     assert loops.spent(loop_id)["usd"] == spent
     assert descriptions(loops, loop_id) == []
-    assert f"give it more: `loopwright loop resume {loop_id} --no-start --usd …`" in refused
+    assert f"raise the limit: `loopwright loop resume {loop_id} --no-start --usd …`" in refused
     loops.run("resume", loop_id, "--no-start", "--usd", "1000")
     assert loops.shown(loop_id)["status"] == "created"
     loops.run("task", "generate", loop_id)
@@ -95,7 +95,7 @@ def test_not_while_a_worker_drives_the_loop(loops, wait_until):
     with loops.started(loop_id):
         wait_until(mark.exists)
         refused = loops.run("task", "generate", loop_id, code=1)
-        assert "is driven by process" in refused.stderr
+        assert "is already driven by process" in refused.stderr
 
 
 def test_another_agent_can_plan(loops):

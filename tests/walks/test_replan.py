@@ -132,7 +132,7 @@ def test_a_replanner_at_its_limit_says_when_to_come_back_and_nothing_of_correcti
         done = project.run("run", "--replan-with", "scripted:.loopwright/turns.yaml")
         assert done.exit_code == 1
         assert words in done.stderr
-        assert "`loopwright unlatch` and the same command again" in done.stderr
+        assert "`loopwright unlatch`, then run the same command again" in done.stderr
         assert "correct the agent" not in done.stderr
         assert project.run("unlatch").exit_code == 0
 

@@ -71,21 +71,21 @@ def test_a_list_and_each_requirement_with_what_shows_it(archived):
         in ok(archived, "specs", "list").stdout
     )
     shown = ok(archived, "specs", "show", "greeting").stdout
-    assert f"shown by `{CHECK}` (chg-greet)" in shown
+    assert f"proven by `{CHECK}` (chg-greet)" in shown
     assert "signed by" in shown
     assert "· A name is given" in shown
     found = ok(archived, "specs", "show", "greeting", "--json").json()["requirements"]
     assert [one["basis"] for one in found] == ["checks", "signed", "none"]
     refused = refusal(archived, "specs", "show", "parting")
-    assert (refused["error"], "there are: greeting" in refused["message"]) == ("unknown_domain", True)
+    assert (refused["error"], "domains: greeting" in refused["message"]) == ("unknown_domain", True)
 
 
 def test_what_does_not_hold_any_more_is_named(archived):
     said = ok(archived, "specs", "verify").stdout
     assert "✓ greeting: Greeting by name" in said
     assert "· greeting: Looking nice" in said
-    assert "no check can show it again" in said
-    assert "· greeting: By hand  nothing shows it" in said
+    assert "no check can prove it again" in said
+    assert "· greeting: By hand  not proven" in said
     archived.write("hello.py", "def greet(name):\n    return 'hi'\n")
     broken = archived.run("specs", "verify", "--json")
     assert broken.exit_code == 1

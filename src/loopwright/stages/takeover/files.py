@@ -20,7 +20,7 @@ from loopwright.workspace.layout import Layout
 def take_loose(
     context: Context, tool: str, files: tuple[Loose, ...], redactor: Redactor, *, dry_run: bool
 ) -> list[TakeoverRow]:
-    """Import each file to its place, or next to it if another file is there; under the lock of the specs."""
+    """Import each file to its place, or to another one if a file exists there; under the lock of the specs."""
     if dry_run or not files:
         return [row for file in files for row in _take(context, tool, file, redactor, dry_run=dry_run)]
     with locked(context.layout.lock(SPECS_LOCK)):
