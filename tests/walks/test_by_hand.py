@@ -261,7 +261,7 @@ def test_a_worker_that_is_killed_takes_nobodys_work_along(project, loop_id):
     editor = subprocess.Popen(["sleep", "1000"], cwd=turn["folder"])
     said = ok(project, "loop", "show", loop_id).stdout
     os.kill(int(re.search(r"driven by process (\d+)", said)[1]), signal.SIGKILL)
-    until(lambda: "nobody drives" in project.run("loop", "turn", "greet").stderr)
+    until(lambda: "no process drives" in project.run("loop", "turn", "greet").stderr)
     found = refusal(project, "loop", "turn", "greet", "--done")
     assert found["message"].endswith(f"earlier work is kept in {turn['folder']}")
     assert found["next"] == f"`loopwright loop start {loop_id} --detach` opens the next turn"
