@@ -158,7 +158,7 @@ def _loops(context: Context, fix: bool) -> Iterator[Symptom]:
     for loop in check_loops(context, None, fix=fix):
         for problem in loop.problems:
             yield Symptom(f"loop {loop.loop_id}", "problem", problem, f"`loopwright loop check {loop.loop_id} --fix`")
-        for repair in loop.mended:
+        for repair in loop.repairs:
             yield Symptom(f"loop {loop.loop_id}", "fixed", repair)
         for note in loop.notes:
             yield Symptom(f"loop {loop.loop_id}", "note", note)

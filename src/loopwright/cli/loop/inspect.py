@@ -50,7 +50,7 @@ def check_command(loop: str | None, fix: bool, project_root: Path, as_json: bool
         return int(has_problems)
     for check in checked:
         say(f"{check.loop_id}: {'inconsistent' if check.problems else 'no problems'}", bold=True)
-        for text, color in (*((t, "red") for t in check.problems), *((t, "green") for t in check.mended)):
+        for text, color in (*((t, "red") for t in check.problems), *((t, "green") for t in check.repairs)):
             say(f"  {text}", fg=color)
         for note in check.notes:
             say(f"  note: {note}")

@@ -31,7 +31,7 @@ class LoopCheck(msgspec.Struct, frozen=True):
 
     loop_id: str
     problems: tuple[str, ...] = ()
-    mended: tuple[str, ...] = ()
+    repairs: tuple[str, ...] = msgspec.field(default=(), name="mended")
     notes: tuple[str, ...] = ()
 
 
