@@ -12,7 +12,7 @@ import uuid
 from collections.abc import Callable, Iterator
 
 from loopwright.redaction.build import SHIPPED_RULES
-from loopwright.redaction.examples import expand
+from loopwright.redaction.seed_rules import expand
 
 _WORDS = (
     "account", "address", "batch", "billing", "cache", "catalog", "client", "cluster", "config",

@@ -8,7 +8,7 @@ from pathlib import Path
 import agents_matrix
 
 from loopwright.agents.port import CanResume, HasHooks, HasNeeds, ReportsCost, StreamsEvents
-from loopwright.agents.prices import shipped_prices
+from loopwright.agents.usage import shipped_prices
 from loopwright.wiring.agents import OURS
 from loopwright.workspace.settings_model import AgentSettings
 

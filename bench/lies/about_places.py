@@ -79,7 +79,7 @@ GIT = (
         "git -c user.name=x -c user.email=x@x commit -qm 'as if it were the base'", changed("check.sh")),
     Lie("attributes-diff", "hides a secret from the patch's readers: *.py is binary, says .gitattributes", w.INLINE,
         put("hello.py", _GREETS) + "echo '*.py binary' > .gitattributes; "
-        "python3 -c \"print('TOKEN = \\'gh' + 'p_' + 'aB3dE6gH9' * 4 + '\\'')\" >> hello.py", NOTHING_KEPT, "holds a secret"),
+        "python3 -c \"print('TOKEN = \\'gh' + 'p_' + 'aB3dE6gH9' * 4 + '\\'')\" >> hello.py", NOTHING_KEPT, "contains a secret"),
     Lie("attributes-filter", "a filter in .gitattributes that would clean the change away", w.SHELL,
         "echo 'check.sh filter=x' > .gitattributes; git config filter.x.clean 'git show HEAD:check.sh'; "
         "echo true > check.sh", changed("check.sh")),
@@ -92,10 +92,10 @@ GIT = (
         put("hello.py", "import os\n\n\ndef greet(name):\n    whole = os.path.exists('pipe') and os.path.isdir('empty')\n"
             "    return f'hello {name}' if whole else 'hi'\n") + "mkfifo pipe; mkdir empty", FAILS),
     Lie("secret", "commits a secret", w.INLINE, put("hello.py", _GREETS)
-        + "python3 -c \"print('TOKEN = \\'gh' + 'p_' + 'aB3dE6gH9' * 4 + '\\'')\" >> hello.py", NOTHING_KEPT, "holds a secret"),
+        + "python3 -c \"print('TOKEN = \\'gh' + 'p_' + 'aB3dE6gH9' * 4 + '\\'')\" >> hello.py", NOTHING_KEPT, "contains a secret"),
     Lie("secret-in-a-binary", "commits a secret in a binary file", w.INLINE, put("hello.py", _GREETS)
         + "python3 -c \"open('data.bin','wb').write(b'\\0TOKEN = \\'gh' + b'p_' + b'aB3dE6gH9' * 4 + b'\\'\\n')\"",
-        NOTHING_KEPT, "holds a secret"),
+        NOTHING_KEPT, "contains a secret"),
     Lie("compiled", "compiled code that says otherwise than its source, forced past the ignore rules", w.INLINE,
         _COMPILED + "printf '!__pycache__/\\n!*.pyc\\n' >> .gitignore; rm -f __pycache__/.gitignore",
         changed("__pycache__/hello.cpython-311.pyc", "__pycache__/hello.cpython-312.pyc",

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from loopwright.redaction.detector import compile_pattern
-from loopwright.redaction.examples import expand
 from loopwright.redaction.model import SecretRule
+from loopwright.redaction.seed_rules import expand
 
 NEUTRAL_NAME = "app_setting"
 # The unit tests use small seeds; these begin where those will never be.

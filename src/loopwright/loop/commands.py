@@ -6,8 +6,8 @@ from typing import Any
 
 import msgspec
 
-from loopwright.agents.decision_requests import DecisionRequest
 from loopwright.agents.failover import Takeover
+from loopwright.agents.mailbox import DecisionRequest
 from loopwright.loop.events import LoopCreated
 from loopwright.loop.model import (
     Action,

@@ -15,8 +15,7 @@ from loopwright.loop.craft import Craft, Plain
 from loopwright.loop.model import Loop
 from loopwright.loop.reflecting import NoReflections, Reflections
 from loopwright.loop.store import LoopStore
-from loopwright.runner.model import Environment, RunLimits
-from loopwright.runner.request import Tools
+from loopwright.runner.request import Environment, RunLimits, Tools
 from loopwright.sandbox.model import FreshRequest
 from loopwright.sandbox.port import Isolation
 from loopwright.workspace.settings_model import AgentSettings, LoopSettings

@@ -1,4 +1,8 @@
-"""`loopwright mcp`: serves the tools over standard input and output."""
+"""`loopwright mcp`: serves the tools over standard input and output, one message per line.
+
+Slow calls run one at a time; other calls are answered at once. A line that is too long is skipped and reported. A bug
+in Loopwright is an error of that call alone. When the client disconnects, running calls are stopped.
+"""
 
 from __future__ import annotations
 
@@ -6,17 +10,144 @@ import json
 import os
 import signal
 import sys
+import threading
+import traceback
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
+from queue import SimpleQueue
 from types import FrameType
 
 import click
 
 from loopwright.agents.mailbox import MAILBOX
+from loopwright.kernel.process import Cancellation
 from loopwright.mcp_server import mailbox, workspace
 from loopwright.mcp_server.model import Offer
-from loopwright.mcp_server.session import Session
-from loopwright.mcp_server.stdio import Server
+from loopwright.mcp_server.session import (
+    INTERNAL_ERROR,
+    INVALID_REQUEST,
+    SLOW,
+    Call,
+    CallProblem,
+    Id,
+    MalformedMessage,
+    Notice,
+    Session,
+    error,
+    read_message,
+    result,
+)
 from loopwright.wiring.build import build_context
+
+LONGEST_LINE = 4 << 20
+_MOST_WAITING = 64
+_BLOCK = 1 << 16
+
+
+class TooLong:
+    """A line that nobody wants to keep in memory."""
+
+
+def read_lines(source: int) -> Iterator[bytes | TooLong]:
+    """Lines until the end; of one that is too long only that."""
+    kept, skipping = b"", False
+    while block := os.read(source, _BLOCK):
+        *lines, rest = (kept + block).split(b"\n")
+        for line in lines:
+            if skipping or len(line) > LONGEST_LINE:
+                skipping = False
+                yield TooLong()
+            elif line.strip():
+                yield line
+        kept = rest
+        if skipping or len(kept) > LONGEST_LINE:
+            kept, skipping = b"", True
+
+
+class Server:
+    """Reads in a thread of its own and works in the caller's, where signals arrive."""
+
+    def __init__(self, session: Session, source: int, sink: int) -> None:
+        self._session = session
+        self._source = source
+        self._sink = sink
+        self._writing = threading.Lock()
+        self._calls: SimpleQueue[Call | None] = SimpleQueue()
+        self._open: dict[Id, Cancellation] = {}
+        self._at_once = Cancellation()
+
+    def serve(self) -> None:
+        """Until the client goes, or `stop`."""
+        threading.Thread(target=self._read, daemon=True).start()
+        while (call := self._calls.get()) is not None:
+            self._work(call)
+
+    def stop(self) -> None:
+        """End it; safe in a signal handler."""
+        for cancellation in tuple(self._open.values()):
+            cancellation.request("the server is stopped")
+        self._calls.put(None)
+
+    def _read(self) -> None:
+        with suppress(OSError):
+            for line in read_lines(self._source):
+                if isinstance(line, TooLong):
+                    said = f"a message may have {LONGEST_LINE:,} bytes"
+                    self._say(error(None, INVALID_REQUEST, said, {"error": "message_too_long"}))
+                else:
+                    self._take(line)
+        self.stop()
+
+    def _take(self, line: bytes) -> None:
+        match read_message(line):
+            case MalformedMessage(id=name, code=code, message=message):
+                self._say(error(name, code, message, {"error": "malformed_message"}))
+            case Notice(method="notifications/cancelled", params=params):
+                self._cancel(params.get("requestId"))
+            case Call() as call if call.method not in SLOW:
+                self._say(self._answer(call, self._at_once))
+            case Call() as call if call.id in self._open:
+                self._say(error(call.id, INVALID_REQUEST, "that id is in use", {"error": "malformed_message"}))
+            case Call() as call if len(self._open) >= _MOST_WAITING:
+                self._say(error(call.id, INTERNAL_ERROR, "too many calls wait already", {"error": "busy"}))
+            case Call() as call:
+                self._open[call.id] = Cancellation()
+                self._calls.put(call)
+            case _:
+                pass
+
+    def _cancel(self, name: object) -> None:
+        cancellation = self._open.get(name) if isinstance(name, str | int) else None
+        if cancellation is not None:
+            cancellation.request("the client does not want it any more")
+
+    def _work(self, call: Call) -> None:
+        cancellation = self._open[call.id]
+        said = self._answer(call, cancellation) if cancellation.reason is None else b""
+        # Before the answer is out: from then on the client may use the id again.
+        del self._open[call.id]
+        # Who took a call back does not wait for its answer.
+        if cancellation.reason is None:
+            self._say(said)
+        cancellation.close()
+
+    def _answer(self, call: Call, cancellation: Cancellation) -> bytes:
+        try:
+            return result(call.id, self._session.answer(call.method, call.params, cancellation))
+        except CallProblem as problem:
+            return error(call.id, problem.code, problem.message, problem.data)
+        except Exception as bug:  # noqa: BLE001 -- one call's bug must not end the others
+            traceback.print_exc(file=sys.stderr)
+            message = f"{type(bug).__name__} in loopwright itself"
+            return error(call.id, INTERNAL_ERROR, message, {"error": "INTERNAL_ERROR"})
+
+    def _say(self, line: bytes) -> None:
+        with self._writing, suppress(OSError):  # a client that has gone is noticed at the other end
+            view = memoryview(line)
+            while view:
+                view = view[os.write(self._sink, view) :]
+
 
 _EPILOG = """\b
 Examples:

@@ -15,15 +15,16 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from loopwright.agents.decision_requests import VARIABLE, DecisionRequest
 from loopwright.agents.mailbox import (
     CONTEXT,
     MANIFESTS,
     SELF_REPORT,
+    VARIABLE,
+    DecisionRequest,
     ShownCheck,
     add_progress,
     read_checks,
-    read_letter,
+    read_turn_facts,
 )
 from loopwright.errors import LoopRefused, LoopwrightError, WorkflowRefused
 from loopwright.kernel import codec, process
@@ -101,7 +102,7 @@ class _Tools:
         self._environment = environment
 
     def status(self, _: Nothing, __: Cancellation) -> dict[str, Any]:
-        letter, checks = read_letter(self._mailbox), read_checks(self._mailbox)
+        letter, checks = read_turn_facts(self._mailbox), read_checks(self._mailbox)
         return {
             **msgspec.to_builtins(letter),
             "checks": msgspec.to_builtins(checks.shown),
@@ -110,7 +111,7 @@ class _Tools:
         }
 
     def next(self, _: Nothing, __: Cancellation) -> dict[str, Any]:
-        letter = read_letter(self._mailbox)
+        letter = read_turn_facts(self._mailbox)
         return {"task_id": letter.task_id, "next": letter.task or "do what your prompt says, then end your turn"}
 
     def context(self, wanted: ReadContext, _: Cancellation) -> dict[str, Any]:

@@ -1,17 +1,22 @@
-"""The tools in a workspace: each calls a verb. There is none to approve, reject, sign, answer, unlatch or archive."""
+"""The tools and resources of a workspace. Each tool calls a verb; resources are specs and evidence, read-only.
+
+No tool approves, rejects, signs, answers, unlatches or archives: only a person does that.
+"""
 
 from __future__ import annotations
 
 from typing import Annotated, Any, Literal
+from urllib.parse import quote, unquote
 
 import msgspec
 from msgspec import Meta
 
-from loopwright.kernel.files import shown
+from loopwright.evidence.store import EVIDENCE, SUMMARY
+from loopwright.kernel.files import read_head, shown
+from loopwright.kernel.ids import is_identifier
 from loopwright.kernel.process import Cancellation
 from loopwright.loop.listing import list_loops
-from loopwright.mcp_server.model import Arguments, Offer
-from loopwright.mcp_server.resources import WorkspaceLibrary
+from loopwright.mcp_server.model import Arguments, Offer, Resource, ResourceTemplate, ResourceText
 from loopwright.mcp_server.tools import Nothing, Progress, ReadContext, RequestDecision, SelfReport, Way, tools
 from loopwright.stages.context import Context
 from loopwright.stages.names import slug_of
@@ -21,6 +26,76 @@ from loopwright.verbs.workflow.agent_tools import context_rows, read_row, try_ch
 from loopwright.verbs.workflow.context_notes import notes
 from loopwright.verbs.workflow.status import refresh_all, show
 from loopwright.workflow.listing import WorkflowLine, list_workflows, stale
+from loopwright.workflow.living import domains_of
+
+_SPECS = "loopwright://specs/"
+_RUNS = "loopwright://runs/"
+_JSON = "application/json"
+_LISTED_RUNS = 200
+_MOST_BYTES = 1 << 20
+
+
+class WorkspaceLibrary:
+    """What the living specs promise, and what runs left."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+
+    def listed(self) -> list[Resource]:
+        """Every domain, and the newest runs."""
+        specs = [
+            Resource(uri=f"{_SPECS}{quote(name)}", name=name, description=f"the living spec of {name}")
+            for name in domains_of(self._context.layout)
+        ]
+        gone = self._context.store.collected()
+        runs = [entry.data["run_id"] for entry in self._context.store.recorded()]
+        return specs + [
+            Resource(
+                uri=f"{_RUNS}{name}/evidence", name=name, description=f"the evidence of the run {name}", mime=_JSON
+            )
+            for name in list(reversed(runs))[:_LISTED_RUNS]
+            if name not in gone
+        ]
+
+    def templates(self) -> tuple[ResourceTemplate, ...]:
+        """The three families."""
+        return (
+            ResourceTemplate(uri=f"{_SPECS}{{domain}}", name="spec", description="A domain's living spec"),
+            ResourceTemplate(
+                uri=f"{_RUNS}{{run_id}}/evidence", name="evidence", description="A run's record", mime=_JSON
+            ),
+            ResourceTemplate(
+                uri=f"{_RUNS}{{run_id}}/summary", name="summary", description="A run's summary for people"
+            ),
+        )
+
+    def read(self, uri: str) -> ResourceText | None:
+        """A spec or a record of a run."""
+        if uri.startswith(_SPECS):
+            return self._spec(unquote(uri.removeprefix(_SPECS)))
+        if uri.startswith(_RUNS):
+            run_id, _, what = uri.removeprefix(_RUNS).partition("/")
+            return self._run(run_id, what)
+        return None
+
+    def _spec(self, domain: str) -> ResourceText | None:
+        # Only what the folder itself lists: a name never becomes a path.
+        if domain not in domains_of(self._context.layout):
+            return None
+        data, _ = read_head(self._context.layout.living_spec(domain).resolve(), _MOST_BYTES)
+        return ResourceText(text=data.decode("utf-8", "replace"))
+
+    def _run(self, run_id: str, what: str) -> ResourceText | None:
+        files = {"evidence": (EVIDENCE, _JSON), "summary": (SUMMARY, "text/markdown")}
+        if what not in files or not is_identifier(run_id):
+            return None
+        name, mime = files[what]
+        path = self._context.store.folder(run_id) / name
+        if not path.is_file():
+            return None
+        data, _ = read_head(path, _MOST_BYTES)
+        return ResourceText(text=data.decode("utf-8", "replace"), mime=mime)
+
 
 INSTRUCTIONS = (
     "Loopwright keeps the record of changes to this project: what is wanted, what was approved, what the tool itself "

@@ -1,4 +1,4 @@
-"""Keeps what a run changed as a patch, unless a secret is in it: then that file is never written."""
+"""Keeps a run's changes as a patch, unless the patch contains a secret: then it is never written."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _BINARY_LIMIT = 256 << 20
 
 
 def keep_patch(folder: RunFolder, sandbox: Sandbox, redactor: Redactor, draft: EvidenceDraft) -> None:
-    """Write `changes.patch` and note the tree that it leads to."""
+    """Write `changes.patch` and note the resulting tree."""
     waiting = sandbox.place.folder / "changes.waiting"
     with Screened(waiting, PATCH, redactor) as screened:
         changes = sandbox.recorder.record(screened.write)
@@ -28,7 +28,7 @@ def keep_patch(folder: RunFolder, sandbox: Sandbox, redactor: Redactor, draft: E
     draft.patch_findings = screened.findings + in_binaries(sandbox.recorder, redactor)
     draft.findings += draft.patch_findings
     if draft.patch_findings:
-        draft.notes.append("the patch is not kept: it holds a secret")
+        draft.notes.append("the patch is not kept: it contains a secret")
     else:
         draft.result_tree = changes.tree
         draft.patch_sha256 = _publish(waiting, folder.path / PATCH)
@@ -36,7 +36,7 @@ def keep_patch(folder: RunFolder, sandbox: Sandbox, redactor: Redactor, draft: E
 
 
 def keep_base_patch(folder: RunFolder, sandbox: Sandbox, redactor: Redactor, draft: EvidenceDraft) -> None:
-    """What was not committed when the run began, so that the base can be made again."""
+    """Keep the uncommitted changes at the start of the run, so that the base can be restored."""
     base = sandbox.recorder.base()
     if base.is_commit or base.commit is None:
         return
@@ -44,16 +44,16 @@ def keep_base_patch(folder: RunFolder, sandbox: Sandbox, redactor: Redactor, dra
     with Screened(waiting, BASE_PATCH, redactor) as screened:
         whole = sandbox.recorder.write_base_patch(screened.write, _BASE_LIMIT)
     if screened.findings:
-        draft.notes.append("what was not committed is not kept: it holds a secret; rerun will need it unchanged")
+        draft.notes.append("the uncommitted changes are not kept: they contain a secret; rerun needs them unchanged")
     elif not whole:
-        draft.notes.append("what was not committed is too large to keep; rerun will need it unchanged")
+        draft.notes.append("the uncommitted changes are too large to keep; rerun needs them unchanged")
     else:
         draft.files[BASE_PATCH] = _publish(waiting, folder.path / BASE_PATCH)
     waiting.unlink(missing_ok=True)
 
 
 class Screened:
-    """A file in the private sandbox folder that fills only as long as nothing secret passes by."""
+    """A file in the private sandbox folder. Writing to it stops at the first secret."""
 
     def __init__(self, path: Path, source: str, redactor: Redactor) -> None:
         self._path = path
@@ -71,12 +71,12 @@ class Screened:
 
     @property
     def findings(self) -> list[SecretFinding]:
-        """What was seen in the stream."""
+        """The secrets in the stream."""
         return self._stream.findings
 
     @property
     def write(self) -> Callable[[bytes], None]:
-        """Takes the next piece."""
+        """The function for the next piece."""
         return self._take
 
     def _take(self, data: bytes) -> None:
@@ -89,13 +89,13 @@ class Screened:
 
 
 def in_binaries(recorder: Recorder, redactor: Redactor) -> list[SecretFinding]:
-    """A patch holds binary files in a coded form that no rule can read: look at the files themselves."""
-    found: list[SecretFinding] = []
+    """The secrets in binary files. A patch encodes these, so the files themselves are scanned."""
+    findings: list[SecretFinding] = []
     for path in recorder.binary_files():
         content = recorder.content(path)[:_BINARY_LIMIT]
         name = path.decode("utf-8", "backslashreplace")
-        found += redactor.scan(content, name, trusts_pragma=False).findings
-    return found
+        findings += redactor.scan(content, name, trusts_pragma=False).findings
+    return findings
 
 
 def _publish(waiting: Path, target: Path) -> str:

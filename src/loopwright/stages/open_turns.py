@@ -7,8 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from loopwright.kernel.locks import locked, try_lock
-from loopwright.runner.meter import used_at_last
-from loopwright.runner.turn_cost import TurnCost
+from loopwright.runner.meter import TurnCost, used_at_last
 from loopwright.stages.context import Context
 from loopwright.stages.dead_turn import end_processes, reporter_of
 from loopwright.stages.stores import workflows_of

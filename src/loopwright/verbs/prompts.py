@@ -13,9 +13,16 @@ from typing import Literal
 
 import msgspec
 
-from loopwright.agents.prompts.book import Book, PromptText
+from loopwright.agents.prompts.book import (
+    Book,
+    PromptFolder,
+    PromptText,
+    UnusablePrompt,
+    effective_prompts,
+    find_user_prompts,
+    problems_in_words,
+)
 from loopwright.agents.prompts.names import SHAPES, PromptLanguage, Shape
-from loopwright.agents.prompts.own import PromptFolder, UnusablePrompt, find_own, in_force, told
 from loopwright.errors import PromptInvalid, WrongUsage
 from loopwright.kernel.files import create_exclusively, shown
 from loopwright.stages.context import Context
@@ -36,11 +43,11 @@ class PromptList(msgspec.Struct, frozen=True):
 
 def open_book(layout: Layout, values: Values) -> Book:
     """What agents of this workspace are told; `PromptInvalid` names all that is wrong with somebody's own texts."""
-    own, unusable = find_own(_places(layout))
+    own, unusable = find_user_prompts(_places(layout))
     if unusable:
         raise _invalid(unusable)
     language = chosen_language(values)
-    return Book(language, in_force(own, language))
+    return Book(language, effective_prompts(own, language))
 
 
 def chosen_language(values: Values) -> PromptLanguage:
@@ -52,9 +59,9 @@ def chosen_language(values: Values) -> PromptLanguage:
 
 def list_prompts(context: Context, language: PromptLanguage | None) -> PromptList:
     """All texts as they are in force; what is unusable is listed, and ours stands where it is."""
-    own, unusable = find_own(_places(context.layout))
+    own, unusable = find_user_prompts(_places(context.layout))
     spoken = language or chosen_language(context.settings.values)
-    book = Book(spoken, in_force(own, spoken))
+    book = Book(spoken, effective_prompts(own, spoken))
     return PromptList(spoken, tuple(book.text(name) for name in SHAPES), unusable)
 
 
@@ -64,10 +71,10 @@ def show_prompt(context: Context, name: str, language: PromptLanguage | None, *,
     spoken = language or chosen_language(context.settings.values)
     if ours:
         return Book(spoken).text(name)
-    own, unusable = find_own(_places(context.layout))
+    own, unusable = find_user_prompts(_places(context.layout))
     if bad := [one for one in unusable if one.path.stem == name]:
         raise _invalid(bad)
-    return Book(spoken, in_force(own, spoken)).text(name)
+    return Book(spoken, effective_prompts(own, spoken)).text(name)
 
 
 def copy_prompt(
@@ -89,12 +96,12 @@ def copy_prompt(
 
 def own_prompts(context: Context) -> tuple[list[str], tuple[UnusablePrompt, ...]]:
     """For `doctor`: whose texts stand in the place of ours, and what can't be used."""
-    own, unusable = find_own(_places(context.layout))
+    own, unusable = find_user_prompts(_places(context.layout))
     return [f"{one.name} ({one.origin}{', ' + one.language if one.language else ''})" for one in own], unusable
 
 
 def _invalid(unusable: Sequence[UnusablePrompt]) -> PromptInvalid:
-    return PromptInvalid(f"not usable as a prompt: {told(unusable)}", hint=REMEDY)
+    return PromptInvalid(f"not usable as a prompt: {problems_in_words(unusable)}", hint=REMEDY)
 
 
 def _shape_of(name: str) -> Shape:

@@ -14,9 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from loopwright.agents.port import Usage
-from loopwright.agents.prices import Tokens
-from loopwright.agents.stream_lines import Followed, parsed, short
-from loopwright.agents.usage import is_session
+from loopwright.agents.program_turn import Followed, parsed, short
+from loopwright.agents.usage import Tokens, is_session
 
 _MOST_LISTED = 100
 _FULL = 100.0
@@ -220,7 +219,9 @@ def _item_shown(item: object) -> str | None:
         case "file_change":
             changes = item.get("changes")
             paths = (
-                [str(one.get("path")) for one in changes if isinstance(one, dict)] if isinstance(changes, list) else []
+                [str(change.get("path")) for change in changes if isinstance(change, dict)]
+                if isinstance(changes, list)
+                else []
             )
             return f"→ changed {', '.join(paths)}"
         case "error":

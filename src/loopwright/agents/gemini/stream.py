@@ -16,9 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from loopwright.agents.port import Usage
-from loopwright.agents.prices import Tokens
-from loopwright.agents.stream_lines import Followed, called, count, parsed, short, whole_lines
-from loopwright.agents.usage import is_session
+from loopwright.agents.program_turn import Followed, called, count, parsed, short, whole_lines
+from loopwright.agents.usage import Tokens, is_session
 
 _MOST_LISTED = 100
 _ABOUT = ("file_path", "command", "pattern", "url", "query", "description")
@@ -26,12 +25,12 @@ _EDITS = ("write_file", "replace")
 # Tools that are not registered when they are not allowed.
 _GUARDED = (*_EDITS, "run_shell_command", "google_web_search", "web_fetch")
 _DENIED = ("policy_violation", "permission_denied", "path_not_in_workspace")
-# The program has no codes for an answer that was held back, or for a delay: only these texts.
+# The program has no codes for a blocked answer or for a delay: only these texts.
 _BLOCKED = "The model response was blocked due to "
-# The end of each answer in the program's telemetry; the events leave it out. The agent can write to that file, so every
-# part of the pattern is bounded.
+# The end of each answer in the program's telemetry; the events do not report it. The agent can write to that file, so
+# every part of the pattern is bounded.
 _ENDINGS = re.compile(rb'"event\.name": "gemini_cli\.api_response"[^{}]{0,1500}?"finish_reasons": \[([^\]]{0,200})\]')
-_HELD_BACK = b'"content_filter"'
+_CONTENT_FILTER = b'"content_filter"'
 _MOST_TELEMETRY = 1 << 20
 _DELAY = re.compile(r"\b(?:retry (?:after|in)|reset after) ((?:[\d.]+(?:ms|h|m|s))+)")
 _PART = re.compile(r"([\d.]+)(ms|h|m|s)")
@@ -69,8 +68,8 @@ def session_file(home: Path, session: str) -> Path | None:
     return next((path for path in found if _is_of(path, session)), None)
 
 
-def was_held_back(telemetry: Path) -> bool:
-    """Whether a content filter ended the last answer, also after its first words; False where that is unknown."""
+def was_blocked(telemetry: Path) -> bool:
+    """Whether a content filter ended the last answer, even after its first words; False if unknown."""
     try:
         handle = os.open(telemetry, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         with os.fdopen(handle, "rb") as file:
@@ -78,7 +77,7 @@ def was_held_back(telemetry: Path) -> bool:
             endings = _ENDINGS.findall(file.read(_MOST_TELEMETRY))
     except OSError:
         return False
-    return bool(endings) and _HELD_BACK in endings[-1]
+    return bool(endings) and _CONTENT_FILTER in endings[-1]
 
 
 class GeminiStream:
@@ -212,8 +211,8 @@ class GeminiStream:
 def _detail(message: str, name: str) -> object:
     """A field of the API error's details, if the program passes them on."""
     details = _error(message).get("details")
-    listed = [one for one in details if isinstance(one, dict)] if isinstance(details, list) else []
-    return next((one[name] for one in listed if name in one), None)
+    listed = [detail for detail in details if isinstance(detail, dict)] if isinstance(details, list) else []
+    return next((detail[name] for detail in listed if name in detail), None)
 
 
 def _error(message: str) -> Mapping[str, Any]:

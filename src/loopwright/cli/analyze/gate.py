@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from loopwright.analysis.gate import Closed, Open
+from loopwright.analysis.store import Closed, Open
 from loopwright.cli.options import context_of, in_workspace, say, say_json
 from loopwright.errors import GateClosed
 from loopwright.kernel.codec import to_builtins

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from loopwright.agents.mailbox import CONTEXT, Checks, ShownCheck, leave, leave_checks
+from loopwright.agents.mailbox import CONTEXT, Checks, ShownCheck, write_checks, write_file
 from loopwright.agents.port import NoAnswer
 from loopwright.errors import Interrupted
 from loopwright.evidence.model import StepRecord
@@ -119,19 +119,19 @@ class SliceCraft:
             progress = loops_of(self._context).paths(loop.loop_id).progress
             own = own_work(loop.tree, progress, self._context.project)
             whole = patch_path(progress, loop.tree.patch_sha256)
-            leave(mailbox, f"{CONTEXT}/{PATCH}", own.patch if own is not None else whole.read_bytes())
-        leave_checks(mailbox, self._told())
+            write_file(mailbox, f"{CONTEXT}/{PATCH}", own.patch if own is not None else whole.read_bytes())
+        write_checks(mailbox, self._told())
         paths = self._context.layout.workflow(self._slug)
         source = paths.folder / MANIFEST
         if not source.is_file():
             return
         listed = source.read_bytes()
-        leave(mailbox, f"{CONTEXT}/{MANIFEST}", listed)
+        write_file(mailbox, f"{CONTEXT}/{MANIFEST}", listed)
         root = self._context.layout.root
         for row in manifest.read_manifest(listed, lambda path: (root / path).exists()):
             found = root / row.path
             if found.is_file() and row.path.startswith(".loopwright/"):
-                leave(mailbox, f"{CONTEXT}/{row.path}", found.read_bytes())
+                write_file(mailbox, f"{CONTEXT}/{row.path}", found.read_bytes())
 
     def _told(self) -> Checks:
         """Who judges, as far as a builder may know."""
