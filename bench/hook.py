@@ -115,7 +115,7 @@ def _gate(folder: Path) -> Row:
     ]
     bare, ours = medians("hook, gate", ways, _ROUNDS)
     if not Path(f"{path}.1").exists():
-        raise SystemExit("the gate kept nobody going")
+        raise SystemExit("the gate let the agent end its turn")
     return Row(
         "hook `gate` at the end of a building agent's turn",
         "<= 1.5 x python + json",

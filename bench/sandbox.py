@@ -1,8 +1,8 @@
 """Opening a sandbox of a large repository and taking the patch, against git's and cp's own ways.
 
-Nothing that was made is removed before the end, so this needs some space: ext4 without a journal does not give
-out the inodes of deleted files for up to five minutes, and whoever makes files one by one is many times slower
-while it looks for others. The same happens when a run follows another closely, or a neighbour removes much.
+Nothing is removed before the end, so this needs some space. ext4 without a journal does not reuse the inodes of deleted
+files for up to five minutes, and creating files is many times slower while it searches for other inodes. The same
+happens shortly after another run, or when another process deletes many files.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ class Context:
     spelled: Callable[[str], tuple[str, ...]] | None = None
 
     def write(self, planted: Planted) -> Written | None:
-        """The secret as it would stand there; None where it makes no sense."""
+        """The secret as it would appear in this context; None if that makes no sense."""
         if planted.kind not in self.kinds or not self.takes(planted):
             return None
         spelled = self.spelled or (lambda secret: (self.encode(secret),))

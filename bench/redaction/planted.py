@@ -1,6 +1,6 @@
-"""Makes fresh secrets of a rule's own form, and says what of its example must stand beside the value.
+"""Makes fresh secrets of a rule's own form, and finds which part of its example must accompany the value.
 
-No secret stands in this file: the rules' templates are expanded at run time.
+This file contains no secret: the rules' templates are expanded at run time.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _SECRET_LINE = re.compile(r"[A-Za-z0-9+/]{20,}")
 
 
 class Kind(StrEnum):
-    """What a value needs beside it to be recognised."""
+    """What must accompany a value so that it is recognized."""
 
     BARE = "nothing"
     NAMED = "a name"

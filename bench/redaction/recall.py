@@ -134,7 +134,7 @@ def judge(
 
 
 def _readable(written: Written, out: bytes) -> bool:
-    """Whether as much of a secret as would help somebody is still there; what also stands around it does not count."""
+    """Whether a useful part of a secret is still readable; characters that also occur around it do not count."""
     around = written.around.encode()
     for secret in (text.encode() for text in written.secrets):
         for at in range(max(1, len(secret) - _READABLE + 1)):

@@ -41,9 +41,7 @@ def test_what_happens_to_the_checkout_of_an_unconfined_agent_is_named(reaching, 
     reach = f"echo x > {checkout}/planted.py; echo y >> {checkout}/README; echo z > {checkout}/.git/hooks/pre-commit"
     _, page, record, _ = reaching("none", reach)
     assert record["outside"] == [".git/hooks/pre-commit", "README", "planted.py"]
-    assert (
-        "the agent, without confinement, or another program changed your checkout: .git/hooks/" in page.stdout
-    )
+    assert "your checkout changed during a turn without confinement: .git/hooks/" in page.stdout
 
 
 @pytest.mark.needs("bwrap")

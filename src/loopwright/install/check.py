@@ -1,7 +1,7 @@
 """Checks what is installed for the agents on this machine: its state, and whether our hook works. Writes nothing.
 
 Settings come with any cloned repository, so nothing in them is run. The hook is tried with the command that this
-installation would write, and only where the settings hold exactly that command.
+installation would write, and only if the settings contain exactly that command.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def _not_current(what: str, state: InstallState, paths: list[Path], again: str) 
 
 
 def _check_hooks(target: InstallTarget) -> Iterator[InstallFinding]:
-    """Nothing where no hook of ours is registered."""
+    """The findings about our hooks; nothing if none is registered."""
     hooks = target.harness.hooks
     if hooks is None:
         return
@@ -191,7 +191,7 @@ def _of_another_installation(what: str, command: str, again: str) -> InstallFind
 
 
 def _try_hook() -> str:
-    """Start our own command as a harness would; what goes wrong, or nothing."""
+    """Start our own command as a harness would. Returns the problem, or an empty text."""
     command = command_line(REFLECT)
     with tempfile.TemporaryDirectory(prefix="loopwright-hook-") as folder:
         env = {"REFLECTION_MODE": "solo", "REFLECTION_DIR": folder, "HOME": folder}

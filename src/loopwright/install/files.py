@@ -21,7 +21,7 @@ from loopwright.workspace.layout import user_receipt
 
 
 class Receipt(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One file before and after our change; `before` is None where the file did not exist."""
+    """One file before and after our change; `before` is None if the file did not exist."""
 
     path: str
     before: str | None
@@ -49,7 +49,7 @@ def read_receipt(target: Path) -> Receipt | None:
 
 
 def write_receipt(target: Path, before: str | None, after: str, *, made: tuple[str, ...]) -> None:
-    """Only the user may read receipts: settings may hold keys."""
+    """Write a receipt that only the user may read: settings may contain keys."""
     path = user_receipt(target)
     make_private_folder(path.parent)
     receipt = Receipt(shown(target), before, sha256(after.encode()), made)
@@ -57,7 +57,7 @@ def write_receipt(target: Path, before: str | None, after: str, *, made: tuple[s
 
 
 def pass_on_folder(folder: Path) -> None:
-    """Note a folder of ours that is not empty yet in the receipts of the files below it: the last one removes it."""
+    """Note our non-empty folder in the receipts of the files below it: the last receipt removes the folder."""
     for path in sorted(user_receipt(folder).parent.glob("*.json")):
         try:
             receipt = codec.from_json(path.read_bytes(), Receipt)
@@ -81,7 +81,7 @@ _MOST = 8 << 20
 
 
 class AgentFile(msgspec.Struct, frozen=True):
-    """A file by its path; `target` is where links lead, and `text` is None where the file does not exist."""
+    """A file by its path; `target` is the path after links, and `text` is None if the file does not exist."""
 
     path: Path
     target: Path
@@ -89,8 +89,8 @@ class AgentFile(msgspec.Struct, frozen=True):
 
 
 def read_agent_file(path: Path) -> AgentFile:
-    """Read a text file; anything else, and what is not UTF-8, is refused."""
-    # Settings are often links into a folder of dotfiles: the link's target is read, changed and removed.
+    """Read a text file. Anything else, and text that is not UTF-8, is refused."""
+    # Settings are often links to dotfiles: the link's target is read, changed and removed.
     try:
         target = path.resolve()
         try:
@@ -159,14 +159,14 @@ class PendingFile:
         return self.before_install(receipt)
 
     def before_install(self, receipt: Receipt | None) -> str | None:
-        """The text before our first change, as far as that is known; None where the file did not exist."""
+        """The text before our first change, as far as known; None if the file did not exist."""
         text = self.found.text
         if receipt is not None and receipt.matches(text):
             return receipt.before
         if text is None or self.is_ours:
             return None
         bare = self.strip(text)
-        # A file with nothing but our content exists because of us, also where the receipt is missing.
+        # We created a file with only our content, even if the receipt is missing.
         may_be_made_by_us = receipt is None or receipt.before is None
         is_blank = bare != text and all(editor.is_blank(bare) for editor in self._editors)
         return None if may_be_made_by_us and is_blank else bare
@@ -241,7 +241,7 @@ def _write(target: Path, text: str) -> None:
 
 
 def _remove_folders(made: list[str]) -> None:
-    """Remove empty folders, innermost first; the others go with the files that are left in them."""
+    """Remove empty folders, innermost first. Other folders are removed with their last file."""
     for folder in sorted(set(map(Path, made)), key=lambda path: len(path.parts), reverse=True):
         with storage(folder):
             if folder.is_dir() and not any(folder.iterdir()):

@@ -49,7 +49,7 @@ class _Edit(msgspec.Struct, frozen=True):
 
 
 def edited(text: str, before: Any, after: Any, indent: str) -> str:
-    """Change the text of `before` into a text of `after`; `indent` is one step in what is written new."""
+    """Change the text of `before` into a text of `after`; `indent` is one level of indentation in new lines."""
     made, at = "", 0
     root = _node(text, _after_space(text, 0))
     for edit in sorted(_edits(root, before, after, _Style(text, indent)), key=_place):
@@ -64,8 +64,8 @@ def _place(edit: _Edit) -> tuple[int, int]:
 def _node(text: str, at: int) -> _Node:
     """The value that starts here; the text is known to be JSON."""
     if text[at] not in "{[":
-        found = (_STRING if text[at] == '"' else _WORD).match(text, at)
-        return _Node(at, found.end() if found is not None else at)
+        match = (_STRING if text[at] == '"' else _WORD).match(text, at)
+        return _Node(at, match.end() if match is not None else at)
     start, is_object, parts = at, text[at] == "{", list[_Part]()
     at = _after_space(text, at + 1)
     while text[at] not in "}]":
@@ -81,8 +81,8 @@ def _node(text: str, at: int) -> _Node:
 
 
 def _after_space(text: str, at: int) -> int:
-    found = _SPACE.match(text, at)
-    return found.end() if found is not None else at
+    match = _SPACE.match(text, at)
+    return match.end() if match is not None else at
 
 
 class _Style:
@@ -105,7 +105,7 @@ class _Style:
         return "," + self._line_end + self._margin(first)
 
     def part(self, node: _Node, value: Any, key: str | None) -> str:
-        """The text of a part that is added."""
+        """The text of an added part."""
         first = node.parts[0].start
         name = "" if key is None else json.dumps(key, ensure_ascii=False) + ": "
         if "\n" not in self._text[node.start : first]:
@@ -161,7 +161,7 @@ def _aligned(node: _Node, before: list[Any], after: list[Any]) -> tuple[set[int]
 
 
 def _removed(node: _Node, gone: set[int]) -> Iterator[_Edit]:
-    """Remove each part with the comma before it, or after it where no earlier part stays."""
+    """Remove each part with the comma before it, or after it if no earlier part stays."""
     is_first = True
     for number, part in enumerate(node.parts):
         if number not in gone:
@@ -177,10 +177,10 @@ def _added(node: _Node, added: _Added, style: _Style) -> Iterator[_Edit]:
     for place in sorted({number for number, _, _ in added}):
         texts = [style.part(node, value, key) for number, key, value in added if number == place]
         if place == 0:
-            yield _Edit(node.parts[0].start, node.parts[0].start, "".join(one + between for one in texts))
+            yield _Edit(node.parts[0].start, node.parts[0].start, "".join(part + between for part in texts))
         else:
             at = node.parts[place - 1].end
-            yield _Edit(at, at, "".join(between + one for one in texts))
+            yield _Edit(at, at, "".join(between + part for part in texts))
 
 
 Document = dict[str, Any]
@@ -224,17 +224,17 @@ def render(document: Document, before: str | None) -> str | None:
 
 
 def is_blank(text: str) -> bool:
-    """Whether the document says nothing: some agents add the address of a schema on their own."""
+    """Whether the document is empty, apart from a `$schema`, which some agents add on their own."""
     return not set(parse(text)) - {SCHEMA}
 
 
 def _without_repetition(pairs: list[tuple[str, Any]]) -> Document:
-    found: Document = {}
+    members: Document = {}
     for key, value in pairs:
-        if key in found:
+        if key in members:
             raise NotEditable(f"the key {json.dumps(key[:80])} appears twice in one object")
-        found[key] = value
-    return found
+        members[key] = value
+    return members
 
 
 def _finite(digits: str) -> float:

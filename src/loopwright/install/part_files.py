@@ -32,7 +32,7 @@ def skill_text(name: str) -> str:
 
 
 def instructions() -> str:
-    """What every session should know, for CLAUDE.md, AGENTS.md and GEMINI.md."""
+    """The instructions for every session, in CLAUDE.md, AGENTS.md and GEMINI.md."""
     return (PLUGIN / "instructions.md").read_text(encoding="utf-8")
 
 

@@ -46,11 +46,11 @@ _BLOCK = 1 << 16
 
 
 class TooLong:
-    """A line that nobody wants to keep in memory."""
+    """A line that is too long to keep in memory."""
 
 
 def read_lines(source: int) -> Iterator[bytes | TooLong]:
-    """Lines until the end; of one that is too long only that."""
+    """The lines until the end of the input; `TooLong` in place of a line that is too long."""
     kept, skipping = b"", False
     while block := os.read(source, _BLOCK):
         *lines, rest = (kept + block).split(b"\n")
@@ -66,7 +66,7 @@ def read_lines(source: int) -> Iterator[bytes | TooLong]:
 
 
 class Server:
-    """Reads in a thread of its own and works in the caller's, where signals arrive."""
+    """Reads in its own thread and works in the caller's thread, where signals arrive."""
 
     def __init__(self, session: Session, source: int, sink: int) -> None:
         self._session = session
@@ -78,13 +78,13 @@ class Server:
         self._at_once = Cancellation()
 
     def serve(self) -> None:
-        """Until the client goes, or `stop`."""
+        """Serve until the client disconnects, or until `stop`."""
         threading.Thread(target=self._read, daemon=True).start()
         while (call := self._calls.get()) is not None:
             self._work(call)
 
     def stop(self) -> None:
-        """End it; safe in a signal handler."""
+        """Stop serving; safe in a signal handler."""
         for cancellation in tuple(self._open.values()):
             cancellation.request("the server is stopped")
         self._calls.put(None)
@@ -93,8 +93,8 @@ class Server:
         with suppress(OSError):
             for line in read_lines(self._source):
                 if isinstance(line, TooLong):
-                    said = f"a message may have {LONGEST_LINE:,} bytes"
-                    self._say(error(None, INVALID_REQUEST, said, {"error": "message_too_long"}))
+                    problem = f"a message may have at most {LONGEST_LINE:,} bytes"
+                    self._send(error(None, INVALID_REQUEST, problem, {"error": "message_too_long"}))
                 else:
                     self._take(line)
         self.stop()
@@ -102,15 +102,15 @@ class Server:
     def _take(self, line: bytes) -> None:
         match read_message(line):
             case MalformedMessage(id=name, code=code, message=message):
-                self._say(error(name, code, message, {"error": "malformed_message"}))
+                self._send(error(name, code, message, {"error": "malformed_message"}))
             case Notice(method="notifications/cancelled", params=params):
                 self._cancel(params.get("requestId"))
             case Call() as call if call.method not in SLOW:
-                self._say(self._answer(call, self._at_once))
+                self._send(self._answer(call, self._at_once))
             case Call() as call if call.id in self._open:
-                self._say(error(call.id, INVALID_REQUEST, "that id is in use", {"error": "malformed_message"}))
+                self._send(error(call.id, INVALID_REQUEST, "this id is already in use", {"error": "malformed_message"}))
             case Call() as call if len(self._open) >= _MOST_WAITING:
-                self._say(error(call.id, INTERNAL_ERROR, "too many calls wait already", {"error": "busy"}))
+                self._send(error(call.id, INTERNAL_ERROR, "too many calls are waiting", {"error": "busy"}))
             case Call() as call:
                 self._open[call.id] = Cancellation()
                 self._calls.put(call)
@@ -120,16 +120,16 @@ class Server:
     def _cancel(self, name: object) -> None:
         cancellation = self._open.get(name) if isinstance(name, str | int) else None
         if cancellation is not None:
-            cancellation.request("the client does not want it any more")
+            cancellation.request("the client cancelled the call")
 
     def _work(self, call: Call) -> None:
         cancellation = self._open[call.id]
-        said = self._answer(call, cancellation) if cancellation.reason is None else b""
-        # Before the answer is out: from then on the client may use the id again.
+        answer = self._answer(call, cancellation) if cancellation.reason is None else b""
+        # Before the answer is sent: after that, the client may use the id again.
         del self._open[call.id]
-        # Who took a call back does not wait for its answer.
+        # A client that cancelled a call does not wait for its answer.
         if cancellation.reason is None:
-            self._say(said)
+            self._send(answer)
         cancellation.close()
 
     def _answer(self, call: Call, cancellation: Cancellation) -> bytes:
@@ -142,8 +142,8 @@ class Server:
             message = f"{type(bug).__name__} in loopwright itself"
             return error(call.id, INTERNAL_ERROR, message, {"error": "INTERNAL_ERROR"})
 
-    def _say(self, line: bytes) -> None:
-        with self._writing, suppress(OSError):  # a client that has gone is noticed at the other end
+    def _send(self, line: bytes) -> None:
+        with self._writing, suppress(OSError):  # the reading thread notices a disconnected client
             view = memoryview(line)
             while view:
                 view = view[os.write(self._sink, view) :]
@@ -151,12 +151,12 @@ class Server:
 
 _EPILOG = """\b
 Examples:
-  loopwright install --agent claude --what mcp      lets Claude Code start it
-  loopwright mcp                                    as an agent's settings name it
-  loopwright mcp --list                             what an agent can ask for
+  loopwright install --agent claude --what mcp      register the server in Claude Code
+  loopwright mcp                                    start the server, as agents do
+  loopwright mcp --list                             list the tools
 
 \b
-There is no tool that approves, rejects, signs, answers, unlatches or archives: those are a person's.
+No tool approves, rejects, signs, answers, unlatches or archives: only a person does that.
 """
 
 
@@ -165,21 +165,19 @@ There is no tool that approves, rejects, signs, answers, unlatches or archives: 
     "--project-root", type=click.Path(path_type=Path), default=Path(), show_default=".",
     help="Project folder. Parent folders are searched for a workspace, up to the top of the git repository.",
 )  # fmt: skip
-@click.option("--list", "lists", is_flag=True, help="Print the tools and end.")
-@click.option("--json", "as_json", is_flag=True, help="With --list: as JSON, with the schemas.")
+@click.option("--list", "lists", is_flag=True, help="List the tools and exit.")
+@click.option("--json", "as_json", is_flag=True, help="With --list: print JSON with schemas.")
 def command(project_root: Path, lists: bool, as_json: bool) -> int:
-    """Serve the tools that agents use, by the Model Context Protocol over standard input and output.
+    """Serve tools for agents over the Model Context Protocol, on standard input and output.
 
-    An agent starts it. Inside of a turn that we let an agent take it works from the turn's mailbox.
+    An agent starts this command. During a turn in a sandbox, the tools use the mailbox of the turn.
     """
     session = Session(_offer(project_root))
     if lists:
-        return _say(session, as_json=as_json)
+        return _print_tools(session, as_json=as_json)
     if sys.stdin.isatty():
-        click.echo(
-            "an agent starts this and speaks JSON to it; --list shows what it can ask for, Ctrl-D ends", err=True
-        )
-    # Standard output belongs to the protocol alone: whatever else prints goes where people look.
+        click.echo("agents start this command and send JSON to it; --list shows the tools, Ctrl-D ends", err=True)
+    # Standard output is for the protocol alone. Everything else is printed to standard error.
     sink = os.dup(sys.stdout.fileno())
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     server = Server(session, sys.stdin.fileno(), sink)
@@ -204,11 +202,11 @@ def _offer(project_root: Path) -> Offer:
     return workspace.offer_of(context)
 
 
-def _say(session: Session, *, as_json: bool) -> int:
-    found = session.tools()
+def _print_tools(session: Session, *, as_json: bool) -> int:
+    tools = session.tools()
     if as_json:
-        click.echo(json.dumps({"tools": found}, ensure_ascii=False, indent=2))
+        click.echo(json.dumps({"tools": tools}, ensure_ascii=False, indent=2))
         return 0
-    for tool in found:
+    for tool in tools:
         click.echo(f"{tool['name']:<18}{tool['description']}")
     return 0

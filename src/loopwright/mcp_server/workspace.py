@@ -36,7 +36,7 @@ _MOST_BYTES = 1 << 20
 
 
 class WorkspaceLibrary:
-    """What the living specs promise, and what runs left."""
+    """Living specs, and records of runs."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
@@ -58,7 +58,7 @@ class WorkspaceLibrary:
         ]
 
     def templates(self) -> tuple[ResourceTemplate, ...]:
-        """The three families."""
+        """The three templates."""
         return (
             ResourceTemplate(uri=f"{_SPECS}{{domain}}", name="spec", description="A domain's living spec"),
             ResourceTemplate(
@@ -79,7 +79,7 @@ class WorkspaceLibrary:
         return None
 
     def _spec(self, domain: str) -> ResourceText | None:
-        # Only what the folder itself lists: a name never becomes a path.
+        # Only names that the folder lists: a name from outside never becomes a path.
         if domain not in domains_of(self._context.layout):
             return None
         data, _ = read_head(self._context.layout.living_spec(domain).resolve(), _MOST_BYTES)
@@ -98,11 +98,10 @@ class WorkspaceLibrary:
 
 
 INSTRUCTIONS = (
-    "Loopwright keeps the record of changes to this project: what is wanted, what was approved, what the tool itself "
-    "ran. Call `status` or `next` to see what is wanted of you. Approving, signing, answering, unlatching and "
-    "archiving are a person's: there is no tool for them, and you do not type their commands. What you say here is a "
-    "claim; gates open on the tool's own runs alone. When you meet a decision that is not yours: `request_decision`, "
-    "then stop."
+    "Loopwright keeps the record of changes to this project: what is requested, what was approved, what Loopwright "
+    "itself ran. Call `status` or `next` to see what you should do. Only a person approves, signs, answers, unlatches "
+    "and archives: there are no tools for that, and you do not run these commands. What you say here is a claim; gates "
+    "open only on Loopwright's own runs. When a decision is not yours, call `request_decision`, then stop."
 )
 
 Slug = Annotated[str, Meta(description="The workflow's name.", min_length=1, max_length=200)]
@@ -112,74 +111,73 @@ _MOST_DERIVED = 20
 
 
 class Status(Arguments, frozen=True, kw_only=True):
-    """One workflow, or everything."""
+    """Which workflow; without a slug, all of them."""
 
     slug: Slug | None = None
 
 
 class ReadContextOf(ReadContext, frozen=True, kw_only=True):
-    """Whose manifest, and which of its files."""
+    """Which workflow's manifest, and which of its files."""
 
     slug: Slug
 
 
 class ProgressOf(Progress, frozen=True, kw_only=True):
-    """What to say, of which work."""
+    """A progress note on a workflow or loop."""
 
     slug: Slug | None = None
     loop: LoopName | None = None
 
 
 class RequestDecisionOn(RequestDecision, frozen=True, kw_only=True):
-    """What to ask, about which work."""
+    """A question about a workflow or loop."""
 
     slug: Slug | None = None
     loop: LoopName | None = None
 
 
 class RunChecks(Arguments, frozen=True, kw_only=True):
-    """Whose checks."""
+    """Which workflow's checks."""
 
     slug: Slug
     on: Annotated[Literal["checkout"], Meta(description="The project as it is now.")] = "checkout"
 
 
 def offer_of(context: Context) -> Offer:
-    """Everything that an agent can ask of a workspace."""
+    """The tools and resources of a workspace."""
     here = _Tools(context)
     redactor = context.tools().redactor
     return Offer(
         tools=tools(
             status=Way(
                 Status, here.status,
-                "How the work stands: stage, blockers, evidence, and the command that moves on. "
+                "The state of the work: stage, blockers, evidence, and the next command. "
                 "Without a slug: all workflows and loops.",
             ),
             next=Way(
                 Nothing, here.next,
-                "What should happen now, for everything that waits. Commands among it that approve, sign, "
-                "answer, unlatch or archive are for a person to type.",
+                "The next step of everything that waits. Only a person runs commands that approve, sign, answer, "
+                "unlatch or archive.",
             ),
             context=Way(
                 ReadContextOf, here.context,
-                "What to read before you build: the rows of the workflow's manifest and the project's "
-                "notes. With a path: the text of that row's file.",
+                "The files to read before you build: the rows of the workflow's manifest and the project's "
+                "notes. With a path: the text of that file.",
             ),
             progress=Way(
                 ProgressOf, here.progress,
-                "Say in a sentence how far you are. It stands in the loop's history for people to read, "
-                "and moves nothing.",
+                "Report your progress in a sentence. People read it in the loop's history; it changes nothing.",
             ),
             request_decision=Way(
                 RequestDecisionOn, here.request_decision,
-                "Ask a person what only a person can decide. The work is held until one answers: stop "
-                "after this call, change nothing more, do not guess.",
+                "Ask a person for a decision that only a person can make. The work waits for the answer: stop after "
+                "this call, change nothing more, do not guess.",
             ),
             self_report=here.self_report,
             run_checks=Way(
                 RunChecks, here.run_checks,
-                "Let the tool run the workflow's checks in a fresh sandbox of the project as it is now, "
-                "with evidence. It opens no gate: `loopwright build` judges the work itself, hidden checks included.",
+                "Run the workflow's checks in a fresh sandbox of the project as it is now, with evidence. "
+                "This opens no gate: `loopwright build` judges the work itself, including hidden checks.",
             ),
         ),
         library=WorkspaceLibrary(context),
@@ -189,7 +187,7 @@ def offer_of(context: Context) -> Offer:
 
 
 class _Tools:
-    """What each of them does."""
+    """The tools."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
@@ -205,7 +203,7 @@ class _Tools:
 
     def _listed(self) -> list[WorkflowLine]:
         layout = self._context.layout
-        active = [one for one in list_workflows(layout) if one.archive_status != "archived"]
+        active = [workflow for workflow in list_workflows(layout) if workflow.archive_status != "archived"]
         refresh_all(self._context, stale(layout, active[:_MOST_DERIVED]))
         return list_workflows(layout)
 
@@ -219,7 +217,7 @@ class _Tools:
 
     def progress(self, wanted: ProgressOf, _: Cancellation) -> dict[str, Any]:
         loop = note_progress(self._context, WorkReference(wanted.slug, wanted.loop), wanted.text)
-        return {"ok": True, "loop_id": loop.loop_id, "counts_for": "nothing; it is for people to read"}
+        return {"ok": True, "loop_id": loop.loop_id, "counts_for": "nothing; only people read it"}
 
     def request_decision(self, wanted: RequestDecisionOn, _: Cancellation) -> dict[str, Any]:
         asked = request_decision(

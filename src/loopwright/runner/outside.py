@@ -68,7 +68,7 @@ def in_words(written: tuple[str, ...]) -> tuple[str, ...]:
     more = f" and {len(written) - _NAMED} more" if len(written) > _NAMED else ""
     if written[0].startswith("~/"):
         return (f"the agent wrote files outside its sandbox: {named}{more}; they are not kept",)
-    return (f"the agent, without confinement, or another program changed your checkout: {named}{more}",)
+    return (f"your checkout changed during a turn without confinement: {named}{more}",)
 
 
 def _files(top: Path, names: tuple[str, ...]) -> Iterator[tuple[str, os.stat_result]]:
