@@ -19,8 +19,7 @@ from loopwright.agents.prompts.book import (
     shipped,
 )
 from loopwright.agents.prompts.names import LANGUAGES, SHAPES, Shape, part_name
-from loopwright.verbs.answers import answer_schema
-from loopwright.verbs.prompts import chosen_language
+from loopwright.verbs.prompts import answer_schema, chosen_language
 from loopwright.workspace.settings_model import AgentsSettings, Values, WorkspaceSettings
 
 SOURCE = Path(__file__).resolve().parents[2] / "src" / "loopwright"

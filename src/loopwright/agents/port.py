@@ -11,7 +11,6 @@ from typing import Any, Literal, Protocol, assert_never, runtime_checkable
 import msgspec
 
 from loopwright.agents.harness import Harness
-from loopwright.agents.needs import Needs
 
 # An environment variable of every process that is started for an agent.
 AGENT_MARK = "LOOPWRIGHT_AGENT_TURN"
@@ -235,16 +234,6 @@ class ReportsCost(Protocol):
 
     def used(self, mailbox: Path, *, is_over: bool) -> Usage:
         """What the turn with this mailbox has used so far, or in total. Called from another thread or after a crash."""
-        ...
-
-
-@runtime_checkable
-class HasNeeds(Protocol):
-    """An agent with a program that needs more than a sandbox. All its needs are declared and shown."""
-
-    @property
-    def needs(self) -> Needs:
-        """What the sandbox lets in for the program."""
         ...
 
 

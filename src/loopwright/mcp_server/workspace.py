@@ -22,9 +22,8 @@ from loopwright.stages.context import Context
 from loopwright.stages.names import slug_of
 from loopwright.verbs.agent_says import WorkReference, leave_self_report, note_progress, request_decision
 from loopwright.verbs.overview import overview, what_waits
-from loopwright.verbs.workflow.agent_tools import context_rows, read_row, try_checks
 from loopwright.verbs.workflow.context_notes import notes
-from loopwright.verbs.workflow.status import refresh_all, show
+from loopwright.verbs.workflow.status import context_rows, read_row, refresh_all, show, try_checks
 from loopwright.workflow.listing import WorkflowLine, list_workflows, stale
 from loopwright.workflow.living import domains_of
 

@@ -16,7 +16,7 @@ from loopwright.kernel.process import Freezer
 from loopwright.plan.model import Plan
 from loopwright.redaction.model import Redacted
 from loopwright.redaction.redactor import Redactor
-from loopwright.sandbox.port import Isolation, Sandbox, SandboxRequest
+from loopwright.sandbox.port import Changes, Isolation, Sandbox, SandboxRequest
 
 
 class Failure(msgspec.Struct, frozen=True):
@@ -90,8 +90,8 @@ class Observer(Protocol):
         """The sandbox is open, and nothing has run in it yet."""
         ...
 
-    def after_steps(self, sandbox: Sandbox) -> None:
-        """All steps have ended."""
+    def after_steps(self, sandbox: Sandbox) -> Changes | None:
+        """All steps have ended. Returns the changes, if the observer asked the recorder for them."""
         ...
 
 

@@ -11,13 +11,13 @@ import msgspec
 from msgspec.structs import replace
 
 from loopwright.agents.mailbox import FOLDER, MAILBOX, REFLECTIONS, SELF_REPORT, VARIABLE, manifest_in
+from loopwright.agents.needs import HasNeeds
 from loopwright.agents.port import (
     AGENT_MARK,
     Agent,
     Allowance,
     Answer,
     CanResume,
-    HasNeeds,
     LineReader,
     NoAnswer,
     Ran,
