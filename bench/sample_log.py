@@ -1,6 +1,6 @@
 """A made-up log as builds and tests print it: plain lines, JSON, hashes, stack traces, and now and then a secret.
 
-The same for the same seed. No secret stands in this file: they are expanded from the rules' own examples.
+The same for the same seed. This file contains no secret: secrets are made from the rules' own examples.
 """
 
 from __future__ import annotations

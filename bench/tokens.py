@@ -76,7 +76,7 @@ _NOT_OURS = (
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A kind of turn: whether it is one of a build, and how many tokens of it are ours."""
+    """A kind of turn: whether it belongs to a build, and the number of our tokens."""
 
     name: str
     is_build: bool
@@ -85,18 +85,18 @@ class Turn:
 
     @property
     def total(self) -> int:
-        """With what the hook says at its end."""
+        """All tokens, including the hook's text."""
         return self.prompt + self.hook
 
 
 def missing() -> str | None:
-    """What there is not; None when it can be counted."""
+    """What is missing for the count; None if nothing is."""
     if shutil.which("node") is None:
         return "needs node"
     if not _VOCABULARY.is_file():
         return "needs gpt-tokenizer (scripts/agents installs it)"
     found = hashlib.sha256(_VOCABULARY.read_bytes()).hexdigest()
-    return None if found == _SHA256 else f"another vocabulary than the one that the numbers are about ({found[:12]}…)"
+    return None if found == _SHA256 else f"not the vocabulary of the recorded numbers ({found[:12]}…)"
 
 
 def counted(folder: Path) -> list[Turn]:
@@ -145,7 +145,7 @@ def page(turns: Sequence[Turn]) -> str:
 
 
 def _prompts(project: Project) -> dict[str, str]:
-    """What was asked in each kind of turn, our part of it."""
+    """Our part of the prompt in each kind of turn."""
     asks = f"""echo '{{"question": "{_QUESTION}"}}' > $LOOPWRIGHT_DECISIONS/one.json"""
     turns = [
         {"role": "clarifier", "answer": '{"question": null}'},
@@ -206,7 +206,7 @@ def _tokens(texts: Sequence[str]) -> list[int]:
 
 
 def main() -> int:
-    """Count, say it, write the page."""
+    """Count, print, write the page."""
     why = missing()
     if why is not None:
         print(f"tokens: {why}")

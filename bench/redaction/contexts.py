@@ -1,6 +1,6 @@
 """The places where secrets really leak: each context writes a name and a value as some program would.
 
-A value that needs a name beside it is only put where there is one; a header only takes names that are headers' names.
+A value that needs a name is written only where there is one; a header takes only names of headers.
 """
 
 from __future__ import annotations

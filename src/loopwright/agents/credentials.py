@@ -115,8 +115,8 @@ class Lent:
         with self._lock:
             changed = [copy for copy, seen in self._seen.items() if _mark(copy) != seen]
             self._seen |= {copy: _mark(copy) for copy in changed}
-            found = [text for copy in changed for text in _secrets_in(_copied(copy)) if _is_word(text)]
-        return (*self._lent, *found[:_MOST_REFRESHED]) if found else ()
+            refreshed = [text for copy in changed for text in _secrets_in(_copied(copy)) if _is_word(text)]
+        return (*self._lent, *refreshed[:_MOST_REFRESHED]) if refreshed else ()
 
 
 def has_shape_of(before: Any, after: Any) -> bool:
@@ -242,10 +242,10 @@ def _copied(copy: Path) -> Mapping[str, Any]:
 
 def _mark(file: Path) -> tuple[int, ...]:
     try:
-        found = file.lstat()
+        status = file.lstat()
     except OSError:
         return ()
-    return found.st_ino, found.st_mtime_ns, found.st_ctime_ns, found.st_size
+    return status.st_ino, status.st_mtime_ns, status.st_ctime_ns, status.st_size
 
 
 def _note(home: Path, credential: Credential, data: bytes) -> None:

@@ -108,10 +108,10 @@ def identity_of(name: str, named: Mapping[str, AgentSettings], model: str = "") 
             return AgentIdentity(adapter, model or chosen_model(own), (*own.args, own.command, own.turns, *own.env))
 
 
-def matching_builder(reviewer: str, builders: Iterable[str], who: Callable[[str], AgentIdentity]) -> str | None:
+def matching_builder(reviewer: str, builders: Iterable[str], identify: Callable[[str], AgentIdentity]) -> str | None:
     """The builder that is the same as this reviewer, under this name or another; None if there is none."""
     listed = tuple(builders)
     if reviewer in listed:
         return reviewer
-    own = who(reviewer)
-    return next((name for name in listed if who(name).may_be(own)), None)
+    own = identify(reviewer)
+    return next((name for name in listed if identify(name).may_be(own)), None)

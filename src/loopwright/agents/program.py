@@ -45,33 +45,33 @@ class Unusable(msgspec.Struct, frozen=True):
 
     reason: Reason
     why: str
-    mend: str
+    fix: str
 
 
 def find_program(needs: Needs, environment: Mapping[str, str]) -> Program | NoAnswer:
     """The program, new enough; or why it can't be used, in one sentence with its fix."""
-    found = look_for_program(needs, environment)
-    return NoAnswer(found.reason, f"{found.why}; {found.mend}") if isinstance(found, Unusable) else found
+    result = look_for_program(needs, environment)
+    return NoAnswer(result.reason, f"{result.why}; {result.fix}") if isinstance(result, Unusable) else result
 
 
 def look_for_program(needs: Needs, environment: Mapping[str, str]) -> Program | Unusable:
     """The same, with the reason and the fix separately."""
     search = environment.get("PATH")
     has_npm = not needs.install.startswith("npm ") or shutil.which("npm", path=search) is not None
-    mend = needs.install if has_npm else f"install Node.js, which includes npm, then run: {needs.install}"
-    found = shutil.which(needs.program, path=search)
-    if found is None:
-        return Unusable(Reason.AGENT_MISSING, f"its program {needs.program} is not on PATH", mend)
-    path = Path(found)
+    fix = needs.install if has_npm else f"install Node.js, which includes npm, then run: {needs.install}"
+    name = shutil.which(needs.program, path=search)
+    if name is None:
+        return Unusable(Reason.AGENT_MISSING, f"its program {needs.program} is not on PATH", fix)
+    path = Path(name)
     try:
         at = path.stat()
         version = _version(path, at.st_mtime_ns, at.st_size, search or "")
     except (OSError, ToolMissing, TimeoutError) as problem:
-        return Unusable(Reason.AGENT_MISSING, f"{shown(path)} can't be started: {problem}", mend)
+        return Unusable(Reason.AGENT_MISSING, f"{shown(path)} can't be started: {problem}", fix)
     if version and version < needs.oldest:
         required, actual = (".".join(map(str, numbers)) for numbers in (needs.oldest, version))
         why = f"{shown(path)} is version {actual}; {required} or later is required"
-        return Unusable(Reason.AGENT_TOO_OLD, why, mend)
+        return Unusable(Reason.AGENT_TOO_OLD, why, fix)
     return Program(path, version)
 
 

@@ -148,17 +148,17 @@ def no_answer(
     ran: Ran,
     program: str,
     by_code: Reason | None,
-    said: str,
+    detail: str,
     session: str | None,
     reset_at: datetime | None,
 ) -> NoAnswer:
     """The reason by the program's code, else by how the program ended.
 
-    A rate limit stays one when the program waited for its end until the turn timed out, or crashed.
+    A rate limit stays the reason if the program then crashed, or waited until the turn timed out.
     """
     late = f"no answer within {turn.timeout_s:g} s"
     if by_code is None and ran.timed_out:
         return NoAnswer(Reason.HUNG, late, None, session)
     reason = by_code or (Reason.AGENT_MISSING if ran.exit_code == NOT_FOUND else Reason.CRASHED)
     how = late if ran.timed_out else f"{program} exited with {ran.exit_code}: {ran.last_words}"
-    return NoAnswer(reason, said or how, reset_at if reason is Reason.RATE_LIMITED else None, session)
+    return NoAnswer(reason, detail or how, reset_at if reason is Reason.RATE_LIMITED else None, session)

@@ -128,15 +128,15 @@ def editable(path: Path, agent: str) -> Iterator[None]:
 class PendingFile:
     """One file: as it was found, and as it would be written."""
 
-    def __init__(self, found: AgentFile, editors: tuple[Editor, ...]) -> None:
-        self.found = found
-        self.text = found.text
+    def __init__(self, original: AgentFile, editors: tuple[Editor, ...]) -> None:
+        self.original = original
+        self.text = original.text
         self._editors = editors
 
     @property
     def is_changed(self) -> bool:
         """Whether the text differs from the file."""
-        return self.text != self.found.text
+        return self.text != self.original.text
 
     @property
     def is_ours(self) -> bool:
@@ -160,7 +160,7 @@ class PendingFile:
 
     def before_install(self, receipt: Receipt | None) -> str | None:
         """The text before our first change, as far as known; None if the file did not exist."""
-        text = self.found.text
+        text = self.original.text
         if receipt is not None and receipt.matches(text):
             return receipt.before
         if text is None or self.is_ours:
@@ -191,9 +191,9 @@ class PendingFiles:
         """Write the files to which content was added."""
         changed = [(file, file.text) for file in self._files.values() if file.is_changed and file.text is not None]
         # Before the first write: a folder that several files need is removed with the last of them.
-        made = [_missing_folders(file.found.target.parent) for file, _ in changed]
+        made = [_missing_folders(file.original.target.parent) for file, _ in changed]
         for (file, text), folders in zip(changed, made, strict=True):
-            target = file.found.target
+            target = file.original.target
             earlier = read_receipt(target)
             earlier_folders = earlier.made if earlier is not None else ()
             write_receipt(target, file.before_install(earlier), text, made=folders or earlier_folders)
@@ -203,14 +203,14 @@ class PendingFiles:
         """Write the files from which content was removed, and delete those that are not needed any more."""
         made: list[str] = []
         for file in self._files.values():
-            target = file.found.target
+            target = file.original.target
             receipt = read_receipt(target)
             after = file.after_removal(receipt)
-            if after is None and file.found.text is not None:
+            if after is None and file.original.text is not None:
                 with storage(target):
                     target.unlink()
                 made += receipt.made if receipt is not None else self._perhaps_made(file)
-            elif after is not None and after != file.found.text:
+            elif after is not None and after != file.original.text:
                 _write(target, after)
             if after is None or file.strip(after) == after:
                 drop_receipt(target)
@@ -220,7 +220,7 @@ class PendingFiles:
 
     def _perhaps_made(self, file: PendingFile) -> tuple[str, ...]:
         """Without a receipt (a clone, a moved project): the folders around the file, if they are empty now."""
-        top, parents = self._top.resolve(), file.found.target.parents
+        top, parents = self._top.resolve(), file.original.target.parents
         below = tuple(str(folder) for folder in parents if folder != top and folder.is_relative_to(top))
         return below or ((str(parents[0]),) if file.is_ours else ())
 

@@ -179,7 +179,7 @@ def with_mark(text: str) -> str:
 def find_block(text: str | None, marks: Marks) -> Block | None:
     """Our block; `NotEditable` if the marks are not exactly one pair."""
     lines = (text or "").splitlines(keepends=True)
-    begins = [(number, found) for number, line in enumerate(lines) if (found := marks.match_begin(line))]
+    begins = [(number, match) for number, line in enumerate(lines) if (match := marks.match_begin(line))]
     ends = [number for number, line in enumerate(lines) if marks.is_end(line)]
     if not begins and not ends:
         return None

@@ -114,19 +114,19 @@ class _Tools:
         facts = read_turn_facts(self._mailbox)
         return {"task_id": facts.task_id, "next": facts.task or "follow your prompt, then end your turn"}
 
-    def context(self, wanted: ReadContext, _: Cancellation) -> dict[str, Any]:
+    def context(self, arguments: ReadContext, _: Cancellation) -> dict[str, Any]:
         rows = _rows(self._mailbox)
-        if wanted.path is None:
+        if arguments.path is None:
             return {"rows": [msgspec.to_builtins(row) for row in rows]}
-        text, is_longer = read_row(rows, wanted.path, (self._mailbox / CONTEXT, Path.cwd()))
-        return {"path": wanted.path, "text": text, "is_cut": is_longer}
+        text, is_longer = read_row(rows, arguments.path, (self._mailbox / CONTEXT, Path.cwd()))
+        return {"path": arguments.path, "text": text, "is_cut": is_longer}
 
-    def progress(self, wanted: Progress, _: Cancellation) -> dict[str, Any]:
+    def progress(self, arguments: Progress, _: Cancellation) -> dict[str, Any]:
         with storage(self._mailbox):
-            add_progress(self._mailbox, wanted.text)
+            add_progress(self._mailbox, arguments.text)
         return {"ok": True, "counts_for": "nothing; only people read it"}
 
-    def request_decision(self, wanted: RequestDecision, _: Cancellation) -> dict[str, Any]:
+    def request_decision(self, arguments: RequestDecision, _: Cancellation) -> dict[str, Any]:
         folder = self._environment.get(VARIABLE)
         if not folder:
             raise LoopRefused(
@@ -134,18 +134,18 @@ class _Tools:
                 "decision requests are not read in this turn",
                 hint="name the open decision in your answer, and end your turn",
             )
-        request = DecisionRequest(question=wanted.question, options=wanted.options)
+        request = DecisionRequest(question=arguments.question, options=arguments.options)
         create_exclusively(Path(folder) / f"mcp-{uuid.uuid4().hex[:12]}.json", codec.to_json(request))
         return {"status": "open", "next": "change nothing more and end your turn; you are asked again with the answer"}
 
-    def self_report(self, wanted: SelfReport, _: Cancellation) -> dict[str, Any]:
+    def self_report(self, arguments: SelfReport, _: Cancellation) -> dict[str, Any]:
         chosen = self._environment.get("REFLECTION_INPUT")
-        write_durably(Path(chosen) if chosen else self._mailbox / SELF_REPORT, codec.to_json(wanted.report()))
+        write_durably(Path(chosen) if chosen else self._mailbox / SELF_REPORT, codec.to_json(arguments.report()))
         return {"ok": True}
 
-    def run_checks(self, wanted: RunChecks, cancellation: Cancellation) -> dict[str, Any]:
+    def run_checks(self, arguments: RunChecks, cancellation: Cancellation) -> dict[str, Any]:
         checks = read_checks(self._mailbox)
-        chosen = [check for check in checks.shown if wanted.id in (None, check.id)]
+        chosen = [check for check in checks.shown if arguments.id in (None, check.id)]
         if not chosen:
             known = ", ".join(check.id for check in checks.shown) or "none"
             raise WorkflowRefused(

@@ -191,11 +191,11 @@ class _Tools:
     def __init__(self, context: Context) -> None:
         self._context = context
 
-    def status(self, wanted: Status, _: Cancellation) -> dict[str, Any]:
+    def status(self, arguments: Status, _: Cancellation) -> dict[str, Any]:
         layout = self._context.layout
-        if wanted.slug is None:
+        if arguments.slug is None:
             return overview(self._listed(), list_loops(layout))
-        return show(self._context, slug_of(wanted.slug)).document()
+        return show(self._context, slug_of(arguments.slug)).document()
 
     def next(self, _: Nothing, __: Cancellation) -> dict[str, Any]:
         return what_waits(self._listed(), list_loops(self._context.layout)).document()
@@ -206,29 +206,29 @@ class _Tools:
         refresh_all(self._context, stale(layout, active[:_MOST_DERIVED]))
         return list_workflows(layout)
 
-    def context(self, wanted: ReadContextOf, _: Cancellation) -> dict[str, Any]:
-        rows = context_rows(self._context, wanted.slug)
-        if wanted.path is None:
+    def context(self, arguments: ReadContextOf, _: Cancellation) -> dict[str, Any]:
+        rows = context_rows(self._context, arguments.slug)
+        if arguments.path is None:
             known = [{"name": note.name, "path": note.path} for note in notes(self._context)]
             return {"rows": [msgspec.to_builtins(row) for row in rows], "notes": known}
-        text, is_longer = read_row(rows, wanted.path, (self._context.project,))
-        return {"path": wanted.path, "text": text, "is_cut": is_longer}
+        text, is_longer = read_row(rows, arguments.path, (self._context.project,))
+        return {"path": arguments.path, "text": text, "is_cut": is_longer}
 
-    def progress(self, wanted: ProgressOf, _: Cancellation) -> dict[str, Any]:
-        loop = note_progress(self._context, WorkReference(wanted.slug, wanted.loop), wanted.text)
+    def progress(self, arguments: ProgressOf, _: Cancellation) -> dict[str, Any]:
+        loop = note_progress(self._context, WorkReference(arguments.slug, arguments.loop), arguments.text)
         return {"ok": True, "loop_id": loop.loop_id, "counts_for": "nothing; only people read it"}
 
-    def request_decision(self, wanted: RequestDecisionOn, _: Cancellation) -> dict[str, Any]:
+    def request_decision(self, arguments: RequestDecisionOn, _: Cancellation) -> dict[str, Any]:
         asked = request_decision(
-            self._context, WorkReference(wanted.slug, wanted.loop), wanted.question, wanted.options
+            self._context, WorkReference(arguments.slug, arguments.loop), arguments.question, arguments.options
         )
         if asked.answer is not None:
             return {"id": asked.id, "status": "answered", "answer": asked.answer}
         return {"id": asked.id, "status": "open", "next": "stop here; a person answers, and you are asked again"}
 
-    def self_report(self, wanted: SelfReport, _: Cancellation) -> dict[str, Any]:
-        return {"ok": True, "path": shown(leave_self_report(self._context, wanted.report()))}
+    def self_report(self, arguments: SelfReport, _: Cancellation) -> dict[str, Any]:
+        return {"ok": True, "path": shown(leave_self_report(self._context, arguments.report()))}
 
-    def run_checks(self, wanted: RunChecks, cancellation: Cancellation) -> dict[str, Any]:
-        tried = try_checks(self._context, wanted.slug, cancellation)
+    def run_checks(self, arguments: RunChecks, cancellation: Cancellation) -> dict[str, Any]:
+        tried = try_checks(self._context, arguments.slug, cancellation)
         return {**tried.document(), "counts_for": "nothing; build judges the work itself"}

@@ -55,9 +55,9 @@ class Admission(msgspec.Struct, frozen=True):
 
 
 class NetworkAccess(msgspec.Struct, frozen=True):
-    """The network of a turn's programs. `said` is its description in the record."""
+    """The network of a turn's programs, and its description for the record."""
 
-    said: str
+    description: str
     network: bool
     addresses: tuple[Address, ...] = ()
 

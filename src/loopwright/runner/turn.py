@@ -359,7 +359,7 @@ class _Starter:
             program=str(program.path) if program is not None else "",
             version=program.shown_version if program is not None else "",
             isolation=BY_HAND if self._is_by_hand else self._admission.turn_sandbox.sandbox.confinement.used,
-            network="open" if self._is_by_hand else self._way.said,
+            network="open" if self._is_by_hand else self._way.description,
             refused=self._refused,
             budget=turn.budget,
             context=str(turn.context.relative_to(turn.mailbox)) if turn.context is not None else "",

@@ -66,36 +66,36 @@ def run_warm(
     program: str = COMMAND_LINE,
 ) -> process.Captured:
     """Run one of our programs with these arguments to its end, and return its output."""
-    theirs: list[int] = []
-    ours: list[int] = []
+    child_ends: list[int] = []
+    our_ends: list[int] = []
     for is_read_by_us in (False, True, True, True):
         reads, writes = os.pipe()
-        ours.append(reads if is_read_by_us else writes)
-        theirs.append(writes if is_read_by_us else reads)
+        our_ends.append(reads if is_read_by_us else writes)
+        child_ends.append(writes if is_read_by_us else reads)
     request = os.memfd_create("call")
-    theirs.insert(0, request)
+    child_ends.insert(0, request)
     try:
         # Escaped to ASCII: a path may contain bytes that are not text.
         os.write(request, json.dumps([program, list(arguments), str(cwd), dict(env)]).encode())
         interpreter = _warm_interpreter(env["LANG"], with_statistics=arguments[:1] == _NEEDS_STATISTICS)
-        interpreter.ask(theirs)
+        interpreter.ask(child_ends)
     finally:
-        for end in theirs:
+        for end in child_ends:
             os.close(end)
-    pid = os.read(ours[-1], _PID_LENGTH)
+    pid = os.read(our_ends[-1], _PID_LENGTH)
     if not pid:
         raise AssertionError(interpreter.last_words())
-    return _communicate(int(pid), ours, stdin, time.monotonic() + timeout_s)
+    return _communicate(int(pid), our_ends, stdin, time.monotonic() + timeout_s)
 
 
-def _communicate(pid: int, ours: list[int], stdin: bytes, deadline: float) -> process.Captured:
+def _communicate(pid: int, our_ends: list[int], stdin: bytes, deadline: float) -> process.Captured:
     """Write and read until all pipes are closed. The last pipe delivers the exit status."""
-    to_feed, *to_read = ours
+    to_feed, *to_read = our_ends
     got = {end: bytearray() for end in to_read}
-    open_ends = set(ours)
+    open_ends = set(our_ends)
     rest = memoryview(stdin)
     with selectors.DefaultSelector() as waiting:
-        for end in ours:
+        for end in our_ends:
             os.set_blocking(end, False)
             waiting.register(end, selectors.EVENT_WRITE if end == to_feed else selectors.EVENT_READ)
         try:
@@ -142,10 +142,10 @@ class _Warm:
     def __init__(self, language: str, *options: str) -> None:
         self.owner = os.getpid()
         self._language = language
-        self._socket, theirs = socket.socketpair()
-        with theirs:
+        self._socket, child_ends = socket.socketpair()
+        with child_ends:
             # Marked as ours, so that no search for leftover processes ends it. It ends with us, when its socket closes.
-            self._process = family.note_start(lambda: self._start(theirs.fileno(), options), "")
+            self._process = family.note_start(lambda: self._start(child_ends.fileno(), options), "")
 
     def _start(self, end: int, options: tuple[str, ...]) -> subprocess.Popen[bytes]:
         return subprocess.Popen(

@@ -92,7 +92,7 @@ class ClaudeAgent:
     def knows(self, home: Path, folder: Path, session: str) -> bool:
         """Sessions are files, by the folder of the work."""
         place = re.sub(r"[^A-Za-z0-9]", "-", str(folder))[:100]
-        return any(found.parent.name.startswith(place) for found in home.glob(f"projects/*/{session}.jsonl"))
+        return any(path.parent.name.startswith(place) for path in home.glob(f"projects/*/{session}.jsonl"))
 
     def shown(self, line: bytes) -> str | None:
         """One line of the stream as a person reads it."""
@@ -186,8 +186,8 @@ def _said(stream: ClaudeStream) -> str:
     if result is None:
         return f"the model answered with status {stream.status}" if stream.status is not None else ""
     errors = result.get("errors")
-    said = result.get("result") or (errors[0] if isinstance(errors, list) and errors else result.get("subtype"))
-    return str(said or "")
+    message = result.get("result") or (errors[0] if isinstance(errors, list) and errors else result.get("subtype"))
+    return str(message or "")
 
 
 def _cost(result: Mapping[str, Any], is_resumed: bool, computed: float | None) -> tuple[float | None, CostSource]:

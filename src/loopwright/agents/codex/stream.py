@@ -71,8 +71,8 @@ class CodexStream:
         self.is_completed = False
         self.failure: str | None = None
         self.code = ""
-        self._status_kept: int | None = None
-        self._status_told: int | None = None
+        self._status_in_file: int | None = None
+        self._status_in_event: int | None = None
         self.reset_at: datetime | None = None
         self.files: dict[str, None] = {}
 
@@ -86,7 +86,7 @@ class CodexStream:
     @property
     def status(self) -> int | None:
         """The HTTP status of the failure; the session's file knows it better than the event."""
-        return self._status_kept or self._status_told
+        return self._status_in_file or self._status_in_event
 
     def read(self, line: bytes) -> str | None:
         """Read one line; returns its text for a person."""
@@ -121,8 +121,8 @@ class CodexStream:
             case "turn.failed":
                 self.failure = _message(event.get("error"))
                 # The session's file has the code; older versions only have this message.
-                told = _STATUS.search(self.failure)
-                self._status_told = int(told[1]) if told is not None else None
+                match = _STATUS.search(self.failure)
+                self._status_in_event = int(match[1]) if match is not None else None
             case _:
                 pass
 
@@ -146,7 +146,7 @@ class CodexStream:
                     self._charge(info)
             case "task_complete" if isinstance(error := payload.get("error"), dict):
                 self.code, status = _code(error.get("codex_error_info"))
-                self._status_kept = status or self._status_kept
+                self._status_in_file = status or self._status_in_file
             case _:
                 pass
 

@@ -87,10 +87,10 @@ def _usual_login(environment: Mapping[str, str], home: str | None) -> str:
 
 
 def _at(document: Mapping[str, Any], *keys: str) -> Mapping[str, Any]:
-    found: Any = document
+    node: Any = document
     for key in keys:
-        found = found.get(key) if isinstance(found, dict) else None
-    return found if isinstance(found, dict) else {}
+        node = node.get(key) if isinstance(node, dict) else None
+    return node if isinstance(node, dict) else {}
 
 
 FOLDER = ".gemini"

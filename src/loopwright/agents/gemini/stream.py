@@ -54,8 +54,8 @@ def shown(line: bytes) -> str | None:
         case "error":
             return f"{event.get('severity')}: {short(event.get('message'))}"
         case "result":
-            said = _message(event.get("error"))
-            return f"ended: {event.get('status')}" + (f", {short(said)}" if said else "")
+            message = _message(event.get("error"))
+            return f"ended: {event.get('status')}" + (f", {short(message)}" if message else "")
         case _:
             return None
 
@@ -64,8 +64,8 @@ def session_file(home: Path, session: str) -> Path | None:
     """The file of a session."""
     if not is_session(session):
         return None
-    found = sorted(home.glob(f".gemini/tmp/*/chats/session-*-{session[:8]}.jsonl"))
-    return next((path for path in found if _is_of(path, session)), None)
+    paths = sorted(home.glob(f".gemini/tmp/*/chats/session-*-{session[:8]}.jsonl"))
+    return next((path for path in paths if _is_of(path, session)), None)
 
 
 def was_blocked(telemetry: Path) -> bool:
@@ -149,8 +149,8 @@ class GeminiStream:
 
     def reset_after(self, now: datetime) -> datetime | None:
         """When the limit in the failure's message ends."""
-        told, found = _detail(self.failure, "retryDelay"), _DELAY.search(self.failure)
-        text = told if isinstance(told, str) else found[1] if found is not None else ""
+        delay, match = _detail(self.failure, "retryDelay"), _DELAY.search(self.failure)
+        text = delay if isinstance(delay, str) else match[1] if match is not None else ""
         try:
             seconds = sum(float(number) * _SECONDS[unit] for number, unit in _PART.findall(text))
             return now + timedelta(seconds=seconds) if seconds else None

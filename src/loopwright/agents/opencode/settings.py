@@ -104,8 +104,8 @@ class OpencodeUserSettings(msgspec.Struct, frozen=True):
         url = address if isinstance(address, str) else ""
         elsewhere = tuple(_FROM_VARIABLE.findall(url))
         keys = tuple(dict.fromkeys((*_listed(described.get("env")), *_FROM_VARIABLE.findall(json.dumps(described)))))
-        found = parse_address(_FROM_VARIABLE.sub(lambda name: environment.get(name[1], ""), url)) if url else None
-        hosts = (found,) if found is not None else () if url else known.hosts
+        host = parse_address(_FROM_VARIABLE.sub(lambda name: environment.get(name[1], ""), url)) if url else None
+        hosts = (host,) if host is not None else () if url else known.hosts
         return Provider(tuple(key for key in keys if key not in elsewhere) or known.keys, hosts, elsewhere)
 
     def document(self, model: str, permission: Mapping[str, Any]) -> dict[str, Any]:
@@ -137,8 +137,8 @@ def permission(*, writes: bool, may_use_web: bool, is_confined: bool, mailbox: P
 def fetched_ripgrep(environment: Mapping[str, str]) -> Path | None:
     """The ripgrep that opencode fetched for the user, if the machine has none: a sandbox can't fetch it again."""
     caches = environment.get("XDG_CACHE_HOME") or f"{environment.get('HOME', '/')}/.cache"
-    found = Path(caches) / "opencode" / "bin" / "rg"
-    return found if shutil.which("rg", path=environment.get("PATH", "")) is None and found.is_file() else None
+    fetched = Path(caches) / "opencode" / "bin" / "rg"
+    return fetched if shutil.which("rg", path=environment.get("PATH", "")) is None and fetched.is_file() else None
 
 
 def read_user_settings(environment: Mapping[str, str]) -> OpencodeUserSettings:
@@ -175,12 +175,12 @@ def unmarked(folder: Path) -> Iterator[None]:
     finally:
         for name, before in contents.items():
             after = _bytes(folder / name)
-            meant = after if after is None else without_mark(before, after)
-            if meant is not None and meant != after:
+            restored = after if after is None else without_mark(before, after)
+            if restored is not None and restored != after:
                 with suppress(OSError):
                     handle = os.open(folder / name, os.O_WRONLY | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC)
                     with os.fdopen(handle, "wb") as stream:
-                        stream.write(meant)
+                        stream.write(restored)
 
 
 def without_mark(before: bytes, after: bytes) -> bytes:
@@ -203,7 +203,7 @@ def _bytes(path: Path) -> bytes | None:
 def _read(path: Path) -> Mapping[str, Any]:
     try:
         text = read_regular_file(path, most=_MOST_BYTES).decode()
-        document = json.loads(_JSONC.sub(lambda found: found[1] or "", text))
+        document = json.loads(_JSONC.sub(lambda match: match[1] or "", text))
     except (OSError, ValueError, RecursionError):
         return {}
     return document if isinstance(document, dict) else {}

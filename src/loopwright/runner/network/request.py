@@ -173,13 +173,13 @@ def _extensions(hello: _Fields) -> dict[int, bytes]:
     hello.block(2)  # ciphers
     hello.block(1)  # compression
     fields = _Fields(hello.last_block(2))
-    found: dict[int, bytes] = {}
+    extensions: dict[int, bytes] = {}
     while fields.has_more:
         kind, content = fields.number(2), fields.block(2)
-        if kind in found:
+        if kind in extensions:
             raise ValueError("a repeated TLS extension")
-        found[kind] = content
-    return found
+        extensions[kind] = content
+    return extensions
 
 
 class _Fields:
