@@ -24,7 +24,7 @@ from loopwright.verbs.agent_says import WorkReference, leave_self_report, note_p
 from loopwright.verbs.overview import overview, what_waits
 from loopwright.verbs.workflow.context_notes import notes
 from loopwright.verbs.workflow.status import context_rows, read_row, refresh_all, show, try_checks
-from loopwright.workflow.listing import WorkflowLine, list_workflows, stale
+from loopwright.workflow.listing import WorkflowLine, up_to_date
 from loopwright.workflow.living import domains_of
 
 _SPECS = "loopwright://specs/"
@@ -201,10 +201,7 @@ class _Tools:
         return what_waits(self._listed(), list_loops(self._context.layout)).document()
 
     def _listed(self) -> list[WorkflowLine]:
-        layout = self._context.layout
-        active = [workflow for workflow in list_workflows(layout) if workflow.archive_status != "archived"]
-        refresh_all(self._context, stale(layout, active[:_MOST_DERIVED]))
-        return list_workflows(layout)
+        return up_to_date(self._context.layout, _MOST_DERIVED, lambda slugs: refresh_all(self._context, slugs))
 
     def context(self, arguments: ReadContextOf, _: Cancellation) -> dict[str, Any]:
         rows = context_rows(self._context, arguments.slug)
