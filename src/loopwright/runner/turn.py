@@ -75,6 +75,11 @@ class TurnRequest(msgspec.Struct, frozen=True, kw_only=True):
     # Whether the agent must only answer: it writes nothing, and the work of the turn before still exists.
     is_question: bool = False
 
+    @property
+    def is_by_hand(self) -> bool:
+        """Whether a person works in place of a program."""
+        return isinstance(self.agent, WorksOutside)
+
 
 class TurnRecord(msgspec.Struct, frozen=True):
     """The record of a turn: what it was given, and its outcome. Prompt and logs are next to it."""

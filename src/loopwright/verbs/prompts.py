@@ -20,7 +20,8 @@ from loopwright.agents.prompts.names import SHAPES, PromptLanguage, Shape
 from loopwright.agents.structured import schema_of
 from loopwright.errors import PromptInvalid, WrongUsage
 from loopwright.kernel.files import create_exclusively, shown
-from loopwright.loop.answers import ProposedHypotheses, ProposedTasks
+from loopwright.loop.actions.debug import ProposedHypotheses
+from loopwright.loop.actions.planning import ProposedTasks
 from loopwright.plan.document import PlanForm
 from loopwright.reflection.points import SelfRating
 from loopwright.stages.clarifying.rounds import Clarification
