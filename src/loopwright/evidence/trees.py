@@ -49,12 +49,11 @@ def diff_trees(judge: PrivateRepository, old: str, new: str) -> tuple[bytes, tup
     return judge.run(*AS_PATCH, old, new), tuple(shown(path) for path in listed.split(b"\0") if path)
 
 
-def drop_secrets(judge: PrivateRepository) -> int:
-    """Remove secrets folders from the index, because no base contains them; return the number of files."""
-    listed = judge.run("ls-files", "-z", "--", *SECRET_FOLDERS)
+def drop_secrets(judge: PrivateRepository) -> None:
+    """Remove secrets folders from the index, because no base contains them."""
+    listed = judge.run("ls-files", "-z", *SECRET_FOLDERS)
     if listed:
         judge.run("update-index", "--force-remove", "-z", "--stdin", stdin=listed)
-    return listed.count(b"\0")
 
 
 def write_tree(judge: PrivateRepository) -> str:
@@ -65,4 +64,4 @@ def write_tree(judge: PrivateRepository) -> str:
 def apply_patch(judge: PrivateRepository, patch: Path) -> None:
     """Apply the patch to the index only; skip an empty patch."""
     if patch.stat().st_size:
-        judge.run("apply", "--cached", "--binary", "--whitespace=nowarn", "--", str(patch.absolute()))
+        judge.run("apply", "--cached", str(patch.absolute()))
