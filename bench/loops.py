@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from loopwright.kernel.clock import utc_now
-from loopwright.loop import commands as c
 from loopwright.loop import events as e
 from loopwright.loop.model import Spent
 from loopwright.loop.store import LoopStore
@@ -172,7 +171,7 @@ def _make(store: LoopStore, loop_id: str, events: int) -> str:
     _create(store, loop_id)
     with store.changing(loop_id) as opened:
         for _ in range(events - 1):
-            opened.apply(c.Count(spent=Spent(tokens=1)), "bench")
+            opened.apply(e.CostCounted(spent=Spent(tokens=1)), "bench")
     return loop_id
 
 
@@ -181,13 +180,13 @@ def _make_in_blocks(store: LoopStore, loop_id: str, events: int) -> str:
     _create(store, loop_id)
     for _ in range(events - 1):
         with store.changing(loop_id) as opened:
-            opened.apply(c.Count(spent=Spent(tokens=1)), "bench")
+            opened.apply(e.CostCounted(spent=Spent(tokens=1)), "bench")
     return loop_id
 
 
 def _create(store: LoopStore, loop_id: str) -> None:
     wanted = e.LoopCreated(loop_id=loop_id, title="bench", description="d", max_iterations=9)
-    store.create(c.Create(wanted=wanted), "bench")
+    store.create(wanted, "bench")
 
 
 def _appending(folder: Path) -> Iterator[Row]:

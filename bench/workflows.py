@@ -10,6 +10,7 @@ from pathlib import Path
 
 from loopwright.kernel.clock import utc_now
 from loopwright.workflow import commands as c
+from loopwright.workflow import events as e
 from loopwright.workflow.documents.spec import new_spec
 from loopwright.workflow.facts import Gates
 from loopwright.workflow.gather import SPEC
@@ -109,4 +110,4 @@ def _begin(store: WorkflowStore, slug: str, *, given: bool = False) -> None:
         said = {section.name: "- said" for section in spec.page.sections}
         opened.write({SPEC: (spec.with_sections(said) if given else spec).page.render()}, "bench")
         if given:
-            opened.apply(c.GiveSpec(source="bench", by="bench"), "bench")
+            opened.apply(e.SpecGiven(source="bench", by="bench"), "bench")

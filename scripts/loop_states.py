@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from loopwright.loop import commands as c
+from loopwright.loop import events as e
 from loopwright.loop.model import Completed, Created, Failed, Held, Hold, Holder, Loop, Running, Tree, Validation
+from loopwright.loop.projection import status_of
 from loopwright.loop.reports.model import TestResult
-from loopwright.loop.rules import Accepted, decide, evolve, status_of
+from loopwright.loop.rules import Accepted, decide, evolve
 
 _NOW = "2026-01-01T00:00:00Z"
 _HOLD = Hold(holder=Holder.OPERATOR, code="paused", message="paused", since=_NOW)
@@ -17,14 +19,14 @@ _PHASES = (
     Completed(at=_NOW, forced=None),
     Failed(at=_NOW, code="stopped", reason="stopped"),
 )
-_MOVES: tuple[tuple[str, c.Command], ...] = (
-    ("start", c.Start()),
-    ("pause", c.Pause(hold=_HOLD)),
+_MOVES: tuple[tuple[str, c.Proposal], ...] = (
+    ("start", e.LoopStarted()),
+    ("pause", e.HoldPlaced(hold=_HOLD)),
     ("resume", c.Resume(lifts=frozenset({Holder.OPERATOR, Holder.PROOF}))),
-    ("stop", c.Stop(by="a person")),
+    ("stop", e.LoopStopped(by="a person")),
     ("complete", c.Finish()),
     ("accept what nothing proves", c.Accept(by="a person")),
-    ("iterations used up, unrecoverable error", c.Fail(code="crashed", reason="no way on")),
+    ("iterations used up, unrecoverable error", e.LoopFailed(code="crashed", reason="no way on")),
     ("retry", c.Retry()),
 )
 

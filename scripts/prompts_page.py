@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from loopwright.agents.prompts.names import SHAPES, Shape
-from loopwright.verbs.answers import answer_schema
+from loopwright.verbs.prompts import answer_schema
 
 _INTRO = """# Prompts
 

@@ -21,7 +21,7 @@ from loopwright.cli.lazy import LazyCommands
 from loopwright.cli.main import loopwright
 from loopwright.wording.help_pages import translate_page
 from loopwright.wording.templates import is_template
-from loopwright.workflow.blockers import TABLE
+from loopwright.workflow.blockers import Family
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "src" / "loopwright"
@@ -37,7 +37,7 @@ LEFT_OUT = {
     "reflection/path_words.py": "the same",
     "analysis/preregistered.py": "pre-registered texts must not change in any language",
     "analysis/plots.py": "figures are for papers",
-    "stages/document_language.py": "text for agents",
+    "stages/context.py": "text for agents",
     "hooks/": "output for agents' harnesses",
     "analysis/markdown": "reports on experiments are quoted in English",
     "workflow/blockers.py": "messages come from its table",
@@ -113,10 +113,10 @@ def sentences() -> dict[str, list[str]]:
             places_by_template.setdefault(template, []).append(kind)
     for name, text in _of_help():
         places_by_template.setdefault(text, []).append(f"{name}{_BY_TEMPLATE}")
-    for code, row in TABLE.items():
-        for template in (row.message, row.next):
+    for family in Family:
+        for template in (family.message, family.next):
             if is_prose(template):
-                places_by_template.setdefault(template, []).append(f"workflow/blockers.py ({code})")
+                places_by_template.setdefault(template, []).append(f"workflow/blockers.py ({family.code})")
     return places_by_template
 
 

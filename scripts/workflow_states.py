@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from loopwright.workflow import commands as c
+from loopwright.workflow import events as e
 from loopwright.workflow.model import PROFILES, Review, Stage, Subject, Transition, Workflow
 from loopwright.workflow.rules import Accepted, decide, evolve
 from loopwright.workflow.standing import Readiness, Standing
@@ -39,7 +40,7 @@ def _is_possible(transition: Transition) -> bool:
         back = transition.target if transition.is_rollback else None
         verdict = "request-changes" if transition.is_rollback else "approve"
         review = Review(verdict=verdict, reviewer="r", tree="t", target=back, rationale="why")
-        workflow = _after(workflow, c.RecordReview(review=review))
+        workflow = _after(workflow, e.WorkReviewed(review=review))
     approved = _after(workflow, c.Approve(transition=transition, standing=_READY, by="a person"))
     return _after(approved, c.Enter(transition=transition, standing=_READY)).stage is transition.target
 
@@ -54,7 +55,7 @@ def _at(stage: Stage) -> Workflow:
     return workflow
 
 
-def _after(workflow: Workflow | None, command: c.Command) -> Workflow:
+def _after(workflow: Workflow | None, command: c.Proposal) -> Workflow:
     decision = decide(workflow, command)
     assert isinstance(decision, Accepted), decision
     for event in decision.events:

@@ -13,8 +13,7 @@ from loopwright.agents.port import Role
 from loopwright.agents.prompts.book import Book, shipped
 from loopwright.agents.prompts.names import LANGUAGES, SHAPES, Shape, part_name
 from loopwright.agents.prompts.own import PromptFolder, find_own, in_force, wrong_with
-from loopwright.verbs.answers import answer_schema
-from loopwright.verbs.prompts import chosen_language
+from loopwright.verbs.prompts import answer_schema, chosen_language
 from loopwright.workspace.settings_model import AgentsSettings, Values, WorkspaceSettings
 
 SOURCE = Path(__file__).resolve().parents[2] / "src" / "loopwright"

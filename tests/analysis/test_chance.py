@@ -1,4 +1,4 @@
-"""P2 on histories that say nothing, and on histories that say something: what chance gives stands beside both."""
+"""P2 on histories with and without a real effect: both are compared with what chance gives."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_a_shared_file_among_many_no_longer_fills_the_bucket():
 
 
 def follow_ups(*, every_hours=400, named=False, hint="a race"):
-    """Features, each mended right afterwards; half of the fixes speak of what a diff does not show."""
+    """Features, each fixed right afterwards; half of the fixes are about what a diff does not show."""
     said = []
     for number in range(20):
         file = f"src/m{number % 3}.py".encode()

@@ -97,7 +97,7 @@ BASIS = (
 
 @pytest.mark.parametrize("verdict", [Passed("so"), Killed("so"), NotEnoughData("so")])
 def test_each_counted_result_says_from_what_it_was_made_and_what_was_tried_before(verdict):
-    """Whoever tries windows until one passes is seen."""
+    """Trying windows until one passes is visible in the result."""
     one = result(Experiment.GIT_HISTORY, verdict, **MADE_OF)
     decision = decide({**PASSING, Experiment.GIT_HISTORY: one}, current_digest(), {Experiment.GIT_HISTORY: Tries(3, 2)})
     said = decision.sentences[1] if isinstance(decision, Open) else decision.reasons[0].why

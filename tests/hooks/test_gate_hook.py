@@ -1,4 +1,4 @@
-"""`loopwright-hook gate` as harnesses call it: it keeps the agent of a living build going, and never traps anybody."""
+"""`loopwright-hook gate` as harnesses call it: it tells an agent of a running build to continue, and traps none."""
 
 from __future__ import annotations
 
@@ -65,12 +65,12 @@ def harness(tmp_path):
 
 
 @pytest.mark.parametrize("agent", PAYLOADS)
-def test_kept_going_as_often_as_the_budget_says_and_then_let_go(harness, agent):
+def test_the_agent_is_told_to_continue_up_to_the_limit(harness, agent):
     harness.shut(blocks=2)
     assert [harness.ends(PAYLOADS[agent]) for _ in range(4)] == [False, False, True, True]
 
 
-def test_who_is_kept_going_already_and_who_asked_a_person_is_let_go(harness, tmp_path):
+def test_an_agent_that_was_told_to_continue_or_asked_a_person_may_stop(harness, tmp_path):
     harness.shut(blocks=5)
     assert harness.ends({"stop_hook_active": True})
     (tmp_path / "decisions").mkdir()
@@ -80,14 +80,14 @@ def test_who_is_kept_going_already_and_who_asked_a_person_is_let_go(harness, tmp
     assert harness.ends(**asks)
 
 
-def test_the_first_session_that_stops_is_the_one_that_is_meant(harness):
+def test_the_gate_applies_to_the_first_session_that_stops(harness):
     harness.shut(blocks=5)
     assert [harness.ends({"session_id": name}) for name in ("s1", "s2", "s1")] == [False, True, False]
     harness.shut(session="s9", blocks=5)
     assert harness.ends()
 
 
-def test_a_build_that_is_gone_and_a_number_that_was_given_again_let_go(harness):
+def test_an_ended_build_and_a_reused_process_id_let_the_agent_stop(harness):
     gone = subprocess.Popen(["true"])
     gone.wait()
     for changes in (
@@ -105,12 +105,12 @@ def test_a_build_that_is_gone_and_a_number_that_was_given_again_let_go(harness):
 @pytest.mark.parametrize(
     "text", [b"", b"{", b"[]", b'{"session_id": 1}', b"\x00" * 100, b'{"hook_event_name": "Stop"}']
 )
-def test_a_payload_that_is_none_lets_go(harness, text):
+def test_an_invalid_payload_lets_the_agent_stop(harness, text):
     harness.shut()
     assert harness.ends(text=text)
 
 
-def test_a_gate_that_is_anything_but_a_small_plain_file_lets_go(harness, tmp_path):
+def test_a_gate_that_is_not_a_small_regular_file_lets_the_agent_stop(harness, tmp_path):
     assert harness.ends(), "none"
     harness.path.write_bytes(b"{" * 10)
     assert harness.ends(), "damaged"
@@ -119,7 +119,7 @@ def test_a_gate_that_is_anything_but_a_small_plain_file_lets_go(harness, tmp_pat
     assert harness.ends(), "huge"
     harness.path.unlink()
     os.mkfifo(harness.path)
-    assert harness.ends(), "a pipe that nobody writes to"
+    assert harness.ends(), "a pipe without a writer"
     harness.path.unlink()
     harness.path.mkdir()
     assert harness.ends(), "a folder"
@@ -130,14 +130,14 @@ def test_a_gate_that_is_anything_but_a_small_plain_file_lets_go(harness, tmp_pat
     assert harness.ends(), "a link"
 
 
-def test_what_can_not_be_counted_is_not_done(harness, tmp_path):
+def test_the_agent_may_stop_if_counting_fails(harness, tmp_path):
     harness.shut(blocks=3)
     (tmp_path / "gate.json.1").mkdir()
     assert harness.ends(), "the session that was kept going first can't be read"
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
-def test_where_nothing_can_be_said_it_ends_well_and_quietly(harness):
+def test_without_standard_output_the_hook_exits_quietly(harness):
     harness.shut()
     env = {"PATH": os.environ["PATH"], "LOOPWRIGHT_GATE": str(harness.path)}
     with Path("/dev/full").open("wb") as full:
@@ -149,7 +149,7 @@ def test_where_nothing_can_be_said_it_ends_well_and_quietly(harness):
 
 
 def test_without_a_gate_it_reads_nothing_and_imports_nothing(tmp_path):
-    read, write = os.pipe()  # nobody ever writes: whoever reads would hang
+    read, write = os.pipe()  # without a writer, a reader would hang
     command = [sys.executable, "-I", "-S", "-X", "importtime", str(HOOK), "gate"]
     env = {"PATH": os.environ["PATH"], "REFLECTION_MODE": "solo"}
     done = subprocess.run(command, stdin=read, env=env, cwd=tmp_path, capture_output=True, check=False)

@@ -1,4 +1,4 @@
-"""The hook in repositories, settings and moments that want to fool it, blind it, or make it write elsewhere."""
+"""The hook with hostile repositories, settings and timing: none fools it, blinds it or redirects its writes."""
 
 from __future__ import annotations
 
@@ -191,7 +191,7 @@ def test_a_session_that_began_before_the_first_commit_keeps_its_commits(project,
     [b'{"session_id":' + b"[" * 60_000, b'{"cwd": "\\u0000/x"}', b'{"session_id": "\\ud800"}', b"\x00" * 1000],
     ids=["deep", "nul", "half a character", "zeros"],
 )
-def test_payloads_that_are_made_to_break_it(project, hook, payload):
+def test_hostile_payloads(project, hook, payload):
     assert hook.only(payload).files_changed == []
 
 
@@ -282,7 +282,7 @@ def test_without_hard_links_it_works_all_the_same(project, hook):
         "[[risk.rules]]\nsurface = 'moon'\n",
     ],
 )
-def test_settings_that_do_not_hold_count_for_nothing_and_degrade(project, hook, config):
+def test_invalid_settings_are_ignored_and_degrade_the_record(project, hook, config):
     write_report(project)
     project.write(".loopwright/config.toml", config)
     project.write("login.py", "x\n")
@@ -294,7 +294,7 @@ def test_settings_that_do_not_hold_count_for_nothing_and_degrade(project, hook, 
 @pytest.mark.parametrize(
     "config", ["risk = { threshold = 0.05 }\n", "[ risk ]\nthreshold = 0.05\n", "risk.threshold = 0.05\n"]
 )
-def test_settings_in_every_spelling_of_toml_are_heeded(project, hook, config):
+def test_settings_in_every_toml_syntax_apply(project, hook, config):
     project.write(".loopwright/config.toml", config)
     project.write("README.md", "x\n")
     assert hook.only().risk.needs_review

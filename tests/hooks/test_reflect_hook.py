@@ -35,7 +35,7 @@ def environment(project, **more):
 
 
 def fire(project, payload=None, verb="reflect", **more):
-    """Call the hook; it must end well and say nothing, whatever happens. Returns the sidecars that are there."""
+    """Call the hook; it must exit with 0 and print nothing in any case. Return the existing sidecars."""
     if payload is None:
         payload = {"session_id": "s1", "cwd": str(project.root), "hook_event_name": "Stop"}
     data = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
@@ -70,7 +70,7 @@ def test_off_it_reads_nothing_writes_nothing_and_imports_nothing(project, mode):
     env = environment(project)
     del env["REFLECTION_MODE"]
     env |= {} if mode is None else {"REFLECTION_MODE": mode}
-    read, write = os.pipe()  # nobody ever writes: whoever reads would hang
+    read, write = os.pipe()  # without a writer, a reader would hang
     done = subprocess.run(
         [sys.executable, "-I", "-S", "-X", "importtime", str(HOOK), "reflect"],
         stdin=read, env=env, cwd=project.root, capture_output=True, check=False,
@@ -218,7 +218,7 @@ def test_explicit_nulls_are_a_whole_report(project):
 
 
 @pytest.mark.parametrize("kind", ["folder", "fifo", "gigabyte", "link", "dangling"])
-def test_a_report_that_is_no_plain_file_degrades(project, kind, tmp_path):
+def test_a_report_that_is_not_a_regular_file_degrades(project, kind, tmp_path):
     path = project.own / "reflection-input.json"
     path.parent.mkdir(exist_ok=True)
     if kind == "folder":
@@ -292,7 +292,7 @@ def test_two_sessions_that_look_alike_in_a_path_stay_apart(project):
      b"{" * 100_000, b'{"cwd": "\\u0000"}'],
     ids=range(10),
 )  # fmt: skip
-def test_a_payload_that_is_none_still_leaves_a_record(project, payload):
+def test_an_invalid_payload_still_leaves_a_record(project, payload):
     project.write("a.py", "x\n")
     record = only(fire(project, payload))
     assert record.session_id == "unknown"
@@ -328,7 +328,7 @@ def test_a_payload_that_stops_in_the_middle_is_given_up(project):
     assert (record.session_id, record.provenance.degraded) == ("half", True)
 
 
-def test_while_another_hook_of_the_session_is_at_work_nothing_is_done(project):
+def test_while_another_hook_of_the_session_runs_nothing_is_done(project):
     folder = project.own / "reflections"
     folder.mkdir(parents=True)
     lock = folder / "s1.lock"
@@ -452,7 +452,7 @@ def test_names_of_any_bytes_come_out_as_text(project):
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_a_signal_in_the_middle_leaves_a_degraded_record(project, tmp_path, number):
-    """A git that never ends keeps the hook in the middle until the signal is there."""
+    """A git that never ends keeps the hook waiting until the signal arrives."""
     slow = tmp_path / "bin" / "git"
     slow.parent.mkdir()
     slow.write_text(f"#!/bin/sh\ntouch {tmp_path}/reached\nexec sleep 100\n")
@@ -507,7 +507,7 @@ def test_the_interop_layout_is_found_and_the_choice_recorded(project):
     assert project.run("reflect", "list", "--json").json()["reflections"][0]["reflection"]["session_id"] == "s1"
 
 
-def test_settings_of_the_workspace_are_heeded_and_broken_ones_degrade(project):
+def test_settings_of_the_workspace_apply_and_broken_ones_degrade(project):
     report(project)
     project.write(
         ".loopwright/config.toml", '[reflection]\ndir = "kept"\n[risk]\nruleset = "classic"\nthreshold = 0.95\n'

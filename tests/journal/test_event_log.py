@@ -1,4 +1,4 @@
-"""A log's lines: there when they are written, durable when they are synced, and never half a line."""
+"""A log's lines: readable after a write, durable after a sync, and never incomplete."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_a_full_disk_leaves_the_log_as_it_was(tmp_path, monkeypatch, call):
     assert path.read_bytes() == before + b'{"line":2}\n'
 
 
-def test_half_a_line_is_no_line_and_what_was_written_before_it_stays(tmp_path, monkeypatch):
+def test_an_incomplete_line_is_removed_and_earlier_lines_stay(tmp_path, monkeypatch):
     path = tmp_path / "log"
     writer = LogWriter(path)
     writer.begin({"line": 1})

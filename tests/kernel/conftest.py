@@ -1,4 +1,4 @@
-"""Commands that run in a thread and can be held still, in every isolation and by every means that this machine has."""
+"""Commands that run in a thread and can be frozen, with every isolation and method that this machine supports."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from loopwright.sandbox.unconfined import Unconfined
 ISOLATIONS = {"none": Unconfined, "landlock": Landlock, "bwrap": Bubblewrap}
 # A version manager's shims on the caller's path are out of reach for a confined command.
 PATH = f"{sys.base_prefix}/bin:/usr/local/bin:/usr/bin:/bin"
-# Counts up in a file, a line each, until somebody ends it: COUNTER FILE TOKEN
+# Counts up in a file, a line each, until it is ended: COUNTER FILE TOKEN
 COUNTER = """
 import sys, time
 with open(sys.argv[1], "ab", buffering=0) as file:
@@ -190,7 +190,7 @@ class Room:
         return (self.folder / name).stat().st_size
 
     def time_passes(self):
-        """Another process, that nobody holds, does in this time what our counters would have done."""
+        """Another process, which is not frozen, does in this time what the counters would have done."""
         script = "import time\nfor _ in range(60): open('/dev/null', 'wb').write(b'x'); time.sleep(0.001)"
         assert process.capture(("python3", "-c", script), cwd=self.folder, env={"PATH": PATH}).exit_code == 0
 
@@ -212,8 +212,8 @@ class Room:
         wait_until(lambda: all(self.count(name) > (beyond or {}).get(name, 0) for name in names), f"{names} count on")
 
     def wait_until_gone(self):
-        """Nobody survives; a killed wrapper's empty namespace may take a moment to go, which is not waited for."""
-        wait_until(lambda: self.alive() == [], "nobody is left")
+        """No leftover processes. A killed wrapper's empty namespace may take a moment to go; that is not waited for."""
+        wait_until(lambda: self.alive() == [], "no process is left")
 
     states = staticmethod(states)
     wait_until = staticmethod(wait_until)

@@ -1,4 +1,4 @@
-"""Control groups, on a machine that lets us make them; where it does not, that is what is said."""
+"""Control groups, on a machine that allows them; on other machines `new_group` returns None."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if probe is not None:
     probe.remove(0.0)
 
 
-def test_a_group_holds_who_was_moved_in_and_what_it_starts(group, sleeper):
+def test_a_group_holds_a_moved_process_and_its_children(group, sleeper):
     if group is None:
         assert cgroup.new_group() is None
         return
@@ -50,7 +50,7 @@ def test_a_group_holds_who_was_moved_in_and_what_it_starts(group, sleeper):
     assert group.members() == []
 
 
-def test_nobody_can_be_moved_who_is_not_there(group):
+def test_a_missing_process_can_not_be_moved(group):
     assert group is None or not group.add(2**22 + 1)
 
 

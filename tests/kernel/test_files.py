@@ -114,7 +114,7 @@ def test_paths_are_shown_without_control_characters_or_broken_text():
     assert files.shown("plain") == "plain"
 
 
-def test_who_only_looks_at_a_lock_keeps_nobody_from_taking_it(tmp_path):
+def test_testing_a_lock_does_not_block_it(tmp_path):
     path = tmp_path / "lock"
     path.touch()
     is_over = threading.Event()
@@ -138,7 +138,7 @@ def test_who_only_looks_at_a_lock_keeps_nobody_from_taking_it(tmp_path):
     assert not (tmp_path / "none").exists()
 
 
-def test_the_first_who_holds_a_lock_after_a_restart_is_told(tmp_path, monkeypatch):
+def test_the_first_holder_of_a_lock_after_a_restart_is_told(tmp_path, monkeypatch):
     path, boot = tmp_path / "lock", tmp_path / "boot_id"
     monkeypatch.setattr(locks, "_BOOT", boot)
 
@@ -153,7 +153,7 @@ def test_the_first_who_holds_a_lock_after_a_restart_is_told(tmp_path, monkeypatc
         raise RuntimeError
     assert [is_first(), is_first()] == [True, False], "a block that failed does not count"
     boot.unlink()
-    assert [is_first(), is_first()] == [True, True], "where nobody knows, every block is the first"
+    assert [is_first(), is_first()] == [True, True], "without a boot id, every block is the first"
 
 
 def test_a_lock_is_held_until_it_is_released(tmp_path):

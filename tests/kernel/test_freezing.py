@@ -1,4 +1,4 @@
-"""A command that is held still: nothing of it runs, nothing is lost, its clock stands, and it can be ended."""
+"""A frozen command: none of its processes runs, nothing is lost, its clock is stopped, and it can be ended."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from loopwright.kernel.process import Ending, Freezer
 FORK_TWICE = (
     "import os; os.fork() and os._exit(0); os.setsid(); os.fork() and os._exit(0); os.execvp('python3', '{0}'.split())"
 )
-# How processes get away from whoever started them; {0} is a counter.
+# How processes escape from their parent; {0} is a counter.
 ESCAPES = {
     "child": "{0} &",
     "grandchild": "bash -c '{0}; :' &",
@@ -34,7 +34,7 @@ def tree(room):
     return "\n".join([*lines, "echo begun; wait; sleep 1000"])
 
 
-def test_a_whole_tree_stands_still_and_goes_on_with_nothing_lost(any_room):
+def test_a_whole_tree_is_frozen_and_continues_without_loss(any_room):
     room = any_room
     begun = room.begin(tree(room))
     begun.wait_for(b"begun")
@@ -91,7 +91,7 @@ while True: subprocess.run(['sh', '-c', ': {0}'])" """,
 
 
 @pytest.mark.parametrize("spawner", SPAWNERS.values(), ids=SPAWNERS)
-def test_who_is_being_started_this_very_moment_stands_still_too(any_room, spawner):
+def test_a_process_that_is_just_starting_is_frozen_too(any_room, spawner):
     room = any_room
     begun = room.begin(
         f"echo begun; {room.counter('file')} & {spawner.format(room.token.replace('.', ''))}; sleep 1000"
@@ -112,11 +112,11 @@ def test_who_is_being_started_this_very_moment_stands_still_too(any_room, spawne
         begun.thaw()
         room.wait_for_counts("file", beyond={"file": count})
     begun.stop()
-    room.wait_until(lambda: room.alive_with(token) == [], "nobody is left")
+    room.wait_until(lambda: room.alive_with(token) == [], "no process is left")
 
 
-def test_who_sleeps_too_deeply_to_be_stopped_is_not_waited_for(any_room):
-    """A parent between vfork and exec sees no signal, for as long as its child's first file is not there."""
+def test_a_process_in_uninterruptible_sleep_is_not_waited_for(any_room):
+    """A parent between vfork and exec receives no signal until its child's first file exists."""
     room = any_room
     os.mkfifo(room.folder / "fifo")
     (room.folder / "spawn.py").write_text(
@@ -143,7 +143,7 @@ def test_who_sleeps_too_deeply_to_be_stopped_is_not_waited_for(any_room):
     os.close(writer)
 
 
-def test_who_is_out_of_reach_does_not_keep_the_others_from_standing_still(room, monkeypatch):
+def test_an_unreachable_process_does_not_prevent_freezing_the_others(room, monkeypatch):
     """As a process that became another user's is."""
     begun = room.begin(f"{room.counter('a')} & echo $!; {room.counter('b')}")
     room.wait_for_counts("a", "b")
@@ -162,7 +162,7 @@ def test_who_is_out_of_reach_does_not_keep_the_others_from_standing_still(room, 
     assert room.size("b") == size
 
 
-def test_a_process_whose_first_thread_is_over_stands_still_too(room_by_any_means):
+def test_a_process_whose_first_thread_ended_is_frozen_too(room_by_any_means):
     room = room_by_any_means
     number = {"x86_64": 60, "aarch64": 93}[platform.machine()]  # the system call that ends one thread
     (room.folder / "threads.py").write_text(
@@ -182,7 +182,7 @@ def test_a_process_whose_first_thread_is_over_stands_still_too(room_by_any_means
 
 
 @pytest.mark.needs("strace")
-def test_a_process_that_is_traced_stands_still_and_goes_on(room_by_any_means):
+def test_a_traced_process_is_frozen_and_continues(room_by_any_means):
     room = room_by_any_means
     begun = room.begin(f"strace -f -o trace {room.counter('file')}")
     room.wait_for_counts("file")
@@ -232,7 +232,7 @@ def test_no_parent_ever_sees_a_child_that_is_stopped(any_room):
     begun.stop()
 
 
-def test_what_was_printed_before_is_handed_over_while_it_stands_still(any_room):
+def test_earlier_output_is_passed_on_while_the_command_is_frozen(any_room):
     room = any_room
     begun = room.begin("head -c 60000 /dev/zero; touch done; sleep 1000")
     room.wait_until((room.folder / "done").exists, "it printed")
@@ -268,7 +268,7 @@ def test_a_command_that_is_stopped_before_the_thaw_never_begins(room):
     assert not (room.folder / "begun").exists()
 
 
-def test_wishes_may_be_repeated_and_taken_back(room):
+def test_requests_may_be_repeated_and_withdrawn(room):
     begun = room.begin(room.counter("file"))
     room.wait_for_counts("file")
     begun.thaw()
@@ -287,7 +287,7 @@ def test_wishes_may_be_repeated_and_taken_back(room):
     room.wait_for_counts("file", beyond={"file": room.count("file")})
 
 
-def test_nobody_is_waited_for_when_nothing_runs():
+def test_no_command_is_waited_for_when_nothing_runs():
     freezer = Freezer()
     freezer.freeze()
     assert freezer.settled(0)
@@ -303,7 +303,7 @@ def test_a_command_that_ends_by_itself_meanwhile_has_ended(room_by_any_means):
         assert (ended.ending, ended.exit_code) == (Ending.EXITED, 7), begun.err
 
 
-def test_a_leader_that_is_killed_from_outside_while_it_stands_still(any_room):
+def test_a_frozen_leader_that_is_killed_from_outside(any_room):
     room = any_room
     begun = room.begin(f"{room.counter('a')} & setsid {room.counter('b')} & echo $$; wait")
     room.wait_for_counts("a", "b")
@@ -314,7 +314,7 @@ def test_a_leader_that_is_killed_from_outside_while_it_stands_still(any_room):
     room.wait_until_gone()
 
 
-def test_a_stop_reaches_a_tree_that_stands_still_and_lets_it_tidy_up(any_room):
+def test_a_stop_reaches_a_frozen_tree_and_lets_it_clean_up(any_room):
     room = any_room
     worker = "trap 'echo tidy; exit 5' TERM; while :; do echo working; read -t 0.01 <> <(:); done"
     begun = room.begin(f'setsid bash -c "{worker}; : {room.token}" & {worker}')
@@ -331,7 +331,7 @@ def test_a_stop_reaches_a_tree_that_stands_still_and_lets_it_tidy_up(any_room):
     assert b"tidy" in begun.out
 
 
-def test_a_stop_ends_a_tree_that_stands_still_and_does_not_listen(any_room):
+def test_a_stop_ends_a_frozen_tree_that_ignores_signals(any_room):
     room = any_room
     begun = room.begin(f"trap '' TERM; (setsid {room.counter('a')} &); {room.counter('b')}; {room.counter('c')}")
     room.wait_for_counts("a", "b")
@@ -340,7 +340,7 @@ def test_a_stop_ends_a_tree_that_stands_still_and_does_not_listen(any_room):
     room.wait_until_gone()
 
 
-def test_a_wish_does_not_keep_a_command_from_being_ended(room):
+def test_a_freeze_request_does_not_prevent_a_stop(room):
     begun = room.begin(f"trap 'touch asked' TERM; while :; do {room.counter('file')}; done")
     room.wait_for_counts("file")
     begun.cancellation.request("enough")
@@ -349,7 +349,7 @@ def test_a_wish_does_not_keep_a_command_from_being_ended(room):
     assert begun.ended().ending is Ending.CANCELLED
 
 
-def test_the_clock_stands_while_the_command_does(any_room):
+def test_the_clock_is_stopped_while_the_command_is_frozen(any_room):
     room = any_room
     begun = room.begin(room.counter("file"), timeout_s=2.5)
     room.wait_for_counts("file")
@@ -369,8 +369,8 @@ def test_a_command_that_was_never_held_says_so(room):
     assert room.begin("exit 0").ended().frozen_s == 0.0
 
 
-def test_commands_with_one_freezer_stand_still_together(room_by_any_means):
-    """Also a daemon without a mark, whose it is nobody knows by then, but that it is one of theirs."""
+def test_commands_with_one_freezer_are_frozen_together(room_by_any_means):
+    """Also a daemon without a mark: its family is unknown by then, but it belongs to one of the two."""
     room = room_by_any_means
     freezer = Freezer()
     wiped = f'(env -i PATH="$PATH" setsid {room.counter("c")} &)'
@@ -452,6 +452,6 @@ def test_a_tree_whose_holder_was_killed_is_ended_by_the_next(any_room):
         holder.kill()
         holder.wait()
     if not command.wrapped:
-        assert set(room.alive()) == set(tree), "stopped, they stay until somebody ends them"
+        assert set(room.alive()) == set(tree), "stopped processes stay until they are ended"
     process.end_family(str(command.cwd))
     room.wait_until_gone()

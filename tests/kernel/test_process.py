@@ -1,4 +1,4 @@
-"""The process runner: streams, limits, and nobody survives."""
+"""The process runner: streams, limits, and no leftover processes."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def test_daemons_of_two_commands_at_once_are_told_apart(mark):
     assert alive(mark) == []
 
 
-def test_an_error_in_whoever_takes_the_output_leaves_no_process(mark):
+def test_an_error_in_the_output_reader_leaves_no_process(mark):
     def refuse(_):
         raise RuntimeError("full")
 
@@ -149,7 +149,7 @@ def test_a_program_that_is_not_there_is_an_exception():
         process.capture(("true",), cwd=Path("/no/such/folder"), env=ENV)
 
 
-def test_what_stops_a_part_does_not_stop_the_whole():
+def test_stopping_a_part_does_not_stop_the_whole():
     whole = Cancellation()
     with whole.nested() as part:
         part.request("part")

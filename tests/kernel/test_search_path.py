@@ -1,4 +1,4 @@
-"""Programs are never looked for in the folder that one stands in."""
+"""Programs are never searched for in the current folder."""
 
 from __future__ import annotations
 

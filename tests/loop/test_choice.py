@@ -6,6 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from loopwright.loop import commands as c
+from loopwright.loop import events as e
 from loopwright.loop.choice import CHOICE_REQUIRED, awaits_choice, legal_actions, next_action
 from loopwright.loop.guidance import way_on
 from loopwright.loop.model import Action, Held, Hold, Holder, Loop, Running, Task, Validation
@@ -68,13 +69,13 @@ def test_without_a_choice_it_is_held_and_a_choice_lifts_that():
     chosen = after(held, c.Choose(action=Action.VALIDATE, action_id="a2"))
     assert (chosen.phase, chosen.under_way.action) == (Running(), Action.VALIDATE)
     assert not awaits_choice(chosen)
-    assert decide(chosen, ADVANCE).effects[0].action_id == "a2", "what was chosen is done"
+    assert decide(chosen, ADVANCE).events == (), "the chosen action goes on"
 
 
 def test_a_choice_does_not_lift_what_another_holds():
     held = after(loop(["pending"]), ADVANCE)
     pause = Hold(holder=Holder.OPERATOR, code="paused", message="paused by ann", since=NOW)
-    both = after(held, c.Pause(hold=pause))
+    both = after(held, e.HoldPlaced(hold=pause))
     refused = decide(both, c.Choose(action=Action.DEVELOP, action_id="a2"))
     assert isinstance(refused, Refused)
     assert {blocker.code for blocker in refused.blockers} == {"held_operator"}, "it can be chosen after that"
@@ -83,12 +84,12 @@ def test_a_choice_does_not_lift_what_another_holds():
 
 def test_the_rules_choose_again_when_they_are_asked_to():
     held = after(loop(["pending"]), ADVANCE)
-    going = after(held, c.SetMode(mode="auto"))
+    going = after(held, e.ModeSet(mode="auto"))
     assert (going.phase, going.mode) == (Running(), "auto")
     assert after(going, ADVANCE).under_way.action is Action.DEVELOP
-    assert decide(going, c.SetMode(mode="auto")) == Accepted(()), "nothing is said twice"
+    assert decide(going, e.ModeSet(mode="auto")) == Accepted(()), "nothing is said twice"
     still = after(replace(going, phase=Held(holds=(Hold(holder=Holder.BUDGET, code="x", message="m", since=NOW),))),
-                  c.SetMode(mode="interactive"))  # fmt: skip
+                  e.ModeSet(mode="interactive"))  # fmt: skip
     assert isinstance(still.phase, Held)
 
 

@@ -36,9 +36,9 @@ from loopwright.loop.model import (
     Validation,
     Worker,
 )
-from loopwright.loop.projection import document_of
+from loopwright.loop.projection import document_of, status_of
 from loopwright.loop.reports.model import TestResult
-from loopwright.loop.rules import evolve, status_of
+from loopwright.loop.rules import evolve
 from loopwright.loop.store import LoopStore
 from loopwright.workspace.layout import Flavour, Layout
 
@@ -84,26 +84,26 @@ TREES = st.none() | st.sampled_from(["b", "t1", "t2"]).map(
 WORKED = Tree(commit=None, base_tree="b", tree="t3", patch_sha256="t3")
 HOLDERS = st.sampled_from(list(Holder))
 CONTROL = st.one_of(
-    st.just(c.Start()),
-    HOLDERS.map(lambda holder: c.Pause(hold=Hold(holder=holder, code="x", message="held", since=NOW))),
+    st.just(e.LoopStarted()),
+    HOLDERS.map(lambda holder: e.HoldPlaced(hold=Hold(holder=holder, code="x", message="held", since=NOW))),
     st.frozensets(HOLDERS).map(lambda lifts: c.Resume(lifts=lifts)),
-    st.just(c.Stop(by="ann")),
-    st.just(c.Fail(code="crashed", reason="no way on")),
+    st.just(e.LoopStopped(by="ann")),
+    st.just(e.LoopFailed(code="crashed", reason="no way on")),
     st.sampled_from([c.Finish(), c.Finish(forced="seen")]),
     st.sampled_from([c.Accept(by="ann"), c.Accept(by="ann", reason="looked at it")]),
     st.sampled_from([c.Retry(), c.Retry(max_iterations=9)]),
-    st.integers(0, 12).map(lambda most: c.GiveIterations(max_iterations=most)),
-    st.just(c.SetBudget(budget=Budget(usd=1.0))),
-    st.just(c.Count(spent=Spent(usd=0.1, tokens=5, turns=1))),
-    st.just(c.Arrive(worker=Worker(pid=1, host="h", since=NOW))),
-    st.just(c.Leave(why="done")),
+    st.integers(0, 12).map(lambda most: e.IterationsGiven(max_iterations=most)),
+    st.just(e.BudgetSet(budget=Budget(usd=1.0))),
+    st.just(e.CostCounted(spent=Spent(usd=0.1, tokens=5, turns=1))),
+    st.just(e.WorkerArrived(worker=Worker(pid=1, host="h", since=NOW))),
+    st.just(e.WorkerLeft(why="done")),
 )
 TASKS = st.one_of(
-    st.builds(lambda name, before: c.AddTask(task=task(name), before=before), IDS, st.none() | IDS),
-    IDS.map(lambda name: c.EditTask(task=task(name))),
-    IDS.map(lambda name: c.RemoveTask(task_id=name)),
+    st.builds(lambda name, before: e.TaskAdded(task=task(name), before=before), IDS, st.none() | IDS),
+    IDS.map(lambda name: e.TaskEdited(task=task(name))),
+    IDS.map(lambda name: e.TaskRemoved(task_id=name)),
     IDS.map(lambda name: c.MarkTaskDone(task_id=name)),
-    st.permutations(["T-1", "T-2", "T-3"]).map(lambda ids: c.OrderTasks(task_ids=tuple(ids))),
+    st.permutations(["T-1", "T-2", "T-3"]).map(lambda ids: e.TasksOrdered(task_ids=tuple(ids))),
 )
 CAUSES = (hypothesis_of("H1"), hypothesis_of("H2"))
 WORK = st.one_of(
@@ -135,7 +135,7 @@ WORK = st.one_of(
         ACTIONS, VALIDATIONS, MARKS, st.sets(IDS),
     ),
     ACTIONS.map(lambda name: c.FinishComplete(action_id=name)),
-    ACTIONS.map(lambda name: c.PauseAction(action_id=name, session="s")),
+    ACTIONS.map(lambda name: e.ActionPaused(action_id=name, session="s")),
     st.just(c.AbandonAction(why="died")),
 )  # fmt: skip
 
@@ -161,7 +161,7 @@ class LoopMachine(RuleBasedStateMachine):
     @initialize(description=st.sampled_from(["", "plan it"]))
     def create(self, description):
         wanted = e.LoopCreated(loop_id=LOOP, title="t", description=description, max_iterations=5)
-        self.store.create(c.Create(wanted=wanted), "ann")
+        self.store.create(wanted, "ann")
 
     def apply(self, command, actor):
         with self.store.changing(LOOP) as opened:
@@ -235,7 +235,7 @@ class LoopMachine(RuleBasedStateMachine):
     @rule()
     def go_on(self):
         """What a worker would do, so that random moves get somewhere."""
-        self.apply(c.Start(), "ann")
+        self.apply(e.LoopStarted(), "ann")
         if not self.apply(c.Advance(action_id=f"w{self.store.load(LOOP).revision}", no_progress=3), "worker"):
             return
         at = self.store.load(LOOP).under_way
@@ -319,7 +319,7 @@ class LoopMachine(RuleBasedStateMachine):
         """Killed behind the line that takes or refuses it: whoever comes next knows that edit, and does no more."""
         self._edit(lambda document: {**document, "status": status, "their_key": key})
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(store._Opened, "project", lambda opened: None)
+            patch.setattr(store.OpenedLoop, "project", lambda opened: None)
             self.store.load(LOOP)
         died = log.replay(self.paths.events).state
         assert self.store.load(LOOP) == died

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
+from loopwright.agents.port import Reason
 from loopwright.loop import commands as c
 from loopwright.loop import events as e
 from loopwright.loop.model import (
@@ -24,12 +25,14 @@ from loopwright.loop.model import (
     Running,
     Spent,
     Task,
+    TaskKind,
     Tree,
     UnderWay,
     Validation,
 )
+from loopwright.loop.projection import status_of
 from loopwright.loop.reports.model import TestResult
-from loopwright.loop.rules import Accepted, Refused, decide, evolve, next_action, status_of
+from loopwright.loop.rules import Accepted, Refused, decide, evolve, next_action
 
 NOW = "2026-01-01T00:00:00Z"
 PAUSE = Hold(holder=Holder.OPERATOR, code="paused", message="paused by a person", since=NOW)
@@ -72,10 +75,10 @@ def after(start, command):
 
 VALIDATED = {"validation": PASSED, "is_validated": True, "is_initialised": True, "tree": WORK}
 COMMANDS = {
-    "start": c.Start(),
-    "pause": c.Pause(hold=PAUSE),
+    "start": e.LoopStarted(),
+    "pause": e.HoldPlaced(hold=PAUSE),
     "resume": c.Resume(lifts=frozenset({Holder.OPERATOR})),
-    "stop": c.Stop(by="ann"),
+    "stop": e.LoopStopped(by="ann"),
     "complete": c.Finish(),
     "retry": c.Retry(),
 }
@@ -111,13 +114,13 @@ def test_every_move_from_every_status(status, move):
 
 def test_a_start_needs_a_task_or_a_description():
     empty = loop("created", description=" ")
-    assert isinstance(decide(empty, c.Start()), Refused)
-    assert after(replace(empty, tasks=(task(),)), c.Start()) is not None
-    assert after(loop("created"), c.Start()) is not None
+    assert isinstance(decide(empty, e.LoopStarted()), Refused)
+    assert after(replace(empty, tasks=(task(),)), e.LoopStarted()) is not None
+    assert after(loop("created"), e.LoopStarted()) is not None
 
 
 def test_a_stop_says_by_whom_and_a_retry_keeps_history_and_counts():
-    stopped = after(loop(iteration=3, tasks=(task(status="in_progress"),)), c.Stop(by="ann"))
+    stopped = after(loop(iteration=3, tasks=(task(status="in_progress"),)), e.LoopStopped(by="ann"))
     assert stopped.phase.reason == "stopped by ann"
     assert stopped.tasks[0].status == "pending", "nobody is at it any more"
     again = after(stopped, c.Retry(max_iterations=20))
@@ -138,7 +141,7 @@ def test_done_needs_a_passed_validation_of_the_work_as_it_is_or_a_recorded_reaso
 
 
 def test_holds_of_different_holders_do_not_undo_each_other():
-    held = after(after(loop(), c.Pause(hold=PAUSE)), c.Pause(hold=OVER_BUDGET))
+    held = after(after(loop(), e.HoldPlaced(hold=PAUSE)), e.HoldPlaced(hold=OVER_BUDGET))
     assert {hold.holder for hold in held.phase.holds} == {Holder.OPERATOR, Holder.BUDGET}
     resumed = after(held, c.Resume(lifts=frozenset({Holder.OPERATOR})))
     assert status_of(resumed.phase) == "paused"
@@ -172,8 +175,8 @@ def test_an_action_is_begun_once_and_interrupted_work_is_gone_on_with():
     assert (begun.under_way.action, begun.under_way.task_id, begun.iteration) == (Action.DEVELOP, "T-1", 1)
     again = decide(begun, c.Advance(action_id="a2", no_progress=3))
     assert again.events == ()
-    assert again.effects[0].action_id == "a1"
-    paused = after(after(begun, c.PauseAction(action_id="a1", session="s-7")), c.Pause(hold=PAUSE))
+    assert again == Accepted(()), "the action that is under way goes on"
+    paused = after(after(begun, e.ActionPaused(action_id="a1", session="s-7")), e.HoldPlaced(hold=PAUSE))
     resumed = after(paused, COMMANDS["resume"])
     assert resumed.under_way.session == "s-7"
     assert resumed.iteration == 1
@@ -189,9 +192,9 @@ def test_an_outcome_counts_only_for_the_action_that_is_running():
     done = after(begun, develop("a1"))
     assert (done.tasks[0].status, done.under_way, done.last_action) == ("completed", None, Action.DEVELOP)
     assert isinstance(decide(done, develop("a1")), Refused), "nothing recorded as done is done twice"
-    stopped = after(begun, c.Stop(by="ann"))
+    stopped = after(begun, e.LoopStopped(by="ann"))
     assert isinstance(decide(stopped, develop("a1")), Refused)
-    held = after(begun, c.Pause(hold=PAUSE))
+    held = after(begun, e.HoldPlaced(hold=PAUSE))
     assert after(held, develop("a1")).tasks[0].status == "completed", "what is done is done, paused or not"
 
 
@@ -208,8 +211,8 @@ def test_at_the_limit_the_loop_fails_and_can_be_given_more(action):
     start = loop(is_initialised=True, tasks=tasks, iteration=10)
     failed = after(start, c.Advance(action_id="a", no_progress=3))
     assert failed.phase.code == "iterations_used"
-    assert isinstance(decide(failed, c.GiveIterations(max_iterations=10)), Refused)
-    more = after(after(failed, c.GiveIterations(max_iterations=12)), c.Retry())
+    assert isinstance(decide(failed, e.IterationsGiven(max_iterations=10)), Refused)
+    more = after(after(failed, e.IterationsGiven(max_iterations=12)), c.Retry())
     assert after(more, c.Advance(action_id="a", no_progress=3)).under_way.action is action
 
 
@@ -318,15 +321,20 @@ def test_debugging_ends_with_a_fix_exactly_when_a_cause_is_confirmed():
 
 def test_tasks_are_added_moved_edited_and_removed_but_not_under_a_worker():
     start = loop(tasks=(task("A"), task("B")))
-    added = after(start, c.AddTask(task=task("C"), before="B"))
+    added = after(start, e.TaskAdded(task=task("C"), before="B"))
     assert [one.id for one in added.tasks] == ["A", "C", "B"]
-    assert [one.id for one in after(added, c.OrderTasks(task_ids=("B", "C", "A"))).tasks] == ["B", "C", "A"]
-    for wrong in (c.AddTask(task=task("A")), c.AddTask(task=task("D"), before="X"), c.OrderTasks(task_ids=("A", "B")),
-                  c.OrderTasks(task_ids=("A", "A", "B")), c.RemoveTask(task_id="X"), c.MarkTaskDone(task_id="X"),
-                  ):  # fmt: skip
+    assert [one.id for one in after(added, e.TasksOrdered(task_ids=("B", "C", "A"))).tasks] == ["B", "C", "A"]
+    for wrong in (
+        e.TaskAdded(task=task("A")),
+        e.TaskAdded(task=task("D"), before="X"),
+        e.TasksOrdered(task_ids=("A", "B")),
+        e.TasksOrdered(task_ids=("A", "A", "B")),
+        e.TaskRemoved(task_id="X"),
+        c.MarkTaskDone(task_id="X"),
+    ):
         assert isinstance(decide(added, wrong), Refused)
     busy = replace(added, under_way=UnderWay(action=Action.DEVELOP, id="a", started_at=NOW, task_id="A"))
-    for late in (c.RemoveTask(task_id="A"), c.EditTask(task=task("A")), c.MarkTaskDone(task_id="A")):
+    for late in (e.TaskRemoved(task_id="A"), e.TaskEdited(task=task("A")), c.MarkTaskDone(task_id="A")):
         assert decide(busy, late).blockers[0].code == "task_in_progress"
         assert after(added, late) is not None
     assert after(added, c.MarkTaskDone(task_id="C")).task("C").status == "completed"
@@ -345,15 +353,33 @@ def test_init_brings_tasks_that_no_other_has():
 def test_only_a_created_loop_has_events():
     with pytest.raises(ValueError, match="first event"):
         evolve(None, e.LoopStarted(), NOW)
-    assert isinstance(decide(None, c.Start()), Refused)
+    assert isinstance(decide(None, e.LoopStarted()), Refused)
 
 
 def test_a_turn_is_charged_once_whoever_counts_it():
     """The worker that takes over charges an open turn; the worker that was slow to die must not charge it again."""
-    begun = after(loop(), c.BeginTurn(turn=OpenTurn(name="a-builder", agent="codex", mailbox="m", role="builder")))
-    count = c.Count(spent=Spent(tokens=120, turns=1), turn="a-builder", role="builder")
+    begun = after(loop(), e.TurnBegun(turn=OpenTurn(name="a-builder", agent="codex", mailbox="m", role="builder")))
+    count = e.CostCounted(spent=Spent(tokens=120, turns=1), turn="a-builder", role="builder")
     once = after(begun, count)
     assert once.spent.tokens == 120
     assert decide(once, count) == Accepted(())
     # A shell's turn is never open, and has no role.
-    assert after(once, c.Count(spent=Spent(wall_s=1.0), turn="b-builder")).spent.wall_s == 1.0
+    assert after(once, e.CostCounted(spent=Spent(wall_s=1.0), turn="b-builder")).spent.wall_s == 1.0
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [("F-1", TaskKind.FIX), ("LOOK-2", TaskKind.LOOK), ("DESLOP-1", TaskKind.DESLOP), ("T-1", TaskKind.WORK)],
+)
+def test_the_id_of_a_task_shows_its_kind(name, kind):
+    assert task(name).kind is kind
+    numbered = loop(tasks=(task("F-1"), task("LOOK-1"), task("DESLOP-1"), task("DESLOP-2")))
+    assert numbered.new_task_id(TaskKind.DESLOP) == "DESLOP-3"
+
+
+@pytest.mark.parametrize(
+    ("code", "reason"),
+    [("crashed", Reason.CRASHED), ("architect_hung", Reason.HUNG), ("budget_usd", None), ("task_failed", None)],
+)
+def test_a_hold_knows_why_its_agent_gave_no_answer(code, reason):
+    assert replace(PAUSE, code=code).reason is reason

@@ -1,4 +1,4 @@
-"""A path is never taken for a key, however random one of its folders is named; a key with slashes still is one."""
+"""A path is never mistaken for a key, even with a random folder name; a key with slashes is still a key."""
 
 from __future__ import annotations
 

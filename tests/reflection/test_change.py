@@ -1,4 +1,4 @@
-"""Git's raw output: names of any bytes, every kind of change, and nothing believed that was cut short."""
+"""Git's raw output: names of any bytes, every kind of change, and truncated output is refused."""
 
 from __future__ import annotations
 

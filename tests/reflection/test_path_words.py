@@ -1,4 +1,4 @@
-"""Words of paths: borders, alphabets, and names that are no text."""
+"""Words of paths: borders, alphabets, and names that are not valid text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The reflection on a turn in a sandbox: what its doer said, in the form of the contract, with nothing secret in it."""
+"""The reflection on a turn in a sandbox: the agent's report in the specified format, without secrets."""
 
 from __future__ import annotations
 

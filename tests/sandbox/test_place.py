@@ -1,4 +1,4 @@
-"""Places of sandboxes: one that died half made or half removed is known as ours, and cleared away."""
+"""Folders of sandboxes: an incomplete or partly removed sandbox is recognized and removed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def die(*arguments):
     raise Died
 
 
-def test_one_that_died_while_it_was_removed_is_found_and_cleared_away(tmp_path, monkeypatch):
+def test_a_partly_removed_sandbox_is_found_and_removed(tmp_path, monkeypatch):
     owned = place.claim(tmp_path, PROJECT, "run")
     (owned.place.repo / "file").write_text("x")
     removed = []
@@ -44,7 +44,7 @@ def test_one_that_died_while_it_was_removed_is_found_and_cleared_away(tmp_path, 
     assert list(tmp_path.iterdir()) == []
 
 
-def test_one_that_died_while_it_was_laid_out_is_found_and_its_name_can_be_used_again(tmp_path, monkeypatch):
+def test_an_incomplete_sandbox_is_found_and_its_name_can_be_used_again(tmp_path, monkeypatch):
     with monkeypatch.context() as patched:
         patched.setattr(place.Path, "write_bytes", die)
         with pytest.raises(Died):
@@ -58,18 +58,18 @@ def test_one_that_died_while_it_was_laid_out_is_found_and_its_name_can_be_used_a
     assert [folder.name for folder in tmp_path.iterdir() if folder.name != ".locks"] == []
 
 
-def test_a_strangers_folder_is_never_taken_for_a_leftover(tmp_path):
+def test_an_unrelated_folder_is_never_mistaken_for_a_leftover(tmp_path):
     (tmp_path / "mine").mkdir()
     (tmp_path / ".mine").mkdir()
     assert place.leftovers(tmp_path, PROJECT) == []
 
 
-def test_work_by_hand_stays_until_it_is_let_go(tmp_path):
+def test_manual_work_stays_until_it_is_no_longer_kept(tmp_path):
     owned = place.claim(tmp_path, PROJECT, "loop-1")
     folder = owned.place.folder
     place.keep_unfinished(folder, "loop-of-ann")
     assert place.is_unfinished(folder)
-    assert place.unfinished(tmp_path, PROJECT) == {}, "somebody works there still"
+    assert place.unfinished(tmp_path, PROJECT) == {}, "the sandbox is still in use"
     assert place.kept(tmp_path, PROJECT) == []
     owned.close(keep=False)
     assert place.unfinished(tmp_path, PROJECT) == {folder: "loop-of-ann"}
@@ -83,7 +83,7 @@ def test_work_by_hand_stays_until_it_is_let_go(tmp_path):
     assert not again.place.folder.exists()
 
 
-def test_one_that_a_person_asked_to_keep_is_nobodys_unfinished_work(tmp_path):
+def test_a_kept_sandbox_is_not_unfinished_work(tmp_path):
     owned = place.claim(tmp_path, PROJECT, "run-1")
     owned.close(keep=True)
     assert place.kept(tmp_path, PROJECT) == [owned.place.folder]

@@ -217,7 +217,7 @@ def test_output_to_a_closed_pipe_is_no_error(project):
 
 def test_a_bug_of_ours_is_a_sentence_with_a_report_and_not_a_traceback(project, tmp_path):
     (tmp_path / "sitecustomize.py").write_text(
-        "import loopwright.verbs.settings as broken\ndef settings(context): raise ValueError('broken on purpose')\n"
+        "import loopwright.verbs.init as broken\ndef settings(context): raise ValueError('broken on purpose')\n"
         "broken.settings = settings\n"
     )
     done = project.run("settings", env={"PYTHONPATH": str(tmp_path), "TMPDIR": str(tmp_path)})

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from loopwright.loop import commands as c
+from loopwright.loop import events as e
 from loopwright.loop.store import LoopStore
 from loopwright.wiring.build import build_context
 
@@ -38,7 +38,7 @@ def store(project):
 
 def start(project, loop_id):
     with store(project).changing(loop_id) as opened:
-        opened.apply(c.Start(), "test")
+        opened.apply(e.LoopStarted(), "test")
 
 
 def test_a_new_loop_has_the_contracts_shape_and_a_telling_id(project, loop_id):

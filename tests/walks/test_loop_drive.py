@@ -497,7 +497,7 @@ def test_a_resume_while_its_worker_leaves_is_not_lost(ready, monkeypatch):
     from loopwright.kernel.process import Cancellation
     from loopwright.loop.driver import drive
     from loopwright.loop.model import Budget
-    from loopwright.stages.loops import driving as starting
+    from loopwright.stages import loop_worker as starting
     from loopwright.verbs.loop.control import resume
     from loopwright.wiring.build import build_context
 
@@ -508,8 +508,8 @@ def test_a_resume_while_its_worker_leaves_is_not_lost(ready, monkeypatch):
     )
     held = []
 
-    def drive_and_resume(loop_id, worker_context):
-        after = drive(loop_id, worker_context)
+    def drive_and_resume(loop_id, *rest):
+        after = drive(loop_id, *rest)
         if not held:
             held.extend(after.phase.holds)
             resume(context, loop_id, budget=Budget(turns=9))

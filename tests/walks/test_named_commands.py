@@ -9,9 +9,10 @@ import pytest
 
 from loopwright.agents.decision_requests import DecisionRequest
 from loopwright.loop import commands as c
+from loopwright.loop import events as e
 from loopwright.loop.choice import choice_hold
 from loopwright.loop.model import Budget, Hold, Holder, Spent
-from loopwright.stages.stores import loops_of
+from loopwright.stages.context import loops_of
 from loopwright.verbs.loop.control import LoopRequest, new_loop
 from loopwright.wiring.build import build_context
 
@@ -22,7 +23,7 @@ SAID = {"--usd …": "--usd 99", "D-1 …": "D-1 'this one'", " …": " more"}
 
 
 def held(holder, code="x"):
-    return c.Pause(hold=Hold(holder=holder, code=code, message="because", since=NOW))
+    return e.HoldPlaced(hold=Hold(holder=holder, code=code, message="because", since=NOW))
 
 
 def asks(loop):
@@ -31,28 +32,28 @@ def asks(loop):
 
 
 def awaits(loop):
-    return c.Pause(hold=choice_hold(loop))
+    return e.HoldPlaced(hold=choice_hold(loop))
 
 
 PAUSED, BUDGET = held(Holder.OPERATOR), held(Holder.BUDGET, "budget_usd")
 STATES = {
     "created": (),
-    "running": (c.Start(),),
-    "paused": (c.Start(), PAUSED),
-    "blocked": (c.Start(), held(Holder.BLOCKER)),
-    "broken down": (c.Start(), held(Holder.BLOCKER, "execution_crashed")),
-    "at a limit": (c.Start(), held(Holder.QUOTA)),
-    "out of budget": (c.Start(), BUDGET),
-    "at its agent's own limit": (c.Start(), held(Holder.BUDGET, "budget_used")),
-    "asked": (c.Start(), asks),
-    "asked and paused": (c.Start(), asks, PAUSED),
-    "asked and out of budget": (c.Start(), asks, BUDGET),
-    "awaits a choice": (c.SetMode(mode="interactive"), c.Start(), awaits),
-    "awaits a choice and paused": (c.SetMode(mode="interactive"), c.Start(), awaits, PAUSED),
-    "done": (c.Start(), c.Finish(forced="enough")),
-    "stopped": (c.Start(), c.Stop(by="me")),
-    "stopped before": (c.Stop(by="me"),),
-    "out of iterations": (c.Start(), c.Fail(code="iterations_used", reason="all are used")),
+    "running": (e.LoopStarted(),),
+    "paused": (e.LoopStarted(), PAUSED),
+    "blocked": (e.LoopStarted(), held(Holder.BLOCKER)),
+    "broken down": (e.LoopStarted(), held(Holder.BLOCKER, "execution_crashed")),
+    "at a limit": (e.LoopStarted(), held(Holder.QUOTA)),
+    "out of budget": (e.LoopStarted(), BUDGET),
+    "at its agent's own limit": (e.LoopStarted(), held(Holder.BUDGET, "budget_used")),
+    "asked": (e.LoopStarted(), asks),
+    "asked and paused": (e.LoopStarted(), asks, PAUSED),
+    "asked and out of budget": (e.LoopStarted(), asks, BUDGET),
+    "awaits a choice": (e.ModeSet(mode="interactive"), e.LoopStarted(), awaits),
+    "awaits a choice and paused": (e.ModeSet(mode="interactive"), e.LoopStarted(), awaits, PAUSED),
+    "done": (e.LoopStarted(), c.Finish(forced="enough")),
+    "stopped": (e.LoopStarted(), e.LoopStopped(by="me")),
+    "stopped before": (e.LoopStopped(by="me"),),
+    "out of iterations": (e.LoopStarted(), e.LoopFailed(code="iterations_used", reason="all are used")),
 }
 VERBS = (
     "start LOOP", "resume LOOP --no-start", "pause LOOP", "stop LOOP", "retry LOOP", "complete LOOP --reason enough",
@@ -70,7 +71,7 @@ class States:
     def a_loop(self, state):
         request = LoopRequest(title="a goal", description="do it", tasks=("one",), budget=Budget(usd=5.0))
         store, loop_id = loops_of(self.context), new_loop(self.context, request).loop_id
-        for command in (*STATES[state], c.Count(spent=Spent(usd=6.0))):
+        for command in (*STATES[state], e.CostCounted(spent=Spent(usd=6.0))):
             with store.changing(loop_id) as opened:
                 opened.apply(command(opened.loop) if callable(command) else command, "tool")
         return loop_id

@@ -10,6 +10,7 @@ import yaml
 
 from loopwright.testing.sample import BUILT, CHECK, DELTA, FILES, REPLY, SLICE, SPEC
 from loopwright.workflow import commands as c
+from loopwright.workflow import events as e
 from loopwright.workflow.facts import Gates
 from loopwright.workflow.model import Delivery, Review, Transition
 from loopwright.workflow.standing import Readiness, Standing
@@ -96,7 +97,7 @@ def finish(project, slug="greet", *, work=BUILT):
         for command in (
             c.Approve(transition=Transition.BUILD_REVIEW, standing=standing, by="ann"),
             c.Enter(transition=Transition.BUILD_REVIEW, standing=standing),
-            c.RecordReview(review=Review(verdict="approve", reviewer="bob", tree=tree)),
+            e.WorkReviewed(review=Review(verdict="approve", reviewer="bob", tree=tree)),
             c.Approve(transition=Transition.REVIEW_DONE, standing=standing, by="ann"),
             c.Enter(
                 transition=Transition.REVIEW_DONE,

@@ -1,4 +1,4 @@
-"""A language's catalogue: sentences are found again by their English text, with their facts."""
+"""A language's catalogue: a template is found by the English text of a message, with its facts."""
 
 from __future__ import annotations
 
@@ -54,12 +54,12 @@ def test_a_sentence_is_found_by_its_text(english, other):
     "text",
     ["", "  ", "loopwright plan greet", "questions are open", "今天 is fine, thank you", "the tests pass", "a\nb", "→"],
 )
-def test_words_of_others_stay_as_they_are(text):
+def test_other_text_stays_unchanged(text):
     assert OTHER.translate(text) == text
 
 
-def test_a_short_sentence_is_ours_only_when_it_is_all_that_is_said():
-    # Amid a sentence, "the parser is slow" is somebody's answer.
+def test_a_short_message_matches_only_as_a_whole_line():
+    # Inside a sentence, "the parser is slow" is a person's answer.
     assert OTHER.translate("1 questions are open: the parser is slow") == "还有 1 个问题：the parser is slow"
 
 
@@ -69,20 +69,20 @@ def test_a_text_of_any_length_is_read_through_in_no_time():
         assert zh.translate(text) == text
 
 
-def test_a_template_is_said_with_its_facts_and_falls_back_to_english():
+def test_a_template_is_filled_with_its_facts_and_falls_back_to_english():
     assert OTHER.words("{count} questions are open: {items}", count=2, items="A-1") == "还有 2 个问题：A-1"
     assert OTHER.words("the tests {how}", how="通过") == "测试通过"
     assert OTHER.words("{count} files", count=3) == "3 files"
     assert OTHER.text("no such text") == "no such text"
 
 
-def test_english_says_what_is_there():
+def test_english_messages_stay_unchanged():
     assert ENGLISH.translate("2 questions are open: A-1") == "2 questions are open: A-1"
     assert ENGLISH.words("{count} questions", count=2) == "2 questions"
     assert catalogue_of("en") is ENGLISH
 
 
-def test_the_shipped_catalogue_speaks():
+def test_the_shipped_catalogue_translates():
     assert catalogue_of("zh").translate("nobody approved plan->build yet") == "还没有人批准 plan->build"
 
 

@@ -1,4 +1,4 @@
-"""A page of --help is said piece by piece; its commands and its shape stay."""
+"""A --help page is translated in parts; its commands and its layout stay."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ in two lines.
 """
 
 
-def test_pieces_are_said_and_commands_stay():
+def test_parts_are_translated_and_commands_stay():
     said = {"Examples:": "示例：", "everything here": "一切", "A paragraph in two lines.": "一段。"}
     assert translate_page(PAGE.strip(), lambda piece: said.get(piece, piece)) == (
         "\b\n示例：\n  loopwright status             一切\n  loopwright status --json\n\n一段。"

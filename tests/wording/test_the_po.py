@@ -1,4 +1,4 @@
-"""What `make check` says of the catalogue: each kind of fault is found, and what is checked in has none."""
+"""The check of the catalogue in `make check`: every kind of fault is found, and the checked-in files have none."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopwright.workflow.ambiguity import OPEN_ITEMS_WEIGHT, SECTION_WEIGHTS, ambiguity
+from loopwright.workflow.clarity import OPEN_ITEMS_WEIGHT, SECTION_WEIGHTS, ambiguity
 from loopwright.workflow.documents import spec as s
 from loopwright.workflow.documents.page import MOST_BYTES, NotAPage, new_page, read_page
 from loopwright.workflow.documents.spec import is_placeholder, new_spec, read_spec

@@ -120,7 +120,7 @@ class Path(RuleBasedStateMachine):
 
     @rule(transition=st.sampled_from(Transition), by=ACTORS)
     def reject(self, transition, by):
-        self.do(c.Reject(transition=transition, reason="no", by=by))
+        self.do(e.ApprovalRefused(transition=transition, reason="no", by=by))
 
     @rule(transition=st.sampled_from(Transition))
     def ask(self, transition):
@@ -128,20 +128,20 @@ class Path(RuleBasedStateMachine):
 
     @rule(verdict=st.sampled_from(["approve", "request-changes"]), back_to=st.sampled_from([None, *Stage]))
     def review(self, verdict, back_to):
-        self.do(c.RecordReview(review=Review(verdict=verdict, reviewer="r", tree="t", target=back_to)))
+        self.do(e.WorkReviewed(review=Review(verdict=verdict, reviewer="r", tree="t", target=back_to)))
 
     @rule(number=st.integers(1, 3))
     def decision(self, number):
-        self.do(c.AskDecision(decision=Decision(id=f"D-{number}", question=f"q{number}")))
-        self.do(c.AnswerDecision(id=f"D-{number}", answer="a", by="ann"))
+        self.do(e.DecisionAsked(decision=Decision(id=f"D-{number}", question=f"q{number}")))
+        self.do(e.DecisionAnswered(id=f"D-{number}", answer="a", by="ann"))
 
     @rule(what=st.sampled_from(["VS-1", "VS-2"]), digest=st.sampled_from(["a", "b"]))
     def sign(self, what, digest):
-        self.do(c.Sign(signature=Signature(what=what, digest=digest, by="ann", at="t")))
+        self.do(e.Signed(signature=Signature(what=what, digest=digest, by="ann", at="t")))
 
     @rule()
     def round(self):
-        self.do(c.TakeRound(round=Round(number=len(self.workflow.rounds) + 1)))
+        self.do(e.RoundTaken(round=Round(number=len(self.workflow.rounds) + 1)))
 
     @rule()
     def archive(self):
@@ -152,20 +152,20 @@ class Path(RuleBasedStateMachine):
     @rule()
     def settle(self):
         was_archived = isinstance(self.workflow.at, Archived)
-        assert (self.do(c.SettleArchive()) is not None) == was_archived
+        assert (self.do(e.ArchiveSettled()) is not None) == was_archived
         assert not was_archived or self.workflow.at.pending == ()
 
     @rule(digest=st.sampled_from(["a", "b"]))
     def note_specs(self, digest):
         base = SpecBase(domains={"d": {"r": digest}}, delta={"delta d: r": digest})
-        self.do(c.NoteSpecs(base=base))
-        self.do(c.FitDelta(base=base, by="ann", why="w"))
-        self.do(c.GoBefore(over=f"chg-{digest}", by="ann"))
+        self.do(e.SpecsNoted(base=base))
+        self.do(e.DeltaFitted(base=base, by="ann", why="w"))
+        self.do(e.PrecedenceGiven(over=f"chg-{digest}", by="ann"))
 
     @rule(usd=st.sampled_from([None, 1.0, 5.0]), spent=st.sampled_from([0.0, 2.0]))
     def take_off(self, usd, spent):
         before = self.workflow.flight
-        done = self.do(c.BeginFlight(by="ann", limits=SpendingLimits(usd=usd), before=Amounts(usd=spent)))
+        done = self.do(e.FlightBegun(by="ann", limits=SpendingLimits(usd=usd), before=Amounts(usd=spent)))
         if done is not None:
             flight = self.workflow.flight
             assert (flight.limits.usd, flight.ended, flight.phase) == (usd, None, self.workflow.stage)
@@ -174,14 +174,14 @@ class Path(RuleBasedStateMachine):
     @rule(stage=st.sampled_from(Stage))
     def fly_at(self, stage):
         is_in_force = self.workflow.flight is not None and self.workflow.flight.ended is None
-        is_accepted = self.do(c.FlyAt(phase=stage)) is not None
+        is_accepted = self.do(e.FlightAt(phase=stage)) is not None
         assert is_accepted == (is_in_force and not isinstance(self.workflow.at, Archived))
         assert not is_accepted or self.workflow.flight.phase is stage
 
     @rule(reason=st.sampled_from(["done", "autopilot_phase_blocked"]))
     def land(self, reason):
         is_in_force = self.workflow.flight is not None and self.workflow.flight.ended is None
-        if self.do(c.EndFlight(reason=reason, said="why")) is not None:
+        if self.do(e.FlightEnded(reason=reason, said="why")) is not None:
             assert is_in_force
             assert self.workflow.flight.ended == reason
 

@@ -11,6 +11,7 @@ from tests.workflow.power_cut import KEPT, LOSSES, Disk, PowerCut
 from loopwright.kernel import locks
 from loopwright.kernel.digest import sha256
 from loopwright.workflow import commands as c
+from loopwright.workflow import events as e
 from loopwright.workflow.facts import Gates
 from loopwright.workflow.model import PROFILES
 from loopwright.workflow.store import OUTSIDE, WorkflowStore
@@ -35,7 +36,7 @@ def work(store, seen):
     with store.changing("greet") as opened:
         opened.write(SECOND, "tool")
         seen.append(dict(opened.workflow.documents))
-        opened.apply(c.SetProfile(profile=PROFILES["deep"]), "ann")
+        opened.apply(e.ProfileSet(profile=PROFILES["deep"]), "ann")
         opened.write(THIRD, "tool")
         seen.append(dict(opened.workflow.documents))
 
@@ -123,7 +124,7 @@ def test_nothing_outside_rests_on_a_line_that_is_not_durable(tmp_path, monkeypat
     work(store, [])
     disk = Disk(tmp_path, monkeypatch)
     with store.changing("greet") as opened:
-        opened.apply(c.SetProfile(profile=PROFILES["standard"]), "ann")
+        opened.apply(e.ProfileSet(profile=PROFILES["standard"]), "ann")
         assert disk.syncs == 0
         opened.make_durable()
         assert disk.syncs == 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from loopwright.workflow import commands as c
+from loopwright.workflow import events as e
 from loopwright.workflow.blockers import Blocker
 from loopwright.workflow.model import (
     PROFILES,
@@ -85,7 +86,7 @@ def at(stage):
 
 def reviewed(verdict, target=None, rationale=""):
     review = Review(verdict=verdict, reviewer="bob", tree="t", target=target, rationale=rationale)
-    return c.RecordReview(review=review)
+    return e.WorkReviewed(review=review)
 
 
 def test_forward_each_stage_carries_what_it_was_entered_with():
@@ -143,7 +144,7 @@ def test_from_another_stage_nothing_is_approved_rejected_or_entered(stage, trans
         return
     workflow = at(stage)
     assert refused(workflow, approve(transition)).error == "approval_from_stage_mismatch"
-    rejection = c.Reject(transition=transition, reason="no", by="ann")
+    rejection = e.ApprovalRefused(transition=transition, reason="no", by="ann")
     assert refused(workflow, rejection).error == "approval_from_stage_mismatch"
     assert refused(workflow, enter(transition)).error == "invalid_transition"
 
@@ -185,7 +186,7 @@ def test_going_back_needs_a_review_that_asked_for_it_and_a_reason(transition, ta
     assert back.approval(Key.REVIEW) == at(Stage.CLARIFY).approval(Key.REVIEW), "later consents are gone"
     if target is Stage.CLARIFY:
         assert back.score_floor == 1.0
-        assert apply(back, c.TakeRound(round=Round(number=1))).score_floor == 0.0
+        assert apply(back, e.RoundTaken(round=Round(number=1))).score_floor == 0.0
 
 
 def test_what_changes_under_the_work_can_be_accepted_again_without_leaving_the_stage():
@@ -200,7 +201,7 @@ def test_what_changes_under_the_work_can_be_accepted_again_without_leaving_the_s
 
 
 def test_a_rejection_blocks_until_somebody_approves():
-    workflow = apply(begun(), c.Reject(transition=T.CLARIFY_PLAN, reason="too vague", by="ann"))
+    workflow = apply(begun(), e.ApprovalRefused(transition=T.CLARIFY_PLAN, reason="too vague", by="ann"))
     decision = refused(workflow, enter(T.CLARIFY_PLAN))
     assert decision.blockers[0].code == "approval_rejected_plan"
     assert "too vague" in decision.message
@@ -222,20 +223,20 @@ def test_a_person_is_asked_once_and_only_when_it_is_ready():
 
 def test_a_decision_is_asked_once_and_answered_once():
     workflow = at(Stage.BUILD)
-    ask = c.AskDecision(decision=Decision(id="D-1", question="Which  port?"))
-    workflow = apply(workflow, ask, ask, c.AskDecision(decision=Decision(id="D-2", question="which PORT?")))
+    ask = e.DecisionAsked(decision=Decision(id="D-1", question="Which  port?"))
+    workflow = apply(workflow, ask, ask, e.DecisionAsked(decision=Decision(id="D-2", question="which PORT?")))
     assert [one.id for one in workflow.decisions] == ["D-1"]
-    assert refused(workflow, c.AnswerDecision(id="D-9", answer="x", by="ann")).error == "unknown_decision"
-    workflow = apply(workflow, c.AnswerDecision(id="D-1", answer="8787", by="ann"))
+    assert refused(workflow, e.DecisionAnswered(id="D-9", answer="x", by="ann")).error == "unknown_decision"
+    workflow = apply(workflow, e.DecisionAnswered(id="D-1", answer="8787", by="ann"))
     assert workflow.decisions[0].answer == "8787"
-    again = refused(workflow, c.AnswerDecision(id="D-1", answer="1", by="bob"))
+    again = refused(workflow, e.DecisionAnswered(id="D-1", answer="1", by="bob"))
     assert again.error == "decision_answered"
     assert "8787" in again.message
 
 
 def test_a_signature_is_for_one_content():
     signature = Signature(what="VS-2", digest="d1", by="ann", at=AT)
-    workflow = apply(at(Stage.BUILD), c.Sign(signature=signature), c.Sign(signature=signature))
+    workflow = apply(at(Stage.BUILD), e.Signed(signature=signature), e.Signed(signature=signature))
     assert len(workflow.signatures) == 1
     assert workflow.is_signed("VS-2", "d1")
     assert not workflow.is_signed("VS-2", "d2")
@@ -258,43 +259,43 @@ def test_what_archiving_decides_is_pending_until_it_is_on_the_disk():
     write = Write(kind="spec", path="specs/d/spec.md", before="", after="a" * 64, domain="d")
     archived = apply(at(Stage.DONE), c.Archive(standing=READY, folder="archive/chg-x", writes=(write,)))
     assert archived.at == Archived(change_id="chg-x", folder="archive/chg-x", writes=(write,))
-    settled = apply(archived, c.SettleArchive())
+    settled = apply(archived, e.ArchiveSettled())
     assert settled.at == Archived(change_id="chg-x", folder="archive/chg-x", writes=(write,), settled=True)
     assert (archived.at.pending, settled.at.pending) == ((write,), ())
-    assert apply(settled, c.SettleArchive()) == settled
-    assert refused(at(Stage.DONE), c.SettleArchive()).error == "invalid_transition"
+    assert apply(settled, e.ArchiveSettled()) == settled
+    assert refused(at(Stage.DONE), e.ArchiveSettled()).error == "invalid_transition"
 
 
 def test_a_change_is_planned_on_a_base_and_only_at_the_end_fitted_to_another():
     base, other = (SpecBase(domains={"d": {"r": digest}}, delta={"delta d: r": digest}) for digest in ("a", "b"))
-    planned = apply(at(Stage.PLAN), c.NoteSpecs(base=base), c.NoteSpecs(base=base))
+    planned = apply(at(Stage.PLAN), e.SpecsNoted(base=base), e.SpecsNoted(base=base))
     assert (planned.base, planned.revision) == (base, at(Stage.PLAN).revision + 1)
-    assert refused(at(Stage.BUILD), c.NoteSpecs(base=base)).error == "invalid_transition"
-    assert refused(at(Stage.REVIEW), c.FitDelta(base=other, by="ann", why="w")).error == "invalid_transition"
-    fitted = apply(at(Stage.DONE), c.FitDelta(base=other, by="ann", why="w"))
+    assert refused(at(Stage.BUILD), e.SpecsNoted(base=base)).error == "invalid_transition"
+    assert refused(at(Stage.REVIEW), e.DeltaFitted(base=other, by="ann", why="w")).error == "invalid_transition"
+    fitted = apply(at(Stage.DONE), e.DeltaFitted(base=other, by="ann", why="w"))
     assert (fitted.base, fitted.fitted) == (other, other.delta)
-    first = apply(fitted, c.GoBefore(over="chg-y", by="ann"), c.GoBefore(over="chg-y", by="ann"))
+    first = apply(fitted, e.PrecedenceGiven(over="chg-y", by="ann"), e.PrecedenceGiven(over="chg-y", by="ann"))
     assert (first.goes_before, first.revision) == (("chg-y",), fitted.revision + 1)
-    assert refused(at(Stage.BUILD), c.GoBefore(over="chg-y", by="ann")).error == "invalid_transition"
+    assert refused(at(Stage.BUILD), e.PrecedenceGiven(over="chg-y", by="ann")).error == "invalid_transition"
 
 
 def test_nothing_is_undone_that_was_not_delivered():
-    assert refused(at(Stage.DONE), c.Undo(by="ann")).error == "nothing_delivered"
-    assert refused(None, c.Undo(by="ann")).error == "workflow_not_initialized"
+    assert refused(at(Stage.DONE), e.ChangeUndone(by="ann")).error == "nothing_delivered"
+    assert refused(None, e.ChangeUndone(by="ann")).error == "workflow_not_initialized"
     assert refused(begun(), c.Begin(slug="x", idea="", profile=PROFILES["deep"])).error == "workflow_exists"
 
 
 def test_what_is_undone_is_judged_and_waits_for_a_new_consent():
     delivery = Delivery(how="patch", where="p", before="c", patch_sha256="a" * 64)
-    ready = apply(at(Stage.REVIEW), c.RecordReview(review=Review(verdict="approve", reviewer="bob", tree="t")))
+    ready = apply(at(Stage.REVIEW), e.WorkReviewed(review=Review(verdict="approve", reviewer="bob", tree="t")))
     done = apply(ready, approve(T.REVIEW_DONE), c.Enter(transition=T.REVIEW_DONE, standing=READY, delivery=delivery))
-    undone = apply(done, c.Undo(by="ann"))
+    undone = apply(done, e.ChangeUndone(by="ann"))
     assert (undone.at, undone.confirmed) == (ready.at, T.BUILD_REVIEW)
     assert undone.approval(Key.COMPLETE) == ready.approval(Key.COMPLETE), "the old consent is gone"
-    assert refused(undone, c.Undo(by="ann")).error == "nothing_delivered"
+    assert refused(undone, e.ChangeUndone(by="ann")).error == "nothing_delivered"
 
 
 def test_work_belongs_to_its_stage():
     for stage in (Stage.CLARIFY, Stage.PLAN, Stage.REVIEW, Stage.DONE):
-        assert refused(at(stage), c.DriveBuild(loop_id="l")).error == "invalid_transition"
-    assert apply(at(Stage.BUILD), c.DriveBuild(loop_id="l")).at == Building(plan=SUBJECT.hash, loop_id="l")
+        assert refused(at(stage), e.BuildDriven(loop_id="l")).error == "invalid_transition"
+    assert apply(at(Stage.BUILD), e.BuildDriven(loop_id="l")).at == Building(plan=SUBJECT.hash, loop_id="l")

@@ -1,4 +1,4 @@
-"""The workspace's own folder is there with the choice of layout in it, or not at all."""
+"""The `.loopwright` folder exists together with the chosen layout, or not at all."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_a_death_on_the_way_leaves_the_layout_as_it_was(tmp_path, monkeypatch, m
     assert sorted(path.name for path in tmp_path.iterdir()) == [".loop", ".loopwright"]
 
 
-def test_whoever_is_faster_wins_and_nothing_is_left(tmp_path, monkeypatch):
+def test_the_faster_process_wins_and_nothing_is_left(tmp_path, monkeypatch):
     rename = os.rename
 
     def late(source, target):

@@ -50,6 +50,6 @@ def test_the_nearer_wins(place):
     assert asked(place, LOOPWRIGHT_WORKSPACE_LANGUAGE="nonsense") == "en"
 
 
-def test_a_file_that_is_no_text_is_passed_over(place):
+def test_a_file_that_is_not_text_is_skipped(place):
     (place / "project" / ".loopwright" / "config.toml").write_bytes(b"\xff\xfe\x00")
     assert asked(place) == "auto"

@@ -139,7 +139,7 @@ def test_the_choice_is_recorded_once(tmp_path):
 
 
 def test_no_variable_that_we_set_for_our_children_is_one_of_a_setting():
-    """Else a user's own limit would be passed over without a word."""
+    """Otherwise a user's own limit would be skipped silently."""
     names = {f"LOOPWRIGHT_{section}_{key}".upper() for section, kind in _sections() for key in kind.__struct_fields__}
     assert "LOOPWRIGHT_BUDGET_USD" in names
     assert names & RESERVED_VARIABLES == set()

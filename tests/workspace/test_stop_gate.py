@@ -1,4 +1,4 @@
-"""The stop gate's decision: a build that is under way keeps its own agent going, and every doubt lets it go."""
+"""The stop gate's decision: a running build tells its own agent to continue, and any doubt lets the agent stop."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def decide(gate=None, **stop):
     return must_continue(Gate(**{**GATE, **(gate or {})}), StopRequest(**{**STOP, **stop}))
 
 
-def test_a_build_that_is_running_keeps_its_agent_going():
+def test_a_running_build_tells_its_agent_to_continue():
     assert decide()
     assert decide(event="AfterAgent"), "Gemini's name for it"
     assert decide({"session": "s1"})
@@ -48,7 +48,7 @@ def test_a_build_that_is_running_keeps_its_agent_going():
         ({"reason": ""}, {}),
     ],
 )
-def test_every_doubt_lets_it_go(gate, stop):
+def test_any_doubt_lets_the_agent_stop(gate, stop):
     assert not decide(gate, **stop)
     assert not must_continue(None, StopRequest(**STOP))
 
@@ -73,7 +73,7 @@ def test_what_is_written_is_read():
     ],
     ids=range(14),
 )  # fmt: skip
-def test_what_is_none_is_none(data):
+def test_invalid_bytes_are_not_a_gate(data):
     assert read_gate(data) is None
 
 

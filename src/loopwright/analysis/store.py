@@ -9,8 +9,7 @@ import msgspec
 
 from loopwright.analysis.model import AnalysisResult
 from loopwright.analysis.preregistered import Experiment
-from loopwright.journal.model import Entry
-from loopwright.journal.store import Journal
+from loopwright.journal.store import Entry, Journal
 from loopwright.kernel import codec
 from loopwright.kernel.digest import sha256
 from loopwright.kernel.files import create_exclusively, shown

@@ -13,7 +13,7 @@ import click
 
 from loopwright.cli.language import told
 from loopwright.errors import Interrupted, LoopRefused, LoopwrightError, WorkflowRefused
-from loopwright.kernel.escapes import neutralised
+from loopwright.kernel.cells import neutralised
 
 EXIT_CODES = {
     "WRONG_USAGE": 2,

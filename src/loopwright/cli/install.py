@@ -13,9 +13,9 @@ from loopwright.cli.options import context_of, in_workspace, put, say, say_json
 from loopwright.errors import WrongUsage
 from loopwright.install.apply import FileChange, InstallReport
 from loopwright.install.model import Part, Scope
-from loopwright.verbs.install import install
+from loopwright.verbs.install import install, uninstall
 
-_EPILOG = """\b
+_INSTALL_EXAMPLES = """\b
 Examples:
   loopwright install --agent claude                           for this project
   loopwright install --agent claude --scope user              for all your projects
@@ -46,10 +46,10 @@ def for_agent(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-@click.command(epilog=_EPILOG)
+@click.command(epilog=_INSTALL_EXAMPLES)
 @for_agent
 @in_workspace
-def command(agent: str, scope: str, what: str, dry_run: bool, project_root: Path, as_json: bool) -> int:
+def install_command(agent: str, scope: str, what: str, dry_run: bool, project_root: Path, as_json: bool) -> int:
     """Let an agent work with Loopwright: add hooks, skills, an instruction block and the MCP server to its settings.
 
     Other settings stay, and so does our content once you changed it. The reflection hook does nothing until
@@ -125,3 +125,21 @@ def _document(done: InstallReport, *, dry_run: bool) -> dict[str, Any]:
         ],
         "notes": list(done.notes),
     }  # fmt: skip
+
+
+_UNINSTALL_EXAMPLES = """\b
+Examples:
+  loopwright uninstall --agent claude
+  loopwright uninstall --agent claude --what mcp
+  loopwright uninstall --agent claude --scope user --dry-run
+"""
+
+
+@click.command(epilog=_UNINSTALL_EXAMPLES)
+@for_agent
+@in_workspace
+def uninstall_command(agent: str, scope: str, what: str, dry_run: bool, project_root: Path, as_json: bool) -> int:
+    """Remove what `install` added; everything else stays, and so does our content once you changed it."""
+    done = uninstall(context_of(project_root), agent, Scope(scope), parts=parts_in(what), dry_run=dry_run)
+    report(done, as_json=as_json, dry_run=dry_run, takes_out=True)
+    return 0

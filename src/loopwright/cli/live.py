@@ -13,7 +13,7 @@ from rich.text import Text
 
 from loopwright.cli.language import told
 from loopwright.cli.progress import lines_for
-from loopwright.kernel.escapes import neutralised
+from loopwright.kernel.cells import neutralised
 from loopwright.runner import events
 
 _MARKS = {

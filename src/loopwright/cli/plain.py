@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import click
 
 from loopwright.cli.language import speak, told
-from loopwright.kernel.escapes import neutralised
+from loopwright.kernel.cells import neutralised
 from loopwright.wiring.found import FoundWorkspace, find_place
 
 F = TypeVar("F", bound=Callable[..., Any])

@@ -9,7 +9,7 @@ import click
 
 from loopwright.cli.language import told, words
 from loopwright.kernel import codec
-from loopwright.kernel.escapes import neutralised
+from loopwright.kernel.cells import neutralised
 from loopwright.redaction.model import Redacted
 from loopwright.runner import events
 

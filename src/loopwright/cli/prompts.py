@@ -17,8 +17,7 @@ from loopwright.cli.lazy import LazyCommands
 from loopwright.cli.options import context_of, in_workspace, put, say, say_json
 from loopwright.errors import WrongUsage
 from loopwright.kernel.files import shown
-from loopwright.verbs.answers import answer_schema
-from loopwright.verbs.prompts import copy_prompt, list_prompts, show_prompt
+from loopwright.verbs.prompts import answer_schema, copy_prompt, list_prompts, show_prompt
 
 COMMANDS = {
     "list": ("prompts:listing_command", "Every text, and where it came from."),

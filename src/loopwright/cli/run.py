@@ -13,15 +13,15 @@ from types import FrameType
 import click
 
 from loopwright.cli.failures import exit_code_of, say_failure
-from loopwright.cli.options import context_of, in_workspace, say
+from loopwright.cli.options import context_of, in_workspace, say, say_json
 from loopwright.cli.progress import PlainProgress, json_progress
 from loopwright.kernel.process import Cancellation
 from loopwright.runner.events import Listener
-from loopwright.verbs.run import RunOptions, RunReport, run
+from loopwright.verbs.run import RunOptions, RunReport, run, unlatch
 from loopwright.verbs.watch import watch
 
 _SHOWN_LINES = 12
-_EPILOG = """\b
+_RUN_EXAMPLES = """\b
 Examples:
   loopwright run                                 the workspace's plan
   loopwright run --plan plan.yaml --jobs 4       another plan, four steps at once
@@ -31,7 +31,7 @@ Examples:
 """
 
 
-@click.command(epilog=_EPILOG)
+@click.command(epilog=_RUN_EXAMPLES)
 @click.option("--plan", type=click.Path(path_type=Path), help="Plan file; default: the workspace's.")
 @click.option("--mode", type=click.Choice(["auto", "worktree", "copy"]), help="How the sandbox is made.")
 @click.option("--sandbox-root", type=str, help="Folder for sandboxes, outside the project.")
@@ -42,7 +42,7 @@ Examples:
 @click.option("--max-retries", type=click.IntRange(1, 100), help="New plans to try with --replan-with.")
 @click.option("--watch", "watching", is_flag=True, help="Run whenever another plan appears; respects the latch.")
 @in_workspace
-def command(
+def run_command(
     plan: Path | None,
     mode: str | None,
     sandbox_root: str | None,
@@ -124,3 +124,28 @@ def _finish(report: RunReport, as_json: bool) -> int:
             say(f"  │ {line}", dim=True)
     say_failure(report.failure.code, message, report.failure.hint, as_json=as_json)
     return exit_code_of(report.failure.code, report.failure.signal)
+
+
+_UNLATCH_EXAMPLES = """\b
+Example:
+  loopwright unlatch && loopwright run
+"""
+
+
+@click.command(epilog=_UNLATCH_EXAMPLES)
+@in_workspace
+def unlatch_command(project_root: Path, as_json: bool) -> int:
+    """Show why the workspace is latched, and unlatch it. A person's command: agents are refused."""
+    context = context_of(project_root)
+    latch = unlatch(context)
+    if as_json:
+        fields = ("run_id", "created_at", "reason", "pid")
+        say_json({"ok": True, "latch": {name: getattr(latch, name) for name in fields} if latch else None})
+    elif latch is None:
+        say("it was not latched")
+    else:
+        say(f"latched by run {latch.run_id} at {latch.created_at}")
+        say(f"  {latch.reason}")
+        say(f"  blocker card: {context.layout.blocker}")
+        say("unlatched; `loopwright run` runs again", fg="green")
+    return 0

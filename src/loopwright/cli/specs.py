@@ -11,7 +11,7 @@ from loopwright.cli.lazy import LazyCommands
 from loopwright.cli.options import context_of, in_workspace, put, say, say_json
 from loopwright.cli.run import stopping_on_signals
 from loopwright.errors import WorkflowRefused
-from loopwright.verbs.workflow.specs import Verified, list_domains, show_domain, verify_specs
+from loopwright.verbs.workflow.status import Verified, list_domains, show_domain, verify_specs
 
 COMMANDS = {
     "list": ("specs:listing_command", "Every domain, and how much of it checks show."),

@@ -14,8 +14,7 @@ import msgspec
 from loopwright.errors import DamagedFile, UnknownRun
 from loopwright.evidence.logs import LogFile
 from loopwright.evidence.model import Evidence, PreviousRun, RunKind
-from loopwright.journal.model import Entry
-from loopwright.journal.store import Journal, JournalWriter
+from loopwright.journal.store import Entry, Journal, JournalWriter
 from loopwright.kernel import codec
 from loopwright.kernel.digest import sha256
 from loopwright.kernel.files import make_folder, replace_without_sync, shown, storage, sync_tree

@@ -11,7 +11,7 @@ from loopwright.errors import DamagedFile, LoopwrightError
 from loopwright.evidence.model import Evidence
 from loopwright.evidence.store import BASE_PATCH, EVIDENCE, PATCH, PLAN, RunStore
 from loopwright.evidence.trees import load_base, tree_with_patch
-from loopwright.journal.model import Entry
+from loopwright.journal.store import Entry
 from loopwright.kernel.digest import sha256, sha256_of_file
 from loopwright.kernel.files import shown
 from loopwright.kernel.git import UserRepository, make_private

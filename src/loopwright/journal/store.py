@@ -13,8 +13,8 @@ from pathlib import Path
 import msgspec
 
 from loopwright.errors import DamagedFile
-from loopwright.journal.model import START, Entry, entry_digest, make_entry
 from loopwright.kernel.codec import Undecodable, from_json, to_json_line
+from loopwright.kernel.digest import digest_of
 from loopwright.kernel.files import copy_aside, make_folder, set_aside, shown, storage, sync_folder, write_durably
 from loopwright.kernel.locks import locked
 
@@ -130,3 +130,27 @@ def _damage(path: Path, line: int, reason: str) -> DamagedFile:
         f"{shown(path)} line {line} was changed or damaged: {reason}",
         hint="run `loopwright doctor --fix`: it keeps the sound entries and a copy of the damaged file",
     )
+
+
+START = "0" * 64
+
+
+class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A fact: its sequence number, time, kind and data, and the digest of the previous entry."""
+
+    seq: int
+    at: str
+    kind: str
+    data: dict[str, str]
+    previous: str
+    digest: str
+
+
+def make_entry(seq: int, at: str, kind: str, data: dict[str, str], previous: str) -> Entry:
+    """An entry with its digest."""
+    return Entry(seq, at, kind, data, previous, entry_digest(seq, at, kind, data, previous))
+
+
+def entry_digest(seq: int, at: str, kind: str, data: dict[str, str], previous: str) -> str:
+    """The digest that such an entry must have."""
+    return digest_of([seq, at, kind, data, previous])

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
-
-from loopwright.kernel.escapes import neutralised
 
 _TAB = 4
 
@@ -72,3 +71,18 @@ def _width(character: str) -> int:
     if unicodedata.east_asian_width(character) in ("W", "F"):
         return 2
     return 0 if unicodedata.category(character) in ("Mn", "Me") else 1
+
+
+# Terminal control sequences; matches in linear time. Used here for text, and in redaction for bytes.
+SEQUENCE = r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)|[@-Z\\-_])"
+_SEQUENCE = re.compile(SEQUENCE)
+
+
+def neutralised(text: str) -> str:
+    """The text without terminal sequences; other control and direction characters as escapes."""
+    plain = _SEQUENCE.sub("", text)
+    return "".join(c if _is_harmless(c) else c.encode("unicode_escape").decode() for c in plain)
+
+
+def _is_harmless(character: str) -> bool:
+    return character in "\n\t" or unicodedata.category(character) not in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp")

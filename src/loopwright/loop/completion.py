@@ -8,9 +8,8 @@ from __future__ import annotations
 from loopwright.loop import commands as c
 from loopwright.loop import events as e
 from loopwright.loop.choice import all_done
-from loopwright.loop.marks import FIX
+from loopwright.loop.commands import Accepted, Verdict, refused
 from loopwright.loop.model import Action, Doubt, ErrorLine, Held, Hold, Holder, Loop, Running
-from loopwright.loop.verdict import Accepted, Verdict, refused
 
 NOTHING_CHANGED = Doubt(code="nothing_changed", message="nothing changed: all files are as they were before the work")
 
@@ -73,12 +72,6 @@ def accept(loop: Loop, command: c.Accept) -> Verdict:
 def is_unproven(loop: Loop) -> bool:
     """Whether the loop waits for a person to accept its work."""
     return _hold_for_proof(loop) is not None
-
-
-def unproven_tasks(loop: Loop) -> frozenset[str]:
-    """The tasks that a hold for proof is about: those that were to change something. A fix belongs to one of them."""
-    written = [task.id for task in loop.tasks if task.mode == "write" and task.status == "completed"]
-    return frozenset([name for name in written if not name.startswith(FIX)] or written)
 
 
 def _hold_for_proof(loop: Loop) -> Hold | None:

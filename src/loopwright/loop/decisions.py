@@ -7,8 +7,8 @@ import itertools
 from loopwright.agents.decision_requests import DecisionRequest
 from loopwright.loop import commands as c
 from loopwright.loop import events as e
+from loopwright.loop.commands import Accepted, Verdict, refused
 from loopwright.loop.model import Decision, Held, Hold, Holder, Loop, Running
-from loopwright.loop.verdict import Accepted, Verdict, refused
 
 
 def ask_decisions(loop: Loop, command: c.AskDecisions) -> Verdict:
@@ -34,19 +34,18 @@ def ask_decisions(loop: Loop, command: c.AskDecisions) -> Verdict:
     return Accepted((*new, *held))
 
 
-def answer_decision(loop: Loop, command: c.AnswerDecision) -> Verdict:
+def answer_decision(loop: Loop, answered: e.DecisionAnswered) -> Verdict:
     """The answer stays; with the last one the hold is lifted."""
-    wanted = next((one for one in loop.decisions if one.id == command.decision_id), None)
+    wanted = next((one for one in loop.decisions if one.id == answered.decision_id), None)
     if wanted is None:
         waiting = ", ".join(one.id for one in loop.open_decisions) or "none"
-        said = f"the loop {loop.loop_id} has no decision {command.decision_id}"
+        said = f"the loop {loop.loop_id} has no decision {answered.decision_id}"
         return refused("no_decision", said, f"these wait for an answer: {waiting}")
     if wanted.answer is not None:
         said = f"{wanted.id} is answered already, by {wanted.answered_by}: {wanted.answer}"
         return refused("answered_already", said, "what agents were told stays; say it anew in the loop's tasks")
-    if not command.answer.strip():
+    if not answered.answer.strip():
         return refused("empty_answer", "an answer needs words", f"{wanted.id} asks: {wanted.question}")
-    answered = e.DecisionAnswered(decision_id=wanted.id, answer=command.answer, by=command.by)
     holds = loop.phase.holds if isinstance(loop.phase, Held) else ()
     if not any(hold.holder is Holder.DECISION for hold in holds):
         return Accepted((answered,))

@@ -6,11 +6,9 @@ from msgspec.structs import replace
 
 from loopwright.agents.port import Role
 from loopwright.loop import events as e
-from loopwright.loop.completion import unproven_tasks
-from loopwright.loop.marks import FIX
+from loopwright.loop.choice import unproven_tasks
 from loopwright.loop.model import (
     ITERATIONS,
-    LOOK,
     TASK_FAILED,
     Action,
     Completed,
@@ -25,6 +23,7 @@ from loopwright.loop.model import (
     Running,
     Spent,
     Task,
+    TaskKind,
     UnderWay,
 )
 from loopwright.loop.outside import taken_skill_state
@@ -139,8 +138,8 @@ def _lifted(loop: Loop, holder: Holder) -> Loop:
 
 
 def _tried_again(task: Task) -> Task:
-    moot = task.id.startswith(FIX)
-    return replace(task, status="pending") if task.status == "failed" and not moot else task
+    is_moot = task.kind is TaskKind.FIX
+    return replace(task, status="pending") if task.status == "failed" and not is_moot else task
 
 
 def _over(loop: Loop, phase: Completed | Failed) -> Loop:
@@ -170,8 +169,8 @@ def _tasks(loop: Loop, event: e.Event, at: str) -> Loop:
                 replace(one, status=status, files_changed=files, completed_at=ended) if one.id == task_id else one
                 for one in loop.tasks
             )
-            # Whatever the tests said, they said it of the work before; whoever only looked left that as it was.
-            looked = task_id.startswith(LOOK) and not files
+            # The test results are about the work before this task; a review without changes leaves the work as it was.
+            looked = TaskKind.of(task_id) is TaskKind.LOOK and not files
             return replace(loop, tasks=tuple(done), is_validated=looked and loop.is_validated, last_progress_at=at)
         case _:
             return _work(loop, event, at)

@@ -8,18 +8,15 @@ from loopwright.agents.port import Reason, Remedy, reasons_for
 from loopwright.loop.choice import CHOICE_REQUIRED, legal_actions
 from loopwright.loop.model import Completed, Created, Failed, Held, Hold, Holder, Loop, Running
 
-# The end of a hold's code if an agent broke down; the code may begin with a lane's name.
-_BROKE_DOWN = tuple(reason.value for reason in reasons_for(Remedy.INSPECT))
-
 
 def broke_down(hold: Hold) -> bool:
     """Whether an agent broke down at its work: what it printed says how."""
-    return hold.holder is Holder.BLOCKER and hold.code.endswith(_BROKE_DOWN)
+    return hold.holder is Holder.BLOCKER and hold.reason in reasons_for(Remedy.INSPECT)
 
 
 def is_own_limit(hold: Hold) -> bool:
     """Whether it is a limit that the agent's own program has, and none of ours."""
-    return hold.holder is Holder.BUDGET and hold.code.endswith(Reason.BUDGET_USED.value)
+    return hold.holder is Holder.BUDGET and hold.reason is Reason.BUDGET_USED
 
 
 def lifted_by(hold: Hold, loop: Loop) -> str:

@@ -12,6 +12,7 @@ import msgspec
 from msgspec.structs import replace
 
 from loopwright.agents.failover import Takeover
+from loopwright.agents.port import Reason
 from loopwright.loop.reports.model import TestReport, TestResult
 
 Mode = Literal["interactive", "auto"]
@@ -30,14 +31,26 @@ class Action(StrEnum):
     COMPLETE = "complete"
 
 
-# A task of this name looks at the work: what its agent answers counts, what it changes does not.
-LOOK = "LOOK-"
-# A task that tidies up.
-DESLOP = "DESLOP-"
 # The hold of a loop whose tests pass though a task came to nothing.
 TASK_FAILED = "task_failed"
 # Each of these is an iteration; the other two are bookkeeping.
 ITERATIONS = frozenset({Action.DEVELOP, Action.DEBUG, Action.VALIDATE})
+
+
+class TaskKind(StrEnum):
+    """What a task is for. The value begins the id of a task; the id of planned work is free."""
+
+    WORK = ""
+    FIX = "F-"
+    # A review of the work: the agent's answer counts, its changes do not.
+    LOOK = "LOOK-"
+    DESLOP = "DESLOP-"
+
+    @classmethod
+    def of(cls, task_id: str | None) -> TaskKind:
+        """The kind of the task with this id."""
+        made = (cls.FIX, cls.LOOK, cls.DESLOP)
+        return next((kind for kind in made if (task_id or "").startswith(kind.value)), cls.WORK)
 
 
 class Holder(StrEnum):
@@ -55,6 +68,11 @@ class _Value(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """Strict and immutable."""
 
 
+def reason_in(code: str) -> Reason | None:
+    """The reason that the code of a hold ends with."""
+    return next((reason for reason in Reason if code.endswith(reason.value)), None)
+
+
 class Hold(_Value, frozen=True, kw_only=True):
     """Why a loop is held: `code` tells holds of one holder apart, `message` is for a person."""
 
@@ -63,6 +81,11 @@ class Hold(_Value, frozen=True, kw_only=True):
     message: str
     since: str
     until: str | None = None
+
+    @property
+    def reason(self) -> Reason | None:
+        """Why the agent gave no answer, if that holds the loop. The code may begin with the name of a lane."""
+        return reason_in(self.code)
 
     @property
     def ends_by_itself(self) -> bool:
@@ -115,6 +138,11 @@ class Task(_Value, frozen=True, kw_only=True):
     files_changed: tuple[str, ...] = ()
     completed_at: str | None = None
     extra: dict[str, Any] = {}
+
+    @property
+    def kind(self) -> TaskKind:
+        """What the task is for."""
+        return TaskKind.of(self.id)
 
 
 class Criteria(_Value, frozen=True, kw_only=True):
@@ -264,9 +292,14 @@ class UnderWay(_Value, frozen=True, kw_only=True):
     session: str | None = None
 
     @property
+    def task_kind(self) -> TaskKind:
+        """What the task under way is for."""
+        return TaskKind.of(self.task_id)
+
+    @property
     def turns_as(self) -> str:
-        """By what its turns are counted: who looks takes other turns than who works."""
-        return LOOK if (self.task_id or "").startswith(LOOK) else self.action.value
+        """The key under which turns are counted: reviews are counted apart from work."""
+        return TaskKind.LOOK.value if self.task_kind is TaskKind.LOOK else self.action.value
 
 
 class Worker(_Value, frozen=True, kw_only=True):
@@ -359,6 +392,10 @@ class Loop(_Value, frozen=True, kw_only=True):
     skill_extra: dict[str, Any] = {}
     # The same of its sections: develop, debug, validate.
     section_extra: dict[str, dict[str, Any]] = {}
+
+    def new_task_id(self, kind: TaskKind) -> str:
+        """The id of the next task of a kind."""
+        return f"{kind.value}{sum(task.kind is kind for task in self.tasks) + 1}"
 
     def task(self, task_id: str) -> Task | None:
         """The task of this id."""

@@ -1,10 +1,11 @@
-"""Tells what another tool wrote into the state file, as commands to the loop, or why it is not taken. Pure."""
+"""Tells what another tool wrote into the state file, as proposals to the loop, or why it is refused. Pure."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from loopwright.loop import commands as c
+from loopwright.loop import events as e
 from loopwright.loop.model import Completed, Hold, Holder, Loop
 from loopwright.loop.outside import NotTaken, taken_skill_state
 from loopwright.loop.projection import OWN_KEY, Document, document_of, skill_state_of
@@ -23,7 +24,7 @@ _KNOWN = (
 )
 
 
-def commands_for(loop: Loop, document: Document, actor: str) -> tuple[c.Command, ...]:
+def proposals_for(loop: Loop, document: Document, actor: str) -> tuple[c.Proposal, ...]:
     """What the edit asks for; `NotTaken` names the first field that may not be changed so."""
     now = document_of(loop)
     for field in _FIXED:
@@ -42,7 +43,7 @@ def commands_for(loop: Loop, document: Document, actor: str) -> tuple[c.Command,
     )
 
 
-def _skill(loop: Loop, document: Document) -> tuple[c.Command, ...]:
+def _skill(loop: Loop, document: Document) -> tuple[c.Proposal, ...]:
     written = document.get("skill_state")
     if written is None or written == document_of(loop).get("skill_state"):
         return ()
@@ -52,7 +53,7 @@ def _skill(loop: Loop, document: Document) -> tuple[c.Command, ...]:
     if isinstance(loop.phase, Completed) and after.validation != loop.validation:
         raise NotTaken("skill_state.validate: the loop is completed, and this is what showed it")
     _require_sound(after)
-    return () if skill_state_of(after) == skill_state_of(loop) else (c.TakeSkillState(skill_state=written),)
+    return () if skill_state_of(after) == skill_state_of(loop) else (e.SkillStateTaken(skill_state=written),)
 
 
 def _require_sound(after: Loop) -> None:
@@ -66,21 +67,21 @@ def _require_sound(after: Loop) -> None:
         raise NotTaken("skill_state.develop.tasks: a task needs an id")
 
 
-def _iteration(loop: Loop, document: Document) -> tuple[c.Command, ...]:
+def _iteration(loop: Loop, document: Document) -> tuple[c.Proposal, ...]:
     counted = document.get("current_iteration")
     if counted == loop.iteration:
         return ()
     if counted == loop.iteration + 1:
-        return (c.TakeIteration(),)
+        return (e.IterationTaken(),)
     raise NotTaken(f"current_iteration: from {loop.iteration} it can only become {loop.iteration + 1}")
 
 
-def _keys(loop: Loop, document: Document) -> tuple[c.Command, ...]:
+def _keys(loop: Loop, document: Document) -> tuple[c.Proposal, ...]:
     extra = {key: value for key, value in document.items() if key not in _KNOWN}
-    return () if extra == loop.extra else (c.TakeKeys(extra=extra),)
+    return () if extra == loop.extra else (e.OutsideKeysTaken(extra=extra),)
 
 
-def _status(loop: Loop, document: Document, actor: str) -> tuple[c.Command, ...]:
+def _status(loop: Loop, document: Document, actor: str) -> tuple[c.Proposal, ...]:
     before, after = document_of(loop)["status"], document.get("status")
     reason = document.get("failure_reason")
     if before == after:
@@ -88,16 +89,16 @@ def _status(loop: Loop, document: Document, actor: str) -> tuple[c.Command, ...]
         return ()
     match before, after:
         case "created", "running":
-            return (c.Start(),)
+            return (e.LoopStarted(),)
         case (("completed" | "failed"), "running"):
             return (c.Retry(),)
         case "paused", "running":
             return (c.Resume(lifts=frozenset({Holder.OPERATOR})),)
         case "running", "paused":
             hold = Hold(holder=Holder.OPERATOR, code="paused", message=f"paused by {actor}", since=loop.updated_at)
-            return (c.Pause(hold=hold),)
+            return (e.HoldPlaced(hold=hold),)
         case (("created" | "running" | "paused"), "failed"):
-            return (c.Stop(by=f"{actor}: {reason}" if isinstance(reason, str) and reason else actor),)
+            return (e.LoopStopped(by=f"{actor}: {reason}" if isinstance(reason, str) and reason else actor),)
         case "running", "completed":
             return (c.Finish(),)
         case _:

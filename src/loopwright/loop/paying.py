@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from loopwright.agents.port import ReportsCost
-from loopwright.loop import commands as c
+from loopwright.loop import events as e
 from loopwright.loop.model import Spent
 from loopwright.loop.store import LoopStore
 from loopwright.redaction.redactor import Redactor
@@ -39,9 +39,9 @@ def count_open_turn(
         record = store.paths(loop_id).progress / "turns" / turn.name
         used = used_at_last(reporter, Path(turn.mailbox), record)
         cost = TurnCost(turn=turn.name, agent=turn.agent, role=turn.role or "", is_cut_off=True).with_usage(used, None)
-        opened.apply(c.Count(spent=spent_on(cost), task_id=turn.task_id, turn=turn.name, role=turn.role), actor)
+        opened.apply(e.CostCounted(spent=spent_on(cost), task_id=turn.task_id, turn=turn.name, role=turn.role), actor)
         under_way = None if turn.is_question else opened.loop.under_way
         session = session_named(used.session, redactor)
         if session is not None and under_way is not None and turn.name.startswith(f"{under_way.id}-"):
             # The next turn of the action continues the session of the agent.
-            opened.apply(c.PauseAction(action_id=under_way.id, session=session), actor)
+            opened.apply(e.ActionPaused(action_id=under_way.id, session=session), actor)

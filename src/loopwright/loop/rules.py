@@ -1,6 +1,6 @@
-"""The loop's rules: what a command leads to in a state, and why not. Pure and total; the driver does what they say.
+"""The rules of a loop: what a proposal leads to in a state, and why not. Pure and total; the driver acts on them.
 
-`decide` never looks at a clock, a file or a process: whoever asks brings what it needs to know.
+`decide` never reads a clock, a file or a process: the caller passes every fact that the rules need.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from loopwright.loop.choice import (
     legal_actions,
     next_action,
 )
+from loopwright.loop.commands import Accepted, Blocker, Refused, Verdict, refused
 from loopwright.loop.completion import accept, finish, held_unproven
 from loopwright.loop.decisions import answer_decision, ask_decisions
 from loopwright.loop.evolve import evolve
@@ -34,15 +35,13 @@ from loopwright.loop.model import (
     Hold,
     Holder,
     Loop,
-    Phase,
     Running,
     Spent,
     Task,
 )
-from loopwright.loop.turn_facts import charged, of_a_turn
-from loopwright.loop.verdict import Accepted, Blocker, Perform, Refused, Verdict, refused
+from loopwright.loop.projection import status_of
 
-__all__ = ["Accepted", "Blocker", "Perform", "Refused", "decide", "evolve", "next_action", "status_of"]
+__all__ = ["Accepted", "Blocker", "Refused", "decide", "evolve", "next_action"]
 
 
 _MOVES: dict[type, tuple[str, ...]] = {
@@ -54,58 +53,41 @@ _MOVES: dict[type, tuple[str, ...]] = {
 }
 
 
-def status_of(phase: Phase) -> str:
-    """The contract's word; any hold shows as paused."""
-    match phase:
-        case Created():
-            return "created"
-        case Running():
-            return "running"
-        case Held():
-            return "paused"
-        case Completed():
-            return "completed"
-        case Failed():
-            return "failed"
-        case _:
-            assert_never(phase)
-
-
-def decide(loop: Loop | None, command: c.Command) -> Verdict:
-    """What a command leads to."""
-    if isinstance(command, c.Create):
-        return _create(loop, command)
+def decide(loop: Loop | None, proposal: c.Proposal) -> Verdict:
+    """The events that a proposal leads to, or why the rules refuse it."""
+    if isinstance(proposal, e.LoopCreated):
+        return _create(loop, proposal)
     if loop is None:
         return refused("no_loop", "there is no such loop", "`loopwright loop list` shows those that are there")
-    return _control(loop, command)
+    return _control(loop, proposal)
 
 
-def _create(loop: Loop | None, command: c.Create) -> Verdict:
+def _create(loop: Loop | None, proposal: e.LoopCreated) -> Verdict:
     if loop is not None:
         return refused("exists", f"the loop {loop.loop_id} is there already", "give the new one another id")
-    if command.wanted.max_iterations < 1:
+    if proposal.max_iterations < 1:
         return refused("no_iterations", "a loop needs at least one iteration", "give it --max-iterations")
-    return Accepted((command.wanted,))
+    return Accepted((proposal,))
 
 
-def _control(loop: Loop, command: c.Command) -> Verdict:  # noqa: C901, PLR0912 -- the contract's table, row by row
+def _control(loop: Loop, proposal: c.Proposal) -> Verdict:  # noqa: C901, PLR0912 -- the contract's table, row by row
     """The life cycle, row by row."""
-    match loop.phase, command:
-        case Created(), c.Start():
+    match loop.phase, proposal:
+        case Created(), e.LoopStarted():
             return _start(loop)
-        case Running(), c.Pause(hold=hold):
-            return Accepted((e.HoldPlaced(hold=hold),))
-        case Held(holds=holds), c.Pause(hold=hold):
-            if any(one.holder == hold.holder for one in holds):
+        case Running(), e.HoldPlaced() as fact:
+            return Accepted((fact,))
+        case Held(holds=holds), e.HoldPlaced() as fact:
+            if any(hold.holder == fact.hold.holder for hold in holds):
                 return _illegal(loop, "pause")
-            return Accepted((e.HoldPlaced(hold=hold),))
+            return Accepted((fact,))
         case Held(holds=holds), c.Resume(lifts=lifts):
-            lifted = tuple(e.HoldLifted(holder=one.holder) for one in holds if one.holder in lifts)
+            lifted = tuple(e.HoldLifted(holder=hold.holder) for hold in holds if hold.holder in lifts)
             return Accepted(lifted) if lifted else _still_held(loop, holds)
-        case ((Created() | Running() | Held()), c.Stop(by=by)):
-            return Accepted((e.LoopStopped(by=by),))
-        case Running(), c.Fail(code=code, reason=reason):
-            return Accepted((e.LoopFailed(code=code, reason=reason),))
+        case ((Created() | Running() | Held()), e.LoopStopped() as fact):
+            return Accepted((fact,))
+        case Running(), e.LoopFailed() as fact:
+            return Accepted((fact,))
         case Running(), c.Finish(forced=forced):
             return finish(loop, forced)
         case ((Failed() | Completed()), c.Retry(max_iterations=most)):
@@ -113,26 +95,26 @@ def _control(loop: Loop, command: c.Command) -> Verdict:  # noqa: C901, PLR0912 
                 return _too_few(loop, most)
             more = (e.IterationsGiven(max_iterations=most),) if most is not None else ()
             return Accepted((*more, e.LoopRetried()))
-        case Held(), c.Accept():
+        case Held(), c.Accept() as command:
             return accept(loop, command)
         case _, c.Accept():
             return _illegal(loop, "be accepted")
-        case _, c.Start():
+        case _, e.LoopStarted():
             return _illegal(loop, "start")
-        case _, c.Pause():
+        case _, e.HoldPlaced():
             return _illegal(loop, "pause")
         case _, c.Resume():
             return _illegal(loop, "resume")
-        case _, c.Stop():
+        case _, e.LoopStopped():
             return _illegal(loop, "stop")
-        case _, c.Fail() | c.Finish():
+        case _, e.LoopFailed() | c.Finish():
             return _illegal(loop, "complete")
         case _, c.Retry():
             return _illegal(loop, "retry")
-        case ((Completed() | Failed()), c.AnswerDecision()):
+        case ((Completed() | Failed()), e.DecisionAnswered()):
             return _illegal(loop, "be answered")
         case _:
-            return _limits(loop, command)
+            return _limits(loop, proposal)
 
 
 def _start(loop: Loop) -> Verdict:
@@ -145,77 +127,73 @@ def _start(loop: Loop) -> Verdict:
     return Accepted((e.LoopStarted(),))
 
 
-def _limits(loop: Loop, command: c.Command) -> Verdict:
-    """What it may cost, and who chooses."""
-    match command:
-        case c.GiveIterations(max_iterations=most):
-            if most <= loop.iteration:
-                return _too_few(loop, most)
-            return Accepted((e.IterationsGiven(max_iterations=most),))
-        case c.SetBudget(budget=budget):
-            return Accepted((e.BudgetSet(budget=budget),))
-        case c.SetTaskBudget(task_id=task_id, budget=budget):
-            if task_id is not None and loop.task(task_id) is None:
-                return _no_task(loop, task_id)
-            return Accepted((e.TaskBudgetSet(task_id=task_id, budget=budget),))
-        case c.SetMode(mode=mode):
-            return Accepted((*_choice_lifted(loop), e.ModeSet(mode=mode)) if mode != loop.mode else ())
+def _limits(loop: Loop, proposal: c.Proposal) -> Verdict:
+    """What the loop may cost, and who chooses."""
+    match proposal:
+        case e.IterationsGiven(max_iterations=most):
+            return _too_few(loop, most) if most <= loop.iteration else Accepted((proposal,))
+        case e.TaskBudgetSet(task_id=str(task_id)) if loop.task(task_id) is None:
+            return _no_task(loop, task_id)
+        case e.BudgetSet() | e.TaskBudgetSet():
+            return Accepted((proposal,))
+        case e.ModeSet(mode=mode):
+            return Accepted((*_choice_lifted(loop), proposal) if mode != loop.mode else ())
         case _:
-            return _settings(loop, command)
+            return _facts(loop, proposal)
 
 
-def _settings(loop: Loop, command: c.Command) -> Verdict:
-    match command:
-        case c.NoteError(error=error):
-            return Accepted((e.ErrorNoted(error=error),))
-        case c.NoteProgress() | c.BeginTurn() | c.NoteTakeover():
-            return of_a_turn(command)
+def _facts(loop: Loop, proposal: c.Proposal) -> Verdict:
+    """What a worker, an agent or another tool reports."""
+    match proposal:
+        case e.ErrorNoted() | e.ProgressNoted() | e.TurnBegun() | e.AgentChanged() | e.WorkerArrived():
+            return Accepted((proposal,))
+        case e.SkillStateTaken() | e.OutsideKeysTaken() | e.IterationTaken():
+            return Accepted((proposal,))
+        case e.WorkerLeft():
+            return Accepted((proposal,) if loop.worker is not None else ())
+        case e.CostCounted():
+            return Accepted(() if _is_charged(loop, proposal) else (proposal,))
         case c.AskDecisions():
-            return ask_decisions(loop, command)
-        case c.AnswerDecision():
-            return answer_decision(loop, command)
-        case c.Count():
-            return charged(loop, command)
-        case c.Arrive(worker=worker):
-            return Accepted((e.WorkerArrived(worker=worker),))
-        case c.Leave(why=why):
-            return Accepted((e.WorkerLeft(why=why),) if loop.worker is not None else ())
-        case c.TakeSkillState(skill_state=skill_state):
-            return Accepted((e.SkillStateTaken(skill_state=skill_state),))
-        case c.TakeKeys(extra=extra):
-            return Accepted((e.OutsideKeysTaken(extra=extra),))
-        case c.TakeIteration():
-            return Accepted((e.IterationTaken(),))
-        case c.AddTask() | c.AddTasks() | c.EditTask() | c.RemoveTask() | c.OrderTasks() | c.MarkTaskDone():
-            return _tasks(loop, command)
+            return ask_decisions(loop, proposal)
+        case e.DecisionAnswered():
+            return answer_decision(loop, proposal)
+        case e.TaskAdded() | c.AddTasks() | e.TaskEdited() | e.TaskRemoved() | e.TasksOrdered() | c.MarkTaskDone():
+            return _tasks(loop, proposal)
         case _:
-            return _work(loop, command)
+            return _work(loop, proposal)
 
 
-def _tasks(
-    loop: Loop, command: c.AddTask | c.AddTasks | c.EditTask | c.RemoveTask | c.OrderTasks | c.MarkTaskDone
-) -> Verdict:
-    match command:
+def _is_charged(loop: Loop, proposal: e.CostCounted) -> bool:
+    """Whether the turn is paid for: an agent's turn is charged while it is open, so once, even if two workers count it.
+
+    Only agents have a role. A shell's turn is never open.
+    """
+    is_open = loop.open_turn is not None and loop.open_turn.name == proposal.turn
+    return proposal.turn is not None and proposal.role is not None and not is_open
+
+
+def _tasks(loop: Loop, proposal: c.TaskEdit) -> Verdict:
+    match proposal:
         case c.AddTasks(tasks=tasks):
             return _added(loop, tasks)
-        case c.AddTask(task=task, before=before):
+        case e.TaskAdded(task=task, before=before):
             if loop.task(task.id) is not None:
                 return refused("task_exists", f"there is a task {task.id} already", "give the new one another id")
             if before is not None and loop.task(before) is None:
                 return _no_task(loop, before)
-            return Accepted((e.TaskAdded(task=task, before=before),))
-        case c.OrderTasks(task_ids=ids):
+            return Accepted((proposal,))
+        case e.TasksOrdered(task_ids=ids):
             if sorted(ids) != sorted(task.id for task in loop.tasks):
                 return refused("not_the_tasks", "an order names every task once", _listing(loop))
-            return Accepted((e.TasksOrdered(task_ids=ids),))
-        case c.EditTask(task=task):
-            return _of_idle(loop, task.id, e.TaskEdited(task=task))
-        case c.RemoveTask(task_id=task_id):
-            return _of_idle(loop, task_id, e.TaskRemoved(task_id=task_id))
+            return Accepted((proposal,))
+        case e.TaskEdited(task=task):
+            return _of_idle(loop, task.id, proposal)
+        case e.TaskRemoved(task_id=task_id):
+            return _of_idle(loop, task_id, proposal)
         case c.MarkTaskDone(task_id=task_id):
             return _of_idle(loop, task_id, e.TaskFinished(task_id=task_id, status="completed"))
         case _:
-            assert_never(command)
+            assert_never(proposal)
 
 
 def _added(loop: Loop, tasks: tuple[Task, ...]) -> Verdict:
@@ -238,34 +216,34 @@ def _of_idle(loop: Loop, task_id: str, event: e.Event) -> Verdict:
     return Accepted((event,))
 
 
-def _work(loop: Loop, command: c.Command) -> Verdict:  # noqa: C901, PLR0912 -- a case per command
+def _work(loop: Loop, proposal: c.Proposal) -> Verdict:  # noqa: C901, PLR0912 -- a case per proposal
     """The worker's side: an outcome counts only for the action that is under way."""
-    match command:
+    match proposal:
         case c.Advance():
-            return _advance(loop, command)
+            return _advance(loop, proposal)
         case c.Choose():
-            return _choose(loop, command)
+            return _choose(loop, proposal)
         case c.AbandonAction(why=why, turn_taken=taken):
             if loop.under_way is None:
                 return Accepted(())
             return Accepted((e.ActionAbandoned(action_id=loop.under_way.id, why=why, turn_taken=taken),))
-        case c.PauseAction(action_id=action_id, session=session, turn_taken=taken) if _is_at(loop, action_id):
-            return Accepted((e.ActionPaused(action_id=action_id, session=session, turn_taken=taken),))
+        case e.ActionPaused(action_id=action_id) if _is_at(loop, action_id):
+            return Accepted((proposal,))
         case c.HandOver(takeover=takeover) if _is_at(loop, takeover.action_id):
             paused = e.ActionPaused(action_id=takeover.action_id, turn_taken=True)
             return Accepted((e.AgentChanged(takeover=takeover), paused))
         case c.FinishInit(action_id=action_id, tasks=tasks) if _is_at(loop, action_id, Action.INIT):
             return _initialised(loop, action_id, tasks)
         case c.FinishDevelop(action_id=action_id) if _is_at(loop, action_id, Action.DEVELOP):
-            return _developed(loop, command)
+            return _developed(loop, proposal)
         case c.ProposeHypotheses(action_id=action_id) if _is_at(loop, action_id, Action.DEBUG):
-            return _proposed(command)
+            return _proposed(proposal)
         case c.JudgeHypothesis(action_id=action_id) if _is_at(loop, action_id, Action.DEBUG):
-            return _judged(loop, command)
+            return _judged(loop, proposal)
         case c.FinishDebug(action_id=action_id) if _is_at(loop, action_id, Action.DEBUG):
-            return _debugged(loop, command)
+            return _debugged(loop, proposal)
         case c.FinishValidate(action_id=action_id) if _is_at(loop, action_id, Action.VALIDATE):
-            return _validated(loop, command)
+            return _validated(loop, proposal)
         case c.FinishComplete(action_id=action_id) if _is_at(loop, action_id, Action.COMPLETE):
             done = e.ActionDone(action_id=action_id, action=Action.COMPLETE)
             finished = decide(loop, c.Finish())
@@ -289,7 +267,7 @@ def _advance(loop: Loop, command: c.Advance) -> Verdict:
     if not isinstance(loop.phase, Running):
         return _illegal(loop, "go on")
     if loop.under_way is not None:
-        return Accepted((), (Perform(loop.under_way.id),))
+        return Accepted(())
     if loop.mode == "interactive":
         return Accepted((e.HoldPlaced(hold=choice_hold(loop)),))
     action = next_action(loop)
@@ -311,7 +289,7 @@ def _choose(loop: Loop, command: c.Choose) -> Verdict:
         said = f"the loop {loop.loop_id} can't {command.action} now"
         return refused("not_legal_now", said, f"it can: {', '.join(legal)}")
     begun = _begin(loop, command.action, command.action_id)
-    return begun if isinstance(begun, Refused) else Accepted((*_choice_lifted(loop), *begun.events), begun.effects)
+    return begun if isinstance(begun, Refused) else Accepted((*_choice_lifted(loop), *begun.events))
 
 
 def _choice_lifted(loop: Loop) -> tuple[e.Event, ...]:
@@ -341,7 +319,7 @@ def _begin(loop: Loop, action: Action, action_id: str) -> Verdict:
         return refused("no_task", "there is no task left to develop", "add one, or validate")
     if (hold := hold_before(loop, action, task, loop.updated_at)) is not None:
         return Accepted((e.HoldPlaced(hold=hold),))
-    return Accepted((e.ActionStarted(action=action, action_id=action_id, task_id=task),), (Perform(action_id),))
+    return Accepted((e.ActionStarted(action=action, action_id=action_id, task_id=task),))
 
 
 def _initialised(loop: Loop, action_id: str, tasks: tuple[Task, ...]) -> Verdict:

@@ -7,13 +7,11 @@ from __future__ import annotations
 
 from loopwright.agents.failover import takeover_in_words
 from loopwright.loop import events as e
-from loopwright.loop.marks import FIX
-from loopwright.loop.model import DESLOP, LOOK, Budget, Hold, Loop, OpenTurn, Spent, Task, Validation
+from loopwright.loop.model import Budget, Hold, Loop, OpenTurn, Spent, Task, TaskKind, Validation
 from loopwright.wording.catalogue import ENGLISH, Catalogue
 
 _MOST_NAMES = 5
 # Tasks that the loop makes itself, by the start of their names.
-_OURS = (FIX, LOOK, DESLOP)
 
 
 def sentence(event: e.Event, say: Catalogue = ENGLISH) -> str:
@@ -128,7 +126,7 @@ def _of_work(event: e.Event, say: Catalogue) -> str:
 
 def task_in_words(task: Task, say: Catalogue) -> str:
     """What is to be done: a person's and an agent's words as they are, what the loop says itself in this language."""
-    return say.translate(task.description) if task.id.startswith(_OURS) else task.description
+    return say.translate(task.description) if task.kind is not TaskKind.WORK else task.description
 
 
 def beside_the_work(loop: Loop, say: Catalogue) -> str | None:

@@ -32,7 +32,7 @@ from loopwright.kernel.process import Cancellation, Stopped
 from loopwright.mcp_server.model import Arguments, Offer, Resource, ResourceTemplate, ResourceText
 from loopwright.mcp_server.tools import Nothing, Progress, ReadContext, RequestDecision, SelfReport, Way, tools
 from loopwright.redaction.redactor import Redactor
-from loopwright.verbs.workflow.agent_tools import read_row, rows_in
+from loopwright.verbs.workflow.status import read_row, rows_in
 from loopwright.workflow.manifest import ManifestRow
 
 INSTRUCTIONS = (

@@ -5,13 +5,13 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Callable, Iterable
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import TypeVar
 
 from loopwright.errors import InvalidPlan, MissingPlan
 from loopwright.kernel.digest import sha256
 from loopwright.kernel.files import shown
-from loopwright.kernel.graph import find_cycle
 from loopwright.kernel.ids import is_identifier
 from loopwright.kernel.yaml_nodes import MOST_BYTES, Mapping, Node, Scalar, Sequence, YamlProblem, read_nodes
 from loopwright.plan.model import (
@@ -152,7 +152,7 @@ class _Reader:
                     near = difflib.get_close_matches(dependency, known, 1, 0.4)
                     hint = f"; did you mean '{near[0]}'?" if near else ""
                     self._problem(node, f"'{step.id}' depends on '{dependency}', which is not a step{hint}")
-        cycle = find_cycle({step.id: [d for d in step.depends_on if d in known] for step, _ in read})
+        cycle = _find_cycle({step.id: [d for d in step.depends_on if d in known] for step, _ in read})
         if cycle:
             self.problems.append((known[cycle[0]], "steps depend on each other: " + " → ".join(cycle)))
 
@@ -268,3 +268,12 @@ class _Reader:
 
 def _is_null(node: Node) -> bool:
     return isinstance(node, Scalar) and node.is_null
+
+
+def _find_cycle(edges: dict[str, list[str]]) -> tuple[str, ...]:
+    """One cycle as a list of names, with the first name repeated at the end; empty if there is no cycle."""
+    try:
+        TopologicalSorter(edges).prepare()
+    except CycleError as error:
+        return tuple(error.args[1])
+    return ()

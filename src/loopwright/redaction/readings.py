@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from loopwright.kernel.escapes import SEQUENCE
+from loopwright.kernel.cells import SEQUENCE
 
 _CONTROLS = bytes(set(range(32)) - {0x09, 0x0A}) + b"\x7f"
 _SPACED = bytes.maketrans(_CONTROLS, b" " * len(_CONTROLS))

@@ -11,22 +11,20 @@ from loopwright.errors import WorkflowRefused, WrongUsage
 from loopwright.kernel.digest import sha256
 from loopwright.kernel.files import read_regular_file, remove_stale_temporaries
 from loopwright.kernel.locks import locked
-from loopwright.stages.context import Context
-from loopwright.stages.document_language import documents_of
+from loopwright.stages.context import Context, documents_of, workflows_of
 from loopwright.stages.person import actor
-from loopwright.stages.settling import settle_archives
-from loopwright.stages.stores import workflows_of
+from loopwright.stages.specs.living import settle_archives
 from loopwright.workflow import commands as c
-from loopwright.workflow.blockers import blocker
-from loopwright.workflow.candidate import candidate
+from loopwright.workflow import events as e
+from loopwright.workflow.blockers import Family, blocker
+from loopwright.workflow.composing import candidate
 from loopwright.workflow.delta.model import Conflict, Conflicts, Delta
 from loopwright.workflow.documents.page import MOST_BYTES
 from loopwright.workflow.facts import Facts
-from loopwright.workflow.living import base_for, deltas_in, digests_of, merge_now, says
+from loopwright.workflow.living import base_for, checks_with, deltas_in, digests_of, merge_now, says
 from loopwright.workflow.model import Archived, Done, Workflow, Write
 from loopwright.workflow.package import CHANGE_DOCUMENTS
 from loopwright.workflow.slices import Slices
-from loopwright.workflow.spec_checks import checks_with
 from loopwright.workflow.store import SPECS_LOCK, Opened
 
 
@@ -91,13 +89,13 @@ def _hear(context: Context, opened: Opened, request: ArchiveRequest) -> None:
                 f"no active change '{other}' touches what {opened.workflow.slug} touches (there are: {known})",
                 next_command=f"loopwright status {opened.workflow.slug}",
             )
-        opened.apply(c.GoBefore(over=other, by=actor()), actor())
+        opened.apply(e.PrecedenceGiven(over=other, by=actor()), actor())
     if request.fitted is not None:
         if not request.fitted.strip():
             raise WrongUsage("--fitted needs words", hint="say what you looked at; it stays on record")
         base = base_for(digests_of(context.layout), facts.delta_parts, facts.deltas, None)
         why = context.tools().redactor.clean(request.fitted).text
-        opened.apply(c.FitDelta(base=base, by=actor(), why=why), actor())
+        opened.apply(e.DeltaFitted(base=base, by=actor(), why=why), actor())
 
 
 def _require_ready(opened: Opened) -> None:
@@ -184,7 +182,7 @@ def _require_settled(opened: Opened, conflicts: tuple[Conflict, ...]) -> None:
     slug = opened.workflow.slug
     said = [
         blocker(
-            "spec_conflict_", one.domain, domain=one.domain, why=f"{one.requirement or one.domain}: {one.message}",
+            Family.SPEC_CONFLICT, one.domain, domain=one.domain, why=f"{one.requirement or one.domain}: {one.message}",
             way=f"put {one.domain} as it was, then loopwright archive {slug}",
         )
         for one in conflicts

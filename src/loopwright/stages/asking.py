@@ -13,10 +13,11 @@ from msgspec.structs import replace
 from loopwright.agents.failover import FailoverOrder, Takeover, Unanswered, takeover_in_words
 from loopwright.agents.mailbox import leave
 from loopwright.agents.port import Agent, Allowance, Reason, Remedy, Role
+from loopwright.agents.structured import AgentRequest
 from loopwright.errors import AgentFailed, Interrupted, LoopwrightError
 from loopwright.kernel.clock import stamp
 from loopwright.kernel.process import Cancellation, Stopped
-from loopwright.runner.ask_agent import AgentReply, AgentRequest, AskingContext, BookTurn, ask_agent
+from loopwright.runner.ask_agent import AgentReply, AskingContext, BookTurn, ask_agent
 from loopwright.runner.turn import TurnRequest, TurnResult
 from loopwright.runner.turn_cost import TurnCost
 from loopwright.runner.turn_sandbox import TurnSandbox, open_turn_sandbox
@@ -24,13 +25,11 @@ from loopwright.sandbox.confine import choose
 from loopwright.sandbox.homes import drop_homes
 from loopwright.sandbox.open import opened
 from loopwright.sandbox.port import SandboxRequest
-from loopwright.stages.by_hand import programs_in, require_a_program
-from loopwright.stages.context import Context
-from loopwright.stages.document_language import demand_of
+from loopwright.stages.agent_choice import programs_in, require_a_program
+from loopwright.stages.context import Context, demand_of, workflows_of
 from loopwright.stages.open_turns import count_cost, count_the_dead, under_way
 from loopwright.stages.spending import Spending, loops_for, takeovers_of
-from loopwright.stages.stores import workflows_of
-from loopwright.workflow import commands as c
+from loopwright.workflow import events as e
 from loopwright.workflow.model import OpenTurn, Stage, Workflow
 from loopwright.workflow.store import Opened
 
@@ -145,7 +144,7 @@ class _StageAsker:
         )  # fmt: skip
         self._locks.enter_context(under_way(self._context, open_turn))
         with self.opened() as opened_workflow:
-            opened_workflow.apply(c.BeginTurn(turn=open_turn), "tool")
+            opened_workflow.apply(e.TurnBegun(turn=open_turn), "tool")
         yield self._book
 
     def _book(self, result: TurnResult) -> None:
@@ -166,7 +165,7 @@ class _StageAsker:
     def hand_over(self, takeover: Takeover) -> None:
         """In the workflow's journal."""
         with self.opened() as opened_workflow:
-            opened_workflow.apply(c.NoteTakeover(takeover=takeover), "tool")
+            opened_workflow.apply(e.AgentChanged(takeover=takeover), "tool")
         self._call.tell(takeover_in_words(takeover))
 
 

@@ -1,21 +1,26 @@
-"""A consent to one transition, bound to what it is about; the last one hands the result over."""
+"""What a person decides about a workflow: consent to a transition, a signature, taking a delivery back."""
 
 from __future__ import annotations
 
 import msgspec
 
 from loopwright.errors import WorkflowRefused, WrongUsage
+from loopwright.kernel.locks import locked
 from loopwright.stages.building.built import built
 from loopwright.stages.building.outside_build import require_outside_build
-from loopwright.stages.context import Context
-from loopwright.stages.deliver import deliver
+from loopwright.stages.building.settle import settle_build
+from loopwright.stages.context import Context, workflows_of
+from loopwright.stages.deliver import deliver, undo
 from loopwright.stages.person import actor
 from loopwright.stages.status import WorkflowView, view_of
-from loopwright.stages.stores import workflows_of
 from loopwright.workflow import commands as c
-from loopwright.workflow.model import Key, Stage, Transition
+from loopwright.workflow import events as e
+from loopwright.workflow.audit import immune_digest
+from loopwright.workflow.build_gate import PROJECT_TESTS, tests_digest
+from loopwright.workflow.model import Archived, Building, Done, Key, Signature, Stage, Transition
 from loopwright.workflow.rules import SCOPE_BLOCKED, Deliver
-from loopwright.workflow.store import Opened
+from loopwright.workflow.slices import Slices
+from loopwright.workflow.store import SPECS_LOCK, Opened
 
 
 class ConsentReport(msgspec.Struct, frozen=True):
@@ -62,7 +67,7 @@ def _sent_back(opened: Opened, refusal: WorkflowRefused) -> WorkflowRefused:
             target=Stage.BUILD,
             rationale=f"part of the scope is left: {why}",
         )
-        opened.apply(c.RecordReview(review=again), "tool")
+        opened.apply(e.WorkReviewed(review=again), "tool")
     return WorkflowRefused(
         refusal.error,
         f"{refusal.message}: the review asks for changes now",
@@ -92,6 +97,66 @@ def refuse_consent(context: Context, slug: str, transition: Transition, *, reaso
     with workflows_of(context).changing(slug) as opened:
         require_outside_build(context, opened.workflow, "reject")
         said = context.tools().redactor.clean(reason).text
-        opened.apply(c.Reject(transition=transition, reason=said, by=actor()), actor())
+        opened.apply(e.ApprovalRefused(transition=transition, reason=said, by=actor()), actor())
         snapshot = opened.snapshot()
     return view_of(context, snapshot)
+
+
+def sign_subject(context: Context, slug: str, what: str, *, note: str) -> WorkflowView:
+    """Record a person's signature for the content as it is now, and no other."""
+    said = context.tools().redactor.clean(note).text
+    with workflows_of(context).changing(slug) as opened:
+        require_outside_build(context, opened.workflow, "sign")
+        name, digest = _subject(opened, what)
+        signature = Signature(what=name, digest=digest, by=actor(), at=opened.now, note=said)
+        at = opened.apply(e.Signed(signature=signature), actor()).workflow.at
+        snapshot = opened.snapshot()
+    if isinstance(at, Building) and at.loop_id is not None:
+        # The signature may clear the last blocker of the build: then the build's record says so now.
+        settle_build(context, slug, at.loop_id)
+        with workflows_of(context).changing(slug) as opened:
+            snapshot = opened.snapshot()
+    return view_of(context, snapshot)
+
+
+def _subject(opened: Opened, what: str) -> tuple[str, str]:
+    slices = opened.facts().slices
+    found = slices.slice(what.upper()) if isinstance(slices, Slices) else None
+    if found is not None:
+        tree = opened.workflow.verification.tree if opened.workflow.verification is not None else ""
+        return found.id, f"{found.digest}@{tree}"
+    verified = opened.workflow.verification
+    if verified is not None and what in verified.judges:
+        return what, verified.judges[what]
+    if verified is not None and what in verified.immune:
+        return what, immune_digest(what, verified)
+    are_broken = verified is not None and verified.tests is not None and verified.tests.broken
+    if verified is not None and what == PROJECT_TESTS and are_broken:
+        return what, tests_digest(verified)
+    known = [one.id for one in slices.slices] if isinstance(slices, Slices) else []
+    known += [*verified.judges, *verified.immune] if verified is not None else []
+    known += [PROJECT_TESTS] if are_broken else []
+    raise WorkflowRefused(
+        "nothing_to_sign",
+        f"there is no slice and no changed judge '{what}' (there are: {', '.join(known[:10]) or 'none'})",
+        next_command=f"loopwright status {opened.workflow.slug}",
+    )
+
+
+def undo_delivery(context: Context, slug: str) -> ConsentReport:
+    """Bring the files, or the branch, back to what they were before; then record it."""
+    with workflows_of(context).changing(slug) as opened:
+        at = opened.workflow.at
+        delivery = at.delivery if isinstance(at, Done | Archived) else None
+        if delivery is None:
+            raise WorkflowRefused(
+                "nothing_delivered",
+                f"nothing of {slug} was delivered",
+                next_command=f"loopwright status {slug}",
+            )
+        # Archiving may have written the specs: no other command writes them meanwhile.
+        with locked(context.layout.lock(SPECS_LOCK)):
+            said = undo(context, opened.workflow, delivery)
+        opened.apply(e.ChangeUndone(by=actor()), actor())
+        snapshot = opened.snapshot()
+    return ConsentReport(view_of(context, snapshot), said)

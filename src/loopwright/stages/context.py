@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import os
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import msgspec
 
 from loopwright.agents.credentials import secret_texts
-from loopwright.agents.port import Agent, HasNeeds
+from loopwright.agents.needs import HasNeeds
+from loopwright.agents.port import Agent
 from loopwright.agents.prompts.book import Book
 from loopwright.errors import AgentFailed, GitFailed, LoopwrightError, SettingsInvalid, ToolMissing
 from loopwright.evidence.store import RunStore
 from loopwright.kernel import git
 from loopwright.kernel.clock import Clock
+from loopwright.loop.store import LoopStore
 from loopwright.redaction.build import build_redactor, relaxed_rules
 from loopwright.redaction.key_shape import looks_like_a_key
 from loopwright.redaction.redactor import Learned, Redactor
@@ -23,11 +26,20 @@ from loopwright.runner.request import SandboxOptions, Tools
 from loopwright.sandbox.model import FreshRequest
 from loopwright.sandbox.place import default_root, prepare_root
 from loopwright.sandbox.port import Isolation, SandboxRequest
+from loopwright.wording.catalogue import Catalogue, catalogue_of
+from loopwright.wording.language import language_of
+from loopwright.workflow.facts import Gates
+from loopwright.workflow.store import WorkflowStore
 from loopwright.workspace.layout import Layout
 from loopwright.workspace.settings import Settings
 from loopwright.workspace.settings_model import DEFAULT_ENVIRONMENT, AgentSettings
 
 Tell = Callable[[str], None]
+
+
+def tell_nothing(text: str) -> None:
+    """For callers that want no progress."""
+    del text
 
 
 class Context(msgspec.Struct, frozen=True):
@@ -44,6 +56,8 @@ class Context(msgspec.Struct, frozen=True):
     prompts: Callable[[], Book]
     # Secrets that came to be since the call began, as a login that an agent's program refreshed.
     learned: Learned = msgspec.field(default_factory=Learned)
+    # What is known of the project's git repository.
+    repositories: git.Repositories = msgspec.field(default_factory=git.Repositories)
 
     @property
     def project(self) -> Path:
@@ -74,6 +88,7 @@ class Context(msgspec.Struct, frozen=True):
             exclude=tuple(wanted.exclude),
             provide=tuple(wanted.provide),
             state_folders=self.layout.state_folders(),
+            repositories=self.repositories,
         )
 
     def sandbox_options(self) -> SandboxOptions | LoopwrightError:
@@ -155,6 +170,48 @@ class Context(msgspec.Struct, frozen=True):
     def repository(self) -> git.UserRepository | None:
         """The project's git repository, where there is one that git lets us read."""
         try:
-            return git.discover(self.project) if git.is_installed() else None
+            return self.repositories.discover(self.project) if git.is_installed() else None
         except GitFailed:
             return None
+
+
+def loops_of(context: Context) -> LoopStore:
+    """The workspace's loops."""
+    return LoopStore(context.layout, context.clock)
+
+
+def workflows_of(context: Context) -> WorkflowStore:
+    """The workspace's workflows."""
+    values = context.settings.values
+    gates = Gates(
+        full=values.workflow.profile == "full",
+        document_language=values.workspace.document_language,
+        seal=(*values.workflow.seal, *_program_folders(context)),
+        has_test_command=bool(values.loop.test_command),
+    )
+    return WorkflowStore(context.layout, context.clock, gates)
+
+
+def _program_folders(context: Context) -> Iterator[str]:
+    """Project folders on PATH: a new program there can stand in for the one that judges."""
+    for entry in context.environment.get("PATH", "").split(os.pathsep):
+        if entry.startswith("/") and context.project in Path(entry).parents:
+            yield f"{Path(entry).relative_to(context.project)}/**"
+
+
+def documents_of(context: Context) -> Catalogue:
+    """What our own documents are written with."""
+    wanted = context.settings.values.workspace
+    setting = wanted.language if wanted.document_language == "any" else wanted.document_language
+    return catalogue_of(language_of(setting, context.environment))
+
+
+def demand_of(context: Context) -> str:
+    """What an agent that writes documents is told; nothing where any language will do."""
+    match context.settings.values.workspace.document_language:
+        case "en":
+            return f"\n\n{context.prompts().part('write_english')}"
+        case "zh":
+            return f"\n\n{context.prompts().part('write_chinese')}"
+        case _:
+            return ""

@@ -21,10 +21,9 @@ from loopwright.kernel.files import make_folder, shown, write_durably
 from loopwright.kernel.git import UserRepository
 from loopwright.stages.building.built import Built
 from loopwright.stages.context import Context
-from loopwright.workflow.delivery import DeliveryPlan, FileMove, in_the_way, state_of
 from loopwright.workflow.model import Archived, Delivery, Workflow
 from loopwright.workflow.reviewing import REVIEWED
-from loopwright.workflow.roll_forward import move_folder
+from loopwright.workflow.roll_forward import DeliveryPlan, FileMove, in_the_way, move_folder, state_of
 
 _PLAN = "delivery/plan.json"
 _DONE = "delivery/done.json"

@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from loopwright.agents.port import ReportsCost
+from loopwright.errors import AgentFailed
 from loopwright.kernel.locks import locked, try_lock
 from loopwright.runner.meter import used_at_last
 from loopwright.runner.turn_cost import TurnCost
-from loopwright.stages.context import Context
-from loopwright.stages.dead_turn import end_processes, reporter_of
-from loopwright.stages.stores import workflows_of
-from loopwright.workflow import commands as c
+from loopwright.sandbox import place
+from loopwright.stages.context import Context, workflows_of
+from loopwright.workflow import events as e
 from loopwright.workflow.model import Cost, OpenTurn, Stage, Workflow
 from loopwright.workflow.store import Opened
 
@@ -52,7 +53,7 @@ def count_cost(opened: Opened, cost: TurnCost, stage: Stage) -> None:
         role=cost.role, agent=cost.agent, stage=stage, wall_s=cost.worked_s, usd=cost.usd, tokens=cost.tokens,
         is_computed=cost.is_computed, is_cut_off=cost.is_cut_off,
     )  # fmt: skip
-    opened.apply(c.CountCost(cost=entry, turn=cost.turn), "tool")
+    opened.apply(e.CostCounted(cost=entry, turn=cost.turn), "tool")
 
 
 def _cost_of(context: Context, turn: OpenTurn) -> TurnCost:
@@ -64,3 +65,19 @@ def _cost_of(context: Context, turn: OpenTurn) -> TurnCost:
 
 def _lock_of(context: Context, turn: OpenTurn) -> Path:
     return context.layout.lock(f"turn-{turn.name}")
+
+
+def end_processes(context: Context, mailbox: Path) -> None:
+    """Before its sandbox is cleared: an agent that outlived whoever asked it is ended."""
+    folder, root = mailbox.parent, context.wanted_sandbox_root().resolve()
+    if folder in (*place.leftovers(root, context.project), *place.unfinished(root, context.project)):
+        place.end_processes(folder)
+
+
+def reporter_of(context: Context, agent: str) -> ReportsCost | None:
+    """Who can tell what it used; None where that agent can't, or is gone."""
+    try:
+        found = context.open_agent(agent)
+    except AgentFailed:
+        return None
+    return found if isinstance(found, ReportsCost) else None

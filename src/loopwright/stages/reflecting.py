@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
+from msgspec.structs import replace
+
 from loopwright.errors import SettingsInvalid
-from loopwright.reflection.capture.settings import CaptureSettings
-from loopwright.reflection.model import CaptureMode
+from loopwright.loop.port import Reflections
+from loopwright.reflection import points
+from loopwright.reflection.capture import folder as records
+from loopwright.reflection.capture import session as sessions
+from loopwright.reflection.capture.self_report import SelfReport
+from loopwright.reflection.capture.settings import CaptureSettings, Floor
+from loopwright.reflection.model import Capture, CaptureMode, Point
 from loopwright.reflection.project_rules import ProjectRule, with_project_rules
 from loopwright.reflection.rule_set import RuleSet
 from loopwright.reflection.rule_sets import RULE_SETS
@@ -46,3 +54,33 @@ def rules_of(context: Context) -> RuleSet:
         raise SettingsInvalid(
             f"{origin}: {problem}", hint="correct it; docs/risk.md says what a rule may be"
         ) from problem
+
+
+def reflections_of(context: Context) -> Reflections | None:
+    """Keeps reflections on a loop's work; None unless the settings ask for that."""
+    mode = capture_mode(context)
+    return None if mode == "off" else _Keeper(context, mode)
+
+
+class _Keeper:
+    def __init__(self, context: Context, mode: CaptureMode) -> None:
+        self._context = context
+        self._mode: CaptureMode = mode
+
+    def has(self, work: points.ReflectedWork, point: Point) -> bool:
+        return points.has_point(folder_of(self._context), work.session, point)
+
+    def keep(self, work: points.ReflectedWork, said: SelfReport, point: Point | None = None) -> None:
+        context, called = self._context, sessions.safe_name(work.session)
+        place = wanted_of(context).make_folder()
+        work = replace(work, task_ref=context.environment.get("REFLECTION_TASK_REF") or work.task_ref)
+        earlier, at_ms = sessions.attempts_so_far(place, called), int(context.clock().timestamp() * 1000)
+        floor = Floor(context.settings.values.risk.threshold, rules_of(context))
+        clean = context.tools().redactor.clean
+        made = points.reflection_on(
+            work, said, floor, repo=context.project.name, mode=self._mode, at_ms=at_ms, earlier=earlier
+        )
+        record = points.without_secrets(made, lambda text: clean(text).text)
+        name = records.free_name(place, called, at_ms, point)
+        whole = record if point is None else Capture(point=point, reflection=record)
+        records.write_record(place, name, msgspec.to_builtins(whole))

@@ -7,13 +7,11 @@ from msgspec.structs import replace
 from loopwright.agents.failover import Takeover
 from loopwright.agents.port import Allowance, Reason
 from loopwright.errors import LoopwrightError, WorkflowRefused
-from loopwright.loop import commands as c
-from loopwright.loop.model import Budget, Loop
-from loopwright.stages.context import Context
-from loopwright.stages.loops.budgets import limits_for
+from loopwright.loop import events as e
+from loopwright.loop.model import Budget, Loop, reason_in
+from loopwright.stages.context import Context, loops_of, workflows_of
 from loopwright.stages.open_turns import count_the_dead
 from loopwright.stages.person import actor
-from loopwright.stages.stores import loops_of, workflows_of
 from loopwright.workflow.amounts import Amounts
 from loopwright.workflow.flight import left_of, used_up
 from loopwright.workflow.model import Flight, Workflow
@@ -69,7 +67,7 @@ class Spending:
         """The autopilot stops: this limit is used up."""
         more = "--max-iterations …" if code == "budget_iterations" else "--usd …, --tokens …, --wall …, --turns …"
         way = f"give it more: loopwright autopilot {self._slug} {more}"
-        if code.endswith(Reason.BUDGET_USED.value):  # what an agent's own program says, and none of our limits
+        if reason_in(code) is Reason.BUDGET_USED:  # what an agent's own program says, and none of our limits
             way = f"the limit is the agent's own: raise it, then `loopwright autopilot {self._slug}`"
         return WorkflowRefused("autopilot_phase_blocked", message, next_command=way, blockers=((code, message, way),))
 
@@ -94,10 +92,37 @@ class Spending:
                 limits[name] = min(known) if known else None
             budget = replace(opened.loop.budget, **limits)
             if budget != opened.loop.budget:
-                opened.apply(c.SetBudget(budget=budget), actor())
+                opened.apply(e.BudgetSet(budget=budget), actor())
 
     def _now(self) -> tuple[Flight | None, Amounts]:
         with workflows_of(self._context).changing(self._slug) as opened:
             workflow = opened.workflow
         workflow = count_the_dead(self._context, workflow)
         return workflow.flight, spent_on(workflow, loops_for(self._context, workflow))
+
+
+def limits_for(context: Context, requested: Budget) -> Budget:
+    """The loop's limits. In the settings 0 means no limit."""
+    defaults = context.settings.values.budget
+    limits = Budget(
+        usd=defaults.usd or None,
+        tokens=defaults.tokens or None,
+        wall_s=float(defaults.wall_s) or None,
+        turns=defaults.turns or None,
+        retries=defaults.retries or None,
+    )
+    return limits.but(requested)
+
+
+def task_limits_for(context: Context, requested: Budget) -> Budget:
+    """The limits of each task."""
+    defaults = context.settings.values.budget
+    limits = Budget(
+        usd=defaults.task_usd or None,
+        tokens=defaults.task_tokens or None,
+        wall_s=float(defaults.task_wall_s) or None,
+        turns=defaults.task_turns or None,
+        iterations=defaults.task_iterations or None,
+        retries=defaults.task_retries or None,
+    )
+    return limits.but(requested)

@@ -13,10 +13,9 @@ from loopwright.errors import LoopwrightError
 from loopwright.kernel.locks import is_held
 from loopwright.loop.guidance import way_on
 from loopwright.loop.model import Held, Loop, Spent
-from loopwright.stages.context import Context
+from loopwright.stages.context import Context, workflows_of
 from loopwright.stages.deliver import finish
 from loopwright.stages.spending import loops_for, spent_on, takeovers_of
-from loopwright.stages.stores import workflows_of
 from loopwright.workflow.advice import (
     EvidenceClaim,
     authorizations,
@@ -27,11 +26,11 @@ from loopwright.workflow.advice import (
 )
 from loopwright.workflow.amounts import Amounts
 from loopwright.workflow.audit import audited
-from loopwright.workflow.blockers import Blocker
+from loopwright.workflow.blockers import Blocker, Family
+from loopwright.workflow.build_gate import tests_sentence
 from loopwright.workflow.facts import Facts
 from loopwright.workflow.flight import LANDED, used_by
 from loopwright.workflow.model import Building, Flight, Workflow
-from loopwright.workflow.project_tests import sentence
 from loopwright.workflow.projection import readiness_document, stage_status
 from loopwright.workflow.slices import Slices
 from loopwright.workflow.standing import Standing, authorization_blockers
@@ -91,7 +90,7 @@ class WorkflowView(msgspec.Struct, frozen=True):
         """Why a person refused the next transition; a person who is asked again should know."""
         wanted = wanted_transition(self.workflow)
         found = authorization_blockers(self.workflow, wanted, self.standing) if wanted is not None else ()
-        return tuple(one for one in found if one.code.startswith("approval_rejected_"))
+        return tuple(one for one in found if one.family is Family.APPROVAL_REJECTED)
 
     def document(self) -> dict[str, Any]:
         """For programs."""
@@ -153,7 +152,7 @@ def view_of(context: Context, snapshot: Snapshot) -> WorkflowView:
 
 def _rest_of_project(workflow: Workflow, facts: Facts) -> str:
     verified = workflow.verification
-    return sentence(verified, has_command=facts.gates.has_test_command) if verified is not None else ""
+    return tests_sentence(verified, has_command=facts.gates.has_test_command) if verified is not None else ""
 
 
 def _next(context: Context, workflow: Workflow, standing: Standing, loops: list[Loop]) -> str:

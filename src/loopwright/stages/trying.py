@@ -10,9 +10,8 @@ from loopwright.errors import WorkflowRefused
 from loopwright.evidence.model import StepRecord
 from loopwright.kernel.process import Cancellation
 from loopwright.stages.building.checking import CheckResults, run_checks
-from loopwright.stages.context import Context
+from loopwright.stages.context import Context, workflows_of
 from loopwright.stages.names import slug_of
-from loopwright.stages.stores import workflows_of
 from loopwright.workflow.slices import Check, Slices
 
 _MOST_SAID = 1500

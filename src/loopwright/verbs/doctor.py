@@ -19,14 +19,15 @@ from loopwright.sandbox import place
 from loopwright.sandbox.confine import choose
 from loopwright.sandbox.model import SandboxView
 from loopwright.stages.context import Context
+from loopwright.stages.own_prompts import REMEDY, chosen_language
 from loopwright.stages.recover import recover
 from loopwright.stages.upkeep.agents import check_agents
+from loopwright.stages.upkeep.needed import left_by_hand
 from loopwright.stages.upkeep.places import check_places
-from loopwright.stages.upkeep.unfinished_loops import left_by_hand
 from loopwright.stages.upkeep.workflows import check_workflows
 from loopwright.verbs.install import check_installed
 from loopwright.verbs.loop.check import check_loops
-from loopwright.verbs.prompts import REMEDY, chosen_language, own_prompts
+from loopwright.verbs.prompts import own_prompts
 from loopwright.workspace.layout import Flavour, Layout
 
 _LEAST_FREE = 1 << 30

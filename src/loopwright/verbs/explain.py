@@ -10,8 +10,8 @@ from loopwright.redaction.environment_values import ENVIRONMENT_RULE
 from loopwright.reflection.rule_sets import RULE_SETS
 from loopwright.reflection.rule_table import rule_rows
 from loopwright.runner.needs import OTHERWISE, TABLE
-from loopwright.workflow.ambiguity import OPEN_ITEMS_WEIGHT, SECTION_WEIGHTS
-from loopwright.workflow.blockers import TABLE as BLOCKERS
+from loopwright.workflow.blockers import Family, family_of
+from loopwright.workflow.clarity import OPEN_ITEMS_WEIGHT, SECTION_WEIGHTS
 from loopwright.workspace.settings import agent_help_of, help_of
 from loopwright.workspace.settings_model import AgentSettings, Values
 
@@ -109,10 +109,12 @@ def _ambiguity() -> Table:
 
 
 def _blockers() -> Table:
-    return [
-        {"code": f"{code}…" if code.endswith("_") else code, "says": row.message, "next": row.next}
-        for code, row in BLOCKERS.items()
-    ]
+    return [_blocker(family) for family in Family]
+
+
+def _blocker(family: Family) -> dict[str, str]:
+    code = f"{family.code}…" if family.code.endswith("_") else family.code
+    return {"code": code, "says": family.message, "next": family.next}
 
 
 TOPICS: dict[str, Callable[[], Table]] = {
@@ -134,5 +136,6 @@ def explain(topic: str) -> Table:
     if topic in TOPICS:
         return TOPICS[topic]()
     rows = [row for row in ERROR_TABLE if row["code"] == topic.upper().replace("-", "_")]
-    rows = rows or [row for row in _blockers() if topic.startswith(row["code"].rstrip("…")) and len(row["code"]) > 3]
+    if not rows and (family := family_of(topic)) is not None:
+        return [_blocker(family)]
     return rows or [row for row in _secrets() if row["rule"] == topic]

@@ -12,9 +12,7 @@ from loopwright.kernel.files import remove_tree, shown
 from loopwright.sandbox import place
 from loopwright.stages.context import Context
 from loopwright.stages.recover import recover
-from loopwright.stages.upkeep.agent_homes import drop_finished_homes
-from loopwright.stages.upkeep.needed import needed_runs, remove_unneeded, unneeded
-from loopwright.stages.upkeep.unfinished_loops import still_wanted
+from loopwright.stages.upkeep.needed import drop_finished_homes, needed_runs, remove_unneeded, still_wanted, unneeded
 
 
 class Collected(msgspec.Struct, frozen=True):

@@ -12,6 +12,7 @@ from loopwright.kernel.files import create_exclusively, shown
 from loopwright.stages.context import Context
 from loopwright.workspace.detect import Detected, detect
 from loopwright.workspace.layout import record_choice
+from loopwright.workspace.settings import ShownSetting
 
 
 class Initialised(msgspec.Struct, frozen=True):
@@ -81,3 +82,8 @@ def _plan(detected: Detected, now: str) -> str:
         "      #   - {file_exists: dist/app.js}\n"
         "      #   - {stdout_contains: passed}\n"
     )
+
+
+def settings(context: Context) -> list[ShownSetting]:
+    """All of them, in the order of the reference."""
+    return list(context.settings.listed())

@@ -1,29 +1,32 @@
-"""`loopwright prompts`: what agents are told, where each text came from, and a copy of one to edit.
-
-Which language: `agents.language`, else the one that documents must be in, else English. Never the language of whoever
-types: two people who work on one workflow have its agents told the same.
-"""
+"""`loopwright prompts`: what agents are told, where each text comes from, and a copy of a text to edit."""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
 from loopwright.agents.prompts.book import Book, PromptText
 from loopwright.agents.prompts.names import SHAPES, PromptLanguage, Shape
-from loopwright.agents.prompts.own import PromptFolder, UnusablePrompt, find_own, in_force, told
+from loopwright.agents.prompts.own import UnusablePrompt, find_own, in_force
+from loopwright.agents.structured import schema_of
 from loopwright.errors import PromptInvalid, WrongUsage
 from loopwright.kernel.files import create_exclusively, shown
+from loopwright.loop.answers import ProposedHypotheses, ProposedTasks
+from loopwright.plan.document import PlanForm
+from loopwright.reflection.points import SelfRating
+from loopwright.stages.clarifying.rounds import Clarification
 from loopwright.stages.context import Context
+from loopwright.stages.own_prompts import chosen_language, invalid_prompts, prompt_folders
 from loopwright.stages.person import require_person
-from loopwright.workspace.layout import Layout, record_choice, user_prompts
-from loopwright.workspace.settings_model import Values
-
-REMEDY = "correct or remove it; `loopwright prompts show NAME --ours` prints ours"
+from loopwright.stages.planning.rounds import PlanOpinion
+from loopwright.workflow.drafting import PlanReply
+from loopwright.workflow.lanes import Opinion
+from loopwright.workflow.reviewing import CodeReview, SmellReview
+from loopwright.workspace.layout import record_choice, user_prompts
 
 
 class PromptList(msgspec.Struct, frozen=True):
@@ -34,25 +37,9 @@ class PromptList(msgspec.Struct, frozen=True):
     unusable: tuple[UnusablePrompt, ...]
 
 
-def open_book(layout: Layout, values: Values) -> Book:
-    """What agents of this workspace are told; `PromptInvalid` names all that is wrong with somebody's own texts."""
-    own, unusable = find_own(_places(layout))
-    if unusable:
-        raise _invalid(unusable)
-    language = chosen_language(values)
-    return Book(language, in_force(own, language))
-
-
-def chosen_language(values: Values) -> PromptLanguage:
-    """In which language agents are asked."""
-    if values.agents.language != "auto":
-        return values.agents.language
-    return "zh" if values.workspace.document_language == "zh" else "en"
-
-
 def list_prompts(context: Context, language: PromptLanguage | None) -> PromptList:
     """All texts as they are in force; what is unusable is listed, and ours stands where it is."""
-    own, unusable = find_own(_places(context.layout))
+    own, unusable = find_own(prompt_folders(context.layout))
     spoken = language or chosen_language(context.settings.values)
     book = Book(spoken, in_force(own, spoken))
     return PromptList(spoken, tuple(book.text(name) for name in SHAPES), unusable)
@@ -64,9 +51,9 @@ def show_prompt(context: Context, name: str, language: PromptLanguage | None, *,
     spoken = language or chosen_language(context.settings.values)
     if ours:
         return Book(spoken).text(name)
-    own, unusable = find_own(_places(context.layout))
+    own, unusable = find_own(prompt_folders(context.layout))
     if bad := [one for one in unusable if one.path.stem == name]:
-        raise _invalid(bad)
+        raise invalid_prompts(bad)
     return Book(spoken, in_force(own, spoken)).text(name)
 
 
@@ -89,12 +76,8 @@ def copy_prompt(
 
 def own_prompts(context: Context) -> tuple[list[str], tuple[UnusablePrompt, ...]]:
     """For `doctor`: whose texts stand in the place of ours, and what can't be used."""
-    own, unusable = find_own(_places(context.layout))
+    own, unusable = find_own(prompt_folders(context.layout))
     return [f"{one.name} ({one.origin}{', ' + one.language if one.language else ''})" for one in own], unusable
-
-
-def _invalid(unusable: Sequence[UnusablePrompt]) -> PromptInvalid:
-    return PromptInvalid(f"not usable as a prompt: {told(unusable)}", hint=REMEDY)
 
 
 def _shape_of(name: str) -> Shape:
@@ -105,5 +88,30 @@ def _shape_of(name: str) -> Shape:
     raise WrongUsage(f"there is no prompt '{shown(name)}'{meant}", hint="`loopwright prompts list` shows all")
 
 
-def _places(layout: Layout) -> tuple[PromptFolder, ...]:
-    return PromptFolder(layout.prompts, "workspace"), PromptFolder(user_prompts(), "user")
+# The type that an answer is read as; its JSON Schema is made from the type. A building turn answers with any text: what
+# changed is what counts, and a model that must end with JSON builds worse. A replanner's YAML is read as a plan; its
+# schema is shown, not sent.
+_ANSWERS: Mapping[str, type[Any]] = {
+    "clarifier": Clarification,
+    "planner": ProposedTasks,
+    "planner_change": PlanReply,
+    "architect_plan": PlanOpinion,
+    "architect_build": Opinion,
+    "critic_plan": PlanOpinion,
+    "builder": str,
+    "builder_slice": str,
+    "builder_deslop": str,
+    "builder_before": SelfRating,
+    "builder_after": SelfRating,
+    "builder_adversarial": SelfRating,
+    "debugger": ProposedHypotheses,
+    "reviewer_change": CodeReview,
+    "smell_reviewer_change": SmellReview,
+    "replanner": PlanForm,
+}
+
+
+def answer_schema(name: str) -> Mapping[str, Any] | None:
+    """The JSON Schema of the answer to a prompt; None for a part of one, which asks nothing by itself."""
+    kind = _ANSWERS.get(name)
+    return schema_of(kind) if kind is not None else None

@@ -15,13 +15,14 @@ from loopwright.evidence.store import EVIDENCE, PATCH, SUMMARY
 from loopwright.kernel.files import shown, write_durably
 from loopwright.kernel.process import Cancellation
 from loopwright.plan.parse import read_plan_file
-from loopwright.runner.events import Emitter, GaveUp, Listener
-from loopwright.runner.latch import clear_latch, read_latch
+from loopwright.runner.events import Emitter, GaveUp, Listener, ignore
+from loopwright.runner.latch import Latch, clear_latch, read_latch
 from loopwright.runner.latest import envelope_of, write_blocker, write_result
 from loopwright.runner.model import Failure
 from loopwright.runner.request import Finished, RunRequest
 from loopwright.runner.run_plan import announce_end, run_plan
 from loopwright.stages.context import Context
+from loopwright.stages.person import require_person
 from loopwright.stages.recover import latch, latches, recover
 from loopwright.stages.replan import FailedAttempt, Replanner, can_be_replanned
 from loopwright.workspace.layout import record_choice
@@ -43,8 +44,14 @@ class RunReport(msgspec.Struct, frozen=True):
     attempts: tuple[str, ...]
 
 
-def run(context: Context, request: RunOptions, listener: Listener, cancellation: Cancellation) -> RunReport:
+def run(
+    context: Context,
+    request: RunOptions,
+    listener: Listener = ignore,
+    cancellation: Cancellation | None = None,
+) -> RunReport:
     """Recover, run, settle; with an agent, replan and run again until it is green or the tries are used."""
+    cancellation = cancellation or Cancellation()
     record_choice(context.layout)
     recover(context)
     emitter = Emitter(listener)
@@ -193,3 +200,12 @@ def _bytes_or_nothing(path: Path) -> bytes:
 
 def _name(context: Context, path: Path) -> str:
     return shown(path.relative_to(context.project)) if path.is_relative_to(context.project) else shown(path)
+
+
+def unlatch(context: Context) -> Latch | None:
+    """The latch that was there, now removed; None when there was none."""
+    require_person(context.environment, "unlatch")
+    latch = read_latch(context.layout.latch)
+    if latch is not None:
+        clear_latch(context.layout.latch)
+    return latch

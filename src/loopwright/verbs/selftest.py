@@ -19,8 +19,8 @@ from loopwright.kernel.process import Cancellation
 from loopwright.runner.events import ignore
 from loopwright.runner.latch import clear_latch, read_latch
 from loopwright.stages.context import Context
-from loopwright.verbs.rerun import rerun
 from loopwright.verbs.run import RunOptions, RunReport, run
+from loopwright.verbs.verify import rerun
 from loopwright.workspace.layout import Flavour, Layout
 from loopwright.workspace.settings import Settings
 from loopwright.workspace.settings_model import SandboxSettings, Values

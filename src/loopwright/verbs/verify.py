@@ -5,8 +5,21 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
+import msgspec
+
+from loopwright.errors import EvidenceMismatch, UnknownRun
+from loopwright.evidence.model import Evidence
+from loopwright.evidence.store import BASE_PATCH, PLAN, RunOrigin
 from loopwright.evidence.verify import Verdict, verify_all, verify_run
+from loopwright.kernel.digest import sha256
+from loopwright.kernel.process import Cancellation
+from loopwright.runner.events import Emitter, Listener
+from loopwright.runner.model import Failure
+from loopwright.runner.request import RunRequest
+from loopwright.runner.run_plan import SETUP_STEP, announce_end, run_plan
+from loopwright.sandbox.model import FreshRequest, Mode, RecordedRequest
 from loopwright.stages.context import Context
+from loopwright.stages.recover import recover
 
 
 def verify(context: Context, run: str | None) -> list[Verdict]:
@@ -18,3 +31,96 @@ def verify(context: Context, run: str | None) -> list[Verdict]:
             return [verify_run(store, store.resolve(run), repository, Path(scratch))]
         store.resolve(None)
         return list(verify_all(store, repository, Path(scratch)))
+
+
+class RerunReport(msgspec.Struct, frozen=True):
+    """The first run, the second, and where they differ."""
+
+    first: Evidence
+    second: Evidence
+    folder: Path
+    differences: tuple[str, ...]
+    failure: Failure | None
+
+
+def rerun(context: Context, run: str, listener: Listener, cancellation: Cancellation) -> RerunReport:
+    """Repeat a run. Neither the latch nor the latest files are read or written."""
+    recover(context)
+    store = context.store
+    run_id = store.resolve(run)
+    first, _ = store.load(run_id)
+    plan = _recorded_plan(store.folder(run_id), first)
+    sandbox_options = context.sandbox_options_for(
+        _recorded_sandbox(context.sandbox_request(), store.folder(run_id), first)
+    )
+    if first.isolation is not None:
+        sandbox_options = msgspec.structs.replace(sandbox_options, isolation=first.isolation.requested)
+    request = RunRequest(
+        f"the plan of {run_id}",
+        plan,
+        sandbox_options,
+        context.step_environment(),
+        origin=RunOrigin(run_id),
+        run_id=f"{run_id}-rerun",
+    )
+    emitter = Emitter(listener)
+    finished = run_plan(request, context.tools(), emitter, cancellation)
+    announce_end(finished, finished.failure, emitter)
+    return RerunReport(
+        first, finished.evidence, finished.folder, tuple(differences(first, finished.evidence)), finished.failure
+    )
+
+
+def differences(first: Evidence, second: Evidence) -> list[str]:
+    """Where exit codes, outcomes or the resulting tree differ; steps that the first never began are not compared."""
+    found: list[str] = []
+    if first.isolation and second.isolation and first.isolation.used != second.isolation.used:
+        found.append(f"isolation: {first.isolation.used} then, {second.isolation.used} now")
+    again = {step.id: step for step in second.steps}
+    for step in first.steps:
+        if step.outcome in ("skipped", "cancelled") or step.id == SETUP_STEP:
+            continue
+        other = again.get(step.id)
+        then = [command.exit_code for command in step.commands]
+        now = [command.exit_code for command in other.commands] if other else []
+        if then != now:
+            found.append(f"step {step.id}: exit codes {then} then, {now} now")
+        elif other is not None and other.outcome != step.outcome:
+            found.append(f"step {step.id}: {step.outcome} then, {other.outcome} now")
+    if first.result_tree != second.result_tree:
+        found.append(f"the change: tree {_short(first.result_tree)} then, {_short(second.result_tree)} now")
+    return found
+
+
+def _recorded_plan(folder: Path, first: Evidence) -> bytes:
+    if PLAN not in first.files:
+        raise UnknownRun(
+            f"the run {first.run_id} kept no plan ({first.error_code or 'no reason given'})",
+            hint="only a run that got as far as its steps can be repeated",
+        )
+    try:
+        data = (folder / PLAN).read_bytes()
+    except OSError as problem:
+        raise EvidenceMismatch(
+            f"the plan of {first.run_id} can't be read: {problem.strerror}",
+            hint="`loopwright verify` says more",
+        ) from problem
+    if sha256(data) != first.plan_source_hash:
+        raise EvidenceMismatch(
+            f"the plan of {first.run_id} is not the one that was run",
+            hint=f"`loopwright verify {first.run_id}` says more",
+        )
+    return data
+
+
+def _recorded_sandbox(request: FreshRequest, folder: Path, first: Evidence) -> RecordedRequest:
+    if first.base is None or first.sandbox is None:
+        raise UnknownRun(
+            f"the run {first.run_id} never had a sandbox",
+            hint="only a run that got as far as its steps can be repeated",
+        )
+    return RecordedRequest(request, Mode(first.sandbox.mode), first.base, folder / BASE_PATCH)
+
+
+def _short(tree: str | None) -> str:
+    return tree[:12] if tree else "none"

@@ -7,9 +7,9 @@ from typing import Any
 import msgspec
 
 from loopwright.workflow.blockers import Blocker
+from loopwright.workflow.build_gate import tests_sentence
 from loopwright.workflow.facts import Facts
 from loopwright.workflow.model import Approved, Archived, Done, NotRequested, Stage, Transition, UsedApproval, Workflow
-from loopwright.workflow.project_tests import sentence
 from loopwright.workflow.standing import Standing, status_of, void_parts
 
 _COMMANDS = {
@@ -112,7 +112,7 @@ def evidence_chain(workflow: Workflow, facts: Facts, standing: Standing) -> tupl
         passed = sum(run.passed for run in verified.checks.values())
         said = f"{passed} of {len(verified.checks)} checks passed on tree {verified.tree[:12]}"
         links.append(EvidenceClaim("it is built", said, _follows(not standing.readiness.review, "review")))
-        rest = sentence(verified, has_command=facts.gates.has_test_command)
+        rest = tests_sentence(verified, has_command=facts.gates.has_test_command)
         links.append(EvidenceClaim("nothing else is broken", rest, _follows(not standing.readiness.review, "review")))
     if workflow.review is not None:
         said = f"{workflow.review.reviewer}: {workflow.review.verdict} on tree {workflow.review.tree[:12]}"

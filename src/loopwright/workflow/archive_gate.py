@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from loopwright.workflow.audit import audited
-from loopwright.workflow.blockers import Blocker, blocker
+from loopwright.workflow.blockers import Blocker, Family, blocker
 from loopwright.workflow.build_gate import scope_of
 from loopwright.workflow.documents.spec import Spec
 from loopwright.workflow.facts import DELTA_PART, Facts
@@ -26,12 +26,12 @@ def before_archive(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
     if isinstance(workflow.at, Archived):
         return
     if not isinstance(workflow.at, Done):
-        yield blocker("workflow_not_done", slug=slug, stage=workflow.stage.value)
+        yield blocker(Family.WORKFLOW_NOT_DONE, slug=slug, stage=workflow.stage.value)
     yield from (replace(one, next=f"loopwright undo {slug}") for one in scope_of(workflow, facts))
     yield from (_from_here(workflow, facts, one) for one in change_blockers(workflow, facts))
     for domain in facts.spec.domains if isinstance(facts.spec, Spec) else ():
         if domain not in facts.deltas:
-            yield blocker("missing_spec_delta_path", path=facts.place(delta_of(domain)), spec=facts.spec_path)
+            yield blocker(Family.MISSING_SPEC_DELTA_PATH, path=facts.place(delta_of(domain)), spec=facts.spec_path)
     if not isinstance(workflow.at, Done):
         return
     yield from _unapproved(workflow, facts)
@@ -44,14 +44,14 @@ def before_archive(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
             names = ", ".join(f"'{one.requirement}'" for one in conflicts if one.domain == domain)
             why = f"{other} is active and touches {names} too"
             way = f"loopwright archive {slug} --before {other}"
-            yield blocker("spec_conflict_", domain, domain=domain, why=why, way=way)
+            yield blocker(Family.SPEC_CONFLICT, domain, domain=domain, why=why, way=way)
 
 
 def _from_here(workflow: Workflow, facts: Facts, one: Blocker) -> Blocker:
     """What is done is not planned again: its documents are put right by hand, or the change is taken back."""
     if not isinstance(workflow.at, Done):
         return one
-    if one.code.startswith("spec_delta_"):
+    if one.family is Family.SPEC_DELTA:
         file = facts.place(delta_of(lacking(facts)))
         return replace(one, next=f"write it into {file}, then {_FIT.format(slug=workflow.slug)}")
     return replace(one, next=f"put it back as it was, or loopwright undo {workflow.slug}")
@@ -70,7 +70,7 @@ def _unapproved(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
     if changed:
         at = approval.transition
         void = blocker(
-            "approval_void_", Key.BUILD.value, slug=workflow.slug, transition=at.value, origin=at.origin.value,
+            Family.APPROVAL_VOID, Key.BUILD.value, slug=workflow.slug, transition=at.value, origin=at.origin.value,
             target=at.target.value, changed=", ".join(changed[:5]),
         )  # fmt: skip
         yield replace(void, next="put it back, or stand for it: " + _FIT.format(slug=workflow.slug))
@@ -84,5 +84,5 @@ def _uncovered(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
     names = [f"{domain}: {name}" for domain, listed in wanted.items() for name in listed]
     missing = [name for name in names if not audit.covers(name)]
     if missing:
-        found = blocker("completion_audit_missing_evidence", slug=workflow.slug, missing=", ".join(missing[:5]))
+        found = blocker(Family.COMPLETION_AUDIT_MISSING_EVIDENCE, slug=workflow.slug, missing=", ".join(missing[:5]))
         yield replace(found, next="take them out of the delta, then " + _FIT.format(slug=workflow.slug))

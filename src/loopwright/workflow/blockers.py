@@ -1,126 +1,170 @@
-"""Every reason why a workflow can't go on, by its code: one sentence for a person, and what to type."""
+"""Every reason why a workflow can't proceed: its code, one sentence for a person, and the next command."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from enum import Enum
 
 import msgspec
 
+# `{slug}` is the name of the workflow; the code that blocks names the other facts.
+_AGAIN = "loopwright plan {slug}"
+_BUILD_AGAIN = "loopwright build {slug}"
+_APPROVE = "loopwright approve {slug} --from {origin} --to {target}"
+_CLARIFY = "loopwright clarify {slug}"
+_BACK = "loopwright approve {slug} --from review --to {target}"
+
+
+# fmt: off
+class Family(Enum):
+    """A kind of blocker: its code, a sentence and the next command. A code that ends with `_` gets a suffix."""
+
+    UNRESOLVED_AMBIGUITY = (
+        "unresolved_ambiguity", "{count} questions are open: {items}", 'loopwright answer {slug} {first} "…"',
+    )
+    CLARIFY_CURRENT_ROUND_REQUIRED = ("clarify_current_round_required", "no round of clarifying was held yet", _CLARIFY)
+    CLARIFY_MAX_ROUNDS_EXCEEDED = (
+        "clarify_max_rounds_exceeded", "{rounds} rounds were held, and {most} are the most", "{way}",
+    )
+    CLARIFY_AMBIGUITY_SCORE_ABOVE_THRESHOLD = (
+        "clarify_ambiguity_score_above_threshold", "the ambiguity score is {score}, above {threshold}: {why}", _CLARIFY,
+    )
+    CLARIFY_NON_GOALS_UNRESOLVED = (
+        "clarify_non_goals_unresolved", "the section Non-Goals says nothing yet",
+        "write it into {spec}, or loopwright clarify {slug}",
+    )
+    CLARIFY_DECISION_BOUNDARIES_UNRESOLVED = (
+        "clarify_decision_boundaries_unresolved", "the section Decision Boundaries says nothing yet",
+        "write it into {spec}, or loopwright clarify {slug}",
+    )
+    CLARIFY_PRESSURE_PASS_INCOMPLETE = (
+        "clarify_pressure_pass_incomplete", "no earlier answer was pressed on by a later question", _CLARIFY,
+    )
+    SPEC = ("spec_", "{spec} can't be read: {problem}", "correct it; an older version is in {objects}")
+    APPROVAL_VOID = ("approval_void_", "what was approved for {transition} changed afterwards: {changed}", _APPROVE)
+    APPROVAL_MISSING = ("approval_missing_", "nobody approved {transition} yet", _APPROVE)
+    APPROVAL_REJECTED = ("approval_rejected_", "{by} said no to {transition}: {reason}", _APPROVE)
+    ARCHITECT_REVIEW_INCOMPLETE = (
+        "architect_review_incomplete", "the architect has not looked at the plan as it is", _AGAIN,
+    )
+    CRITIC_VERDICT = ("critic_verdict_", "the critic says '{verdict}' to the plan", _AGAIN)
+    PLAN_PACKAGE = ("plan_package_", "the plan's documents are {state}", _AGAIN)
+    ACCEPTANCE_CRITERIA_UNRESOLVED = (
+        "acceptance_criteria_unresolved", "the spec's Testable Acceptance Criteria say nothing yet",
+        "write them into {spec}, then loopwright plan {slug}",
+    )
+    VERIFICATION_STEPS_UNRESOLVED = (
+        "verification_steps_unresolved", "the test plan names no step that verifies anything", _AGAIN,
+    )
+    EXECUTION_INPUTS_UNRESOLVED = (
+        "execution_inputs_unresolved", "the spec's Execution Inputs say nothing yet",
+        "write them into {spec} (or: none)",
+    )
+    MISSING_PRD = ("missing_prd", "plans/prd-{slug}.md is missing", _AGAIN)
+    MISSING_TEST_SPEC = ("missing_test_spec", "plans/test-spec-{slug}.md is missing", _AGAIN)
+    MISSING_PLAN_ARTIFACT = ("missing_plan_artifact_", "{file} is {state}", _AGAIN)
+    PLAN_ARTIFACT_LANGUAGE = (
+        "plan_artifact_language_", "{file} is not in the language of the workspace: {why}", "translate {file}",
+    )
+    MISSING_CHANGE_ARTIFACTS = ("missing_change_artifacts", "the folder of the change is not there", _AGAIN)
+    MISSING_CHANGE_ARTIFACT = ("missing_change_artifact_", "{file} is {state}", _AGAIN)
+    CHANGE_ARTIFACTS = ("change_artifacts_", "the change's documents are {state}", _AGAIN)
+    SPEC_DELTA = (
+        "spec_delta_", "the spec delta is not whole: {why}", "write it into {file}, or loopwright plan {slug}",
+    )
+    SPEC_CONFLICT = ("spec_conflict_", "the change does not fit the spec of {domain}: {why}", "{way}")
+    VERTICAL_SLICES_MISSING = ("vertical_slices_missing", "there are no slices", _AGAIN)
+    VERTICAL_SLICES_INVALID = (
+        "vertical_slices_invalid", "{file} can't be used: {problem}", "correct {file}, or loopwright plan {slug}",
+    )
+    SLICE_WITHOUT_CHECK = (
+        "slice_without_check_", "no command decides when {name} is done", "give it a check in {file}",
+    )
+    VACUOUS_CHECK = (
+        "vacuous_check_", "the check {name} passes {when}: `{command}`", "make it fail without the work: {mend}",
+    )
+    NEGATIVE_CONTROL_MISSING = ("negative_control_missing_", "the check {name} was not run on the base yet", _AGAIN)
+    DECISION_REQUIRED = (
+        "decision_required_", "an agent asks {name}: {question}", 'loopwright answer {slug} {name} "…"',
+    )
+    LANE_INCOMPLETE = ("lane_incomplete_", "the lane {lane} of the build is not through", _BUILD_AGAIN)
+    VERIFICATION = ("verification_", "the checks do not pass: {why}", _BUILD_AGAIN)
+    TESTS_BROKEN = (
+        "tests_broken_",
+        (
+            "tests of the project that passed before the work do not pass now: {names} (run {run}); "
+            "where that is intended, a person signs: loopwright sign {slug} {what}"
+        ),
+        _BUILD_AGAIN,
+    )
+    ARCHITECT = ("architect_", "the architect says '{status}' to what was built", _BUILD_AGAIN)
+    DESLOP = ("deslop_", "tidying up came to '{status}'", _BUILD_AGAIN)
+    REGRESSION = ("regression_", "the checks after tidying up: {status}", _BUILD_AGAIN)
+    DELEGATION_ACTIVE = (
+        "delegation_active_", "{name} is still in other hands: {scope}", "wait for it, or settle it in the ledger",
+    )
+    SEALED_FILE_CHANGED = (
+        "sealed_file_changed_",
+        "the work changed {path}, which judges it or can decide what its judges say: a person must look at that",
+        'loopwright sign {slug} {path} --note "…"',
+    )
+    COMPLETION_AUDIT_BLOCKED = (
+        "completion_audit_blocked", "nothing shows that these are done: {missing}", _BUILD_AGAIN,
+    )
+    COMPLETION_AUDIT_MISSING_EVIDENCE = (
+        "completion_audit_missing_evidence", "no passed run on the final tree for: {missing}", _BUILD_AGAIN,
+    )
+    COMPLETION_AUDIT_NOT_RUN = ("completion_audit_not_run", "nothing was verified yet", _BUILD_AGAIN)
+    EXECUTION_RECORD = ("execution_record_", "the execution record is not whole: {why}", _BUILD_AGAIN)
+    CONTEXT_MANIFEST_INVALID = (
+        "context_manifest_invalid", "what the agent should read can't be used: {problem}", _BUILD_AGAIN,
+    )
+    PARTIAL_SCOPE_REMAINING = (
+        "partial_scope_remaining", "the record says that this is left: {remaining}", _BUILD_AGAIN,
+    )
+    COMPLETION_CLAIM = ("completion_claim_", "the record claims '{claim}', which is not all of it", _BUILD_AGAIN)
+    IMPLEMENTED_SCOPE_MISMATCH = ("implemented_scope_mismatch", "planned and done differ: {difference}", _BUILD_AGAIN)
+    REVIEW_STATUS = ("review_status_", "{why}", "loopwright review {slug}")
+    REVIEW_VERDICT = ("review_verdict_", "the review asks for changes: {why}", _BACK)
+    REVIEW_REWORK_REQUIRED = ("review_rework_required", "the build has to be mended: {why}", _BACK)
+    PLAN_REWORK_REQUIRED = ("plan_rework_required", "the plan has to be mended: {why}", _BACK)
+    CLARIFY_REWORK_REQUIRED = ("clarify_rework_required", "the spec has to be mended: {why}", _BACK)
+    WORKFLOW_NOT_DONE = (
+        "workflow_not_done", "it is at {stage}; only what is done is archived", "loopwright status {slug}",
+    )
+    MISSING_SPEC_DELTA_PATH = (
+        "missing_spec_delta_path", "there is no {path}", "write it, or take the domain out of {spec}",
+    )
+
+    # fmt: on
+    def __init__(self, code: str, message: str, next_command: str) -> None:
+        self.code = code
+        self.message = message
+        self.next = next_command
+
 
 class Blocker(msgspec.Struct, frozen=True):
-    """A typed reason; `next` is the command that moves on, where there is one."""
+    """A reason why a workflow can't proceed; `next` is the command that resolves it, if one exists."""
 
     code: str
     message: str
     next: str = ""
 
-
-class _Row(msgspec.Struct, frozen=True):
-    message: str
-    next: str
-
-
-# `{slug}` is the workflow's; the others are named by whoever blocks. A code that ends with `_` gets a suffix.
-_CLARIFY: Mapping[str, _Row] = {
-    "unresolved_ambiguity": _Row("{count} questions are open: {items}", 'loopwright answer {slug} {first} "…"'),
-    "clarify_current_round_required": _Row("no round of clarifying was held yet", "loopwright clarify {slug}"),
-    "clarify_max_rounds_exceeded": _Row("{rounds} rounds were held, and {most} are the most", "{way}"),
-    "clarify_ambiguity_score_above_threshold": _Row(
-        "the ambiguity score is {score}, above {threshold}: {why}", "loopwright clarify {slug}"
-    ),
-    "clarify_non_goals_unresolved": _Row(
-        "the section Non-Goals says nothing yet", "write it into {spec}, or loopwright clarify {slug}"
-    ),
-    "clarify_decision_boundaries_unresolved": _Row(
-        "the section Decision Boundaries says nothing yet", "write it into {spec}, or loopwright clarify {slug}"
-    ),
-    "clarify_pressure_pass_incomplete": _Row(
-        "no earlier answer was pressed on by a later question", "loopwright clarify {slug}"
-    ),
-    "spec_": _Row("{spec} can't be read: {problem}", "correct it; an older version is in {objects}"),
-}
-_APPROVALS: Mapping[str, _Row] = {
-    "approval_void_": _Row(
-        "what was approved for {transition} changed afterwards: {changed}",
-        "loopwright approve {slug} --from {origin} --to {target}",
-    ),
-    "approval_missing_": _Row(
-        "nobody approved {transition} yet", "loopwright approve {slug} --from {origin} --to {target}"
-    ),
-    "approval_rejected_": _Row(
-        "{by} said no to {transition}: {reason}", "loopwright approve {slug} --from {origin} --to {target}"
-    ),
-}
-_AGAIN = "loopwright plan {slug}"
-_PLAN: Mapping[str, _Row] = {
-    "architect_review_incomplete": _Row("the architect has not looked at the plan as it is", _AGAIN),
-    "critic_verdict_": _Row("the critic says '{verdict}' to the plan", _AGAIN),
-    "plan_package_": _Row("the plan's documents are {state}", _AGAIN),
-    "acceptance_criteria_unresolved": _Row(
-        "the spec's Testable Acceptance Criteria say nothing yet", "write them into {spec}, then loopwright plan {slug}"
-    ),
-    "verification_steps_unresolved": _Row("the test plan names no step that verifies anything", _AGAIN),
-    "execution_inputs_unresolved": _Row(
-        "the spec's Execution Inputs say nothing yet", "write them into {spec} (or: none)"
-    ),
-    "missing_prd": _Row("plans/prd-{slug}.md is missing", _AGAIN),
-    "missing_test_spec": _Row("plans/test-spec-{slug}.md is missing", _AGAIN),
-    "missing_plan_artifact_": _Row("{file} is {state}", _AGAIN),
-    "plan_artifact_language_": _Row("{file} is not in the language of the workspace: {why}", "translate {file}"),
-    "missing_change_artifacts": _Row("the folder of the change is not there", _AGAIN),
-    "missing_change_artifact_": _Row("{file} is {state}", _AGAIN),
-    "change_artifacts_": _Row("the change's documents are {state}", _AGAIN),
-    "spec_delta_": _Row("the spec delta is not whole: {why}", "write it into {file}, or loopwright plan {slug}"),
-    "spec_conflict_": _Row("the change does not fit the spec of {domain}: {why}", "{way}"),
-    "vertical_slices_missing": _Row("there are no slices", _AGAIN),
-    "vertical_slices_invalid": _Row("{file} can't be used: {problem}", "correct {file}, or loopwright plan {slug}"),
-    "slice_without_check_": _Row("no command decides when {name} is done", "give it a check in {file}"),
-    "vacuous_check_": _Row("the check {name} passes {when}: `{command}`", "make it fail without the work: {mend}"),
-    "negative_control_missing_": _Row("the check {name} was not run on the base yet", _AGAIN),
-}
-_BUILD_AGAIN = "loopwright build {slug}"
-_BUILD: Mapping[str, _Row] = {
-    "decision_required_": _Row("an agent asks {name}: {question}", 'loopwright answer {slug} {name} "…"'),
-    "lane_incomplete_": _Row("the lane {lane} of the build is not through", _BUILD_AGAIN),
-    "verification_": _Row("the checks do not pass: {why}", _BUILD_AGAIN),
-    "tests_broken_": _Row(
-        "tests of the project that passed before the work do not pass now: {names} (run {run}); "
-        "where that is intended, a person signs: loopwright sign {slug} {what}",
-        _BUILD_AGAIN,
-    ),
-    "architect_": _Row("the architect says '{status}' to what was built", _BUILD_AGAIN),
-    "deslop_": _Row("tidying up came to '{status}'", _BUILD_AGAIN),
-    "regression_": _Row("the checks after tidying up: {status}", _BUILD_AGAIN),
-    "delegation_active_": _Row("{name} is still in other hands: {scope}", "wait for it, or settle it in the ledger"),
-    "sealed_file_changed_": _Row(
-        "the work changed {path}, which judges it or can decide what its judges say: a person must look at that",
-        'loopwright sign {slug} {path} --note "…"',
-    ),
-    "completion_audit_blocked": _Row("nothing shows that these are done: {missing}", _BUILD_AGAIN),
-    "completion_audit_missing_evidence": _Row("no passed run on the final tree for: {missing}", _BUILD_AGAIN),
-    "completion_audit_not_run": _Row("nothing was verified yet", _BUILD_AGAIN),
-    "execution_record_": _Row("the execution record is not whole: {why}", _BUILD_AGAIN),
-    "context_manifest_invalid": _Row("what the agent should read can't be used: {problem}", _BUILD_AGAIN),
-    "partial_scope_remaining": _Row("the record says that this is left: {remaining}", _BUILD_AGAIN),
-    "completion_claim_": _Row("the record claims '{claim}', which is not all of it", _BUILD_AGAIN),
-    "implemented_scope_mismatch": _Row("planned and done differ: {difference}", _BUILD_AGAIN),
-}
-_BACK = "loopwright approve {slug} --from review --to {target}"
-_REVIEW: Mapping[str, _Row] = {
-    "review_status_": _Row("{why}", "loopwright review {slug}"),
-    "review_verdict_": _Row("the review asks for changes: {why}", _BACK),
-    "review_rework_required": _Row("the build has to be mended: {why}", _BACK),
-    "plan_rework_required": _Row("the plan has to be mended: {why}", _BACK),
-    "clarify_rework_required": _Row("the spec has to be mended: {why}", _BACK),
-}
-_ARCHIVE: Mapping[str, _Row] = {
-    "workflow_not_done": _Row("it is at {stage}; only what is done is archived", "loopwright status {slug}"),
-    "missing_spec_delta_path": _Row("there is no {path}", "write it, or take the domain out of {spec}"),
-}
-TABLE: Mapping[str, _Row] = {**_CLARIFY, **_APPROVALS, **_PLAN, **_BUILD, **_REVIEW, **_ARCHIVE}
+    @property
+    def family(self) -> Family | None:
+        """The kind of blocker, by its code; `None` for a code that this version does not know."""
+        return family_of(self.code)
 
 
-def blocker(code: str, suffix: str = "", /, **facts: object) -> Blocker:
-    """The blocker of this code, with its sentence filled in."""
-    row = TABLE[code]
-    return Blocker(f"{code}{suffix}", row.message.format(**facts), row.next.format(**facts))
+def family_of(code: str) -> Family | None:
+    """The family that a code belongs to: the longest of those that it begins with."""
+    matching = (family for family in Family if _is_of(code, family))
+    return max(matching, key=lambda family: len(family.code), default=None)
+
+
+def _is_of(code: str, family: Family) -> bool:
+    return code.startswith(family.code) if family.code.endswith("_") else code == family.code
+
+
+def blocker(family: Family, suffix: str = "", /, **facts: object) -> Blocker:
+    """A blocker of this family, with its sentence filled in."""
+    return Blocker(f"{family.code}{suffix}", family.message.format(**facts), family.next.format(**facts))

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from loopwright.workflow.audit import audited, immune_digest
-from loopwright.workflow.blockers import Blocker, blocker
+from loopwright.workflow.blockers import Blocker, Family, blocker
 from loopwright.workflow.documents.record import Record
 from loopwright.workflow.facts import Facts
 from loopwright.workflow.lanes import against, incomplete
 from loopwright.workflow.model import Workflow
-from loopwright.workflow.project_tests import broken_tests
-from loopwright.workflow.scope import scope_blockers
 from loopwright.workflow.slices import Slices
+from loopwright.workflow.verification import Verification
+
+_AGAINST = {"architect": Family.ARCHITECT, "deslop": Family.DESLOP, "regression": Family.REGRESSION}
 
 
 def before_review(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
@@ -20,18 +21,20 @@ def before_review(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
     slug = workflow.slug
     for decision in workflow.decisions:
         if decision.answer is None:
-            yield blocker("decision_required_", decision.id, slug=slug, name=decision.id, question=decision.question)
+            yield blocker(
+                Family.DECISION_REQUIRED, decision.id, slug=slug, name=decision.id, question=decision.question
+            )
     yield from _lanes(workflow, facts)
     yield from broken_tests(workflow)
     for delegation in facts.ledger.blocking:
-        yield blocker("delegation_active_", delegation.id, slug=slug, name=delegation.id, scope=delegation.scope)
+        yield blocker(Family.DELEGATION_ACTIVE, delegation.id, slug=slug, name=delegation.id, scope=delegation.scope)
     yield from _sealed(workflow)
     yield from _immune(workflow)
     yield from _audit(workflow, facts)
     if facts.record_status != "complete":
-        yield blocker("execution_record_", facts.record_status, slug=slug, why=_missing(facts))
+        yield blocker(Family.EXECUTION_RECORD, facts.record_status, slug=slug, why=_missing(facts))
     if facts.manifest_problem:
-        yield blocker("context_manifest_invalid", slug=slug, problem=facts.manifest_problem)
+        yield blocker(Family.CONTEXT_MANIFEST_INVALID, slug=slug, problem=facts.manifest_problem)
     yield from scope_of(workflow, facts)
 
 
@@ -44,20 +47,20 @@ def scope_of(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
 def _lanes(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
     slug = workflow.slug
     for lane in incomplete(workflow.lanes, full=facts.gates.full):
-        yield blocker("lane_incomplete_", lane, slug=slug, lane=lane)
+        yield blocker(Family.LANE_INCOMPLETE, lane, slug=slug, lane=lane)
     verified = workflow.verification
     failed = [name for name, run in verified.checks.items() if not run.passed] if verified is not None else []
     if failed:
-        yield blocker("verification_", "failed", slug=slug, why=f"{', '.join(failed[:5])} failed")
+        yield blocker(Family.VERIFICATION, "failed", slug=slug, why=f"{', '.join(failed[:5])} failed")
     for lane, status in against(workflow.lanes) if facts.gates.full else ():
-        yield blocker(f"{lane}_", status, slug=slug, status=status)
+        yield blocker(_AGAINST[lane], status, slug=slug, status=status)
 
 
 def _sealed(workflow: Workflow) -> Iterator[Blocker]:
     """A judge that the work changed is not wrong; a person looks at it."""
     for path, digest in (workflow.verification.judges if workflow.verification is not None else {}).items():
         if not workflow.is_signed(path, digest):
-            yield blocker("sealed_file_changed_", path, slug=workflow.slug, path=path)
+            yield blocker(Family.SEALED_FILE_CHANGED, path, slug=workflow.slug, path=path)
 
 
 def _immune(workflow: Workflow) -> Iterator[Blocker]:
@@ -67,7 +70,7 @@ def _immune(workflow: Workflow) -> Iterator[Blocker]:
         if verified is None or workflow.is_signed(name, immune_digest(name, verified)):
             continue
         yield blocker(
-            "vacuous_check_", name, name=name, command=f"see the run {workflow.slug}-broken-judges",
+            Family.VACUOUS_CHECK, name, name=name, command=f"see the run {workflow.slug}-broken-judges",
             when="also when its own tests are made to fail: something in the work keeps it from failing",
             mend=f'look at what the work does to it, then loopwright sign {workflow.slug} {name} --note "…"',
         )  # fmt: skip
@@ -75,7 +78,7 @@ def _immune(workflow: Workflow) -> Iterator[Blocker]:
 
 def _audit(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
     if workflow.verification is None:
-        yield blocker("completion_audit_not_run", slug=workflow.slug)
+        yield blocker(Family.COMPLETION_AUDIT_NOT_RUN, slug=workflow.slug)
         return
     if not isinstance(facts.slices, Slices):
         return
@@ -83,9 +86,78 @@ def _audit(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
     audit = audited(workflow, facts.slices, requirements)
     if audit.status == "blocked":
         missing = ", ".join(f"{line.id} ({line.requirement[:60]})" for line in audit.missing[:4])
-        yield blocker("completion_audit_blocked", slug=workflow.slug, missing=missing)
-        yield blocker("completion_audit_missing_evidence", slug=workflow.slug, missing=missing)
+        yield blocker(Family.COMPLETION_AUDIT_BLOCKED, slug=workflow.slug, missing=missing)
+        yield blocker(Family.COMPLETION_AUDIT_MISSING_EVIDENCE, slug=workflow.slug, missing=missing)
 
 
 def _missing(facts: Facts) -> str:
     return ", ".join(facts.record.missing[:5]) if isinstance(facts.record, Record) else facts.record_status
+
+
+_WHOLE = frozenset({"full", "complete", "workflow", "all"})
+Value = str | list[str]
+
+
+def scope_blockers(slug: str, frontmatter: Mapping[str, Value]) -> Iterator[Blocker]:
+    """What the record's optional keys say against being done."""
+    remaining = _list(frontmatter.get("remaining_scope"))
+    if remaining:
+        yield blocker(Family.PARTIAL_SCOPE_REMAINING, slug=slug, remaining=", ".join(remaining[:5]))
+    claim = frontmatter.get("completion_claim")
+    if isinstance(claim, str) and claim.strip() and claim.strip().lower() not in _WHOLE:
+        yield blocker(
+            Family.COMPLETION_CLAIM, claim.strip().lower().replace(" ", "_")[:40], slug=slug, claim=claim.strip()
+        )
+    planned, implemented = _list(frontmatter.get("planned_scope")), _list(frontmatter.get("implemented_scope"))
+    if planned and set(planned) != set(implemented):
+        left = sorted(set(planned) ^ set(implemented))
+        yield blocker(Family.IMPLEMENTED_SCOPE_MISMATCH, slug=slug, difference=", ".join(left[:5]))
+
+
+def _list(value: Value | None) -> list[str]:
+    if value is None:
+        return []
+    listed = value if isinstance(value, list) else value.split(",")
+    return [one.strip() for one in listed if one.strip() and one.strip().lower() not in ("none", "-")]
+
+
+# What a person signs who accepts that tests do not pass any more.
+PROJECT_TESTS = "project-tests"
+
+
+def broken_tests(workflow: Workflow) -> Iterator[Blocker]:
+    """Tests that passed before the work and do not pass now, until they do or a person signs for this tree."""
+    verified = workflow.verification
+    tests = verified.tests if verified is not None else None
+    if verified is None or tests is None or not tests.broken:
+        return
+    if not workflow.is_signed(PROJECT_TESTS, tests_digest(verified)):
+        yield blocker(
+            Family.TESTS_BROKEN, str(tests.broken), slug=workflow.slug, names=_few(tests.names, tests.broken),
+            run=tests.run_id, what=PROJECT_TESTS,
+        )  # fmt: skip
+
+
+def tests_digest(verification: Verification) -> str:
+    """What a person who signs stands for: the project's tests, on that tree."""
+    return f"{PROJECT_TESTS}@{verification.tree}"
+
+
+def tests_sentence(verification: Verification, *, has_command: bool) -> str:
+    """What checks the rest of the project, for people."""
+    tests = verification.tests
+    if tests is None and not has_command:
+        return "nothing checks the rest of the project: loop.test_command is not set"
+    if tests is None:
+        return "the project's tests were not run on this work"
+    if tests.broken:
+        names = _few(tests.names, tests.broken)
+        return f"tests of the project that passed before the work do not pass now (run {tests.run_id}): {names}"
+    if not tests.decides:
+        return f"the project's tests fail on the base already: they decide nothing (run {tests.base_run_id})"
+    return f"the work breaks none of the project's tests (base run {tests.base_run_id}, run {tests.run_id})"
+
+
+def _few(names: tuple[str, ...], count: int) -> str:
+    shown = names[:5]
+    return ", ".join(shown) + (f" and {count - len(shown)} more" if count > len(shown) else "")

@@ -9,8 +9,7 @@ from typing import Any
 import msgspec
 
 from loopwright.wording.catalogue import ENGLISH, Catalogue
-from loopwright.workflow.delta.domains import domain_problem
-from loopwright.workflow.delta.model import UnreadableDelta
+from loopwright.workflow.delta.model import UnreadableDelta, domain_problem
 from loopwright.workflow.delta.read import read_delta
 from loopwright.workflow.documents.page import NotAPage, Page, new_page, read_page
 from loopwright.workflow.documents.spec import entries

@@ -10,9 +10,8 @@ import msgspec
 from loopwright.kernel.digest import sha256
 from loopwright.workflow.delta.model import Conflict
 from loopwright.workflow.documents.page import PageProblem
-from loopwright.workflow.documents.record import Record
+from loopwright.workflow.documents.record import Ledger, Record
 from loopwright.workflow.documents.spec import Spec
-from loopwright.workflow.ledger import Ledger
 from loopwright.workflow.package import CHANGE_DOCUMENTS, PLAN_DOCUMENTS, SLICES
 from loopwright.workflow.slices import Slices
 
@@ -111,6 +110,17 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
             if name in pages or name.startswith((DELTA_PART, SLICES))
         }
         return {"spec.md": sha256(said.encode()), **written}
+
+    @property
+    def spec_status(self) -> str:
+        """The contract's word for the spec."""
+        match self.spec:
+            case Missing():
+                return "missing"
+            case Damaged():
+                return "damaged"
+            case Spec():
+                return "spec"
 
     @property
     def record_status(self) -> str:

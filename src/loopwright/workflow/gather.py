@@ -15,10 +15,9 @@ from loopwright.workflow.delta.grammar import digest as requirement_digest
 from loopwright.workflow.delta.model import Delta
 from loopwright.workflow.documents.page import MOST_BYTES, NotAPage, Page, PageProblem, read_page
 from loopwright.workflow.documents.record import NAME as RECORD
-from loopwright.workflow.documents.record import read_record
+from loopwright.workflow.documents.record import Delegation, Ledger, read_ledger, read_record
 from loopwright.workflow.documents.spec import is_placeholder, read_spec
 from loopwright.workflow.facts import DELTA_PART, Damaged, DeltaFact, Document, Facts, Gates, Missing
-from loopwright.workflow.ledger import Delegation, Ledger, read_ledger
 from loopwright.workflow.living import conflicts_now, deltas_in, rivals_of
 from loopwright.workflow.manifest import BadManifest, read_manifest
 from loopwright.workflow.model import Done, Planning, Stage, Workflow

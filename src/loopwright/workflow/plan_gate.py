@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from loopwright.workflow.blockers import Blocker, blocker
+from loopwright.workflow.blockers import Blocker, Family, blocker
 from loopwright.workflow.documents import spec as s
 from loopwright.workflow.documents.spec import Spec
 from loopwright.workflow.facts import Damaged, Facts, Missing
@@ -24,11 +24,11 @@ def before_build(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
     """Everything at once."""
     yield from _reviews(workflow, facts)
     if facts.package_status == "missing":
-        yield blocker("plan_package_", "missing", slug=workflow.slug, state="missing")
+        yield blocker(Family.PLAN_PACKAGE, "missing", slug=workflow.slug, state="missing")
         yield from _content(workflow, facts)
         return
     if facts.package_status != "complete":
-        yield blocker("plan_package_", facts.package_status, slug=workflow.slug, state=facts.package_status)
+        yield blocker(Family.PLAN_PACKAGE, facts.package_status, slug=workflow.slug, state=facts.package_status)
     yield from _content(workflow, facts)
     yield from _documents(workflow, facts)
     yield from change_blockers(workflow, facts)
@@ -47,34 +47,34 @@ def _reviews(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
     if last is not None and isinstance(workflow.at, Planning) and last.seen and last.seen != facts.planned_parts:
         last = None
     if last is None or last.architect is None:
-        yield blocker("architect_review_incomplete", slug=workflow.slug)
+        yield blocker(Family.ARCHITECT_REVIEW_INCOMPLETE, slug=workflow.slug)
     verdict = last.critic if last is not None and last.critic is not None else "missing"
     if verdict != "approve":
-        yield blocker("critic_verdict_", verdict, slug=workflow.slug, verdict=verdict)
+        yield blocker(Family.CRITIC_VERDICT, verdict, slug=workflow.slug, verdict=verdict)
 
 
 def _content(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
     spec = facts.spec
     if isinstance(spec, Spec) and not spec.says(s.CRITERIA):
-        yield blocker("acceptance_criteria_unresolved", slug=workflow.slug, spec=facts.spec_path)
+        yield blocker(Family.ACCEPTANCE_CRITERIA_UNRESOLVED, slug=workflow.slug, spec=facts.spec_path)
     test_plan = facts.plan_documents.get("test_plan")
     if test_plan is not None and test_plan.status == "empty":
-        yield blocker("verification_steps_unresolved", slug=workflow.slug)
+        yield blocker(Family.VERIFICATION_STEPS_UNRESOLVED, slug=workflow.slug)
     if isinstance(spec, Spec) and not spec.says(s.INPUTS):
-        yield blocker("execution_inputs_unresolved", slug=workflow.slug, spec=facts.spec_path)
+        yield blocker(Family.EXECUTION_INPUTS_UNRESOLVED, slug=workflow.slug, spec=facts.spec_path)
 
 
 def _documents(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
     slug = workflow.slug
     if facts.prd.status != "present":
-        yield blocker("missing_prd", slug=slug)
+        yield blocker(Family.MISSING_PRD, slug=slug)
     if facts.test_spec.status != "present":
-        yield blocker("missing_test_spec", slug=slug)
+        yield blocker(Family.MISSING_TEST_SPEC, slug=slug)
     for key, file in PLAN_DOCUMENTS.items():
         found = facts.plan_documents.get(key)
         state = found.status if found is not None else "missing"
         if state != "present":
-            yield blocker("missing_plan_artifact_", key, slug=slug, file=facts.place(file), state=state)
+            yield blocker(Family.MISSING_PLAN_ARTIFACT, key, slug=slug, file=facts.place(file), state=state)
     named = {
         **{key: (file, facts.plan_documents.get(key)) for key, file in PLAN_DOCUMENTS.items()},
         "prd": (prd_of(slug), facts.prd),
@@ -82,29 +82,29 @@ def _documents(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
     }
     for key, (file, found) in named.items():
         if found is not None and found.language is not None:
-            yield blocker("plan_artifact_language_", key, slug=slug, file=facts.place(file), why=found.language)
+            yield blocker(Family.PLAN_ARTIFACT_LANGUAGE, key, slug=slug, file=facts.place(file), why=found.language)
 
 
 def change_blockers(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
     """What the change's own documents lack."""
     slug = workflow.slug
     if facts.change_status == "missing":
-        yield blocker("missing_change_artifacts", slug=slug)
+        yield blocker(Family.MISSING_CHANGE_ARTIFACTS, slug=slug)
         return
     for key, file in CHANGE_DOCUMENTS.items():
         found = facts.change_documents.get(key)
         state = found.status if found is not None else "missing"
         if state != "present":
-            yield blocker("missing_change_artifact_", key, slug=slug, file=facts.place(file), state=state)
+            yield blocker(Family.MISSING_CHANGE_ARTIFACT, key, slug=slug, file=facts.place(file), state=state)
     if facts.change_status != "complete":
-        yield blocker("change_artifacts_", facts.change_status, slug=slug, state=facts.change_status)
+        yield blocker(Family.CHANGE_ARTIFACTS, facts.change_status, slug=slug, state=facts.change_status)
     status = facts.delta_status
     if status != "complete":
         broken = "; ".join(
             f"{domain} {problem}" for domain, one in facts.deltas.items() for problem in one.problems[:3]
         )
         yield blocker(
-            "spec_delta_", status, slug=slug, why=broken or _WHY_DELTA.get(status, status),
+            Family.SPEC_DELTA, status, slug=slug, why=broken or _WHY_DELTA.get(status, status),
             file=facts.place(delta_of(lacking(facts))),
         )  # fmt: skip
 
@@ -122,15 +122,15 @@ def spec_conflicts(workflow: Workflow, facts: Facts, way: str) -> Iterator[Block
         said = "; ".join(
             f"{one.requirement or domain}: {one.message}" for one in facts.conflicts if one.domain == domain
         )
-        yield blocker("spec_conflict_", domain, domain=domain, why=said, way=way.format(slug=workflow.slug))
+        yield blocker(Family.SPEC_CONFLICT, domain, domain=domain, why=said, way=way.format(slug=workflow.slug))
 
 
 def _slices(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
     slug, slices = workflow.slug, facts.slices
     if isinstance(slices, Missing):
-        yield blocker("vertical_slices_missing", slug=slug)
+        yield blocker(Family.VERTICAL_SLICES_MISSING, slug=slug)
     elif isinstance(slices, Damaged):
-        yield blocker("vertical_slices_invalid", slug=slug, file=facts.place(SLICES), problem=slices.sentence())
+        yield blocker(Family.VERTICAL_SLICES_INVALID, slug=slug, file=facts.place(SLICES), problem=slices.sentence())
     else:
         yield from _checks(workflow, facts, slices)
 
@@ -138,15 +138,15 @@ def _slices(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
 def _checks(workflow: Workflow, facts: Facts, slices: Slices) -> Iterator[Blocker]:
     for one in slices.slices:
         if one.type == "AFK" and not one.checks:
-            yield blocker("slice_without_check_", one.id, slug=workflow.slug, name=one.id, file=facts.place(SLICES))
+            yield blocker(Family.SLICE_WITHOUT_CHECK, one.id, slug=workflow.slug, name=one.id, file=facts.place(SLICES))
     for check in slices.checks:
         control = workflow.controls.get(check.id)
         is_current = control is not None and control.digest == check.digest
         if not is_current or (facts.base_tree and control is not None and control.tree != facts.base_tree):
-            yield blocker("negative_control_missing_", check.id, slug=workflow.slug, name=check.id)
+            yield blocker(Family.NEGATIVE_CONTROL_MISSING, check.id, slug=workflow.slug, name=check.id)
         elif control is not None and control.passed and not check.regression:
             mend = f'correct it, or mark it "regression": true, in {facts.place(SLICES)}'
             yield blocker(
-                "vacuous_check_", check.id, name=check.id, command=check.command, mend=mend,
+                Family.VACUOUS_CHECK, check.id, name=check.id, command=check.command, mend=mend,
                 when="before anything is built",
             )  # fmt: skip

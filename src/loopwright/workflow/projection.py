@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from loopwright.workflow.advice import authorizations, evidence_chain, next_command
-from loopwright.workflow.facts import Facts, Missing
+from loopwright.workflow.facts import Facts
 from loopwright.workflow.model import (
     Approved,
     Archived,
@@ -54,7 +54,7 @@ def document_of(workflow: Workflow, facts: Facts, standing: Standing) -> dict[st
         "spec_sync_status": "synced" if isinstance(workflow.at, Archived) and not workflow.at.pending else "pending",
         "archive_status": _archive_status(workflow),
         "context_manifest_status": facts.manifest_status,
-        "spec_status": "missing" if isinstance(facts.spec, Missing) else type(facts.spec).__name__.lower(),
+        "spec_status": facts.spec_status,
         "readiness": readiness_document(standing.readiness),
         "authorization": authorizations(workflow, standing),
         "current_evidence_chain": [msgspec.to_builtins(link) for link in evidence_chain(workflow, facts, standing)],

@@ -7,15 +7,14 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from loopwright.kernel.digest import sha256
-from loopwright.workflow.ambiguity import Score, ambiguity
 from loopwright.workflow.archive_gate import before_archive
-from loopwright.workflow.blockers import Blocker, blocker
-from loopwright.workflow.build_gate import before_review
+from loopwright.workflow.blockers import Blocker, Family, blocker
+from loopwright.workflow.build_gate import before_review, scope_of
+from loopwright.workflow.clarity import Score, ambiguity
 from loopwright.workflow.documents import spec as s
 from loopwright.workflow.documents.spec import Spec
-from loopwright.workflow.done_gate import before_done
 from loopwright.workflow.facts import Damaged, Facts, Missing
-from loopwright.workflow.model import Key, Subject, Transition, Workflow
+from loopwright.workflow.model import Key, Stage, Subject, Transition, Workflow
 from loopwright.workflow.plan_gate import before_build
 from loopwright.workflow.standing import Readiness, Standing, broken_promises
 
@@ -63,38 +62,45 @@ def _before_plan(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
     slug, spec = workflow.slug, facts.spec
     if isinstance(spec, Missing):
         yield blocker(
-            "spec_", "missing", slug=slug, spec=facts.spec_path, problem="it is not there", objects=facts.objects_path
+            Family.SPEC,
+            "missing",
+            slug=slug,
+            spec=facts.spec_path,
+            problem="it is not there",
+            objects=facts.objects_path,
         )
         return
     if isinstance(spec, Damaged):
         yield blocker(
-            "spec_", "invalid", slug=slug, spec=facts.spec_path, problem=spec.sentence(), objects=facts.objects_path
+            Family.SPEC, "invalid", slug=slug, spec=facts.spec_path, problem=spec.sentence(), objects=facts.objects_path
         )
         return
     if spec.open_items:
         names = [item.id for item in spec.open_items]
-        yield blocker("unresolved_ambiguity", slug=slug, count=len(names), items=", ".join(names[:5]), first=names[0])
+        yield blocker(
+            Family.UNRESOLVED_AMBIGUITY, slug=slug, count=len(names), items=", ".join(names[:5]), first=names[0]
+        )
     rounds, profile = len(workflow.rounds), workflow.profile
     if not rounds and workflow.given is None:
-        yield blocker("clarify_current_round_required", slug=slug)
+        yield blocker(Family.CLARIFY_CURRENT_ROUND_REQUIRED, slug=slug)
     if rounds >= profile.max_rounds and _is_unclear(workflow, spec):
         by_hand = (
             f"write what is missing into {facts.spec_path}, then loopwright plan {slug} --direct {facts.spec_path}"
         )
         way = by_hand if profile.name == "deep" else f"loopwright clarify {slug} --profile deep"
-        yield blocker("clarify_max_rounds_exceeded", slug=slug, rounds=rounds, most=profile.max_rounds, way=way)
+        yield blocker(Family.CLARIFY_MAX_ROUNDS_EXCEEDED, slug=slug, rounds=rounds, most=profile.max_rounds, way=way)
     score = _score(workflow, spec)
     if score.value > profile.threshold:
         yield blocker(
-            "clarify_ambiguity_score_above_threshold", slug=slug, score=f"{score.value:.2f}",
+            Family.CLARIFY_AMBIGUITY_SCORE_ABOVE_THRESHOLD, slug=slug, score=f"{score.value:.2f}",
             threshold=f"{profile.threshold:.2f}", why=score.sentence(),
         )  # fmt: skip
     if not spec.says(s.NON_GOALS):
-        yield blocker("clarify_non_goals_unresolved", slug=slug, spec=facts.spec_path)
+        yield blocker(Family.CLARIFY_NON_GOALS_UNRESOLVED, slug=slug, spec=facts.spec_path)
     if not spec.says(s.BOUNDARIES):
-        yield blocker("clarify_decision_boundaries_unresolved", slug=slug, spec=facts.spec_path)
+        yield blocker(Family.CLARIFY_DECISION_BOUNDARIES_UNRESOLVED, slug=slug, spec=facts.spec_path)
     if not any(one.presses_on for one in workflow.rounds) and workflow.given is None:
-        yield blocker("clarify_pressure_pass_incomplete", slug=slug)
+        yield blocker(Family.CLARIFY_PRESSURE_PASS_INCOMPLETE, slug=slug)
 
 
 def _score(workflow: Workflow, spec: Spec) -> Score:
@@ -125,3 +131,25 @@ def _spec_subject(facts: Facts) -> Subject:
     page = facts.spec.page
     said = {section.name: section.text for section in page.sections if section.text}
     return Subject(parts={f"spec.md: {name}": sha256(text.encode()) for name, text in said.items()})
+
+
+_REWORK = {
+    Stage.BUILD: Family.REVIEW_REWORK_REQUIRED,
+    Stage.PLAN: Family.PLAN_REWORK_REQUIRED,
+    Stage.CLARIFY: Family.CLARIFY_REWORK_REQUIRED,
+}
+
+
+def before_done(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
+    """No verdict, another one than yes, a verdict on something else, or a scope that is not whole."""
+    slug, review, verified = workflow.slug, workflow.review, workflow.verification
+    if review is None:
+        yield blocker(Family.REVIEW_STATUS, "pending", slug=slug, why="it was not reviewed yet")
+    elif verified is None or review.tree != verified.tree:
+        yield blocker(Family.REVIEW_STATUS, "stale", slug=slug, why="what was reviewed is not what is there now")
+    elif review.verdict != "approve":
+        target = review.target or Stage.BUILD
+        yield blocker(Family.REVIEW_VERDICT, review.verdict, slug=slug, why=review.rationale, target=target.value)
+        yield blocker(_REWORK[target], slug=slug, why=review.rationale, target=target.value)
+    # Only a review can send it back to where that is mended.
+    yield from (replace(one, next=f"loopwright review {slug}") for one in scope_of(workflow, facts))

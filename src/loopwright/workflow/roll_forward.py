@@ -5,7 +5,11 @@ The decision is a line of the journal, and the new bytes are kept before it: a c
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Literal
+
+import msgspec
 
 from loopwright.errors import DamagedFile
 from loopwright.kernel.digest import sha256
@@ -20,10 +24,9 @@ from loopwright.kernel.files import (
 )
 from loopwright.workflow.delta.model import Conflict, Conflicts, Delta, Merged
 from loopwright.workflow.documents.page import MOST_BYTES
-from loopwright.workflow.living import deltas_in, merge_now
+from loopwright.workflow.living import checks_with, deltas_in, merge_now
 from loopwright.workflow.model import Archived, Workflow, Write
 from loopwright.workflow.slices import NotSlices, read_slices
-from loopwright.workflow.spec_checks import checks_with
 from loopwright.workspace.layout import Layout, WorkflowPaths
 
 
@@ -119,3 +122,44 @@ def move_folder(source: Path, target: Path) -> None:
         source.rename(target)
         sync_folder(target.parent)
         sync_folder(source.parent)
+
+
+class FileMove(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One file: digests before and after (empty: there is none), and whether it can be executed afterwards."""
+
+    path: str
+    before: str
+    after: str
+    mode: int = 0o644
+    was_mode: int = 0o644
+
+
+class DeliveryPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """All of them; `undoing` turns it around."""
+
+    schema_version: int = 1
+    patch_sha256: str
+    head: str
+    moves: tuple[FileMove, ...]
+    undoing: bool = False
+    # A folder that archiving moved goes back with the rest: from, to.
+    moved: tuple[str, str] | None = None
+
+
+State = Literal["as it was", "done", "changed by somebody"]
+
+
+def state_of(move: FileMove, digest: str, *, undoing: bool) -> State:
+    """How a file stands, by its digest now."""
+    start, end = (move.after, move.before) if undoing else (move.before, move.after)
+    if digest == end:
+        return "done"
+    return "as it was" if digest == start else "changed by somebody"
+
+
+def in_the_way(plan: DeliveryPlan, digest_of: Callable[[str], str]) -> tuple[str, ...]:
+    """Files that somebody else changed since."""
+    states: Mapping[str, State] = {
+        move.path: state_of(move, digest_of(move.path), undoing=plan.undoing) for move in plan.moves
+    }
+    return tuple(path for path, state in states.items() if state == "changed by somebody")

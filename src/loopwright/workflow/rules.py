@@ -1,6 +1,6 @@
-"""The workflow's rules: what a command leads to in a state, and why not. Pure and total.
+"""The rules of a workflow: what a proposal leads to in a state, and why not. Pure and total.
 
-A stage is entered only when nothing blocks it and somebody's consent to exactly this is on record.
+A stage is entered only when no blocker exists and an approval of the exact current state is stored.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import msgspec
 
 from loopwright.workflow import commands as c
 from loopwright.workflow import events as e
-from loopwright.workflow.blockers import Blocker
+from loopwright.workflow.blockers import Blocker, Family
 from loopwright.workflow.evolve import evolve, is_given_again
 from loopwright.workflow.model import (
     Approved,
@@ -24,7 +24,6 @@ from loopwright.workflow.model import (
     Transition,
     Workflow,
 )
-from loopwright.workflow.model import Decision as Question
 from loopwright.workflow.standing import authorization_blockers, void_parts
 
 __all__ = ["Accepted", "Deliver", "Effect", "Refused", "decide", "evolve"]
@@ -61,41 +60,43 @@ _GATES = {
     Transition.REVIEW_DONE: "review_gate_blocked",
 }
 SCOPE_BLOCKED = "review_done_scope_blocked"
-_SCOPE = ("partial_scope_remaining", "completion_claim_", "implemented_scope_mismatch")
+_SCOPE = (Family.PARTIAL_SCOPE_REMAINING, Family.COMPLETION_CLAIM, Family.IMPLEMENTED_SCOPE_MISMATCH)
+_PACKAGE = (
+    Family.PLAN_PACKAGE, Family.MISSING_PRD, Family.MISSING_TEST_SPEC, Family.MISSING_PLAN_ARTIFACT,
+    Family.MISSING_CHANGE_ARTIFACTS, Family.MISSING_CHANGE_ARTIFACT, Family.MISSING_SPEC_DELTA_PATH,
+)  # fmt: skip
 
 
-def decide(workflow: Workflow | None, command: c.Command) -> Decision:
-    """What a command leads to."""
-    if isinstance(command, c.Begin):
+def decide(workflow: Workflow | None, proposal: c.Proposal) -> Decision:
+    """The events that a proposal leads to, or why the rules refuse it."""
+    if isinstance(proposal, c.Begin):
         if workflow is not None:
             return _refused(workflow, "workflow_exists", f"the workflow {workflow.slug} is there already")
-        return Accepted(_begun(command))
+        return Accepted(_begun(proposal))
     if workflow is None:
         return Refused(
             "workflow_not_initialized", "there is no such workflow", 'loopwright clarify SLUG --idea "…" begins one'
         )
     if isinstance(workflow.at, Archived) and not isinstance(
-        command, c.KeepDocuments | c.CountCost | c.SettleArchive | c.Undo
+        proposal, e.DocumentsKept | e.CostCounted | e.ArchiveSettled | e.ChangeUndone
     ):
         said = f"the workflow {workflow.slug} is archived: the specs hold it"
         return _refused(workflow, "invalid_transition", said)
-    match command:
+    match proposal:
         case c.RequestApproval():
-            return _requested(workflow, command)
+            return _requested(workflow, proposal)
         case c.Approve():
-            return _approved(workflow, command)
-        case c.Reject(transition=transition, reason=reason, by=by):
-            return _on_stage(workflow, transition) or Accepted(
-                (e.ApprovalRefused(transition=transition, reason=reason, by=by),)
-            )
+            return _approved(workflow, proposal)
+        case e.ApprovalRefused(transition=transition):
+            return _on_stage(workflow, transition) or Accepted((proposal,))
         case c.Enter():
-            return _entered(workflow, command)
-        case c.FitDelta() | c.GoBefore() | c.Archive() | c.SettleArchive():
-            return _archiving(workflow, command)
-        case c.BeginFlight() | c.FlyAt() | c.EndFlight():
-            return _flying(workflow, command)
+            return _entered(workflow, proposal)
+        case e.DeltaFitted() | e.PrecedenceGiven() | c.Archive() | e.ArchiveSettled():
+            return _archiving(workflow, proposal)
+        case e.FlightBegun() | e.FlightAt() | e.FlightEnded():
+            return _flying(workflow, proposal)
         case _:
-            return _work(workflow, command)
+            return _work(workflow, proposal)
 
 
 def _begun(command: c.Begin) -> tuple[e.Event, ...]:
@@ -146,16 +147,17 @@ def _gate_refusal(workflow: Workflow, command: c.Approve) -> Refused | None:
     transition = command.transition
     blockers = command.standing.readiness.before(transition.target)
     if _is_renewal(workflow, command):
-        # That it is void is what this consent answers.
-        blockers = tuple(one for one in blockers if one.code != f"approval_void_{transition.key.value}")
+        # The new approval answers this blocker.
+        answered = f"{Family.APPROVAL_VOID.code}{transition.key.value}"
+        blockers = tuple(blocker for blocker in blockers if blocker.code != answered)
     if transition.is_rollback or not blockers:
         return None
     if transition is Transition.REVIEW_DONE:
         if workflow.review is None or workflow.review.verdict != "approve":
             return _blocked(workflow, "review_not_approved", "the review did not approve it", blockers)
-        if any(one.code.startswith(_SCOPE) for one in blockers):
+        if any(blocker.family in _SCOPE for blocker in blockers):
             return _blocked(workflow, SCOPE_BLOCKED, "part of the scope is left", blockers)
-    if any(one.code.startswith(("missing_", "plan_package_")) for one in blockers):
+    if any(blocker.family in _PACKAGE for blocker in blockers):
         return _blocked(workflow, "plan_package_incomplete", "the plan is not whole", blockers)
     said = f"{workflow.slug} is not ready for {transition.target.value}"
     return _blocked(workflow, _GATES[transition], said, blockers)
@@ -200,107 +202,103 @@ def _entered(workflow: Workflow, command: c.Enter) -> Decision:
     return Accepted((entered,))
 
 
-def _work(workflow: Workflow, command: c.Command) -> Decision:  # noqa: C901, PLR0912 -- a case per command
-    match workflow.at, command:
-        case _, c.KeepDocuments(documents=documents):
+def _work(workflow: Workflow, proposal: c.Proposal) -> Decision:  # noqa: C901, PLR0912 -- a case per proposal
+    match workflow.at, proposal:
+        case _, e.DocumentsKept(documents=documents):
             fresh = {name: digest for name, digest in documents.items() if workflow.documents.get(name) != digest}
             return Accepted((e.DocumentsKept(documents=fresh),) if fresh else ())
-        case _, c.BeginTurn(turn=turn):
-            return Accepted((e.TurnBegun(turn=turn),))
-        case _, c.CountCost(cost=cost, turn=turn):
-            return Accepted((e.CostCounted(cost=cost, turn=turn),))
-        case _, c.NoteTakeover(takeover=takeover):
-            return Accepted((e.AgentChanged(takeover=takeover),))
-        case Clarifying(), c.SetProfile(profile=profile):
-            return Accepted(() if profile == workflow.profile else (e.ProfileSet(profile=profile),))
-        case Clarifying(), c.GiveSpec(source=source, by=by):
-            return Accepted((e.SpecGiven(source=source, by=by),))
-        case Clarifying(), c.TakeRound(round=taken):
-            return Accepted((e.RoundTaken(round=taken),))
-        case Clarifying(), c.AnswerItem(item=item, by=by):
-            return Accepted((e.ItemAnswered(item=item, by=by),))
-        case Planning(), c.TakePlanRound(round=taken):
-            return Accepted((e.PlanRoundTaken(round=taken),))
-        case Planning() | Building(), c.RecordControls(controls=controls):
-            return Accepted((e.ChecksControlled(controls=controls),))
-        case Planning(), c.NoteSpecs(base=base):
-            return Accepted(() if base == workflow.base else (e.SpecsNoted(base=base),))
-        case Planning() | Building() | Reviewing(), c.Sign(signature=signature):
-            known = workflow.is_signed(signature.what, signature.digest)
-            return Accepted(() if known else (e.Signed(signature=signature),))
-        case Building(), c.AskDecision(decision=decision):
-            return _asked(workflow, decision)
-        case _, c.AnswerDecision(id=name, answer=answer, by=by):
-            return _decided(workflow, name, answer, by)
-        case Building(loop_id=now, deslop=was), c.DriveBuild(loop_id=loop_id, deslop=deslop):
-            same = (now, was) == (loop_id, deslop)
-            return Accepted(() if same else (e.BuildDriven(loop_id=loop_id, deslop=deslop),))
-        case Building(), c.EndLane(lane=lane, status=status):
-            return Accepted((e.LaneEnded(lane=lane, status=status),))
-        case Building(), c.RecordVerification(verification=verification):
-            return Accepted((e.WorkVerified(verification=verification),))
-        case Reviewing(), c.RecordReview(review=review):
-            return Accepted((e.WorkReviewed(review=review),))
-        case Done(delivery=delivery) | Archived(delivery=delivery), c.Undo(by=by) if delivery is not None:
-            return Accepted((e.ChangeUndone(by=by),))
-        case _, c.Undo():
+        case _, e.TurnBegun() | e.CostCounted() | e.AgentChanged() as fact:
+            return Accepted((fact,))
+        case Clarifying(), e.ProfileSet(profile=profile) as fact:
+            return _unless(profile == workflow.profile, fact)
+        case Clarifying(), e.SpecGiven() | e.RoundTaken() | e.ItemAnswered() as fact:
+            return Accepted((fact,))
+        case Planning(), e.PlanRoundTaken() as fact:
+            return Accepted((fact,))
+        case Planning() | Building(), e.ChecksControlled() as fact:
+            return Accepted((fact,))
+        case Planning(), e.SpecsNoted(base=base) as fact:
+            return _unless(base == workflow.base, fact)
+        case Planning() | Building() | Reviewing(), e.Signed(signature=signature) as fact:
+            return _unless(workflow.is_signed(signature.what, signature.digest), fact)
+        case Building(), e.DecisionAsked() as fact:
+            return _unless(_is_asked(workflow, fact), fact)
+        case _, e.DecisionAnswered() as fact:
+            return _answered(workflow, fact)
+        case Building(loop_id=now, deslop=was), e.BuildDriven(loop_id=loop_id, deslop=deslop) as fact:
+            return _unless((now, was) == (loop_id, deslop), fact)
+        case Building(), e.LaneEnded() | e.WorkVerified() as fact:
+            return Accepted((fact,))
+        case Reviewing(), e.WorkReviewed() as fact:
+            return Accepted((fact,))
+        case Done(delivery=delivery) | Archived(delivery=delivery), e.ChangeUndone() as fact if delivery is not None:
+            return Accepted((fact,))
+        case _, e.ChangeUndone():
             return _refused(workflow, "nothing_delivered", f"nothing of {workflow.slug} was delivered")
         case _:
-            said = f"{workflow.slug} is at {workflow.stage.value}: that can't be done there"
-            return _refused(workflow, "invalid_transition", said)
+            return _not_here(workflow)
 
 
-def _flying(workflow: Workflow, command: c.BeginFlight | c.FlyAt | c.EndFlight) -> Decision:
-    """What an autopilot does is on record only while it is in force."""
+def _flying(workflow: Workflow, proposal: c.Flight) -> Decision:
+    """Facts about an autopilot are stored only while the autopilot is active."""
     flight = workflow.flight
-    if isinstance(command, c.BeginFlight):
-        # One that died is begun anew: whoever asks has made sure that no other is at it.
-        return Accepted((e.FlightBegun(by=command.by, limits=command.limits, before=command.before),))
+    if isinstance(proposal, e.FlightBegun):
+        # After a crash the autopilot begins again. The caller has made sure that no other process drives the workflow.
+        return Accepted((proposal,))
     if flight is None or flight.ended is not None:
         return _refused(workflow, "invalid_transition", f"no autopilot is in force for {workflow.slug}")
-    if isinstance(command, c.FlyAt):
-        return Accepted(() if flight.phase is command.phase else (e.FlightAt(phase=command.phase),))
-    return Accepted((e.FlightEnded(reason=command.reason, said=command.said),))
+    return _unless(isinstance(proposal, e.FlightAt) and flight.phase is proposal.phase, proposal)
 
 
-def _archiving(workflow: Workflow, command: c.FitDelta | c.GoBefore | c.Archive | c.SettleArchive) -> Decision:
-    match workflow.at, command:
-        case Done(), c.FitDelta(base=base, by=by, why=why):
-            return Accepted((e.DeltaFitted(base=base, by=by, why=why),))
-        case Done(), c.GoBefore(over=over, by=by):
-            return Accepted(() if over in workflow.goes_before else (e.PrecedenceGiven(over=over, by=by),))
+def _archiving(workflow: Workflow, proposal: c.Archiving) -> Decision:
+    match workflow.at, proposal:
+        case Done(), e.DeltaFitted() as fact:
+            return Accepted((fact,))
+        case Done(), e.PrecedenceGiven(over=over) as fact:
+            return _unless(over in workflow.goes_before, fact)
         case Done(), c.Archive(standing=standing, folder=folder, writes=writes):
             blockers = standing.readiness.archive
             if blockers:
-                error = "archive_scope_blocked" if blockers[0].code.startswith(_SCOPE) else "archive_blocked"
+                error = "archive_scope_blocked" if blockers[0].family in _SCOPE else "archive_blocked"
                 return _blocked(workflow, error, f"{workflow.slug} can't be archived", blockers)
             return Accepted((e.ChangeArchived(folder=folder, writes=writes),))
-        case Archived(pending=pending), c.SettleArchive():
-            return Accepted((e.ArchiveSettled(),) if pending else ())
+        case Archived(pending=pending), e.ArchiveSettled() as fact:
+            return _unless(not pending, fact)
         case _, c.Archive():
             said = f"{workflow.slug} is at {workflow.stage.value}; only what is done is archived"
             return _refused(workflow, "archive_requires_done_workflow", said)
         case _:
-            said = f"{workflow.slug} is at {workflow.stage.value}: that can't be done there"
-            return _refused(workflow, "invalid_transition", said)
+            return _not_here(workflow)
 
 
-def _asked(workflow: Workflow, decision: Question) -> Decision:
-    """Never asked twice: the same id, or the same question in other words' case, is the one that is there."""
-    asked = decision.question.casefold().split()
-    if any(one.id == decision.id or one.question.casefold().split() == asked for one in workflow.decisions):
-        return Accepted(())
-    return Accepted((e.DecisionAsked(decision=decision),))
+def _is_asked(workflow: Workflow, proposal: e.DecisionAsked) -> bool:
+    """Whether the question exists: by its id, or by its words in any case."""
+    words = proposal.decision.question.casefold().split()
+    return any(
+        decision.id == proposal.decision.id or decision.question.casefold().split() == words
+        for decision in workflow.decisions
+    )
 
 
-def _decided(workflow: Workflow, name: str, answer: str, by: str) -> Decision:
-    found = next((one for one in workflow.decisions if one.id == name), None)
-    if found is None:
+def _answered(workflow: Workflow, proposal: e.DecisionAnswered) -> Decision:
+    name = proposal.id
+    decision = next((decision for decision in workflow.decisions if decision.id == name), None)
+    if decision is None:
         known = ", ".join(one.id for one in workflow.decisions if one.answer is None) or "none is open"
         return _refused(workflow, "unknown_decision", f"{workflow.slug} asked no {name} (open: {known})")
-    if found.answer is not None:
-        return _refused(workflow, "decision_answered", f"{name} was answered by {found.by}: {found.answer}")
-    return Accepted((e.DecisionAnswered(id=name, answer=answer, by=by),))
+    if decision.answer is not None:
+        return _refused(workflow, "decision_answered", f"{name} was answered by {decision.by}: {decision.answer}")
+    return Accepted((proposal,))
+
+
+def _unless(is_known: bool, fact: e.Event) -> Accepted:
+    """A fact that the workflow knows already is accepted and not stored again."""
+    return Accepted(() if is_known else (fact,))
+
+
+def _not_here(workflow: Workflow) -> Refused:
+    said = f"{workflow.slug} is at {workflow.stage.value}: that can't be done there"
+    return _refused(workflow, "invalid_transition", said)
 
 
 def _refused(workflow: Workflow, error: str, message: str) -> Refused:

@@ -7,10 +7,14 @@ import shlex
 import sys
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from pathlib import Path
 from typing import Literal
 
 import msgspec
+from msgspec.structs import replace
 
+from loopwright.kernel.files import read_regular_file
+from loopwright.workflow.documents.page import MOST_BYTES
 from loopwright.workflow.judging_parts import NODE_RUNNERS, part_of
 from loopwright.workflow.slices import Slices
 
@@ -212,3 +216,15 @@ def _expression(pattern: str) -> str:
         else:
             parts.append(re.escape(token))
     return "".join(parts)
+
+
+def find_test_files(root: Path, command: str, seal: tuple[str, ...] = ()) -> Judges:
+    """Files that the command names, tests that it finds, and what steers it.
+
+    A folder that it names counts only where it is one of tests: a command may look at the source, too.
+    """
+    named = (*seal, *(path for path in paths_in(command) if (root / path).is_file()))
+    first = judges_of(Slices(()), named, (command,))
+    scripts = [path for path in first.patterns if is_script(path) and (root / path).is_file()]
+    texts = [read_regular_file(root / path, most=MOST_BYTES).decode("utf-8", "replace") for path in scripts]
+    return replace(judges_of(Slices(()), named, (command, *texts)), commands=(command,))

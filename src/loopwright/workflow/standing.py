@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import msgspec
 
-from loopwright.workflow.blockers import Blocker, blocker
+from loopwright.workflow.blockers import Blocker, Family, blocker
 from loopwright.workflow.model import (
     Approval,
     Approved,
@@ -81,11 +81,11 @@ def authorization_blockers(workflow: Workflow, transition: Transition, standing:
         "target": transition.target.value,
     }
     if isinstance(approval, Rejected) and approval.transition is transition:
-        return (blocker("approval_rejected_", key.value, by=approval.by, reason=approval.reason, **named),)
+        return (blocker(Family.APPROVAL_REJECTED, key.value, by=approval.by, reason=approval.reason, **named),)
     if not isinstance(approval, Approved) or approval.transition is not transition:
-        return (blocker("approval_missing_", key.value, **named),)
+        return (blocker(Family.APPROVAL_MISSING, key.value, **named),)
     if changed := void_parts(approval, standing):
-        return (blocker("approval_void_", key.value, changed=_few(changed), **named),)
+        return (blocker(Family.APPROVAL_VOID, key.value, changed=_few(changed), **named),)
     return ()
 
 
@@ -98,7 +98,7 @@ def broken_promises(workflow: Workflow, standing: Standing, *keys: Key) -> tuple
             at = approval.transition
             found.append(
                 blocker(
-                    "approval_void_", key.value, slug=workflow.slug, transition=at.value, origin=at.origin.value,
+                    Family.APPROVAL_VOID, key.value, slug=workflow.slug, transition=at.value, origin=at.origin.value,
                     target=at.target.value, changed=_few(changed),
                 )
             )  # fmt: skip

@@ -20,8 +20,9 @@ from loopwright.kernel.clock import Clock, stamp
 from loopwright.kernel.digest import sha256
 from loopwright.kernel.files import make_folder, replace_without_sync, shown
 from loopwright.kernel.ids import is_identifier
-from loopwright.kernel.locks import locked, locked_first
+from loopwright.kernel.locks import is_held, locked, locked_first, was_used_since_boot
 from loopwright.workflow import commands as c
+from loopwright.workflow import events as e
 from loopwright.workflow.delta.model import Conflict
 from loopwright.workflow.events import DocumentsKept, Event, WorkflowBegun
 from loopwright.workflow.evolve import evolve
@@ -40,11 +41,12 @@ OUTSIDE = "outside"
 # Whoever writes living specs holds this one, and takes it behind the workflow's own.
 SPECS_LOCK = "specs"
 LINE = event_log.Line[Event]
+_ARCHIVED = f'"kind":"{e.ChangeArchived.__struct_config__.tag}"'.encode()
 _KIND: event_log.LogKind[Workflow, Event] = event_log.LogKind(LINE, evolve)
 
 
 class Applied(msgspec.Struct, frozen=True):
-    """A workflow after a command, and what must be done."""
+    """A workflow after a proposal, and what must be done."""
 
     workflow: Workflow
     effects: tuple[Effect, ...]
@@ -118,6 +120,13 @@ class WorkflowStore:
                 return next((event.origin for event in line.events if isinstance(event, WorkflowBegun)), None)
         return None
 
+    def may_be_archived(self, slug: str) -> bool:
+        """Whether the bytes of the journal name the event; reading the events of a thousand journals takes too long."""
+        try:
+            return _ARCHIVED in self.paths(slug).journal.read_bytes()
+        except OSError:
+            return False
+
     @contextmanager
     def changing(self, slug: str, *, revision: int | None = None) -> Iterator[Opened]:
         """A workflow that is ours for the block; what others wrote into its documents is taken in first."""
@@ -134,6 +143,30 @@ class WorkflowStore:
                 opened.finish_archive(self._layout)
                 opened.take_outside(after_power_cut=is_first)
                 yield opened
+
+    def snapshot(self, slug: str) -> Snapshot:
+        """A workflow as it is now, for work that does not change it; edits of its documents are taken in first."""
+        if (snapshot := self._read(slug)) is not None:
+            return snapshot
+        with self.changing(slug) as opened:
+            return opened.snapshot()
+
+    def _read(self, slug: str) -> Snapshot | None:
+        """A workflow without its lock; None if another process is changing it, or something must be written first."""
+        self.require(slug)
+        lock, journal = self._lock(slug), self.paths(slug).journal
+        found = event_log.replay(_KIND, journal)
+        workflow = found.state
+        is_sound = found.damage is None and not found.is_torn and was_used_since_boot(lock)
+        # What archiving leaves to do, and what an archived change leaves out, the lock's holder knows.
+        if workflow is None or not is_sound or isinstance(workflow.at, Archived):
+            return None
+        paths = msgspec.structs.replace(self.paths(slug), change_id=workflow.change)
+        if not KeptDocuments(paths).are_as_recorded(workflow.documents):
+            return None
+        facts = gather(workflow, paths, self._gates)
+        is_unchanged = not is_held(lock) and journal.stat().st_size == found.sound_bytes
+        return Snapshot(workflow, facts, standing_of(workflow, facts)) if is_unchanged else None
 
     def _lock(self, slug: str) -> Path:
         return self._layout.lock(f"workflow-{slug}")
@@ -210,9 +243,9 @@ class Opened:
         """This moment, for work that must not hold the lock."""
         return Snapshot(self.workflow, self.facts(), self.standing())
 
-    def apply(self, command: c.Command, actor: str) -> Applied:
+    def apply(self, proposal: c.Proposal, actor: str) -> Applied:
         """Decide and append; `WorkflowRefused` when the rules say no."""
-        decision = decide(self._workflow, command)
+        decision = decide(self._workflow, proposal)
         if isinstance(decision, Refused):
             raise WorkflowRefused(
                 decision.error,
@@ -235,7 +268,7 @@ class Opened:
         fresh = {name: data for name, data in documents.items() if not kept.stands(name, data)}
         kept.keep(*fresh.values())
         kept.put(fresh)
-        self.apply(c.KeepDocuments(documents={name: sha256(data) for name, data in documents.items()}), actor)
+        self.apply(e.DocumentsKept(documents={name: sha256(data) for name, data in documents.items()}), actor)
 
     def read(self, name: str) -> bytes | None:
         """A document as it is now."""
@@ -270,7 +303,7 @@ class Opened:
         active = msgspec.structs.replace(self._paths, change_id=self.workflow.change)
         conflicts = roll_forward(active, self.workflow)
         if not conflicts:
-            self.apply(c.SettleArchive(), "tool")
+            self.apply(e.ArchiveSettled(), "tool")
         return conflicts
 
     def take_outside(self, *, after_power_cut: bool) -> None:
@@ -280,7 +313,7 @@ class Opened:
         changed = self._documents.edits(self.workflow.documents, after_power_cut=after_power_cut)
         if changed:
             self.keep(*changed.values())
-            self.apply(c.KeepDocuments(documents={name: sha256(data) for name, data in changed.items()}), OUTSIDE)
+            self.apply(e.DocumentsKept(documents={name: sha256(data) for name, data in changed.items()}), OUTSIDE)
 
     def keep(self, *versions: bytes) -> None:
         """Keep bytes that an event will name: they are durable before the event is."""

@@ -15,10 +15,10 @@ from loopwright.journal import event_log
 from loopwright.kernel import codec
 from loopwright.kernel.digest import sha256
 from loopwright.kernel.files import copy_aside, read_regular_file, set_aside, write_durably
-from loopwright.workflow.delivery import DeliveryPlan
 from loopwright.workflow.events import DocumentsKept, Event
 from loopwright.workflow.evolve import evolve
 from loopwright.workflow.model import Archived, Done, Workflow
+from loopwright.workflow.roll_forward import DeliveryPlan
 from loopwright.workflow.store import LINE
 from loopwright.workspace.layout import WorkflowPaths
 

@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 
-from loopwright.loop import commands as c
+from loopwright.loop import events as e
 from loopwright.loop.store import LoopStore
 from loopwright.wiring.build import build_context
 
@@ -78,7 +78,7 @@ def test_on_a_disk_that_takes_nothing_commands_are_refused_and_the_old_state_sta
     assert scene.run("loop", "task", "add", scene.loop_id, "one").exit_code == 0
     context = build_context(scene.project.root, {})
     with LoopStore(context.layout, context.clock).changing(scene.loop_id) as opened:
-        opened.apply(c.Start(), "ann")  # as one whose worker died
+        opened.apply(e.LoopStarted(), "ann")  # as one whose worker died
     before = {name: path.read_bytes() for name, path in scene.files.items()}
     if kind == "full":
         fill(disk)

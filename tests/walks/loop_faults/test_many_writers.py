@@ -9,7 +9,7 @@ import threading
 
 import pytest
 
-from loopwright.loop import commands as c
+from loopwright.loop import events as e
 from loopwright.loop import log
 from loopwright.loop.model import Held, Spent
 from loopwright.loop.store import LoopStore
@@ -56,7 +56,7 @@ def test_of_a_hundred_writers_no_update_is_lost(scene, count):
 
     def count_a_token(number):
         with LoopStore(context.layout, context.clock).changing(scene.loop_id) as opened:
-            opened.apply(c.Count(spent=Spent(tokens=1)), f"thread {number}")
+            opened.apply(e.CostCounted(spent=Spent(tokens=1)), f"thread {number}")
 
     add = ("loop", "task", "add", scene.loop_id)
     threads = [threading.Thread(target=count_a_token, args=(number,)) for number in range(THREADS)]
@@ -88,7 +88,7 @@ def test_of_a_hundred_writers_no_update_is_lost(scene, count):
 def test_after_a_thousand_pauses_and_resumes_by_two_the_last_that_was_acknowledged_holds(scene, count):
     context = build_context(scene.project.root, {})
     with LoopStore(context.layout, context.clock).changing(scene.loop_id) as opened:
-        opened.apply(c.Start(), "ann")
+        opened.apply(e.LoopStarted(), "ann")
     clients = [python(scene, CLIENT) for _ in range(2)]
     said = [json.loads(line) for client in clients for line in client.communicate()[0].splitlines()]
     assert [client.returncode for client in clients] == [0, 0]

@@ -7,8 +7,7 @@ import os
 
 import pytest
 
-from loopwright.workflow.takeover.fields import Fields
-from loopwright.workflow.takeover.source import Source
+from loopwright.workflow.takeover.source import Fields, Source
 
 
 @pytest.fixture

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import click
+import msgspec
 
 from loopwright.analysis.preregistered import Experiment
-from loopwright.cli.analyze.output import analysing, announce, output_of, progress, show
-from loopwright.cli.options import context_of
-from loopwright.verbs.analyze.calibration import analyze_calibration
-from loopwright.verbs.analyze.experiments import AnalysisRequest
+from loopwright.cli.analyze.experiments import gate_record, say_decision
+from loopwright.cli.analyze.output import analysing, announce, as_record, output_of, progress, show, within
+from loopwright.cli.options import context_of, say, say_json
+from loopwright.verbs.calibration import analyze_calibration
+from loopwright.verbs.experiments import (
+    Analysed,
+    AnalysisRequest,
+    analyze_board_history,
+    analyze_gate,
+    analyze_git_history,
+)
 
-_EPILOG = """\b
+_CALIBRATION_EXAMPLES = """\b
 Examples:
   loopwright analyze calibration corpus.jsonl --plot calibration.svg
   loopwright analyze calibration                       this workspace's reflections, judged by git
@@ -23,11 +32,11 @@ hook), "task_ref", "session_id", "churn" (lines), "surface" (auth, data, infra, 
 """
 
 
-@click.command(epilog=_EPILOG)
+@click.command(epilog=_CALIBRATION_EXAMPLES)
 @click.argument("corpus", required=False, type=click.Path(path_type=Path))
 @click.option("--until", metavar="WHEN", help="Judge as of this moment; default: now.")
 @analysing
-def command(
+def calibration_command(
     corpus: Path | None,
     until: str | None,
     wanted: str,
@@ -41,4 +50,56 @@ def command(
     announce(Experiment.CALIBRATION, output)
     asked = AnalysisRequest(until=until, record=record)
     show(analyze_calibration(context_of(project_root), asked, corpus, progress(output)), output)
+    return 0
+
+
+_EVERYTHING_EXAMPLES = """\b
+Examples:
+  loopwright analyze all
+  loopwright analyze all --corpus corpus.jsonl --board board.csv
+  loopwright analyze all --plot results.svg            draws results-P1.svg, results-P2.svg and results-P3.svg
+"""
+
+
+@click.command(epilog=_EVERYTHING_EXAMPLES)
+@click.option("--corpus", type=click.Path(path_type=Path), help="For P1; default: the workspace's reflections.")
+@click.option("--board", type=click.Path(path_type=Path), help="For P3; default: the history of task files.")
+@within
+@analysing
+def everything_command(
+    corpus: Path | None,
+    board: Path | None,
+    revision: str,
+    since: str | None,
+    until: str | None,
+    wanted: str,
+    plot: Path | None,
+    record: bool,
+    project_root: Path,
+    as_json: bool,
+) -> int:
+    """All three experiments, then whether the gate is open; exit 0 either way."""
+    output = output_of(wanted, as_json, plot)
+    context = context_of(project_root)
+    asked = AnalysisRequest(revision=revision, since=since, until=until, record=record)
+    count = progress(output)
+    experiments: dict[Experiment, Callable[[], Analysed]] = {
+        Experiment.CALIBRATION: lambda: analyze_calibration(context, asked, corpus, count),
+        Experiment.GIT_HISTORY: lambda: analyze_git_history(context, asked, count),
+        Experiment.BOARD_HISTORY: lambda: analyze_board_history(context, asked, board, (), count),
+    }
+    results = []
+    for question, experiment in experiments.items():
+        announce(question, output)
+        analysed = experiment()
+        results.append(as_record(analysed))
+        named = plot.with_name(f"{plot.stem}-{question}{plot.suffix}") if plot else None
+        show(analysed, msgspec.structs.replace(output, plot=named, quiet=output.as_json))
+        if not output.as_json:
+            say()
+    decision = analyze_gate(context)
+    if output.as_json:
+        say_json({"results": results, "gate": gate_record(decision)})
+    else:
+        say_decision(decision)
     return 0

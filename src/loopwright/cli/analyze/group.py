@@ -7,11 +7,14 @@ import click
 from loopwright.cli.lazy import LazyCommands
 
 COMMANDS = {
-    "git-history": ("git_history", "P2: which failures only self-reflection could have caught."),
-    "board-history": ("board_history", "P3: whether a machine can tell right from wrong for completed tasks."),
-    "calibration": ("calibration", "P1: whether high confidence tells right from wrong."),
-    "all": ("everything", "All three, and the gate."),
-    "gate": ("gate", "Whether the closed loop may open, and why not."),
+    "git-history": ("experiments:git_history_command", "P2: which failures only self-reflection could have caught."),
+    "board-history": (
+        "experiments:board_history_command",
+        "P3: whether a machine can tell right from wrong for tasks.",
+    ),
+    "calibration": ("calibration:calibration_command", "P1: whether high confidence tells right from wrong."),
+    "all": ("calibration:everything_command", "All three, and the gate."),
+    "gate": ("experiments:gate_command", "Whether the closed loop may open, and why not."),
 }
 _EPILOG = """\b
 Examples:

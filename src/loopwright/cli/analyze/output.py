@@ -21,7 +21,7 @@ from loopwright.cli.options import in_workspace, say, say_json
 from loopwright.errors import Interrupted, WrongUsage
 from loopwright.kernel.codec import to_builtins
 from loopwright.kernel.files import shown
-from loopwright.verbs.analyze.experiments import Analysed
+from loopwright.verbs.experiments import Analysed
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -73,7 +73,7 @@ def output_of(wanted: str, as_json: bool, plot: Path | None) -> Output:
     if plot is not None:
         if plot.suffix.lower() not in (".svg", ".png"):
             raise WrongUsage(f"--plot {shown(plot)} ends in neither .svg nor .png", hint="name a .svg or .png file")
-        load("loopwright.verbs.analyze.plot")
+        load("loopwright.verbs.calibration")
     return Output(as_json or wanted == "json", plot)
 
 
@@ -107,7 +107,7 @@ def show(analysed: Analysed, output: Output) -> None:
         recorded = analysed.recorded
         say(f"recorded: {shown(recorded)}" if recorded else f"not recorded: {analysed.why_not_recorded}")
     if output.plot is not None:
-        load("loopwright.verbs.analyze.plot").plot(analysed.result, output.plot)
+        load("loopwright.verbs.calibration").plot(analysed.result, output.plot)
         if not output.as_json:
             say(f"drawn: {shown(output.plot)}")
 

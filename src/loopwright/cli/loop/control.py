@@ -11,9 +11,19 @@ from loopwright.cli.loop.output import exit_code, say_loop, say_standing
 from loopwright.cli.loop.start import drive_here, in_background
 from loopwright.cli.options import context_of, in_workspace, say
 from loopwright.loop.model import Action, Mode
-from loopwright.verbs.loop.answer import answer
-from loopwright.verbs.loop.choice import choose, set_mode
-from loopwright.verbs.loop.control import complete, give_iterations, is_held, pause, resume, retry, stop
+from loopwright.verbs.loop.control import (
+    accept,
+    answer,
+    choose,
+    complete,
+    give_iterations,
+    is_held,
+    pause,
+    resume,
+    retry,
+    set_mode,
+    stop,
+)
 from loopwright.verbs.loop.look import has_worker, resolve
 
 _PAUSE_EXAMPLES = """\b
@@ -207,4 +217,23 @@ def answer_command(loop: str, decision: str, text: str, revision: int | None, pr
     say_loop(after, as_json=as_json, brief=True)
     if not as_json and not is_held(after) and not has_worker(context, loop_id):
         say(f"  → loopwright loop resume {loop_id}")
+    return 0
+
+
+_ACCEPT_EXAMPLES = """\b
+Examples:
+  loopwright loop accept LOOP --reason "the test was wrong, the new one is right"
+"""
+
+
+@click.command(epilog=_ACCEPT_EXAMPLES)
+@click.argument("loop")
+@click.option("--reason", default="", help="Why; stays on record. Without it: the doubts that you accept.")
+@click.option("--revision", type=int, help="Refuse when the loop is not at this revision any more.")
+@in_workspace
+def accept_command(loop: str, reason: str, revision: int | None, project_root: Path, as_json: bool) -> int:
+    """Accept work that nothing proves: the loop is completed, and who accepted it stays on record. For people only."""
+    context = context_of(project_root)
+    accepted = accept(context, resolve(context, loop), reason=reason, revision=revision)
+    say_standing(context, accepted, as_json=as_json)
     return 0

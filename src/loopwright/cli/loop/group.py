@@ -7,9 +7,9 @@ import click
 from loopwright.cli.lazy import LazyCommands
 
 COMMANDS = {
-    "new": ("new", "Make a loop."),
+    "new": ("start:new_command", "Make a loop."),
     "task": ("task", "Its tasks: add, edit, done, remove, order, import, generate."),
-    "start": ("start", "Drive it until it is done, fails or is held."),
+    "start": ("start:start_command", "Drive it until it is done, fails or is held."),
     "turn": ("turn", "The turn that you take by hand: see it, hand it in, give it up."),
     "watch": ("watching", "Follow it live, from any terminal."),
     "choose": ("control:choose_command", "Say what it does next, in interactive mode."),
@@ -22,7 +22,7 @@ COMMANDS = {
     "stop": ("control:stop_command", "End it for good, and every process of it."),
     "retry": ("control:retry_command", "Another attempt at one that failed or is done."),
     "answer": ("control:answer_command", "Decide what an agent asked; it is told in its next turn."),
-    "accept": ("accept", "Accept work that nothing proves, after a look at its diff."),
+    "accept": ("control:accept_command", "Accept work that nothing proves, after a look at its diff."),
     "complete": ("control:complete_command", "Close it as done, with a reason that stays on record."),
     "logs": ("logs", "What happened to it, event by event."),
 }

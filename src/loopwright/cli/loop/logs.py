@@ -16,8 +16,7 @@ from loopwright.cli.run import stopping_on_signals
 from loopwright.loop.log import Line
 from loopwright.loop.sentences import sentence
 from loopwright.verbs.loop.agent_logs import Printed
-from loopwright.verbs.loop.follow import follow
-from loopwright.verbs.loop.history import agent_output, history
+from loopwright.verbs.loop.follow import agent_output, follow, history
 from loopwright.verbs.loop.look import resolve
 
 _EPILOG = """\b

@@ -1,4 +1,4 @@
-"""`loopwright loop start`."""
+"""`loopwright loop new, start`."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from loopwright.cli.loop.budgets import budget_from, loop_budget_options
 from loopwright.cli.loop.output import exit_code, say_standing
 from loopwright.cli.loop.screen.live import LiveView
 from loopwright.cli.loop.told import BackgroundStep, LoopReporter, is_screen, telling
@@ -16,14 +17,65 @@ from loopwright.kernel.files import shown
 from loopwright.kernel.process import Cancellation
 from loopwright.loop.model import Loop, Mode, Running
 from loopwright.loop.projection import document_of
-from loopwright.stages.by_hand import works_by_hand
+from loopwright.stages.agent_choice import works_by_hand
 from loopwright.stages.context import Context
 from loopwright.verbs.loop.background import start_detached
-from loopwright.verbs.loop.choice import set_mode
+from loopwright.verbs.loop.control import LoopRequest, new_loop, set_mode
 from loopwright.verbs.loop.look import has_worker, resolve, show_loop
 from loopwright.verbs.workflow.build import drive
 
-_EPILOG = """\b
+_NEW_EXAMPLES = """\b
+Examples:
+  loopwright loop new "faster imports" --description "import time below 100 ms"
+  loopwright loop new "fix the parser" --task "write a failing test" --task "make it pass" --agent claude
+  loopwright loop new "night shift" --max-iterations 50 --usd 10 --task-usd 2 --task-retries 1
+"""
+
+
+@click.command(epilog=_NEW_EXAMPLES)
+@click.argument("title")
+@click.option("--description", default="", help="What it is about; an agent can split it into tasks.")
+@click.option("--task", "tasks", multiple=True, help="A task; can be given several times.")
+@click.option("--agent", default="", help="Who works on it; default: by agents.roles, else agents.default.")
+@click.option("--max-iterations", type=click.IntRange(1), help="Develop, debug and validate count one each.")
+@click.option(
+    "--mode",
+    type=click.Choice(["auto", "interactive"]),
+    default="auto",
+    show_default=True,
+    help="Who chooses what is next: the rules, or a person before each action.",
+)
+@click.option("--tag", "tags", multiple=True, help="A word to find it by.")
+@click.option("--priority", type=int, default=0, show_default=True, help="Higher comes first.")
+@loop_budget_options
+@in_workspace
+def new_command(
+    title: str,
+    description: str,
+    tasks: tuple[str, ...],
+    agent: str,
+    max_iterations: int | None,
+    mode: Mode,
+    tags: tuple[str, ...],
+    priority: int,
+    project_root: Path,
+    as_json: bool,
+    **limits: float | None,
+) -> int:
+    """Make a loop. It does nothing until it is started."""
+    context = context_of(project_root)
+    loop = new_loop(
+        context,
+        LoopRequest(
+            title=title, description=description, max_iterations=max_iterations, mode=mode, agent=agent, tags=tags,
+            priority=priority, budget=budget_from(limits), task_budget=budget_from(limits, "task_"), tasks=tasks,
+        ),
+    )  # fmt: skip
+    say_standing(context, loop, as_json=as_json)
+    return 0
+
+
+_START_EXAMPLES = """\b
 Examples:
   loopwright loop start LOOP
   loopwright loop start LOOP --detach
@@ -36,12 +88,12 @@ Ctrl-C interrupts the action; it stays under way, and `loop resume` goes on with
 """
 
 
-@click.command(epilog=_EPILOG)
+@click.command(epilog=_START_EXAMPLES)
 @click.argument("loop")
 @click.option("--detach", is_flag=True, help="In the background; it outlives this terminal.")
 @click.option("--mode", type=click.Choice(["auto", "interactive"]), help="Who chooses what is next, from now on.")
 @in_workspace
-def command(loop: str, detach: bool, mode: Mode | None, project_root: Path, as_json: bool) -> int:
+def start_command(loop: str, detach: bool, mode: Mode | None, project_root: Path, as_json: bool) -> int:
     """Drive a loop here until it is done, fails or is held; another terminal can pause or stop it.
 
     Exit 0: done, or paused by a person. 11: held (budget, quota, blocker, decision; the hold's code says why). 12:

@@ -13,8 +13,8 @@ from loopwright.cli.run import stopping_on_signals
 from loopwright.errors import WrongUsage
 from loopwright.kernel.cells import one_line
 from loopwright.kernel.files import shown
+from loopwright.verbs.loop.look import loop_named
 from loopwright.verbs.loop.turn import ManualTurn, await_turn, give_up, hand_in, open_turn
-from loopwright.verbs.which_loop import loop_named
 
 _EPILOG = """\b
 Examples:

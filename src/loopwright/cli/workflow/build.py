@@ -6,16 +6,24 @@ from pathlib import Path
 
 import click
 
+from loopwright.cli.loop.budgets import budget_from, flight_budget_options
 from loopwright.cli.loop.start import drive_here, in_background
 from loopwright.cli.options import context_of, in_workspace, say
 from loopwright.cli.run import stopping_on_signals
 from loopwright.cli.workflow.output import say_view
 from loopwright.errors import WorkflowRefused
-from loopwright.stages.names import slug_of
-from loopwright.verbs.workflow.build import BuildRequest, prepare_build, prepare_from_review, slug_from
+from loopwright.verbs.workflow.build import (
+    BuildRequest,
+    FlightPlan,
+    autopilot,
+    prepare_build,
+    prepare_from_review,
+    slug_from,
+    slug_of_report,
+)
 from loopwright.verbs.workflow.status import show
 
-_EPILOG = """\b
+_BUILD_EXAMPLES = """\b
 Examples:
   loopwright build faster-imports
   loopwright build faster-imports --agent claude --max-iterations 5
@@ -26,7 +34,7 @@ Examples:
 """
 
 
-@click.command(epilog=_EPILOG)
+@click.command(epilog=_BUILD_EXAMPLES)
 @click.argument("slug", metavar="SLUG|prd-SLUG.md", required=False)
 @click.option(
     "--from-review",
@@ -41,7 +49,7 @@ Examples:
 @click.option("--agent", help="Who builds; default: by agents.roles, else agents.default.")
 @click.option("--detach", is_flag=True, help="In the background; it outlives this terminal.")
 @in_workspace
-def command(
+def build_command(
     slug: str | None, from_review: Path | None, max_iterations: int, deslop: bool, agent: str | None, detach: bool,
     project_root: Path, as_json: bool,
 ) -> int:  # fmt: skip
@@ -53,7 +61,7 @@ def command(
             "neither a workflow nor a review's report is named",
             next_command="loopwright build SLUG, or loopwright build --from-review review-report.md",
         )
-    name = slug_from(slug) if slug is not None else slug_of((from_review or Path()).resolve().parent.name)
+    name = slug_from(slug) if slug is not None else slug_of_report(from_review or Path())
     request = BuildRequest(agent=agent or "", max_iterations=max_iterations, deslop=deslop)
     with stopping_on_signals() as cancellation:
         tell = (lambda _: None) if as_json else say
@@ -67,3 +75,35 @@ def command(
     if not as_json:
         say_view(show(context, name), as_json=False)
     return code
+
+
+_AUTOPILOT_EXAMPLES = """\b
+Examples:
+  loopwright autopilot faster-imports --agent claude
+  loopwright autopilot faster-imports --agent claude --reviewer codex
+  loopwright autopilot faster-imports --agent claude --usd 5 --wall 3600
+
+What it may cost is for all stages together, and for all times that it is typed for this change; without options it is
+what budget.* says. Which consents it may give itself is autopilot.may_approve; without "complete" a person accepts the
+result.
+"""
+
+
+@click.command(epilog=_AUTOPILOT_EXAMPLES)
+@click.argument("slug")
+@click.option("--agent", help="Who works; default: by agents.roles, else agents.default.")
+@click.option("--reviewer", default="", help="Who reviews where the risk floor asks for it; default: by agents.roles.")
+@click.option("--max-iterations", type=click.IntRange(1), default=10, show_default=True, help="Passes of the build.")
+@flight_budget_options
+@in_workspace
+def autopilot_command(
+    slug: str, agent: str | None, reviewer: str, max_iterations: int, project_root: Path, as_json: bool,
+    **limits: float | int | None,
+) -> int:  # fmt: skip
+    """Go through all stages with the consents that the policy allows; stop, with a reason, where a person is needed."""
+    context = context_of(project_root)
+    flight = FlightPlan(agent=agent or "", reviewer=reviewer, max_iterations=max_iterations, budget=budget_from(limits))
+    with stopping_on_signals() as cancellation:
+        view = autopilot(context, slug, flight, (lambda _: None) if as_json else say, cancellation)
+    say_view(view, as_json=as_json)
+    return 0

@@ -10,9 +10,8 @@ import msgspec
 
 from loopwright.cli.options import context_of, in_workspace, say, say_json
 from loopwright.errors import WorkflowRefused, WrongUsage
-from loopwright.verbs.workflow.take_over import TOOLS, TakenOver, TakeOverRequest, take_over
-from loopwright.workflow.takeover.model import Tool
-from loopwright.workflow.takeover.table import TakeoverRow
+from loopwright.verbs.workflow.stages import TOOLS, TakenOver, TakeOverRequest, take_over
+from loopwright.workflow.takeover.model import TakeoverRow, Tool
 
 _EPILOG = """\b
 Examples:

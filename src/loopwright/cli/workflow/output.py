@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from pathlib import Path
+
 from loopwright.agents.failover import takeover_in_words
 from loopwright.cli.language import told, words
+from loopwright.cli.options import context_of
 from loopwright.cli.plain import put, say, say_json
 from loopwright.cli.prices import price_note
-from loopwright.verbs.workflow.status import FlightView, WorkflowView
+from loopwright.verbs.workflow.status import FlightView, WorkflowView, refresh_all, show
 from loopwright.workflow.model import Stage
 
 COLORS = {"clarify": "magenta", "plan": "blue", "build": "cyan", "review": "yellow", "done": "green"}
@@ -87,3 +91,13 @@ def _say_details(found: WorkflowView) -> None:
             worked = {"seconds": f"{spent.wall_s:.0f}", "turns": spent.turns}
             line = words("    {role}: {usd} USD, {tokens} tokens, {seconds} s in {turns} turns", **facts, **worked)
             put(line + price_note(spent))
+
+
+def say_whole(project_root: Path, slug: str, *, as_json: bool) -> None:
+    """All of it."""
+    say_view(show(context_of(project_root), slug), as_json=as_json, whole=True)
+
+
+def derive_again(project_root: Path, slugs: Iterable[str]) -> None:
+    """Write down anew how these stand."""
+    refresh_all(context_of(project_root), slugs)

@@ -14,7 +14,7 @@ from loopwright.errors import WrongUsage
 from loopwright.kernel.files import shown
 from loopwright.stages.context import Context
 from loopwright.stages.names import slug_of
-from loopwright.verbs.workflow.plan import PlanRequest, plan
+from loopwright.verbs.workflow.stages import PlanRequest, plan
 from loopwright.workflow.model import PlanRound
 from loopwright.workflow.package import PLAN_DOCUMENTS, SLICES
 

@@ -12,24 +12,23 @@ from msgspec.structs import replace
 from loopwright.agents.decision_requests import read_requests
 from loopwright.agents.failover import FailoverOrder, Takeover
 from loopwright.agents.port import Agent, Allowance, Answer, NoAnswer, Reason, WorksOutside
+from loopwright.agents.structured import AgentRequest
 from loopwright.errors import LoopwrightError
 from loopwright.kernel.clock import stamp
 from loopwright.kernel.files import shown
 from loopwright.loop import commands as c
+from loopwright.loop import events as e
 from loopwright.loop.actions import mailbox as letters
 from loopwright.loop.actions.failing import HandedOver, HeldBack, held_back, is_a_try, order_for
 from loopwright.loop.budget import hold_after, hold_before_call, left_for_a_turn
 from loopwright.loop.model import Action, ErrorLine, Held, Hold, Holder, Loop, OpenTurn, Spent
 from loopwright.loop.paying import SHELL, spent_on
-from loopwright.loop.worker_context import WorkerContext
-from loopwright.runner.ask_agent import AgentReply, AgentRequest, AskingContext, BookTurn, ask_agent
+from loopwright.loop.worker_context import WORKER, WorkerContext
+from loopwright.runner.ask_agent import AgentReply, AskingContext, BookTurn, ask_agent
 from loopwright.runner.turn import TurnRequest, TurnResult
 from loopwright.runner.turn_sandbox import TurnSandbox
 from loopwright.sandbox import place
 
-__all__ = ["WORKER", "HandedOver", "HeldBack", "ask"]
-
-WORKER = "worker"
 _T = TypeVar("_T")
 # Without an action under way, a person had tasks planned.
 _PLANNING = Action.INIT
@@ -131,7 +130,7 @@ class _LoopAsker:
             with context.store.changing(self._loop.loop_id) as opened:
                 if opened.loop.under_way is not None:
                     # The last turn gave no usable answer. It counts as well: the repair is another turn.
-                    opened.apply(c.Count(spent=Spent(), turn_of=opened.loop.under_way.turns_as), WORKER)
+                    opened.apply(e.CostCounted(spent=Spent(), turn_of=opened.loop.under_way.turns_as), WORKER)
                 self._loop = opened.loop
         if (hold := hold_before_call(self._loop, stamp(context.clock()))) is not None:
             raise HeldBack(hold)
@@ -188,7 +187,7 @@ def begin_turn(loop: Loop, context: WorkerContext, called: str, turn: TurnReques
         role=turn.role.value, is_question=turn.is_question, is_by_hand=isinstance(turn.agent, WorksOutside),
     )  # fmt: skip
     with context.store.changing(loop.loop_id) as opened:
-        opened.apply(c.BeginTurn(turn=open_turn), WORKER)
+        opened.apply(e.TurnBegun(turn=open_turn), WORKER)
 
 
 def book_turn(
@@ -196,7 +195,7 @@ def book_turn(
 ) -> TurnResult:
     """Take the cost from the loop's budget. `counted_as` names the action to count the turn for, if that is now."""
     cost = result.cost
-    counted = c.Count(
+    counted = e.CostCounted(
         spent=spent_on(cost), task_id=_task_id(loop), turn=cost.turn, turn_of=counted_as,
         role=None if cost.agent == SHELL else cost.role,
     )  # fmt: skip
@@ -229,7 +228,7 @@ def _put_to_people(loop: Loop, context: WorkerContext, turn_sandbox: TurnSandbox
         for request in requests.asked
     )
     with context.store.changing(loop.loop_id) as opened:
-        after = opened.apply(c.AskDecisions(requests=asked, at=stamp(context.clock())), WORKER).loop
+        after = opened.apply(c.AskDecisions(requests=asked, at=stamp(context.clock())), WORKER)
     holds = after.phase.holds if isinstance(after.phase, Held) else ()
     return asked[0].question, next((hold for hold in holds if hold.holder is Holder.DECISION), None)
 
@@ -240,7 +239,7 @@ def _note(loop: Loop, context: WorkerContext, turn_sandbox: TurnSandbox, problem
             action=WORKER, message=turn_sandbox.redactor.clean(problem).text, timestamp=stamp(context.clock())
         )
         with context.store.changing(loop.loop_id) as opened:
-            opened.apply(c.NoteError(error=error), WORKER)
+            opened.apply(e.ErrorNoted(error=error), WORKER)
 
 
 def _unfinished_work(turn_sandbox: TurnSandbox) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from loopwright.loop.worker_context import WorkerContext
 _PATCH = "changes.patch"
 
 
-def perform(loop: Loop, context: WorkerContext, action_id: str) -> c.Command:
+def perform(loop: Loop, context: WorkerContext, action_id: str) -> c.FinishComplete:
     """Write the summary and the patch beside it; whether the loop is done with that, the rules say."""
     progress = context.progress(loop)
     make_folder(progress)

@@ -20,12 +20,11 @@ from loopwright.agents.mailbox import (
 from loopwright.agents.port import Allowance, Role
 from loopwright.errors import LoopwrightError
 from loopwright.kernel.process import Cancellation, wait_for_request
-from loopwright.loop import commands as c
+from loopwright.loop import events as e
 from loopwright.loop.model import Loop
-from loopwright.loop.worker_context import WorkerContext
+from loopwright.loop.worker_context import WORKER, WorkerContext
 from loopwright.runner.turn_sandbox import TurnSandbox
 
-WORKER = "worker"
 _LISTEN_EVERY_S = 0.25
 
 
@@ -47,9 +46,8 @@ def tell(loop: Loop, context: WorkerContext, turn_sandbox: TurnSandbox, role: Ro
     )
     leave_letter(turn_sandbox.mailbox, letter)
     command = context.settings.test_command
-    if (
-        command and read_checks(turn_sandbox.mailbox) == Checks()
-    ):  # a craft that has judges of its own told them already
+    # A build has told its own checks already.
+    if command and read_checks(turn_sandbox.mailbox) == Checks():
         leave_checks(turn_sandbox.mailbox, Checks(shown=(ShownCheck(id="tests", command=command),)))
 
 
@@ -93,7 +91,7 @@ class _Ear:
         clean = self._turn_sandbox.redactor.clean
         with self._desk.store.changing(self._loop_id) as opened:
             for text in notes:
-                opened.apply(c.NoteProgress(text=clean(text).text, by=self._role.value), WORKER)
+                opened.apply(e.ProgressNoted(text=clean(text).text, by=self._role.value), WORKER)
         self._heard += len(notes)
 
 

@@ -13,8 +13,7 @@ from loopwright.loop.own_work import own_work
 from loopwright.loop.work_files import patch_path
 from loopwright.loop.worker_sandbox import with_work
 from loopwright.sandbox.port import SandboxRequest
-from loopwright.stages.context import Context
-from loopwright.stages.stores import loops_of
+from loopwright.stages.context import Context, loops_of
 from loopwright.workflow.model import Workflow
 from loopwright.workflow.verification import Verification
 

@@ -14,8 +14,7 @@ from loopwright.runner.request import Observer
 from loopwright.sandbox.port import Sandbox, SandboxRequest
 from loopwright.stages.building.built_tree import BuiltTree
 from loopwright.stages.building.checking import Hidden, hidden_folder, run_checks
-from loopwright.stages.context import Context
-from loopwright.stages.stores import loops_of
+from loopwright.stages.context import Context, loops_of
 from loopwright.workflow.broken_judges import broken, broken_command, judged_by
 from loopwright.workflow.slices import Check
 

@@ -9,30 +9,30 @@ from __future__ import annotations
 import msgspec
 
 from loopwright.agents.port import NoAnswer, Reason, Role
+from loopwright.agents.structured import AgentRequest, json_form
 from loopwright.kernel.clock import stamp
 from loopwright.loop import commands as loop_commands
-from loopwright.loop.actions.asking import HeldBack
-from loopwright.loop.craft import Look
-from loopwright.loop.marks import FIX
-from loopwright.loop.model import DESLOP, LOOK, Hold, Holder, Loop, Spent, Task, TaskMode, Validation
-from loopwright.stages.context import Context
+from loopwright.loop import events as loop_events
+from loopwright.loop.actions.failing import HeldBack
+from loopwright.loop.model import Hold, Holder, Loop, Spent, Task, TaskKind, TaskMode
+from loopwright.stages.context import Context, loops_of, workflows_of
 from loopwright.stages.person import actor
-from loopwright.stages.stores import loops_of, workflows_of
-from loopwright.workflow import commands as c
+from loopwright.workflow import events as e
 from loopwright.workflow import lanes
 from loopwright.workflow.gather import MANIFEST
 from loopwright.workflow.lanes import Opinion
-from loopwright.workflow.model import Building
+from loopwright.workflow.model import Building, Workflow
 from loopwright.workflow.store import Opened
 from loopwright.workflow.verification import Verification
 
 PATCH = "work.patch"
-# A look, tidying up, the checks again; and once more after an objection.
+_LANES = {TaskKind.DESLOP: "deslop", TaskKind.LOOK: "architect"}
+# A review, tidying up and the checks; and all of that again after an objection.
 _MORE = 12
 _BOX = "$LOOPWRIGHT_MAILBOX/context"
 
 
-class Lanes:
+class BuildLanes:
     """What one workflow's build does beyond building."""
 
     def __init__(self, context: Context, slug: str) -> None:
@@ -52,75 +52,72 @@ class Lanes:
             )
             number = before.iteration if before is not None else 0
             found = msgspec.structs.replace(verification, iteration=number + begins)
-            opened.apply(c.RecordVerification(verification=found), "tool")
+            opened.apply(e.WorkVerified(verification=found), "tool")
             for lane, status in ended:
-                opened.apply(c.EndLane(lane=lane, status=status), "tool")
+                opened.apply(e.LaneEnded(lane=lane, status=status), "tool")
             _write_notes(opened, {})
 
-    def before_completion(self, loop: Loop, validation: Validation) -> tuple[Task, ...]:
-        """Everything passed: an architect looks at it, unless that was it already."""
-        del validation
+    def after_checks(self, loop: Loop) -> tuple[Task, ...]:
+        """The checks passed: an architect looks at the work, unless the builder tidied it up after such a look."""
         if self._context.settings.values.workflow.profile != "full" or _is_after_deslop(loop):
             return ()
-        task = self._task(loop, LOOK, "an architect looks at what was built", "analysis")
+        task = self._task(loop, TaskKind.LOOK, "an architect looks at what was built", "analysis")
         who = self._context.settings.values.agents.agent_for_role(Role.ARCHITECT, loop.agent)
         return (msgspec.structs.replace(task, tool=who),)
 
-    def take_up(self, loop: Loop) -> None:
-        """A build that ended without lanes that are wanted now, since the profile is another one, goes on with them."""
-        with workflows_of(self._context).changing(self._slug) as opened:
-            missing = list(lanes.incomplete(opened.workflow.lanes, full=True))
-        tasks = self.before_completion(loop, loop.validation)
-        if not tasks or not missing:
+    def take_up(self, workflow: Workflow, loop: Loop) -> None:
+        """Continue a build that ended without lanes that a new profile asks for."""
+        tasks = self.after_checks(loop)
+        if not tasks or not list(lanes.incomplete(workflow.lanes, full=True)):
             return
         with loops_of(self._context).changing(loop.loop_id) as opened_loop:
             for task in tasks:
-                opened_loop.apply(loop_commands.AddTask(task=task), actor())
+                opened_loop.apply(loop_events.TaskAdded(task=task), actor())
             opened_loop.apply(loop_commands.Retry(max_iterations=loop.iteration + _MORE), actor())
 
-    def look(self, task: Task) -> Look | None:
-        """What the architect is asked."""
-        if not task.id.startswith(LOOK):
+    def look(self, task: Task) -> AgentRequest[msgspec.Struct] | None:
+        """The question to the architect."""
+        if task.kind is not TaskKind.LOOK:
             return None
         prompt = self._context.prompts().prompt(
             "architect_build", patch=f"{_BOX}/{PATCH}", manifest=f"{_BOX}/{MANIFEST}"
         )
-        with workflows_of(self._context).changing(self._slug) as opened:
-            return Look(Role.ARCHITECT, prompt, Opinion, opened.workflow.turns_of(Role.ARCHITECT.value))
+        taken = workflows_of(self._context).snapshot(self._slug).workflow.turns_of(Role.ARCHITECT.value)
+        return AgentRequest(agent=task.tool, role=Role.ARCHITECT, prompt=prompt, form=json_form(Opinion), number=taken)
 
-    def seen(self, loop: Loop, said: msgspec.Struct | NoAnswer) -> tuple[Task, ...]:
-        """What the architect's verdict leads to; one that failed, or gave none, has not approved."""
+    def after_look(self, loop: Loop, said: msgspec.Struct | NoAnswer) -> tuple[Task, ...]:
+        """The tasks that follow from the architect's verdict; an architect without a verdict has not approved."""
         if isinstance(said, NoAnswer):
             raise self._held("architect", said)
         if not isinstance(said, Opinion):
             raise TypeError(type(said))  # a look asks for nothing else
         with workflows_of(self._context).changing(self._slug) as opened:
-            opened.apply(c.EndLane(lane="architect", status=said.verdict), "tool")
+            opened.apply(e.LaneEnded(lane="architect", status=said.verdict), "tool")
             at = opened.workflow.at
             skips = isinstance(at, Building) and not at.deslop
             if said.verdict == lanes.APPROVE and skips:
                 for lane in ("deslop", "regression"):
-                    opened.apply(c.EndLane(lane=lane, status=lanes.SKIPPED), "tool")
+                    opened.apply(e.LaneEnded(lane=lane, status=lanes.SKIPPED), "tool")
             _write_notes(opened, {"architect": said.notes or said.verdict})
         if said.verdict != lanes.APPROVE:
             asked = said.notes or "look at it again"
-            return (self._task(loop, FIX, f"The architect asks: {asked}", "write"),)
+            return (self._task(loop, TaskKind.FIX, f"The architect asks: {asked}", "write"),)
         # An objection is cheaper before the work is tidied up; what that changes the review still looks at.
-        return () if skips else (self._task(loop, DESLOP, "tidy up what was built", "write"),)
+        return () if skips else (self._task(loop, TaskKind.DESLOP, "tidy up what was built", "write"),)
 
     def prompt(self, task: Task) -> str | None:
         """What the builder is told who tidies up."""
-        if not task.id.startswith(DESLOP):
+        if task.kind is not TaskKind.DESLOP:
             return None
         return self._context.prompts().prompt("builder_deslop", patch=f"{_BOX}/{PATCH}")
 
-    def tries(self, loop: Loop, task: Task, failure: NoAnswer | None) -> bool:
+    def is_tried(self, loop: Loop, task: Task, failure: NoAnswer | None) -> bool:
         """Tidying up is only tried; and whoever can't work at all is not asked for ever.
 
         What it breaks is dropped: the tree before it is verified already, and to mend what nobody asked for would cost
         calls of agents. The loop goes back, and runs the checks again on what goes to the review.
         """
-        if task.id.startswith(DESLOP):
+        if task.kind is TaskKind.DESLOP:
             if failure is not None:
                 raise self._held("deslop", failure)
             return True
@@ -133,7 +130,7 @@ class Lanes:
 
     def stopped(self, task: Task, hold: Hold, failure: NoAnswer) -> Hold:
         """Its agent can't work at all: the lane is not through."""
-        lane = "deslop" if task.id.startswith(DESLOP) else "architect" if task.id.startswith(LOOK) else "execution"
+        lane = _LANES.get(task.kind, "execution")
         self._end(lane, failure)
         message = f"the lane {lane} is not through: {hold.message}"
         return msgspec.structs.replace(hold, code=f"{lane}_{failure.reason.value}", message=message)
@@ -150,13 +147,12 @@ class Lanes:
         reason, said = failure.reason.value, self._clean(failure.detail)
         if lane != "execution":  # whose end begins an iteration, and this one never came to it
             with workflows_of(self._context).changing(self._slug) as opened:
-                opened.apply(c.EndLane(lane=lane, status=reason), "tool")
+                opened.apply(e.LaneEnded(lane=lane, status=reason), "tool")
                 _write_notes(opened, {lane: f"{reason}: {said}"})
 
-    def _task(self, loop: Loop, prefix: str, description: str, mode: TaskMode) -> Task:
-        number = sum(task.id.startswith(prefix) for task in loop.tasks) + 1
+    def _task(self, loop: Loop, kind: TaskKind, description: str, mode: TaskMode) -> Task:
         return Task(
-            id=f"{prefix}{number}", description=description, tool=loop.agent, mode=mode, status="pending",
+            id=loop.new_task_id(kind), description=description, tool=loop.agent, mode=mode, status="pending",
             created_at=stamp(self._context.clock()),
         )  # fmt: skip
 
@@ -167,7 +163,7 @@ class Lanes:
 def _is_after_deslop(loop: Loop) -> bool:
     """Whether tidying up is the last thing that was done; by the loop alone, so that a repeated lane sees the same."""
     last = loop.tasks[-1] if loop.tasks else None
-    return last is not None and last.id.startswith(DESLOP) and last.status == "completed"
+    return last is not None and last.kind is TaskKind.DESLOP and last.status == "completed"
 
 
 def _write_notes(opened: Opened, said: dict[str, str]) -> None:

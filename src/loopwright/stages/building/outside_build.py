@@ -7,8 +7,7 @@ import socket
 
 from loopwright.errors import InsideAgent
 from loopwright.kernel import process_tree
-from loopwright.stages.context import Context
-from loopwright.stages.stores import loops_of
+from loopwright.stages.context import Context, loops_of
 from loopwright.workflow.model import Building, Workflow
 
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from loopwright.kernel.clock import stamp
 from loopwright.loop.model import Completed, Created, Failed, Held, Loop
-from loopwright.stages.context import Context
-from loopwright.stages.document_language import documents_of
-from loopwright.stages.stores import loops_of, workflows_of
-from loopwright.workflow import audit, ledger
+from loopwright.stages.context import Context, documents_of, loops_of, workflows_of
+from loopwright.workflow import audit
 from loopwright.workflow import commands as c
+from loopwright.workflow import events as e
+from loopwright.workflow.blockers import Family
+from loopwright.workflow.build_gate import tests_sentence
 from loopwright.workflow.documents import record
 from loopwright.workflow.facts import Facts
 from loopwright.workflow.gather import LEDGER
 from loopwright.workflow.model import Building, Decision, Transition, Workflow
-from loopwright.workflow.project_tests import sentence
 from loopwright.workflow.slices import Slices
 from loopwright.workflow.store import Opened
 from loopwright.workflow.verification import Verification
@@ -37,10 +37,10 @@ def _take_decisions(opened: Opened, loop: Loop) -> None:
     """What an agent asked in the loop is asked in the workflow, and what was answered there is answered here."""
     for one in loop.decisions:
         asked = Decision(id=one.id, question=one.question, options=one.options)
-        opened.apply(c.AskDecision(decision=asked), "agent")
+        opened.apply(e.DecisionAsked(decision=asked), "agent")
         here = next((known for known in opened.workflow.decisions if known.id == one.id), None)
         if here is not None and here.answer is None and one.answer is not None:
-            opened.apply(c.AnswerDecision(id=one.id, answer=one.answer, by=one.answered_by or "a person"), "tool")
+            opened.apply(e.DecisionAnswered(id=one.id, answer=one.answer, by=one.answered_by or "a person"), "tool")
 
 
 def _documents(context: Context, opened: Opened, facts: Facts, slices: Slices, loop: Loop) -> dict[str, bytes]:
@@ -49,15 +49,15 @@ def _documents(context: Context, opened: Opened, facts: Facts, slices: Slices, l
     found = audit.audited(workflow, slices, requirements)
     return {
         "build-support/completion-audit.json": audit.render(found),
-        LEDGER: ledger.render(facts.ledger),
+        LEDGER: record.render_ledger(facts.ledger),
         record.NAME: _record(context, workflow, loop, facts, is_through=_is_through(opened, loop)),
     }
 
 
 def _is_through(opened: Opened, loop: Loop) -> bool:
     """Whether the build came to its end: by its loop, or by a person who signed for what kept the loop from ending."""
-    blocked = (one.code for one in opened.standing().readiness.review)
-    return isinstance(loop.phase, Completed) or all(code.startswith("execution_record_") for code in blocked)
+    blockers = opened.standing().readiness.review
+    return isinstance(loop.phase, Completed) or all(one.family is Family.EXECUTION_RECORD for one in blockers)
 
 
 def _record(context: Context, workflow: Workflow, loop: Loop, facts: Facts, *, is_through: bool) -> bytes:
@@ -92,7 +92,7 @@ def _record(context: Context, workflow: Workflow, loop: Loop, facts: Facts, *, i
 
 def _limitations(loop: Loop, verified: Verification | None, facts: Facts) -> str:
     """What keeps the build from being whole, and what checks the rest of the project."""
-    rest = sentence(verified, has_command=facts.gates.has_test_command) if verified is not None else ""
+    rest = tests_sentence(verified, has_command=facts.gates.has_test_command) if verified is not None else ""
     return f"{_unfinished(loop)}\n\n{rest}".strip()
 
 

@@ -5,16 +5,15 @@ from __future__ import annotations
 from loopwright.errors import WorkflowRefused
 from loopwright.stages.building.outside_build import require_outside_build
 from loopwright.stages.clarifying.rounds import request_approval
-from loopwright.stages.context import Context
-from loopwright.stages.loops.decisions import answer_decision
+from loopwright.stages.context import Context, workflows_of
+from loopwright.stages.loop_words import answer_decision
 from loopwright.stages.person import actor
 from loopwright.stages.status import WorkflowView, view_of
-from loopwright.stages.stores import workflows_of
-from loopwright.workflow import commands as c
+from loopwright.workflow import events as e
+from loopwright.workflow.clarity import section_of
 from loopwright.workflow.documents.spec import Spec
 from loopwright.workflow.gather import SPEC
 from loopwright.workflow.model import Building, Clarifying
-from loopwright.workflow.questions import section_of
 from loopwright.workflow.store import Opened
 
 
@@ -26,7 +25,7 @@ def answer_question(context: Context, slug: str, item: str, text: str) -> Workfl
         require_outside_build(context, opened.workflow, "answer")
         if is_decision:
             _require_words(opened, name, said)
-            opened.apply(c.AnswerDecision(id=name, answer=said, by=actor()), actor())
+            opened.apply(e.DecisionAnswered(id=name, answer=said, by=actor()), actor())
         else:
             _answer_item(opened, name, said)
         snapshot = opened.snapshot()
@@ -61,7 +60,7 @@ def _answer_item(opened: Opened, name: str, said: str) -> None:
     if section is not None and not answered.says(section):
         answered = answered.with_sections({section: f"- {said}"})
     opened.write({SPEC: answered.page.render()}, actor())
-    opened.apply(c.AnswerItem(item=name, by=actor()), actor())
+    opened.apply(e.ItemAnswered(item=name, by=actor()), actor())
     request_approval(opened)
 
 

@@ -6,12 +6,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from loopwright.errors import WorkflowRefused, WrongUsage
-from loopwright.stages.context import Context
-from loopwright.stages.document_language import documents_of
+from loopwright.stages.context import Context, documents_of, workflows_of
 from loopwright.stages.names import slug_of
 from loopwright.stages.person import actor
-from loopwright.stages.stores import workflows_of
 from loopwright.workflow import commands as c
+from loopwright.workflow import events as e
 from loopwright.workflow.documents.spec import Spec, new_spec
 from loopwright.workflow.facts import Damaged, Facts
 from loopwright.workflow.gather import SPEC
@@ -34,7 +33,7 @@ def opened_to_clarify(
                 _go_back(opened)
             require_clarifying(opened.workflow)
             if profile_name is not None:
-                opened.apply(c.SetProfile(profile=profile), actor())
+                opened.apply(e.ProfileSet(profile=profile), actor())
             if spec is not None:
                 opened.write({SPEC: spec}, actor())
             yield opened

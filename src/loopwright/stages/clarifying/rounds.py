@@ -5,25 +5,25 @@ from __future__ import annotations
 import msgspec
 
 from loopwright.agents.port import Role
-from loopwright.agents.structured import json_form
+from loopwright.agents.structured import AgentRequest, json_form
 from loopwright.errors import WorkflowRefused
 from loopwright.kernel.clock import compact_stamp
 from loopwright.kernel.files import write_durably
 from loopwright.kernel.process import Cancellation
-from loopwright.runner.ask_agent import AgentReply, AgentRequest
+from loopwright.runner.ask_agent import AgentReply
+from loopwright.stages.agent_choice import agent_for
 from loopwright.stages.asking import StageCall, ask_for_stage
 from loopwright.stages.clarifying.begin import opened_to_clarify, require_clarifying, require_spec
-from loopwright.stages.context import Context, Tell
-from loopwright.stages.default_agent import agent_for
-from loopwright.stages.document_language import documents_of
+from loopwright.stages.context import Context, Tell, documents_of
 from loopwright.stages.spending import Spending
 from loopwright.stages.status import WorkflowView, view_of
 from loopwright.workflow import commands as c
+from loopwright.workflow import events as e
+from loopwright.workflow.clarity import next_question
 from loopwright.workflow.documents import spec as s
 from loopwright.workflow.documents.spec import Spec
 from loopwright.workflow.gather import SPEC
 from loopwright.workflow.model import Round, Stage, Transition, Workflow
-from loopwright.workflow.questions import next_question
 from loopwright.workflow.readiness import standing_of
 from loopwright.workflow.store import Opened, Snapshot
 
@@ -138,7 +138,7 @@ def _take(context: Context, opened: Opened, reply: Clarification) -> _Asked:
     opened.write({SPEC: data}, "tool")
     number = len(opened.workflow.rounds) + 1
     taken = Round(number=number, asked=item, presses_on=presses_on, reported_score=reported)
-    opened.apply(c.TakeRound(round=taken), "tool")
+    opened.apply(e.RoundTaken(round=taken), "tool")
     snapshot = f"clarify-{opened.workflow.slug}-{compact_stamp(context.clock())}-{number}.md"
     write_durably(context.layout.snapshots / snapshot, data)
     request_approval(opened)

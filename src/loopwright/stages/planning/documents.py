@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from loopwright.kernel.files import is_blank
-from loopwright.stages.context import Context, Tell
-from loopwright.stages.document_language import documents_of
+from loopwright.stages.context import Context, Tell, documents_of
 from loopwright.stages.planning.state import require_spec
-from loopwright.workflow import commands as c
 from loopwright.workflow import composing
-from loopwright.workflow.delta.compose import composed
-from loopwright.workflow.delta.domains import domain_problem
-from loopwright.workflow.delta.model import Delta
+from loopwright.workflow import events as e
+from loopwright.workflow.delta.model import Delta, domain_problem
 from loopwright.workflow.delta.read import read_delta
+from loopwright.workflow.delta.write import composed
 from loopwright.workflow.documents.page import NotAPage, read_page
 from loopwright.workflow.drafting import skeletons
 from loopwright.workflow.facts import Facts
@@ -45,7 +43,7 @@ def write_skeletons(context: Context, opened: Opened) -> list[str]:
     if missing:
         opened.write(missing, "tool")
     if not workflow.plan_rounds:
-        opened.apply(c.TakePlanRound(round=PlanRound(number=1)), "tool")
+        opened.apply(e.PlanRoundTaken(round=PlanRound(number=1)), "tool")
     return notes
 
 
@@ -64,7 +62,7 @@ def compose(context: Context, opened: Opened, specs: Specs) -> tuple[Delta, ...]
     opened.write(composed_now | {GRAPH: graph}, "tool")
     base = base_for(specs, facts.delta_parts, facts.deltas, opened.workflow.base)
     if isinstance(opened.workflow.at, Planning):
-        opened.apply(c.NoteSpecs(base=base), "tool")
+        opened.apply(e.SpecsNoted(base=base), "tool")
     return deltas
 
 

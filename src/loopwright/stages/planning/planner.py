@@ -8,16 +8,14 @@ from typing import TypeVar
 import msgspec
 
 from loopwright.agents.port import Role
-from loopwright.agents.structured import AnswerForm, json_form
+from loopwright.agents.structured import AgentRequest, AnswerForm, json_form
 from loopwright.kernel.process import Cancellation
-from loopwright.runner.ask_agent import AgentReply, AgentRequest
+from loopwright.runner.ask_agent import AgentReply
 from loopwright.stages.asking import StageCall, ask_for_stage
-from loopwright.stages.context import Context, Tell
-from loopwright.stages.document_language import documents_of
+from loopwright.stages.context import Context, Tell, documents_of
 from loopwright.stages.planning.documents import Specs, compose
-from loopwright.stages.planning.request import PlanRequest
-from loopwright.stages.planning.state import PlanState, read_plan, require_spec
-from loopwright.workflow import commands as c
+from loopwright.stages.planning.state import PlanRequest, PlanState, read_plan, require_spec
+from loopwright.workflow import events as e
 from loopwright.workflow.delta.model import Delta
 from loopwright.workflow.drafting import PlanReply, drafted, wrong_with
 from loopwright.workflow.model import PlanRound, Stage, Workflow
@@ -82,7 +80,7 @@ def ask_planner(session: PlanSession, state: PlanState, notes: str) -> ComposedP
         opened.write(drafted(workflow.slug, said.reply, domains, source, say), said.by or "tool")
         rounds = opened.workflow.plan_rounds
         taken = PlanRound(number=rounds[-1].number + 1 if rounds else 1)
-        opened.apply(c.TakePlanRound(round=taken), "tool")
+        opened.apply(e.PlanRoundTaken(round=taken), "tool")
         # A plan is complete with what follows from it: the next reader finds all of it.
         return ComposedPlan(compose(session.context, opened, session.specs), read_plan(opened))
 

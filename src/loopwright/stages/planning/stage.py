@@ -11,20 +11,19 @@ from loopwright.agents.port import Role
 from loopwright.errors import WorkflowRefused, WrongUsage
 from loopwright.kernel.files import read_regular_file, shown
 from loopwright.kernel.process import Cancellation
+from loopwright.stages.agent_choice import agent_for
 from loopwright.stages.building.on_base import run_on_base
 from loopwright.stages.clarifying.begin import opened_to_clarify
-from loopwright.stages.context import Context, Tell
-from loopwright.stages.default_agent import agent_for
+from loopwright.stages.context import Context, Tell, workflows_of
 from loopwright.stages.names import slug_of
 from loopwright.stages.person import actor
 from loopwright.stages.planning.documents import compose, tell_rivals, write_skeletons
 from loopwright.stages.planning.planner import ComposedPlan, PlanSession
-from loopwright.stages.planning.request import PlanRequest
 from loopwright.stages.planning.rounds import plan_in_rounds
-from loopwright.stages.planning.state import PlanState, read_plan
+from loopwright.stages.planning.state import PlanRequest, PlanState, read_plan
 from loopwright.stages.status import WorkflowView, view_of
-from loopwright.stages.stores import workflows_of
 from loopwright.workflow import commands as c
+from loopwright.workflow import events as e
 from loopwright.workflow.delta.model import Delta
 from loopwright.workflow.documents.page import MOST_BYTES, NotAPage
 from loopwright.workflow.documents.spec import INTENT, read_spec
@@ -78,7 +77,7 @@ def plan_change(
     on_base = run_on_base(context, planned.state.snapshot, tell, cancellation)
     with workflows_of(context).changing(slug) as opened:
         if on_base.controls:
-            opened.apply(c.RecordControls(controls=on_base.controls), "tool")
+            opened.apply(e.ChecksControlled(controls=on_base.controls), "tool")
         if way is not _Way.UNDER_THE_BUILD:
             opened.apply(c.RequestApproval(transition=Transition.PLAN_BUILD, standing=opened.standing()), "tool")
         snapshot = opened.snapshot()
@@ -119,7 +118,7 @@ def _opened(context: Context, name: str, request: PlanRequest) -> Iterator[Opene
         return
     data = _read_spec_file(request.spec)
     with opened_to_clarify(context, name, read_spec(data).page.text_of(INTENT), spec=data) as opened:
-        opened.apply(c.GiveSpec(source=shown(request.spec), by=actor()), actor())
+        opened.apply(e.SpecGiven(source=shown(request.spec), by=actor()), actor())
         standing = opened.standing()
         opened.apply(c.Approve(transition=Transition.CLARIFY_PLAN, standing=standing, by=actor()), actor())
         yield opened

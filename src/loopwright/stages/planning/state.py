@@ -1,24 +1,51 @@
-"""A plan at one moment: what it lacks, who wrote it last, and what is said of it. Pure, once it is read."""
+"""How a workflow is to be planned."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from pathlib import Path
 
 import msgspec
 
 from loopwright.agents.port import Role
 from loopwright.errors import WorkflowRefused
 from loopwright.kernel.files import shown
+from loopwright.stages.context import Context
+from loopwright.stages.spending import Spending
+from loopwright.workflow.blockers import Family
 from loopwright.workflow.documents.spec import Spec
 from loopwright.workflow.facts import Facts
 from loopwright.workflow.model import PlanRound, Workflow
 from loopwright.workflow.package import CHANGE_DOCUMENTS, PLAN_DOCUMENTS, SLICES, is_planners
 from loopwright.workflow.store import Opened, Snapshot
 
+
+class PlanRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """Which agent plans, from which spec, and who looks at the plan.
+
+    `agent` None: the settings' default agent, which keeps a plan that exists; a name: that agent plans anew; empty: no
+    agent, skeletons are written for a person.
+    """
+
+    agent: str | None = None
+    # A spec that a person brings, in place of clarifying.
+    spec: Path | None = None
+    # An architect and a critic review the plan, as in the profile `full`.
+    deliberate: bool = False
+    max_rounds: int = 5
+    # Shows a person what a round came to; their remark is what the next round has to heed, None ends the rounds.
+    ask: Callable[[PlanRound], str | None] | None = None
+    spending: Spending | None = None
+
+    def is_reviewed(self, context: Context) -> bool:
+        """Whether an architect and a critic look at the plan."""
+        return self.deliberate or context.settings.values.workflow.profile == "full"
+
+
 # Blockers for which the default agent plans once more.
 _FOR_THE_REVIEWERS = ("architect_review_incomplete", "critic_verdict_missing")
-_INCOMPLETE = ("plan_package_", "vertical_slices_missing", "spec_delta_")
-_FOR_A_PLANNER = (*_INCOMPLETE, "critic_verdict_", "architect_review_")
+_INCOMPLETE = (Family.PLAN_PACKAGE, Family.VERTICAL_SLICES_MISSING, Family.SPEC_DELTA)
+_FOR_A_PLANNER = (*_INCOMPLETE, Family.CRITIC_VERDICT, Family.ARCHITECT_REVIEW_INCOMPLETE)
 # Characters of another tool's document that a planner gets to read.
 _MOST_TAKEN = 4_000
 # What an architect and a critic read.
@@ -70,21 +97,21 @@ class PlanState(msgspec.Struct, frozen=True, kw_only=True):
 
         An agent goes on with what an agent left incomplete, or a critic sent back; a person with what they began.
         """
-        codes = [one.code for one in self.snapshot.standing.readiness.build]
+        families = [blocker.family for blocker in self.snapshot.standing.readiness.build]
         is_theirs = bool(self.workflow.plan_rounds and self.by_hand)
-        if is_theirs and any(code.startswith(_INCOMPLETE) for code in codes):
+        if is_theirs and any(family in _INCOMPLETE for family in families):
             return True
-        if not is_theirs and any(code.startswith(_FOR_A_PLANNER) for code in codes):
+        if not is_theirs and any(family in _FOR_A_PLANNER for family in families):
             return False
         return bool(self.workflow.plan_rounds) and not (reviewed and self.is_unseen)
 
     @property
     def lacks_only_reviews(self) -> bool:
         """Whether the plan is complete and not reviewed as it is: reviewers are asked, and no planner."""
-        codes = {one.code for one in self.snapshot.standing.readiness.build if one.code.startswith(_FOR_A_PLANNER)}
-        # What reviewers said of an earlier plan does not count against what a person made of it.
-        old = {code for code in codes if self.by_hand and not code.startswith(_INCOMPLETE)}
-        return codes <= {*_FOR_THE_REVIEWERS, *old} and self.is_unseen
+        blockers = [one for one in self.snapshot.standing.readiness.build if one.family in _FOR_A_PLANNER]
+        # A review of an earlier plan does not count against what a person made of the plan.
+        counted = [one for one in blockers if one.family in _INCOMPLETE or not self.by_hand]
+        return all(one.code in _FOR_THE_REVIEWERS for one in counted) and self.is_unseen
 
 
 def read_plan(opened: Opened) -> PlanState:

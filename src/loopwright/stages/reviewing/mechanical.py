@@ -9,16 +9,15 @@ from pathlib import Path
 from loopwright.errors import LoopwrightError
 from loopwright.evidence.verify import verify_run
 from loopwright.reflection.risk import RiskVerdict, evaluate_risk_floor
+from loopwright.stages.agent_choice import builder_behind, doer_behind
 from loopwright.stages.context import Context
-from loopwright.stages.independence import builder_behind, doer_behind
 from loopwright.stages.reflecting import rules_of
-from loopwright.stages.reviewing.request import ReviewRequest
+from loopwright.stages.reviewing.reviewers import ReviewRequest
+from loopwright.workflow.build_gate import scope_blockers
 from loopwright.workflow.documents.record import Record
 from loopwright.workflow.facts import Facts
 from loopwright.workflow.model import Key, Stage, Workflow
-from loopwright.workflow.patch_facts import patch_facts
-from loopwright.workflow.reviewing import Objection
-from loopwright.workflow.scope import scope_blockers
+from loopwright.workflow.reviewing import Objection, patch_facts
 from loopwright.workflow.standing import broken_promises
 from loopwright.workflow.store import Snapshot
 from loopwright.workflow.verification import Verification

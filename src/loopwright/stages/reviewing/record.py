@@ -1,4 +1,4 @@
-"""Records a review: its report, the reviewers' answers, a page of the developer's journal, and what comes next."""
+"""Who reviews a build."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import msgspec
 
 from loopwright.agents.port import Role
 from loopwright.kernel.files import make_folder, write_durably
-from loopwright.stages.context import Context
-from loopwright.stages.document_language import documents_of
+from loopwright.stages.context import Context, documents_of
 from loopwright.stages.person import actor
 from loopwright.stages.reviewing.reviewers import SUPPORT, ReviewerAnswer, ReviewSession
 from loopwright.workflow import commands as c
+from loopwright.workflow import events as e
 from loopwright.workflow.documents.record import NAME as RECORD
 from loopwright.workflow.model import Review, Transition, Workflow
 from loopwright.workflow.reviewing import REVIEWED, CodeReview, ReviewOutcome, SmellReview, report, support
@@ -48,7 +48,7 @@ def record_review(
     pages = _pages(context, opened, verified, judgment, found, outcome)
     cleaned = {name: clean(data).data for name, data in pages.items()}
     opened.write(cleaned | {REVIEWED: session.work.patch}, judgment.by)
-    opened.apply(c.RecordReview(review=found), judgment.by)
+    opened.apply(e.WorkReviewed(review=found), judgment.by)
     if outcome.verdict == "approve":
         _write_journal_page(context, opened.workflow, found)
     opened.apply(c.RequestApproval(transition=Transition.REVIEW_DONE, standing=opened.standing()), "tool")

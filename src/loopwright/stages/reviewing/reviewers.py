@@ -8,18 +8,17 @@ from typing import Generic, TypeVar
 import msgspec
 
 from loopwright.agents.port import Remedy, Role, reasons_for
-from loopwright.agents.structured import json_form
+from loopwright.agents.structured import AgentRequest, json_form
 from loopwright.errors import AgentFailed
 from loopwright.kernel.digest import digest_of, sha256
 from loopwright.kernel.process import Cancellation
 from loopwright.reflection.risk import RiskVerdict
-from loopwright.runner.ask_agent import AgentReply, AgentRequest
+from loopwright.runner.ask_agent import AgentReply
+from loopwright.stages.agent_choice import barred_from_review, require_a_program
 from loopwright.stages.asking import StageCall, ask_for_stage
 from loopwright.stages.building.built import Built
-from loopwright.stages.by_hand import require_a_program
 from loopwright.stages.context import Context, Tell
-from loopwright.stages.independence import barred_from_review
-from loopwright.stages.reviewing.request import ReviewRequest
+from loopwright.stages.spending import Spending
 from loopwright.workflow.documents.record import NAME as RECORD
 from loopwright.workflow.documents.record import Record
 from loopwright.workflow.manifest import ManifestRow, merged
@@ -36,6 +35,17 @@ SUPPORT = {
     Role.REVIEWER: "review-support/code-review.json",
     Role.SMELL_REVIEWER: "review-support/architecture-smell.json",
 }
+
+
+class ReviewRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """The reviewer: an agent by name, or a person with their verdict. Without either, the settings' reviewer."""
+
+    reviewer: str = ""
+    verdict: str | None = None
+    # Where the work goes back to, with a verdict that asks for changes.
+    target: str | None = None
+    rationale: str = ""
+    spending: Spending | None = None
 
 
 class ReviewSession(msgspec.Struct, frozen=True, kw_only=True):

@@ -12,23 +12,27 @@ from loopwright.errors import WorkflowRefused
 from loopwright.kernel.process import Cancellation
 from loopwright.reflection.risk import RiskVerdict
 from loopwright.reflection.store import read_reflections
+from loopwright.stages.agent_choice import builder_behind
 from loopwright.stages.building.built import built
-from loopwright.stages.context import Context, Tell
-from loopwright.stages.independence import builder_behind
+from loopwright.stages.context import Context, Tell, workflows_of
 from loopwright.stages.names import slug_of
 from loopwright.stages.person import actor
 from loopwright.stages.reviewing.mechanical import TOOL, objections_to, risk_of
 from loopwright.stages.reviewing.record import Judgment, record_review
-from loopwright.stages.reviewing.request import ReviewRequest
-from loopwright.stages.reviewing.reviewers import ReviewerAnswer, ReviewSession, ask_reviewers, kept_answers
+from loopwright.stages.reviewing.reviewers import (
+    ReviewerAnswer,
+    ReviewRequest,
+    ReviewSession,
+    ask_reviewers,
+    kept_answers,
+)
 from loopwright.stages.status import WorkflowView, view_of
-from loopwright.stages.stores import workflows_of
 from loopwright.workflow import commands as c
+from loopwright.workflow.build_gate import tests_sentence
 from loopwright.workflow.documents.record import NAME as RECORD
 from loopwright.workflow.documents.record import Record
 from loopwright.workflow.facts import Facts
 from loopwright.workflow.model import Building, Reviewing, Stage, Transition
-from loopwright.workflow.project_tests import sentence
 from loopwright.workflow.reviewing import CodeReview, Objection, concluded
 from loopwright.workflow.store import Opened
 from loopwright.workflow.verification import Verification
@@ -52,7 +56,7 @@ def review_change(
     )  # fmt: skip
     objections = list(objections_to(context, snapshot, verified, session.request))
     judgment = _judge(session, risk_of(context, verified, session.work.patch), objections)
-    rest = sentence(verified, has_command=snapshot.facts.gates.has_test_command)
+    rest = tests_sentence(verified, has_command=snapshot.facts.gates.has_test_command)
     notes = (*judgment.notes, rest, *_reflections(context, verified))
     outcome = concluded(objections, judgment.code.given, judgment.smell.given, notes)
     with workflows_of(context).changing(slug) as opened:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from typing import Any, Literal
 
 import msgspec
 
-from loopwright.errors import WorkflowRefused
-from loopwright.stages.context import Context
-from loopwright.stages.settling import settle_archives
+from loopwright.errors import LoopwrightError, WorkflowRefused
+from loopwright.stages.context import Context, workflows_of
 from loopwright.workflow.delta.model import LivingSpec, Requirement, UnreadableDelta
-from loopwright.workflow.living import domains_of, living_of
-from loopwright.workflow.spec_checks import Proof, SpecChecks, read_checks
+from loopwright.workflow.listing import list_workflows
+from loopwright.workflow.living import Proof, SpecChecks, domains_of, living_of, read_checks
 
 Basis = Literal["checks", "signed", "none"]
 
@@ -113,3 +113,16 @@ def _promise(living: LivingSpec, one: Requirement, checks: SpecChecks) -> Promis
         change_id=last,
         proof=checks.requirements.get(one.name),
     )
+
+
+def settle_archives(context: Context, *, but: str = "") -> None:
+    """Finish archives that were interrupted: opening a workflow finishes its archive.
+
+    `state.json` is written after the journal, so a workflow whose state says `synced` is finished.
+    """
+    store = workflows_of(context)
+    for one in list_workflows(context.layout):
+        if one.slug == but or one.spec_sync_status == "synced" or not store.may_be_archived(one.slug):
+            continue
+        with suppress(LoopwrightError), store.changing(one.slug):
+            pass  # a workflow that can't be opened has a command of its own that reports the reason

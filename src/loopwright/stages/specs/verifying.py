@@ -11,8 +11,8 @@ from loopwright.kernel.process import Cancellation
 from loopwright.stages.building.checking import run_checks
 from loopwright.stages.context import Context
 from loopwright.stages.specs.living import Domain, Promise
+from loopwright.workflow.living import Proof
 from loopwright.workflow.slices import Check
-from loopwright.workflow.spec_checks import Proof
 from loopwright.workflow.verification import CheckRun
 
 Status = Literal["holds", "broken", "signed", "unchecked", "unavailable", "unreadable"]

@@ -13,8 +13,7 @@ from loopwright.workflow.delta.model import UnreadableDelta
 from loopwright.workflow.delta.read import read_living
 from loopwright.workflow.documents.page import MOST_BYTES
 from loopwright.workflow.store import SPECS_LOCK
-from loopwright.workflow.takeover.model import Loose
-from loopwright.workflow.takeover.table import TakeoverRow
+from loopwright.workflow.takeover.model import Loose, TakeoverRow
 from loopwright.workspace.layout import Layout
 
 

@@ -12,10 +12,9 @@ from loopwright.kernel.files import make_folder, shown
 from loopwright.kernel.ids import is_identifier
 from loopwright.loop.model import Created, Held, Hold, Holder, Loop, Validation
 from loopwright.loop.restore import restored_loop
-from loopwright.stages.context import Context
+from loopwright.stages.context import Context, loops_of
 from loopwright.stages.person import actor
-from loopwright.stages.stores import loops_of
-from loopwright.workflow.takeover.table import TakeoverRow
+from loopwright.workflow.takeover.model import TakeoverRow
 from loopwright.workspace.layout import LoopPaths
 
 _FOLDER = ".loop"

@@ -19,10 +19,9 @@ from loopwright.kernel.digest import sha256
 from loopwright.kernel.files import read_regular_file, shown
 from loopwright.redaction.redactor import Redactor
 from loopwright.stages.clarifying.begin import profile_of
-from loopwright.stages.context import Context
+from loopwright.stages.context import Context, workflows_of
 from loopwright.stages.names import slug_of
 from loopwright.stages.person import actor
-from loopwright.stages.stores import workflows_of
 from loopwright.stages.takeover.files import take_loose
 from loopwright.stages.takeover.loops import take_loops
 from loopwright.workflow import commands as c
@@ -30,12 +29,10 @@ from loopwright.workflow.documents.page import MOST_BYTES
 from loopwright.workflow.model import TakeoverOrigin
 from loopwright.workflow.store import WorkflowStore
 from loopwright.workflow.takeover.ccw import read_ccw
-from loopwright.workflow.takeover.changes import ASIDE
 from loopwright.workflow.takeover.loopx import read_loopx
-from loopwright.workflow.takeover.model import Candidate, Findings, Tool
-from loopwright.workflow.takeover.openspec import read_openspec
+from loopwright.workflow.takeover.model import Candidate, Findings, TakeoverRow, Tool
+from loopwright.workflow.takeover.openspec import ASIDE, read_openspec
 from loopwright.workflow.takeover.source import Source
-from loopwright.workflow.takeover.table import TakeoverRow
 from loopwright.workspace.layout import record_choice
 from loopwright.workspace.names import FOREIGN
 

@@ -5,10 +5,15 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from loopwright.errors import LoopwrightError
 from loopwright.evidence.store import STARTED
 from loopwright.kernel.files import read_regular_file
 from loopwright.kernel.locks import locked
-from loopwright.stages.context import Context
+from loopwright.loop.model import Completed
+from loopwright.loop.worker_sandbox import work_of
+from loopwright.sandbox import homes, place
+from loopwright.sandbox.model import SandboxFolders
+from loopwright.stages.context import Context, loops_of
 from loopwright.workflow.documents.page import MOST_BYTES
 from loopwright.workflow.documents.record import NAME as RECORD
 from loopwright.workflow.model import Archived
@@ -71,3 +76,41 @@ def remove_unneeded(context: Context) -> list[Path]:
 
 def _of(context: Context, slug: str) -> list[Path]:
     return unneeded_objects(context.layout.workflow(slug))
+
+
+def left_by_hand(context: Context) -> dict[Path, str]:
+    """Those of this workspace's loops, each with its loop: the folders with the work."""
+    loops = {work_of(loop_id): loop_id for loop_id in loops_of(context).ids()}
+    found = place.unfinished(context.wanted_sandbox_root(), context.project)
+    return {SandboxFolders(folder).repo: loops[work] for folder, work in found.items() if work in loops}
+
+
+def still_wanted(context: Context) -> frozenset[Path]:
+    """Sandboxes with work that is nowhere else, of loops that are not done, or not ours: only a person removes them."""
+    loops = {work_of(loop_id): loop_id for loop_id in loops_of(context).ids()}
+    found = place.unfinished(context.wanted_sandbox_root(), context.project)
+    return frozenset(folder for folder, work in found.items() if work not in loops or _may_go_on(context, loops[work]))
+
+
+def _may_go_on(context: Context, loop_id: str) -> bool:
+    try:
+        # One that was stopped, or failed, can be tried again.
+        return not isinstance(loops_of(context).load(loop_id).phase, Completed)
+    except LoopwrightError:
+        return True  # what can't be read may still go on
+
+
+def drop_finished_homes(context: Context) -> None:
+    """Those of loops that are over or gone, and what a process that died left of other work."""
+    root = context.wanted_sandbox_root()
+    goes_on = {work_of(loop_id) for loop_id in loops_of(context).ids() if not _is_over(context, loop_id)}
+    for work in homes.works_with_homes(root, context.project):
+        if work not in goes_on and not place.is_in_use(root / work):
+            homes.drop_homes(root, context.project, work)
+
+
+def _is_over(context: Context, loop_id: str) -> bool:
+    try:
+        return loops_of(context).load(loop_id).is_over
+    except LoopwrightError:
+        return False  # what can't be read may still be mended

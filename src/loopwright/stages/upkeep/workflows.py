@@ -26,9 +26,8 @@ from loopwright.kernel.files import (
 from loopwright.kernel.locks import is_held, locked
 from loopwright.stages import deliver
 from loopwright.stages.clarifying.begin import profile_of
-from loopwright.stages.context import Context
+from loopwright.stages.context import Context, workflows_of
 from loopwright.stages.person import actor
-from loopwright.stages.stores import workflows_of
 from loopwright.workflow import commands as c
 from loopwright.workflow.documents.page import MOST_BYTES, NotAPage
 from loopwright.workflow.documents.spec import INTENT, read_spec

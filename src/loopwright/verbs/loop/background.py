@@ -12,14 +12,13 @@ import msgspec
 from loopwright.errors import LoopRefused
 from loopwright.kernel import process
 from loopwright.kernel.files import make_folder, shown
-from loopwright.loop import commands as c
+from loopwright.loop import events as e
 from loopwright.loop import log
 from loopwright.loop.events import WorkerArrived
-from loopwright.stages.context import Context
-from loopwright.stages.loops.driving import driven_already
+from loopwright.stages.context import Context, loops_of
+from loopwright.stages.loop_control import has_worker
+from loopwright.stages.loop_worker import driven_already
 from loopwright.stages.person import actor
-from loopwright.stages.stores import loops_of
-from loopwright.verbs.loop.look import has_worker
 
 _LONGEST_S = 20.0
 
@@ -41,7 +40,7 @@ def start_detached(context: Context, loop_id: str) -> Detached:
     # Here and not in the worker: what the rules refuse, the person who asked should hear at once.
     with store.changing(loop_id) as opened:
         if not opened.loop.is_for_a_worker:
-            opened.apply(c.Start(), actor())
+            opened.apply(e.LoopStarted(), actor())
     output = store.paths(loop_id).progress / "worker.log"
     make_folder(output.parent)
     events = store.paths(loop_id).events

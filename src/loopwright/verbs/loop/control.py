@@ -3,90 +3,46 @@
 from __future__ import annotations
 
 import secrets
-import string
 
-import msgspec
-from msgspec.structs import replace
-
-from loopwright.errors import LoopRefused
 from loopwright.kernel.clock import stamp
 from loopwright.kernel.locks import try_lock
 from loopwright.loop import commands as c
-from loopwright.loop.budget import hold_before_call, still_over
-from loopwright.loop.choice import is_held_for_choice
-from loopwright.loop.events import LoopCreated
-from loopwright.loop.guidance import is_own_limit
-from loopwright.loop.model import Budget, Held, Hold, Holder, Loop, Mode, Running, Task
-from loopwright.stages.context import Context
-from loopwright.stages.loops.budgets import limits_for, task_limits_for
-from loopwright.stages.loops.dead_worker import settle_after_a_dead_worker
-from loopwright.stages.loops.words import fit, fit_words
+from loopwright.loop import events as e
+from loopwright.loop.model import Action, Budget, Held, Hold, Holder, Loop, Mode
+from loopwright.stages.context import Context, loops_of
+from loopwright.stages.loop_control import NO_LIMITS, LoopRequest, create_loop, lift_holds
+from loopwright.stages.loop_words import answer_decision, fit_words
+from loopwright.stages.loop_worker import settle_after_a_dead_worker
 from loopwright.stages.person import actor, require_person
-from loopwright.stages.stores import loops_of
-from loopwright.workspace.layout import record_choice
 
-# What a person's resume lifts: their own pause, and what they were asked to look at.
-_LIFTED = frozenset({Holder.OPERATOR, Holder.BLOCKER, Holder.QUOTA, Holder.PROOF})
-NO_LIMITS = Budget()
-_LETTERS = string.ascii_lowercase + string.digits
-
-
-class LoopRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """A loop that somebody wants."""
-
-    title: str
-    description: str = ""
-    tasks: tuple[str, ...] = ()
-    max_iterations: int | None = None
-    mode: Mode = "auto"
-    agent: str = ""
-    tags: tuple[str, ...] = ()
-    priority: int = 0
-    budget: Budget = Budget()
-    task_budget: Budget = Budget()
-    # Names for the tasks where they have some, one for each; and the workflow that they build.
-    task_ids: tuple[str, ...] = ()
-    workflow: str | None = None
+__all__ = [
+    "NO_LIMITS",
+    "LoopRequest",
+    "accept",
+    "answer",
+    "choose",
+    "complete",
+    "give_iterations",
+    "is_held",
+    "new_loop",
+    "pause",
+    "resume",
+    "retry",
+    "set_mode",
+    "stop",
+]
 
 
 def new_loop(context: Context, request: LoopRequest) -> Loop:
-    """A loop that waits for its tasks, or for a start."""
-    record_choice(context.layout)
-    settings = context.settings.values
-    loop_id = f"loop-v2-{context.clock():%Y%m%d}-{''.join(secrets.choice(_LETTERS) for _ in range(6))}"
-    wanted = LoopCreated(
-        loop_id=loop_id,
-        title=fit_words(context, "the title", request.title),
-        description=fit(context, "the description", request.description),
-        max_iterations=request.max_iterations or settings.loop.max_iterations,
-        mode=request.mode,
-        agent=fit(context, "the agent", request.agent) or settings.agents.default_for_role("builder"),
-        tags=tuple(fit_words(context, "a tag", tag) for tag in request.tags),
-        priority=request.priority,
-        budget=limits_for(context, request.budget),
-        task_budget=task_limits_for(context, request.task_budget),
-        workflow=request.workflow,
-    )
-    now = stamp(context.clock())
-    tasks = (
-        Task(
-            id=request.task_ids[number - 1] if request.task_ids else f"T-{number}",
-            description=fit_words(context, "a task", text),
-            tool=wanted.agent or "bash",
-            mode="write",
-            status="pending",
-            created_at=now,
-        )
-        for number, text in enumerate(request.tasks, start=1)
-    )
-    return loops_of(context).create(c.Create(wanted=wanted), actor(), *(c.AddTask(task=task) for task in tasks))
+    """Make a loop. It does nothing until it is started."""
+    return create_loop(context, request)
 
 
 def pause(context: Context, loop_id: str, *, revision: int | None = None) -> Loop:
     """Hold it for the operator; a worker freezes what it runs within a second."""
     by = actor()
     hold = Hold(holder=Holder.OPERATOR, code="paused", message=f"paused by {by}", since=stamp(context.clock()))
-    return _apply(context, loop_id, c.Pause(hold=hold), revision)
+    return _apply(context, loop_id, e.HoldPlaced(hold=hold), revision)
 
 
 def resume(
@@ -97,41 +53,14 @@ def resume(
     task_budget: Budget = NO_LIMITS,
     revision: int | None = None,
 ) -> Loop:
-    """Lift what a person can lift; the budget's hold too, where there is room in it now."""
+    """Lift every hold that a person can lift; the budget's hold too, if the budget now has room."""
     require_person(context.environment, "loop resume")
-    with loops_of(context).changing(loop_id, revision=revision) as opened:
-        before = opened.loop
-        after = replace(before, budget=before.budget.but(budget), task_budget=before.task_budget.but(task_budget))
-        lifts = _lifted(before, after, now := stamp(context.clock()))
-        is_lifted = isinstance(before.phase, Held) and any(hold.holder in lifts for hold in before.phase.holds)
-        # A running loop's worker died, or it was never held: nothing to lift, and starting it is the caller's part.
-        if is_lifted or not (isinstance(before.phase, Running) or _is_given_room(before, after, now)):
-            if not isinstance(before.phase, Held) and after != before and (over := still_over(after, now)) is not None:
-                raise LoopRefused(over.code, over.message, hint="give it more than that")
-            opened.apply(c.Resume(lifts=lifts), actor())
-        if after.budget != before.budget:
-            opened.apply(c.SetBudget(budget=after.budget), actor())
-        if after.task_budget != before.task_budget:
-            opened.apply(c.SetTaskBudget(budget=after.task_budget), actor())
-        return opened.loop
-
-
-def _lifted(before: Loop, after: Loop, now: str) -> frozenset[Holder]:
-    """Of an agent's own limit only a try tells whether it was raised; what of ours is used up holds the loop again."""
-    holds = before.phase.holds if isinstance(before.phase, Held) else ()
-    has_room = still_over(after, now) is None or any(is_own_limit(hold) for hold in holds)
-    lifts = _LIFTED | ({Holder.BUDGET} if has_room else frozenset())
-    return lifts | {Holder.DECISION} if is_held_for_choice(before) else lifts  # whoever drives it asks again
-
-
-def _is_given_room(before: Loop, after: Loop, now: str) -> bool:
-    """Whether more is all that it needs: tasks are planned also for one that was not started, is over, or asks."""
-    return any(over(before, now) is not None and over(after, now) is None for over in (still_over, hold_before_call))
+    return lift_holds(context, loop_id, budget=budget, task_budget=task_budget, revision=revision)
 
 
 def stop(context: Context, loop_id: str, *, revision: int | None = None) -> Loop:
     """End it; a worker ends every child. What a worker that died left running is ended here."""
-    stopped = _apply(context, loop_id, c.Stop(by=actor()), revision)
+    stopped = _apply(context, loop_id, e.LoopStopped(by=actor()), revision)
     lock = try_lock(context.layout.loop_worker(loop_id)) if stopped.worker is not None else None
     if lock is not None:
         try:
@@ -151,7 +80,7 @@ def retry(context: Context, loop_id: str, *, max_iterations: int | None = None, 
 def give_iterations(context: Context, loop_id: str, most: int, *, revision: int | None = None) -> Loop:
     """Another limit."""
     require_person(context.environment, "giving a loop more iterations")
-    return _apply(context, loop_id, c.GiveIterations(max_iterations=most), revision)
+    return _apply(context, loop_id, e.IterationsGiven(max_iterations=most), revision)
 
 
 def complete(context: Context, loop_id: str, *, reason: str, revision: int | None = None) -> Loop:
@@ -172,6 +101,26 @@ def is_held(loop: Loop) -> bool:
     return isinstance(loop.phase, Held)
 
 
-def _apply(context: Context, loop_id: str, command: c.Command, revision: int | None) -> Loop:
+def _apply(context: Context, loop_id: str, change: c.Proposal, revision: int | None) -> Loop:
     with loops_of(context).changing(loop_id, revision=revision) as opened:
-        return opened.apply(command, actor()).loop
+        return opened.apply(change, actor())
+
+
+def answer(context: Context, loop_id: str, decision_id: str, text: str, *, revision: int | None = None) -> Loop:
+    """Put the answer on record; the hold is lifted when nothing is open any more."""
+    require_person(context.environment, "loop answer")
+    return answer_decision(context, loop_id, decision_id, text, revision=revision)
+
+
+def choose(context: Context, loop_id: str, action: Action, *, revision: int | None = None) -> Loop:
+    """What is next; whoever drives the loop then does it."""
+    require_person(context.environment, "loop choose")
+    with loops_of(context).changing(loop_id, revision=revision) as opened:
+        return opened.apply(c.Choose(action=action, action_id=f"a-{secrets.token_hex(4)}"), actor())
+
+
+def set_mode(context: Context, loop_id: str, mode: Mode, *, revision: int | None = None) -> Loop:
+    """Let the rules choose from now on, or a person."""
+    require_person(context.environment, "loop mode")
+    with loops_of(context).changing(loop_id, revision=revision) as opened:
+        return opened.apply(e.ModeSet(mode=mode), actor())

@@ -10,16 +10,16 @@ from loopwright.agents.port import Remedy, Role, reasons_for
 from loopwright.errors import Interrupted, LoopRefused
 from loopwright.kernel.process import Cancellation, Freezer, Stopped
 from loopwright.loop import commands as c
-from loopwright.loop.actions.asking import HandedOver, HeldBack
+from loopwright.loop import events as e
+from loopwright.loop.actions.failing import HandedOver, HeldBack
 from loopwright.loop.actions.planning import plan_tasks
 from loopwright.loop.guidance import broke_down, is_own_limit, lifted_by
 from loopwright.loop.model import Hold, Holder, Loop, Task
 from loopwright.loop.store import LoopStore
 from loopwright.loop.worker_context import WorkerContext
-from loopwright.stages.context import Context
-from loopwright.stages.loops.driving import as_worker, nobody, worker_context_for
+from loopwright.stages.context import Context, loops_of
+from loopwright.stages.loop_worker import as_worker, nobody, worker_context_for
 from loopwright.stages.person import actor
-from loopwright.stages.stores import loops_of
 
 
 class GenerateRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -80,7 +80,7 @@ def _planned(
             )
         except HandedOver as change:
             with store.changing(loop_id) as opened:
-                opened.apply(c.NoteTakeover(takeover=change.takeover), actor())
+                opened.apply(e.AgentChanged(takeover=change.takeover), actor())
 
 
 def _way_on(loop: Loop, hold: Hold) -> str:
@@ -100,12 +100,12 @@ def _way_on(loop: Loop, hold: Hold) -> str:
             f"nothing was added; give it more: `loopwright loop resume {name} --no-start --usd …`, or `--tokens …`, "
             "`--wall …`, `--turns …`; then the same command again"
         )
-    if broke_down(hold) or hold.code in reasons_for(Remedy.RETRY):
+    if broke_down(hold) or hold.reason in reasons_for(Remedy.RETRY):
         return (
             f"nothing was added; `loopwright loop logs {name} --agent` shows what it printed; the same command again, "
             "or with another agent: --agent NAME"
         )
-    if hold.code in reasons_for(Remedy.SET_UP):
+    if hold.reason in reasons_for(Remedy.SET_UP):
         return (
             "nothing was added; `loopwright doctor` says what it needs; then the same command again, "
             "or with another agent: --agent NAME"

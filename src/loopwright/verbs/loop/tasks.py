@@ -13,13 +13,13 @@ from loopwright.kernel import codec
 from loopwright.kernel.clock import stamp
 from loopwright.kernel.files import shown
 from loopwright.loop import commands as c
-from loopwright.loop.model import Budget, Loop, Task, TaskMode
+from loopwright.loop import events as e
+from loopwright.loop.model import Budget, Loop, TaskMode
 from loopwright.loop.outside import NotTaken, tasks_of
-from loopwright.stages.context import Context
-from loopwright.stages.loops.words import fit, fit_bytes, fit_words
+from loopwright.stages.context import Context, loops_of
+from loopwright.stages.loop_control import NO_LIMITS, pending_task
+from loopwright.stages.loop_words import fit, fit_bytes, fit_words
 from loopwright.stages.person import actor, require_person
-from loopwright.stages.stores import loops_of
-from loopwright.verbs.loop.control import NO_LIMITS
 
 _MOST_BYTES = 16 << 20
 
@@ -42,17 +42,10 @@ def add_task(context: Context, loop_id: str, request: TaskRequest, *, before: st
         fit(context, "the tool", request.tool or ""),
     )
     with loops_of(context).changing(loop_id) as opened:
-        task = Task(
-            id=_free_id(opened.loop),
-            description=description,
-            tool=tool or opened.loop.agent or "bash",
-            mode=request.mode or "write",
-            status="pending",
-            created_at=stamp(context.clock()),
-        )
-        opened.apply(c.AddTask(task=task, before=before), actor())
-        for command in _budget_commands(opened.loop, task.id, request.budget):
-            opened.apply(command, actor())
+        task = pending_task(context, opened.loop, description, tool=tool, mode=request.mode or "write")
+        opened.apply(e.TaskAdded(task=task, before=before), actor())
+        for change in _budget_changes(opened.loop, task.id, request.budget):
+            opened.apply(change, actor())
         return opened.loop
 
 
@@ -65,10 +58,10 @@ def edit_task(context: Context, loop_id: str, task_id: str, request: TaskRequest
         task = opened.loop.task(task_id)
         if task is None:
             # Refused, with the list of those that are there.
-            return opened.apply(c.RemoveTask(task_id=task_id), actor()).loop
+            return opened.apply(e.TaskRemoved(task_id=task_id), actor())
         # What it may cost can be changed while it is held for that; everything else only when nobody is at it.
-        for command in _budget_commands(opened.loop, task_id, request.budget):
-            opened.apply(command, actor())
+        for change in _budget_changes(opened.loop, task_id, request.budget):
+            opened.apply(change, actor())
         edited = replace(
             task,
             description=task.description if description is None else description,
@@ -77,7 +70,7 @@ def edit_task(context: Context, loop_id: str, task_id: str, request: TaskRequest
         )
         if request.reopen:
             edited = replace(edited, status="pending", completed_at=None)
-        return opened.apply(c.EditTask(task=edited), actor()).loop if edited != task else opened.loop
+        return opened.apply(e.TaskEdited(task=edited), actor()) if edited != task else opened.loop
 
 
 def _require_person_for_a_budget(context: Context, request: TaskRequest, command: str) -> None:
@@ -86,30 +79,30 @@ def _require_person_for_a_budget(context: Context, request: TaskRequest, command
         require_person(context.environment, command)
 
 
-def _budget_commands(loop: Loop, task_id: str, wished: Budget) -> tuple[c.Command, ...]:
+def _budget_changes(loop: Loop, task_id: str, wished: Budget) -> tuple[c.Proposal, ...]:
     if wished == NO_LIMITS:
         return ()
     own = loop.task_budgets.get(task_id, NO_LIMITS).but(wished)
-    return (c.SetTaskBudget(task_id=task_id, budget=own),)
+    return (e.TaskBudgetSet(task_id=task_id, budget=own),)
 
 
 def finish_task(context: Context, loop_id: str, task_id: str) -> Loop:
     """A person did it."""
     with loops_of(context).changing(loop_id) as opened:
-        return opened.apply(c.MarkTaskDone(task_id=task_id), actor()).loop
+        return opened.apply(c.MarkTaskDone(task_id=task_id), actor())
 
 
 def remove_task(context: Context, loop_id: str, task_id: str) -> Loop:
     """Take an item out."""
     with loops_of(context).changing(loop_id) as opened:
-        return opened.apply(c.RemoveTask(task_id=task_id), actor()).loop
+        return opened.apply(e.TaskRemoved(task_id=task_id), actor())
 
 
 def order_tasks(context: Context, loop_id: str, task_ids: tuple[str, ...]) -> Loop:
     """In this order; those that are not named follow as they were."""
     with loops_of(context).changing(loop_id) as opened:
         rest = tuple(task.id for task in opened.loop.tasks if task.id not in task_ids)
-        return opened.apply(c.OrderTasks(task_ids=(*task_ids, *rest)), actor()).loop
+        return opened.apply(e.TasksOrdered(task_ids=(*task_ids, *rest)), actor())
 
 
 def import_tasks(context: Context, loop_id: str, source: Path) -> Loop:
@@ -131,7 +124,7 @@ def import_tasks(context: Context, loop_id: str, source: Path) -> Loop:
                 f"the loop has these tasks already: {', '.join(twice[:5])}",
                 hint="give them other ids in the file; nothing was imported",
             )
-        return opened.apply(c.AddTasks(tasks=wanted), actor()).loop if wanted else opened.loop
+        return opened.apply(c.AddTasks(tasks=wanted), actor()) if wanted else opened.loop
 
 
 def _lines(context: Context, source: Path) -> list[dict[str, Any]]:
@@ -158,8 +151,3 @@ def _lines(context: Context, source: Path) -> list[dict[str, Any]]:
                 ) from problem
         found.append({"mode": "write", "status": "pending", "created_at": now, **line})
     return found
-
-
-def _free_id(loop: Loop) -> str:
-    taken = {task.id for task in loop.tasks}
-    return next(name for number in range(1, len(taken) + 2) if (name := f"T-{number}") not in taken)

@@ -29,17 +29,16 @@ from loopwright.kernel import codec
 from loopwright.kernel.clock import stamp
 from loopwright.kernel.files import read_head, shown
 from loopwright.kernel.process import Cancellation, wait_for_request
-from loopwright.loop import commands as c
+from loopwright.loop import events as e
 from loopwright.loop.guidance import way_on
 from loopwright.loop.model import Held, Loop, Running, Task
-from loopwright.loop.rules import status_of
+from loopwright.loop.projection import status_of
 from loopwright.loop.sentences import hold_in_words
 from loopwright.sandbox import place
-from loopwright.stages.context import Context
+from loopwright.stages.context import Context, loops_of
+from loopwright.stages.loop_control import has_worker
 from loopwright.stages.person import actor
-from loopwright.stages.stores import loops_of
-from loopwright.stages.upkeep.unfinished_loops import left_by_hand
-from loopwright.verbs.loop.look import has_worker
+from loopwright.stages.upkeep.needed import left_by_hand
 
 NOTHING_OPEN = "no_open_turn"
 _LOOK_EVERY_S = 0.2
@@ -162,7 +161,7 @@ def _end(context: Context, found: ManualTurn, what: HandedIn, said: str) -> Manu
         raise _nothing_open(context, found.loop)
     # Who it was is on record: the mailbox does not say.
     with loops_of(context).changing(found.loop.loop_id) as opened:
-        opened.apply(c.NoteProgress(text=said, by=found.opened.role), actor())
+        opened.apply(e.ProgressNoted(text=said, by=found.opened.role), actor())
     return found
 
 

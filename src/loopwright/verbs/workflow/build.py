@@ -1,256 +1,76 @@
-"""`loopwright build`: a loop builds the slices of the plan that was approved; what it left is audited and recorded."""
+"""Build an approved plan, and carry a workflow through all its stages."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-import msgspec
-from msgspec.structs import replace
-
-from loopwright.agents.port import Role
-from loopwright.errors import WorkflowRefused
-from loopwright.kernel.files import shown
 from loopwright.kernel.process import Cancellation
-from loopwright.loop.marks import FIX
-from loopwright.loop.model import DESLOP, LOOK, Completed, Failed, Held, Holder, Loop
+from loopwright.loop.model import Loop
 from loopwright.loop.worker_context import Ask
-from loopwright.stages.building.craft import SliceCraft
-from loopwright.stages.building.lanes import Lanes
-from loopwright.stages.building.on_base import Tell, control_on_base
-from loopwright.stages.building.settle import settle_build
-from loopwright.stages.context import Context
-from loopwright.stages.default_agent import require_agent
-from loopwright.stages.loops.driving import start
+from loopwright.stages.autopilot import FlightPlan, fly
+from loopwright.stages.building.begin import BuildRequest, begin_build, return_to_build, slug_of_report
+from loopwright.stages.building.drive import drive_loop
+from loopwright.stages.context import Context, Tell, tell_nothing
 from loopwright.stages.names import slug_of
-from loopwright.stages.person import actor, require_person
-from loopwright.stages.stores import loops_of, workflows_of
-from loopwright.verbs.loop import control
-from loopwright.verbs.loop.answer import answer as answer_loop
-from loopwright.verbs.loop.look import has_worker
-from loopwright.verbs.loop.tasks import TaskRequest, add_task
-from loopwright.workflow import commands as c
-from loopwright.workflow import manifest
-from loopwright.workflow.facts import Facts
-from loopwright.workflow.gather import MANIFEST, SPEC
-from loopwright.workflow.model import Approved, Building, Key, Planning, Reviewing, Transition, Workflow
-from loopwright.workflow.package import PLAN_DOCUMENTS, SLICES, prd_of, test_spec_of
-from loopwright.workflow.slices import Slices
-from loopwright.workflow.store import Opened
+from loopwright.stages.person import require_person
+from loopwright.stages.status import WorkflowView
 
-_PASS = {"lean": 3, "full": 6}
-# What a build can mend by going on; a signature or an answer it can't give.
-_BY_BUILDING = ("lane_incomplete_", "verification_", "tests_broken_", "completion_audit_")
-
-
-class BuildRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """How it is to be built."""
-
-    # Empty: the settings' default agent.
-    agent: str = ""
-    max_iterations: int = 10
-    deslop: bool = True
-    # Whether these are more passes, for a loop that used up its own, or all that it may ever take.
-    gives_more: bool = True
+__all__ = [
+    "BuildRequest",
+    "FlightPlan",
+    "autopilot",
+    "drive",
+    "prepare_build",
+    "prepare_from_review",
+    "slug_from",
+    "slug_of_report",
+]
 
 
 def slug_from(name: str) -> str:
-    """A workflow by its name, or by its PRD's file name."""
+    """The workflow that a name means: its own name, or the file name of its PRD."""
     stem = Path(name).name
     return slug_of(stem.removeprefix("prd-").removesuffix(".md")) if stem.endswith(".md") else slug_of(name)
 
 
-def prepare_build(context: Context, name: str, request: BuildRequest, tell: Tell, cancellation: Cancellation) -> str:
-    """Enter the stage where that is still to be done, and make the loop that builds; its id."""
-    slug = slug_from(name)
-    request = _with_agent(context, slug, request)
-    # What is wrong with a text, or with an agent's name, comes to light before anything is entered.
-    context.prompts()
-    context.require_agents()
-    base = _controlled(context, slug, tell, cancellation)
-    with workflows_of(context).changing(slug) as opened:
-        _enter(opened, base)
-        workflow, facts = opened.workflow, opened.facts()
-        opened.write({MANIFEST: _manifest(context, workflow)}, "tool")
-        blocked = (one.code for one in opened.standing().readiness.review)
-        unfinished = tuple(code for code in blocked if code.startswith(_BY_BUILDING))
-    if isinstance(workflow.at, Building) and workflow.at.loop_id is not None:
-        loop_id = workflow.at.loop_id
-        _tell_answers(context, workflow, loop_id)
-        _going_on(context, workflow, loop_id, request, unfinished)
-    elif workflow.confirmed is Transition.REVIEW_BUILD and workflow.loops:
-        loop_id = _rework(context, workflow, request)
-    else:
-        loop_id = _new_loop(context, workflow, facts, request)
-    with workflows_of(context).changing(slug) as opened:
-        opened.apply(c.DriveBuild(loop_id=loop_id, deslop=request.deslop), actor())
-    return loop_id
-
-
-def _with_agent(context: Context, slug: str, request: BuildRequest) -> BuildRequest:
-    agent = require_agent(context, Role.BUILDER, request.agent, command=f"loopwright build {slug}")
-    return replace(request, agent=agent)
-
-
-def drive(context: Context, loop_id: str, cancellation: Cancellation, *, ask: Ask | None = None) -> Loop:
-    """Drive any loop; one that builds a workflow by that workflow's craft, and with its record at the end."""
-    found = loops_of(context).load(loop_id)
-    slug = found.workflow
-    if slug is None:
-        return start(context, loop_id, cancellation, ask=ask)
-    if isinstance(found.phase, Completed):
-        # We died, or were stopped, between the loop's end and its record.
-        settle_build(context, slug, loop_id)
-        return found
-    try:
-        return start(context, loop_id, cancellation, ask=ask, craft=SliceCraft(context, slug, cancellation))
-    finally:
-        settle_build(context, slug, loop_id)
-
-
-def _controlled(context: Context, slug: str, tell: Tell, cancellation: Cancellation) -> str:
-    """The base may have moved since the plan was approved: what a check said of another one vouches for nothing."""
-    with workflows_of(context).changing(slug) as opened:
-        is_consented = isinstance(opened.workflow.approval(Key.BUILD), Approved)
-        is_planned = isinstance(opened.workflow.at, Planning)
-    return control_on_base(context, slug, tell, cancellation) if is_planned and is_consented else ""
-
-
-def _enter(opened: Opened, base_tree: str) -> None:
-    match opened.workflow.at:
-        case Building():
-            return
-        case Planning():
-            standing = opened.standing(base_tree=base_tree)
-            if "plan_package_missing" in {one.code for one in standing.readiness.build}:
-                raise WorkflowRefused(
-                    "build_requires_workflow_plan_artifacts",
-                    f"{opened.workflow.slug} has no plan yet",
-                    next_command=f"loopwright plan {opened.workflow.slug}",
-                    blockers=tuple((one.code, one.message, one.next) for one in standing.readiness.build),
-                )
-            opened.apply(c.Enter(transition=Transition.PLAN_BUILD, standing=standing), "tool")
-        case Reviewing():
-            opened.apply(c.Enter(transition=Transition.REVIEW_BUILD, standing=opened.standing()), "tool")
-        case _:
-            raise WorkflowRefused(
-                "build_requires_approved_plan_artifacts",
-                f"{opened.workflow.slug} is at {opened.workflow.stage.value}: there is no approved plan to build",
-                next_command=f"loopwright status {opened.workflow.slug}",
-            )
-
-
-def _new_loop(context: Context, workflow: Workflow, facts: Facts, request: BuildRequest) -> str:
-    slices = facts.slices.slices if isinstance(facts.slices, Slices) else ()
-    wanted = control.LoopRequest(
-        title=f"build {workflow.slug}",
-        description=workflow.idea,
-        # Each pass is develop, validate and what mends; the slices come first.
-        max_iterations=len(slices) + _passes(context, request),
-        agent=request.agent,
-        tags=("build", workflow.slug),
-        tasks=tuple(f"{one.title}: {one.behavior}" for one in slices),
-        task_ids=tuple(one.id for one in slices),
-        workflow=workflow.slug,
-    )
-    return control.new_loop(context, wanted).loop_id
-
-
-def _passes(context: Context, request: BuildRequest) -> int:
-    return _PASS[context.settings.values.workflow.profile] * request.max_iterations
-
-
-def _going_on(
-    context: Context, workflow: Workflow, loop_id: str, request: BuildRequest, unfinished: tuple[str, ...]
-) -> None:
-    """A loop that is over goes on where building can still mend something."""
-    loop = loops_of(context).load(loop_id)
-    if has_worker(context, loop_id):
-        return
-    if isinstance(loop.phase, Held) and any(hold.holder is not Holder.DECISION for hold in loop.phase.holds):
-        control.resume(context, loop_id)  # whoever types `build` wants it to go on
-        return
-    if not unfinished or not isinstance(loop.phase, Completed | Failed):
-        return
-    if isinstance(loop.phase, Completed):
-        if all(code.startswith("lane_incomplete_") for code in unfinished):
-            Lanes(context, workflow.slug).take_up(loop)
-            return
-        # Its tasks are done, and the plan that was approved since asks for more.
-        add_task(context, loop_id, TaskRequest(description="What the plan asks for now", tool=request.agent))
-    slices = sum(not task.id.startswith((FIX, LOOK, DESLOP)) for task in loop.tasks)
-    start = loop.iteration + 1 if request.gives_more else slices
-    control.retry(context, loop_id, max_iterations=start + _passes(context, request))
-
-
-def _rework(context: Context, workflow: Workflow, request: BuildRequest) -> str:
-    """The loop that built it goes on from what it has, with what the review asks for as a task."""
-    loop_id = workflow.loops[-1]
-    before = loops_of(context).load(loop_id)
-    more = before.iteration + 1 + _passes(context, request)
-    if not isinstance(before.phase, Completed | Failed):
-        return loop_id
-    asked = workflow.review.rationale if workflow.review is not None else "what the review asks for"
-    add_task(context, loop_id, TaskRequest(description=f"The review asks: {asked}", tool=request.agent))
-    control.retry(context, loop_id, max_iterations=more)
-    return loop_id
+def prepare_build(
+    context: Context,
+    name: str,
+    request: BuildRequest,
+    tell: Tell = tell_nothing,
+    cancellation: Cancellation | None = None,
+) -> str:
+    """Begin the build of an approved plan, or go on with it; `drive` drives the loop whose id this returns."""
+    return begin_build(context, slug_from(name), request, tell, cancellation or Cancellation())
 
 
 def prepare_from_review(
-    context: Context, report: Path, request: BuildRequest, tell: Tell, cancellation: Cancellation
+    context: Context,
+    report: Path,
+    request: BuildRequest,
+    tell: Tell = tell_nothing,
+    cancellation: Cancellation | None = None,
 ) -> str:
-    """A person who types it consents to the way back; the report must be the one that asked for it."""
+    """Build again what a review sent back; the person who asks for it consents to the way back."""
     require_person(context.environment, "build --from-review")
-    if not report.is_file():
-        raise WorkflowRefused(
-            "build_from_review_artifact_missing",
-            f"there is no report {shown(report)}",
-            next_command="loopwright status SLUG names it",
-        )
-    slug = slug_of(report.resolve().parent.name)
-    request = _with_agent(context, slug, request)  # before the consent is recorded
-    with workflows_of(context).changing(slug) as opened:
-        standing = opened.standing()
-        rationale = opened.workflow.review.rationale if opened.workflow.review is not None else ""
-        command = c.Approve(
-            transition=Transition.REVIEW_BUILD, standing=standing, by=actor(), rationale=rationale,
-            seals=opened.facts().judges,
-        )  # fmt: skip
-        opened.apply(command, actor())
-    return prepare_build(context, slug, request, tell, cancellation)
+    return return_to_build(context, report, request, tell, cancellation or Cancellation())
 
 
-def _tell_answers(context: Context, workflow: Workflow, loop_id: str) -> None:
-    """Who answered and died before the loop heard of it has answered: the loop hears of it now."""
-    open_there = {one.id for one in loops_of(context).load(loop_id).decisions if one.answer is None}
-    for one in workflow.decisions:
-        if one.answer and one.id in open_there:
-            answer_loop(context, loop_id, one.id, one.answer)
+def drive(context: Context, loop_id: str, cancellation: Cancellation | None = None, *, ask: Ask | None = None) -> Loop:
+    """Drive a loop in this process until it is over or held."""
+    return drive_loop(context, loop_id, cancellation or Cancellation(), ask=ask)
 
 
-def _manifest(context: Context, workflow: Workflow) -> bytes:
-    """What the builder should read."""
-    paths = context.layout.workflow(workflow.slug, workflow.change)
-    root = context.layout.root
-    wanted = (
-        (SPEC, "spec", "what is wanted", 1, True),
-        (prd_of(workflow.slug), "prd", "what is to be built", 1, True),
-        (test_spec_of(workflow.slug), "test-spec", "how it is judged", 2, True),
-        (SLICES, "slices", "the slices and their checks", 2, True),
-        (PLAN_DOCUMENTS["plan"], "plan", "the approach", 3, True),
-        (PLAN_DOCUMENTS["architecture"], "architecture", "the parts", 4, False),
-    )
-    rows = [
-        manifest.ManifestRow(
-            stage="build", kind=kind, path=str(paths.document(name).relative_to(root)), reason=reason,
-            priority=priority, required=required,
-        )
-        for name, kind, reason, priority, required in wanted
-    ]  # fmt: skip
-    notes = sorted(context.layout.context_notes.glob("*.md")) if context.layout.context_notes.is_dir() else []
-    rows += [
-        manifest.ManifestRow(
-            stage="build", kind="context", path=str(note.relative_to(root)), reason="notes on the project", priority=5
-        )
-        for note in notes
-    ]
-    return manifest.render(manifest.merged(rows, lambda path: (root / path).exists()))
+def autopilot(
+    context: Context,
+    slug: str,
+    flight: FlightPlan,
+    tell: Tell = tell_nothing,
+    cancellation: Cancellation | None = None,
+) -> WorkflowView:
+    """Carry a workflow through its stages until it is done, or until a person has to decide.
+
+    Each consent is recorded as the policy's own (`autopilot.may_approve`); only a person can start an autopilot.
+    """
+    require_person(context.environment, "autopilot")
+    return fly(context, slug, flight, tell, cancellation or Cancellation())

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from loopwright.stages.consents import ConsentReport, give_consent, refuse_consent
+from loopwright.stages.consents import ConsentReport, give_consent, refuse_consent, sign_subject, undo_delivery
 from loopwright.stages.context import Context
 from loopwright.stages.names import transition_of
 from loopwright.stages.person import actor, require_person
-from loopwright.stages.signing import sign_subject
 from loopwright.stages.status import WorkflowView
-from loopwright.stages.undoing import undo_delivery
 
 __all__ = ["ConsentReport", "approve", "reject", "sign", "undo"]
 

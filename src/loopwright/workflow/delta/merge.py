@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 import msgspec
 
 from loopwright.workflow.delta.grammar import SPACE, Fences, canonical, digest, folded, is_requirements
-from loopwright.workflow.delta.history import deeds_of, ended, with_deeds
 from loopwright.workflow.delta.intake import lines_of
 from loopwright.workflow.delta.model import (
     Conflict,
@@ -25,6 +24,7 @@ from loopwright.workflow.delta.model import (
     UnreadableDelta,
 )
 from loopwright.workflow.delta.read import read_living
+from loopwright.workflow.delta.sections import deeds_of, ended, with_deeds
 from loopwright.workflow.delta.write import new_living, write_living
 
 

@@ -19,7 +19,6 @@ from loopwright.workflow.delta.grammar import (
     quoted_name,
     requirement_name,
 )
-from loopwright.workflow.delta.history import deeds_in
 from loopwright.workflow.delta.intake import SourceText, taken_in
 from loopwright.workflow.delta.model import (
     Delta,
@@ -30,7 +29,7 @@ from loopwright.workflow.delta.model import (
     Requirement,
     UnreadableDelta,
 )
-from loopwright.workflow.delta.purpose import purpose_in
+from loopwright.workflow.delta.sections import deeds_in, purpose_in
 from loopwright.workflow.delta.validate import delta_problems, living_problems, structure_problems
 
 _KINDS = ("added", "modified", "removed", "renamed")

@@ -17,7 +17,7 @@ from loopwright.workflow.delta.grammar import (
 )
 from loopwright.workflow.delta.intake import SourceText
 from loopwright.workflow.delta.model import Delta, DeltaProblem, Requirement
-from loopwright.workflow.delta.purpose import SHORTEST, is_brief, is_placeholder
+from loopwright.workflow.delta.sections import SHORTEST, is_brief, is_placeholder
 
 _DELTA_TITLES = {f"{kind} requirements" for kind in ("added", "modified", "removed", "renamed")}
 

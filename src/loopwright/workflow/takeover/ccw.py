@@ -10,10 +10,9 @@ from loopwright.workflow.documents.spec import new_spec
 from loopwright.workflow.gather import SPEC
 from loopwright.workflow.package import PLAN_DOCUMENTS, SLICES
 from loopwright.workflow.slices import PHILOSOPHY, SCHEMA_VERSION, NotSlices, read_slices
-from loopwright.workflow.takeover.changes import ASIDE
-from loopwright.workflow.takeover.fields import Fields
 from loopwright.workflow.takeover.model import Candidate, Findings, Left
-from loopwright.workflow.takeover.source import Source
+from loopwright.workflow.takeover.openspec import ASIDE
+from loopwright.workflow.takeover.source import Fields, Source
 from loopwright.workflow.takeover.spec_page import listed
 
 _PREFIX = "WFS-"

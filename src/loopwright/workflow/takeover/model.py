@@ -54,3 +54,17 @@ class Findings(msgspec.Struct, frozen=True, kw_only=True):
     loose: tuple[Loose, ...] = ()
     troubles: tuple[TakeoverProblem, ...] = ()
     left: tuple[Left, ...] = ()
+
+
+Outcome = Literal["taken", "already", "conflict", "unreadable", "left", "note"]
+
+
+class TakeoverRow(msgspec.Struct, frozen=True):
+    """`target` is what it is here: a workflow's name, or a path below the project."""
+
+    what: str
+    source: str
+    target: str
+    outcome: Outcome
+    why: str = ""
+    next: str = ""

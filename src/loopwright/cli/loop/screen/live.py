@@ -25,8 +25,7 @@ from loopwright.loop.choice import awaits_choice, legal_actions
 from loopwright.loop.model import Action, Held, Loop
 from loopwright.stages.context import Context
 from loopwright.verbs.loop.background import start_detached
-from loopwright.verbs.loop.choice import choose
-from loopwright.verbs.loop.control import pause, resume, stop
+from loopwright.verbs.loop.control import choose, pause, resume, stop
 from loopwright.verbs.loop.follow import LOOK_EVERY_S, LoopFollower, Seen
 
 _LINES_KEPT = 2000

@@ -1,0 +1,122 @@
+"""`loopwright analyze git-history, board-history, gate`: these need no statistics."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from loopwright.analysis.gate import Closed, Open
+from loopwright.analysis.preregistered import Experiment
+from loopwright.cli.analyze.output import analysing, announce, output_of, progress, show, within
+from loopwright.cli.options import context_of, in_workspace, say, say_json
+from loopwright.errors import GateClosed
+from loopwright.kernel.codec import to_builtins
+from loopwright.verbs.experiments import AnalysisRequest, analyze_board_history, analyze_gate, analyze_git_history
+
+_GIT_HISTORY_EXAMPLES = """\b
+Examples:
+  loopwright analyze git-history                       the whole history of HEAD
+  loopwright analyze git-history --since '180 days'
+  loopwright analyze git-history --range v1.0..v2.0 --json
+  loopwright analyze git-history --project-root ~/another/repository --plot failures.svg
+"""
+
+
+@click.command(epilog=_GIT_HISTORY_EXAMPLES)
+@within
+@analysing
+def git_history_command(
+    revision: str,
+    since: str | None,
+    until: str | None,
+    wanted: str,
+    plot: Path | None,
+    record: bool,
+    project_root: Path,
+    as_json: bool,
+) -> int:
+    """P2: find failures (reverts, fixes soon after a feature) and who would have caught them."""
+    output = output_of(wanted, as_json, plot)
+    announce(Experiment.GIT_HISTORY, output)
+    asked = AnalysisRequest(revision=revision, since=since, until=until, record=record)
+    show(analyze_git_history(context_of(project_root), asked, progress(output)), output)
+    return 0
+
+
+_BOARD_HISTORY_EXAMPLES = """\b
+Examples:
+  loopwright analyze board-history board.csv           an export: .csv, .tsv, .json or .jsonl
+  loopwright analyze board-history                     the history of task files in git
+  loopwright analyze board-history --tasks 'work/**/*.md'
+"""
+
+
+@click.command(epilog=_BOARD_HISTORY_EXAMPLES)
+@click.argument("export", required=False, type=click.Path(path_type=Path))
+@click.option("--tasks", "task_files", metavar="GLOB", multiple=True, help="Where task files are; may be repeated.")
+@within
+@analysing
+def board_history_command(
+    export: Path | None,
+    task_files: tuple[str, ...],
+    revision: str,
+    since: str | None,
+    until: str | None,
+    wanted: str,
+    plot: Path | None,
+    record: bool,
+    project_root: Path,
+    as_json: bool,
+) -> int:
+    """P3: find the share of completed tasks with a machine-detectable right or wrong signal within 30 days."""
+    output = output_of(wanted, as_json, plot)
+    announce(Experiment.BOARD_HISTORY, output)
+    asked = AnalysisRequest(revision=revision, since=since, until=until, record=record)
+    show(analyze_board_history(context_of(project_root), asked, export, task_files, progress(output)), output)
+    return 0
+
+
+_GATE_EXAMPLES = """\b
+Examples:
+  loopwright analyze gate            exit 0: open; exit 1 (GATE_CLOSED): each reason, and the command that moves on
+  loopwright analyze gate --json
+"""
+
+
+@click.command(epilog=_GATE_EXAMPLES)
+@in_workspace
+def gate_command(project_root: Path, as_json: bool) -> int:
+    """Say whether the closed loop may open: only on recorded, passing P1, P2 and P3."""
+    decision = analyze_gate(context_of(project_root))
+    if as_json:
+        say_json(gate_record(decision))
+    else:
+        say_decision(decision)
+    if isinstance(decision, Closed):
+        first = decision.reasons[0]
+        raise GateClosed(
+            f"the closed loop stays off: {', '.join(reason.question for reason in decision.reasons)}",
+            hint=first.next if len(decision.reasons) == 1 else "loopwright analyze all",
+        )
+    return 0
+
+
+def say_decision(decision: Open | Closed) -> None:
+    """The decision for people."""
+    match decision:
+        case Open(sentences):
+            say("The gate is open: P1, P2 and P3 are recorded and passed.")
+            for sentence in sentences:
+                say(f"  {sentence}")
+        case Closed(reasons):
+            say("The gate is closed:")
+            for reason in reasons:
+                say(f"  {reason.question}: {reason.why}\n      → {reason.next}")
+
+
+def gate_record(decision: Open | Closed) -> dict[str, object]:
+    """The decision for programs."""
+    reasons = to_builtins(decision.reasons) if isinstance(decision, Closed) else []
+    passed = list(decision.sentences) if isinstance(decision, Open) else []
+    return {"open": isinstance(decision, Open), "reasons": reasons, "passed": passed}

@@ -1,0 +1,229 @@
+"""Carries a workflow through all stages by the consents that the policy allows; stops where a person is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import msgspec
+
+from loopwright.agents.port import Role
+from loopwright.errors import Interrupted, LoopRefused, LoopwrightError, WorkflowRefused
+from loopwright.kernel.locks import try_lock
+from loopwright.kernel.process import Cancellation
+from loopwright.loop.model import Budget, Completed, Failed, Held, Holder, Loop
+from loopwright.stages.agent_choice import require_agent
+from loopwright.stages.building.begin import BuildRequest, begin_build
+from loopwright.stages.building.drive import drive_loop
+from loopwright.stages.clarifying.rounds import ClarifyRequest, clarify_change
+from loopwright.stages.consents import give_consent
+from loopwright.stages.context import Context, Tell, workflows_of
+from loopwright.stages.person import actor
+from loopwright.stages.planning.stage import plan_change
+from loopwright.stages.planning.state import PlanRequest
+from loopwright.stages.reviewing.reviewers import ReviewRequest
+from loopwright.stages.reviewing.stage import review_change
+from loopwright.stages.spending import Spending, limits_for, loops_for, spent_on
+from loopwright.stages.status import WorkflowView, view_workflow
+from loopwright.workflow import events as e
+from loopwright.workflow.amounts import SpendingLimits
+from loopwright.workflow.flight import LANDED
+from loopwright.workflow.model import Archived, Building, Done, Stage, Transition
+
+BY = "autopilot"
+_FORWARD = {
+    Stage.CLARIFY: Transition.CLARIFY_PLAN,
+    Stage.PLAN: Transition.PLAN_BUILD,
+    Stage.BUILD: Transition.BUILD_REVIEW,
+    Stage.REVIEW: Transition.REVIEW_DONE,
+}
+
+
+class FlightPlan(msgspec.Struct, frozen=True, kw_only=True):
+    """Who works, who reviews, and what all of it may cost together: calls, money, time, passes of the build.
+
+    An empty `agent` or `reviewer`: the settings' default agent of each stage.
+    """
+
+    agent: str = ""
+    reviewer: str = ""
+    max_iterations: int = 10
+    budget: Budget = Budget()
+
+
+def fly(context: Context, slug: str, flight: FlightPlan, tell: Tell, cancellation: Cancellation) -> WorkflowView:
+    """Until the workflow is done; an error says why the autopilot stopped before that, and what a person does next."""
+    for role in (Role.PLANNER, Role.BUILDER):
+        require_agent(context, role, flight.agent, command=f"loopwright autopilot {slug}")
+    with _alone(context, slug):
+        view = view_workflow(context, slug)
+        if isinstance(view.workflow.at, Done | Archived):
+            return view
+        with _in_force(context, slug, flight):
+            _fly(context, slug, flight, tell, cancellation)
+        return view_workflow(context, slug)
+
+
+def _fly(context: Context, slug: str, flight: FlightPlan, tell: Tell, cancellation: Cancellation) -> None:
+    view = view_workflow(context, slug)
+    if view.workflow.stage is Stage.CLARIFY and view.blockers:
+        view = _clarify(context, slug, flight, tell, cancellation)
+    while not isinstance(view.workflow.at, Done):
+        stage = view.workflow.stage
+        tell(f"{slug} is at {stage.value}")
+        if view.blockers and stage is not Stage.CLARIFY:
+            view = _work(context, slug, stage, flight, tell, cancellation)
+        transition = _consent_by_policy(context, view, tell)
+        view = _work(context, slug, transition.target, flight, tell, cancellation)
+
+
+def _clarify(context: Context, slug: str, flight: FlightPlan, tell: Tell, cancellation: Cancellation) -> WorkflowView:
+    """One round; only a person can answer what it asks."""
+    request = ClarifyRequest(agent=flight.agent or None, spending=Spending(context, slug))
+    report = clarify_change(context, slug, request, tell, cancellation)
+    tell(f"asked: {report.question}" if report.question else "no question is open")
+    if report.view.blockers:
+        raise _stopped("autopilot_requires_resolved_spec", f"the spec of {slug} is not clear yet", report.view)
+    return report.view
+
+
+def _work(
+    context: Context, slug: str, stage: Stage, flight: FlightPlan, tell: Tell, cancellation: Cancellation
+) -> WorkflowView:
+    _record_stage(context, slug, stage)
+    spending = Spending(context, slug)
+    match stage:
+        case Stage.PLAN:
+            agent = require_agent(context, Role.PLANNER, flight.agent, command=f"loopwright autopilot {slug}")
+            return plan_change(context, slug, PlanRequest(agent=agent, spending=spending), tell, cancellation)
+        case Stage.BUILD:
+            _require_built(context, slug, _build(context, slug, flight, spending, tell, cancellation))
+        case Stage.REVIEW:
+            request = ReviewRequest(reviewer=flight.reviewer, spending=spending)
+            view = review_change(context, slug, request, tell, cancellation)
+            if view.workflow.review is None or view.workflow.review.verdict != "approve":
+                raise _stopped("autopilot_review_failed", "the review asks for changes", view)
+            return view
+        case Stage.CLARIFY | Stage.DONE:
+            pass
+    return view_workflow(context, slug)
+
+
+def _build(
+    context: Context, slug: str, flight: FlightPlan, spending: Spending, tell: Tell, cancellation: Cancellation
+) -> Loop:
+    """The loop that builds spends from the same budget, and is bound to what is left of it before it goes on."""
+    spending.allowance()
+    at = view_workflow(context, slug).workflow.at
+    if isinstance(at, Building) and at.loop_id is not None:
+        spending.bind(at.loop_id)
+    agent = require_agent(context, Role.BUILDER, flight.agent, command=f"loopwright autopilot {slug}")
+    request = BuildRequest(agent=agent, max_iterations=flight.max_iterations, gives_more=False)
+    try:
+        loop_id = begin_build(context, slug, request, tell, cancellation)
+        spending.bind(loop_id)
+        after = drive_loop(context, loop_id, cancellation)
+    except LoopRefused as refusal:
+        if refusal.blocker == "too_few_iterations":
+            raise spending.refusal("budget_iterations", refusal.message) from refusal
+        view = view_workflow(context, slug)
+        raise _stopped("autopilot_phase_blocked", f"the build waits: {refusal.message}", view) from None
+    if cancellation.reason is not None:
+        raise Interrupted(cancellation.reason, hint="the same command again goes on")
+    return after
+
+
+@contextmanager
+def _in_force(context: Context, slug: str, flight: FlightPlan) -> Iterator[None]:
+    """An autopilot on record for the block; its end is recorded with the reason."""
+    _begin(context, slug, flight)
+    try:
+        yield
+    except LoopwrightError as stop:
+        reason = stop.error if isinstance(stop, WorkflowRefused) else stop.code.lower()
+        _end(context, slug, reason, stop.message)
+        raise
+    _end(context, slug, LANDED, "")
+
+
+@contextmanager
+def _alone(context: Context, slug: str) -> Iterator[None]:
+    """Two autopilots would spend twice what either may."""
+    workflows_of(context).require(slug)
+    lock = try_lock(context.layout.lock(f"autopilot-{slug}"))
+    if lock is None:
+        raise WorkflowRefused(
+            "autopilot_phase_blocked",
+            f"another autopilot is at work on {slug}",
+            next_command=f"loopwright status {slug}",
+        )
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _record_stage(context: Context, slug: str, stage: Stage) -> None:
+    """Record the stage that the autopilot works on."""
+    with workflows_of(context).changing(slug) as opened:
+        opened.apply(e.FlightAt(phase=stage), BY)
+
+
+def _consent_by_policy(context: Context, view: WorkflowView, tell: Tell) -> Transition:
+    """Consent to the next stage, if nothing blocks it and the policy covers it; the stage's own command enters it."""
+    workflow = view.workflow
+    transition = _FORWARD[workflow.stage]
+    if view.blockers:
+        raise _stopped("autopilot_phase_blocked", f"{workflow.slug} can't leave {workflow.stage.value}", view)
+    if transition.key.value not in context.settings.values.autopilot.may_approve:
+        said = f"autopilot.may_approve does not cover '{transition.key.value}': a person decides on {transition.value}"
+        raise _stopped("autopilot_phase_blocked", said, view)
+    done = give_consent(context, workflow.slug, transition, by=BY)
+    tell(f"approved {transition.value}, by policy" + (f"; {done.sentence}" if done.sentence else ""))
+    return transition
+
+
+def _require_built(context: Context, slug: str, loop: Loop) -> None:
+    """Raise, with the reason, unless the loop that builds has completed."""
+    spending = Spending(context, slug)
+    match loop.phase:
+        case Completed():
+            return
+        case Held(holds=holds):
+            said = "; ".join(hold.message for hold in holds)
+            for hold in holds:
+                if hold.holder is Holder.BUDGET:
+                    raise spending.after_an_end(hold.code, hold.message)
+        case Failed(code="iterations_used", reason=reason):
+            raise spending.refusal("budget_iterations", reason)
+        case Failed(reason=reason):
+            said = reason
+        case _:
+            said = "it was stopped"
+    raise _stopped("autopilot_phase_blocked", f"the build stopped: {said}", view_workflow(context, slug))
+
+
+def _stopped(error: str, message: str, view: WorkflowView) -> WorkflowRefused:
+    """Why the autopilot can't go on by itself, and what a person does next."""
+    return WorkflowRefused(
+        error,
+        message,
+        next_command=view.next,
+        blockers=tuple((one.code, one.message, one.next) for one in view.blockers),
+    )
+
+
+def _begin(context: Context, slug: str, flight: FlightPlan) -> None:
+    limits = limits_for(context, flight.budget)
+    with workflows_of(context).changing(slug) as opened:
+        before = spent_on(opened.workflow, loops_for(context, opened.workflow))
+        allowed = SpendingLimits(
+            usd=limits.usd, tokens=limits.tokens, wall_s=limits.wall_s, turns=limits.turns,
+            iterations=flight.max_iterations,
+        )  # fmt: skip
+        opened.apply(e.FlightBegun(by=actor(), limits=allowed, before=before), actor())
+
+
+def _end(context: Context, slug: str, reason: str, said: str) -> None:
+    with workflows_of(context).changing(slug) as opened:
+        opened.apply(e.FlightEnded(reason=reason, said=context.tools().redactor.clean(said).text), BY)

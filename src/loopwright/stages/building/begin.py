@@ -1,0 +1,248 @@
+"""Begins the build of an approved plan, or goes on with it: a loop builds the slices, and its result is recorded."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+from msgspec.structs import replace
+
+from loopwright.agents.port import Role
+from loopwright.errors import WorkflowRefused
+from loopwright.kernel.files import shown
+from loopwright.kernel.process import Cancellation
+from loopwright.loop import commands as c_loop
+from loopwright.loop import events as loop_events
+from loopwright.loop.model import Completed, Failed, Held, Holder, TaskKind
+from loopwright.stages.agent_choice import require_agent
+from loopwright.stages.building.lanes import BuildLanes
+from loopwright.stages.building.on_base import Tell, control_on_base
+from loopwright.stages.context import Context, loops_of, workflows_of
+from loopwright.stages.loop_control import LoopRequest, create_loop, has_worker, lift_holds, pending_task
+from loopwright.stages.loop_words import answer_decision, fit, fit_words
+from loopwright.stages.names import slug_of
+from loopwright.stages.person import actor, require_person
+from loopwright.workflow import commands as c
+from loopwright.workflow import events as e
+from loopwright.workflow import manifest
+from loopwright.workflow.blockers import Blocker, Family
+from loopwright.workflow.facts import Facts
+from loopwright.workflow.gather import MANIFEST, SPEC
+from loopwright.workflow.model import Approved, Building, Key, Planning, Reviewing, Transition, Workflow
+from loopwright.workflow.package import PLAN_DOCUMENTS, SLICES, prd_of, test_spec_of
+from loopwright.workflow.slices import Slices
+from loopwright.workflow.store import Opened
+
+_PASS = {"lean": 3, "full": 6}
+# What a build can mend by going on; a signature or an answer it can't give.
+_BY_BUILDING = (
+    Family.LANE_INCOMPLETE, Family.VERIFICATION, Family.TESTS_BROKEN, Family.COMPLETION_AUDIT_BLOCKED,
+    Family.COMPLETION_AUDIT_MISSING_EVIDENCE, Family.COMPLETION_AUDIT_NOT_RUN,
+)  # fmt: skip
+
+
+class BuildRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """How it is to be built."""
+
+    # Empty: the settings' default agent.
+    agent: str = ""
+    max_iterations: int = 10
+    deslop: bool = True
+    # Whether these are more passes, for a loop that used up its own, or all that it may ever take.
+    gives_more: bool = True
+
+
+def begin_build(context: Context, slug: str, request: BuildRequest, tell: Tell, cancellation: Cancellation) -> str:
+    """Enter the stage if the workflow is not there yet, and make the loop that builds; returns its id."""
+    request = _with_agent(context, slug, request)
+    # What is wrong with a text, or with an agent's name, comes to light before anything is entered.
+    context.prompts()
+    context.require_agents()
+    base = _controlled(context, slug, tell, cancellation)
+    with workflows_of(context).changing(slug) as opened:
+        _enter(opened, base)
+        workflow, facts = opened.workflow, opened.facts()
+        opened.write({MANIFEST: _manifest(context, workflow)}, "tool")
+        blockers = opened.standing().readiness.review
+        unfinished = tuple(blocker for blocker in blockers if blocker.family in _BY_BUILDING)
+        opened.make_durable()  # the loop rests on it
+        if isinstance(workflow.at, Building) and workflow.at.loop_id is not None:
+            loop_id = workflow.at.loop_id
+            _tell_answers(context, workflow, loop_id)
+            _going_on(context, workflow, loop_id, request, unfinished)
+        elif workflow.confirmed is Transition.REVIEW_BUILD and workflow.loops:
+            loop_id = _rework(context, workflow, request)
+        else:
+            loop_id = _new_loop(context, workflow, facts, request)
+        opened.apply(e.BuildDriven(loop_id=loop_id, deslop=request.deslop), actor())
+    return loop_id
+
+
+def _with_agent(context: Context, slug: str, request: BuildRequest) -> BuildRequest:
+    agent = require_agent(context, Role.BUILDER, request.agent, command=f"loopwright build {slug}")
+    return replace(request, agent=agent)
+
+
+def _controlled(context: Context, slug: str, tell: Tell, cancellation: Cancellation) -> str:
+    """The base may have moved since the plan was approved: what a check said of another base proves nothing."""
+    snapshot = workflows_of(context).snapshot(slug)
+    workflow = snapshot.workflow
+    if not isinstance(workflow.at, Planning) or not isinstance(workflow.approval(Key.BUILD), Approved):
+        return ""
+    return control_on_base(context, snapshot, tell, cancellation)
+
+
+def _enter(opened: Opened, base_tree: str) -> None:
+    match opened.workflow.at:
+        case Building():
+            return
+        case Planning():
+            standing = opened.standing(base_tree=base_tree)
+            if "plan_package_missing" in {one.code for one in standing.readiness.build}:
+                raise WorkflowRefused(
+                    "build_requires_workflow_plan_artifacts",
+                    f"{opened.workflow.slug} has no plan yet",
+                    next_command=f"loopwright plan {opened.workflow.slug}",
+                    blockers=tuple((one.code, one.message, one.next) for one in standing.readiness.build),
+                )
+            opened.apply(c.Enter(transition=Transition.PLAN_BUILD, standing=standing), "tool")
+        case Reviewing():
+            opened.apply(c.Enter(transition=Transition.REVIEW_BUILD, standing=opened.standing()), "tool")
+        case _:
+            raise WorkflowRefused(
+                "build_requires_approved_plan_artifacts",
+                f"{opened.workflow.slug} is at {opened.workflow.stage.value}: there is no approved plan to build",
+                next_command=f"loopwright status {opened.workflow.slug}",
+            )
+
+
+def _new_loop(context: Context, workflow: Workflow, facts: Facts, request: BuildRequest) -> str:
+    slices = facts.slices.slices if isinstance(facts.slices, Slices) else ()
+    wanted = LoopRequest(
+        title=f"build {workflow.slug}",
+        description=workflow.idea,
+        # Each pass is develop, validate and what mends; the slices come first.
+        max_iterations=len(slices) + _passes(context, request),
+        agent=request.agent,
+        tags=("build", workflow.slug),
+        tasks=tuple(f"{one.title}: {one.behavior}" for one in slices),
+        task_ids=tuple(one.id for one in slices),
+        workflow=workflow.slug,
+    )
+    return create_loop(context, wanted).loop_id
+
+
+def _passes(context: Context, request: BuildRequest) -> int:
+    return _PASS[context.settings.values.workflow.profile] * request.max_iterations
+
+
+def _going_on(
+    context: Context, workflow: Workflow, loop_id: str, request: BuildRequest, unfinished: tuple[Blocker, ...]
+) -> None:
+    """A loop that is over goes on where building can still mend something."""
+    loop = loops_of(context).load(loop_id)
+    if has_worker(context, loop_id):
+        return
+    if isinstance(loop.phase, Held) and any(hold.holder is not Holder.DECISION for hold in loop.phase.holds):
+        require_person(context.environment, "loop resume")
+        lift_holds(context, loop_id)  # a person who types `build` wants the loop to go on
+        return
+    if not unfinished or not isinstance(loop.phase, Completed | Failed):
+        return
+    if isinstance(loop.phase, Completed) and all(blocker.family is Family.LANE_INCOMPLETE for blocker in unfinished):
+        BuildLanes(context, workflow.slug).take_up(workflow, loop)
+        return
+    slices = sum(task.kind is TaskKind.WORK for task in loop.tasks)
+    start = loop.iteration + 1 if request.gives_more else slices
+    # The tasks of a completed loop are done; the plan that was approved since asks for more.
+    task = "What the plan asks for now" if isinstance(loop.phase, Completed) else ""
+    _try_again(context, loop_id, start + _passes(context, request), task, request.agent)
+
+
+def _rework(context: Context, workflow: Workflow, request: BuildRequest) -> str:
+    """The loop that built it goes on from what it has, with what the review asks for as a task."""
+    loop_id = workflow.loops[-1]
+    before = loops_of(context).load(loop_id)
+    more = before.iteration + 1 + _passes(context, request)
+    if not isinstance(before.phase, Completed | Failed):
+        return loop_id
+    asked = workflow.review.rationale if workflow.review is not None else "what the review asks for"
+    _try_again(context, loop_id, more, f"The review asks: {asked}", request.agent)
+    return loop_id
+
+
+def _try_again(context: Context, loop_id: str, max_iterations: int, task: str, agent: str) -> None:
+    """Another attempt of a loop that is over, with a new task if there is one."""
+    require_person(context.environment, "loop retry --max-iterations")
+    description = fit_words(context, "a task", task) if task else ""
+    with loops_of(context).changing(loop_id) as opened:
+        if description:
+            added = pending_task(context, opened.loop, description, tool=fit(context, "the tool", agent))
+            opened.apply(loop_events.TaskAdded(task=added), actor())
+        opened.apply(c_loop.Retry(max_iterations=max_iterations), actor())
+
+
+def return_to_build(
+    context: Context, report: Path, request: BuildRequest, tell: Tell, cancellation: Cancellation
+) -> str:
+    """Consent to the way back that a review asked for, and begin the build; returns the id of its loop."""
+    if not report.is_file():
+        raise WorkflowRefused(
+            "build_from_review_artifact_missing",
+            f"there is no report {shown(report)}",
+            next_command="loopwright status SLUG names it",
+        )
+    slug = slug_of_report(report)
+    request = _with_agent(context, slug, request)  # before the consent is recorded
+    with workflows_of(context).changing(slug) as opened:
+        standing = opened.standing()
+        rationale = opened.workflow.review.rationale if opened.workflow.review is not None else ""
+        command = c.Approve(
+            transition=Transition.REVIEW_BUILD, standing=standing, by=actor(), rationale=rationale,
+            seals=opened.facts().judges,
+        )  # fmt: skip
+        opened.apply(command, actor())
+    return begin_build(context, slug, request, tell, cancellation)
+
+
+def slug_of_report(report: Path) -> str:
+    """The workflow that a review's report belongs to."""
+    return slug_of(report.resolve().parent.name)
+
+
+def _tell_answers(context: Context, workflow: Workflow, loop_id: str) -> None:
+    """Who answered and died before the loop heard of it has answered: the loop hears of it now."""
+    open_there = {one.id for one in loops_of(context).load(loop_id).decisions if one.answer is None}
+    for one in workflow.decisions:
+        if one.answer and one.id in open_there:
+            require_person(context.environment, "loop answer")
+            answer_decision(context, loop_id, one.id, one.answer)
+
+
+def _manifest(context: Context, workflow: Workflow) -> bytes:
+    """What the builder should read."""
+    paths = context.layout.workflow(workflow.slug, workflow.change)
+    root = context.layout.root
+    wanted = (
+        (SPEC, "spec", "what is wanted", 1, True),
+        (prd_of(workflow.slug), "prd", "what is to be built", 1, True),
+        (test_spec_of(workflow.slug), "test-spec", "how it is judged", 2, True),
+        (SLICES, "slices", "the slices and their checks", 2, True),
+        (PLAN_DOCUMENTS["plan"], "plan", "the approach", 3, True),
+        (PLAN_DOCUMENTS["architecture"], "architecture", "the parts", 4, False),
+    )
+    rows = [
+        manifest.ManifestRow(
+            stage="build", kind=kind, path=str(paths.document(name).relative_to(root)), reason=reason,
+            priority=priority, required=required,
+        )
+        for name, kind, reason, priority, required in wanted
+    ]  # fmt: skip
+    notes = sorted(context.layout.context_notes.glob("*.md")) if context.layout.context_notes.is_dir() else []
+    rows += [
+        manifest.ManifestRow(
+            stage="build", kind="context", path=str(note.relative_to(root)), reason="notes on the project", priority=5
+        )
+        for note in notes
+    ]
+    return manifest.render(manifest.merged(rows, lambda path: (root / path).exists()))

@@ -1,0 +1,183 @@
+"""`loopwright loop start`: drive a loop in this process until it is over or held."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from loopwright.errors import LoopRefused
+from loopwright.kernel.clock import stamp
+from loopwright.kernel.files import shown
+from loopwright.kernel.locks import HeldLock, try_lock
+from loopwright.kernel.process import Cancellation, Freezer
+from loopwright.loop import commands as c
+from loopwright.loop import events as e
+from loopwright.loop.choice import is_held_for_choice
+from loopwright.loop.driver import drive
+from loopwright.loop.model import ErrorLine, Holder, Loop, Running
+from loopwright.loop.paying import count_open_turn
+from loopwright.loop.store import LoopStore, OpenedLoop
+from loopwright.loop.worker_context import Ask, WorkerContext
+from loopwright.loop.worker_sandbox import work_of
+from loopwright.sandbox import place
+from loopwright.sandbox.homes import drop_homes
+from loopwright.sandbox.model import SandboxFolders
+from loopwright.stages.context import Context, loops_of
+from loopwright.stages.open_turns import end_processes, reporter_of
+from loopwright.stages.person import actor
+from loopwright.stages.recover import recover
+from loopwright.stages.reflecting import reflections_of
+
+Adapt = Callable[[WorkerContext], WorkerContext]
+HAS_WORKER = "has_worker"
+_TRIES, _LOOK_S = 5, 0.02
+
+
+def start(
+    context: Context, loop_id: str, cancellation: Cancellation, *, ask: Ask | None = None, adapt: Adapt | None = None
+) -> Loop:
+    """Start a loop, or continue one whose worker is gone. One worker at a time.
+
+    `ask` lets a person choose what is next in interactive mode; without it the loop is held for a choice. `adapt` adds
+    what a build needs.
+    """
+    store = loops_of(context)
+    with as_worker(context, loop_id):
+        context.require_agents()
+        after = _drive(context, loop_id, cancellation, ask or nobody, adapt, _start)
+    # A person who resumed the loop while this worker was leaving saw that the loop had a worker.
+    while cancellation.reason is None and isinstance(store.load(loop_id).phase, Running):
+        try:
+            with as_worker(context, loop_id):
+                after = _drive(context, loop_id, cancellation, ask or nobody, adapt)
+        except LoopRefused as refusal:
+            if refusal.blocker != HAS_WORKER:
+                raise
+            break  # another process was faster
+    if after.is_over:
+        drop_homes(context.wanted_sandbox_root(), context.project, work_of(loop_id))
+    return after
+
+
+def _start(opened: OpenedLoop) -> None:
+    """A running loop without a worker is one whose worker died: it continues where that worker was."""
+    if is_held_for_choice(opened.loop):
+        opened.apply(c.Resume(lifts=frozenset({Holder.DECISION})), actor())
+    if not opened.loop.is_for_a_worker:
+        opened.apply(e.LoopStarted(), actor())
+
+
+def _drive(
+    context: Context,
+    loop_id: str,
+    cancellation: Cancellation,
+    ask: Ask,
+    adapt: Adapt | None,
+    start: Callable[[OpenedLoop], None] | None = None,
+) -> Loop:
+    """Until it is over or held; a long pause ends this part of the work, and not all of it."""
+    with cancellation.nested() as inner:
+        worker = worker_context_for(context, inner, Freezer(), ask)
+        return drive(loop_id, adapt(worker) if adapt is not None else worker, start)
+
+
+@contextmanager
+def as_worker(context: Context, loop_id: str) -> Iterator[None]:
+    """The one who works on a loop, for the block; what a dead one left is settled first."""
+    loops_of(context).load(loop_id)
+    lock = _worker_lock(context, loop_id)
+    try:
+        settle_after_a_dead_worker(context, loop_id, actor())
+        yield
+    finally:
+        lock.release()
+
+
+def nobody(loop: Loop) -> None:
+    """There is no terminal to ask at."""
+    del loop
+
+
+def _worker_lock(context: Context, loop_id: str) -> HeldLock:
+    path = context.layout.loop_worker(loop_id)
+    for _ in range(_TRIES):
+        if (lock := try_lock(path)) is not None:
+            return lock
+        # Whoever looks whether a loop is driven holds its lock for an instant.
+        time.sleep(_LOOK_S)
+    raise driven_already(context, loop_id)
+
+
+def driven_already(context: Context, loop_id: str) -> LoopRefused:
+    """The refusal for a second worker; it names the first."""
+    loop = loops_of(context).load(loop_id)
+    worker, turn = loop.worker, loop.open_turn
+    who = f"process {worker.pid} on {worker.host} since {worker.since}" if worker is not None else "another process"
+    return LoopRefused(
+        HAS_WORKER,
+        f"the loop {loop_id} is driven by {who} already",
+        hint=f"`loopwright loop turn {loop_id}` shows the turn that waits to be taken by hand"
+        if turn is not None and turn.is_by_hand
+        else f"`loopwright loop watch {loop_id}` follows it; `pause` and `stop` reach it",
+    )
+
+
+def worker_context_for(context: Context, cancellation: Cancellation, freezer: Freezer, ask: Ask) -> WorkerContext:
+    """What a worker of this workspace works with."""
+    values = context.settings.values
+    return WorkerContext(
+        store=loops_of(context),
+        request=context.sandbox_request,
+        isolation=values.sandbox.isolation,
+        isolations=context.isolations,
+        shell=context.shell(),
+        setup=tuple(values.sandbox.setup),
+        environment=context.step_environment(),
+        limits=context.limits(),
+        tools=context.tools,
+        open_agent=lambda name: context.open_agent(name or values.agents.default_for_role("builder")),
+        agent_settings=context.agent_settings,
+        settings=values.loop,
+        max_retries=values.run.max_retries,
+        waits_for_quota=values.agents.quota == "wait",
+        quota_wait_s=values.agents.quota_wait_s,
+        quota_longest_s=values.agents.quota_longest_s,
+        order=context.stand_ins(),
+        agent_for_role=values.agents.agent_for_role,
+        clock=context.clock,
+        cancellation=cancellation,
+        freezer=freezer,
+        ask=ask,
+        book=context.prompts(),
+        seal=tuple(values.workflow.seal),
+        reflections=reflections_of(context),
+    )
+
+
+def settle_after_a_dead_worker(context: Context, loop_id: str, actor: str) -> None:
+    """End what it left running, count what that used, clear its sandbox; the caller holds the worker's lock."""
+    _end_its_turn(context, loop_id, actor)
+    recover(context)
+
+
+def _end_its_turn(context: Context, loop_id: str, actor: str) -> None:
+    """Before its sandbox is cleared: an agent that outlived its worker is ended, and what it used is counted."""
+    store = LoopStore(context.layout, context.clock)
+    turn = store.load(loop_id).open_turn
+    if turn is None:
+        return
+    mailbox = Path(turn.mailbox)
+    end_processes(context, mailbox)
+    if turn.is_by_hand and place.is_unfinished(mailbox.parent):
+        _say_what_is_kept(store, context, loop_id, mailbox.parent, actor)
+    count_open_turn(store, loop_id, reporter_of(context, turn.agent), actor, context.tools().redactor)
+
+
+def _say_what_is_kept(store: LoopStore, context: Context, loop_id: str, folder: Path, actor: str) -> None:
+    repo = shown(SandboxFolders(folder).repo)
+    said = f"the worker died before the turn was handed in; what was done in {repo} is kept there"
+    error = ErrorLine(action="worker", message=said, timestamp=stamp(context.clock()))
+    with store.changing(loop_id) as opened:
+        opened.apply(e.ErrorNoted(error=error), actor)

@@ -1,1 +1,0 @@
-"""What drives a loop in a workspace: its worker, its budgets, its reflections."""

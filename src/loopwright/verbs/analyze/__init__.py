@@ -1,1 +1,0 @@
-"""The experiments that decide whether self-reports deserve trust."""

@@ -1,0 +1,35 @@
+"""`loopwright analyze calibration`: P1 on a corpus, or on the workspace's own reflections. Needs the extra."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+from loopwright.analysis.calibration import analyse_corpus, analyse_reports
+from loopwright.analysis.history import Progress
+from loopwright.analysis.input_files import InputFile
+from loopwright.analysis.model import AnalysisResult
+from loopwright.analysis.plots import draw
+from loopwright.analysis.reflections import read_reports
+from loopwright.kernel.git_history import open_history
+from loopwright.stages.analysing import Analysed, AnalysisRequest, settle
+from loopwright.stages.context import Context
+from loopwright.stages.reflecting import folder_of
+
+
+def analyze_calibration(
+    context: Context, asked: AnalysisRequest, corpus: Path | None, on_progress: Progress | None = None
+) -> Analysed:
+    """Whether confidence tells right from wrong where it is high."""
+    if corpus is not None:
+        return settle(context, analyse_corpus(InputFile(corpus)), asked)
+    reports = read_reports(folder_of(context))
+    with tempfile.TemporaryDirectory(prefix="loopwright-analyze-") as scratch:
+        history = open_history(context.project, Path(scratch))
+        parts = analyse_reports(reports, history, asked.as_of(context.clock()), on_progress)
+    return settle(context, parts, asked)
+
+
+def plot(result: AnalysisResult, path: Path) -> None:
+    """Draw it into an .svg or .png file."""
+    draw(result, path)
