@@ -86,6 +86,32 @@ def test_a_base_is_loaded_from_its_tree_its_commit_or_its_patch(scene, commit, t
         assert write_tree(scene.judge) == trees[tree]
 
 
+@pytest.mark.parametrize("with_secrets", [True, False])
+def test_the_index_of_a_commit_is_kept_if_the_commit_has_no_secrets(scene, tmp_path, with_secrets):
+    commit = scene.commit if with_secrets else scene.project.git("rev-parse", "HEAD~1").strip()
+    scene.patch.write_bytes(scene.change)
+    index = tmp_path / "index"
+    load_base(scene.judge, scene.base(commit), scene.patch, commit_index=index)
+    assert index.exists() != with_secrets
+    if not with_secrets:
+        shutil.copyfile(index, scene.judge.git_dir / "index")
+        assert write_tree(scene.judge) == scene.project.git("rev-parse", f"{commit}^{{tree}}").strip()
+
+
+def test_a_file_beside_the_secrets_is_not_dropped(scene):
+    scene.project.write(".claude/private/secrets.md", "about\n")
+    scene.project.write('.claude/private/sécrets/"x', "x\n")
+    for folder in (".claude/private/secrets/", '.claude/private/secrets/é "quoted"/'):
+        scene.project.write(f"{folder}b", "b")
+    scene.judge.run("read-tree", scene.project.commit("more"))
+    assert drop_secrets(scene.judge)
+    assert not drop_secrets(scene.judge)
+    left = scene.judge.run("ls-files", "-z").decode().split("\0")
+    assert [name for name in left if name.startswith(".claude")] == [
+        ".claude/private/secrets.md", ".claude/private/sécrets/\"x",
+    ]  # fmt: skip
+
+
 def test_a_patch_with_binary_files_gives_the_tree_that_it_was_made_from(scene):
     scene.patch.write_bytes(scene.change)
     scene.judge.run("read-tree", scene.commit)

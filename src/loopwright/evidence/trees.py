@@ -57,13 +57,14 @@ def diff_trees(judge: PrivateRepository, old: str, new: str) -> tuple[bytes, tup
     return judge.run(*AS_PATCH, old, new), tuple(shown(path) for path in listed.split(b"\0") if path)
 
 
-def drop_secrets(judge: PrivateRepository) -> None:
-    """Remove secrets folders from the index, because no base contains them."""
+def drop_secrets(judge: PrivateRepository) -> bool:
+    """Remove secrets folders from the index, because no base contains them; return whether there were any."""
     if not git_index.may_contain(_index(judge), *map(str.encode, SECRET_FOLDERS)):
-        return
+        return False
     listed = judge.run("ls-files", "-z", *SECRET_FOLDERS)
     if listed:
         judge.run("update-index", "--force-remove", "-z", "--stdin", stdin=listed)
+    return bool(listed)
 
 
 def _index(judge: PrivateRepository) -> Path:
