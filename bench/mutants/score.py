@@ -22,7 +22,8 @@ from pathlib import Path
 from typing import Any
 
 import tomlkit
-from survivors import Explanation, Tally, count, read_explanations
+from explained import Explanation, read_explanations
+from survivors import Tally, count
 from table import write_section
 
 HERE = Path(__file__).resolve().parent
@@ -166,11 +167,16 @@ def _problems(sources: list[Path], tally: Tally, explanations: list[Explanation]
         for survivor in tally.unexplained
     ]
     modules = tuple(f"{'.'.join(path.with_suffix('').parts[1:])}." for path in sources)
-    stale = [
-        f"explanation without a survivor: {entry.function}\n  now: {entry.now}"
-        for entry in explanations
-        if entry.pattern is None and entry.function.startswith(modules) and entry not in tally.explained
-    ]
+    # An explanation may belong to a mutant that a sample left out.
+    stale = (
+        []
+        if tally.untried
+        else [
+            f"explanation without a survivor: {entry.function}\n  now: {entry.now}"
+            for entry in explanations
+            if entry.pattern is None and entry.function.startswith(modules) and entry not in tally.explained
+        ]
+    )
     return unexplained + stale
 
 

@@ -1,48 +1,20 @@
-"""The mutants of one package after a run: what killed each, and which survivors `explained.toml` explains."""
+"""The mutants of one package after a run: what killed each, and which survivors are explained."""
 
 from __future__ import annotations
 
 import difflib
 import re
-import tomllib
 from collections import Counter
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
 from pathlib import Path
 
+from explained import Explanation, Survivor
 from mutmut.mutation.data import MutantLineSpans, SourceFileMutationData
 from mutmut.stats import status_by_exit_code
 
 _MANGLED = re.compile(r"x(?:_|ǁ\w+ǁ)(\w+?)__mutmut_(?:orig|\d+)\b")
 TYPES, KILLED = "caught by type check", ("killed", "timeout")
 UNTRIED = ("not checked", "check was interrupted by user")
-
-
-@dataclass(frozen=True, slots=True)
-class Survivor:
-    """A mutant that no test noticed: its function, and the lines before and after."""
-
-    function: str
-    was: str
-    now: str
-
-
-@dataclass(frozen=True, slots=True)
-class Explanation:
-    """Why a survivor is no gap. A rule has a pattern for the lines before and after; other entries name the line."""
-
-    function: str
-    was: str | None
-    now: str
-    why: str
-    pattern: re.Pattern[str] | None = None
-
-    def covers(self, survivor: Survivor) -> bool:
-        """Whether this is the reason of the survivor."""
-        if self.pattern is not None:
-            return self.pattern.fullmatch(f"{survivor.was}\n{survivor.now}") is not None
-        same_line = survivor.now == self.now and self.was in {None, survivor.was}
-        return same_line and fnmatchcase(survivor.function, self.function)
 
 
 @dataclass(slots=True)
@@ -65,17 +37,6 @@ class Tally:
     def score(self) -> float:
         """The part of the tested mutants that a test noticed."""
         return self.killed / self.tested if self.tested else 1.0
-
-
-def read_explanations(path: Path) -> list[Explanation]:
-    """The entries of `explained.toml`, one for each line; rules last."""
-    document = tomllib.loads(path.read_text(encoding="utf-8"))
-    entries = [
-        Explanation(entry["function"], entry.get("was"), now, entry["why"])
-        for entry in document.get("survivor", ())
-        for now in ([entry["now"]] if isinstance(entry["now"], str) else entry["now"])
-    ]
-    return entries + [Explanation("", None, "", rule["why"], re.compile(rule["pattern"])) for rule in document["rule"]]
 
 
 def count(sources: list[Path], explanations: list[Explanation]) -> Tally:
@@ -116,6 +77,5 @@ def _survivor(path: Path, key: str) -> Survivor:
 
 def _shown(name: str) -> str:
     """`Class.method` or `function` of a mutant's mangled name."""
-    return ".".join(
-        part for part in name[: name.rindex("__mutmut_")].removeprefix("x").split("ǁ") if part
-    ).removeprefix("_")
+    mangled = name[: name.rindex("__mutmut_")]
+    return mangled.removeprefix("x_") if mangled.startswith("x_") else ".".join(mangled.split("ǁ")[1:])
