@@ -412,6 +412,11 @@ class Workflow(_Value, frozen=True, kw_only=True):
         """The consent of this kind as it was recorded."""
         return self.approvals.get(key, NotRequested())
 
+    @property
+    def is_build_approved(self) -> bool:
+        """Whether a person consented to the build; the plan may have changed since."""
+        return isinstance(self.approval(Key.BUILD), Approved)
+
     def turns_of(self, role: str) -> int:
         """How many turns agents took in a role, to their end."""
         return sum(cost.role == role and not cost.is_cut_off for cost in self.costs)
