@@ -193,7 +193,7 @@ def _carry_out(context: Context, folder: Path, plan: DeliveryPlan) -> None:
     """Every file that is not through yet; then the plan is history."""
     for move in plan.moves:
         target = context.project / move.path
-        if state_of(move, _digest(target), undoing=plan.undoing) != "as it was":
+        if state_of(move, _digest(target), undoing=plan.undoing) != "before":
             continue
         digest, mode = (move.before, move.was_mode) if plan.undoing else (move.after, move.mode)
         _put(target, digest, mode, folder)

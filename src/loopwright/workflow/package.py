@@ -1,17 +1,17 @@
-"""The plan package: which documents a plan consists of, by the keys that blockers name them with."""
+"""The plan package: the documents of a plan, by the keys that blockers use."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-# Beside the workflow.
+# In the folder of the workflow.
 PLAN_DOCUMENTS: Mapping[str, str] = {
     "plan": "plan.md",
     "architecture": "architecture.md",
     "development_plan": "development-plan.md",
     "test_plan": "test-plan.md",
 }
-# In the change's folder.
+# In the folder of the change.
 CHANGE_DOCUMENTS: Mapping[str, str] = {
     "proposal": "change/proposal.md",
     "design": "change/design.md",
@@ -23,33 +23,33 @@ GRAPH = "change/artifact-graph.json"
 
 
 def prd_of(slug: str) -> str:
-    """The canonical statement of what is to be built."""
+    """The canonical document of what to build."""
     return f"plans/prd-{slug}.md"
 
 
 def test_spec_of(slug: str) -> str:
-    """The canonical statement of how it is judged."""
+    """The canonical document of how the work is judged."""
     return f"plans/test-spec-{slug}.md"
 
 
 def delta_of(domain: str) -> str:
-    """What the change does to a domain's spec."""
+    """The delta of a domain's spec."""
     return f"change/specs/{domain}/spec.md"
 
 
 def is_planners(name: str) -> bool:
-    """Whether a planner writes this document: the others follow from it, or say what was found."""
+    """Whether a planner writes this document; the others are composed, or report results."""
     own = (PLAN_DOCUMENTS["plan"], PLAN_DOCUMENTS["architecture"], CHANGE_DOCUMENTS["proposal"],
            CHANGE_DOCUMENTS["design"], SLICES)  # fmt: skip
     return name in own or name.startswith("change/specs/")
 
 
 def language_problem(text: str, wanted: str) -> str | None:
-    """Why a text is not in the language that the workspace wants; None when it is, or any will do."""
+    """Why a text is not in the required language; None if it is, or if any language is allowed."""
     if wanted != "zh":
         return None
     letters = [character for character in text if character.isalpha()]
     chinese = sum("\u3400" <= character <= "\u9fff" or "\uf900" <= character <= "\ufaff" for character in letters)
     if chinese >= 40 or (chinese >= 8 and chinese * 5 >= len(letters)):
         return None
-    return f"it has {chinese} Chinese characters among {len(letters)} letters"
+    return f"{chinese} Chinese characters among {len(letters)} letters"
