@@ -6,9 +6,9 @@ command after a crash finishes the work. A second run changes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from enum import Enum
 from pathlib import Path
-from typing import Literal
 
 import msgspec
 
@@ -147,20 +147,23 @@ class DeliveryPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     moved: tuple[str, str] | None = None
 
 
-FileState = Literal["before", "after", "changed"]
+class FileState(Enum):
+    """The state of a file of a delivery: before or after the move, or changed by a person."""
+
+    BEFORE = "before"
+    AFTER = "after"
+    CHANGED = "changed"
 
 
 def state_of(move: FileMove, digest: str, *, undoing: bool) -> FileState:
-    """The state of a file by its current digest: `before` or `after` the move, or `changed` by a person."""
+    """The state of a file, by its current digest."""
     start, end = (move.after, move.before) if undoing else (move.before, move.after)
     if digest == end:
-        return "after"
-    return "before" if digest == start else "changed"
+        return FileState.AFTER
+    return FileState.BEFORE if digest == start else FileState.CHANGED
 
 
 def in_the_way(plan: DeliveryPlan, digest_of: Callable[[str], str]) -> tuple[str, ...]:
     """Files that changed since the delivery was planned."""
-    states: Mapping[str, FileState] = {
-        move.path: state_of(move, digest_of(move.path), undoing=plan.undoing) for move in plan.moves
-    }
-    return tuple(path for path, state in states.items() if state == "changed")
+    states = {move.path: state_of(move, digest_of(move.path), undoing=plan.undoing) for move in plan.moves}
+    return tuple(path for path, state in states.items() if state is FileState.CHANGED)

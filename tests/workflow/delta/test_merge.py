@@ -224,9 +224,7 @@ def test_a_delta_that_would_be_read_back_otherwise_is_not_merged():
         ("", "the merged spec can't be read: this code fence is never closed: it hides the rest of the file")
     ]
     two = msgspec.structs.replace(made("Ring"), source=made("Ring").source + "\n" + made("Bell").source)
-    assert conflicts(merge(spec_of(), Delta("doors", added=(two,)))) == [
-        ("Ring", "can't be read back as written")
-    ]
+    assert conflicts(merge(spec_of(), Delta("doors", added=(two,)))) == [("Ring", "can't be read back as written")]
     assert isinstance(merge(spec_of(), Delta("doors", added=(made("Ring"),)), change_id="a | b\n"), Conflicts)
 
 

@@ -94,9 +94,7 @@ def test_names_of_any_length_and_bytes(source):
     (source.top / "new\nline.md").write_text("a")
     (source.top / os.fsdecode(b"\xff.md")).write_text("a")
     assert source.files() == [name]
-    assert [message for _, _, message in told(source)] == [
-        "has a name that is not text; it is not imported"
-    ] * 2
+    assert [message for _, _, message in told(source)] == ["has a name that is not text; it is not imported"] * 2
 
 
 def test_a_tree_without_end_is_left(source):

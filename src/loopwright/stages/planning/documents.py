@@ -70,7 +70,7 @@ def tell_rivals(context: Context, change_id: str, deltas: tuple[Delta, ...], tel
     """Name other active changes that touch the same requirements; that is no reason to stop yet."""
     for other, conflicts in rivals_of(context.layout, change_id, {one.domain: one for one in deltas}).items():
         names = ", ".join(f"'{one.requirement}'" for one in conflicts[:3])
-        tell(f"note: {other} is active and touches {names} too; the change that is archived second must fit the first")
+        tell(f"note: {other} is active and also touches {names}; the change that is archived second must fit the first")
 
 
 def _pages(context: Context, opened: Opened, facts: Facts, deltas: tuple[Delta, ...]) -> dict[str, bytes]:
