@@ -19,7 +19,7 @@ from pathlib import Path
 import yaml
 
 from loopwright.agents.prompts.book import Book
-from loopwright.stages.building.gate import reason
+from loopwright.stages.building.briefing import reason
 from loopwright.testing.project import Project
 from loopwright.workspace.stop_gate import answer
 from report import Row, not_measured, verdict

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import agents_matrix
 
-from loopwright.agents.port import CanResume, HasHooks, HasNeeds, ReportsCost, StreamsEvents
+from loopwright.agents.needs import HasNeeds
+from loopwright.agents.port import CanResume, HasHooks, ReportsCost, StreamsEvents
 from loopwright.agents.prices import shipped_prices
 from loopwright.wiring.agents import OURS
 from loopwright.workspace.settings_model import AgentSettings

@@ -13,6 +13,7 @@ import click
 import loop_states
 import markdown_pages
 import prompts_page
+import python_page
 import workflow_states
 
 from loopwright.cli.main import loopwright
@@ -74,6 +75,7 @@ def pages() -> dict[Path, str]:
     texts[REFERENCE / "agents.md"] = agents_page.page(_HEAD)
     texts[REFERENCE / "loop-states.md"] = loop_states.page(_HEAD)
     texts[REFERENCE / "prompts.md"] = prompts_page.page(_HEAD)
+    texts[REFERENCE / "python.md"] = python_page.page(_HEAD)
     texts[REFERENCE / "workflow-states.md"] = workflow_states.page(_HEAD)
     return texts
 

@@ -16,7 +16,10 @@ from functools import cached_property
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent.parent
-_WALK = re.compile(r"^## The walk of `loopwright ([a-z ]+)`$")
+_WALK = re.compile(r"^## The walk of (?:`loopwright )?([a-z ]+)`?$")
+# `make test` writes it.
+_TEST_SECONDS = ".cache/test-seconds"
+_LOADED = re.compile(r"^[a-z_.]+(:[a-z_]+)?$")
 _STEP = re.compile(r"^\d+\. `([a-z_/]+\.py)`")
 
 
@@ -64,6 +67,26 @@ class Source:
                         candidates = (full_name, module)
                         yield from (part for part in candidates if part in self._trees and part != "loopwright")
             yield from self._imported(node)
+
+    def reached(self, module: str) -> set[str]:
+        """The modules that a module imports, or loads by a name in a table of commands."""
+        package = module.rpartition(".")[0]
+        constants = (node.value for node in ast.walk(self._trees[module]) if isinstance(node, ast.Constant))
+        names = {value.partition(":")[0] for value in constants if isinstance(value, str) and _LOADED.match(value)}
+        loaded = {full for name in names for full in (name, f"{package}.{name}") if full in self._trees}
+        return self.imports[module] | loaded
+
+    def gaps(self) -> Iterator[str]:
+        """Steps of the walks that name no file, or a file that no earlier step of the walk imports."""
+        for command, modules in self.walks().items():
+            reached: set[str] = set()
+            for number, module in enumerate(modules, start=1):
+                if module not in self._trees:
+                    yield f"`{command}`, step {number}: {module} does not exist"
+                    continue
+                if number > 1 and module not in reached:
+                    yield f"`{command}`, step {number}: no earlier step imports {module}"
+                reached |= self.reached(module)
 
     def longest_chain(self) -> list[str]:
         """The longest chain of imports."""
@@ -156,13 +179,21 @@ def costs() -> Iterator[tuple[str, str, str]]:
                 yield f"`{command.name}` on the sample: {what}", f"{counted.get(what, 0)}", f"{limit}"
 
 
+def test_time() -> Iterator[tuple[str, str, str]]:
+    """How long the last complete `make test` of this checkout took; limits are for 2 quiet cores."""
+    if (HERE / _TEST_SECONDS).exists():
+        yield "seconds of the last `make test`", (HERE / _TEST_SECONDS).read_text("utf-8").strip(), "360"
+
+
 def main() -> None:
     """Print the table, and the details of two rows."""
     top = Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else HERE
     source = Source(top)
-    for name, figure, limit in (*rows(source), *(costs() if top == HERE else ())):
+    for name, figure, limit in (*rows(source), *((*costs(), *test_time()) if top == HERE else ())):
         print(f"{name:36} {figure:>8}  {f'limit {limit}' if limit else ''}".rstrip())
     print("\nLongest chain:", " > ".join(name.removeprefix("loopwright.") for name in source.longest_chain()))
+    for gap in source.gaps():
+        print(f"\nGap in ARCHITECTURE.md: {gap}")
     print("\nDefined twice:", ", ".join(source.double_names()))
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pytest
+import yaml
 
+from loopwright.kernel import yaml_nodes
 from loopwright.kernel.yaml_nodes import Mapping, Scalar, YamlProblem, read_nodes
 
 BOMB = "a0: &a0 [x,x,x,x,x,x,x,x,x,x]\n" + "".join(
@@ -43,3 +45,15 @@ def test_scalars_stay_what_was_written():
     assert [item.text for item in root.items] == ["no", "1.10", "0777", "2026-01-01", "null", "~"]
     assert [item.is_null for item in root.items] == [False, False, False, False, False, True]
     assert isinstance(root.items[0], Scalar)
+
+
+@pytest.mark.parametrize("text", ["[", "a: 'never closed", "a: 1\nb: {"])
+def test_what_is_never_closed_is_reported_in_a_line_of_the_file(text):
+    with pytest.raises(YamlProblem) as caught:
+        read_nodes(text.encode())
+    assert caught.value.line <= text.count("\n") + 1
+
+
+def test_files_are_read_by_libyaml_where_pyyaml_has_it():
+    """Python's own parser is ten times slower, and `status` reads thirty files."""
+    assert yaml_nodes._Parser is (yaml.CBaseLoader if yaml.__with_libyaml__ else yaml.BaseLoader)

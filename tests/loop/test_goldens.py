@@ -11,7 +11,7 @@ import pytest
 
 from loopwright.kernel import codec
 from loopwright.loop import log
-from loopwright.loop.head import decode_head, encode_head
+from loopwright.loop.log import decode_head, encode_head
 from loopwright.loop.model import Holder
 from loopwright.loop.projection import document_of, task_line
 from loopwright.loop.store import LoopStore

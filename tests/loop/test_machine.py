@@ -36,9 +36,9 @@ from loopwright.loop.model import (
     Validation,
     Worker,
 )
-from loopwright.loop.projection import document_of
+from loopwright.loop.projection import document_of, status_of
 from loopwright.loop.reports.model import TestResult
-from loopwright.loop.rules import evolve, status_of
+from loopwright.loop.rules import evolve
 from loopwright.loop.store import LoopStore
 from loopwright.workspace.layout import Flavour, Layout
 
@@ -319,7 +319,7 @@ class LoopMachine(RuleBasedStateMachine):
         """Killed behind the line that takes or refuses it: whoever comes next knows that edit, and does no more."""
         self._edit(lambda document: {**document, "status": status, "their_key": key})
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(store._Opened, "project", lambda opened: None)
+            patch.setattr(store.OpenedLoop, "project", lambda opened: None)
             self.store.load(LOOP)
         died = log.replay(self.paths.events).state
         assert self.store.load(LOOP) == died

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from loopwright.loop.quota import wait_s
+from loopwright.loop.actions.failing import wait_s
 
 
 @pytest.mark.parametrize(

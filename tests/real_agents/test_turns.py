@@ -9,17 +9,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from tests.real_agents.agent_kit import AGENTS, KEYS, SOON, log_in, says, shell, turns
 
-from loopwright.agents.port import (
-    Answer,
-    CanResume,
-    HasHooks,
-    HasNeeds,
-    NoAnswer,
-    Reason,
-    ReportsCost,
-    Role,
-    StreamsEvents,
-)
+from loopwright.agents.needs import HasNeeds
+from loopwright.agents.port import Answer, CanResume, HasHooks, NoAnswer, Reason, ReportsCost, Role, StreamsEvents
 from loopwright.agents.structured import read_answer, schema_of
 from loopwright.loop.answers import ProposedTasks
 from loopwright.testing.model_server import model_server

@@ -11,12 +11,12 @@ import pytest
 from loopwright.agents.failover import FailoverOrder, Unanswered
 from loopwright.agents.port import Allowance, Answer, NoAnswer, Reason, Remedy, Role, Usage
 from loopwright.agents.prompts.book import Book
-from loopwright.agents.structured import NONEMPTY_TEXT
+from loopwright.agents.structured import NONEMPTY_TEXT, AgentRequest
 from loopwright.errors import AgentFailed
 from loopwright.kernel.process import Cancellation, Stopped
 from loopwright.redaction.build import build_redactor
 from loopwright.runner import ask_agent as module
-from loopwright.runner.ask_agent import AgentReply, AgentRequest, AskingContext, ask_agent
+from loopwright.runner.ask_agent import AgentReply, AskingContext, ask_agent
 from loopwright.runner.turn import TurnResult
 from loopwright.runner.turn_cost import TurnCost
 from loopwright.workspace.settings_model import AgentSettings, SecretsSettings

@@ -15,7 +15,7 @@ from tests.hooks.conftest import HOOK
 from tests.walks.workflow_kit import BUILT, CHECK, SLICE, blockers, ok, planner, prepare, refusal, status
 
 from loopwright.loop.model import Failed, Held, Loop, Running
-from loopwright.stages.building.gate import BuildGate
+from loopwright.stages.building.briefing import StopGate
 from loopwright.wiring.build import build_context
 from loopwright.workflow.slices import Check
 from loopwright.workspace.stop_gate import read_gate
@@ -258,7 +258,7 @@ def test_who_switched_it_off_and_who_asks_a_person_is_not_told(project, tmp_path
 
 def test_a_persons_pause_opens_the_gate_and_going_on_shuts_it_again(project, tmp_path):
     context = build_context(project.root, {}, environment={**os.environ, **project.environment})
-    gate = BuildGate(context, "greet")
+    gate = StopGate(context, "greet")
     running = Loop(
         loop_id="l", title="t", description="d", max_iterations=3, created_at="", updated_at="", phase=Running(),
         revision=1,
@@ -266,6 +266,6 @@ def test_a_persons_pause_opens_the_gate_and_going_on_shuts_it_again(project, tmp
     gate.shut(running, tmp_path, (Check(id="C", command="make test"),))
     phases = []
     for phase in (Held(holds=()), Running(), Failed(at="", code="stopped", reason="by ann")):
-        gate.heed(replace(running, phase=phase))
+        gate.follow(replace(running, phase=phase))
         phases.append(read_gate((tmp_path / "gate.json").read_bytes()).phase)
     assert phases == ["blocked", "executing", "blocked"]

@@ -508,8 +508,8 @@ def test_a_resume_while_its_worker_leaves_is_not_lost(ready, monkeypatch):
     )
     held = []
 
-    def drive_and_resume(loop_id, worker_context):
-        after = drive(loop_id, worker_context)
+    def drive_and_resume(loop_id, *rest):
+        after = drive(loop_id, *rest)
         if not held:
             held.extend(after.phase.holds)
             resume(context, loop_id, budget=Budget(turns=9))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import msgspec
 
@@ -110,3 +110,13 @@ def document_in(data: bytes) -> Mapping[str, Any]:
     except (ValueError, RecursionError):
         return {}
     return document if isinstance(document, dict) else {}
+
+
+@runtime_checkable
+class HasNeeds(Protocol):
+    """An agent with a program of its own, which needs more than a sandbox: all of it is declared, and shown."""
+
+    @property
+    def needs(self) -> Needs:
+        """What is let in for it."""
+        ...

@@ -11,7 +11,6 @@ from typing import Any, Literal, Protocol, assert_never, runtime_checkable
 import msgspec
 
 from loopwright.agents.harness import Harness
-from loopwright.agents.needs import Needs
 
 # In the environment of every process that is started for an agent.
 AGENT_MARK = "LOOPWRIGHT_AGENT_TURN"
@@ -235,16 +234,6 @@ class ReportsCost(Protocol):
 
     def used(self, mailbox: Path, *, is_over: bool) -> Usage:
         """What the turn with this mailbox has used so far, or in all; asked from another thread, also after a crash."""
-        ...
-
-
-@runtime_checkable
-class HasNeeds(Protocol):
-    """An agent with a program of its own, which needs more than a sandbox: all of it is declared, and shown."""
-
-    @property
-    def needs(self) -> Needs:
-        """What is let in for it."""
         ...
 
 

@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from loopwright.agents.port import Answer, NoAnswer, Reason, Turn
+from loopwright.agents.port import Answer, NoAnswer, Reason, Role, Turn
 from loopwright.agents.prompts.book import Book
 
 _T = TypeVar("_T")
@@ -96,6 +96,25 @@ class AnswerForm(msgspec.Struct, Generic[_T], frozen=True):
     repair: Callable[[Book, str], str]
     # The JSON Schema of the answer; None for text.
     schema: Mapping[str, Any] | None = None
+
+
+class AgentRequest(msgspec.Struct, Generic[_T], frozen=True, kw_only=True):
+    """A question to an agent."""
+
+    # The agent's name, as in the settings or spelled out (`command:…`).
+    agent: str
+    role: Role
+    prompt: str
+    form: AnswerForm[_T]
+    # How many turns in this role were taken before for the same work; None if they are not counted.
+    number: int | None = None
+    # The session to continue, if any.
+    session: str | None = None
+    may_use_web: bool = True
+    # Whether the agent may leave questions for a person.
+    may_ask_people: bool = False
+    # Whether only an answer is wanted, and no work: then each turn continues the session of the turn before.
+    is_question: bool = False
 
 
 def json_form(kind: type[_T], problem_of: Callable[[_T], str | None] = lambda _: None) -> AnswerForm[_T]:

@@ -15,7 +15,7 @@ from loopwright.cli.plain import in_workspace, place_of, say, say_json
 from loopwright.kernel.cells import neutralised
 from loopwright.loop.listing import STATUSES, Summary, list_loops, way_on
 from loopwright.verbs.overview import overview, what_waits, with_what_runs
-from loopwright.workflow.listing import STAGES, WorkflowLine, list_workflows, stale
+from loopwright.workflow.listing import STAGES, WorkflowLine, up_to_date
 from loopwright.workspace.layout import Layout
 
 _SHOWN = 20
@@ -38,7 +38,7 @@ def status_command(slug: str | None, project_root: Path, as_json: bool) -> int:
         whole.say_whole(project_root, slug, as_json=as_json)
         return 0
     layout = place_of(project_root).layout
-    workflows, loops = up_to_date(project_root, layout, _SHOWN), list_loops(layout)
+    workflows, loops = _listed(project_root, layout, _SHOWN), list_loops(layout)
     if as_json:
         say_json(overview(workflows, loops))
     elif not workflows and not loops:
@@ -97,7 +97,7 @@ Examples:
 def next_command(project_root: Path, as_json: bool) -> int:
     """What should I do now? The exact command for everything that waits for a person."""
     layout = place_of(project_root).layout
-    found = what_waits(up_to_date(project_root, layout, _NEXT_SHOWN), list_loops(layout))
+    found = what_waits(_listed(project_root, layout, _NEXT_SHOWN), list_loops(layout))
     workflows, loops = found.workflows, found.loops
     if as_json:
         say_json(found.document())
@@ -116,12 +116,8 @@ def next_command(project_root: Path, as_json: bool) -> int:
     return 0
 
 
-def up_to_date(project_root: Path, layout: Layout, most: int) -> list[WorkflowLine]:
-    """All of them, the newest change first; the first active ones are derived anew where their state is stale."""
-    listed = list_workflows(layout)
-    active = [one for one in listed if one.archive_status != "archived"][:most]
-    changed = stale(layout, active)
-    if not changed:
-        return listed
-    load("loopwright.cli.workflow.output").derive_again(project_root, changed)
-    return list_workflows(layout)
+def _listed(project_root: Path, layout: Layout, most: int) -> list[WorkflowLine]:
+    """The workflows. What derives a state is loaded only if a state is stale."""
+    return up_to_date(
+        layout, most, lambda slugs: load("loopwright.cli.workflow.output").derive_again(project_root, slugs)
+    )

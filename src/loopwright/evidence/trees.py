@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 from loopwright.evidence.model import BaseRecord
+from loopwright.kernel import git_index
 from loopwright.kernel.files import shown
 from loopwright.kernel.git import PrivateRepository
 
@@ -18,8 +20,13 @@ AS_PATCH = (
 )  # fmt: skip
 
 
-def load_base(judge: PrivateRepository, base: BaseRecord, base_patch: Path) -> bool:
-    """Load the recorded base into the index; False if the base was never stored or is missing."""
+def load_base(
+    judge: PrivateRepository, base: BaseRecord, base_patch: Path, *, commit_index: Path | None = None
+) -> bool:
+    """Load the recorded base into the index; False if the base was never stored or is missing.
+
+    `commit_index` receives the index of the commit alone, if the base is more than that and the commit has no secrets.
+    """
     # Try first instead of asking, because each question is a process. A base with a patch is not in any commit.
     has_patch = base_patch.is_file()
     if not has_patch and judge.succeeds("read-tree", base.tree):
@@ -29,7 +36,8 @@ def load_base(judge: PrivateRepository, base: BaseRecord, base_patch: Path) -> b
     if base.commit is None:
         judge.run("read-tree", "--empty")
     elif judge.succeeds("read-tree", base.commit):
-        drop_secrets(judge)
+        if not drop_secrets(judge) and commit_index is not None:
+            shutil.copyfile(_index(judge), commit_index)
     else:
         return has_patch and judge.succeeds("read-tree", base.tree)
     if has_patch:
@@ -51,10 +59,16 @@ def diff_trees(judge: PrivateRepository, old: str, new: str) -> tuple[bytes, tup
 
 def drop_secrets(judge: PrivateRepository) -> int:
     """Remove secrets folders from the index, because no base contains them; return the number of files."""
+    if not git_index.may_contain(_index(judge), *map(str.encode, SECRET_FOLDERS)):
+        return 0
     listed = judge.run("ls-files", "-z", "--", *SECRET_FOLDERS)
     if listed:
         judge.run("update-index", "--force-remove", "-z", "--stdin", stdin=listed)
     return listed.count(b"\0")
+
+
+def _index(judge: PrivateRepository) -> Path:
+    return judge.git_dir / "index"
 
 
 def write_tree(judge: PrivateRepository) -> str:

@@ -108,8 +108,28 @@ def version() -> str:
     return _capture_plain("git", "--version", cwd=Path("/")).stdout.decode().split()[-1]
 
 
-def discover(folder: Path) -> UserRepository | None:
-    """The repository with a work tree that contains this folder; None if there is none."""
+class Repositories:
+    """The user's repositories that one command works with. HEAD is read when asked for, everything else once."""
+
+    def __init__(self) -> None:
+        self._known: dict[Path, UserRepository | None] = {}
+
+    def discover(self, folder: Path) -> UserRepository | None:
+        """The repository that contains this folder, with its current HEAD."""
+        known = self._known.get(folder)
+        self._known[folder] = discover(folder, settings=known.settings if known is not None else None)
+        return self._known[folder]
+
+    def known(self, folder: Path) -> UserRepository | None:
+        """The same, for callers that do not need HEAD: it may have moved since."""
+        return self._known[folder] if folder in self._known else self.discover(folder)
+
+
+def discover(folder: Path, *, settings: Mapping[str, str] | None = None) -> UserRepository | None:
+    """The repository with a work tree that contains this folder; None if there is none.
+
+    `settings` are the repository's settings, if they are known already.
+    """
     answer = _query_paths(folder, "HEAD^{commit}", "HEAD^{tree}")
     if answer.exit_code != 0:
         # A repository without a commit can't answer the last two.
@@ -135,7 +155,7 @@ def discover(folder: Path) -> UserRepository | None:
         object_stores=tuple(object_stores(Path(objects))),
         object_format=object_format,
         head=GitHead(*lines[5:]) if lines[5:] else None,
-        settings=_carried_settings(folder),
+        settings=_carried_settings(folder) if settings is None else settings,
     )
 
 

@@ -77,6 +77,15 @@ def locked_first(path: Path) -> Iterator[bool]:
         os.close(handle)
 
 
+def was_used_since_boot(path: Path) -> bool:
+    """Whether `locked_first` has completed for this lock since the machine started; False if that is unknown."""
+    boot = _boot()
+    try:
+        return bool(boot) and path.read_bytes() == boot
+    except OSError:
+        return False
+
+
 def _boot() -> bytes:
     """The id of this boot; empty if the system has none, so that every use counts as the first."""
     try:

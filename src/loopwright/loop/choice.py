@@ -1,8 +1,9 @@
-"""What a loop does next: the rules' own choice, what a person may choose instead, and when they have to. Pure."""
+"""What a loop does next, when a person has to choose, and what counts as progress. Pure."""
 
 from __future__ import annotations
 
-from loopwright.loop.model import Action, Held, Hold, Holder, Loop, Running, TaskKind
+from loopwright.kernel.digest import digest_of
+from loopwright.loop.model import Action, Held, Hold, Holder, Loop, ProgressMark, Running, Task, TaskKind, Validation
 
 CHOICE_REQUIRED = "choice_required"
 
@@ -60,3 +61,43 @@ def all_done(loop: Loop) -> bool:
 def failed_tasks(loop: Loop) -> list[str]:
     """Tasks that came to nothing. A fix that did is moot when the tests pass: what it should have mended is mended."""
     return [task.id for task in loop.tasks if task.status == "failed" and task.kind is not TaskKind.FIX]
+
+
+def unproven_tasks(loop: Loop) -> frozenset[str]:
+    """The tasks that a hold for proof is about: those that were to change something. A fix belongs to one of them."""
+    written = [task for task in loop.tasks if task.mode == "write" and task.status == "completed"]
+    own = [task for task in written if task.kind is not TaskKind.FIX]
+    return frozenset(task.id for task in own or written)
+
+
+# Fixes and reviews serve other tasks: finishing one without a change is no progress.
+_SERVING = (TaskKind.FIX, TaskKind.LOOK)
+
+
+def mark_of(
+    loop: Loop,
+    *,
+    tree: str | None = None,
+    validation: Validation | None = None,
+    cause: str | None = None,
+    done: Task | None = None,
+    error: str | None = None,
+) -> ProgressMark:
+    """The state after an iteration; what is given is new, the rest is as it was.
+
+    Evidence is what the tests said, which cause is known and which tasks are done.
+    """
+    found = validation or loop.validation
+    completed = (*(task for task in loop.tasks if task.status == "completed"), *((done,) if done is not None else ()))
+    finished = sorted({task.id for task in completed if task.kind not in _SERVING})
+    said = [[one.test_name, one.suite, one.status] for one in found.results]
+    known = cause if cause is not None else _cause(loop)
+    return ProgressMark(
+        tree=tree if tree is not None else (loop.tree.tree if loop.tree is not None else ""),
+        failing=found.failed_tests,
+        evidence=digest_of([found.passed, said, known, finished, error or ""]),
+    )
+
+
+def _cause(loop: Loop) -> str:
+    return next((one.description for one in loop.debug.hypotheses if one.status == "confirmed"), "")

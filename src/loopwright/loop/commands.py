@@ -1,4 +1,4 @@
-"""What a person, another tool or the worker can propose to a loop.
+"""What a person, another tool or the worker can propose to a loop, and what the rules answer.
 
 Most proposals are events: the caller proposes a fact, and the rules check it against the state. A command exists only
 where the proposal carries other fields than its event, leads to more than one event, or names an aim.
@@ -171,3 +171,31 @@ Proposal = (
     | e.DecisionAnswered | e.TurnBegun | e.CostCounted | e.WorkerArrived | e.WorkerLeft | e.SkillStateTaken
     | e.OutsideKeysTaken | e.IterationTaken
 )  # fmt: skip
+
+
+class Blocker(msgspec.Struct, frozen=True):
+    """A typed reason why not, with the way on."""
+
+    code: str
+    message: str
+    hint: str
+
+
+class Accepted(msgspec.Struct, frozen=True):
+    """The events to append."""
+
+    events: tuple[e.Event, ...]
+
+
+class Refused(msgspec.Struct, frozen=True):
+    """Nothing happens."""
+
+    blockers: tuple[Blocker, ...]
+
+
+Verdict = Accepted | Refused
+
+
+def refused(code: str, message: str, hint: str) -> Refused:
+    """Refused for one reason."""
+    return Refused((Blocker(code, message, hint),))

@@ -8,8 +8,8 @@ from __future__ import annotations
 from loopwright.loop import commands as c
 from loopwright.loop import events as e
 from loopwright.loop.choice import all_done
-from loopwright.loop.model import Action, Doubt, ErrorLine, Held, Hold, Holder, Loop, Running, TaskKind
-from loopwright.loop.verdict import Accepted, Verdict, refused
+from loopwright.loop.commands import Accepted, Verdict, refused
+from loopwright.loop.model import Action, Doubt, ErrorLine, Held, Hold, Holder, Loop, Running
 
 NOTHING_CHANGED = Doubt(code="nothing_changed", message="nothing changed: all files are as they were before the work")
 
@@ -72,13 +72,6 @@ def accept(loop: Loop, command: c.Accept) -> Verdict:
 def is_unproven(loop: Loop) -> bool:
     """Whether the loop waits for a person to accept its work."""
     return _hold_for_proof(loop) is not None
-
-
-def unproven_tasks(loop: Loop) -> frozenset[str]:
-    """The tasks that a hold for proof is about: those that were to change something. A fix belongs to one of them."""
-    written = [task for task in loop.tasks if task.mode == "write" and task.status == "completed"]
-    own = [task for task in written if task.kind is not TaskKind.FIX]
-    return frozenset(task.id for task in own or written)
 
 
 def _hold_for_proof(loop: Loop) -> Hold | None:

@@ -7,8 +7,8 @@ import itertools
 from loopwright.agents.decision_requests import DecisionRequest
 from loopwright.loop import commands as c
 from loopwright.loop import events as e
+from loopwright.loop.commands import Accepted, Verdict, refused
 from loopwright.loop.model import Decision, Held, Hold, Holder, Loop, Running
-from loopwright.loop.verdict import Accepted, Verdict, refused
 
 
 def ask_decisions(loop: Loop, command: c.AskDecisions) -> Verdict:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import socket
+from collections.abc import Callable
 from contextlib import suppress
 
 from loopwright.errors import LoopRefused, SecretLeak
@@ -13,42 +14,61 @@ from loopwright.kernel.process import Stopped, wait_for_request
 from loopwright.loop import commands as c
 from loopwright.loop import events as e
 from loopwright.loop.actions import complete, debug, develop, init, validate
-from loopwright.loop.actions.asking import WORKER, HandedOver, HeldBack
+from loopwright.loop.actions.failing import HandedOver, HeldBack
 from loopwright.loop.choice import awaits_choice
 from loopwright.loop.model import Action, ErrorLine, Held, Hold, Holder, Loop, Running, UnderWay, Worker
-from loopwright.loop.worker_context import WorkerContext
+from loopwright.loop.store import OpenedLoop
+from loopwright.loop.watcher import Watcher
+from loopwright.loop.worker_context import WORKER, WorkerContext
 from loopwright.loop.worker_sandbox import WorkerSandbox
 from loopwright.runner.turn import TurnStopped
 
 _LOOK_EVERY_S = 0.2
 
 
-def drive(loop_id: str, context: WorkerContext) -> Loop:
-    """Go on until the loop is over or held, or somebody stops us; the caller holds the worker's lock."""
+def drive(loop_id: str, context: WorkerContext, start: Callable[[OpenedLoop], None] | None = None) -> Loop:
+    """Work on the loop until it is over or held, or until a stop is requested. The caller holds the worker's lock.
+
+    `start` brings the loop under way if it is not.
+    """
     worker = Worker(pid=os.getpid(), host=socket.gethostname(), since=stamp(context.clock()))
-    _apply(context, loop_id, e.WorkerArrived(worker=worker))
+    with context.store.changing(loop_id) as opened:
+        if start is not None:
+            start(opened)
+        opened.apply(e.WorkerArrived(worker=worker), WORKER)
+        loop = _choose(opened, context)
     try:
-        loop = context.store.load(loop_id)
-        with WorkerSandbox(context) as worker_sandbox:
+        with Watcher(loop_id, context), WorkerSandbox(context) as worker_sandbox:
             while context.cancellation.reason is None and _is_worth_staying(loop, context):
                 loop = _go_on(loop, context, worker_sandbox)
         return context.store.load(loop_id)
     finally:
-        _apply(context, loop_id, e.WorkerLeft(why=context.cancellation.reason or "nothing to do"))
+        with context.store.changing(loop_id) as opened:
+            opened.apply(e.WorkerLeft(why=context.cancellation.reason or "nothing to do"), WORKER)
 
 
 def _go_on(loop: Loop, context: WorkerContext, worker_sandbox: WorkerSandbox) -> Loop:
+    """Wait while the loop is held; otherwise do one action, from the rules' choice to its record."""
     if not isinstance(loop.phase, Running):
         return _wait(loop, context)
-    return (
-        _ask(loop, context, worker_sandbox) if awaits_choice(loop) else advance(loop.loop_id, context, worker_sandbox)
-    )
+    if awaits_choice(loop):
+        # Interactive mode: the person's choice is under way afterwards. Without a choice the rules hold the loop.
+        context.ask(loop)
+    if awaits_choice(loop) or loop.under_way is None:
+        with context.store.changing(loop.loop_id) as opened:
+            loop = _choose(opened, context, asked=True)
+    return _advance(loop, context, worker_sandbox)
 
 
-def _ask(loop: Loop, context: WorkerContext, worker_sandbox: WorkerSandbox) -> Loop:
-    """Interactive mode: what a person chooses is under way from now on; without a choice the rules hold the loop."""
-    context.ask(loop)
-    return loop if context.cancellation.reason is not None else advance(loop.loop_id, context, worker_sandbox)
+def _choose(opened: OpenedLoop, context: WorkerContext, *, asked: bool = False) -> Loop:
+    """Let the rules begin the next action, unless a person has to choose first or a stop is requested."""
+    loop = opened.loop
+    if context.cancellation.reason is not None or not isinstance(loop.phase, Running):
+        return loop
+    if awaits_choice(loop) and not asked:
+        return loop
+    command = c.Advance(action_id=f"a-{secrets.token_hex(4)}", no_progress=context.settings.no_progress)
+    return opened.apply(command, WORKER)
 
 
 def _is_worth_staying(loop: Loop, context: WorkerContext) -> bool:
@@ -71,15 +91,10 @@ def _wait(loop: Loop, context: WorkerContext) -> Loop:
         return opened.loop
 
 
-def advance(loop_id: str, context: WorkerContext, worker_sandbox: WorkerSandbox) -> Loop:
-    """One action, from the rules' choice to its record. Whoever calls it again after a crash goes on with the same."""
-    with context.store.changing(loop_id) as opened:
-        if not isinstance(opened.loop.phase, Running):
-            return opened.loop  # somebody was faster
-        command = c.Advance(action_id=f"a-{secrets.token_hex(4)}", no_progress=context.settings.no_progress)
-        loop = opened.apply(command, WORKER).loop
+def _advance(loop: Loop, context: WorkerContext, worker_sandbox: WorkerSandbox) -> Loop:
+    """Do the action that is under way. After a crash the same action is done again."""
     under_way = loop.under_way
-    if not isinstance(loop.phase, Running) or under_way is None:
+    if not isinstance(loop.phase, Running) or under_way is None or context.cancellation.reason is not None:
         return loop
     try:
         outcome = _perform(loop, context, worker_sandbox, under_way)
@@ -93,13 +108,12 @@ def advance(loop_id: str, context: WorkerContext, worker_sandbox: WorkerSandbox)
     except Stopped as stop:
         session = stop.session if isinstance(stop, TurnStopped) else None
         return _interrupted(context, loop, under_way, session)
-    after = _record(context, loop, outcome)
+    asks_back = isinstance(outcome, c.FinishDevelop) and develop.asks_back(loop, context, outcome)
+    after = _record(context, loop, outcome, chooses_next=not asks_back)
     is_done = len(after.completed_actions) > len(loop.completed_actions)
-    return (
-        develop.ask_back(loop, context, worker_sandbox, outcome)
-        if is_done and isinstance(outcome, c.FinishDevelop)
-        else after
-    )
+    if is_done and asks_back and isinstance(outcome, c.FinishDevelop):
+        return develop.ask_back(loop, context, worker_sandbox, outcome)
+    return after
 
 
 def _perform(loop: Loop, context: WorkerContext, worker_sandbox: WorkerSandbox, under_way: UnderWay) -> c.Proposal:
@@ -119,10 +133,12 @@ def _perform(loop: Loop, context: WorkerContext, worker_sandbox: WorkerSandbox, 
             return complete.perform(loop, context, under_way.id)
 
 
-def _record(context: WorkerContext, loop: Loop, outcome: c.Proposal) -> Loop:
+def _record(context: WorkerContext, loop: Loop, outcome: c.Proposal, *, chooses_next: bool) -> Loop:
+    """Record the outcome, and begin the next action while the loop is open."""
     with context.store.changing(loop.loop_id) as opened:
         try:
-            return opened.apply(outcome, WORKER).loop
+            opened.apply(outcome, WORKER)
+            return _choose(opened, context) if chooses_next else opened.loop
         except LoopRefused as refusal:
             if isinstance(opened.loop.phase, Held):
                 return opened.loop  # it stays under way, and is finished when the hold is lifted
@@ -173,8 +189,3 @@ def _interrupted(context: WorkerContext, loop: Loop, under_way: UnderWay, sessio
             kept = e.ActionPaused(action_id=under_way.id, session=session or under_way.session)
             opened.apply(kept, WORKER)
         return opened.loop
-
-
-def _apply(context: WorkerContext, loop_id: str, command: c.Proposal) -> None:
-    with context.store.changing(loop_id) as opened:
-        opened.apply(command, WORKER)

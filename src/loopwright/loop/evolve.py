@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from loopwright.agents.port import Role
 from loopwright.loop import events as e
-from loopwright.loop.completion import unproven_tasks
+from loopwright.loop.choice import unproven_tasks
 from loopwright.loop.model import (
     ITERATIONS,
     TASK_FAILED,

@@ -1,12 +1,19 @@
-"""A loop's event log: one line per command, all of its events or none, each line bound to the one before it."""
+"""A loop's event log, and its end in one small file: with that head a loop is known without reading its history.
+
+One line per command, with all of its events or none; each line is linked to the line before it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
+
 from loopwright.journal import event_log
 from loopwright.journal.event_log import START, LogWriter, cut_torn_end, digest_of_last_line
+from loopwright.kernel import codec
+from loopwright.kernel.digest import sha256
 from loopwright.loop.events import Event
 from loopwright.loop.evolve import evolve
 from loopwright.loop.model import Loop
@@ -28,3 +35,39 @@ def replay(
 def lines(path: Path, *, start: int = 0) -> Iterator[tuple[int, Line]]:
     """The lines from an offset on, each with the offset behind it; ends at the first that is not whole."""
     return event_log.lines(Line, path, start=start)
+
+
+VERSION = 1
+
+
+class LogHead(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What the log comes to: how long it is, its last line's digest, and the state file that was written for it."""
+
+    version: int
+    log_bytes: int
+    last_line: str
+    state_sha256: str
+    loop: Loop
+
+
+class _Versioned(msgspec.Struct, frozen=True):
+    version: int
+
+
+def encode_head(head: LogHead) -> bytes:
+    """Its bytes: a digest first, because it is written in place and a crash may leave it half old."""
+    body = codec.to_json_line(head)
+    return sha256(body).encode() + b"\n" + body
+
+
+def decode_head(data: bytes) -> LogHead | None:
+    """The head, or None when these bytes are none of this version: the log says all that it would say."""
+    digest, _, data = data.partition(b"\n")
+    if digest.decode("ascii", "replace") != sha256(data):
+        return None
+    try:
+        if codec.from_json(data, _Versioned).version != VERSION:
+            return None
+        return codec.from_json(data, LogHead)
+    except codec.Undecodable:
+        return None

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, assert_never
 
 import msgspec
 
-from loopwright.loop.model import Action, Budget, Completed, Created, Failed, Held, Loop, Spent, Task
-from loopwright.loop.rules import status_of
+from loopwright.loop.model import (
+    Action,
+    Budget,
+    Completed,
+    Created,
+    Failed,
+    Held,
+    Loop,
+    Phase,
+    Running,
+    Spent,
+    Task,
+)
 
 SCHEMA_VERSION = 1
 OWN_KEY = "loopwright"
@@ -191,3 +202,20 @@ def _costs(loop: Loop) -> Document:
         }
         for task_id in ids
     }
+
+
+def status_of(phase: Phase) -> str:
+    """The contract's word; any hold shows as paused."""
+    match phase:
+        case Created():
+            return "created"
+        case Running():
+            return "running"
+        case Held():
+            return "paused"
+        case Completed():
+            return "completed"
+        case Failed():
+            return "failed"
+        case _:
+            assert_never(phase)

@@ -1,4 +1,4 @@
-"""A loop from what others read, when its log is gone: exact in what they hold, and held for a person to look at."""
+"""A loop from its other files if its log is lost: exact in what they hold, and held until a person has looked."""
 
 from __future__ import annotations
 
@@ -12,11 +12,39 @@ from loopwright.errors import DamagedFile
 from loopwright.kernel import codec
 from loopwright.kernel.files import shown
 from loopwright.loop.model import Budget, Created, Decision, Held, Hold, Holder, Loop, Spent, Task
-from loopwright.loop.outside import NotTaken, taken_skill_state
+from loopwright.loop.outside import NotTaken, taken_skill_state, tasks_of
 from loopwright.loop.projection import OWN_KEY
-from loopwright.loop.task_list import tasks_left_in
 from loopwright.loop.work_files import noted_tree
 from loopwright.workspace.layout import LoopPaths
+
+
+def tasks_in(data: bytes) -> tuple[Task, ...]:
+    """Its tasks; `NotTaken` names the first line that is none."""
+    lines: list[dict[str, Any]] = []
+    for number, raw in _lines(data):
+        try:
+            lines.append(codec.from_json(raw, dict))
+        except codec.Undecodable as problem:
+            raise NotTaken(f"line {number}: {problem}") from problem
+    return tasks_of(lines)
+
+
+def tasks_left_in(data: bytes) -> tuple[Task, ...]:
+    """What can be read of a list that is damaged: each line for itself, the first of an id."""
+    found: dict[str, Task] = {}
+    for _, raw in _lines(data):
+        try:
+            (task,) = tasks_of([codec.from_json(raw, dict)])
+        except (codec.Undecodable, NotTaken):
+            continue
+        found.setdefault(task.id, task)
+    return tuple(found.values())
+
+
+def _lines(data: bytes) -> list[tuple[int, bytes]]:
+    # Not `splitlines`: a text may hold what Unicode calls the end of a line, and JSON does not.
+    return [(number, raw) for number, raw in enumerate(data.split(b"\n"), start=1) if raw.strip()]
+
 
 _MESSAGE = "its log was lost; title, limits and status were taken from what was left and need a person's look"
 

@@ -18,6 +18,7 @@ from loopwright.loop.choice import (
     legal_actions,
     next_action,
 )
+from loopwright.loop.commands import Accepted, Blocker, Refused, Verdict, refused
 from loopwright.loop.completion import accept, finish, held_unproven
 from loopwright.loop.decisions import answer_decision, ask_decisions
 from loopwright.loop.evolve import evolve
@@ -34,14 +35,13 @@ from loopwright.loop.model import (
     Hold,
     Holder,
     Loop,
-    Phase,
     Running,
     Spent,
     Task,
 )
-from loopwright.loop.verdict import Accepted, Blocker, Perform, Refused, Verdict, refused
+from loopwright.loop.projection import status_of
 
-__all__ = ["Accepted", "Blocker", "Perform", "Refused", "decide", "evolve", "next_action", "status_of"]
+__all__ = ["Accepted", "Blocker", "Refused", "decide", "evolve", "next_action"]
 
 
 _MOVES: dict[type, tuple[str, ...]] = {
@@ -51,23 +51,6 @@ _MOVES: dict[type, tuple[str, ...]] = {
     Completed: ("retry",),
     Failed: ("retry",),
 }
-
-
-def status_of(phase: Phase) -> str:
-    """The contract's word; any hold shows as paused."""
-    match phase:
-        case Created():
-            return "created"
-        case Running():
-            return "running"
-        case Held():
-            return "paused"
-        case Completed():
-            return "completed"
-        case Failed():
-            return "failed"
-        case _:
-            assert_never(phase)
 
 
 def decide(loop: Loop | None, proposal: c.Proposal) -> Verdict:
@@ -284,7 +267,7 @@ def _advance(loop: Loop, command: c.Advance) -> Verdict:
     if not isinstance(loop.phase, Running):
         return _illegal(loop, "go on")
     if loop.under_way is not None:
-        return Accepted((), (Perform(loop.under_way.id),))
+        return Accepted(())
     if loop.mode == "interactive":
         return Accepted((e.HoldPlaced(hold=choice_hold(loop)),))
     action = next_action(loop)
@@ -306,7 +289,7 @@ def _choose(loop: Loop, command: c.Choose) -> Verdict:
         said = f"the loop {loop.loop_id} can't {command.action} now"
         return refused("not_legal_now", said, f"it can: {', '.join(legal)}")
     begun = _begin(loop, command.action, command.action_id)
-    return begun if isinstance(begun, Refused) else Accepted((*_choice_lifted(loop), *begun.events), begun.effects)
+    return begun if isinstance(begun, Refused) else Accepted((*_choice_lifted(loop), *begun.events))
 
 
 def _choice_lifted(loop: Loop) -> tuple[e.Event, ...]:
@@ -336,7 +319,7 @@ def _begin(loop: Loop, action: Action, action_id: str) -> Verdict:
         return refused("no_task", "there is no task left to develop", "add one, or validate")
     if (hold := hold_before(loop, action, task, loop.updated_at)) is not None:
         return Accepted((e.HoldPlaced(hold=hold),))
-    return Accepted((e.ActionStarted(action=action, action_id=action_id, task_id=task),), (Perform(action_id),))
+    return Accepted((e.ActionStarted(action=action, action_id=action_id, task_id=task),))
 
 
 def _initialised(loop: Loop, action_id: str, tasks: tuple[Task, ...]) -> Verdict:

@@ -6,11 +6,10 @@ kept aside, never lost and never followed blindly.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-
-import msgspec
 
 from loopwright.errors import DamagedFile, LoopConflict, LoopRefused, StorageFailed, UnknownLoop
 from loopwright.kernel import codec
@@ -18,27 +17,23 @@ from loopwright.kernel.clock import Clock, stamp
 from loopwright.kernel.digest import sha256
 from loopwright.kernel.files import copy_aside, make_folder, overwrite, replace_without_sync, set_aside, shown
 from loopwright.kernel.ids import is_identifier
-from loopwright.kernel.locks import locked
+from loopwright.kernel.locks import is_held, locked
 from loopwright.loop import commands as c
 from loopwright.loop import events as e
 from loopwright.loop import log
 from loopwright.loop.events import ErrorNoted, Event, LoopRestored
-from loopwright.loop.head import VERSION, LogHead, decode_head, encode_head
+from loopwright.loop.log import VERSION, LogHead, decode_head, encode_head
 from loopwright.loop.model import ErrorLine, Loop
 from loopwright.loop.outside import NotTaken
 from loopwright.loop.outside_edit import proposals_for
 from loopwright.loop.projection import OWN_KEY, SCHEMA_VERSION, document_of, task_line
-from loopwright.loop.rules import Accepted, Perform, Refused, decide, evolve
+from loopwright.loop.rules import Accepted, Refused, decide, evolve
 from loopwright.workspace.layout import Layout, LoopPaths, ensure_own_folder
 
 OUTSIDE = "outside"
-
-
-class Applied(msgspec.Struct, frozen=True):
-    """A loop after a proposal, and what its worker must do."""
-
-    loop: Loop
-    effects: tuple[Perform, ...]
+# How often, and after which pause, a reader looks again while a change is being written.
+_READS = 5
+_WRITE_S = 0.005
 
 
 class LoopStore:
@@ -66,12 +61,12 @@ class LoopStore:
                 raise LoopRefused(
                     "exists", f"the loop {shown(loop_id)} is there already", hint="give the new one another id"
                 )
-            with _Opened(paths, self._clock, None, 0, log.START) as opened:
-                return opened.apply_all((created, *more), actor).loop
+            with OpenedLoop(paths, self._clock, None, 0, log.START) as opened:
+                return opened.apply_all((created, *more), actor)
 
     def restore(self, loop: Loop, source: str, actor: str) -> None:
         """Begin a new log with what could be saved of a loop whose own was lost; the old one is out of the way."""
-        fresh = _Opened(self.paths(loop.loop_id), self._clock, None, 0, log.START)
+        fresh = OpenedLoop(self.paths(loop.loop_id), self._clock, None, 0, log.START)
         with locked(self._lock(loop.loop_id)), fresh as opened:
             opened.begin_with(LoopRestored(loop=loop, source=source), actor)
 
@@ -81,8 +76,14 @@ class LoopStore:
             opened.remake()
 
     def load(self, loop_id: str) -> Loop:
-        """A loop as it is now; what others wrote is taken in first."""
+        """A loop as it is now; edits by other tools are taken in first."""
         try:
+            for _ in range(_READS):
+                if (loop := self._read(loop_id)) is not None:
+                    return loop
+                if not is_held(self._layout.lock(f"loop-{loop_id}")):
+                    break  # a crash or another tool left something to repair
+                time.sleep(_WRITE_S)
             with self.changing(loop_id) as opened:
                 return opened.loop
         except DamagedFile:
@@ -94,8 +95,25 @@ class LoopStore:
                 raise
             return found.state
 
+    def _read(self, loop_id: str) -> Loop | None:
+        """The loop from its head, without the lock; None unless log and state file are as the head says.
+
+        The log only grows. If it has the head's length afterwards, no change came in between.
+        """
+        if not is_identifier(loop_id):
+            return None
+        paths = self.paths(loop_id)
+        head = read_head(paths)
+        if head is None or not _is_as_written(paths.state, head.state_sha256):
+            return None
+        try:
+            is_end = log.digest_of_last_line(paths.events) == head.last_line
+            return head.loop if is_end and paths.events.stat().st_size == head.log_bytes else None
+        except (OSError, DamagedFile):
+            return None
+
     @contextmanager
-    def changing(self, loop_id: str, *, revision: int | None = None) -> Iterator[_Opened]:
+    def changing(self, loop_id: str, *, revision: int | None = None) -> Iterator[OpenedLoop]:
         """A loop that is ours for the block; `LoopConflict` when it is not at the revision that was expected."""
         paths = self.paths(loop_id)
         if not is_identifier(loop_id) or not (paths.events.exists() or paths.state.exists()):
@@ -115,7 +133,7 @@ class LoopStore:
         return self._layout.lock(f"loop-{loop_id}")
 
 
-class _Opened:
+class OpenedLoop:
     """A loop under its lock: every change is durable at once, what others read is written when the block ends."""
 
     def __init__(self, paths: LoopPaths, clock: Clock, loop: Loop | None, log_bytes: int, last_line: str) -> None:
@@ -127,7 +145,7 @@ class _Opened:
         self._projected = loop
         self._log = log.LogWriter(paths.events)
 
-    def __enter__(self) -> _Opened:
+    def __enter__(self) -> OpenedLoop:
         return self
 
     def __exit__(self, *problem: object) -> None:
@@ -150,15 +168,15 @@ class _Opened:
             raise UnknownLoop("the loop was never created", hint="`loopwright loop new` makes one")
         return self._loop
 
-    def apply(self, proposal: c.Proposal, actor: str) -> Applied:
+    def apply(self, proposal: c.Proposal, actor: str) -> Loop:
         """Decide, append; `LoopRefused` when the rules say no."""
         return self.apply_all((proposal,), actor)
 
-    def apply_all(self, proposals: Iterable[c.Proposal], actor: str) -> Applied:
+    def apply_all(self, proposals: Iterable[c.Proposal], actor: str) -> Loop:
         """All of them, as one line of the log, or none."""
         decision = _decided(self._loop, proposals, self._now())
         self._append(decision, actor)
-        return Applied(self.loop, decision.effects)
+        return self.loop
 
     def begin_with(self, event: LoopRestored, actor: str) -> None:
         """The first line of a new log."""
@@ -247,7 +265,7 @@ def refuse_the_future(path: Path) -> None:
         )
 
 
-def _open(paths: LoopPaths, clock: Clock) -> _Opened:
+def _open(paths: LoopPaths, clock: Clock) -> OpenedLoop:
     """Bring head, log and state file together."""
     head = read_head(paths)
     size = paths.events.stat().st_size if paths.events.exists() else 0
@@ -257,7 +275,7 @@ def _open(paths: LoopPaths, clock: Clock) -> _Opened:
                 f"the last line of {shown(paths.events)} is not what was written",
                 hint=f"`loopwright loop check {paths.loop_id} --fix` goes on from the last known state",
             )
-        opened = _Opened(paths, clock, head.loop, size, head.last_line)
+        opened = OpenedLoop(paths, clock, head.loop, size, head.last_line)
         if not _is_as_written(paths.state, head.state_sha256):
             opened.take_outside()
         return opened
@@ -270,7 +288,7 @@ def _open(paths: LoopPaths, clock: Clock) -> _Opened:
     return _reopen(paths, clock, head if size else None)
 
 
-def _reopen(paths: LoopPaths, clock: Clock, head: LogHead | None) -> _Opened:
+def _reopen(paths: LoopPaths, clock: Clock, head: LogHead | None) -> OpenedLoop:
     """After a crash, or without a head: the log from where we know it on."""
     found = _replayed(paths, head)
     if found.is_torn:
@@ -286,7 +304,7 @@ def _reopen(paths: LoopPaths, clock: Clock, head: LogHead | None) -> _Opened:
             f"the event log of {paths.loop_id} is missing or empty",
             hint=f"`loopwright loop check {paths.loop_id} --fix` rebuilds the loop from its other files",
         )
-    opened = _Opened(paths, clock, found.state, found.sound_bytes, found.last_line)
+    opened = OpenedLoop(paths, clock, found.state, found.sound_bytes, found.last_line)
     if paths.state.exists() and not _is_one_of_ours(paths, head):
         opened.take_outside()
     else:
@@ -336,7 +354,6 @@ def _is_kept_aside(path: Path) -> bool:
 def _decided(loop: Loop | None, proposals: Iterable[c.Proposal], at: str) -> Accepted:
     """What these lead to, one after the other; `LoopRefused` for the first that the rules refuse."""
     events: list[Event] = []
-    effects: list[Perform] = []
     for proposal in proposals:
         decision = decide(loop, proposal)
         if isinstance(decision, Refused):
@@ -346,8 +363,7 @@ def _decided(loop: Loop | None, proposals: Iterable[c.Proposal], at: str) -> Acc
         for event in decision.events:
             loop = evolve(loop, event, at)
         events += decision.events
-        effects += decision.effects
-    return Accepted(tuple(events), tuple(effects))
+    return Accepted(tuple(events))
 
 
 def _is_as_written(path: Path, digest: str) -> bool:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 from loopwright.errors import LoopwrightError
-from loopwright.kernel.process import Cancellation, Freezer, wait_for_request
+from loopwright.kernel.process import Cancellation, wait_for_request
 from loopwright.loop.model import Held, Loop, Running
-from loopwright.loop.store import LoopStore
+from loopwright.loop.worker_context import WorkerContext
 
 PAUSED = "paused"
 STOPPED = "stopped"
@@ -25,21 +24,13 @@ class Watcher:
     One that is taken by hand has none, and stays open.
     """
 
-    def __init__(
-        self,
-        store: LoopStore,
-        loop_id: str,
-        cancellation: Cancellation,
-        freezer: Freezer,
-        freeze_s: float,
-        heed: Callable[[Loop], None],
-    ) -> None:
-        self._store = store
+    def __init__(self, loop_id: str, context: WorkerContext) -> None:
+        self._store = context.store
         self._loop_id = loop_id
-        self._cancellation = cancellation
-        self._freezer = freezer
-        self._freeze_s = freeze_s
-        self._also = heed
+        self._cancellation = context.cancellation
+        self._freezer = context.freezer
+        self._freeze_s = context.settings.freeze_s
+        self._on_change = context.on_change
         self._held_since: float | None = None
         self._is_by_hand = False
         self._over = Cancellation()
@@ -67,7 +58,8 @@ class Watcher:
             self._end_a_long_hold()
 
     def _heed(self, loop: Loop) -> None:
-        self._also(loop)
+        if self._on_change is not None:
+            self._on_change(loop)
         match loop.phase:
             case Running():
                 self._held_since = None

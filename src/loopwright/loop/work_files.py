@@ -1,12 +1,13 @@
-"""Where the work of a loop is kept."""
+"""The files of a loop's work: patches by their content, the tree that they lead to, and pages for people."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from loopwright.kernel import codec
-from loopwright.kernel.files import replace_without_sync
+from loopwright.kernel.files import make_folder, replace_without_sync, storage
 from loopwright.loop.model import Tree
+from loopwright.redaction.model import Redacted
 
 _LATEST = "latest.json"
 
@@ -33,3 +34,19 @@ def noted_tree(progress: Path) -> Tree | None:
     except (OSError, codec.Undecodable):
         return None
     return tree if patch_path(progress, tree.patch_sha256).is_file() else None
+
+
+def add_to_page(progress: Path, name: str, text: Redacted) -> None:
+    """A section more in `develop.md`, `debug.md` or `validate.md`."""
+    make_folder(progress)
+    path = progress / f"{name}.md"
+    with storage(path), path.open("ab") as page:
+        page.write(text.data.rstrip(b"\n") + b"\n\n")
+
+
+def add_line(progress: Path, name: str, record: dict[str, object]) -> None:
+    """A line more in `changes.log` or `debug.log`."""
+    make_folder(progress)
+    path = progress / f"{name}.log"
+    with storage(path), path.open("ab") as lines:
+        lines.write(codec.to_json_line(record))

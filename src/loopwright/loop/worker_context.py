@@ -11,9 +11,8 @@ from loopwright.agents.port import Agent
 from loopwright.agents.prompts.book import Book
 from loopwright.kernel.clock import Clock
 from loopwright.kernel.process import Cancellation, Freezer
-from loopwright.loop.craft import Craft, Plain
-from loopwright.loop.model import Loop
-from loopwright.loop.reflecting import NoReflections, Reflections
+from loopwright.loop.model import Loop, Task
+from loopwright.loop.port import Briefing, Judging, Lanes, Reflections
 from loopwright.loop.store import LoopStore
 from loopwright.runner.model import Environment, RunLimits
 from loopwright.runner.request import Tools
@@ -21,6 +20,8 @@ from loopwright.sandbox.model import FreshRequest
 from loopwright.sandbox.port import Isolation
 from loopwright.workspace.settings_model import AgentSettings, LoopSettings
 
+# The actor of what a worker records.
+WORKER = "worker"
 # Lets a person choose what is next; where nobody is there to ask, nothing is chosen.
 Ask = Callable[[Loop], None]
 
@@ -56,9 +57,15 @@ class WorkerContext(msgspec.Struct, frozen=True):
     book: Book
     # Globs of files that judge, by the settings.
     seal: tuple[str, ...] = ()
-    craft: Craft = Plain()
+    # What a build brings.
+    judge: Callable[[Loop], Judging] | None = None
+    brief: Callable[[Loop, Task], Briefing] | None = None
+    lanes: Lanes | None = None
+    tasks_after_checks: Callable[[Loop], tuple[Task, ...]] | None = None
+    # Called from any thread when the loop changes while its worker is busy.
+    on_change: Callable[[Loop], None] | None = None
     # Who keeps what builders say of their work; where somebody does they are asked how sure they are, too.
-    reflections: Reflections = NoReflections()
+    reflections: Reflections | None = None
 
     def agent_of(self, loop: Loop) -> str:
         """Who works on a loop; one that was made before there was an agent takes the one that there is now."""

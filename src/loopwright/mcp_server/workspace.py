@@ -19,7 +19,7 @@ from loopwright.verbs.agent_says import WorkReference, leave_self_report, note_p
 from loopwright.verbs.overview import overview, what_waits
 from loopwright.verbs.workflow.context_notes import notes
 from loopwright.verbs.workflow.status import context_rows, read_row, refresh_all, show, try_checks
-from loopwright.workflow.listing import WorkflowLine, list_workflows, stale
+from loopwright.workflow.listing import WorkflowLine, up_to_date
 
 INSTRUCTIONS = (
     "Loopwright keeps the record of changes to this project: what is wanted, what was approved, what the tool itself "
@@ -128,10 +128,7 @@ class _Tools:
         return what_waits(self._listed(), list_loops(self._context.layout)).document()
 
     def _listed(self) -> list[WorkflowLine]:
-        layout = self._context.layout
-        active = [one for one in list_workflows(layout) if one.archive_status != "archived"]
-        refresh_all(self._context, stale(layout, active[:_MOST_DERIVED]))
-        return list_workflows(layout)
+        return up_to_date(self._context.layout, _MOST_DERIVED, lambda slugs: refresh_all(self._context, slugs))
 
     def context(self, wanted: ReadContextOf, _: Cancellation) -> dict[str, Any]:
         rows = context_rows(self._context, wanted.slug)

@@ -14,7 +14,8 @@ import msgspec
 from msgspec.structs import replace
 
 from loopwright.agents.credentials import Lent, lend, take_back
-from loopwright.agents.port import Agent, HasNeeds, NoAnswer, Reason
+from loopwright.agents.needs import HasNeeds
+from loopwright.agents.port import Agent, NoAnswer, Reason
 from loopwright.agents.program import Program, find_program
 from loopwright.kernel import process
 from loopwright.kernel.address import LOOPBACK, Address, parse_address

@@ -16,9 +16,9 @@ import msgspec
 from msgspec.structs import replace
 
 from loopwright.agents.failover import FailoverOrder, Takeover, Unanswered, after_failure
-from loopwright.agents.port import Agent, Allowance, Answer, NoAnswer, Reason, Role, seconds_for_a_turn
+from loopwright.agents.port import Agent, Allowance, Answer, NoAnswer, Reason, seconds_for_a_turn
 from loopwright.agents.prompts.book import Book
-from loopwright.agents.structured import AnswerForm, ask_twice
+from loopwright.agents.structured import AgentRequest, ask_twice
 from loopwright.errors import AgentFailed
 from loopwright.kernel.clock import Clock
 from loopwright.kernel.files import make_folder, storage
@@ -31,25 +31,6 @@ from loopwright.workspace.settings_model import AgentSettings
 _T = TypeVar("_T")
 # Gets the result of a turn once, however the turn ends.
 BookTurn = Callable[[TurnResult], object]
-
-
-class AgentRequest(msgspec.Struct, Generic[_T], frozen=True, kw_only=True):
-    """A question to an agent."""
-
-    # The agent's name, as in the settings or spelled out (`command:…`).
-    agent: str
-    role: Role
-    prompt: str
-    form: AnswerForm[_T]
-    # How many turns in this role were taken before for the same work; None if they are not counted.
-    number: int | None = None
-    # The session to continue, if any.
-    session: str | None = None
-    may_use_web: bool = True
-    # Whether the agent may leave questions for a person.
-    may_ask_people: bool = False
-    # Whether only an answer is wanted, and no work: then each turn continues the session of the turn before.
-    is_question: bool = False
 
 
 class AgentReply(msgspec.Struct, Generic[_T], frozen=True):

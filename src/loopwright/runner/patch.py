@@ -12,17 +12,19 @@ from loopwright.kernel.files import storage
 from loopwright.redaction.model import SecretFinding
 from loopwright.redaction.redactor import Redactor
 from loopwright.runner.draft import EvidenceDraft
-from loopwright.sandbox.port import Recorder, Sandbox
+from loopwright.sandbox.port import Changes, Recorder, Sandbox
 
 _BASE_LIMIT = 64 << 20
 _BINARY_LIMIT = 256 << 20
 
 
-def keep_patch(folder: RunFolder, sandbox: Sandbox, redactor: Redactor, draft: EvidenceDraft) -> None:
-    """Write `changes.patch` and note the tree that it leads to."""
+def keep_patch(
+    folder: RunFolder, sandbox: Sandbox, redactor: Redactor, draft: EvidenceDraft, staged: Changes | None = None
+) -> None:
+    """Write `changes.patch` and note the tree that it leads to. `staged` are the changes, if they are known."""
     waiting = sandbox.place.folder / "changes.waiting"
     with Screened(waiting, PATCH, redactor) as screened:
-        changes = sandbox.recorder.record(screened.write)
+        changes = sandbox.recorder.record(screened.write, staged=staged)
     draft.left_out = changes.left_out
     draft.changed = sandbox.recorder.changed_files()
     draft.patch_findings = screened.findings + in_binaries(sandbox.recorder, redactor)

@@ -15,7 +15,7 @@ from loopwright.kernel.process import Freezer
 from loopwright.plan.model import Plan
 from loopwright.redaction.redactor import Redactor
 from loopwright.runner.model import Environment, Failure, RunLimits
-from loopwright.sandbox.port import Isolation, Sandbox, SandboxRequest
+from loopwright.sandbox.port import Changes, Isolation, Sandbox, SandboxRequest
 
 
 class SandboxOptions(msgspec.Struct, frozen=True):
@@ -56,8 +56,8 @@ class Observer(Protocol):
         """It is open, and nothing has run in it yet."""
         ...
 
-    def after_steps(self, sandbox: Sandbox) -> None:
-        """Nothing runs in it any more."""
+    def after_steps(self, sandbox: Sandbox) -> Changes | None:
+        """Nothing runs in the sandbox any more. Return what changed, if the observer asked the recorder for that."""
         ...
 
 

@@ -163,14 +163,13 @@ def _execute(
         if request.observer is not None:
             request.observer.before_steps(sandbox)
         _run_steps(options, plan, context, draft, stop_at_failure=request.stop_at_failure)
-        if request.observer is not None:
-            request.observer.after_steps(sandbox)
+        staged = request.observer.after_steps(sandbox) if request.observer is not None else None
         draft.findings += context.findings
         _raise_if_stopped(context, draft)
         draft.fail_first(context.failures)
         if draft.failure is None:
             with stopping_on(cancellation):
-                keep_patch(folder, sandbox, tools.redactor, draft)
+                keep_patch(folder, sandbox, tools.redactor, draft, staged)
             for finding in draft.patch_findings:
                 emitter.emit(SecretSeen(tools.redactor.clean(finding.sentence())))
             if any(finding.action is RuleAction.STOP for finding in draft.patch_findings):

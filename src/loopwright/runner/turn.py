@@ -12,13 +12,13 @@ from msgspec.structs import replace
 
 from loopwright.agents.decision_requests import FOLDER, VARIABLE
 from loopwright.agents.mailbox import MAILBOX, REFLECTIONS, SELF_REPORT, manifest_in
+from loopwright.agents.needs import HasNeeds
 from loopwright.agents.port import (
     AGENT_MARK,
     Agent,
     Allowance,
     Answer,
     CanResume,
-    HasNeeds,
     LineReader,
     NoAnswer,
     Ran,

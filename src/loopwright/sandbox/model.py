@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 
 from loopwright.evidence.model import BaseRecord
+from loopwright.kernel.git import Repositories
 
 
 class Mode(StrEnum):
@@ -65,6 +66,8 @@ class FreshRequest(msgspec.Struct, frozen=True):
     exclude: tuple[str, ...] = ()
     provide: tuple[str, ...] = ()
     state_folders: tuple[str, ...] = ()
+    # What is known of the project's repository already.
+    repositories: Repositories = msgspec.field(default_factory=Repositories)
 
 
 class RecordedRequest(msgspec.Struct, frozen=True):

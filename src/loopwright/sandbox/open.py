@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from loopwright.errors import GitFailed, LoopwrightError, SandboxCreateFailed, SandboxEscape
+from loopwright.evidence.model import BaseRecord
 from loopwright.evidence.trees import SECRET_FOLDERS, load_base
 from loopwright.kernel import git
 from loopwright.kernel.files import remove_tree, shown, storage
@@ -48,15 +49,21 @@ def open_recorded(
 ) -> Recorder:
     """The recorded base, byte for byte, or an error with the reason."""
     base = request.base
-    if judge is not None and load_base(judge, base, request.base_patch):
+    commit_index = place.folder / "commit-index"
+    if judge is not None and load_base(judge, base, request.base_patch, commit_index=commit_index):
         check_out(judge)
-        if request.mode is Mode.WORKTREE and repository is not None and not holds_secrets(judge, base.commit):
-            create_step_repository(place, judge, repository, base.commit, is_clean=base.is_commit)
+        if request.mode is Mode.WORKTREE and repository is not None:
+            _create_recorded_repository(place, judge, repository, base, commit_index)
         return GitRecorder(
-            judge, BaseTree(base.commit, base.tree, is_commit=base.is_commit), place.folder / "inner-git"
+            judge,
+            BaseTree(base.commit, base.tree, is_commit=base.is_commit),
+            place.folder / "inner-git",
+            base_patch=request.base_patch,
         )
     if judge is not None:
         (judge.git_dir / "index").unlink(missing_ok=True)
+    if repository is not None:
+        repository = request.now.repositories.discover(request.now.project)  # the copy is made of the current HEAD
     recorder = open_copy(request.now, place, judge, repository, notes)
     if recorder.base().tree != base.tree:
         raise SandboxCreateFailed(
@@ -64,6 +71,21 @@ def open_recorded(
             hint="commit before a run that you want to repeat later",
         )
     return recorder
+
+
+def _create_recorded_repository(
+    place: SandboxFolders, judge: PrivateRepository, repository: UserRepository, base: BaseRecord, commit_index: Path
+) -> None:
+    """The steps' repository at the base's commit, unless the commit has secrets that the base has not."""
+    if not commit_index.exists():
+        if holds_secrets(judge, base.commit):
+            return
+        if not base.is_commit and base.commit is not None:
+            other = PrivateRepository(judge.git_dir, judge.work_tree, index=commit_index)
+            other.run("read-tree", base.commit)
+        else:
+            commit_index = judge.git_dir / "index"
+    create_step_repository(place, repository, base.commit, commit_index)
 
 
 Confine = Callable[[SandboxView], tuple[Isolation, Confinement]]
@@ -86,18 +108,42 @@ def opened(
         owned.close(keep=keep and ready)
 
 
+def project_tree(request: FreshRequest, name: str, cancellation: Cancellation) -> str:
+    """The tree that a sandbox of the project would have now. A clean project is not checked out for that."""
+    owned = claim(request.sandbox_root, request.project, name)
+    try:
+        with stopping_on(cancellation):
+            repository, judge = _judge(request, owned.place, Notes())
+            with suppress(LoopwrightError, OSError):  # then the sandbox itself decides
+                if judge is not None and request.mode != Mode.COPY and why_impossible(request, repository) is None:
+                    head = repository.head if repository is not None else None
+                    if repository is not None and head is not None and why_unfit(request, judge, repository) is None:
+                        return head.tree
+            return _by_mode(request, owned.place, judge, repository, Notes())[1].base().tree
+    finally:
+        owned.close(keep=False)
+
+
+def _judge(
+    request: FreshRequest, place: SandboxFolders, notes: Notes, *, is_recorded: bool = False
+) -> tuple[UserRepository | None, PrivateRepository | None]:
+    """The user's repository, and the private one that records changes; neither without git."""
+    repository: UserRepository | None = None
+    if not git.is_installed():
+        return None, None
+    try:
+        repositories = request.repositories
+        repository = repositories.known(request.project) if is_recorded else repositories.discover(request.project)
+    except GitFailed as problem:
+        notes.add(problem.message)
+    return repository, make_judge(place, repository, request)
+
+
 def _open(sandbox_request: SandboxRequest, request: FreshRequest, place: SandboxFolders, confine: Confine) -> Sandbox:
     notes = Notes()
     # Isolation first, in the empty folder: it decides how folders are provided.
     isolation, confinement = confine(SandboxView(place, request.project, request.sandbox_root))
-    repository: UserRepository | None = None
-    judge: PrivateRepository | None = None
-    if git.is_installed():
-        try:
-            repository = git.discover(request.project)
-        except GitFailed as problem:
-            notes.add(problem.message)
-        judge = make_judge(place, repository, request)
+    repository, judge = _judge(request, place, notes, is_recorded=isinstance(sandbox_request, RecordedRequest))
     if isinstance(sandbox_request, RecordedRequest):
         mode, recorder = sandbox_request.mode, open_recorded(sandbox_request, place, judge, repository, notes)
     else:
@@ -150,7 +196,7 @@ def _worktree(
         if request.mode != Mode.WORKTREE:
             raise SandboxCreateFailed(unfit, hint="use --mode copy")
         notes.add(f"HEAD differs from the project's files: {unfit}")
-    return open_worktree(place, judge, repository, repository.head, notes)
+    return open_worktree(place, judge, repository, repository.head, notes, is_fit=unfit is None)
 
 
 def _start_over(place: SandboxFolders) -> None:

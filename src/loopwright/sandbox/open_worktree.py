@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from loopwright.evidence.trees import SECRET_FOLDERS, drop_secrets, write_tree
-from loopwright.kernel import git
+from loopwright.kernel import git, git_index
 from loopwright.kernel.files import shown, storage
 from loopwright.kernel.git import GitHead, PrivateRepository, UserRepository
 from loopwright.sandbox.git_recorder import GitRecorder
@@ -17,6 +17,7 @@ from loopwright.sandbox.judge import user_tree
 from loopwright.sandbox.model import BaseTree, FreshRequest, Notes, SandboxFolders
 
 _LINK_MODE = b"160000 "
+_LINK_BYTES = (0o160000).to_bytes(4, "big")
 _SECRETS = tuple(folder.encode() for folder in SECRET_FOLDERS)
 
 
@@ -40,7 +41,7 @@ def why_unfit(request: FreshRequest, judge: PrivateRepository, repository: UserR
     if dirty:
         more = f" and {len(dirty) - 1} more" if len(dirty) > 1 else ""
         return f"there are uncommitted changes: {dirty[0]}{more}"
-    listed = _listed(user_view)
+    listed = _listed(user_view, repository.git_dir / "index")
     if listed.secrets:
         return "the history contains a secrets folder, which a checkout would include"
     for path in listed.links:
@@ -50,21 +51,31 @@ def why_unfit(request: FreshRequest, judge: PrivateRepository, repository: UserR
 
 
 def open_worktree(
-    place: SandboxFolders, judge: PrivateRepository, repository: UserRepository, head: GitHead, notes: Notes
+    place: SandboxFolders,
+    judge: PrivateRepository,
+    repository: UserRepository,
+    head: GitHead,
+    notes: Notes,
+    *,
+    is_fit: bool,
 ) -> GitRecorder:
-    """Check out HEAD into the sandbox."""
-    judge.run("read-tree", head.commit)
-    listed = _listed(judge)
+    """Check out HEAD into the sandbox. A fit HEAD has no secrets folder, so one process does all of it."""
+    if is_fit:
+        judge.run("read-tree", "--reset", "-u", head.commit, config=_parallel())
+    else:
+        judge.run("read-tree", head.commit)
+    listed = _listed(judge, judge.git_dir / "index")
     tree = head.tree
     if listed.secrets:
         drop_secrets(judge)
         tree = write_tree(judge)
         count = len(listed.secrets)
         notes.add(f"left out of the sandbox: {count} {'file' if count == 1 else 'files'} in secrets folders")
-    check_out(judge)
+    if not is_fit:
+        check_out(judge)
     if not listed.secrets:
         # With HEAD's objects a step could read the files that were left out.
-        create_step_repository(place, judge, repository, head.commit)
+        create_step_repository(place, repository, head.commit, judge.git_dir / "index")
     if listed.links:
         notes.add(f"submodules are empty in the sandbox: {', '.join(map(shown, listed.links[:5]))}")
     return GitRecorder(judge, BaseTree(head.commit, tree, is_commit=True), place.folder / "inner-git")
@@ -76,10 +87,14 @@ def holds_secrets(judge: PrivateRepository, commit: str | None) -> bool:
 
 
 def check_out(judge: PrivateRepository) -> None:
-    """Check out the index into the work tree with several processes, because creating files takes most of the time."""
+    """Check out the index into the work tree."""
+    judge.run("checkout-index", "--all", "--index", "--force", "--quiet", config=_parallel())
+
+
+def _parallel() -> tuple[str, ...]:
+    """Settings that check out with several processes, because creating files takes most of the time."""
     workers = max(2, min(8, 4 * (os.cpu_count() or 1)))
-    config = (f"checkout.workers={workers}", "checkout.thresholdForParallelism=100")
-    judge.run("checkout-index", "--all", "--index", "--force", "--quiet", config=config)
+    return (f"checkout.workers={workers}", "checkout.thresholdForParallelism=100")
 
 
 def _uses_filters(repository: UserRepository) -> bool:
@@ -103,9 +118,11 @@ class _Listed(msgspec.Struct, frozen=True):
     secrets: list[bytes]
 
 
-def _listed(repository: PrivateRepository) -> _Listed:
+def _listed(repository: PrivateRepository, index: Path) -> _Listed:
     links: list[Path] = []
     secrets: list[bytes] = []
+    if not git_index.may_contain(index, _LINK_BYTES, *_SECRETS):
+        return _Listed(links, secrets)
     for row in repository.run("ls-files", "--stage", "-z").split(b"\0"):
         path = row[row.find(b"\t") + 1 :]
         if row.startswith(_LINK_MODE):
@@ -117,13 +134,11 @@ def _listed(repository: PrivateRepository) -> _Listed:
 
 def create_step_repository(
     place: SandboxFolders,
-    judge: PrivateRepository,
     repository: UserRepository,
     commit: str | None,
-    *,
-    is_clean: bool = True,
+    index: Path,
 ) -> None:
-    """Create a `.git` at this commit that steps may use freely; the judge has its own.
+    """Create a `.git` at this commit, with its index, that steps may use freely; the judge has its own.
 
     Content beyond the commit is not staged in it, because only the judge has those objects.
     """
@@ -132,7 +147,7 @@ def create_step_repository(
         names = [place.objects / str(number) for number in range(len(repository.object_stores))]
         for name, store in zip(names, repository.object_stores, strict=True):
             name.symlink_to(store)
-    inner = git.make_private(
+    git.make_private(
         place.repo / ".git",
         place.repo,
         object_stores=names,
@@ -140,8 +155,5 @@ def create_step_repository(
         settings=repository.settings,
         head=commit,
     )
-    if not is_clean and commit is not None:
-        inner.run("read-tree", commit)
-        return
     with storage(place.repo):
-        shutil.copy2(judge.git_dir / "index", place.repo / ".git" / "index")
+        shutil.copy2(index, place.repo / ".git" / "index")

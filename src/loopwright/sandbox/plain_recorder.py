@@ -62,8 +62,9 @@ class PlainRecorder:
         """The base of the sandbox, identified by the digest of its listing."""
         return BaseTree(None, _tree_name(self._first), is_commit=False)
 
-    def record(self, write: Callable[[bytes], None]) -> Changes:
+    def record(self, write: Callable[[bytes], None], *, staged: Changes | None = None) -> Changes:
         """Compare with the base, and write the patch."""
+        del staged
         now = self._read(self._repo)
         left_out: list[str] = []
         for path in sorted({*self._first, *now}):

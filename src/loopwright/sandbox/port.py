@@ -69,8 +69,11 @@ class Recorder(Protocol):
         """The base of the sandbox."""
         ...
 
-    def record(self, write: Callable[[bytes], None]) -> Changes:
-        """Write the patch in pieces. Call this when no process of the sandbox is left."""
+    def record(self, write: Callable[[bytes], None], *, staged: Changes | None = None) -> Changes:
+        """Write the patch in pieces. Call this when no process of the sandbox is left.
+
+        `staged` are the changes, if they were found already and nothing ran since.
+        """
         ...
 
     def changed_files(self) -> tuple[str, ...]:

@@ -13,10 +13,11 @@ from msgspec.structs import replace
 from loopwright.agents.failover import FailoverOrder, Takeover, Unanswered, takeover_in_words
 from loopwright.agents.mailbox import leave
 from loopwright.agents.port import Agent, Allowance, Reason, Remedy, Role
+from loopwright.agents.structured import AgentRequest
 from loopwright.errors import AgentFailed, Interrupted, LoopwrightError
 from loopwright.kernel.clock import stamp
 from loopwright.kernel.process import Cancellation, Stopped
-from loopwright.runner.ask_agent import AgentReply, AgentRequest, AskingContext, BookTurn, ask_agent
+from loopwright.runner.ask_agent import AgentReply, AskingContext, BookTurn, ask_agent
 from loopwright.runner.turn import TurnRequest, TurnResult
 from loopwright.runner.turn_cost import TurnCost
 from loopwright.runner.turn_sandbox import TurnSandbox, open_turn_sandbox

@@ -13,7 +13,8 @@ from loopwright.kernel.locks import try_lock
 from loopwright.kernel.process import Cancellation
 from loopwright.loop.model import Budget, Completed, Failed, Held, Holder, Loop
 from loopwright.stages.agent_choice import require_agent
-from loopwright.stages.building.begin import BuildRequest, begin_build, drive_loop
+from loopwright.stages.building.begin import BuildRequest, begin_build
+from loopwright.stages.building.drive import drive_loop
 from loopwright.stages.clarifying.rounds import ClarifyRequest, clarify_change
 from loopwright.stages.consents import give_consent
 from loopwright.stages.context import Context, Tell, workflows_of

@@ -10,7 +10,8 @@ from pathlib import Path
 import msgspec
 
 from loopwright.agents.credentials import secret_texts
-from loopwright.agents.port import Agent, HasNeeds
+from loopwright.agents.needs import HasNeeds
+from loopwright.agents.port import Agent
 from loopwright.agents.prompts.book import Book
 from loopwright.errors import AgentFailed, GitFailed, LoopwrightError, SettingsInvalid, ToolMissing
 from loopwright.evidence.store import RunStore
@@ -36,6 +37,11 @@ from loopwright.workspace.settings_model import DEFAULT_ENVIRONMENT, AgentSettin
 Tell = Callable[[str], None]
 
 
+def tell_nothing(text: str) -> None:
+    """For callers that want no progress."""
+    del text
+
+
 class Context(msgspec.Struct, frozen=True):
     """A workspace, its settings, the caller's environment and the adapters."""
 
@@ -50,6 +56,8 @@ class Context(msgspec.Struct, frozen=True):
     prompts: Callable[[], Book]
     # Secrets that came to be since the call began, as a login that an agent's program refreshed.
     learned: Learned = msgspec.field(default_factory=Learned)
+    # What is known of the project's git repository.
+    repositories: git.Repositories = msgspec.field(default_factory=git.Repositories)
 
     @property
     def project(self) -> Path:
@@ -80,6 +88,7 @@ class Context(msgspec.Struct, frozen=True):
             exclude=tuple(wanted.exclude),
             provide=tuple(wanted.provide),
             state_folders=self.layout.state_folders(),
+            repositories=self.repositories,
         )
 
     def sandbox_options(self) -> SandboxOptions | LoopwrightError:
@@ -161,7 +170,7 @@ class Context(msgspec.Struct, frozen=True):
     def repository(self) -> git.UserRepository | None:
         """The project's git repository, where there is one that git lets us read."""
         try:
-            return git.discover(self.project) if git.is_installed() else None
+            return self.repositories.discover(self.project) if git.is_installed() else None
         except GitFailed:
             return None
 

@@ -42,4 +42,4 @@ def answer_decision(
     """Record the answer; the loop's hold is lifted when no decision is open any more."""
     said = fit(context, "the answer", text)
     with loops_of(context).changing(loop_id, revision=revision) as opened:
-        return opened.apply(e.DecisionAnswered(decision_id=decision_id, answer=said, by=actor()), actor()).loop
+        return opened.apply(e.DecisionAnswered(decision_id=decision_id, answer=said, by=actor()), actor())

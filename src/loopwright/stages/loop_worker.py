@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -15,12 +15,10 @@ from loopwright.kernel.process import Cancellation, Freezer
 from loopwright.loop import commands as c
 from loopwright.loop import events as e
 from loopwright.loop.choice import is_held_for_choice
-from loopwright.loop.craft import Craft, Plain
 from loopwright.loop.driver import drive
 from loopwright.loop.model import ErrorLine, Holder, Loop, Running
 from loopwright.loop.paying import count_open_turn
-from loopwright.loop.store import LoopStore
-from loopwright.loop.watcher import Watcher
+from loopwright.loop.store import LoopStore, OpenedLoop
 from loopwright.loop.worker_context import Ask, WorkerContext
 from loopwright.loop.worker_sandbox import work_of
 from loopwright.sandbox import place
@@ -32,50 +30,57 @@ from loopwright.stages.person import actor
 from loopwright.stages.recover import recover
 from loopwright.stages.reflecting import reflections_of
 
+Adapt = Callable[[WorkerContext], WorkerContext]
 HAS_WORKER = "has_worker"
 _TRIES, _LOOK_S = 5, 0.02
 
 
 def start(
-    context: Context, loop_id: str, cancellation: Cancellation, *, ask: Ask | None = None, craft: Craft | None = None
+    context: Context, loop_id: str, cancellation: Cancellation, *, ask: Ask | None = None, adapt: Adapt | None = None
 ) -> Loop:
-    """Start it, or go on with one whose worker is gone. One worker at a time.
+    """Start a loop, or continue one whose worker is gone. One worker at a time.
 
-    `ask` lets a person choose what is next in interactive mode; without it the loop is held for a choice. `craft` is
-    what is special about the work.
+    `ask` lets a person choose what is next in interactive mode; without it the loop is held for a choice. `adapt` adds
+    what a build needs.
     """
     store = loops_of(context)
     with as_worker(context, loop_id):
-        context.prompts()
         context.require_agents()
-        with store.changing(loop_id) as opened:
-            # A running loop without a worker is one whose worker died: it goes on where that one was.
-            if is_held_for_choice(opened.loop):
-                opened.apply(c.Resume(lifts=frozenset({Holder.DECISION})), actor())
-            if not opened.loop.is_for_a_worker:
-                opened.apply(e.LoopStarted(), actor())
-        after = _drive(context, loop_id, cancellation, ask or nobody, craft or Plain())
-    # Who resumed it while we were leaving saw that it had a worker, and left it to us.
+        after = _drive(context, loop_id, cancellation, ask or nobody, adapt, _start)
+    # A person who resumed the loop while this worker was leaving saw that the loop had a worker.
     while cancellation.reason is None and isinstance(store.load(loop_id).phase, Running):
         try:
             with as_worker(context, loop_id):
-                after = _drive(context, loop_id, cancellation, ask or nobody, craft or Plain())
+                after = _drive(context, loop_id, cancellation, ask or nobody, adapt)
         except LoopRefused as refusal:
             if refusal.blocker != HAS_WORKER:
                 raise
-            break  # another one was faster
+            break  # another process was faster
     if after.is_over:
         drop_homes(context.wanted_sandbox_root(), context.project, work_of(loop_id))
     return after
 
 
-def _drive(context: Context, loop_id: str, cancellation: Cancellation, ask: Ask, craft: Craft) -> Loop:
+def _start(opened: OpenedLoop) -> None:
+    """A running loop without a worker is one whose worker died: it continues where that worker was."""
+    if is_held_for_choice(opened.loop):
+        opened.apply(c.Resume(lifts=frozenset({Holder.DECISION})), actor())
+    if not opened.loop.is_for_a_worker:
+        opened.apply(e.LoopStarted(), actor())
+
+
+def _drive(
+    context: Context,
+    loop_id: str,
+    cancellation: Cancellation,
+    ask: Ask,
+    adapt: Adapt | None,
+    start: Callable[[OpenedLoop], None] | None = None,
+) -> Loop:
     """Until it is over or held; a long pause ends this part of the work, and not all of it."""
-    freezer = Freezer()
-    freeze_s = context.settings.values.loop.freeze_s
-    store = loops_of(context)
-    with cancellation.nested() as inner, Watcher(store, loop_id, inner, freezer, freeze_s, craft.heed):
-        return drive(loop_id, worker_context_for(context, inner, freezer, ask, craft))
+    with cancellation.nested() as inner:
+        worker = worker_context_for(context, inner, Freezer(), ask)
+        return drive(loop_id, adapt(worker) if adapt is not None else worker, start)
 
 
 @contextmanager
@@ -119,9 +124,7 @@ def driven_already(context: Context, loop_id: str) -> LoopRefused:
     )
 
 
-def worker_context_for(
-    context: Context, cancellation: Cancellation, freezer: Freezer, ask: Ask, craft: Craft | None = None
-) -> WorkerContext:
+def worker_context_for(context: Context, cancellation: Cancellation, freezer: Freezer, ask: Ask) -> WorkerContext:
     """What a worker of this workspace works with."""
     values = context.settings.values
     return WorkerContext(
@@ -149,7 +152,6 @@ def worker_context_for(
         ask=ask,
         book=context.prompts(),
         seal=tuple(values.workflow.seal),
-        craft=craft or Plain(),
         reflections=reflections_of(context),
     )
 

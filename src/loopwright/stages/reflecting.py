@@ -8,7 +8,7 @@ import msgspec
 from msgspec.structs import replace
 
 from loopwright.errors import SettingsInvalid
-from loopwright.loop.reflecting import NoReflections, Reflections
+from loopwright.loop.port import Reflections
 from loopwright.reflection import points
 from loopwright.reflection.capture import folder as records
 from loopwright.reflection.capture import session as sessions
@@ -56,15 +56,13 @@ def rules_of(context: Context) -> RuleSet:
         ) from problem
 
 
-def reflections_of(context: Context) -> Reflections:
-    """Who keeps reflections of a loop's work; nobody unless that is asked for."""
+def reflections_of(context: Context) -> Reflections | None:
+    """Keeps reflections on a loop's work; None unless the settings ask for that."""
     mode = capture_mode(context)
-    return NoReflections() if mode == "off" else _Keeper(context, mode)
+    return None if mode == "off" else _Keeper(context, mode)
 
 
 class _Keeper:
-    is_on = True
-
     def __init__(self, context: Context, mode: CaptureMode) -> None:
         self._context = context
         self._mode: CaptureMode = mode

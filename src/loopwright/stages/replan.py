@@ -15,13 +15,13 @@ from msgspec.structs import replace
 from loopwright.agents.failover import FailoverOrder, Takeover, Unanswered, takeover_in_words
 from loopwright.agents.port import Agent, Allowance, Answer, NoAnswer, Reason, Remedy, Role, name_in_records
 from loopwright.agents.prompts.book import Book
-from loopwright.agents.structured import NONEMPTY_TEXT
+from loopwright.agents.structured import NONEMPTY_TEXT, AgentRequest
 from loopwright.errors import AgentFailed, Interrupted
 from loopwright.evidence.model import ReplanTurn
 from loopwright.kernel.clock import stamp
 from loopwright.kernel.digest import sha256
 from loopwright.kernel.process import Cancellation, Stopped
-from loopwright.runner.ask_agent import AgentReply, AgentRequest, AskingContext, BookTurn, ask_agent
+from loopwright.runner.ask_agent import AgentReply, AskingContext, BookTurn, ask_agent
 from loopwright.runner.events import Emitter, Replanned, ReplannerChanged, Replanning
 from loopwright.runner.latest import LatestBlocker, blocker_of, blocker_text, envelope_of
 from loopwright.runner.model import Failure

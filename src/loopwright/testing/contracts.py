@@ -12,11 +12,11 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from loopwright.agents.needs import HasNeeds
 from loopwright.agents.port import (
     Agent,
     Answer,
     CanResume,
-    HasNeeds,
     LineReader,
     NoAnswer,
     Ran,

@@ -37,7 +37,7 @@ COMMAND_LINE = "loopwright.cli.main"
 HOOK = "loopwright.hooks.entry"
 # numpy, scipy and matplotlib treble what a fork has to copy, and one group of commands uses them.
 _NEEDS_STATISTICS = ("analyze",)
-_STATISTICS = ("loopwright.analysis", "loopwright.cli.analyze", "loopwright.verbs.analyze")
+_STATISTICS = ("loopwright.analysis", "loopwright.cli.analyze", "loopwright.verbs.calibration")
 _WITH_STATISTICS = "with-statistics"
 _CHUNK = 1 << 16
 _ENDS = 5

@@ -43,7 +43,7 @@ def note_progress(context: Context, work: WorkReference, text: str, *, by: str =
     """A sentence for people, in the loop's history."""
     said = _said(context, "progress", text)
     with loops_of(context).changing(_loop_of(context, work)) as opened:
-        return opened.apply(e.ProgressNoted(text=said, by=by), AGENT).loop
+        return opened.apply(e.ProgressNoted(text=said, by=by), AGENT)
 
 
 def request_decision(context: Context, work: WorkReference, question: str, options: tuple[str, ...]) -> Decision:
@@ -60,7 +60,7 @@ def request_decision(context: Context, work: WorkReference, question: str, optio
                 f"the loop {loop_id} does not run: nobody would wait for the answer",
                 hint="ask the person you work with",
             )
-        after = opened.apply(c.AskDecisions(requests=(wanted,), at=stamp(context.clock())), AGENT).loop
+        after = opened.apply(c.AskDecisions(requests=(wanted,), at=stamp(context.clock())), AGENT)
     if after.workflow is not None:
         settle_build(context, after.workflow, loop_id)
     decision = known_decision(list(after.decisions), wanted)

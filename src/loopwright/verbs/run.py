@@ -15,7 +15,7 @@ from loopwright.evidence.store import EVIDENCE, PATCH, SUMMARY
 from loopwright.kernel.files import shown, write_durably
 from loopwright.kernel.process import Cancellation
 from loopwright.plan.parse import read_plan_file
-from loopwright.runner.events import Emitter, GaveUp, Listener
+from loopwright.runner.events import Emitter, GaveUp, Listener, ignore
 from loopwright.runner.latch import Latch, clear_latch, read_latch
 from loopwright.runner.latest import envelope_of, write_blocker, write_result
 from loopwright.runner.model import Failure
@@ -44,8 +44,14 @@ class RunReport(msgspec.Struct, frozen=True):
     attempts: tuple[str, ...]
 
 
-def run(context: Context, request: RunOptions, listener: Listener, cancellation: Cancellation) -> RunReport:
+def run(
+    context: Context,
+    request: RunOptions,
+    listener: Listener = ignore,
+    cancellation: Cancellation | None = None,
+) -> RunReport:
     """Recover, run, settle; with an agent, replan and run again until it is green or the tries are used."""
+    cancellation = cancellation or Cancellation()
     record_choice(context.layout)
     recover(context)
     emitter = Emitter(listener)

@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 
 from loopwright.kernel.clock import Clock, utc_now
 from loopwright.kernel.ids import without_relative
@@ -19,11 +20,12 @@ from loopwright.wiring.agents import known_agents, open_agent
 from loopwright.wiring.found import find_place
 from loopwright.workspace.settings import Flags
 
+NO_FLAGS: Flags = MappingProxyType({})
 ISOLATIONS: tuple[Isolation, ...] = (Bubblewrap(), Landlock(), Unconfined())
 
 
 def build_context(
-    start: Path, flags: Flags, *, environment: Mapping[str, str] | None = None, clock: Clock = utc_now
+    start: Path, flags: Flags = NO_FLAGS, *, environment: Mapping[str, str] | None = None, clock: Clock = utc_now
 ) -> Context:
     """Find the workspace, read its settings, plug the adapters in."""
     environment = dict(os.environ if environment is None else environment)

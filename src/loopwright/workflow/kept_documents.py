@@ -61,6 +61,14 @@ class KeptDocuments(msgspec.Struct, frozen=True):
         except OSError:
             return False
 
+    def are_as_recorded(self, recorded: Mapping[str, str]) -> bool:
+        """Whether every document is in its place as it was recorded."""
+        try:
+            found = ((self.read(name), digest) for name, digest in recorded.items())
+            return all(data is not None and sha256(data) == digest for data, digest in found)
+        except OSError:
+            return False
+
     def edits(self, recorded: Mapping[str, str], *, after_power_cut: bool) -> dict[str, bytes]:
         """Documents that people or tools changed since they were recorded; missing documents are restored.
 

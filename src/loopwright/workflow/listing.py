@@ -6,7 +6,7 @@ A document that is newer than `state.json` makes the list stale: `stale` names s
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -35,6 +35,17 @@ class WorkflowLine(msgspec.Struct, frozen=True):
 def list_workflows(layout: Layout) -> list[WorkflowLine]:
     """All workflows, the last changed first."""
     return sorted(_listed(layout), key=lambda one: (one.updated_at, one.slug), reverse=True)
+
+
+def up_to_date(layout: Layout, most: int, refresh: Callable[[list[str]], None]) -> list[WorkflowLine]:
+    """All workflows, the newest change first. `refresh` gets those of the first active ones whose state is stale."""
+    workflows = list_workflows(layout)
+    active = [workflow for workflow in workflows if workflow.archive_status != "archived"]
+    changed = stale(layout, active[:most])
+    if not changed:
+        return workflows
+    refresh(changed)
+    return list_workflows(layout)
 
 
 def stale(layout: Layout, listed: list[WorkflowLine]) -> list[str]:

@@ -20,7 +20,7 @@ from loopwright.kernel.clock import Clock, stamp
 from loopwright.kernel.digest import sha256
 from loopwright.kernel.files import make_folder, replace_without_sync, shown
 from loopwright.kernel.ids import is_identifier
-from loopwright.kernel.locks import locked, locked_first
+from loopwright.kernel.locks import is_held, locked, locked_first, was_used_since_boot
 from loopwright.workflow import commands as c
 from loopwright.workflow import events as e
 from loopwright.workflow.delta.model import Conflict
@@ -143,6 +143,30 @@ class WorkflowStore:
                 opened.finish_archive(self._layout)
                 opened.adopt_external_edits(after_power_cut=is_first)
                 yield opened
+
+    def snapshot(self, slug: str) -> Snapshot:
+        """A workflow as it is now, for work that does not change it; edits of its documents are taken in first."""
+        if (snapshot := self._read(slug)) is not None:
+            return snapshot
+        with self.changing(slug) as opened:
+            return opened.snapshot()
+
+    def _read(self, slug: str) -> Snapshot | None:
+        """A workflow without its lock; None if another process is changing it, or something must be written first."""
+        self.require(slug)
+        lock, journal = self._lock(slug), self.paths(slug).journal
+        found = event_log.replay(_KIND, journal)
+        workflow = found.state
+        is_sound = found.damage is None and not found.is_torn and was_used_since_boot(lock)
+        # What archiving leaves to do, and what an archived change leaves out, the lock's holder knows.
+        if workflow is None or not is_sound or isinstance(workflow.at, Archived):
+            return None
+        paths = msgspec.structs.replace(self.paths(slug), change_id=workflow.change)
+        if not KeptDocuments(paths).are_as_recorded(workflow.documents):
+            return None
+        facts = gather(workflow, paths, self._gates)
+        is_unchanged = not is_held(lock) and journal.stat().st_size == found.sound_bytes
+        return Snapshot(workflow, facts, standing_of(workflow, facts)) if is_unchanged else None
 
     def _lock(self, slug: str) -> Path:
         return self._layout.lock(f"workflow-{slug}")

@@ -16,8 +16,7 @@ from loopwright.kernel.files import shown
 from loopwright.loop.completion import is_unproven
 from loopwright.loop.guidance import way_on
 from loopwright.loop.model import Budget, Completed, Decision, Failed, Held, Holder, Loop, Spent, Task
-from loopwright.loop.projection import document_of, progress_of
-from loopwright.loop.rules import status_of
+from loopwright.loop.projection import document_of, progress_of, status_of
 from loopwright.loop.sentences import beside_the_work, hold_in_words, task_in_words, validation_in_words
 from loopwright.stages.context import Context
 from loopwright.verbs.loop.look import has_worker

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from loopwright.agents.decision_requests import read_requests
 from loopwright.agents.failover import FailoverOrder, Takeover
 from loopwright.agents.port import Agent, Allowance, Answer, NoAnswer, Reason, WorksOutside
+from loopwright.agents.structured import AgentRequest
 from loopwright.errors import LoopwrightError
 from loopwright.kernel.clock import stamp
 from loopwright.kernel.files import shown
@@ -22,15 +23,12 @@ from loopwright.loop.actions.failing import HandedOver, HeldBack, held_back, is_
 from loopwright.loop.budget import hold_after, hold_before_call, left_for_a_turn
 from loopwright.loop.model import Action, ErrorLine, Held, Hold, Holder, Loop, OpenTurn, Spent
 from loopwright.loop.paying import SHELL, spent_on
-from loopwright.loop.worker_context import WorkerContext
-from loopwright.runner.ask_agent import AgentReply, AgentRequest, AskingContext, BookTurn, ask_agent
+from loopwright.loop.worker_context import WORKER, WorkerContext
+from loopwright.runner.ask_agent import AgentReply, AskingContext, BookTurn, ask_agent
 from loopwright.runner.turn import TurnRequest, TurnResult
 from loopwright.runner.turn_sandbox import TurnSandbox
 from loopwright.sandbox import place
 
-__all__ = ["WORKER", "HandedOver", "HeldBack", "ask"]
-
-WORKER = "worker"
 _T = TypeVar("_T")
 # Without an action under way, a person had tasks planned.
 _PLANNING = Action.INIT
@@ -230,7 +228,7 @@ def _put_to_people(loop: Loop, context: WorkerContext, turn_sandbox: TurnSandbox
         for request in requests.asked
     )
     with context.store.changing(loop.loop_id) as opened:
-        after = opened.apply(c.AskDecisions(requests=asked, at=stamp(context.clock())), WORKER).loop
+        after = opened.apply(c.AskDecisions(requests=asked, at=stamp(context.clock())), WORKER)
     holds = after.phase.holds if isinstance(after.phase, Held) else ()
     return asked[0].question, next((hold for hold in holds if hold.holder is Holder.DECISION), None)
 

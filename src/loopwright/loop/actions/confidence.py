@@ -14,30 +14,23 @@ from pathlib import Path
 
 from loopwright.agents.failover import NO_FAILOVER, FailoverOrder, Takeover, Unanswered
 from loopwright.agents.port import Agent, Allowance, NoAnswer, Reason, Role, name_in_records
-from loopwright.agents.structured import json_form
+from loopwright.agents.structured import AgentRequest, json_form
 from loopwright.errors import LoopwrightError
 from loopwright.kernel import codec
 from loopwright.kernel.clock import stamp
 from loopwright.kernel.process import Stopped
 from loopwright.loop import events as e
-from loopwright.loop.actions.asking import (
-    WORKER,
-    allowance_of,
-    asking_context,
-    begin_turn,
-    book_turn,
-    turns_folder,
-)
+from loopwright.loop.actions.asking import allowance_of, asking_context, begin_turn, book_turn, turns_folder
 from loopwright.loop.actions.failing import order_for
 from loopwright.loop.budget import hold_before_call, left_for_a_turn
 from loopwright.loop.model import Action, Loop, Running, Task, TaskKind
 from loopwright.loop.paying import SHELL
-from loopwright.loop.worker_context import WorkerContext
+from loopwright.loop.worker_context import WORKER, WorkerContext
 from loopwright.loop.worker_sandbox import WorkerSandbox, workshop
 from loopwright.reflection.capture.self_report import SelfReport
 from loopwright.reflection.model import Point
 from loopwright.reflection.points import ReflectedWork, SelfRating
-from loopwright.runner.ask_agent import AgentRequest, BookTurn, ask_agent
+from loopwright.runner.ask_agent import BookTurn, ask_agent
 from loopwright.runner.turn import RECORD, TurnRecord, TurnRequest
 from loopwright.runner.turn_sandbox import TurnSandbox
 
@@ -65,7 +58,7 @@ def ask_before(loop: Loop, context: WorkerContext, task: Task, prompt: str) -> N
     if not _is_asked(context, task) or not action_id:
         return
     agent = order_for(loop, context, task.tool, action_id).who_works(task.tool)
-    if context.reflections.has(_work(loop, task, action_id, agent), "before"):
+    if context.reflections is None or context.reflections.has(_work(loop, task, action_id, agent), "before"):
         return
     prompt = context.book.prompt("builder_before", work=prompt)
     rating: SelfRating | NoAnswer
@@ -107,7 +100,7 @@ def ask_after(
 
 
 def _is_asked(context: WorkerContext, task: Task) -> bool:
-    return context.reflections.is_on and task.tool != SHELL and task.kind is not TaskKind.LOOK
+    return context.reflections is not None and task.tool != SHELL and task.kind is not TaskKind.LOOK
 
 
 def _rating(
@@ -177,7 +170,8 @@ def _keep(loop: Loop, context: WorkerContext, point: Point, work: ReflectedWork,
         told = f"{_ASKED[point]}: unknown, {rating.reason}: {context.tools().redactor.clean(rating.detail).text}"
     try:
         report = rating.as_report() if isinstance(rating, SelfRating) else SelfReport()
-        context.reflections.keep(work, report, point)
+        if context.reflections is not None:
+            context.reflections.keep(work, report, point)
     except (OSError, LoopwrightError) as problem:
         why = problem.message if isinstance(problem, LoopwrightError) else problem.strerror
         told += f"; not kept as a reflection: {why}"

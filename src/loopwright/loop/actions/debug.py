@@ -6,19 +6,19 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from loopwright.agents.port import NoAnswer, Role
-from loopwright.agents.structured import json_form, read_answer
+from loopwright.agents.structured import AgentRequest, json_form, read_answer
 from loopwright.kernel.clock import stamp
 from loopwright.loop import commands as c
 from loopwright.loop import events as e
-from loopwright.loop.actions.asking import WORKER, HeldBack, ask
+from loopwright.loop.actions.asking import ask
+from loopwright.loop.actions.failing import HeldBack
 from loopwright.loop.answers import ProposedHypotheses, ProposedHypothesis
 from loopwright.loop.budget import hold_after, left_for_a_turn
-from loopwright.loop.marks import mark_of
+from loopwright.loop.choice import mark_of
 from loopwright.loop.model import Criteria, Hypothesis, HypothesisStatus, Loop, Spent, Task, TaskKind
-from loopwright.loop.pages import add_line, add_to_page
-from loopwright.loop.worker_context import WorkerContext
+from loopwright.loop.work_files import add_line, add_to_page
+from loopwright.loop.worker_context import WORKER, WorkerContext
 from loopwright.loop.worker_sandbox import workshop
-from loopwright.runner.ask_agent import AgentRequest
 from loopwright.runner.turn_sandbox import TurnSandbox, run_in_turn_sandbox
 
 _MOST_EVIDENCE = 4000
@@ -27,8 +27,8 @@ _PROBE_S = 600.0
 
 def perform(loop: Loop, context: WorkerContext, action_id: str) -> c.FinishDebug:
     """Ask for causes, test each, and make the confirmed one a task."""
-    if (mending := context.craft.mending(loop)) is not None:
-        return _mended(loop, context, action_id, mending)
+    if context.judge is not None:
+        return _mended(loop, context, action_id, _failed_checks(loop))
     redactor = context.tools().redactor
     with workshop(loop, context, redactor) as turn_sandbox:
         # What a worker that died had been told is on record: nobody is asked, or paid, for it again.
@@ -88,6 +88,13 @@ def _way_to_fix(loop: Loop, context: WorkerContext, action_id: str, cause: Hypot
             if (hypothesis.id, hypothesis.description) == (cause.id, cause.description):
                 return one.fix or one.description
     return cause.description
+
+
+def _failed_checks(loop: Loop) -> str:
+    """The failed checks are the task: they name their causes, so that no agent is asked for them."""
+    failed = [result for result in loop.validation.results if result.status == "failed"]
+    said = "\n".join(f"- {result.test_name} ({result.suite}): {result.error_message}" for result in failed[:10])
+    return f"Make these checks pass:\n{said}"
 
 
 def _mended(loop: Loop, context: WorkerContext, action_id: str, mending: str) -> c.FinishDebug:
@@ -182,7 +189,7 @@ def _seconds_left(loop: Loop, context: WorkerContext) -> float:
 
 def _record(loop: Loop, context: WorkerContext, command: c.Proposal) -> Loop:
     with context.store.changing(loop.loop_id) as opened:
-        return opened.apply(command, WORKER).loop
+        return opened.apply(command, WORKER)
 
 
 def _fix(loop: Loop, context: WorkerContext, cause: Hypothesis, fix: str) -> Task:

@@ -5,23 +5,25 @@ from __future__ import annotations
 from contextlib import suppress
 from pathlib import Path
 
+import msgspec
+
 from loopwright.agents.mailbox import read_reflections, read_self_report
 from loopwright.agents.port import Answer, NoAnswer, Reason, Role
-from loopwright.agents.structured import ANY_TEXT, json_form
+from loopwright.agents.structured import ANY_TEXT, AgentRequest
 from loopwright.errors import LoopwrightError
 from loopwright.kernel.clock import stamp
 from loopwright.loop import commands as c
 from loopwright.loop.actions import confidence
-from loopwright.loop.actions.asking import HeldBack, ask
-from loopwright.loop.craft import Look
-from loopwright.loop.marks import mark_of
+from loopwright.loop.actions.asking import ask
+from loopwright.loop.actions.failing import HeldBack
+from loopwright.loop.choice import mark_of
 from loopwright.loop.model import Loop, Spent, Task
-from loopwright.loop.pages import add_line, add_to_page
 from loopwright.loop.paying import SHELL
+from loopwright.loop.port import Briefing
+from loopwright.loop.work_files import add_line, add_to_page
 from loopwright.loop.worker_context import WorkerContext
 from loopwright.loop.worker_sandbox import WorkerSandbox, workshop
 from loopwright.reflection.points import ReflectedWork, claims_of
-from loopwright.runner.ask_agent import AgentRequest
 
 
 def perform(
@@ -29,12 +31,12 @@ def perform(
 ) -> c.FinishDevelop:
     """Let the tool do the task, and keep what came of it; a look at the work changes nothing of it."""
     try:
-        if (look := context.craft.look(loop, task)) is not None:
-            return _looked(loop, context, action_id, task, look)
+        if context.lanes is not None and (request := context.lanes.look(task)) is not None:
+            return _looked(loop, context, action_id, task, request)
         return _worked(loop, context, worker_sandbox, action_id, task)
     except HeldBack as back:
-        if back.failure is not None:
-            back.hold = context.craft.stopped(task, back.hold, back.failure)
+        if back.failure is not None and context.lanes is not None:
+            back.hold = context.lanes.stopped(task, back.hold, back.failure)
         raise
 
 
@@ -42,15 +44,18 @@ def _worked(
     loop: Loop, context: WorkerContext, worker_sandbox: WorkerSandbox, action_id: str, task: Task
 ) -> c.FinishDevelop:
     redactor = context.tools().redactor
-    prompt = _prompt(loop, context, task)
+    briefing = context.brief(loop, task) if context.brief is not None else None
+    prompt = _prompt(loop, context, task, briefing)
     confidence.ask_before(loop, context, task, prompt)
     with worker_sandbox.turn_sandbox(loop, redactor) as turn_sandbox:
-        context.craft.brief(loop, turn_sandbox.mailbox)
+        if briefing is not None:
+            briefing.leave_in(turn_sandbox.mailbox)
         request = AgentRequest(agent=task.tool, role=Role.BUILDER, prompt=prompt, form=ANY_TEXT)
         outcome = ask(loop, context, turn_sandbox, request)
         answer, by = (outcome, "") if isinstance(outcome, NoAnswer) else (outcome.reply, outcome.by)
         error = f"{answer.reason}: {redactor.clean(answer.detail).text}" if isinstance(answer, NoAnswer) else None
-        is_tried = context.craft.tries(loop, task, answer if isinstance(answer, NoAnswer) else None)
+        failure = answer if isinstance(answer, NoAnswer) else None
+        is_tried = context.lanes is not None and context.lanes.is_tried(loop, task, failure)
         # Half of a failed try is no work: the next one starts from what was kept before.
         kept = None if error is not None else worker_sandbox.keep(loop, redactor)
         files = kept.files if kept is not None else ()
@@ -88,27 +93,39 @@ def _reflect(
     said = claims_of(read_self_report(mailbox), read_reflections(mailbox))
     work = ReflectedWork(task_ref=confidence.task_ref(loop, task), session=session, agent=by, files=files)
     with suppress(OSError, LoopwrightError):  # a reflection never ends the work that it is about
-        context.reflections.keep(work, said)
+        if context.reflections is not None:
+            context.reflections.keep(work, said)
+
+
+def asks_back(loop: Loop, context: WorkerContext, outcome: c.FinishDevelop) -> bool:
+    """Whether the builder is asked how sure it is of this outcome."""
+    return outcome.outcome == "completed" and context.reflections is not None and _task_under_way(loop) is not None
+
+
+def _task_under_way(loop: Loop) -> Task | None:
+    return loop.task(loop.under_way.task_id or "") if loop.under_way is not None else None
 
 
 def ask_back(loop: Loop, context: WorkerContext, worker_sandbox: WorkerSandbox, outcome: c.FinishDevelop) -> Loop:
-    """What was done is on record; the loop as it is after whoever did it was asked how sure they are."""
-    task = loop.task(loop.under_way.task_id or "") if loop.under_way is not None else None
-    if task is None or outcome.outcome != "completed" or not context.reflections.is_on:
+    """Ask the builder of recorded work how sure it is; the loop after that."""
+    task = _task_under_way(loop)
+    if task is None:
         return context.store.load(loop.loop_id)
-    return confidence.ask_after(
-        loop, context, worker_sandbox, task, _prompt(loop, context, task), outcome.files_changed
-    )
+    briefing = context.brief(loop, task) if context.brief is not None else None
+    prompt = _prompt(loop, context, task, briefing)
+    return confidence.ask_after(loop, context, worker_sandbox, task, prompt, outcome.files_changed)
 
 
-def _looked(loop: Loop, context: WorkerContext, action_id: str, task: Task, look: Look) -> c.FinishDevelop:
-    """In a sandbox of its own, which goes: what counts is the answer."""
+def _looked(
+    loop: Loop, context: WorkerContext, action_id: str, task: Task, request: AgentRequest[msgspec.Struct]
+) -> c.FinishDevelop:
+    """In a sandbox that is removed afterwards: only the answer counts."""
     with workshop(loop, context, context.tools().redactor) as turn_sandbox:
-        context.craft.brief(loop, turn_sandbox.mailbox)
-        form = json_form(look.kind)
-        request = AgentRequest(agent=task.tool, role=look.role, prompt=look.prompt, form=form, number=look.taken)
+        if context.brief is not None:
+            context.brief(loop, task).leave_in(turn_sandbox.mailbox)
         outcome = ask(loop, context, turn_sandbox, request)
-    then = context.craft.seen(loop, task, outcome if isinstance(outcome, NoAnswer) else outcome.reply)
+    answer = outcome if isinstance(outcome, NoAnswer) else outcome.reply
+    then = context.lanes.after_look(loop, answer) if context.lanes is not None else ()
     _write_down(loop, context, task, (), None)
     return c.FinishDevelop(
         action_id=action_id, outcome="completed", files_changed=(), tree=None, mark=mark_of(loop, done=task), then=then
@@ -121,11 +138,11 @@ def _may_be_tried_again(loop: Loop, context: WorkerContext, task: Task) -> bool:
     return loop.budget_of(task.id).retries is not None or failed_before < context.max_retries
 
 
-def _prompt(loop: Loop, context: WorkerContext, task: Task) -> str:
+def _prompt(loop: Loop, context: WorkerContext, task: Task, briefing: Briefing | None) -> str:
     if task.tool == "bash":
         return task.description
-    if (special := context.craft.prompt(loop, task)) is not None:
-        return special
+    if briefing is not None:
+        return briefing.prompt()
     last = next((error for error in reversed(loop.errors)), None)
     return context.book.prompt(
         "builder",

@@ -16,8 +16,22 @@ from loopwright.agents.port import NoAnswer, Remedy
 from loopwright.kernel.clock import stamp
 from loopwright.loop.model import Hold, Holder, Loop
 from loopwright.loop.paying import SHELL
-from loopwright.loop.quota import LEAST_S, LONGEST_FOR_TOLD_S, wait_s
 from loopwright.loop.worker_context import WorkerContext
+
+# The first wait at a limit whose end was told, and the longest: short limits that are real come often, and are short.
+LEAST_S = 1.0
+LONGEST_FOR_TOLD_S = 60.0
+
+
+def wait_s(held_before: int, first_s: float, longest_s: float) -> float:
+    """The first wait, twice as long after each that was in vain, and never longer than the longest."""
+    wait = first_s
+    for _ in range(held_before):
+        if wait >= longest_s:
+            break
+        wait *= 2
+    return min(wait, longest_s)
+
 
 _CANT_WORK = (Remedy.SET_UP, Remedy.INSPECT)
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from loopwright.agents.port import Role
 from loopwright.kernel.clock import stamp
 from loopwright.loop import commands as c
-from loopwright.loop.actions.asking import HeldBack
+from loopwright.loop.actions.failing import HeldBack
 from loopwright.loop.actions.planning import plan_tasks
 from loopwright.loop.model import Hold, Holder, Loop, Task
 from loopwright.loop.outside import NotTaken
-from loopwright.loop.pages import add_to_page
-from loopwright.loop.task_list import tasks_in
+from loopwright.loop.restore import tasks_in
+from loopwright.loop.work_files import add_to_page
 from loopwright.loop.worker_context import WorkerContext
 
 

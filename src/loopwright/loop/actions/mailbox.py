@@ -22,10 +22,9 @@ from loopwright.errors import LoopwrightError
 from loopwright.kernel.process import Cancellation, wait_for_request
 from loopwright.loop import events as e
 from loopwright.loop.model import Loop
-from loopwright.loop.worker_context import WorkerContext
+from loopwright.loop.worker_context import WORKER, WorkerContext
 from loopwright.runner.turn_sandbox import TurnSandbox
 
-WORKER = "worker"
 _LISTEN_EVERY_S = 0.25
 
 
@@ -47,9 +46,8 @@ def tell(loop: Loop, context: WorkerContext, turn_sandbox: TurnSandbox, role: Ro
     )
     leave_letter(turn_sandbox.mailbox, letter)
     command = context.settings.test_command
-    if (
-        command and read_checks(turn_sandbox.mailbox) == Checks()
-    ):  # a craft that has judges of its own told them already
+    # A build has told its own checks already.
+    if command and read_checks(turn_sandbox.mailbox) == Checks():
         leave_checks(turn_sandbox.mailbox, Checks(shown=(ShownCheck(id="tests", command=command),)))
 
 

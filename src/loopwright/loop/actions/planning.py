@@ -6,15 +6,15 @@ import itertools
 from typing import Literal
 
 from loopwright.agents.port import NoAnswer, Role
-from loopwright.agents.structured import json_form
+from loopwright.agents.structured import AgentRequest, json_form
 from loopwright.errors import AgentFailed
 from loopwright.kernel.clock import stamp
-from loopwright.loop.actions.asking import HeldBack, ask
+from loopwright.loop.actions.asking import ask
+from loopwright.loop.actions.failing import HeldBack
 from loopwright.loop.answers import ProposedTasks
 from loopwright.loop.model import Hold, Holder, Loop, Task
 from loopwright.loop.worker_context import WorkerContext
 from loopwright.loop.worker_sandbox import workshop
-from loopwright.runner.ask_agent import AgentRequest
 
 
 def plan_tasks(

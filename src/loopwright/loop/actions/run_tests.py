@@ -1,23 +1,29 @@
-"""Runs a loop's judges in a fresh sandbox, as runs with evidence of their own; reads what the test command reports."""
+"""Runs the test command on the work of a loop, and on the tree that the loop started from. Reads the reports."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
+
+import msgspec
 
 from loopwright.evidence.store import RunOrigin
 from loopwright.kernel import codec
 from loopwright.kernel.clock import stamp
+from loopwright.kernel.digest import digest_of
+from loopwright.kernel.files import make_folder, replace_without_sync
 from loopwright.loop import events as e
-from loopwright.loop.actions.asking import WORKER, HeldBack
+from loopwright.loop.actions.failing import HeldBack
 from loopwright.loop.budget import hold_after, left_for_a_turn
-from loopwright.loop.model import Hold, Holder, Loop, Spent
+from loopwright.loop.model import Hold, Holder, Loop, Spent, Tree
 from loopwright.loop.reports.find import Found, find_coverage_reports, find_test_reports
 from loopwright.loop.reports.model import TestResult, UnreadableReport
 from loopwright.loop.reports.numbers import moment_before_run
 from loopwright.loop.reports.read import read_coverage_reports, read_test_reports
-from loopwright.loop.test_runs import TestRun
-from loopwright.loop.worker_context import WorkerContext
+from loopwright.loop.test_runs import Comparison, TestRun, compare
+from loopwright.loop.worker_context import WORKER, WorkerContext
+from loopwright.loop.worker_sandbox import base_sandbox, wanted_sandbox
 from loopwright.redaction.model import Redacted
 from loopwright.runner.events import Emitter, ignore
 from loopwright.runner.request import Finished, Observer, RunRequest, SandboxOptions
@@ -107,7 +113,7 @@ def _count(loop: Loop, context: WorkerContext, finished: Finished) -> Hold | Non
         is_over = ended and left_s is not None and left_s < context.limits.timeout_s
         worked_s = sum(step.duration_s for step in finished.evidence.steps)
         spent = Spent(wall_s=round(max(worked_s, left_s or 0.0) if is_over else worked_s, 3))
-        after = opened.apply(e.CostCounted(spent=spent), WORKER).loop
+        after = opened.apply(e.CostCounted(spent=spent), WORKER)
     return hold_after(after, "wall_s", stamp(context.clock())) if is_over else None
 
 
@@ -186,3 +192,40 @@ def _end_of_output(finished: Finished) -> str:
     if not logs or logs[-1] is None:
         return ""
     return (finished.folder / str(logs[-1])).read_bytes()[-_MOST_OUTPUT:].decode("utf-8", "replace").strip()
+
+
+def compare_tests(loop: Loop, context: WorkerContext) -> Comparison | None:
+    """What the work did to the project's tests; None where no command is set, or where nothing changed."""
+    tree = loop.tree
+    if not context.settings.test_command or tree is None or not tree.has_changes:
+        return None
+    base = tests_on_base(loop, context, tree)
+    return compare(base, run_tests(loop, context, wanted_sandbox(loop, context), "tests"))
+
+
+def tests_on_base(loop: Loop, context: WorkerContext, tree: Tree) -> TestRun:
+    """What the test command says of the tree that the loop started from; kept, for the next iteration asks again."""
+    path = _kept_as(loop, context, tree)
+    kept = _read(path)
+    if kept is not None and context.tools().store.folder(kept.run_id).is_dir():
+        return kept
+    found = run_tests(loop, context, base_sandbox(context.request(), tree, context.progress(loop)), "base-tests")
+    # The names and how they ended are all that is asked for later: traces of a whole suite take megabytes.
+    results = tuple(TestResult(one.test_name, one.suite, one.status) for one in found.results)
+    make_folder(path.parent)
+    replace_without_sync(path, codec.to_json(msgspec.structs.replace(found, results=results)))
+    return found
+
+
+def _kept_as(loop: Loop, context: WorkerContext, tree: Tree) -> Path:
+    """By everything that the answer depends on and that the settings can change meanwhile."""
+    settings = context.settings
+    key = digest_of([tree.base_tree, settings.test_command, settings.reports, list(context.setup)])
+    return context.progress(loop) / "work" / f"base-tests-{key[:16]}.json"
+
+
+def _read(path: Path) -> TestRun | None:
+    try:
+        return codec.from_json(path.read_bytes(), TestRun)
+    except (OSError, codec.Undecodable):
+        return None

@@ -13,17 +13,13 @@ from loopwright.kernel.files import shown
 from loopwright.kernel.process import Cancellation
 from loopwright.loop import commands as c_loop
 from loopwright.loop import events as loop_events
-from loopwright.loop.model import Completed, Failed, Held, Holder, Loop, TaskKind
-from loopwright.loop.worker_context import Ask
+from loopwright.loop.model import Completed, Failed, Held, Holder, TaskKind
 from loopwright.stages.agent_choice import require_agent
-from loopwright.stages.building.craft import SliceCraft
-from loopwright.stages.building.lanes import Lanes
+from loopwright.stages.building.lanes import BuildLanes
 from loopwright.stages.building.on_base import Tell, control_on_base
-from loopwright.stages.building.settle import settle_build
 from loopwright.stages.context import Context, loops_of, workflows_of
 from loopwright.stages.loop_control import LoopRequest, create_loop, has_worker, lift_holds, pending_task
 from loopwright.stages.loop_words import answer_decision, fit, fit_words
-from loopwright.stages.loop_worker import start
 from loopwright.stages.names import slug_of
 from loopwright.stages.person import actor, require_person
 from loopwright.workflow import commands as c
@@ -68,16 +64,16 @@ def begin_build(context: Context, slug: str, request: BuildRequest, tell: Tell, 
         workflow, facts = opened.workflow, opened.facts()
         opened.write({MANIFEST: _manifest(context, workflow)}, "tool")
         blockers = opened.standing().readiness.review
-        unfinished = tuple(one for one in blockers if one.family in _BY_BUILDING)
-    if isinstance(workflow.at, Building) and workflow.at.loop_id is not None:
-        loop_id = workflow.at.loop_id
-        _tell_answers(context, workflow, loop_id)
-        _going_on(context, workflow, loop_id, request, unfinished)
-    elif workflow.confirmed is Transition.REVIEW_BUILD and workflow.loops:
-        loop_id = _rework(context, workflow, request)
-    else:
-        loop_id = _new_loop(context, workflow, facts, request)
-    with workflows_of(context).changing(slug) as opened:
+        unfinished = tuple(blocker for blocker in blockers if blocker.family in _BY_BUILDING)
+        opened.make_durable()  # the loop rests on it
+        if isinstance(workflow.at, Building) and workflow.at.loop_id is not None:
+            loop_id = workflow.at.loop_id
+            _tell_answers(context, workflow, loop_id)
+            _going_on(context, workflow, loop_id, request, unfinished)
+        elif workflow.confirmed is Transition.REVIEW_BUILD and workflow.loops:
+            loop_id = _rework(context, workflow, request)
+        else:
+            loop_id = _new_loop(context, workflow, facts, request)
         opened.apply(e.BuildDriven(loop_id=loop_id, deslop=request.deslop), actor())
     return loop_id
 
@@ -87,28 +83,13 @@ def _with_agent(context: Context, slug: str, request: BuildRequest) -> BuildRequ
     return replace(request, agent=agent)
 
 
-def drive_loop(context: Context, loop_id: str, cancellation: Cancellation, *, ask: Ask | None = None) -> Loop:
-    """Drive any loop. For the loop of a workflow the work on its slices is recorded at the end."""
-    found = loops_of(context).load(loop_id)
-    slug = found.workflow
-    if slug is None:
-        return start(context, loop_id, cancellation, ask=ask)
-    if isinstance(found.phase, Completed):
-        # We died, or were stopped, between the loop's end and its record.
-        settle_build(context, slug, loop_id)
-        return found
-    try:
-        return start(context, loop_id, cancellation, ask=ask, craft=SliceCraft(context, slug, cancellation))
-    finally:
-        settle_build(context, slug, loop_id)
-
-
 def _controlled(context: Context, slug: str, tell: Tell, cancellation: Cancellation) -> str:
-    """The base may have moved since the plan was approved: what a check said of another one vouches for nothing."""
-    with workflows_of(context).changing(slug) as opened:
-        is_consented = isinstance(opened.workflow.approval(Key.BUILD), Approved)
-        is_planned = isinstance(opened.workflow.at, Planning)
-    return control_on_base(context, slug, tell, cancellation) if is_planned and is_consented else ""
+    """The base may have moved since the plan was approved: what a check said of another base proves nothing."""
+    snapshot = workflows_of(context).snapshot(slug)
+    workflow = snapshot.workflow
+    if not isinstance(workflow.at, Planning) or not isinstance(workflow.approval(Key.BUILD), Approved):
+        return ""
+    return control_on_base(context, snapshot, tell, cancellation)
 
 
 def _enter(opened: Opened, base_tree: str) -> None:
@@ -168,8 +149,8 @@ def _going_on(
         return
     if not unfinished or not isinstance(loop.phase, Completed | Failed):
         return
-    if isinstance(loop.phase, Completed) and all(one.family is Family.LANE_INCOMPLETE for one in unfinished):
-        Lanes(context, workflow.slug).take_up(loop)
+    if isinstance(loop.phase, Completed) and all(blocker.family is Family.LANE_INCOMPLETE for blocker in unfinished):
+        BuildLanes(context, workflow.slug).take_up(workflow, loop)
         return
     slices = sum(task.kind is TaskKind.WORK for task in loop.tasks)
     start = loop.iteration + 1 if request.gives_more else slices

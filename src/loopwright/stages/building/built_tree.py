@@ -8,7 +8,7 @@ from pathlib import Path
 
 from loopwright.kernel.files import shown
 from loopwright.sandbox.git_recorder import GitRecorder
-from loopwright.sandbox.port import Sandbox
+from loopwright.sandbox.port import Changes, Sandbox
 from loopwright.stages.building.checking import Hidden
 from loopwright.workflow.gather import digest_of_judge
 from loopwright.workflow.reach import reaches_for_its_judge
@@ -48,16 +48,17 @@ class BuiltTree:
         if self._hidden is not None:
             self._hidden.before_steps(sandbox)
 
-    def after_steps(self, sandbox: Sandbox) -> None:
+    def after_steps(self, sandbox: Sandbox) -> Changes | None:
         """A check that changed the project was not followed by a check of the same project."""
         recorder = sandbox.recorder
         if not isinstance(recorder, GitRecorder):
-            return
-        recorder.stage()
+            return None
+        staged = recorder.stage()
         ours = set(self._hidden.names()) if self._hidden is not None else set()
         for path, is_new in recorder.changes_by_path().items():
             if path not in ours and (not is_new or self._who.steers(path)):
                 self.judges[path] = digest_of_judge(sandbox.place.repo, path, Judges(())) or ""
+        return staged
 
     def _look(self, repo: Path, path: str) -> None:
         kind = self._who.kind_of(path)
@@ -78,9 +79,9 @@ class BuiltTree:
             place = repo / path
             if path in self.judges or path in self.beside or place.is_symlink() or not place.is_file():
                 continue
-            if place.stat().st_size <= _MOST_READ and reaches_for_its_judge(
-                path, recorder.committed(path), place.read_bytes()
-            ):
+            after = place.read_bytes() if place.stat().st_size <= _MOST_READ else b""
+            # The committed file is read only if its content can matter: each read is a process.
+            if reaches_for_its_judge(path, b"", after) and reaches_for_its_judge(path, recorder.committed(path), after):
                 found[path] = digest_of_judge(repo, path, Judges(())) or ""
         return found
 

@@ -9,19 +9,19 @@ from __future__ import annotations
 import msgspec
 
 from loopwright.agents.port import NoAnswer, Reason, Role
+from loopwright.agents.structured import AgentRequest, json_form
 from loopwright.kernel.clock import stamp
 from loopwright.loop import commands as loop_commands
 from loopwright.loop import events as loop_events
-from loopwright.loop.actions.asking import HeldBack
-from loopwright.loop.craft import Look
-from loopwright.loop.model import Hold, Holder, Loop, Spent, Task, TaskKind, TaskMode, Validation
+from loopwright.loop.actions.failing import HeldBack
+from loopwright.loop.model import Hold, Holder, Loop, Spent, Task, TaskKind, TaskMode
 from loopwright.stages.context import Context, loops_of, workflows_of
 from loopwright.stages.person import actor
 from loopwright.workflow import events as e
 from loopwright.workflow import lanes
 from loopwright.workflow.gather import MANIFEST
 from loopwright.workflow.lanes import Opinion
-from loopwright.workflow.model import Building
+from loopwright.workflow.model import Building, Workflow
 from loopwright.workflow.store import Opened
 from loopwright.workflow.verification import Verification
 
@@ -32,7 +32,7 @@ _MORE = 12
 _BOX = "$LOOPWRIGHT_MAILBOX/context"
 
 
-class Lanes:
+class BuildLanes:
     """What one workflow's build does beyond building."""
 
     def __init__(self, context: Context, slug: str) -> None:
@@ -57,39 +57,36 @@ class Lanes:
                 opened.apply(e.LaneEnded(lane=lane, status=status), "tool")
             _write_notes(opened, {})
 
-    def before_completion(self, loop: Loop, validation: Validation) -> tuple[Task, ...]:
-        """Everything passed: an architect looks at it, unless that was it already."""
-        del validation
+    def after_checks(self, loop: Loop) -> tuple[Task, ...]:
+        """The checks passed: an architect looks at the work, unless the builder tidied it up after such a look."""
         if self._context.settings.values.workflow.profile != "full" or _is_after_deslop(loop):
             return ()
         task = self._task(loop, TaskKind.LOOK, "an architect looks at what was built", "analysis")
         who = self._context.settings.values.agents.agent_for_role(Role.ARCHITECT, loop.agent)
         return (msgspec.structs.replace(task, tool=who),)
 
-    def take_up(self, loop: Loop) -> None:
-        """A build that ended without lanes that are wanted now, since the profile is another one, goes on with them."""
-        with workflows_of(self._context).changing(self._slug) as opened:
-            missing = list(lanes.incomplete(opened.workflow.lanes, full=True))
-        tasks = self.before_completion(loop, loop.validation)
-        if not tasks or not missing:
+    def take_up(self, workflow: Workflow, loop: Loop) -> None:
+        """Continue a build that ended without lanes that a new profile asks for."""
+        tasks = self.after_checks(loop)
+        if not tasks or not list(lanes.incomplete(workflow.lanes, full=True)):
             return
         with loops_of(self._context).changing(loop.loop_id) as opened_loop:
             for task in tasks:
                 opened_loop.apply(loop_events.TaskAdded(task=task), actor())
             opened_loop.apply(loop_commands.Retry(max_iterations=loop.iteration + _MORE), actor())
 
-    def look(self, task: Task) -> Look | None:
-        """What the architect is asked."""
+    def look(self, task: Task) -> AgentRequest[msgspec.Struct] | None:
+        """The question to the architect."""
         if task.kind is not TaskKind.LOOK:
             return None
         prompt = self._context.prompts().prompt(
             "architect_build", patch=f"{_BOX}/{PATCH}", manifest=f"{_BOX}/{MANIFEST}"
         )
-        with workflows_of(self._context).changing(self._slug) as opened:
-            return Look(Role.ARCHITECT, prompt, Opinion, opened.workflow.turns_of(Role.ARCHITECT.value))
+        taken = workflows_of(self._context).snapshot(self._slug).workflow.turns_of(Role.ARCHITECT.value)
+        return AgentRequest(agent=task.tool, role=Role.ARCHITECT, prompt=prompt, form=json_form(Opinion), number=taken)
 
-    def seen(self, loop: Loop, said: msgspec.Struct | NoAnswer) -> tuple[Task, ...]:
-        """What the architect's verdict leads to; one that failed, or gave none, has not approved."""
+    def after_look(self, loop: Loop, said: msgspec.Struct | NoAnswer) -> tuple[Task, ...]:
+        """The tasks that follow from the architect's verdict; an architect without a verdict has not approved."""
         if isinstance(said, NoAnswer):
             raise self._held("architect", said)
         if not isinstance(said, Opinion):
@@ -114,7 +111,7 @@ class Lanes:
             return None
         return self._context.prompts().prompt("builder_deslop", patch=f"{_BOX}/{PATCH}")
 
-    def tries(self, loop: Loop, task: Task, failure: NoAnswer | None) -> bool:
+    def is_tried(self, loop: Loop, task: Task, failure: NoAnswer | None) -> bool:
         """Tidying up is only tried; and whoever can't work at all is not asked for ever.
 
         What it breaks is dropped: the tree before it is verified already, and to mend what nobody asked for would cost

@@ -7,8 +7,7 @@ from collections.abc import Callable
 import msgspec
 
 from loopwright.kernel.process import Cancellation
-from loopwright.sandbox.confine import choose
-from loopwright.sandbox.open import opened
+from loopwright.sandbox.open import project_tree
 from loopwright.stages.building.checking import run_checks
 from loopwright.stages.context import Context, workflows_of
 from loopwright.workflow import events as e
@@ -26,13 +25,11 @@ class OnBase(msgspec.Struct, frozen=True):
     controls: dict[str, Control] = {}
 
 
-def control_on_base(context: Context, slug: str, tell: Tell, cancellation: Cancellation) -> str:
+def control_on_base(context: Context, snapshot: Snapshot, tell: Tell, cancellation: Cancellation) -> str:
     """Run what was not run on the project as it is now, and record it; the tree, if there is any check."""
-    with workflows_of(context).changing(slug) as opened:
-        snapshot = opened.snapshot()
     on_base = run_on_base(context, snapshot, tell, cancellation)
     if on_base.controls:
-        with workflows_of(context).changing(slug) as opened:
+        with workflows_of(context).changing(snapshot.workflow.slug) as opened:
             opened.apply(e.ChecksControlled(controls=on_base.controls), "tool")
     return on_base.tree
 
@@ -43,7 +40,8 @@ def run_on_base(context: Context, snapshot: Snapshot, tell: Tell, cancellation: 
     if not isinstance(slices, Slices) or not slices.checks:
         return OnBase()
     if all(check.id in known and known[check.id].digest == check.digest for check in slices.checks):
-        tree = _tree_now(context, slug, cancellation)
+        # What is not committed is part of the tree.
+        tree = project_tree(context.sandbox_request(), f"{slug}-base", cancellation)
         if {known[check.id].tree for check in slices.checks} == {tree}:
             return OnBase(tree)
         tell("the project is another one than the checks were tried on")
@@ -59,17 +57,3 @@ def run_on_base(context: Context, snapshot: Snapshot, tell: Tell, cancellation: 
         for check in slices.checks
     }  # fmt: skip
     return OnBase(checked.runs[slices.checks[0].id].tree, controls)
-
-
-def _tree_now(context: Context, slug: str, cancellation: Cancellation) -> str:
-    """The project's tree as a sandbox has it: what is not committed is part of it."""
-    environment = context.step_environment().for_step(())
-    isolation = context.settings.values.sandbox.isolation
-    with opened(
-        context.sandbox_request(),
-        f"{slug}-base",
-        confine=lambda view: choose(isolation, context.isolations, view, context.shell(), environment),
-        keep=False,
-        cancellation=cancellation,
-    ) as sandbox:
-        return sandbox.recorder.base().tree

@@ -5,12 +5,12 @@ from __future__ import annotations
 import msgspec
 
 from loopwright.agents.port import Role
-from loopwright.agents.structured import json_form
+from loopwright.agents.structured import AgentRequest, json_form
 from loopwright.errors import WorkflowRefused
 from loopwright.kernel.clock import compact_stamp
 from loopwright.kernel.files import write_durably
 from loopwright.kernel.process import Cancellation
-from loopwright.runner.ask_agent import AgentReply, AgentRequest
+from loopwright.runner.ask_agent import AgentReply
 from loopwright.stages.agent_choice import agent_for
 from loopwright.stages.asking import StageCall, ask_for_stage
 from loopwright.stages.clarifying.begin import opened_to_clarify, require_clarifying, require_spec

@@ -8,9 +8,9 @@ from typing import TypeVar
 import msgspec
 
 from loopwright.agents.port import Role
-from loopwright.agents.structured import AnswerForm, json_form
+from loopwright.agents.structured import AgentRequest, AnswerForm, json_form
 from loopwright.kernel.process import Cancellation
-from loopwright.runner.ask_agent import AgentReply, AgentRequest
+from loopwright.runner.ask_agent import AgentReply
 from loopwright.stages.asking import StageCall, ask_for_stage
 from loopwright.stages.context import Context, Tell, documents_of
 from loopwright.stages.planning.documents import Specs, compose

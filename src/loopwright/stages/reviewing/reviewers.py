@@ -8,12 +8,12 @@ from typing import Generic, TypeVar
 import msgspec
 
 from loopwright.agents.port import Remedy, Role, reasons_for
-from loopwright.agents.structured import json_form
+from loopwright.agents.structured import AgentRequest, json_form
 from loopwright.errors import AgentFailed
 from loopwright.kernel.digest import digest_of, sha256
 from loopwright.kernel.process import Cancellation
 from loopwright.reflection.risk import RiskVerdict
-from loopwright.runner.ask_agent import AgentReply, AgentRequest
+from loopwright.runner.ask_agent import AgentReply
 from loopwright.stages.agent_choice import barred_from_review, require_a_program
 from loopwright.stages.asking import StageCall, ask_for_stage
 from loopwright.stages.building.built import Built

@@ -7,8 +7,8 @@ from typing import Literal
 
 import msgspec
 
-from loopwright.agents.needs import Credential, Needs
-from loopwright.agents.port import HasNeeds, WorksOutside
+from loopwright.agents.needs import Credential, HasNeeds, Needs
+from loopwright.agents.port import WorksOutside
 from loopwright.agents.program import Unusable, look_for_program
 from loopwright.kernel.files import shown
 from loopwright.runner.admission import no_address

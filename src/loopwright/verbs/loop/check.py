@@ -14,9 +14,8 @@ from loopwright.loop import log
 from loopwright.loop.model import Completed, Created, Loop, Running
 from loopwright.loop.outside import NotTaken
 from loopwright.loop.projection import task_line
-from loopwright.loop.restore import restored_loop
+from loopwright.loop.restore import restored_loop, tasks_in
 from loopwright.loop.store import LoopStore, read_head, refuse_the_future
-from loopwright.loop.task_list import tasks_in
 from loopwright.stages.context import Context, loops_of
 from loopwright.stages.loop_control import has_worker
 from loopwright.stages.person import actor

@@ -103,7 +103,7 @@ def is_held(loop: Loop) -> bool:
 
 def _apply(context: Context, loop_id: str, change: c.Proposal, revision: int | None) -> Loop:
     with loops_of(context).changing(loop_id, revision=revision) as opened:
-        return opened.apply(change, actor()).loop
+        return opened.apply(change, actor())
 
 
 def answer(context: Context, loop_id: str, decision_id: str, text: str, *, revision: int | None = None) -> Loop:
@@ -116,11 +116,11 @@ def choose(context: Context, loop_id: str, action: Action, *, revision: int | No
     """What is next; whoever drives the loop then does it."""
     require_person(context.environment, "loop choose")
     with loops_of(context).changing(loop_id, revision=revision) as opened:
-        return opened.apply(c.Choose(action=action, action_id=f"a-{secrets.token_hex(4)}"), actor()).loop
+        return opened.apply(c.Choose(action=action, action_id=f"a-{secrets.token_hex(4)}"), actor())
 
 
 def set_mode(context: Context, loop_id: str, mode: Mode, *, revision: int | None = None) -> Loop:
     """Let the rules choose from now on, or a person."""
     require_person(context.environment, "loop mode")
     with loops_of(context).changing(loop_id, revision=revision) as opened:
-        return opened.apply(e.ModeSet(mode=mode), actor()).loop
+        return opened.apply(e.ModeSet(mode=mode), actor())

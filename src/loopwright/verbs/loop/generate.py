@@ -11,7 +11,7 @@ from loopwright.errors import Interrupted, LoopRefused
 from loopwright.kernel.process import Cancellation, Freezer, Stopped
 from loopwright.loop import commands as c
 from loopwright.loop import events as e
-from loopwright.loop.actions.asking import HandedOver, HeldBack
+from loopwright.loop.actions.failing import HandedOver, HeldBack
 from loopwright.loop.actions.planning import plan_tasks
 from loopwright.loop.guidance import broke_down, is_own_limit, lifted_by
 from loopwright.loop.model import Hold, Holder, Loop, Task

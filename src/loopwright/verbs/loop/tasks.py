@@ -58,7 +58,7 @@ def edit_task(context: Context, loop_id: str, task_id: str, request: TaskRequest
         task = opened.loop.task(task_id)
         if task is None:
             # Refused, with the list of those that are there.
-            return opened.apply(e.TaskRemoved(task_id=task_id), actor()).loop
+            return opened.apply(e.TaskRemoved(task_id=task_id), actor())
         # What it may cost can be changed while it is held for that; everything else only when nobody is at it.
         for change in _budget_changes(opened.loop, task_id, request.budget):
             opened.apply(change, actor())
@@ -70,7 +70,7 @@ def edit_task(context: Context, loop_id: str, task_id: str, request: TaskRequest
         )
         if request.reopen:
             edited = replace(edited, status="pending", completed_at=None)
-        return opened.apply(e.TaskEdited(task=edited), actor()).loop if edited != task else opened.loop
+        return opened.apply(e.TaskEdited(task=edited), actor()) if edited != task else opened.loop
 
 
 def _require_person_for_a_budget(context: Context, request: TaskRequest, command: str) -> None:
@@ -89,20 +89,20 @@ def _budget_changes(loop: Loop, task_id: str, wished: Budget) -> tuple[c.Proposa
 def finish_task(context: Context, loop_id: str, task_id: str) -> Loop:
     """A person did it."""
     with loops_of(context).changing(loop_id) as opened:
-        return opened.apply(c.MarkTaskDone(task_id=task_id), actor()).loop
+        return opened.apply(c.MarkTaskDone(task_id=task_id), actor())
 
 
 def remove_task(context: Context, loop_id: str, task_id: str) -> Loop:
     """Take an item out."""
     with loops_of(context).changing(loop_id) as opened:
-        return opened.apply(e.TaskRemoved(task_id=task_id), actor()).loop
+        return opened.apply(e.TaskRemoved(task_id=task_id), actor())
 
 
 def order_tasks(context: Context, loop_id: str, task_ids: tuple[str, ...]) -> Loop:
     """In this order; those that are not named follow as they were."""
     with loops_of(context).changing(loop_id) as opened:
         rest = tuple(task.id for task in opened.loop.tasks if task.id not in task_ids)
-        return opened.apply(e.TasksOrdered(task_ids=(*task_ids, *rest)), actor()).loop
+        return opened.apply(e.TasksOrdered(task_ids=(*task_ids, *rest)), actor())
 
 
 def import_tasks(context: Context, loop_id: str, source: Path) -> Loop:
@@ -124,7 +124,7 @@ def import_tasks(context: Context, loop_id: str, source: Path) -> Loop:
                 f"the loop has these tasks already: {', '.join(twice[:5])}",
                 hint="give them other ids in the file; nothing was imported",
             )
-        return opened.apply(c.AddTasks(tasks=wanted), actor()).loop if wanted else opened.loop
+        return opened.apply(c.AddTasks(tasks=wanted), actor()) if wanted else opened.loop
 
 
 def _lines(context: Context, source: Path) -> list[dict[str, Any]]:

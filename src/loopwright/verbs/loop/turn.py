@@ -32,7 +32,7 @@ from loopwright.kernel.process import Cancellation, wait_for_request
 from loopwright.loop import events as e
 from loopwright.loop.guidance import way_on
 from loopwright.loop.model import Held, Loop, Running, Task
-from loopwright.loop.rules import status_of
+from loopwright.loop.projection import status_of
 from loopwright.loop.sentences import hold_in_words
 from loopwright.sandbox import place
 from loopwright.stages.context import Context, loops_of

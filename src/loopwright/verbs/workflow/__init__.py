@@ -1,1 +1,1 @@
-"""What a user can ask of a workflow, one file per question."""
+"""What a user can ask of a workflow."""

@@ -8,8 +8,9 @@ from loopwright.kernel.process import Cancellation
 from loopwright.loop.model import Loop
 from loopwright.loop.worker_context import Ask
 from loopwright.stages.autopilot import FlightPlan, fly
-from loopwright.stages.building.begin import BuildRequest, begin_build, drive_loop, return_to_build, slug_of_report
-from loopwright.stages.context import Context, Tell
+from loopwright.stages.building.begin import BuildRequest, begin_build, return_to_build, slug_of_report
+from loopwright.stages.building.drive import drive_loop
+from loopwright.stages.context import Context, Tell, tell_nothing
 from loopwright.stages.names import slug_of
 from loopwright.stages.person import require_person
 from loopwright.stages.status import WorkflowView
@@ -32,28 +33,44 @@ def slug_from(name: str) -> str:
     return slug_of(stem.removeprefix("prd-").removesuffix(".md")) if stem.endswith(".md") else slug_of(name)
 
 
-def prepare_build(context: Context, name: str, request: BuildRequest, tell: Tell, cancellation: Cancellation) -> str:
+def prepare_build(
+    context: Context,
+    name: str,
+    request: BuildRequest,
+    tell: Tell = tell_nothing,
+    cancellation: Cancellation | None = None,
+) -> str:
     """Begin the build of an approved plan, or go on with it; `drive` drives the loop whose id this returns."""
-    return begin_build(context, slug_from(name), request, tell, cancellation)
+    return begin_build(context, slug_from(name), request, tell, cancellation or Cancellation())
 
 
 def prepare_from_review(
-    context: Context, report: Path, request: BuildRequest, tell: Tell, cancellation: Cancellation
+    context: Context,
+    report: Path,
+    request: BuildRequest,
+    tell: Tell = tell_nothing,
+    cancellation: Cancellation | None = None,
 ) -> str:
     """Build again what a review sent back; the person who asks for it consents to the way back."""
     require_person(context.environment, "build --from-review")
-    return return_to_build(context, report, request, tell, cancellation)
+    return return_to_build(context, report, request, tell, cancellation or Cancellation())
 
 
-def drive(context: Context, loop_id: str, cancellation: Cancellation, *, ask: Ask | None = None) -> Loop:
+def drive(context: Context, loop_id: str, cancellation: Cancellation | None = None, *, ask: Ask | None = None) -> Loop:
     """Drive a loop in this process until it is over or held."""
-    return drive_loop(context, loop_id, cancellation, ask=ask)
+    return drive_loop(context, loop_id, cancellation or Cancellation(), ask=ask)
 
 
-def autopilot(context: Context, slug: str, flight: FlightPlan, tell: Tell, cancellation: Cancellation) -> WorkflowView:
+def autopilot(
+    context: Context,
+    slug: str,
+    flight: FlightPlan,
+    tell: Tell = tell_nothing,
+    cancellation: Cancellation | None = None,
+) -> WorkflowView:
     """Carry a workflow through its stages until it is done, or until a person has to decide.
 
     Each consent is recorded as the policy's own (`autopilot.may_approve`); only a person can start an autopilot.
     """
     require_person(context.environment, "autopilot")
-    return fly(context, slug, flight, tell, cancellation)
+    return fly(context, slug, flight, tell, cancellation or Cancellation())

@@ -6,7 +6,7 @@ from loopwright.kernel.process import Cancellation
 from loopwright.stages.archiving import ArchiveReport, ArchiveRequest, archive_change
 from loopwright.stages.clarifying.answers import answer_question
 from loopwright.stages.clarifying.rounds import ClarifyReport, ClarifyRequest, clarify_change
-from loopwright.stages.context import Context, Tell
+from loopwright.stages.context import Context, Tell, tell_nothing
 from loopwright.stages.person import require_person
 from loopwright.stages.planning.stage import plan_change
 from loopwright.stages.planning.state import PlanRequest
@@ -35,13 +35,17 @@ __all__ = [
 
 
 def clarify(
-    context: Context, name: str, request: ClarifyRequest, tell: Tell, cancellation: Cancellation
+    context: Context,
+    name: str,
+    request: ClarifyRequest,
+    tell: Tell = tell_nothing,
+    cancellation: Cancellation | None = None,
 ) -> ClarifyReport:
     """Begin the workflow of this name, or continue it, and ask its next question.
 
     A new workflow needs `request.idea`. The report holds the open question; `answer` records the answer to it.
     """
-    return clarify_change(context, name, request, tell, cancellation)
+    return clarify_change(context, name, request, tell, cancellation or Cancellation())
 
 
 def answer(context: Context, slug: str, item: str, text: str) -> WorkflowView:
@@ -50,24 +54,36 @@ def answer(context: Context, slug: str, item: str, text: str) -> WorkflowView:
     return answer_question(context, slug, item, text)
 
 
-def plan(context: Context, name: str, request: PlanRequest, tell: Tell, cancellation: Cancellation) -> WorkflowView:
+def plan(
+    context: Context,
+    name: str,
+    request: PlanRequest,
+    tell: Tell = tell_nothing,
+    cancellation: Cancellation | None = None,
+) -> WorkflowView:
     """Plan a workflow, run the checks of the plan on the base, and ask a person to approve it.
 
     With `request.spec` a person brings the spec and stands for it; a workflow of that name begins with it if needed.
     """
     if request.spec is not None:
         require_person(context.environment, "plan --direct")
-    return plan_change(context, name, request, tell, cancellation)
+    return plan_change(context, name, request, tell, cancellation or Cancellation())
 
 
-def review(context: Context, name: str, request: ReviewRequest, tell: Tell, cancellation: Cancellation) -> WorkflowView:
+def review(
+    context: Context,
+    name: str,
+    request: ReviewRequest,
+    tell: Tell = tell_nothing,
+    cancellation: Cancellation | None = None,
+) -> WorkflowView:
     """Review a built workflow and record the verdict: of an agent, of a person with `request.verdict`, or of the tool.
 
     `name` is the workflow's, or the path of its execution record.
     """
     if request.verdict is not None:
         require_person(context.environment, "review --verdict")
-    return review_change(context, name, request, tell, cancellation)
+    return review_change(context, name, request, tell, cancellation or Cancellation())
 
 
 def archive(context: Context, slug: str, request: ArchiveRequest) -> ArchiveReport:

@@ -50,7 +50,7 @@ def show_domain(context: Context, name: str) -> Domain:
     return require_domain(context, name)
 
 
-def verify_specs(context: Context, domain: str | None, cancellation: Cancellation) -> list[Verified]:
+def verify_specs(context: Context, domain: str | None, cancellation: Cancellation | None = None) -> list[Verified]:
     """Run the checks that once showed each requirement on the project as it is now; of one domain, or of all."""
     domains = [require_domain(context, domain)] if domain is not None else all_domains(context)
-    return verify_domains(context, domains, cancellation)
+    return verify_domains(context, domains, cancellation or Cancellation())

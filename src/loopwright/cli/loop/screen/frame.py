@@ -12,8 +12,7 @@ from loopwright.cli.loop.screen.surface import Row, Span
 from loopwright.kernel.cells import cut, one_line, width_of, wrapped
 from loopwright.loop.guidance import way_on
 from loopwright.loop.model import Action, Completed, Created, Failed, Held, Loop, Running
-from loopwright.loop.projection import progress_of
-from loopwright.loop.rules import status_of
+from loopwright.loop.projection import progress_of, status_of
 from loopwright.loop.sentences import beside_the_work, hold_in_words, task_in_words, validation_in_words
 from loopwright.verbs.loop.follow import Seen
 

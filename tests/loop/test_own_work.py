@@ -6,7 +6,7 @@ import pytest
 
 from loopwright.kernel.digest import sha256
 from loopwright.loop.model import Tree
-from loopwright.loop.restored_tests import restore_tests
+from loopwright.loop.own_work import restore_tests
 from loopwright.loop.work_files import patch_path
 from loopwright.workflow.seal import find_test_files
 

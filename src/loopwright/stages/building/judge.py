@@ -1,0 +1,123 @@
+"""Judges the work of a build by the checks of its plan. What they say is in the journal before the loop hears it."""
+
+from __future__ import annotations
+
+from loopwright.errors import Interrupted
+from loopwright.evidence.model import StepRecord
+from loopwright.kernel.process import Cancellation
+from loopwright.loop.model import Loop
+from loopwright.loop.port import CompareTests
+from loopwright.loop.reports.model import TestResult
+from loopwright.loop.test_runs import Comparison, name_of
+from loopwright.runner.request import Finished
+from loopwright.stages.building.built_tree import BuiltTree
+from loopwright.stages.building.checking import Hidden, check_runs, hidden_folder, slices_of, steps_of
+from loopwright.stages.building.controls import Controls, control, own_files, work_of
+from loopwright.stages.building.lanes import BuildLanes
+from loopwright.stages.context import Context, workflows_of
+from loopwright.workflow.gather import find_judges
+from loopwright.workflow.slices import Check
+from loopwright.workflow.verification import CheckRun, ProjectTests, Verification
+
+_MOST_OUTPUT = 1500
+_MOST_NAMES = 50
+_NOTHING_TO_RUN: dict[str, object] = {"id": "no-checks", "action": "a person signs", "commands": ["true"]}
+
+
+class CheckJudging:
+    """One validation by all checks of all slices, as the plan has them when the validation begins."""
+
+    def __init__(self, context: Context, slug: str, loop: Loop, lanes: BuildLanes, cancellation: Cancellation) -> None:
+        snapshot = workflows_of(context).snapshot(slug)
+        self._context = context
+        self._slug = slug
+        self._loop = loop
+        self._lanes = lanes
+        self._cancellation = cancellation
+        self._slices = slices_of(snapshot)
+        self._hidden = Hidden(hidden_folder(context, slug), self._slices.checks)
+        self._seals = snapshot.workflow.seals
+        judges = find_judges(context.layout.root, self._slices, snapshot.facts.gates)
+        self.observer = BuiltTree(judges, self._seals, self._hidden, own_files(context, loop))
+        self.steps = tuple(steps_of(self._slices.checks)) or (_NOTHING_TO_RUN,)
+
+    def results(self, finished: Finished, compare_tests: CompareTests) -> tuple[TestResult, ...]:
+        """A result for each check and for each test that the work broke; all of them are recorded first."""
+        runs = check_runs(finished.evidence, self._slices.checks)
+        controls = self._control(runs)
+        # The project's tests run if the checks pass, also if a control objects: a person may accept that.
+        tests = compare_tests() if all(run.passed for run in runs.values()) else None
+        self._record(finished, runs, controls, tests)
+        broken = tests.broken[:_MOST_NAMES] if tests is not None else ()
+        return (*self._check_results(finished, runs, controls), *broken)
+
+    def _control(self, runs: dict[str, CheckRun]) -> Controls:
+        """Find out whether checks that passed could have failed. Done only if all of them passed."""
+        if self._loop.tree is None or not runs or not all(run.passed for run in runs.values()):
+            return Controls()
+        sealed = (*self._seals, *self._hidden.names())
+        work = work_of(self._context, self._loop)
+        checks = self._slices.checks
+        try:
+            return control(self._context, self._slug, checks, work, self.observer, sealed, self._cancellation)
+        except Interrupted:
+            # A stopped loop continues with the same action later.
+            self._cancellation.raise_if_requested()
+            raise
+
+    def _record(
+        self, finished: Finished, runs: dict[str, CheckRun], controls: Controls, tests: Comparison | None
+    ) -> None:
+        tree, base = self._loop.tree, finished.evidence.base
+        verification = Verification(
+            iteration=0,  # `record_checks` counts
+            tree=base.tree if base is not None else "",
+            patch_sha256=tree.patch_sha256 if tree is not None else "",
+            files=self.observer.files,
+            checks=runs,
+            judges=self.observer.judges | controls.steering,
+            immune=controls.immune,
+            tests=_recorded(tests) if tests is not None else None,
+        )
+        is_broken = tests is not None and bool(tests.broken)
+        passed = all(run.passed for run in runs.values()) and not controls.immune and not is_broken
+        self._lanes.record_checks(self._loop, verification, passed=passed)
+
+    def _check_results(
+        self, finished: Finished, runs: dict[str, CheckRun], controls: Controls
+    ) -> tuple[TestResult, ...]:
+        if not self._slices.checks:
+            return (TestResult("no check", "a person signs", "passed"),)
+        steps = {step.id: step for step in finished.evidence.steps}
+        results = []
+        for piece in self._slices.slices:
+            for check in piece.checks:
+                step = steps.get(check.id)
+                passed = runs[check.id].passed and check.id not in controls.immune
+                message = "" if passed else _failure(finished, piece.behavior, check, step, controls)
+                duration_ms = round(1000 * step.duration_s, 1) if step is not None else 0
+                results.append(TestResult(check.id, piece.id, "passed" if passed else "failed", duration_ms, message))
+        return tuple(results)
+
+
+def _failure(finished: Finished, behavior: str, check: Check, step: StepRecord | None, controls: Controls) -> str:
+    """The end of a check's output; for a hidden check only the behaviour that it tests."""
+    if check.id in controls.immune:
+        return f"{check.id} passes also when its own tests are made to fail: the work keeps it from failing"
+    if check.hidden:
+        return f"a check that you are not shown fails: {behavior}"
+    logs = [command.log for command in step.commands] if step is not None else []
+    text = ""
+    if logs and logs[-1] is not None:
+        text = (finished.folder / str(logs[-1])).read_bytes()[-_MOST_OUTPUT:].decode("utf-8", "replace")
+    return f"`{check.command}` failed: {text.strip()}"
+
+
+def _recorded(tests: Comparison) -> ProjectTests:
+    return ProjectTests(
+        base_run_id=tests.base.run_id,
+        run_id=tests.work.run_id,
+        decides=tests.decides,
+        broken=len(tests.broken),
+        names=tuple(name_of(test) for test in tests.broken[:_MOST_NAMES]),
+    )

@@ -1,0 +1,61 @@
+"""The limits on what a reader must hold in mind, and the walks of docs/ARCHITECTURE.md."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "scripts"))
+figures = importlib.import_module("figures")
+sys.path.remove(str(ROOT / "scripts"))
+
+
+@pytest.fixture(scope="module")
+def source():
+    return figures.Source(ROOT)
+
+
+def test_every_figure_is_within_its_limit(source):
+    measured = [(name, int(figure.replace(",", "")), limit) for name, figure, limit in figures.rows(source)]
+    assert [(name, figure) for name, figure, limit in measured if limit and figure > int(limit.replace(",", ""))] == []
+
+
+def test_the_walks_name_files_that_import_each_other_in_that_order(source):
+    assert {"run", "loop start", "build"} <= set(source.walks())
+    assert all(len(modules) >= 5 for modules in source.walks().values())
+    assert list(source.gaps()) == []
+
+
+@pytest.mark.parametrize(
+    ("steps", "gap"),
+    [
+        (("a.py", "b.py"), None),
+        (("a.py", "c.py"), "`x`, step 2: no earlier step imports loopwright.c"),
+        (("a.py", "b.py", "c.py"), None),
+        (("a.py", "d.py"), "`x`, step 2: loopwright.d does not exist"),
+        (("cli/main.py", "cli/run.py"), None),
+    ],
+)
+def test_a_gap_in_a_walk_is_found(tmp_path, steps, gap):
+    files = {
+        "a.py": "from loopwright import b",
+        "b.py": "from loopwright.c import C",
+        "c.py": "class C: ...",
+        "cli/main.py": "COMMANDS = {'run': ('run:command', 'Run a plan.')}",
+        "cli/run.py": "",
+        "__init__.py": "",
+        "cli/__init__.py": "",
+    }
+    for name, text in files.items():
+        path = tmp_path / "src" / "loopwright" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    (tmp_path / "docs").mkdir()
+    lines = [f"{number}. `{step}` does it." for number, step in enumerate(steps, start=1)]
+    (tmp_path / "docs" / "ARCHITECTURE.md").write_text("\n".join(["## The walk of `loopwright x`", "", *lines]))
+
+    assert list(figures.Source(tmp_path).gaps()) == ([gap] if gap else [])
