@@ -9,11 +9,11 @@ from typing import Any
 import msgspec
 
 from loopwright.wording.catalogue import ENGLISH, Catalogue
-from loopwright.workflow.delta.model import UnreadableDelta, domain_problem
+from loopwright.workflow.delta.model import UnreadableDelta
 from loopwright.workflow.delta.read import read_delta
 from loopwright.workflow.documents.page import NotAPage, Page, new_page, read_page
 from loopwright.workflow.documents.spec import entries
-from loopwright.workflow.package import CHANGE_DOCUMENTS, PLAN_DOCUMENTS, SLICES, delta_of
+from loopwright.workflow.package import CHANGE_DOCUMENTS, PLAN_DOCUMENTS, SLICES, delta_of, domain_problem
 from loopwright.workflow.slices import PHILOSOPHY, SCHEMA_VERSION, NotSlices, Slices, read_slices, render_slices
 
 _NUMBERED = re.compile(r"^\d+(?:\.\d+)*[.)]?\s+")

@@ -23,12 +23,12 @@ from loopwright.workflow.delta.model import (
     LivingSpec,
     Merged,
     UnreadableDelta,
-    domain_problem,
 )
 from loopwright.workflow.delta.read import read_delta, read_living
 from loopwright.workflow.documents.page import MOST_BYTES, PageProblem
 from loopwright.workflow.facts import DELTA_PART, Damaged
 from loopwright.workflow.model import SpecBase, Workflow
+from loopwright.workflow.package import domain_problem
 from loopwright.workflow.slices import Check, Slices
 from loopwright.workspace.layout import Layout
 

@@ -1,4 +1,4 @@
-"""The types of spec deltas and living specs, and the names of domains. Frozen.
+"""The types of spec deltas and living specs. Frozen.
 
 A requirement keeps its source; `text` and `scenarios` are derived from it. To make a new requirement, call
 `write.requirement`.
@@ -6,13 +6,10 @@ A requirement keeps its source; `text` and `scenarios` are derived from it. To m
 
 from __future__ import annotations
 
-import unicodedata
 from enum import StrEnum
 from typing import Literal
 
 import msgspec
-
-from loopwright.kernel.files import shown
 
 Keyword = Literal["GIVEN", "WHEN", "THEN", "AND", "BUT"]
 Newline = Literal["\n", "\r\n"]
@@ -145,48 +142,3 @@ class Merged(msgspec.Struct, frozen=True):
 
     spec: LivingSpec
     data: bytes
-
-
-LONGEST = 120
-_LONGEST_PART_BYTES = 200
-_DEVICES = {"con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10))}
-# A folder named spec.md hides a spec; OpenSpec looks for `specs` and `changes` in paths.
-_RESERVED = {"spec.md", "specs", "changes", "archive"}
-
-
-def domain_problem(name: str) -> str | None:
-    """Why this is not a valid name of a domain, in a sentence; None if it is valid."""
-    if not name:
-        return "a domain needs a name"
-    if len(name) > LONGEST:
-        return f"the domain '{_safe(name[:40])}…' has {len(name)} characters; the limit is {LONGEST}"
-    if name.startswith(("/", "\\")) or name[1:3] in (":/", ":\\"):
-        return f"the domain '{_safe(name)}' is an absolute path; use a path relative to the folder of specs"
-    if unicodedata.normalize("NFC", name) != name:
-        return f"the domain '{_safe(name)}' uses decomposed accents; write it in NFC"
-    for part in name.split("/"):
-        problem = _part_problem(part)
-        if problem is not None:
-            return f"the domain '{_safe(name)}' {problem}"
-    return None
-
-
-def _safe(name: str) -> str:
-    """A name that is safe for a terminal, including half a character."""
-    return shown(name.encode("utf-8", "backslashreplace"))
-
-
-def _part_problem(part: str) -> str | None:
-    if not part:
-        return "has an empty part between its slashes"
-    if part in (".", ".."):
-        return f"has the part '{part}', which leaves its folder"
-    if not all(one.isalnum() or one in "-_." or unicodedata.category(one).startswith("M") for one in part):
-        return f"has a character in '{_safe(part)}' that is not a letter, digit, '-', '_' or '.'"
-    if not part[0].isalnum() or part.endswith("."):
-        return f"has the part '{_safe(part)}', which must start with a letter or digit and must not end with a dot"
-    if part.lower() in _RESERVED or part.lower().split(".")[0] in _DEVICES:
-        return f"has the part '{part}', a reserved name"
-    if len(part.encode()) > _LONGEST_PART_BYTES:
-        return f"has a part of more than {_LONGEST_PART_BYTES} bytes"
-    return None

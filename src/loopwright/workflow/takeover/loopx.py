@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 
 from loopwright.kernel.ids import is_identifier
-from loopwright.workflow.delta.model import UnreadableDelta, domain_problem
+from loopwright.workflow.delta.model import UnreadableDelta
 from loopwright.workflow.delta.read import read_delta
 from loopwright.workflow.documents import spec as s
 from loopwright.workflow.documents.spec import Spec, new_spec
 from loopwright.workflow.gather import SPEC
-from loopwright.workflow.package import PLAN_DOCUMENTS, delta_of, prd_of, test_spec_of
+from loopwright.workflow.package import PLAN_DOCUMENTS, delta_of, domain_problem, prd_of, test_spec_of
 from loopwright.workflow.takeover.model import Candidate, Findings, Kind, Left, Loose
 from loopwright.workflow.takeover.openspec import ASIDE, ChangeFolder, living_specs, read_change, spec_of_change
 from loopwright.workflow.takeover.source import Fields, Source

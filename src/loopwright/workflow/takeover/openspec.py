@@ -5,12 +5,12 @@ from __future__ import annotations
 import msgspec
 from msgspec.structs import replace
 
-from loopwright.workflow.delta.model import Delta, UnreadableDelta, domain_problem
+from loopwright.workflow.delta.model import Delta, UnreadableDelta
 from loopwright.workflow.delta.read import read_delta
 from loopwright.workflow.documents import spec as s
 from loopwright.workflow.documents.spec import Spec, new_spec
 from loopwright.workflow.gather import SPEC
-from loopwright.workflow.package import CHANGE_DOCUMENTS, GRAPH, SLICES
+from loopwright.workflow.package import CHANGE_DOCUMENTS, GRAPH, SLICES, domain_problem
 from loopwright.workflow.slices import NotSlices, Slices, read_slices, render_slices
 from loopwright.workflow.takeover.model import Candidate, Findings, Left, Loose
 from loopwright.workflow.takeover.source import Source

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from loopwright.workflow.delta.model import LONGEST, Delta, Removed, Renamed, Scenario, domain_problem
+from loopwright.workflow.delta.model import Delta, Removed, Renamed, Scenario
 from loopwright.workflow.delta.write import composed, requirement
+from loopwright.workflow.package import LONGEST, domain_problem
 
 
 @pytest.mark.parametrize("name", ["general", "a/b", "a/b/c-d_e.f", "2fa", "登录/会话", "é", "consoles", "x" * LONGEST])
