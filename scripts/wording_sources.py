@@ -47,7 +47,7 @@ LEFT_OUT = {
     "wording/": "handles templates",
     "sandbox/landlock_launcher.py": "runs without a catalogue",
     "sandbox/copy_worker.py": "the same",
-    "sandbox/probe.py": "a shell script",
+    "sandbox/confine.py": "a shell script",
     "workspace/names.py": "file names",
     "kernel/git_index.py": "never shown",
     "workspace/detect.py": "commands of test runners",

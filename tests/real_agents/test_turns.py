@@ -12,7 +12,7 @@ from tests.real_agents.agent_kit import AGENTS, KEYS, SOON, log_in, says, shell,
 from loopwright.agents.needs import HasNeeds
 from loopwright.agents.port import Answer, CanResume, HasHooks, NoAnswer, Reason, ReportsCost, Role, StreamsEvents
 from loopwright.agents.structured import read_answer, schema_of
-from loopwright.loop.answers import ProposedTasks
+from loopwright.loop.actions.planning import ProposedTasks
 from loopwright.testing.model_server import model_server
 from loopwright.testing.wire import ModelTurn, ToolUse, WireFault
 

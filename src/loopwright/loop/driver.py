@@ -13,10 +13,10 @@ from loopwright.kernel.clock import stamp
 from loopwright.kernel.process import Stopped, wait_for_request
 from loopwright.loop import commands as c
 from loopwright.loop import events as e
-from loopwright.loop.actions import complete, debug, develop, init, validate
+from loopwright.loop.actions import complete, debug, develop, init, repair, validate
 from loopwright.loop.actions.failing import HandedOver, HeldBack
 from loopwright.loop.choice import awaits_choice
-from loopwright.loop.model import Action, ErrorLine, Held, Hold, Holder, Loop, Running, UnderWay, Worker
+from loopwright.loop.model import Action, ErrorLine, Held, Hold, Holder, Loop, Running, Worker
 from loopwright.loop.store import OpenedLoop
 from loopwright.loop.watcher import Watcher
 from loopwright.loop.worker_context import WORKER, WorkerContext
@@ -97,9 +97,13 @@ def _advance(loop: Loop, context: WorkerContext, worker_sandbox: WorkerSandbox) 
     if not isinstance(loop.phase, Running) or under_way is None or context.cancellation.reason is not None:
         return loop
     try:
-        outcome = _perform(loop, context, worker_sandbox, under_way)
+        outcome = _perform(loop, context, worker_sandbox, under_way.action, under_way.id)
     except HeldBack as back:
-        return _goes_on_later(context, loop, under_way, back) if back.goes_on else _held(context, loop, back)
+        return (
+            _goes_on_later(context, loop, back, under_way.id, under_way.session)
+            if back.goes_on
+            else _held(context, loop, back)
+        )
     except HandedOver as change:
         return _handed_over(context, loop, change)
     except SecretLeak as leak:
@@ -107,7 +111,7 @@ def _advance(loop: Loop, context: WorkerContext, worker_sandbox: WorkerSandbox) 
         return _held(context, loop, HeldBack(hold, turn_taken=True))
     except Stopped as stop:
         session = stop.session if isinstance(stop, TurnStopped) else None
-        return _interrupted(context, loop, under_way, session)
+        return _interrupted(context, loop, under_way.id, session or under_way.session)
     asks_back = isinstance(outcome, c.FinishDevelop) and develop.asks_back(loop, context, outcome)
     after = _record(context, loop, outcome, chooses_next=not asks_back)
     is_done = len(after.completed_actions) > len(loop.completed_actions)
@@ -116,21 +120,24 @@ def _advance(loop: Loop, context: WorkerContext, worker_sandbox: WorkerSandbox) 
     return after
 
 
-def _perform(loop: Loop, context: WorkerContext, worker_sandbox: WorkerSandbox, under_way: UnderWay) -> c.Proposal:
-    match under_way.action:
+def _perform(
+    loop: Loop, context: WorkerContext, worker_sandbox: WorkerSandbox, action: Action, action_id: str
+) -> c.Proposal:
+    match action:
         case Action.INIT:
-            return init.perform(loop, context, under_way.id)
+            return init.perform(loop, context, action_id)
         case Action.DEVELOP:
-            task = loop.task(under_way.task_id or "")
+            task = loop.task_under_way
             if task is None:
                 return c.AbandonAction(why="its task is gone")
-            return develop.perform(loop, context, worker_sandbox, under_way.id, task)
+            return develop.perform(loop, context, worker_sandbox, action_id, task)
         case Action.DEBUG:
-            return debug.perform(loop, context, under_way.id)
+            find_cause = debug.perform if context.judge is None else repair.perform
+            return find_cause(loop, context, action_id)
         case Action.VALIDATE:
-            return validate.perform(loop, context, under_way.id)
+            return validate.perform(loop, context, action_id)
         case Action.COMPLETE:
-            return complete.perform(loop, context, under_way.id)
+            return complete.perform(loop, context, action_id)
 
 
 def _record(context: WorkerContext, loop: Loop, outcome: c.Proposal, *, chooses_next: bool) -> Loop:
@@ -162,11 +169,11 @@ def _held(context: WorkerContext, loop: Loop, back: HeldBack) -> Loop:
         return opened.loop
 
 
-def _goes_on_later(context: WorkerContext, loop: Loop, under_way: UnderWay, back: HeldBack) -> Loop:
+def _goes_on_later(context: WorkerContext, loop: Loop, back: HeldBack, action_id: str, session: str | None) -> Loop:
     """A rate limit, or a question: the action stays under way, and its next turn knows more."""
     with context.store.changing(loop.loop_id) as opened:
-        session = back.session or under_way.session
-        taken = e.ActionPaused(action_id=under_way.id, session=session, turn_taken=back.turn_taken)
+        session = back.session or session
+        taken = e.ActionPaused(action_id=action_id, session=session, turn_taken=back.turn_taken)
         with suppress(LoopRefused):  # somebody stopped it meanwhile
             opened.apply(taken, WORKER)
         with suppress(LoopRefused):
@@ -182,10 +189,9 @@ def _handed_over(context: WorkerContext, loop: Loop, change: HandedOver) -> Loop
         return opened.loop
 
 
-def _interrupted(context: WorkerContext, loop: Loop, under_way: UnderWay, session: str | None) -> Loop:
+def _interrupted(context: WorkerContext, loop: Loop, action_id: str, session: str | None) -> Loop:
     """A signal, or a long pause: the action stays under way, and the next worker goes on with it."""
     with context.store.changing(loop.loop_id) as opened:
-        if opened.loop.under_way is not None and opened.loop.under_way.id == under_way.id:
-            kept = e.ActionPaused(action_id=under_way.id, session=session or under_way.session)
-            opened.apply(kept, WORKER)
+        if opened.loop.under_way is not None and opened.loop.under_way.id == action_id:
+            opened.apply(e.ActionPaused(action_id=action_id, session=session), WORKER)
         return opened.loop

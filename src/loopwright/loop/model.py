@@ -401,6 +401,11 @@ class Loop(_Value, frozen=True, kw_only=True):
         """The task with this id."""
         return next((task for task in self.tasks if task.id == task_id), None)
 
+    @property
+    def task_under_way(self) -> Task | None:
+        """The task of the action that is under way."""
+        return self.task(self.under_way.task_id or "") if self.under_way is not None else None
+
     def budget_of(self, task_id: str) -> Budget:
         """The budget of a task: its own limits, else those of every task."""
         return self.task_budget.but(self.task_budgets.get(task_id, Budget()))

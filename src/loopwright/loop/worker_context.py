@@ -14,10 +14,10 @@ from loopwright.kernel.process import Cancellation, Freezer
 from loopwright.loop.model import Loop, Task
 from loopwright.loop.port import Briefing, Judging, Lanes, Reflections
 from loopwright.loop.store import LoopStore
-from loopwright.runner.model import Environment, RunLimits
-from loopwright.runner.request import Tools
+from loopwright.runner.model import Environment
+from loopwright.runner.request import SandboxOptions, Tools
 from loopwright.sandbox.model import FreshRequest
-from loopwright.sandbox.port import Isolation
+from loopwright.sandbox.port import Confine, SandboxRequest
 from loopwright.workspace.settings_model import AgentSettings, LoopSettings
 
 # The actor of what a worker records.
@@ -31,12 +31,14 @@ class WorkerContext(msgspec.Struct, frozen=True):
 
     store: LoopStore
     request: Callable[[], FreshRequest]
-    isolation: str
-    isolations: tuple[Isolation, ...]
+    # How a run of steps uses a sandbox, and how processes in a sandbox are isolated.
+    options: Callable[[SandboxRequest], SandboxOptions]
+    confine: Confine
     shell: str
     setup: tuple[str, ...]
     environment: Environment
-    limits: RunLimits
+    timeout_s: float
+    log_bytes: int
     tools: Callable[[], Tools]
     open_agent: Callable[[str], Agent]
     agent_settings: Callable[[str], AgentSettings]

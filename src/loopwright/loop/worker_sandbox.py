@@ -9,10 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 
-import msgspec
-
 from loopwright.errors import SandboxCreateFailed, SecretLeak, ToolMissing
-from loopwright.evidence.model import BaseRecord
 from loopwright.kernel import git
 from loopwright.kernel.digest import sha256_of_file
 from loopwright.kernel.files import make_folder, sync_folder, write_durably
@@ -20,21 +17,13 @@ from loopwright.loop.model import Loop, Tree
 from loopwright.loop.work_files import note_tree, patch_path, start_path
 from loopwright.loop.worker_context import WorkerContext
 from loopwright.redaction.redactor import Redactor
-from loopwright.runner.patch import Screened, in_binaries
+from loopwright.runner.patch import in_binaries, write_screened
 from loopwright.runner.turn_sandbox import TurnSandbox, open_turn_sandbox
-from loopwright.sandbox.confine import choose
 from loopwright.sandbox.git_recorder import GitRecorder
-from loopwright.sandbox.model import FreshRequest, Mode, RecordedRequest
+from loopwright.sandbox.model import FreshRequest
 from loopwright.sandbox.open import opened
 from loopwright.sandbox.place import stop_keeping
 from loopwright.sandbox.port import Sandbox, SandboxRequest
-
-
-class Kept(msgspec.Struct, frozen=True):
-    """What an action changed, durable: the tree that it leads to and the files that differ."""
-
-    tree: Tree
-    files: tuple[str, ...]
 
 
 def wanted_sandbox(loop: Loop, context: WorkerContext) -> SandboxRequest:
@@ -45,21 +34,14 @@ def wanted_sandbox(loop: Loop, context: WorkerContext) -> SandboxRequest:
     return now if loop.tree is None else with_work(now, loop.tree, context.progress(loop))
 
 
-def with_work(now: FreshRequest, tree: Tree, progress: Path) -> RecordedRequest:
+def with_work(now: FreshRequest, tree: Tree, progress: Path) -> SandboxRequest:
     """The project with the work in it that is kept in this folder."""
-    return _recorded(now, tree.commit, tree.tree, patch_path(progress, tree.patch_sha256))
+    return now.recorded(tree.commit, tree.tree, patch_path(progress, tree.patch_sha256))
 
 
-def base_sandbox(now: FreshRequest, tree: Tree, progress: Path) -> RecordedRequest:
+def base_sandbox(now: FreshRequest, tree: Tree, progress: Path) -> SandboxRequest:
     """The project as it was when the loop began, with what was not committed then."""
-    return _recorded(now, tree.commit, tree.base_tree, start_path(progress, tree.base_tree))
-
-
-def _recorded(now: FreshRequest, commit: str | None, tree: str, patch: Path) -> RecordedRequest:
-    mode = Mode.COPY if now.mode == Mode.COPY else Mode.WORKTREE
-    # Without a patch the tree is the commit's own.
-    base = BaseRecord(commit=commit, tree=tree, is_commit=not patch.is_file())
-    return RecordedRequest(now=now, mode=mode, base=base, base_patch=patch)
+    return now.recorded(tree.commit, tree.base_tree, start_path(progress, tree.base_tree))
 
 
 def work_of(loop_id: str) -> str:
@@ -82,8 +64,8 @@ class WorkerSandbox:
     """
 
     def __init__(self, context: WorkerContext) -> None:
-        self._desk = context
-        self._rooms = ExitStack()
+        self._context = context
+        self._stack = ExitStack()
         self._sandbox: Sandbox | None = None
         self._tree: Tree | None = None
 
@@ -98,48 +80,48 @@ class WorkerSandbox:
         """The sandbox with the loop's work so far; it stays only when `keep` was called in the block."""
         if self._sandbox is None or self._tree != loop.tree:
             self._clear()
-            self._sandbox = self._rooms.enter_context(self._opened(loop))
+            self._sandbox = self._stack.enter_context(self._opened(loop))
         self._tree = None
         try:
-            context = self._desk
+            context = self._context
             work = work_of(loop.loop_id)
             yield open_turn_sandbox(
-                self._sandbox, context.environment, redactor, context.limits.log_bytes, work, context.freezer
+                self._sandbox, context.environment, redactor, context.log_bytes, work, context.freezer
             )
         finally:
             if self._tree is None:
                 self._clear()
 
-    def keep(self, loop: Loop, redactor: Redactor) -> Kept:
-        """Record what is in the sandbox now, durably, and go on from there."""
+    def keep(self, loop: Loop, redactor: Redactor) -> tuple[Tree, tuple[str, ...]]:
+        """Keep the sandbox's content durably, and continue from there: the tree, and the files that changed."""
         if self._sandbox is None:
             raise SandboxCreateFailed("there is no sandbox to keep the work of", hint="try again")
-        kept = keep_work(loop, self._desk, self._sandbox, redactor)
-        self._tree = kept.tree
+        self._tree, files = _keep_work(loop, self._context, self._sandbox, redactor)
         stop_keeping(self._sandbox.place.folder)
-        return kept
+        return self._tree, files
 
     def discard(self) -> None:
         """What was kept in this block is not to be gone on from."""
         self._tree = None
 
     def _opened(self, loop: Loop) -> AbstractContextManager[Sandbox]:
-        context = self._desk
-        environment = context.environment.for_step(())
+        context = self._context
         return opened(
             wanted_sandbox(loop, context),
             loop.loop_id,
-            confine=lambda view: choose(context.isolation, context.isolations, view, context.shell, environment),
+            confine=context.confine,
             keep=False,
             cancellation=context.cancellation,
         )
 
     def _clear(self) -> None:
         self._sandbox = self._tree = None
-        self._rooms.close()
+        self._stack.close()
 
 
-def keep_work(loop: Loop, context: WorkerContext, sandbox: Sandbox, redactor: Redactor) -> Kept:
+def _keep_work(
+    loop: Loop, context: WorkerContext, sandbox: Sandbox, redactor: Redactor
+) -> tuple[Tree, tuple[str, ...]]:
     """Record what is in the sandbox now; a secret in it is `SecretLeak`, and nothing is kept."""
     recorder = sandbox.recorder
     if not isinstance(recorder, GitRecorder):
@@ -158,7 +140,7 @@ def keep_work(loop: Loop, context: WorkerContext, sandbox: Sandbox, redactor: Re
     start = loop.tree.base_tree if loop.tree is not None else base.tree
     tree = Tree(commit=base.commit, base_tree=start, tree=changes.tree, patch_sha256=digest)
     note_tree(progress, tree)
-    return Kept(tree, files)
+    return tree, files
 
 
 def _screened(
@@ -170,9 +152,9 @@ def _screened(
 ) -> Path:
     """A patch, complete and looked through, but not yet where it is kept."""
     waiting = sandbox.place.folder / "work.waiting"
-    with Screened(waiting, what, redactor) as screened:
-        write(screened.write)
-    findings = [*screened.findings, *(in_binaries(binaries, redactor) if binaries is not None else ())]
+    _, findings = write_screened(waiting, what, redactor, write)
+    if binaries is not None:
+        findings += in_binaries(binaries, redactor)
     if findings:
         raise SecretLeak(
             f"{what} holds a secret: {findings[0].sentence()}",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 from loopwright.evidence.store import BASE_PATCH, PATCH, RunFolder
 from loopwright.kernel.digest import sha256_of_file
@@ -14,6 +15,7 @@ from loopwright.redaction.redactor import Redactor
 from loopwright.runner.draft import EvidenceDraft
 from loopwright.sandbox.port import Changes, Recorder, Sandbox
 
+_R = TypeVar("_R")
 _BASE_LIMIT = 64 << 20
 _BINARY_LIMIT = 256 << 20
 
@@ -23,11 +25,12 @@ def keep_patch(
 ) -> None:
     """Write `changes.patch` and note the tree that it leads to. `staged` are the changes, if they are known."""
     waiting = sandbox.place.folder / "changes.waiting"
-    with Screened(waiting, PATCH, redactor) as screened:
-        changes = sandbox.recorder.record(screened.write, staged=staged)
+    changes, findings = write_screened(
+        waiting, PATCH, redactor, lambda write: sandbox.recorder.record(write, staged=staged)
+    )
     draft.left_out = changes.left_out
     draft.changed = sandbox.recorder.changed_files()
-    draft.patch_findings = screened.findings + in_binaries(sandbox.recorder, redactor)
+    draft.patch_findings = findings + in_binaries(sandbox.recorder, redactor)
     draft.findings += draft.patch_findings
     if draft.patch_findings:
         draft.notes.append("the patch is not kept: it holds a secret")
@@ -43,9 +46,10 @@ def keep_base_patch(folder: RunFolder, sandbox: Sandbox, redactor: Redactor, dra
     if base.is_commit or base.commit is None:
         return
     waiting = sandbox.place.folder / "base.waiting"
-    with Screened(waiting, BASE_PATCH, redactor) as screened:
-        whole = sandbox.recorder.write_base_patch(screened.write, _BASE_LIMIT)
-    if screened.findings:
+    whole, findings = write_screened(
+        waiting, BASE_PATCH, redactor, lambda write: sandbox.recorder.write_base_patch(write, _BASE_LIMIT)
+    )
+    if findings:
         draft.notes.append("what was not committed is not kept: it holds a secret; rerun will need it unchanged")
     elif not whole:
         draft.notes.append("what was not committed is too large to keep; rerun will need it unchanged")
@@ -54,40 +58,32 @@ def keep_base_patch(folder: RunFolder, sandbox: Sandbox, redactor: Redactor, dra
     waiting.unlink(missing_ok=True)
 
 
-class Screened:
-    """A file in the private sandbox folder that fills only as long as nothing secret passes by."""
+def write_screened(
+    path: Path, source: str, redactor: Redactor, fill: Callable[[Callable[[bytes], None]], _R]
+) -> tuple[_R, list[SecretFinding]]:
+    """Let `fill` write a file, and return its result with the secrets that were found.
 
-    def __init__(self, path: Path, source: str, redactor: Redactor) -> None:
-        self._path = path
-        self._stream = redactor.stream(source, trusts_pragma=True)
+    After the first secret the file gets no more bytes.
+    """
+    stream = redactor.stream(source, trusts_pragma=True)
+    with storage(path):
+        file = path.open("wb")
 
-    def __enter__(self) -> Screened:
-        with storage(self._path):
-            self._file = self._path.open("wb")
-        return self
+    def put(data: bytes) -> None:
+        if not stream.findings:
+            file.write(data)
 
-    def __exit__(self, *problem: object) -> None:
-        with storage(self._path):
-            self._put(self._stream.finish().data)
-            self._file.close()
+    def write(data: bytes) -> None:
+        with storage(path):
+            put(stream.feed(data).data)
 
-    @property
-    def findings(self) -> list[SecretFinding]:
-        """What was seen in the stream."""
-        return self._stream.findings
-
-    @property
-    def write(self) -> Callable[[bytes], None]:
-        """Takes the next piece."""
-        return self._take
-
-    def _take(self, data: bytes) -> None:
-        with storage(self._path):
-            self._put(self._stream.feed(data).data)
-
-    def _put(self, data: bytes) -> None:
-        if not self._stream.findings:
-            self._file.write(data)
+    try:
+        result = fill(write)
+    finally:
+        with storage(path):
+            put(stream.finish().data)
+            file.close()
+    return result, stream.findings
 
 
 def in_binaries(recorder: Recorder, redactor: Redactor) -> list[SecretFinding]:

@@ -77,6 +77,11 @@ class TurnRequest(msgspec.Struct, frozen=True, kw_only=True):
     # Whether only an answer is wanted: the agent writes nothing, and the work of the turn before still exists.
     is_question: bool = False
 
+    @property
+    def is_by_hand(self) -> bool:
+        """Whether a person works in place of a program."""
+        return isinstance(self.agent, WorksOutside)
+
 
 class TurnRecord(msgspec.Struct, frozen=True):
     """What a turn was given and what it came to, beside its prompt and its logs."""

@@ -16,9 +16,9 @@ from loopwright.evidence.trees import AS_PATCH, SECRET_FOLDERS, write_tree
 from loopwright.kernel import git_index, process
 from loopwright.kernel.files import shown, storage
 from loopwright.kernel.git import PrivateRepository, git_failure
+from loopwright.sandbox.judge import move_aside_refused_files
 from loopwright.sandbox.model import BaseTree
 from loopwright.sandbox.port import Changes
-from loopwright.sandbox.tidy import move_aside_refused_files
 
 _BIG_FILE = 32 << 20
 _LARGEST = 1 << 30

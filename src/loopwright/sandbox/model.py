@@ -69,6 +69,12 @@ class FreshRequest(msgspec.Struct, frozen=True):
     # What is known of the project's repository already.
     repositories: Repositories = msgspec.field(default_factory=Repositories)
 
+    def recorded(self, commit: str | None, tree: str, patch: Path) -> RecordedRequest:
+        """The same for a tree that was kept as a commit and a patch. Without a patch the tree is the commit's own."""
+        mode = Mode.COPY if self.mode == Mode.COPY else Mode.WORKTREE
+        base = BaseRecord(commit=commit, tree=tree, is_commit=not patch.is_file())
+        return RecordedRequest(now=self, mode=mode, base=base, base_patch=patch)
+
 
 class RecordedRequest(msgspec.Struct, frozen=True):
     """A request for a sandbox of the project as it was at the start of an earlier run."""

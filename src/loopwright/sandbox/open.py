@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -19,7 +19,6 @@ from loopwright.sandbox.git_recorder import GitRecorder
 from loopwright.sandbox.judge import make_judge
 from loopwright.sandbox.model import (
     BaseTree,
-    Confinement,
     FreshRequest,
     Mode,
     Notes,
@@ -37,7 +36,7 @@ from loopwright.sandbox.open_worktree import (
     why_unfit,
 )
 from loopwright.sandbox.place import claim
-from loopwright.sandbox.port import Isolation, Recorder, Sandbox, SandboxRequest
+from loopwright.sandbox.port import Confine, Recorder, Sandbox, SandboxRequest
 
 
 def open_recorded(
@@ -86,9 +85,6 @@ def _create_recorded_repository(
         else:
             commit_index = judge.git_dir / "index"
     create_step_repository(place, repository, base.commit, commit_index)
-
-
-Confine = Callable[[SandboxView], tuple[Isolation, Confinement]]
 
 
 @contextmanager

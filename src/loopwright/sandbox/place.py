@@ -180,6 +180,11 @@ def stop_keeping(folder: Path) -> None:
         (folder / _KEPT).unlink(missing_ok=True)
 
 
+def work_tree_in(folder: Path) -> Path:
+    """The copy of the project in a sandbox's folder."""
+    return SandboxFolders(folder).repo
+
+
 def is_unfinished(folder: Path) -> bool:
     """Whether the sandbox holds manual work that is stored nowhere else."""
     try:

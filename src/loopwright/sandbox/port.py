@@ -55,6 +55,10 @@ class Isolation(Protocol):
         ...
 
 
+# Chooses the isolation of a sandbox, and measures it.
+Confine = Callable[[SandboxView], tuple[Isolation, Confinement]]
+
+
 class Changes(msgspec.Struct, frozen=True):
     """The changes since the base: the resulting tree, and files that a patch can't contain."""
 

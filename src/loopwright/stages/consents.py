@@ -6,8 +6,7 @@ import msgspec
 
 from loopwright.errors import WorkflowRefused, WrongUsage
 from loopwright.kernel.locks import locked
-from loopwright.stages.building.built import built
-from loopwright.stages.building.outside_build import require_outside_build
+from loopwright.stages.building.built import built, require_outside_build
 from loopwright.stages.building.settle import settle_build
 from loopwright.stages.context import Context, workflows_of
 from loopwright.stages.deliver import deliver, undo

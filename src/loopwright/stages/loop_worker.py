@@ -7,10 +7,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from loopwright.errors import LoopRefused
 from loopwright.kernel.clock import stamp
 from loopwright.kernel.files import shown
-from loopwright.kernel.locks import HeldLock, try_lock
+from loopwright.kernel.locks import try_lock
 from loopwright.kernel.process import Cancellation, Freezer
 from loopwright.loop import commands as c
 from loopwright.loop import events as e
@@ -22,8 +24,8 @@ from loopwright.loop.store import LoopStore, OpenedLoop
 from loopwright.loop.worker_context import Ask, WorkerContext
 from loopwright.loop.worker_sandbox import work_of
 from loopwright.sandbox import place
+from loopwright.sandbox.confine import choose
 from loopwright.sandbox.homes import drop_homes
-from loopwright.sandbox.model import SandboxFolders
 from loopwright.stages.context import Context, loops_of
 from loopwright.stages.open_turns import end_processes, reporter_of
 from loopwright.stages.person import actor
@@ -85,9 +87,15 @@ def _drive(
 
 @contextmanager
 def as_worker(context: Context, loop_id: str) -> Iterator[None]:
-    """The one who works on a loop, for the block; what a dead one left is settled first."""
+    """Be the only worker of a loop for the block; what a dead worker left is settled first."""
     loops_of(context).load(loop_id)
-    lock = _worker_lock(context, loop_id)
+    for _ in range(_TRIES):
+        if (lock := try_lock(context.layout.loop_worker(loop_id))) is not None:
+            break
+        # A process that tests whether the loop has a worker holds the lock for an instant.
+        time.sleep(_LOOK_S)
+    else:
+        raise driven_already(context, loop_id)
     try:
         settle_after_a_dead_worker(context, loop_id, actor())
         yield
@@ -98,16 +106,6 @@ def as_worker(context: Context, loop_id: str) -> Iterator[None]:
 def nobody(loop: Loop) -> None:
     """There is no terminal to ask at."""
     del loop
-
-
-def _worker_lock(context: Context, loop_id: str) -> HeldLock:
-    path = context.layout.loop_worker(loop_id)
-    for _ in range(_TRIES):
-        if (lock := try_lock(path)) is not None:
-            return lock
-        # Whoever looks whether a loop is driven holds its lock for an instant.
-        time.sleep(_LOOK_S)
-    raise driven_already(context, loop_id)
 
 
 def driven_already(context: Context, loop_id: str) -> LoopRefused:
@@ -126,16 +124,19 @@ def driven_already(context: Context, loop_id: str) -> LoopRefused:
 
 def worker_context_for(context: Context, cancellation: Cancellation, freezer: Freezer, ask: Ask) -> WorkerContext:
     """What a worker of this workspace works with."""
-    values = context.settings.values
+    values, environment, limits = context.settings.values, context.step_environment(), context.limits()
     return WorkerContext(
         store=loops_of(context),
         request=context.sandbox_request,
-        isolation=values.sandbox.isolation,
-        isolations=context.isolations,
+        options=lambda sandbox: replace(context.sandbox_options_for(sandbox), keep=False, freezer=freezer),
+        confine=lambda view: choose(
+            values.sandbox.isolation, context.isolations, view, context.shell(), environment.for_step(())
+        ),
         shell=context.shell(),
         setup=tuple(values.sandbox.setup),
-        environment=context.step_environment(),
-        limits=context.limits(),
+        environment=environment,
+        timeout_s=limits.timeout_s,
+        log_bytes=limits.log_bytes,
         tools=context.tools,
         open_agent=lambda name: context.open_agent(name or values.agents.default_for_role("builder")),
         agent_settings=context.agent_settings,
@@ -176,7 +177,7 @@ def _end_its_turn(context: Context, loop_id: str, actor: str) -> None:
 
 
 def _say_what_is_kept(store: LoopStore, context: Context, loop_id: str, folder: Path, actor: str) -> None:
-    repo = shown(SandboxFolders(folder).repo)
+    repo = shown(place.work_tree_in(folder))
     said = f"the worker died before the turn was handed in; what was done in {repo} is kept there"
     error = ErrorLine(action="worker", message=said, timestamp=stamp(context.clock()))
     with store.changing(loop_id) as opened:

@@ -7,9 +7,9 @@ from typing import Any
 import msgspec
 
 from loopwright.errors import WorkflowRefused
-from loopwright.evidence.model import StepRecord
 from loopwright.kernel.process import Cancellation
-from loopwright.stages.building.checking import CheckResults, run_checks
+from loopwright.runner.request import Finished
+from loopwright.stages.building.checking import check_runs, end_of_output, run_checks
 from loopwright.stages.context import Context, workflows_of
 from loopwright.stages.names import slug_of
 from loopwright.workflow.slices import Check, Slices
@@ -53,24 +53,16 @@ def try_checks(context: Context, name: str, cancellation: Cancellation) -> Tried
         raise WorkflowRefused(
             "no_checks", f"{slug} has no checks that could be run", next_command=f"loopwright status {slug}"
         )
-    checked = run_checks(
+    finished = run_checks(
         context, slug, shown, name="tried", sandbox=context.sandbox_request(), cancellation=cancellation
     )
-    tried = tuple(_tried(context, check, checked) for check in shown)
-    tree = checked.evidence.base.tree if checked.evidence.base is not None else ""
-    return TriedChecks(checked.evidence.run_id, tree, tried, len(checks) - len(shown))
+    runs, base = check_runs(finished, shown), finished.evidence.base
+    tried = tuple(
+        Tried(check.id, check.command, run.passed, run.exit_code, "" if run.passed else _said(finished, check))
+        for check, run in zip(shown, runs.values(), strict=True)
+    )
+    return TriedChecks(finished.evidence.run_id, base.tree if base is not None else "", tried, len(checks) - len(shown))
 
 
-def _tried(context: Context, check: Check, checked: CheckResults) -> Tried:
-    run = checked.runs[check.id]
-    step = next((step for step in checked.evidence.steps if step.id == check.id), None)
-    said = "" if run.passed else _said(context, checked, step)
-    return Tried(check.id, check.command, run.passed, run.exit_code, said)
-
-
-def _said(context: Context, checked: CheckResults, step: StepRecord | None) -> str:
-    logs = [command.log for command in step.commands] if step is not None else []
-    if not logs or logs[-1] is None:
-        return ""
-    path = context.store.folder(checked.evidence.run_id) / str(logs[-1])
-    return path.read_bytes()[-_MOST_SAID:].decode("utf-8", "replace").strip()
+def _said(finished: Finished, check: Check) -> str:
+    return end_of_output(finished, check, _MOST_SAID)

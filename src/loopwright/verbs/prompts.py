@@ -15,7 +15,8 @@ from loopwright.agents.prompts.own import UnusablePrompt, find_own, in_force
 from loopwright.agents.structured import schema_of
 from loopwright.errors import PromptInvalid, WrongUsage
 from loopwright.kernel.files import create_exclusively, shown
-from loopwright.loop.answers import ProposedHypotheses, ProposedTasks
+from loopwright.loop.actions.debug import ProposedHypotheses
+from loopwright.loop.actions.planning import ProposedTasks
 from loopwright.plan.document import PlanForm
 from loopwright.reflection.points import SelfRating
 from loopwright.stages.clarifying.rounds import Clarification

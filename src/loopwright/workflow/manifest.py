@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
+from pathlib import Path
 
 import msgspec
 
@@ -57,6 +58,22 @@ def merged(rows: Iterable[ManifestRow], exists: Callable[[str], bool]) -> tuple[
     # Required rows are never cut off.
     ordered = sorted(there, key=lambda row: (not row.required, row.priority, row.path))[:MOST_ROWS]
     return tuple(sorted(ordered, key=lambda row: (row.priority, row.path)))
+
+
+def write_manifest(stage: str, root: Path, entries: Iterable[tuple[Path, str, str, int, bool]]) -> bytes:
+    """A manifest of files below a folder: each with its kind, the reason to read it, its priority and necessity."""
+    rows = [
+        ManifestRow(
+            stage=stage,
+            kind=kind,
+            path=str(path.relative_to(root)),
+            reason=reason,
+            priority=priority,
+            required=required,
+        )
+        for path, kind, reason, priority, required in entries
+    ]
+    return render(merged(rows, lambda path: (root / path).exists()))
 
 
 def render(rows: Iterable[ManifestRow]) -> bytes:

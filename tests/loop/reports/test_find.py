@@ -8,8 +8,8 @@ import shutil
 import pytest
 
 from loopwright.errors import SettingsInvalid, StorageFailed
+from loopwright.loop.reports import find
 from loopwright.loop.reports import find as find_module
-from loopwright.loop.reports import glob_walk
 from loopwright.loop.reports.find import find_coverage_reports, find_test_reports
 from loopwright.loop.reports.model import Coverage, UnreadableReport
 from loopwright.loop.reports.numbers import moment_before_run
@@ -171,7 +171,7 @@ def test_the_walk_is_bounded_and_says_so(folder, monkeypatch):
     found = find_test_reports(folder, "out/*.xml", moment)
     assert (len(found.paths), found.cut_short) == (10, True)
     assert "more files than are looked at" in read_test_reports(found).gaps[-1]
-    monkeypatch.setattr(glob_walk, "MOST_STEPS", 5)
+    monkeypatch.setattr(find, "MOST_STEPS", 5)
     assert find_test_reports(folder, "**/*.xml", moment).cut_short
 
 

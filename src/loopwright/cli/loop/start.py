@@ -13,13 +13,14 @@ from loopwright.cli.loop.screen.live import LiveView
 from loopwright.cli.loop.told import BackgroundStep, LoopReporter, is_screen, telling
 from loopwright.cli.options import context_of, in_workspace, say, say_json_line
 from loopwright.cli.run import stopping_on_signals
+from loopwright.errors import LoopwrightError
 from loopwright.kernel.files import shown
 from loopwright.kernel.process import Cancellation
 from loopwright.loop.model import Loop, Mode, Running
 from loopwright.loop.projection import document_of
 from loopwright.stages.agent_choice import works_by_hand
 from loopwright.stages.context import Context
-from loopwright.verbs.loop.background import start_detached
+from loopwright.verbs.loop.background import start_detached, write_failure
 from loopwright.verbs.loop.control import LoopRequest, new_loop, set_mode
 from loopwright.verbs.loop.look import has_worker, resolve, show_loop
 from loopwright.verbs.workflow.build import drive
@@ -92,8 +93,11 @@ Ctrl-C interrupts the action; it stays under way, and `loop resume` goes on with
 @click.argument("loop")
 @click.option("--detach", is_flag=True, help="In the background; it outlives this terminal.")
 @click.option("--mode", type=click.Choice(["auto", "interactive"]), help="Who chooses what is next, from now on.")
+@click.option("--failure-file", type=click.Path(path_type=Path), hidden=True)
 @in_workspace
-def start_command(loop: str, detach: bool, mode: Mode | None, project_root: Path, as_json: bool) -> int:
+def start_command(
+    loop: str, detach: bool, mode: Mode | None, failure_file: Path | None, project_root: Path, as_json: bool
+) -> int:
     """Drive a loop here until it is done, fails or is held; another terminal can pause or stop it.
 
     Exit 0: done, or paused by a person. 11: held (budget, quota, blocker, decision; the hold's code says why). 12:
@@ -104,7 +108,12 @@ def start_command(loop: str, detach: bool, mode: Mode | None, project_root: Path
     loop_id = resolve(context, loop)
     if mode is not None:
         set_mode(context, loop_id, mode)
-    return in_background(context, loop_id, as_json) if detach else drive_here(context, loop_id, as_json)
+    try:
+        return in_background(context, loop_id, as_json) if detach else drive_here(context, loop_id, as_json)
+    except LoopwrightError as problem:
+        if failure_file is not None:
+            write_failure(failure_file, problem)
+        raise
 
 
 def in_background(context: Context, loop_id: str, as_json: bool) -> int:

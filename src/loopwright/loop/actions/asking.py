@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from loopwright.agents.decision_requests import read_requests
 from loopwright.agents.failover import FailoverOrder, Takeover
-from loopwright.agents.port import Agent, Allowance, Answer, NoAnswer, Reason, WorksOutside
+from loopwright.agents.port import Agent, Allowance, Answer, NoAnswer, Reason
 from loopwright.agents.structured import AgentRequest
 from loopwright.errors import LoopwrightError
 from loopwright.kernel.clock import stamp
@@ -184,7 +184,7 @@ def begin_turn(loop: Loop, context: WorkerContext, called: str, turn: TurnReques
         return
     open_turn = OpenTurn(
         name=turn.record.name, agent=called, mailbox=str(turn.turn_sandbox.mailbox), task_id=_task_id(loop),
-        role=turn.role.value, is_question=turn.is_question, is_by_hand=isinstance(turn.agent, WorksOutside),
+        role=turn.role.value, is_question=turn.is_question, is_by_hand=turn.is_by_hand,
     )  # fmt: skip
     with context.store.changing(loop.loop_id) as opened:
         opened.apply(e.TurnBegun(turn=open_turn), WORKER)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
+
 from loopwright.agents.port import NoAnswer, Role
 from loopwright.agents.structured import AgentRequest, json_form, read_answer
 from loopwright.kernel.clock import stamp
@@ -12,23 +14,37 @@ from loopwright.loop import commands as c
 from loopwright.loop import events as e
 from loopwright.loop.actions.asking import ask
 from loopwright.loop.actions.failing import HeldBack
-from loopwright.loop.answers import ProposedHypotheses, ProposedHypothesis
+from loopwright.loop.actions.repair import MOST_EVIDENCE, fix_task
 from loopwright.loop.budget import hold_after, left_for_a_turn
 from loopwright.loop.choice import mark_of
-from loopwright.loop.model import Criteria, Hypothesis, HypothesisStatus, Loop, Spent, Task, TaskKind
+from loopwright.loop.model import Criteria, Hypothesis, HypothesisStatus, Loop, Spent, Task
 from loopwright.loop.work_files import add_line, add_to_page
 from loopwright.loop.worker_context import WORKER, WorkerContext
 from loopwright.loop.worker_sandbox import workshop
 from loopwright.runner.turn_sandbox import TurnSandbox, run_in_turn_sandbox
 
-_MOST_EVIDENCE = 4000
 _PROBE_S = 600.0
+
+
+class ProposedHypothesis(msgspec.Struct, frozen=True, kw_only=True):
+    """A possible cause as a debugger proposes it; `testable_condition` is a shell command that prints the evidence."""
+
+    description: str
+    testable_condition: str
+    evidence_criteria: Criteria
+    logging_point: str = ""
+    likelihood: int = 1
+    fix: str = ""
+
+
+class ProposedHypotheses(msgspec.Struct, frozen=True, kw_only=True):
+    """The debugger's answer."""
+
+    hypotheses: list[ProposedHypothesis]
 
 
 def perform(loop: Loop, context: WorkerContext, action_id: str) -> c.FinishDebug:
     """Ask for causes, test each, and make the confirmed one a task."""
-    if context.judge is not None:
-        return _mended(loop, context, action_id, _failed_checks(loop))
     redactor = context.tools().redactor
     with workshop(loop, context, redactor) as turn_sandbox:
         # What a worker that died had been told is on record: nobody is asked, or paid, for it again.
@@ -90,37 +106,6 @@ def _way_to_fix(loop: Loop, context: WorkerContext, action_id: str, cause: Hypot
     return cause.description
 
 
-def _failed_checks(loop: Loop) -> str:
-    """The failed checks are the task: they name their causes, so that no agent is asked for them."""
-    failed = [result for result in loop.validation.results if result.status == "failed"]
-    said = "\n".join(f"- {result.test_name} ({result.suite}): {result.error_message}" for result in failed[:10])
-    return f"Make these checks pass:\n{said}"
-
-
-def _mended(loop: Loop, context: WorkerContext, action_id: str, mending: str) -> c.FinishDebug:
-    """Those who judge named the cause already: it is on record as one that their run confirmed."""
-    bug = ", ".join(loop.validation.failed_tests[:5])
-    cause = Hypothesis(
-        id="H1",
-        description=f"what fails is what is missing: {bug}",
-        testable_condition=f"run {loop.validation.run_id}",
-        logging_point="",
-        evidence_criteria=Criteria(confirm="a check fails", reject="all checks pass"),
-        likelihood=1,
-    )
-    _record(loop, context, c.ProposeHypotheses(action_id=action_id, bug=bug, hypotheses=(cause,)))
-    judged = c.JudgeHypothesis(
-        action_id=action_id,
-        hypothesis_id=cause.id,
-        status="confirmed",
-        evidence=mending[-_MOST_EVIDENCE:],
-        verdict_reason=f"run {loop.validation.run_id} says so",
-    )
-    _record(loop, context, judged)
-    mark = mark_of(loop, cause=cause.description)
-    return c.FinishDebug(action_id=action_id, fix=_task(loop, context, mending), mark=mark, error=None)
-
-
 def verdict(hypothesis: Hypothesis, exit_code: int, output: str) -> tuple[HypothesisStatus, str]:
     """What the evidence says by the hypothesis's own criteria: one of the two texts, and not the other."""
     confirm = hypothesis.evidence_criteria.confirm
@@ -168,7 +153,7 @@ def _test_each(
                 action_id=action_id,
                 hypothesis_id=hypothesis.id,
                 status=status,
-                evidence=output[-_MOST_EVIDENCE:],
+                evidence=output[-MOST_EVIDENCE:],
                 verdict_reason=reason,
             ),
         )
@@ -193,18 +178,7 @@ def _record(loop: Loop, context: WorkerContext, command: c.Proposal) -> Loop:
 
 
 def _fix(loop: Loop, context: WorkerContext, cause: Hypothesis, fix: str) -> Task:
-    return _task(loop, context, f"Fix what {cause.id} found: {cause.description}. {fix}")
-
-
-def _task(loop: Loop, context: WorkerContext, description: str) -> Task:
-    return Task(
-        id=loop.new_task_id(TaskKind.FIX),
-        description=description,
-        tool=context.agent_of(loop),
-        mode="write",
-        status="pending",
-        created_at=stamp(context.clock()),
-    )
+    return fix_task(loop, context, f"Fix what {cause.id} found: {cause.description}. {fix}")
 
 
 def _nothing(loop: Loop, action_id: str, error: str) -> c.FinishDebug:

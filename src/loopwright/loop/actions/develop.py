@@ -57,15 +57,14 @@ def _worked(
         failure = answer if isinstance(answer, NoAnswer) else None
         is_tried = context.lanes is not None and context.lanes.is_tried(loop, task, failure)
         # Half of a failed try is no work: the next one starts from what was kept before.
-        kept = None if error is not None else worker_sandbox.keep(loop, redactor)
-        files = kept.files if kept is not None else ()
+        tree, files = worker_sandbox.keep(loop, redactor) if error is None else (None, ())
         if isinstance(answer, Answer) and answer.denials and not files and task.mode == "write":
             # It says that it is done, and its own program let it do nothing.
             denied = redactor.clean("; ".join(answer.denials[:3])).text
             error = f"{Reason.PERMISSION_DENIED}: nothing changed, and it was not allowed to: {denied}"
         if task.mode == "analysis" and files:
             worker_sandbox.discard()
-            error, kept, files = f"an analysis changed files: {', '.join(files[:5])}", None, ()
+            error, tree, files = f"an analysis changed files: {', '.join(files[:5])}", None, ()
         if isinstance(answer, Answer) and error is None and by != SHELL:
             _reflect(loop, context, task, by, answer, files, turn_sandbox.mailbox)
     again = error is not None and _may_be_tried_again(loop, context, task)
@@ -74,10 +73,10 @@ def _worked(
         action_id=action_id,
         outcome="completed" if error is None else "pending" if again else "failed",
         files_changed=files,
-        tree=kept.tree if kept is not None else None,
+        tree=tree,
         mark=mark_of(
             loop,
-            tree=kept.tree.tree if kept is not None else None,
+            tree=tree.tree if tree is not None else None,
             done=task if error is None else None,
             error=error,
         ),
@@ -99,16 +98,12 @@ def _reflect(
 
 def asks_back(loop: Loop, context: WorkerContext, outcome: c.FinishDevelop) -> bool:
     """Whether the builder is asked how sure it is of this outcome."""
-    return outcome.outcome == "completed" and context.reflections is not None and _task_under_way(loop) is not None
-
-
-def _task_under_way(loop: Loop) -> Task | None:
-    return loop.task(loop.under_way.task_id or "") if loop.under_way is not None else None
+    return outcome.outcome == "completed" and context.reflections is not None and loop.task_under_way is not None
 
 
 def ask_back(loop: Loop, context: WorkerContext, worker_sandbox: WorkerSandbox, outcome: c.FinishDevelop) -> Loop:
     """Ask the builder of recorded work how sure it is; the loop after that."""
-    task = _task_under_way(loop)
+    task = loop.task_under_way
     if task is None:
         return context.store.load(loop.loop_id)
     briefing = context.brief(loop, task) if context.brief is not None else None

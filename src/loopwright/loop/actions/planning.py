@@ -5,16 +5,31 @@ from __future__ import annotations
 import itertools
 from typing import Literal
 
+import msgspec
+
 from loopwright.agents.port import NoAnswer, Role
 from loopwright.agents.structured import AgentRequest, json_form
 from loopwright.errors import AgentFailed
 from loopwright.kernel.clock import stamp
 from loopwright.loop.actions.asking import ask
 from loopwright.loop.actions.failing import HeldBack
-from loopwright.loop.answers import ProposedTasks
 from loopwright.loop.model import Hold, Holder, Loop, Task
 from loopwright.loop.worker_context import WorkerContext
 from loopwright.loop.worker_sandbox import workshop
+
+
+class ProposedTask(msgspec.Struct, frozen=True, kw_only=True):
+    """A task as a planner proposes it."""
+
+    description: str
+    tool: str = ""
+    mode: str = "write"
+
+
+class ProposedTasks(msgspec.Struct, frozen=True, kw_only=True):
+    """The planner's answer."""
+
+    tasks: list[ProposedTask]
 
 
 def plan_tasks(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -17,18 +15,15 @@ from loopwright.loop import events as e
 from loopwright.loop.actions.failing import HeldBack
 from loopwright.loop.budget import hold_after, left_for_a_turn
 from loopwright.loop.model import Hold, Holder, Loop, Spent, Tree
-from loopwright.loop.reports.find import Found, find_coverage_reports, find_test_reports
-from loopwright.loop.reports.model import TestResult, UnreadableReport
-from loopwright.loop.reports.numbers import moment_before_run
-from loopwright.loop.reports.read import read_coverage_reports, read_test_reports
+from loopwright.loop.reports.model import TestResult
+from loopwright.loop.reports.read import RunReports
 from loopwright.loop.test_runs import Comparison, TestRun, compare
 from loopwright.loop.worker_context import WORKER, WorkerContext
 from loopwright.loop.worker_sandbox import base_sandbox, wanted_sandbox
-from loopwright.redaction.model import Redacted
 from loopwright.runner.events import Emitter, ignore
-from loopwright.runner.request import Finished, Observer, RunRequest, SandboxOptions
+from loopwright.runner.request import Finished, Observer, RunRequest
 from loopwright.runner.run_plan import SETUP_STEP, run_plan
-from loopwright.sandbox.port import Sandbox, SandboxRequest
+from loopwright.sandbox.port import SandboxRequest
 
 _STEP = "tests"
 _TESTS_FAILED = "STEP_FAILED"
@@ -37,7 +32,7 @@ _MOST_OUTPUT = 1500
 
 def run_tests(loop: Loop, context: WorkerContext, sandbox: SandboxRequest, name: str) -> TestRun:
     """The test command on the tree of this sandbox; `HeldBack` where none is set, or where it could not be run."""
-    reports = _Reports(context)
+    reports = RunReports(context.settings.reports, context.settings.coverage, context.tools().redactor)
     plan = _plan(loop, context)
     finished = run_judges(loop, context, sandbox, plan, f"{loop.loop_id}-{name}", reports)
     step = next((step for step in finished.evidence.steps if step.id == _STEP), None)
@@ -65,15 +60,7 @@ def run_judges(
     request = RunRequest(
         plan_name=f"the tests of {loop.loop_id}",
         plan=plan,
-        sandbox_options=SandboxOptions(
-            sandbox,
-            context.isolation,
-            context.setup,
-            keep=False,
-            limits=context.limits,
-            shell=context.shell,
-            freezer=context.freezer,
-        ),
+        sandbox_options=context.options(sandbox),
         environment=context.environment,
         origin=RunOrigin(loop_id=loop.loop_id, workflow=loop.workflow),
         run_id=run_id,
@@ -110,53 +97,11 @@ def _count(loop: Loop, context: WorkerContext, finished: Finished) -> Hold | Non
     with context.store.changing(loop.loop_id) as opened:
         left_s = left_for_a_turn(opened.loop, "wall_s")
         ended = any(one.ending == "timed_out" for step in finished.evidence.steps for one in step.commands)
-        is_over = ended and left_s is not None and left_s < context.limits.timeout_s
+        is_over = ended and left_s is not None and left_s < context.timeout_s
         worked_s = sum(step.duration_s for step in finished.evidence.steps)
         spent = Spent(wall_s=round(max(worked_s, left_s or 0.0) if is_over else worked_s, 3))
         after = opened.apply(e.CostCounted(spent=spent), WORKER)
     return hold_after(after, "wall_s", stamp(context.clock())) if is_over else None
-
-
-class _Reports:
-    """What the test command left, read while its sandbox is still there."""
-
-    def __init__(self, context: WorkerContext) -> None:
-        self._context = context
-        self._since = 0
-        self.results: tuple[TestResult, ...] = ()
-        self.gaps: tuple[str, ...] = ()
-        self.coverage: float | None = None
-
-    def before_steps(self, sandbox: Sandbox) -> None:
-        """A report that is in the project already, or was made by setting up, is not this run's."""
-        self._since = moment_before_run(sandbox.place.repo)
-
-    def after_steps(self, sandbox: Sandbox) -> None:
-        """Read what is newer than that."""
-        repo, since = sandbox.place.repo, self._since
-        clean = self._context.tools().redactor.clean
-        tests = find_test_reports(repo, self._context.settings.reports, since)
-        if tests.paths:
-            self._read_tests(tests, clean)
-        covered = find_coverage_reports(repo, self._context.settings.coverage, since)
-        if covered.paths:
-            with suppress(UnreadableReport):  # how much was covered decides nothing
-                self.coverage = read_coverage_reports(covered).percent
-
-    def _read_tests(self, tests: Found, clean: Callable[[str], Redacted]) -> None:
-        try:
-            report = read_test_reports(tests)
-        except UnreadableReport as problem:
-            self.gaps = (clean(str(problem)).text,)
-            return
-        self.gaps = report.gaps
-        self.results = tuple(
-            TestResult(
-                clean(one.test_name).text, clean(one.suite).text, one.status, one.duration_ms,
-                clean(one.error_message).text, clean(one.stack_trace).text,
-            )
-            for one in report.results
-        )  # fmt: skip
 
 
 def _plan(loop: Loop, context: WorkerContext) -> bytes:
@@ -182,9 +127,9 @@ def _plan(loop: Loop, context: WorkerContext) -> bytes:
 def _timeout_s(loop: Loop, context: WorkerContext) -> float:
     """What the settings allow, and no more than is left: the runs before this one in the same action count."""
     if left_for_a_turn(loop, "wall_s") is None:
-        return context.limits.timeout_s
+        return context.timeout_s
     left_s = left_for_a_turn(context.store.load(loop.loop_id), "wall_s") or 0.0
-    return max(0.1, min(context.limits.timeout_s, left_s))
+    return max(0.1, min(context.timeout_s, left_s))
 
 
 def _end_of_output(finished: Finished) -> str:

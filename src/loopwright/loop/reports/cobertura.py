@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from loopwright.loop.reports.line_marks import LineMarks
-from loopwright.loop.reports.model import Coverage, ForeignReport, UnreadableReport
+from loopwright.loop.reports.model import Coverage, ForeignReport, LineMarks, UnreadableReport
 from loopwright.loop.reports.numbers import parse_count, parse_decimal, percentage, rounded
 from loopwright.loop.reports.safe_xml import tell
 from loopwright.loop.reports.xml_text import cut

@@ -8,8 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from loopwright.loop.reports.line_marks import LineMarks
-from loopwright.loop.reports.model import Coverage, UnreadableReport
+from loopwright.loop.reports.model import Coverage, LineMarks, UnreadableReport
 from loopwright.loop.reports.numbers import percentage
 from loopwright.loop.reports.xml_text import cut
 

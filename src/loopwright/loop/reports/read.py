@@ -1,4 +1,4 @@
-"""Finds and reads a run's test reports and coverage; a test in two files counts once, the worse result holds."""
+"""Reads the test reports and the coverage of a run. A test in two files counts once, with the worse result."""
 
 from __future__ import annotations
 
@@ -6,13 +6,61 @@ import os
 import stat
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from loopwright.kernel.files import shown
 from loopwright.loop.reports.coverage import add_up, read_coverage
-from loopwright.loop.reports.find import Found
+from loopwright.loop.reports.find import Found, find_coverage_reports, find_test_reports
 from loopwright.loop.reports.junit import ReportSpace, read_junit
 from loopwright.loop.reports.model import Coverage, ForeignReport, Status, TestReport, TestResult, UnreadableReport
+from loopwright.loop.reports.numbers import moment_before_run
+from loopwright.redaction.redactor import Redactor
+from loopwright.sandbox.port import Sandbox
+
+
+class RunReports:
+    """Observes a run: finds the reports that are newer than its start, and masks their secrets."""
+
+    def __init__(self, reports: str, coverage: str, redactor: Redactor) -> None:
+        self._reports = reports
+        self._coverage = coverage
+        self._redactor = redactor
+        self._since = 0
+        self.results: tuple[TestResult, ...] = ()
+        # What keeps the reports from being believed.
+        self.gaps: tuple[str, ...] = ()
+        self.coverage: float | None = None
+
+    def before_steps(self, sandbox: Sandbox) -> None:
+        """Note the time: a report that exists already is not of this run."""
+        self._since = moment_before_run(sandbox.place.repo)
+
+    def after_steps(self, sandbox: Sandbox) -> None:
+        """Read the reports that are newer."""
+        repo = sandbox.place.repo
+        tests = find_test_reports(repo, self._reports, self._since)
+        if tests.paths:
+            try:
+                report = read_test_reports(tests)
+            except UnreadableReport as problem:
+                self.gaps = (self._clean(str(problem)),)
+            else:
+                self.gaps, self.results = report.gaps, tuple(map(self._masked, report.results))
+        covered = find_coverage_reports(repo, self._coverage, self._since)
+        if covered.paths:
+            with suppress(UnreadableReport):  # the coverage decides nothing
+                self.coverage = read_coverage_reports(covered).percent
+
+    def _masked(self, result: TestResult) -> TestResult:
+        return TestResult(
+            self._clean(result.test_name), self._clean(result.suite), result.status, result.duration_ms,
+            self._clean(result.error_message), self._clean(result.stack_trace),
+        )  # fmt: skip
+
+    def _clean(self, text: str) -> str:
+        return self._redactor.clean(text).text
+
 
 # A shard skips what another one runs: having run says more than having been skipped.
 _WEIGHT: dict[Status, int] = {"skipped": 0, "passed": 1, "failed": 2}

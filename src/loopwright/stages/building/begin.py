@@ -15,8 +15,8 @@ from loopwright.loop import commands as c_loop
 from loopwright.loop import events as loop_events
 from loopwright.loop.model import Completed, Failed, Held, Holder, TaskKind
 from loopwright.stages.agent_choice import require_agent
+from loopwright.stages.building.controls import Tell, control_on_base
 from loopwright.stages.building.lanes import BuildLanes
-from loopwright.stages.building.on_base import Tell, control_on_base
 from loopwright.stages.context import Context, loops_of, workflows_of
 from loopwright.stages.loop_control import LoopRequest, create_loop, has_worker, lift_holds, pending_task
 from loopwright.stages.loop_words import answer_decision, fit, fit_words
@@ -25,20 +25,20 @@ from loopwright.stages.person import actor, require_person
 from loopwright.workflow import commands as c
 from loopwright.workflow import events as e
 from loopwright.workflow import manifest
-from loopwright.workflow.blockers import Blocker, Family
+from loopwright.workflow.blockers import Family
 from loopwright.workflow.facts import Facts
 from loopwright.workflow.gather import MANIFEST, SPEC
-from loopwright.workflow.model import Approved, Building, Key, Planning, Reviewing, Transition, Workflow
+from loopwright.workflow.model import Building, Planning, Reviewing, Transition, Workflow
 from loopwright.workflow.package import PLAN_DOCUMENTS, SLICES, prd_of, test_spec_of
 from loopwright.workflow.slices import Slices
 from loopwright.workflow.store import Opened
 
 _PASS = {"lean": 3, "full": 6}
 # What a build can mend by going on; a signature or an answer it can't give.
-_BY_BUILDING = (
+_BY_BUILDING = {
     Family.LANE_INCOMPLETE, Family.VERIFICATION, Family.TESTS_BROKEN, Family.COMPLETION_AUDIT_BLOCKED,
     Family.COMPLETION_AUDIT_MISSING_EVIDENCE, Family.COMPLETION_AUDIT_NOT_RUN,
-)  # fmt: skip
+}  # fmt: skip
 
 
 class BuildRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -63,8 +63,7 @@ def begin_build(context: Context, slug: str, request: BuildRequest, tell: Tell, 
         _enter(opened, base)
         workflow, facts = opened.workflow, opened.facts()
         opened.write({MANIFEST: _manifest(context, workflow)}, "tool")
-        blockers = opened.standing().readiness.review
-        unfinished = tuple(blocker for blocker in blockers if blocker.family in _BY_BUILDING)
+        unfinished = {blocker.family for blocker in opened.standing().readiness.review} & _BY_BUILDING
         opened.make_durable()  # the loop rests on it
         if isinstance(workflow.at, Building) and workflow.at.loop_id is not None:
             loop_id = workflow.at.loop_id
@@ -87,7 +86,7 @@ def _controlled(context: Context, slug: str, tell: Tell, cancellation: Cancellat
     """The base may have moved since the plan was approved: what a check said of another base proves nothing."""
     snapshot = workflows_of(context).snapshot(slug)
     workflow = snapshot.workflow
-    if not isinstance(workflow.at, Planning) or not isinstance(workflow.approval(Key.BUILD), Approved):
+    if not isinstance(workflow.at, Planning) or not workflow.is_build_approved:
         return ""
     return control_on_base(context, snapshot, tell, cancellation)
 
@@ -137,7 +136,7 @@ def _passes(context: Context, request: BuildRequest) -> int:
 
 
 def _going_on(
-    context: Context, workflow: Workflow, loop_id: str, request: BuildRequest, unfinished: tuple[Blocker, ...]
+    context: Context, workflow: Workflow, loop_id: str, request: BuildRequest, unfinished: set[Family | None]
 ) -> None:
     """A loop that is over goes on where building can still mend something."""
     loop = loops_of(context).load(loop_id)
@@ -149,7 +148,7 @@ def _going_on(
         return
     if not unfinished or not isinstance(loop.phase, Completed | Failed):
         return
-    if isinstance(loop.phase, Completed) and all(blocker.family is Family.LANE_INCOMPLETE for blocker in unfinished):
+    if isinstance(loop.phase, Completed) and unfinished == {Family.LANE_INCOMPLETE}:
         BuildLanes(context, workflow.slug).take_up(workflow, loop)
         return
     slices = sum(task.kind is TaskKind.WORK for task in loop.tasks)
@@ -223,7 +222,7 @@ def _manifest(context: Context, workflow: Workflow) -> bytes:
     """What the builder should read."""
     paths = context.layout.workflow(workflow.slug, workflow.change)
     root = context.layout.root
-    wanted = (
+    documents = (
         (SPEC, "spec", "what is wanted", 1, True),
         (prd_of(workflow.slug), "prd", "what is to be built", 1, True),
         (test_spec_of(workflow.slug), "test-spec", "how it is judged", 2, True),
@@ -231,18 +230,9 @@ def _manifest(context: Context, workflow: Workflow) -> bytes:
         (PLAN_DOCUMENTS["plan"], "plan", "the approach", 3, True),
         (PLAN_DOCUMENTS["architecture"], "architecture", "the parts", 4, False),
     )
-    rows = [
-        manifest.ManifestRow(
-            stage="build", kind=kind, path=str(paths.document(name).relative_to(root)), reason=reason,
-            priority=priority, required=required,
-        )
-        for name, kind, reason, priority, required in wanted
-    ]  # fmt: skip
-    notes = sorted(context.layout.context_notes.glob("*.md")) if context.layout.context_notes.is_dir() else []
-    rows += [
-        manifest.ManifestRow(
-            stage="build", kind="context", path=str(note.relative_to(root)), reason="notes on the project", priority=5
-        )
-        for note in notes
+    entries = [
+        (paths.document(name), kind, reason, priority, required) for name, kind, reason, priority, required in documents
     ]
-    return manifest.render(manifest.merged(rows, lambda path: (root / path).exists()))
+    notes = sorted(context.layout.context_notes.glob("*.md")) if context.layout.context_notes.is_dir() else []
+    entries += [(note, "context", "notes on the project", 5, False) for note in notes]
+    return manifest.write_manifest("build", root, entries)

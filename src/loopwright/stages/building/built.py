@@ -1,12 +1,15 @@
-"""What a workflow's loop built: its patch, checked against what was verified, and a sandbox that holds it."""
+"""The work of a build, checked against what was verified; and whether this process belongs to the build."""
 
 from __future__ import annotations
 
+import os
+import socket
 from pathlib import Path
 
 import msgspec
 
-from loopwright.errors import WorkflowRefused
+from loopwright.errors import InsideAgent, WorkflowRefused
+from loopwright.kernel import process_tree
 from loopwright.kernel.digest import sha256
 from loopwright.loop.model import Tree
 from loopwright.loop.own_work import own_work
@@ -14,7 +17,7 @@ from loopwright.loop.work_files import patch_path
 from loopwright.loop.worker_sandbox import with_work
 from loopwright.sandbox.port import SandboxRequest
 from loopwright.stages.context import Context, loops_of
-from loopwright.workflow.model import Workflow
+from loopwright.workflow.model import Building, Workflow
 from loopwright.workflow.verification import Verification
 
 
@@ -47,3 +50,17 @@ def built(context: Context, workflow: Workflow, verified: Verification) -> Built
         f"the patch of {workflow.slug} is not any more what was verified",
         next_command=f"loopwright build {workflow.slug}",
     )
+
+
+def require_outside_build(context: Context, workflow: Workflow, command: str) -> None:
+    """Raise `InsideAgent` when the process that drives this workflow's build is among our ancestors."""
+    at = workflow.at
+    if not isinstance(at, Building) or at.loop_id is None:
+        return
+    worker = loops_of(context).load(at.loop_id).worker
+    is_here = worker is not None and worker.host == socket.gethostname()
+    if worker is not None and is_here and worker.pid in process_tree.ancestors(os.getpid()):
+        raise InsideAgent(
+            f"`loopwright {command}` is a person's decision, and this is a process of the build that it is about",
+            hint="a person types it in a terminal of their own",
+        )

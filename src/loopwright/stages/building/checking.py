@@ -6,10 +6,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-import msgspec
-
 from loopwright.errors import Interrupted, WorkflowRefused
-from loopwright.evidence.model import Evidence, StepRecord
 from loopwright.evidence.store import RunOrigin
 from loopwright.kernel import codec
 from loopwright.kernel.files import remove_tree
@@ -26,13 +23,6 @@ from loopwright.workflow.verification import CheckRun
 _FAILS_THE_RUN = ("STEP_FAILED",)
 
 
-class CheckResults(msgspec.Struct, frozen=True):
-    """What each check came to, on which tree."""
-
-    evidence: Evidence
-    runs: dict[str, CheckRun]
-
-
 def run_checks(
     context: Context,
     slug: str,
@@ -42,7 +32,7 @@ def run_checks(
     sandbox: SandboxRequest,
     cancellation: Cancellation,
     observer: Observer | None = None,
-) -> CheckResults:
+) -> Finished:
     """All of them, also past a failure, so that all failures are known."""
     request = RunRequest(
         plan_name=f"the checks of {slug}",
@@ -57,7 +47,7 @@ def run_checks(
     if cancellation.reason is not None:
         raise Interrupted(cancellation.reason, hint="the same command again goes on")
     _require_that_it_ran(slug, finished)
-    return CheckResults(finished.evidence, check_runs(finished.evidence, checks))
+    return finished
 
 
 def hidden_folder(context: Context, slug: str) -> Path:
@@ -71,18 +61,27 @@ def slices_of(snapshot: Snapshot) -> Slices:
     return slices if isinstance(slices, Slices) else Slices(())
 
 
-def check_runs(evidence: Evidence, checks: tuple[Check, ...]) -> dict[str, CheckRun]:
+def check_runs(finished: Finished, checks: tuple[Check, ...]) -> dict[str, CheckRun]:
     """What a run says about each check, and on which tree."""
+    evidence = finished.evidence
     tree = evidence.base.tree if evidence.base is not None else ""
     steps = {step.id: step for step in evidence.steps}
-    return {check.id: _run(evidence.run_id, steps.get(check.id), tree, check.digest) for check in checks}
+    runs = {}
+    for check in checks:
+        step = steps.get(check.id)
+        codes = [command.exit_code for command in step.commands] if step is not None else []
+        passed = step is not None and step.outcome == "passed"
+        last = codes[-1] if codes else None
+        runs[check.id] = CheckRun(run_id=evidence.run_id, passed=passed, exit_code=last, tree=tree, digest=check.digest)
+    return runs
 
 
-def _run(run_id: str, step: StepRecord | None, tree: str, digest: str) -> CheckRun:
-    codes = [command.exit_code for command in step.commands] if step is not None else []
-    passed = step is not None and step.outcome == "passed"
-    last = codes[-1] if codes else None
-    return CheckRun(run_id=run_id, passed=passed, exit_code=last, tree=tree, digest=digest)
+def end_of_output(finished: Finished, check: Check, most_bytes: int) -> str:
+    """The end of what a check printed; empty without a log."""
+    logs = [command.log for step in finished.evidence.steps if step.id == check.id for command in step.commands]
+    if not logs or logs[-1] is None:
+        return ""
+    return (finished.folder / str(logs[-1])).read_bytes()[-most_bytes:].decode("utf-8", "replace").strip()
 
 
 def _plan(slug: str, checks: tuple[Check, ...]) -> bytes:

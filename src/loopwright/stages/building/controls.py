@@ -1,7 +1,11 @@
-"""Controls of a build that passed: the checks without the tests that it brought, and with judges that must fail."""
+"""Finds out what checks are worth: on the base, without new tests of the work, and with judges that must fail.
+
+A check that passes on the base proves nothing. A check that passes with a broken judge can't fail any more.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -11,19 +15,55 @@ from loopwright.loop.model import Loop
 from loopwright.loop.own_work import own_work
 from loopwright.loop.worker_sandbox import with_work
 from loopwright.runner.request import Observer
+from loopwright.sandbox.open import project_tree
 from loopwright.sandbox.port import Sandbox, SandboxRequest
 from loopwright.stages.building.built_tree import BuiltTree
-from loopwright.stages.building.checking import Hidden, hidden_folder, run_checks
-from loopwright.stages.context import Context, loops_of
+from loopwright.stages.building.checking import Hidden, check_runs, hidden_folder, run_checks
+from loopwright.stages.context import Context, loops_of, workflows_of
+from loopwright.workflow import events as e
 from loopwright.workflow.broken_judges import broken, broken_command, judged_by
-from loopwright.workflow.slices import Check
+from loopwright.workflow.model import Control
+from loopwright.workflow.slices import Check, Slices
+from loopwright.workflow.store import Snapshot
+
+Tell = Callable[[str], None]
 
 
-class Controls(msgspec.Struct, frozen=True):
-    """Checks that can't fail any more, and new files beside the judges without which a check does not pass."""
+def control_on_base(context: Context, snapshot: Snapshot, tell: Tell, cancellation: Cancellation) -> str:
+    """Run what was not run on the project as it is now, and record it; the tree, if there is any check."""
+    tree, controls = run_on_base(context, snapshot, tell, cancellation)
+    if controls:
+        with workflows_of(context).changing(snapshot.workflow.slug) as opened:
+            opened.apply(e.ChecksControlled(controls=controls), "tool")
+    return tree
 
-    immune: tuple[str, ...] = ()
-    steering: dict[str, str] = {}
+
+def run_on_base(
+    context: Context, snapshot: Snapshot, tell: Tell, cancellation: Cancellation
+) -> tuple[str, dict[str, Control]]:
+    """Run the checks of a plan that were not run on the project as it is now. Records nothing.
+
+    Returns the tree of the project, and what must be recorded; empty if there is no check, or nothing new.
+    """
+    slug, slices, known = snapshot.workflow.slug, snapshot.facts.slices, snapshot.workflow.controls
+    if not isinstance(slices, Slices) or not slices.checks:
+        return "", {}
+    if all(check.id in known and known[check.id].digest == check.digest for check in slices.checks):
+        # What is not committed is part of the tree.
+        tree = project_tree(context.sandbox_request(), f"{slug}-base", cancellation)
+        if {known[check.id].tree for check in slices.checks} == {tree}:
+            return tree, {}
+        tell("the project is another one than the checks were tried on")
+    tell(f"{len(slices.checks)} checks are run on the base: what passes there proves nothing")
+    finished = run_checks(
+        context, slug, slices.checks, name="control", sandbox=context.sandbox_request(), cancellation=cancellation
+    )
+    runs = check_runs(finished, slices.checks)
+    controls = {
+        name: Control(digest=run.digest, tree=run.tree, passed=run.passed, run_id=run.run_id)
+        for name, run in runs.items()
+    }
+    return runs[slices.checks[0].id].tree, controls
 
 
 def work_of(context: Context, loop: Loop) -> SandboxRequest:
@@ -48,8 +88,8 @@ def control(
     seen: BuiltTree,
     sealed: tuple[str, ...],
     cancellation: Cancellation,
-) -> Controls:
-    """Both, where there is something to control."""
+) -> tuple[tuple[str, ...], dict[str, str]]:
+    """Checks that can't fail any more, and new files beside the judges without which a check does not pass."""
     hidden = Hidden(hidden_folder(context, slug), checks)
     steering: dict[str, str] = {}
     if seen.beside:
@@ -57,9 +97,9 @@ def control(
             context, slug, checks, name="alone", sandbox=work, cancellation=cancellation,
             observer=_Without(tuple(seen.beside), hidden),
         )  # fmt: skip
-        if not all(run.passed for run in alone.runs.values()):
+        if not all(run.passed for run in check_runs(alone, checks).values()):
             steering = dict(seen.beside)
-    return Controls(_immune(context, slug, checks, work, sealed, cancellation, hidden), steering)
+    return _immune(context, slug, checks, work, sealed, cancellation, hidden), steering
 
 
 def _immune(
@@ -87,7 +127,7 @@ def _immune(
         context, slug, tuple(altered), name="broken-judges", sandbox=work, cancellation=cancellation,
         observer=_Broken(tuple(dict.fromkeys(files)), hidden),
     )  # fmt: skip
-    return tuple(name for name, run in done.runs.items() if run.passed)
+    return tuple(name for name, run in check_runs(done, tuple(altered)).items() if run.passed)
 
 
 class _Without:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from loopwright.errors import Interrupted
-from loopwright.evidence.model import StepRecord
 from loopwright.kernel.process import Cancellation
 from loopwright.loop.model import Loop
 from loopwright.loop.port import CompareTests
@@ -11,8 +10,8 @@ from loopwright.loop.reports.model import TestResult
 from loopwright.loop.test_runs import Comparison, name_of
 from loopwright.runner.request import Finished
 from loopwright.stages.building.built_tree import BuiltTree
-from loopwright.stages.building.checking import Hidden, check_runs, hidden_folder, slices_of, steps_of
-from loopwright.stages.building.controls import Controls, control, own_files, work_of
+from loopwright.stages.building.checking import Hidden, check_runs, end_of_output, hidden_folder, slices_of, steps_of
+from loopwright.stages.building.controls import control, own_files, work_of
 from loopwright.stages.building.lanes import BuildLanes
 from loopwright.stages.context import Context, workflows_of
 from loopwright.workflow.gather import find_judges
@@ -43,18 +42,18 @@ class CheckJudging:
 
     def results(self, finished: Finished, compare_tests: CompareTests) -> tuple[TestResult, ...]:
         """A result for each check and for each test that the work broke; all of them are recorded first."""
-        runs = check_runs(finished.evidence, self._slices.checks)
-        controls = self._control(runs)
+        runs = check_runs(finished, self._slices.checks)
+        immune, steering = self._control(runs)
         # The project's tests run if the checks pass, also if a control objects: a person may accept that.
         tests = compare_tests() if all(run.passed for run in runs.values()) else None
-        self._record(finished, runs, controls, tests)
+        self._record(finished, runs, immune, steering, tests)
         broken = tests.broken[:_MOST_NAMES] if tests is not None else ()
-        return (*self._check_results(finished, runs, controls), *broken)
+        return (*self._check_results(finished, runs, immune), *broken)
 
-    def _control(self, runs: dict[str, CheckRun]) -> Controls:
+    def _control(self, runs: dict[str, CheckRun]) -> tuple[tuple[str, ...], dict[str, str]]:
         """Find out whether checks that passed could have failed. Done only if all of them passed."""
         if self._loop.tree is None or not runs or not all(run.passed for run in runs.values()):
-            return Controls()
+            return (), {}
         sealed = (*self._seals, *self._hidden.names())
         work = work_of(self._context, self._loop)
         checks = self._slices.checks
@@ -66,7 +65,12 @@ class CheckJudging:
             raise
 
     def _record(
-        self, finished: Finished, runs: dict[str, CheckRun], controls: Controls, tests: Comparison | None
+        self,
+        finished: Finished,
+        runs: dict[str, CheckRun],
+        immune: tuple[str, ...],
+        steering: dict[str, str],
+        tests: Comparison | None,
     ) -> None:
         tree, base = self._loop.tree, finished.evidence.base
         verification = Verification(
@@ -75,16 +79,16 @@ class CheckJudging:
             patch_sha256=tree.patch_sha256 if tree is not None else "",
             files=self.observer.files,
             checks=runs,
-            judges=self.observer.judges | controls.steering,
-            immune=controls.immune,
+            judges=self.observer.judges | steering,
+            immune=immune,
             tests=_recorded(tests) if tests is not None else None,
         )
         is_broken = tests is not None and bool(tests.broken)
-        passed = all(run.passed for run in runs.values()) and not controls.immune and not is_broken
+        passed = all(run.passed for run in runs.values()) and not immune and not is_broken
         self._lanes.record_checks(self._loop, verification, passed=passed)
 
     def _check_results(
-        self, finished: Finished, runs: dict[str, CheckRun], controls: Controls
+        self, finished: Finished, runs: dict[str, CheckRun], immune: tuple[str, ...]
     ) -> tuple[TestResult, ...]:
         if not self._slices.checks:
             return (TestResult("no check", "a person signs", "passed"),)
@@ -93,24 +97,21 @@ class CheckJudging:
         for piece in self._slices.slices:
             for check in piece.checks:
                 step = steps.get(check.id)
-                passed = runs[check.id].passed and check.id not in controls.immune
-                message = "" if passed else _failure(finished, piece.behavior, check, step, controls)
+                is_immune = check.id in immune
+                passed = runs[check.id].passed and not is_immune
+                message = "" if passed else _failure(finished, piece.behavior, check, is_immune=is_immune)
                 duration_ms = round(1000 * step.duration_s, 1) if step is not None else 0
                 results.append(TestResult(check.id, piece.id, "passed" if passed else "failed", duration_ms, message))
         return tuple(results)
 
 
-def _failure(finished: Finished, behavior: str, check: Check, step: StepRecord | None, controls: Controls) -> str:
+def _failure(finished: Finished, behavior: str, check: Check, *, is_immune: bool) -> str:
     """The end of a check's output; for a hidden check only the behaviour that it tests."""
-    if check.id in controls.immune:
+    if is_immune:
         return f"{check.id} passes also when its own tests are made to fail: the work keeps it from failing"
     if check.hidden:
         return f"a check that you are not shown fails: {behavior}"
-    logs = [command.log for command in step.commands] if step is not None else []
-    text = ""
-    if logs and logs[-1] is not None:
-        text = (finished.folder / str(logs[-1])).read_bytes()[-_MOST_OUTPUT:].decode("utf-8", "replace")
-    return f"`{check.command}` failed: {text.strip()}"
+    return f"`{check.command}` failed: {end_of_output(finished, check, _MOST_OUTPUT)}"
 
 
 def _recorded(tests: Comparison) -> ProjectTests:

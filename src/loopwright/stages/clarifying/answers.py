@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from loopwright.errors import WorkflowRefused
-from loopwright.stages.building.outside_build import require_outside_build
+from loopwright.stages.building.built import require_outside_build
 from loopwright.stages.clarifying.rounds import request_approval
 from loopwright.stages.context import Context, workflows_of
 from loopwright.stages.loop_words import answer_decision

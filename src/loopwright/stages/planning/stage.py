@@ -12,7 +12,7 @@ from loopwright.errors import WorkflowRefused, WrongUsage
 from loopwright.kernel.files import read_regular_file, shown
 from loopwright.kernel.process import Cancellation
 from loopwright.stages.agent_choice import agent_for
-from loopwright.stages.building.on_base import run_on_base
+from loopwright.stages.building.controls import run_on_base
 from loopwright.stages.clarifying.begin import opened_to_clarify
 from loopwright.stages.context import Context, Tell, workflows_of
 from loopwright.stages.names import slug_of
@@ -74,10 +74,10 @@ def plan_change(
     if way is _Way.BY_AGENT and request.ask is not None:
         planned = _compose_again(session, slug)
     tell_rivals(context, planned.state.workflow.change_id, planned.deltas, tell)
-    on_base = run_on_base(context, planned.state.snapshot, tell, cancellation)
+    _, controls = run_on_base(context, planned.state.snapshot, tell, cancellation)
     with workflows_of(context).changing(slug) as opened:
-        if on_base.controls:
-            opened.apply(e.ChecksControlled(controls=on_base.controls), "tool")
+        if controls:
+            opened.apply(e.ChecksControlled(controls=controls), "tool")
         if way is not _Way.UNDER_THE_BUILD:
             opened.apply(c.RequestApproval(transition=Transition.PLAN_BUILD, standing=opened.standing()), "tool")
         snapshot = opened.snapshot()

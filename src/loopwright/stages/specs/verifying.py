@@ -8,7 +8,7 @@ import msgspec
 from msgspec.structs import replace
 
 from loopwright.kernel.process import Cancellation
-from loopwright.stages.building.checking import run_checks
+from loopwright.stages.building.checking import check_runs, run_checks
 from loopwright.stages.context import Context
 from loopwright.stages.specs.living import Domain, Promise
 from loopwright.workflow.living import Proof
@@ -89,10 +89,10 @@ def _by_workflow(context: Context, domains: list[Domain]) -> dict[str, dict[str,
 
 
 def _run(context: Context, slug: str, checks: dict[str, Check], cancellation: Cancellation) -> dict[str, CheckRun]:
-    return run_checks(
-        context, slug, tuple(checks.values()), name="specs", sandbox=context.sandbox_request(),
-        cancellation=cancellation,
-    ).runs  # fmt: skip
+    wanted = tuple(checks.values())
+    sandbox = context.sandbox_request()
+    finished = run_checks(context, slug, wanted, name="specs", sandbox=sandbox, cancellation=cancellation)
+    return check_runs(finished, wanted)
 
 
 def _lacks_files(context: Context, proof: Proof) -> bool:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
 
-from loopwright.errors import LoopRefused
-from loopwright.kernel import process
-from loopwright.kernel.files import make_folder, shown
+from loopwright.errors import LoopRefused, LoopwrightError, StorageFailed
+from loopwright.kernel import codec, process
+from loopwright.kernel.files import make_folder, replace_without_sync, shown
 from loopwright.loop import events as e
 from loopwright.loop import log
 from loopwright.loop.events import WorkerArrived
@@ -24,20 +25,27 @@ _LONGEST_S = 20.0
 
 
 class Detached(msgspec.Struct, frozen=True):
-    """A worker in the background, and where it writes what it would say."""
+    """A worker in the background, and the log of its output."""
 
     loop_id: str
     pid: int
     log: Path
 
 
+class StartFailure(msgspec.Struct, frozen=True):
+    """Why a worker could not begin, as it tells the process that started it."""
+
+    code: str
+    message: str
+
+
 def start_detached(context: Context, loop_id: str) -> Detached:
-    """Start it, and wait until it has taken the loop over."""
+    """Start a worker, and wait until it has taken the loop over."""
     store = loops_of(context)
     if has_worker(context, loop_id):
         raise driven_already(context, loop_id)
     context.prompts()
-    # Here and not in the worker: what the rules refuse, the person who asked should hear at once.
+    # Not in the worker: a person should hear at once what the rules refuse.
     with store.changing(loop_id) as opened:
         if not opened.loop.is_for_a_worker:
             opened.apply(e.LoopStarted(), actor())
@@ -45,28 +53,45 @@ def start_detached(context: Context, loop_id: str) -> Detached:
     make_folder(output.parent)
     events = store.paths(loop_id).events
     before = events.stat().st_size
-    argv = (sys.executable, "-m", "loopwright", "loop", "start", loop_id, "--project-root", str(context.project))
+    failure = output.with_name("worker-failure.json")
+    failure.unlink(missing_ok=True)
+    argv = (
+        sys.executable, "-m", "loopwright", "loop", "start", loop_id, "--project-root", str(context.project),
+        "--failure-file", str(failure),
+    )  # fmt: skip
     pid = process.detach(argv, cwd=context.project, env=context.environment, log=output)
     until = time.monotonic() + _LONGEST_S
     while time.monotonic() < until:
-        # First whether it ended, then whether it came: one that was quick has done both.
+        # First whether it ended, then whether it arrived: a quick worker has done both.
         ended, _ = os.waitpid(pid, os.WNOHANG)
         if _has_arrived(events, before, pid):
             return Detached(loop_id, pid, output)
         if ended:
             break
         time.sleep(0.02)
-    said = output.read_bytes()[-2000:].decode("utf-8", "replace").splitlines()
-    said = [line for line in said if line.strip() and not line.startswith("  →")]
     raise LoopRefused(
         "not_started",
-        f"the worker ended at once: {said[-1] if said else 'it said nothing'}",
+        f"the worker ended at once: {_reason(failure)}",
         hint=f"see {shown(output)}; `loopwright loop show {loop_id}` says how the loop stands",
     )
 
 
+def write_failure(path: Path, problem: LoopwrightError) -> None:
+    """Tell the process that started this worker why the worker ends."""
+    with suppress(StorageFailed):
+        replace_without_sync(path, codec.to_json(StartFailure(problem.code, problem.message)))
+
+
+def _reason(path: Path) -> str:
+    try:
+        failure = codec.from_json(path.read_bytes(), StartFailure)
+    except (OSError, codec.Undecodable):
+        return "it gave no reason"
+    return f"{failure.code}: {failure.message}"
+
+
 def _has_arrived(events: Path, start: int, pid: int) -> bool:
-    """Whether the log says so: that somebody drives the loop does not mean that it is this one."""
+    """Whether the log names this worker: another process may have been faster."""
     return any(
         isinstance(event, WorkerArrived) and event.worker.pid == pid
         for _, line in log.lines(events, start=start)
