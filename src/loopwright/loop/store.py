@@ -58,9 +58,7 @@ class LoopStore:
         with locked(self._lock(loop_id)):
             paths = self.paths(loop_id)
             if paths.events.exists() or paths.state.exists():
-                raise LoopRefused(
-                    "exists", f"the loop {shown(loop_id)} is there already", hint="give the new one another id"
-                )
+                raise LoopRefused("exists", f"the loop {shown(loop_id)} already exists", hint="choose another id")
             with OpenedLoop(paths, self._clock, None, 0, log.START) as opened:
                 return opened.apply_all((created, *more), actor)
 
