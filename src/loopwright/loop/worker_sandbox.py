@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 
-from loopwright.errors import SandboxCreateFailed, SecretLeak, ToolMissing
+from loopwright.errors import SecretLeak
 from loopwright.kernel import git
 from loopwright.kernel.digest import sha256_of_file
 from loopwright.kernel.files import make_folder, sync_folder, write_durably
@@ -19,7 +19,7 @@ from loopwright.loop.worker_context import WorkerContext
 from loopwright.redaction.redactor import Redactor
 from loopwright.runner.patch import in_binaries, write_screened
 from loopwright.runner.turn_sandbox import TurnSandbox, open_turn_sandbox
-from loopwright.sandbox.git_recorder import GitRecorder
+from loopwright.sandbox.git_recorder import GitRecorder, with_git
 from loopwright.sandbox.model import FreshRequest
 from loopwright.sandbox.open import opened
 from loopwright.sandbox.place import stop_keeping
@@ -28,8 +28,7 @@ from loopwright.sandbox.port import Sandbox, SandboxRequest
 
 def wanted_sandbox(loop: Loop, context: WorkerContext) -> SandboxRequest:
     """The project as it is now, or with the loop's work in it."""
-    if not git.is_installed():
-        raise ToolMissing("a loop keeps its work by git, which is not installed", hint="install git")
+    git.require_installed("a loop keeps its work by git, which is not installed")
     now = context.request()
     return now if loop.tree is None else with_work(now, loop.tree, context.progress(loop))
 
@@ -95,7 +94,7 @@ class WorkerSandbox:
     def keep(self, loop: Loop, redactor: Redactor) -> tuple[Tree, tuple[str, ...]]:
         """Keep the sandbox's content durably, and continue from there: the tree, and the files that changed."""
         if self._sandbox is None:
-            raise SandboxCreateFailed("there is no sandbox to keep the work of", hint="try again")
+            raise LookupError(loop.loop_id)  # the caller is not inside of `turn_sandbox`
         self._tree, files = _keep_work(loop, self._context, self._sandbox, redactor)
         stop_keeping(self._sandbox.place.folder)
         return self._tree, files
@@ -123,9 +122,7 @@ def _keep_work(
     loop: Loop, context: WorkerContext, sandbox: Sandbox, redactor: Redactor
 ) -> tuple[Tree, tuple[str, ...]]:
     """Record what is in the sandbox now; a secret in it is `SecretLeak`, and nothing is kept."""
-    recorder = sandbox.recorder
-    if not isinstance(recorder, GitRecorder):
-        raise SandboxCreateFailed("a loop's sandbox needs git to say what changed", hint="install git")
+    recorder = with_git(sandbox.recorder)
     progress, base = context.progress(loop), recorder.base()
     if loop.tree is None and not base.is_commit:
         # Once: what a person had and did not commit stays told apart from what is done here.

@@ -151,7 +151,7 @@ def compare_tests(loop: Loop, context: WorkerContext) -> Comparison | None:
 def tests_on_base(loop: Loop, context: WorkerContext, tree: Tree) -> TestRun:
     """What the test command says of the tree that the loop started from; kept, for the next iteration asks again."""
     path = _kept_as(loop, context, tree)
-    kept = _read(path)
+    kept = codec.read_json(path, TestRun)
     if kept is not None and context.tools().store.folder(kept.run_id).is_dir():
         return kept
     found = run_tests(loop, context, base_sandbox(context.request(), tree, context.progress(loop)), "base-tests")
@@ -167,10 +167,3 @@ def _kept_as(loop: Loop, context: WorkerContext, tree: Tree) -> Path:
     settings = context.settings
     key = digest_of([tree.base_tree, settings.test_command, settings.reports, list(context.setup)])
     return context.progress(loop) / "work" / f"base-tests-{key[:16]}.json"
-
-
-def _read(path: Path) -> TestRun | None:
-    try:
-        return codec.from_json(path.read_bytes(), TestRun)
-    except (OSError, codec.Undecodable):
-        return None
