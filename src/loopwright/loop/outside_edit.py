@@ -25,7 +25,7 @@ _KNOWN = (
 
 
 def proposals_for(loop: Loop, document: Document, actor: str) -> tuple[c.Proposal, ...]:
-    """What the edit asks for; `NotTaken` names the first field that may not be changed so."""
+    """The proposals of an edit; `NotTaken` names the first field that may not be changed that way."""
     now = document_of(loop)
     for field in _FIXED:
         if document.get(field) != now[field]:
@@ -57,7 +57,7 @@ def _skill(loop: Loop, document: Document) -> tuple[c.Proposal, ...]:
 
 
 def _require_sound(after: Loop) -> None:
-    """What no log of ours holds. Here, and not where it is taken: what a log holds must be taken again."""
+    """Refuse values that Loopwright never writes. Not in `evolve`, because every stored event must be applied again."""
     found, ids = after.validation, [one.id for one in after.debug.hypotheses]
     if found.coverage is not None and not 0 <= found.coverage <= _WHOLE:
         raise NotTaken("skill_state.validate.coverage: must be between 0 and 100")
@@ -106,7 +106,7 @@ def _status(loop: Loop, document: Document, actor: str) -> tuple[c.Proposal, ...
 
 
 def _same_end(loop: Loop, document: Document) -> None:
-    """When and why a loop ended is not changed afterwards, and one that did not end says neither."""
+    """The end of a loop can't be changed afterwards, and a loop without an end has no time or reason for it."""
     now = document_of(loop)
     for field in ("completed_at", "failure_reason"):
         if document.get(field) != now.get(field):

@@ -1,4 +1,4 @@
-"""The rules of a loop: what a proposal leads to in a state, and why not. Pure and total; the driver acts on them.
+"""The rules of a loop: the events that follow from a proposal in a state, or why it is refused. Pure and total.
 
 `decide` never reads a clock, a file or a process: the caller passes every fact that the rules need.
 """
@@ -64,7 +64,7 @@ def decide(loop: Loop | None, proposal: c.Proposal) -> Verdict:
 
 def _create(loop: Loop | None, proposal: e.LoopCreated) -> Verdict:
     if loop is not None:
-        return refused("exists", f"the loop {loop.loop_id} is there already", "give the new one another id")
+        return refused("exists", f"the loop {loop.loop_id} already exists", "give the new one another id")
     if proposal.max_iterations < 1:
         return refused("no_iterations", "a loop needs at least one iteration", "give it --max-iterations")
     return Accepted((proposal,))
@@ -128,7 +128,7 @@ def _start(loop: Loop) -> Verdict:
 
 
 def _limits(loop: Loop, proposal: c.Proposal) -> Verdict:
-    """What the loop may cost, and who chooses."""
+    """Budgets, limits and the mode."""
     match proposal:
         case e.IterationsGiven(max_iterations=most):
             return _too_few(loop, most) if most <= loop.iteration else Accepted((proposal,))
@@ -206,7 +206,7 @@ def _added(loop: Loop, tasks: tuple[Task, ...]) -> Verdict:
 
 
 def _of_idle(loop: Loop, task_id: str, event: e.Event) -> Verdict:
-    """Only what nobody is at can be changed."""
+    """Only a task that no worker is at can be changed."""
     task = loop.task(task_id)
     if task is None:
         return _no_task(loop, task_id)
@@ -280,7 +280,7 @@ def _advance(loop: Loop, command: c.Advance) -> Verdict:
 
 
 def _choose(loop: Loop, command: c.Choose) -> Verdict:
-    """A person's choice takes the place of the rules' own, and of the hold that asked for it."""
+    """A person's choice replaces the rules' choice, and lifts the hold that asked for it."""
     if isinstance(loop.phase, Held) and not awaits_choice(loop):
         return _still_held(loop, loop.phase.holds)
     if not isinstance(loop.phase, Running | Held):
@@ -303,7 +303,7 @@ def _held_by_blocker(loop: Loop, code: str, message: str) -> Accepted:
 
 
 def _is_stuck(loop: Loop, least: int) -> bool:
-    """So many iterations changed nothing: the state before them, and after each, is the same."""
+    """Whether the last iterations changed nothing: the progress before them and after each is the same."""
     last = loop.marks[-(least + 1) :]
     return len(last) == least + 1 and len(set(last)) == 1
 
@@ -345,7 +345,7 @@ def _developed(loop: Loop, command: c.FinishDevelop) -> Verdict:
 
 
 def _validated(loop: Loop, command: c.FinishValidate) -> Verdict:
-    """What was only tried, and does not hold, is dropped: the work before it is looked at once more."""
+    """Drop tried changes that failed the validation; the work before them is validated again."""
     if isinstance(then := _then(loop, command.then), Refused):
         return then
     found = command.validation
@@ -355,7 +355,7 @@ def _validated(loop: Loop, command: c.FinishValidate) -> Verdict:
 
 
 def _then(loop: Loop, tasks: tuple[Task, ...]) -> Verdict:
-    """What is to be done because of what was done."""
+    """The tasks that follow from an action."""
     return _added(loop, tasks) if tasks else Accepted(())
 
 
@@ -400,7 +400,7 @@ def _error(action: Action, message: str | None, loop: Loop) -> tuple[e.Event, ..
 def _illegal(loop: Loop, move: str) -> Refused:
     status, legal = status_of(loop.phase), ", ".join(_MOVES[type(loop.phase)])
     said = f"the loop {loop.loop_id} is {status}, and can't {move}"
-    if isinstance(loop.phase, Held):  # not everything that holds it is lifted by the same command
+    if isinstance(loop.phase, Held):  # one command may not lift all holds
         return refused("illegal_move", said, "; ".join(lifted_by(one, loop) for one in in_the_way(loop.phase.holds)))
     return refused("illegal_move", said, f"from {status} it can: {legal}")
 

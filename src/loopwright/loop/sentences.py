@@ -1,6 +1,6 @@
-"""What happened to a loop, as sentences for people: one for each kind of event. Pure and total.
+"""A sentence for people for each kind of event of a loop. Pure and total.
 
-They are made of many small pieces, so each is said by its template in the language of whoever reads.
+A sentence consists of several parts, and each part is translated by its own template.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from loopwright.loop.model import Budget, Hold, Loop, OpenTurn, Spent, Task, Tas
 from loopwright.wording.catalogue import ENGLISH, Catalogue
 
 _MOST_NAMES = 5
-# Tasks that the loop makes itself, by the start of their names.
+# Tasks that the loop creates, by the start of their ids.
 
 
 def sentence(event: e.Event, say: Catalogue = ENGLISH) -> str:
-    """The event in words; text from outside is as it was written, for whoever prints it to neutralise."""
+    """The event in words. Text from outside is not escaped; the caller that prints it does that."""
     match event:
         case e.LoopCreated(title=title, max_iterations=most):
             return say.words("made: {title}, at most {most} iterations", title=title, most=most)
@@ -125,12 +125,12 @@ def _of_work(event: e.Event, say: Catalogue) -> str:
 
 
 def task_in_words(task: Task, say: Catalogue) -> str:
-    """What is to be done: a person's and an agent's words as they are, what the loop says itself in this language."""
+    """The task's description: as a person or an agent wrote it, or the loop's own in the reader's language."""
     return say.translate(task.description) if task.kind is not TaskKind.WORK else task.description
 
 
 def beside_the_work(loop: Loop, say: Catalogue) -> str | None:
-    """What is going on where no action is under way: somebody is asked how sure they are, or plans tasks."""
+    """The turn if no action is under way: an agent rates its own work, or plans tasks."""
     return _asked(loop.open_turn, say) if loop.under_way is None and loop.open_turn is not None else None
 
 
@@ -152,7 +152,7 @@ def _of_turns(event: e.Event, say: Catalogue) -> str:
         case e.CostCounted(spent=spent):
             return say.words("it cost {spent}", spent=_spent_in_words(spent, say))
         case e.ProgressNoted(text=text, by="worker"):
-            return say.translate(text)  # our own words, where all others are an agent's
+            return say.translate(text)  # Loopwright's own words; all others are an agent's
         case e.ProgressNoted(text=text, by=by):
             return say.words("{by} says: {text}", by=by, text=text)
         case e.DecisionAsked(decision=decision):
@@ -164,13 +164,13 @@ def _of_turns(event: e.Event, say: Catalogue) -> str:
 
 
 def hold_in_words(hold: Hold, say: Catalogue = ENGLISH) -> str:
-    """Who holds a loop, why, and until when where that is known."""
+    """Who holds a loop, why, and until when, if known."""
     held = say.words("held by {holder}: {message}", holder=hold.holder, message=say.translate(hold.message))
     return held + (say.words(" (until {until})", until=hold.until) if hold.until else "")
 
 
 def _never(event: e.Event) -> str:
-    """Every kind was taken above; a test goes through all of them."""
+    """Never reached: a test covers every kind of event."""
     raise ValueError(f"no sentence for {type(event).__name__}")
 
 
@@ -183,7 +183,7 @@ _TASK_ENDS = {
 
 
 def validation_in_words(validation: Validation, say: Catalogue = ENGLISH) -> str:
-    """How the tests went."""
+    """The result of the tests."""
     ran = say.words("{rate} % of {count}", rate=f"{validation.pass_rate:g}", count=len(validation.results))
     if validation.coverage is not None:
         ran += say.words(", coverage {coverage} %", coverage=f"{validation.coverage:g}")
@@ -209,7 +209,7 @@ def _shortly(limit: float | None) -> str:
 
 
 def _spent_in_words(spent: Spent, say: Catalogue) -> str:
-    usd = say.words("{usd} USD", usd=f"{spent.usd:.2f}") if spent.usd_known else say.words("an untold sum")
+    usd = say.words("{usd} USD", usd=f"{spent.usd:.2f}") if spent.usd_known else say.words("cost not reported")
     turns = say.words("{turns} turns", turns=spent.turns) if spent.turns != 1 else say.words("{turns} turn", turns=1)
     tokens = say.words("{tokens} tokens", tokens=f"{spent.tokens:,}")
     return f"{usd}, {tokens}, {spent.wall_s:.1f} s" + (f", {turns}" if spent.turns else "")

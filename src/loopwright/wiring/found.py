@@ -1,4 +1,4 @@
-"""Finds the workspace and its settings: all that a quick look needs. The adapters come with `build`."""
+"""Finds the workspace and its settings, for fast commands. `build` adds the adapters, which take time to import."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from loopwright.workspace.settings import Flags, Settings, load_settings
 
 
 class FoundWorkspace(msgspec.Struct, frozen=True):
-    """A workspace and what is set in it."""
+    """A workspace and its settings."""
 
     layout: Layout
     settings: Settings
