@@ -35,7 +35,7 @@ def finish(loop: Loop, forced: str | None) -> Verdict:
     if not is_validated:
         return refused(
             "not_validated",
-            f"the loop {loop.loop_id} has no passed validation of its work as it is now",
+            f"the loop {loop.loop_id} has no passed validation of its current work",
             "let it validate, or force it with a reason that is recorded",
         )
     return refused("unproven", _said(doubts), "let its worker complete it: a person is asked then")

@@ -42,7 +42,7 @@ def answer_decision(loop: Loop, answered: e.DecisionAnswered) -> Verdict:
         said = f"the loop {loop.loop_id} has no decision {answered.decision_id}"
         return refused("no_decision", said, f"these wait for an answer: {waiting}")
     if wanted.answer is not None:
-        said = f"{wanted.id} is answered already, by {wanted.answered_by}: {wanted.answer}"
+        said = f"{wanted.id} was already answered by {wanted.answered_by}: {wanted.answer}"
         return refused("answered_already", said, "agents were told that answer; change the loop's tasks instead")
     if not answered.answer.strip():
         return refused("empty_answer", "an answer needs words", f"{wanted.id} asks: {wanted.question}")

@@ -129,7 +129,7 @@ def _perform(
         case Action.DEVELOP:
             task = loop.task_under_way
             if task is None:
-                return c.AbandonAction(why="its task is gone")
+                return c.AbandonAction(why="its task was removed")
             return develop.perform(loop, context, worker_sandbox, action_id, task)
         case Action.DEBUG:
             find_cause = debug.perform if context.judge is None else repair.perform

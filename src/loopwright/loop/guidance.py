@@ -45,7 +45,9 @@ def lifted_by(hold: Hold, loop: Loop) -> str:
                 f"`loopwright loop resume {name}` lets the agent continue"
             )
         case Holder.QUOTA:
-            when = "a worker goes on by itself then" if hold.until is not None else "when the agent can be had again"
+            when = (
+                "a worker continues then by itself" if hold.until is not None else "when the agent is available again"
+            )
             return f"{when}; `loopwright loop resume {name}` tries at once"
         case Holder.DECISION if hold.code == CHOICE_REQUIRED:
             return f"`loopwright loop choose {name} {legal_actions(loop)[0]}`, or start it in a terminal"

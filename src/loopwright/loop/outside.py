@@ -128,7 +128,7 @@ def tasks_of(lines: list[dict[str, Any]], field: str = "tasks") -> tuple[Task, .
     ids = [task.id for task in tasks]
     twice = next((name for name, number in Counter(ids).items() if number > 1), None)
     if twice is not None:
-        raise NotTaken(f"{field}: the id {twice} is there more than once")
+        raise NotTaken(f"{field}: the id {twice} occurs more than once")
     return tasks
 
 
@@ -162,7 +162,7 @@ def _running(current: str | None, loop: Loop) -> UnderWay | None:
     try:
         action = Action(current)
     except ValueError as problem:
-        raise NotTaken(f"skill_state.current_action: {current} is none that we know") from problem
+        raise NotTaken(f"skill_state.current_action: {current} is unknown") from problem
     return UnderWay(action=action, id=OUTSIDE_ACTION, started_at=loop.updated_at)
 
 
@@ -170,7 +170,7 @@ def _action(name: str | None, field: str) -> Action | None:
     if name is None:
         return None
     if name not in _BY_NAME:
-        raise NotTaken(f"{field}: {name} is none that we know")
+        raise NotTaken(f"{field}: {name} is unknown")
     return _BY_NAME[name]
 
 

@@ -58,7 +58,7 @@ def both_trees(tree: Tree, progress: Path, project: Path) -> Iterator[PrivateRep
             if not load_base(judge, BaseRecord(commit=tree.commit, tree=name, is_commit=False), patch):
                 raise StorageFailed(
                     f"{shown(patch)} does not lead to the tree that was recorded",
-                    hint="the commit that the work started from must be there, and its files as they were kept",
+                    hint="the commit that the work started from must exist, and its kept patch must be unchanged",
                 )
         yield judge
 

@@ -46,7 +46,7 @@ def _lines(data: bytes) -> list[tuple[int, bytes]]:
     return [(number, raw) for number, raw in enumerate(data.split(b"\n"), start=1) if raw.strip()]
 
 
-_MESSAGE = "its log was lost; title, limits and status were taken from what was left and need a person's look"
+_MESSAGE = "its log was lost; title, limits and status were restored from other files, and a person should check them"
 
 
 def restored_loop(paths: LoopPaths, now: str) -> Loop:
@@ -123,8 +123,8 @@ def _state(paths: LoopPaths) -> dict[str, Any]:
         return document
     if not paths.tasks.exists():
         raise DamagedFile(
-            f"nothing is left of {shown(paths.loop_id)} that it could be rebuilt from",
-            hint="`loopwright loop new` makes another",
+            f"no file is left to rebuild {shown(paths.loop_id)} from",
+            hint="`loopwright loop new` creates a new loop",
         )
     return {}
 

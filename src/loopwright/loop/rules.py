@@ -58,7 +58,7 @@ def decide(loop: Loop | None, proposal: c.Proposal) -> Verdict:
     if isinstance(proposal, e.LoopCreated):
         return _create(loop, proposal)
     if loop is None:
-        return refused("no_loop", "there is no such loop", "`loopwright loop list` shows those that are there")
+        return refused("no_loop", "there is no such loop", "`loopwright loop list` shows all loops")
     return _control(loop, proposal)
 
 
@@ -253,8 +253,8 @@ def _work(loop: Loop, proposal: c.Proposal) -> Verdict:  # noqa: C901, PLR0912 -
         case _:
             return refused(
                 "not_running",
-                f"the loop {loop.loop_id} is not at that action any more",
-                "what was done for it does not count; `loopwright loop show` says where it is",
+                f"the loop {loop.loop_id} is no longer at that action",
+                "the result does not count; `loopwright loop show` shows the current action",
             )
 
 
@@ -272,7 +272,9 @@ def _advance(loop: Loop, command: c.Advance) -> Verdict:
         return Accepted((e.HoldPlaced(hold=choice_hold(loop)),))
     action = next_action(loop)
     if action is not Action.COMPLETE and _is_stuck(loop, command.no_progress):
-        said = f"{command.no_progress} iterations in a row left tree, failing tests and evidence as they were"
+        said = (
+            f"{command.no_progress} iterations in a row changed neither the tree nor the failing tests nor the evidence"
+        )
         return _held_by_blocker(loop, "no_progress", said)
     if action is Action.COMPLETE and (failed := failed_tasks(loop)):
         return _held_by_blocker(loop, TASK_FAILED, f"the tests pass, and these tasks failed: {', '.join(failed[:5])}")

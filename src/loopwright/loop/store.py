@@ -118,7 +118,7 @@ class LoopStore:
         paths = self.paths(loop_id)
         if not is_identifier(loop_id) or not (paths.events.exists() or paths.state.exists()):
             known = ", ".join(self.ids()[-5:]) or "none"
-            raise UnknownLoop(f"there is no loop '{shown(loop_id)}'", hint=f"the last ones are: {known}")
+            raise UnknownLoop(f"there is no loop '{shown(loop_id)}'", hint=f"the latest loops are: {known}")
         with locked(self._lock(loop_id)), _open(paths, self._clock) as opened:
             if revision is not None and opened.loop.revision != revision:
                 raise LoopConflict(
@@ -237,7 +237,7 @@ class OpenedLoop:
             aside = copy_aside(self._paths.state)
             # The rules refuse only an edit of the life cycle.
             field = "status: " if isinstance(problem, LoopRefused) else ""
-            why = f"an edit of the state file was not taken: {field}{problem}; it is kept as {shown(aside.name)}"
+            why = f"an edit of the state file was refused: {field}{problem}; it is kept as {shown(aside.name)}"
             error = ErrorLine(action=OUTSIDE, message=why, timestamp=stamp(self._clock()))
             self.apply(e.ErrorNoted(error=error), OUTSIDE)
         self.project()
@@ -273,7 +273,7 @@ def _open(paths: LoopPaths, clock: Clock) -> OpenedLoop:
         if log.digest_of_last_line(paths.events) != head.last_line:
             raise DamagedFile(
                 f"the last line of {shown(paths.events)} is not what was written",
-                hint=f"`loopwright loop check {paths.loop_id} --fix` goes on from the last known state",
+                hint=f"`loopwright loop check {paths.loop_id} --fix` continues from the last known state",
             )
         opened = OpenedLoop(paths, clock, head.loop, size, head.last_line)
         if not _is_as_written(paths.state, head.state_sha256):
@@ -283,7 +283,7 @@ def _open(paths: LoopPaths, clock: Clock) -> OpenedLoop:
         # Each line is durable before the head names it, so no crash leaves this.
         raise DamagedFile(
             f"{shown(paths.events)} has {size} bytes, and had {head.log_bytes}: its end is lost",
-            hint=f"`loopwright loop check {paths.loop_id} --fix` goes on from the last known state",
+            hint=f"`loopwright loop check {paths.loop_id} --fix` continues from the last known state",
         )
     return _reopen(paths, clock, head if size else None)
 
@@ -297,7 +297,7 @@ def _reopen(paths: LoopPaths, clock: Clock, head: LogHead | None) -> OpenedLoop:
         refuse_the_future(paths.state)
         raise DamagedFile(
             f"{shown(paths.events)} is damaged behind byte {found.sound_bytes}: {found.damage}",
-            hint=f"`loopwright loop check {paths.loop_id} --fix` keeps what is sound",
+            hint=f"`loopwright loop check {paths.loop_id} --fix` keeps the undamaged part",
         )
     if found.state is None:
         raise DamagedFile(

@@ -50,13 +50,13 @@ def deliver(context: Context, workflow: Workflow, work: Built, *, as_branch: boo
     if repository is None:
         raise WorkflowRefused(
             "delivery_blocked",
-            f"there is no git repository for a branch{f', and in place it does not apply: {why}' if why else ''}",
+            f"there is no git repository for a branch{f', and the change does not apply: {why}' if why else ''}",
             next_command=_without_a_branch(context, workflow, why),
         )
     found = _branch(workflow, work, repository, context.project)
     if why is None:
         return found
-    return Delivered(found.delivery, f"it does not apply to what you have now ({why}); {found.sentence}")
+    return Delivered(found.delivery, f"the change does not apply to the current files ({why}); {found.sentence}")
 
 
 def _without_a_branch(context: Context, workflow: Workflow, why: str | None) -> str:
@@ -67,7 +67,7 @@ def _without_a_branch(context: Context, workflow: Workflow, why: str | None) -> 
     if why is None:
         return again
     patch = shown(context.layout.workflow(workflow.slug).document(REVIEWED))
-    return f"put the files as they were when it was built ({patch} is the work), then {again}"
+    return f"restore the files as they were for the build ({patch} is the work), then {again}"
 
 
 def _delivered_before(context: Context, workflow: Workflow, work: Built) -> Delivered | None:
@@ -108,12 +108,12 @@ def undo(context: Context, workflow: Workflow, delivery: Delivery) -> str:
         raise WorkflowRefused(
             "undo_blocked",
             f"these files were changed after the delivery: {', '.join(changed[:5])}",
-            next_command="take your changes to them aside, then try again",
+            next_command="set your changes to these files aside, then try again",
         )
     said = _drop_branch(context, delivery) if delivery.how == "branch" else ""
     write_durably(folder / _PLAN, codec.to_json(plan))
     _carry_out(context, folder, plan)
-    return "; ".join(part for part in (said, f"{len(plan.moves)} files are as they were before") if part)
+    return "; ".join(part for part in (said, f"{len(plan.moves)} files were restored") if part)
 
 
 def _undoing(context: Context, folder: Path, workflow: Workflow, delivery: Delivery) -> DeliveryPlan:
@@ -300,7 +300,11 @@ def _branch(workflow: Workflow, work: Built, repository: UserRepository, project
         name = name if git.branch_commit(repository, name) in (None, commit) else _free_branch(repository, name)
         git.publish_branch(repository, maker, commit, name)
     delivery = Delivery(how="branch", where=name, before=commit, patch_sha256=work.tree.patch_sha256)
-    rest = "" if alone else " (with what you had not committed when it was built: the work rests on that)"
+    rest = (
+        ""
+        if alone
+        else " (with the changes that were not committed when it was built, because the work depends on them)"
+    )
     return Delivered(delivery, f"it is on the branch {name}{rest}: git merge {name}")
 
 
@@ -337,15 +341,17 @@ def _put_below(maker: git.PrivateRepository, start: str | None, below: str, tree
 def _drop_branch(context: Context, delivery: Delivery) -> str:
     repository = context.repository()
     if repository is not None and git.branch_commit(repository, delivery.where) is None:
-        return f"the branch {delivery.where} is gone"
+        return f"the branch {delivery.where} was deleted"
     merged = repository is not None and git.is_in_head(repository, delivery.before)
     if repository is None or not git.drop_branch(repository, delivery.where, delivery.before):
         raise WorkflowRefused(
             "undo_blocked",
-            f"the branch {delivery.where} is not any more what was delivered",
+            f"the branch {delivery.where} differs from what was delivered",
             next_command=f"git branch -D {delivery.where}, by hand",
         )
     if merged:
         # Loopwright commits nothing on the user's branch.
-        return f"the branch {delivery.where} is gone, but you merged it: git revert {delivery.before[:12]} takes it out"
-    return f"the branch {delivery.where} is gone"
+        return (
+            f"the branch {delivery.where} was deleted, but you merged it: git revert {delivery.before[:12]} undoes it"
+        )
+    return f"the branch {delivery.where} was deleted"

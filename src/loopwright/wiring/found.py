@@ -23,7 +23,7 @@ class FoundWorkspace(msgspec.Struct, frozen=True):
 def find_place(start: Path, flags: Flags, environment: Mapping[str, str]) -> FoundWorkspace:
     """The workspace at or above a folder."""
     if not start.is_dir():
-        raise WrongUsage(f"the project folder {shown(start)} is not there", hint="check --project-root")
+        raise WrongUsage(f"the project folder {shown(start)} does not exist", hint="check --project-root")
     root = find_root(start)
     home = user_home()
     unified = Layout(root, Flavour.UNIFIED, home)

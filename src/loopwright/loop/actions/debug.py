@@ -113,7 +113,7 @@ def verdict(hypothesis: Hypothesis, exit_code: int, output: str) -> tuple[Hypoth
     confirms, rejects = bool(confirm) and confirm in output, bool(reject) and reject in output
     if confirms == rejects:
         which = "both texts are" if confirms else "neither text is"
-        return "inconclusive", f"{which} in what its command printed (exit {exit_code})"
+        return "inconclusive", f"{which} in the output of its command (exit {exit_code})"
     if confirms:
         return "confirmed", f"its command printed '{confirm}'"
     return "rejected", f"its command printed '{reject}'"

@@ -85,7 +85,7 @@ def _require_that_it_ran(finished: Finished, context: WorkerContext) -> None:
         return
     else:
         code, why = failure.code.lower(), f"{failure.code}: {failure.message.text}"
-    said = f"the tests' run {finished.evidence.run_id} does not count: {why}"
+    said = f"the test run {finished.evidence.run_id} does not count: {why}"
     raise HeldBack(Hold(holder=Holder.BLOCKER, code=code, message=said, since=stamp(context.clock())))
 
 

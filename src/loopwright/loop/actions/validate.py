@@ -105,7 +105,7 @@ def _by_changed_tests(loop: Loop, context: WorkerContext, tree: Tree) -> Doubt |
     touched = _few(restored.touched)
     return Doubt(
         code="tests_changed",
-        message=f"the tests pass only with what the work did to {touched}: as before the work they fail ({run.run_id})",
+        message=f"the tests pass only with the work's changes to {touched}; the earlier tests fail ({run.run_id})",
     )
 
 

@@ -83,7 +83,7 @@ def merge(reports: Iterable[TestReport]) -> TestReport:
 
 
 _CHUNK = 256 * 1024
-_TOO_MANY = "there are more files than are looked at; name the reports' place more closely"
+_TOO_MANY = "too many files to search; give a more precise path to the reports"
 
 
 def read_test_reports(found: Found) -> TestReport:
@@ -125,7 +125,7 @@ def read_coverage_reports(found: Found) -> Coverage:
 def _none_of(found: Found) -> UnreadableReport:
     if not found.stale:
         return UnreadableReport("there is no report")
-    return UnreadableReport(f"there is no report of this run; {shown(found.stale[0].name)} is of an earlier one")
+    return UnreadableReport(f"no report is from this run; {shown(found.stale[0].name)} is from an earlier run")
 
 
 def _named(report: TestReport, path: Path) -> TestReport:

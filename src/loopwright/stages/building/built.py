@@ -47,7 +47,7 @@ def built(context: Context, workflow: Workflow, verified: Verification) -> Built
                 return Built(tree, progress, own.patch if own is not None else data, data)
     raise WorkflowRefused(
         "review_gate_blocked",
-        f"the patch of {workflow.slug} is not any more what was verified",
+        f"the patch of {workflow.slug} differs from what was verified",
         next_command=f"loopwright build {workflow.slug}",
     )
 

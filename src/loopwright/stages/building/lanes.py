@@ -132,14 +132,14 @@ class BuildLanes:
         """End the lane of a task whose agent can't work at all."""
         lane = _LANES.get(task.kind, "execution")
         self._end(lane, failure)
-        message = f"the lane {lane} is not through: {hold.message}"
+        message = f"the lane {lane} is not complete: {hold.message}"
         return msgspec.structs.replace(hold, code=f"{lane}_{failure.reason.value}", message=message)
 
     def _held(self, lane: str, failure: NoAnswer) -> HeldBack:
         """The hold for an agent that failed: a person has to look before the agent is asked again."""
         self._end(lane, failure)
         reason = failure.reason.value
-        message = f"the lane {lane} is not through: {reason}: {self._clean(failure.detail)}"
+        message = f"the lane {lane} is not complete: {reason}: {self._clean(failure.detail)}"
         hold = Hold(holder=Holder.BLOCKER, code=f"{lane}_{reason}", message=message, since=stamp(self._context.clock()))
         return HeldBack(hold, turn_taken=True)
 
