@@ -3,8 +3,9 @@
 .PHONY: help demo test test-agents test-lies faults check docs figures bench bench-lies format clean
 
 BIN := .venv/bin
-JOBS ?= auto
-PYTEST := $(BIN)/python -m pytest -n $(JOBS)
+# Three workers for two cores: a test waits for programs that it started a third of its time.
+JOBS ?= $(shell cores=$$(getconf _NPROCESSORS_ONLN); echo $$((cores + (cores + 1) / 2)))
+PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 
 # Tests with targets of their own; `.ci/run` runs all.
 AGENTS := tests/real_agents
