@@ -47,7 +47,7 @@ def test_a_look_adds_nothing_and_is_paid_for(loops):
     [
         ({"role": "planner", "answer": "no json"}, "not the JSON", "--agent`; then repeat the command"),
         ({"role": "planner", "answer": '{"tasks": [{"description": "one"}, {"description": 7}]}'}, "not the JSON", ""),
-        (planned(), "no task came", ""),
+        (planned(), "led to no task", ""),
         ({"role": "planner", "fail": "rate_limited"}, "rate_limited", "repeat the command later"),
         ({"role": "planner", "fail": "crashed"}, "crashed", "repeat the command, or use another agent"),
         (

@@ -1,4 +1,4 @@
-"""`loopwright loop start`: drive a loop in this process until it ends or is held."""
+"""Drives a loop in this process until it ends or is held. One process at a time."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ def settle_after_a_dead_worker(context: Context, loop_id: str, actor: str) -> No
 
 
 def _end_its_turn(context: Context, loop_id: str, actor: str) -> None:
-    """Before the sandbox is cleared: end an agent that outlived its worker, and count its cost."""
+    """End an agent that outlived its worker, and count its cost, before its sandbox is removed."""
     store = LoopStore(context.layout, context.clock)
     turn = store.load(loop_id).open_turn
     if turn is None:

@@ -106,7 +106,7 @@ def _workspace(context: Context, fix: bool) -> Iterator[Symptom]:
     yield Symptom("workspace", "ok", f"{shown(layout.root)}, layout {layout.flavour}")
     yield from _mixed_layouts(layout)
     for installed in check_installed(context):
-        yield Symptom(installed.what, installed.health, installed.said, installed.remedy, installed.code)
+        yield Symptom(installed.what, installed.health, installed.message, installed.remedy, installed.code)
     yield from _prompts(context)
     yield from _journal(context, fix)
     yield from _loops(context, fix)

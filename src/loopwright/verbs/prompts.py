@@ -9,9 +9,14 @@ from typing import Any, Literal
 
 import msgspec
 
-from loopwright.agents.prompts.book import Book, PromptText
+from loopwright.agents.prompts.book import (
+    Book,
+    PromptText,
+    UnusablePrompt,
+    effective_prompts,
+    find_user_prompts,
+)
 from loopwright.agents.prompts.names import SHAPES, PromptLanguage
-from loopwright.agents.prompts.own import UnusablePrompt, find_own, in_force
 from loopwright.agents.structured import schema_of
 from loopwright.errors import PromptInvalid, WrongUsage
 from loopwright.kernel.files import create_exclusively, shown
@@ -40,9 +45,9 @@ class PromptList(msgspec.Struct, frozen=True):
 
 def list_prompts(context: Context, language: PromptLanguage | None) -> PromptList:
     """All prompts that agents get; in place of an unusable file, the built-in prompt is listed."""
-    own, unusable = find_own(prompt_folders(context.layout))
+    own, unusable = find_user_prompts(prompt_folders(context.layout))
     language = language or chosen_language(context.settings.values)
-    book = Book(language, in_force(own, language))
+    book = Book(language, effective_prompts(own, language))
     return PromptList(language, tuple(book.text(name) for name in SHAPES), unusable)
 
 
@@ -57,10 +62,10 @@ def show_prompt(context: Context, name: str, language: PromptLanguage | None, *,
     language = language or chosen_language(context.settings.values)
     if ours:
         return Book(language).text(name)
-    own, unusable = find_own(prompt_folders(context.layout))
+    own, unusable = find_user_prompts(prompt_folders(context.layout))
     if invalid := [prompt for prompt in unusable if prompt.path.stem == name]:
         raise invalid_prompts(invalid)
-    return Book(language, in_force(own, language)).text(name)
+    return Book(language, effective_prompts(own, language)).text(name)
 
 
 def copy_prompt(
@@ -82,7 +87,7 @@ def copy_prompt(
 
 def own_prompts(context: Context) -> tuple[list[str], tuple[UnusablePrompt, ...]]:
     """For `doctor`: the prompts that replace built-in ones, and the files that cannot be used."""
-    own, unusable = find_own(prompt_folders(context.layout))
+    own, unusable = find_user_prompts(prompt_folders(context.layout))
     names = [f"{prompt.name} ({prompt.origin}{', ' + prompt.language if prompt.language else ''})" for prompt in own]
     return names, unusable
 

@@ -7,7 +7,7 @@ from loopwright.stages.context import Context, Tell, documents_of
 from loopwright.stages.planning.state import require_spec
 from loopwright.workflow import composing
 from loopwright.workflow import events as e
-from loopwright.workflow.delta.model import Delta, domain_problem
+from loopwright.workflow.delta.model import Delta
 from loopwright.workflow.delta.read import read_delta
 from loopwright.workflow.delta.write import composed
 from loopwright.workflow.documents.page import NotAPage, read_page
@@ -20,6 +20,7 @@ from loopwright.workflow.package import (
     GRAPH,
     PLAN_DOCUMENTS,
     delta_of,
+    domain_problem,
     prd_of,
     test_spec_of,
 )

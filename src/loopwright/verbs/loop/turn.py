@@ -23,7 +23,7 @@ from loopwright.agents.interactive.open_turn import (
     opened_since,
     submit,
 )
-from loopwright.agents.mailbox import SELF_REPORT, Checks, leave, read_checks
+from loopwright.agents.mailbox import SELF_REPORT, Checks, read_checks, write_file
 from loopwright.errors import LoopRefused, WrongUsage
 from loopwright.kernel import codec
 from loopwright.kernel.clock import stamp
@@ -133,7 +133,7 @@ def hand_in(context: Context, loop_id: str, answer: bytes, report: bytes | None 
     if report is not None:
         _require_short("the report", report, _MOST_BYTES)
         _require_json("the report", report, "use the fields of reflection-input.json: confidence, most_likely_wrong, …")
-        leave(turn.mailbox, SELF_REPORT, report)
+        write_file(turn.mailbox, SELF_REPORT, report)
     return _end(context, turn, TurnDone(text), f"handed in by {actor()}")
 
 

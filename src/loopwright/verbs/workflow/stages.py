@@ -1,9 +1,10 @@
-"""The stages of a workflow: clarify, answer, plan, review, archive; and the import of another tool's workspace."""
+"""The stages of a workflow: clarify, answer, plan, review, archive; all stages by an autopilot; import."""
 
 from __future__ import annotations
 
 from loopwright.kernel.process import Cancellation
 from loopwright.stages.archiving import ArchiveReport, ArchiveRequest, archive_change
+from loopwright.stages.autopilot import FlightPlan, fly
 from loopwright.stages.clarifying.answers import answer_question
 from loopwright.stages.clarifying.rounds import ClarifyReport, ClarifyRequest, clarify_change
 from loopwright.stages.context import Context, Tell, tell_nothing
@@ -21,12 +22,14 @@ __all__ = [
     "ArchiveRequest",
     "ClarifyReport",
     "ClarifyRequest",
+    "FlightPlan",
     "PlanRequest",
     "ReviewRequest",
     "TakeOverRequest",
     "TakenOver",
     "answer",
     "archive",
+    "autopilot",
     "clarify",
     "plan",
     "review",
@@ -98,3 +101,18 @@ def take_over(context: Context, request: TakeOverRequest) -> TakenOver:
     With `request.dry_run` the rows are the same, but nothing is written.
     """
     return take_over_workspace(context, request)
+
+
+def autopilot(
+    context: Context,
+    slug: str,
+    flight: FlightPlan,
+    tell: Tell = tell_nothing,
+    cancellation: Cancellation | None = None,
+) -> WorkflowView:
+    """Run a workflow through its stages until it is done, or until a person has to decide.
+
+    Each approval is recorded as given by the policy (`autopilot.may_approve`). Only a person can start an autopilot.
+    """
+    require_person(context.environment, "autopilot")
+    return fly(context, slug, flight, tell, cancellation or Cancellation())
