@@ -180,7 +180,7 @@ def test_who_works_by_hand_is_no_reviewer_and_sends_nothing_back(project):
     prepare(project, [planner(), {"role": "builder", "run": BUILT}], settings="[risk]\nthreshold = 0.0\n")
     project.at("in review")
     refused = project.run("review", "greet", "--reviewer", "interactive")
-    assert (refused.exit_code, "a turn as reviewer needs another agent" in refused.stderr) == (1, True)
+    assert (refused.exit_code, "the role reviewer needs another agent" in refused.stderr) == (1, True)
     assert project.ask("status", "greet")["stage"] == "review"
     assert "request-changes" not in (project.own / "workflows" / "greet" / "journal.ndjson").read_text()
 
@@ -201,7 +201,7 @@ def test_where_no_turn_is_open_one_is_told_why_and_what_moves_on(project):
     assert "没有开放的回合；循环的状态是 created" in said
     asked = project.run("plan", "other", "--direct", str(project.root.parent / "SPEC.md"), "--agent", "interactive")
     assert asked.exit_code != 0
-    assert "in loops and builds only" in asked.stderr
+    assert "only loops and builds support" in asked.stderr
 
 
 def test_what_a_session_says_by_mcp_reaches_the_turn_that_it_takes(project, loop_id):

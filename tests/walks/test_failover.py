@@ -144,7 +144,7 @@ def test_a_name_in_the_order_that_is_nobodys_is_noticed_before_anything_begins(l
     loop_id = with_agents(loops, ("first", "frist"), first=[WORKS])
     for command in (("start", loop_id), ("task", "generate", loop_id)):
         refused = loops.run(*command, code=1)
-        assert "agents.order names an agent that is not there: there is no agent 'frist'" in refused.stderr
+        assert "agents.order names an unknown agent: there is no agent 'frist'" in refused.stderr
     assert loops.events(loop_id, e.TurnBegun) == []
     assert "there is no agent 'frist'" in loops.project.run("doctor").stdout
 
