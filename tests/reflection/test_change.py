@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from loopwright.reflection.change import Change, OwnState, combined, parse_diff, parse_status
-from loopwright.reflection.path_list import parse_path_list
+from loopwright.reflection.read_change import parse_path_list
 
 OWN = OwnState((".loopwright", ".claude/state", "sub/.loop"), (".loopwright/config.toml",))
 OLD, NEW = b"1" * 40, b"2" * 40

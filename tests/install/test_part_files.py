@@ -15,7 +15,7 @@ from loopwright.agents.harness import HARNESSES
 from loopwright.cli.main import COMMANDS
 from loopwright.install.hooks import hook_calls, parse_command, registered
 from loopwright.install.mcp_json import COMMAND_AND_ARGS, is_our_command
-from loopwright.install.plugin_texts import PLUGIN, instructions, skill_names, skill_text
+from loopwright.install.part_files import PLUGIN, instructions, skill_names, skill_text
 from loopwright.version import VERSION
 
 ROOT = Path(__file__).resolve().parents[2]

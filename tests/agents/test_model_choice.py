@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from loopwright.agents.independence import doer_of, same_as
-from loopwright.agents.model_choice import model_in
+from loopwright.agents.model_choice import identity_of, matching_builder, model_in
 from loopwright.agents.port import HasModel
 from loopwright.wiring.agents import OURS
 from loopwright.workspace.settings_model import AgentSettings
@@ -78,13 +77,13 @@ NAMED = {
     ],
 )
 def test_the_same_program_with_the_same_model_is_the_same_reviewer(reviewer, builder, is_same):
-    found = same_as(reviewer, ("bash", builder), lambda name: doer_of(name, NAMED))
+    found = matching_builder(reviewer, ("bash", builder), lambda name: identity_of(name, NAMED))
     assert found == (builder if is_same else None)
 
 
 def test_a_model_of_the_programs_own_settings_counts_where_ours_name_none():
-    assert doer_of("codex", {}, "gpt-6-sol") == doer_of("codex", NAMED)
-    assert doer_of("a", NAMED, "opus") != doer_of("a", NAMED)
+    assert identity_of("codex", {}, "gpt-6-sol") == identity_of("codex", NAMED)
+    assert identity_of("a", NAMED, "opus") != identity_of("a", NAMED)
 
 
 @pytest.mark.parametrize("kind", OURS)
