@@ -145,7 +145,7 @@ def test_a_hidden_check_is_seen_by_nobody_but_the_judge(project):
     prompts = [path.read_text() for path in (project.own / "loops").glob("*/turns/*/prompt.md")]
     assert len(prompts) == 2
     assert not any("hidden_check" in text or "Zoë" in text for text in prompts)
-    assert "1 that you are not shown" in prompts[0] or "1 that you are not shown" in prompts[1]
+    assert "1 more, hidden from you" in prompts[0] or "1 more, hidden from you" in prompts[1]
     assert any("a check that you are not shown fails: greet says the name" in text for text in prompts)
     assert blockers(project, "review") == {}
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from loopwright.wording.catalogue import BY_TEMPLATE, ENGLISH, Catalogue, catalogue_of
-from loopwright.wording.mo_file import InvalidCatalogue, read_mo
+from loopwright.wording.catalogue import BY_TEMPLATE, ENGLISH, Catalogue, InvalidCatalogue, catalogue_of, read_mo
 
 OTHER = Catalogue(
     {

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import msgspec
 
-from loopwright.agents.decision_requests import DecisionRequest
 from loopwright.agents.failover import Takeover
+from loopwright.agents.mailbox import DecisionRequest
 from loopwright.loop import events as e
 from loopwright.loop.model import (
     Action,

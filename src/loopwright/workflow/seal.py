@@ -65,7 +65,7 @@ _RUNS_PYTHON = re.compile(r"\b(?:python[\d.]*|py\.?test|tox|nox)\b")
 _LIBRARY = frozenset(sys.stdlib_module_names) | {
     "pytest", "_pytest", "pluggy", "iniconfig", "packaging", "py", "xdist", "hypothesis", "coverage", "mock", "nose2",
 }  # fmt: skip
-Kind = Literal["judge", "beside", "none"]
+Kind = Literal["judge", "neighbour", "none"]
 
 
 class Judges(msgspec.Struct, frozen=True):
@@ -81,7 +81,7 @@ class Judges(msgspec.Struct, frozen=True):
         """Whether a file is a judge, or is in a folder of judges."""
         if _any_fits(path, self.patterns) or self._shadows(path):
             return "judge"
-        return "beside" if _any_fits(path, self.folders) else "none"
+        return "neighbour" if _any_fits(path, self.folders) else "none"
 
     def steers(self, path: str) -> bool:
         """Whether a file decides how tests run although neither plan nor settings name it."""
