@@ -45,7 +45,6 @@ LEFT_OUT = {
     "wording/": "handles templates",
     "sandbox/landlock_launcher.py": "runs without a catalogue",
     "sandbox/copy_worker.py": "the same",
-    "sandbox/confine.py": "a shell script",
     "workspace/names.py": "file names",
     "kernel/git_index.py": "never shown",
     "workspace/detect.py": "commands of test runners",

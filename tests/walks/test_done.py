@@ -209,7 +209,7 @@ def test_who_built_it_can_not_review_it(project):
     built(project, settings=STRICT)
     ok(project, "review", "greet", "--reviewer", "scripted")
     assert (state(project)["review_verdict"], state(project)["rollback_target"]) == ("request-changes", "plan")
-    assert "scripted built it and can't review it" in report(project)
+    assert "scripted built the work and cannot review it" in report(project)
 
 
 def test_who_built_it_can_not_review_it_under_another_name_but_a_person_can(project):
@@ -219,8 +219,8 @@ def test_who_built_it_can_not_review_it_under_another_name_but_a_person_can(proj
     config.write_text(f'{config.read_text()}[agents.twin]\nkind = "scripted"\n{turns}\n')
     ok(project, "review", "greet", "--reviewer", "twin")
     assert (state(project)["review_verdict"], state(project)["rollback_target"]) == ("request-changes", "plan")
-    assert "twin and scripted, which built it, are both scripted " in report(project)
-    assert "no agent reviews its own work; name another one" in report(project)
+    assert "twin and the builder scripted are both scripted " in report(project)
+    assert "no agent reviews its own work; name another reviewer" in report(project)
     assert status(project)["cost"]["turns"] == 2, "it was not asked"
     # Whoever has one agent only looks themselves.
     ok(project, "review", "greet", "--reviewer", "twin", "--verdict", "approve")
@@ -272,7 +272,7 @@ def test_a_reviewer_that_cant_work_sends_nothing_back_and_whoever_was_heard_is_n
         )
         assert (status(project)["stage"], state(project)["review_verdict"]) == ("review", None)
     done = ok(project, "review", "greet", "--reviewer", "second")
-    assert "the reviewer second has reviewed the work as it is now" in done.stdout + done.stderr
+    assert "the reviewer second has already reviewed this version of the work" in done.stdout + done.stderr
     assert blockers(project, "done") == {}
     ok(project, "review", "greet", "--reviewer", "second")
     assert "the reviewer gave no verdict" in report(project), "a review that was held is held anew"

@@ -24,7 +24,7 @@ __all__ = [
 
 
 def slug_from(name: str) -> str:
-    """The workflow that a name means: its own name, or the file name of its PRD."""
+    """The slug in a workflow name or in the path of a PRD."""
     stem = Path(name).name
     return slug_of(stem.removeprefix("prd-").removesuffix(".md")) if stem.endswith(".md") else slug_of(name)
 
@@ -36,7 +36,7 @@ def prepare_build(
     tell: Tell = tell_nothing,
     cancellation: Cancellation | None = None,
 ) -> str:
-    """Begin the build of an approved plan, or go on with it; `drive` drives the loop whose id this returns."""
+    """Start the build of an approved plan, or continue it; returns the id of its loop, for `drive`."""
     return begin_build(context, slug_from(name), request, tell, cancellation or Cancellation())
 
 
@@ -47,11 +47,11 @@ def prepare_from_review(
     tell: Tell = tell_nothing,
     cancellation: Cancellation | None = None,
 ) -> str:
-    """Build again what a review sent back; the person who asks for it consents to the way back."""
+    """Build again after a review that requested changes; the caller approves the way back."""
     require_person(context.environment, "build --from-review")
     return return_to_build(context, report, request, tell, cancellation or Cancellation())
 
 
 def drive(context: Context, loop_id: str, cancellation: Cancellation | None = None, *, ask: Ask | None = None) -> Loop:
-    """Drive a loop in this process until it is over or held."""
+    """Drive a loop in this process until it ends or is held."""
     return drive_loop(context, loop_id, cancellation or Cancellation(), ask=ask)
