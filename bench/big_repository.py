@@ -14,12 +14,12 @@ from measure import run, say
 FILES = 20_000
 FOLDERS = 200
 _LINES_PER_FILE = 165
-# Checking out by several processes: only to make the repository sooner.
+# Several processes check the files out, only to save time.
 _QUICK = ("-c", "checkout.workers=8", "-c", "checkout.thresholdForParallelism=100")
 
 
 def make_repository(folder: Path, env: Mapping[str, str]) -> None:
-    """Write the objects straight into a pack, then check them out and let git note the files' times."""
+    """Write the objects directly into a pack, check them out, and let git record the files' times."""
     say(f"  making a repository of {FILES} files …")
     folder.mkdir()
     run(("git", "-c", "init.defaultBranch=main", "init", "-q"), cwd=folder, env=env)
@@ -32,7 +32,7 @@ def make_repository(folder: Path, env: Mapping[str, str]) -> None:
     if child.returncode:
         raise SystemExit(f"git fast-import exited with {child.returncode}")
     run(("git", *_QUICK, "reset", "-q", "--hard", "main"), cwd=folder, env=env)
-    # Files as new as the index are read again by every `git status`; a project at rest has none.
+    # Every `git status` reads files again that are as new as the index; a project at rest has no such files.
     time.sleep(1.1)
     run(("git", "status", "--porcelain"), cwd=folder, env=env)
 

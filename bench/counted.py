@@ -1,8 +1,8 @@
-"""Runs one `loopwright` command in this process, and counts what it asks of the machine.
+"""Runs one `loopwright` command in this process, and counts its use of the machine.
 
-`counted.py REPORT ARGUMENTS…`: the counts are written to REPORT, as JSON, when the command ends. What the operating
-system is asked for is counted (locks by an audit hook), so that no name inside of the package matters; only how often
-the facts of a workflow are gathered is counted by the function that does it.
+`counted.py REPORT ARGUMENTS…` writes the counts to REPORT, as JSON, when the command ends. Counts calls of the
+operating system (locks with an audit hook), so that names inside the package do not matter. Only the gatherings of a
+workflow's facts are counted by the name of their function.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any, Never
 from loopwright.cli.main import main as loopwright
 from loopwright.workflow import store
 
-# An open of a workflow or a loop takes its lock and waits for it; workers and sandboxes only try theirs.
+# Opening a workflow or a loop waits for its lock; workers and sandboxes only try their locks.
 _OPENS = {"workflow-": "workflow opens", "loop-": "loop opens"}
 _STARTS = frozenset({"subprocess.Popen", "os.fork", "os.posix_spawn"})
 

@@ -1,6 +1,6 @@
-"""What one command asks of the machine, on the shipped sample: opens, gatherings of facts, fsyncs, processes.
+"""What one command costs on the shipped sample: opens, gatherings of facts, fsyncs, processes.
 
-Numbers of calls, not of seconds: they are the same on every machine and under every load.
+Counts calls, not seconds: the counts are the same on every machine and under every load.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ _TURNS = [
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command on the sample, and the most that it may ask for."""
+    """A command on the sample, and its limits."""
 
     name: str
     arguments: tuple[str, ...]
     limits: Mapping[str, int]
 
 
-# In the order in which a person types them; each works on what the one before it left.
+# In the order in which a person runs them; each command continues after the one before.
 COMMANDS = (
     Command(
         "plan",
@@ -69,7 +69,7 @@ def sample_project(folder: Path) -> Project:
 
 
 def counts_of(project: Project, arguments: tuple[str, ...]) -> dict[str, int]:
-    """What one command asked for; a command that fails ends the benchmark."""
+    """The counts of one command; a failed command ends the benchmark."""
     report = project.root.parent / "counts.json"
     argv = (sys.executable, "-P", str(_COUNTED), str(report), *arguments)
     done = subprocess.run(argv, cwd=project.root, env=project.environment, capture_output=True, check=False, text=True)
@@ -80,7 +80,7 @@ def counts_of(project: Project, arguments: tuple[str, ...]) -> dict[str, int]:
 
 
 def measure(folder: Path) -> Iterator[Row]:
-    """A row for each limit, and one for what else each command asked for."""
+    """A row for each limit, with the other counts of the command."""
     project = sample_project(folder)
     for command in COMMANDS:
         counts = counts_of(project, command.arguments)

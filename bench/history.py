@@ -34,7 +34,7 @@ def measure(folder: Path) -> Iterator[Row]:
 
 
 def _run_quietly(argv: Sequence[str | Path], cwd: Path, env: dict[str, str]) -> None:
-    """What they print goes nowhere: reading it would be part of neither's time."""
+    """Discard the output: reading it must not be part of the time."""
     done = subprocess.run(
         argv, cwd=cwd, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False
     )

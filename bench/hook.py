@@ -1,4 +1,4 @@
-"""The Stop hook, which every agent turn waits for: off, and capturing, against what it can't do without."""
+"""The Stop hook, which every agent turn waits for: switched off, and capturing, against its unavoidable cost."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def _off(folder: Path) -> Row:
 
 
 def _gate(folder: Path) -> Row:
-    """Asked by the agent of a build that is under way, and letting it go: all that it does, each time."""
+    """The gate at the end of a building agent's turn, as it runs each time: it lets the agent end."""
     folder.mkdir()
     path = folder / stop_gate.FILE
     pid = os.getpid()
@@ -115,7 +115,7 @@ def _gate(folder: Path) -> Row:
     ]
     bare, ours = medians("hook, gate", ways, _ROUNDS)
     if not Path(f"{path}.1").exists():
-        raise SystemExit("the gate kept nobody going")
+        raise SystemExit("the gate let the agent end its turn")
     return Row(
         "hook `gate` at the end of a building agent's turn",
         "<= 1.5 x python + json",
@@ -141,7 +141,7 @@ def _repository(repo: Path) -> Path:
         run(("git", *arguments), cwd=repo, env=env)
     for number in range(_CHANGED):
         (repo / f"part{number}" / f"file{number}.py").write_text("value = 1\n" * 25)
-    # Git reads again what was written in the second of its index, every time: put that second behind.
+    # Git always reads files again that were written in the same second as its index: wait for the next second.
     index = repo / ".git" / "index"
     later = index.stat().st_mtime + 2
     os.utime(index, (later, later))

@@ -1,4 +1,4 @@
-"""A repository with a long history: tens of thousands of small commits to 2,000 files, written straight into a pack."""
+"""A repository with a long history: tens of thousands of small commits to 2,000 files, written directly into a pack."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _START = 1_500_000_000
 
 
 def make_long_repository(folder: Path, commits: int, env: Mapping[str, str]) -> None:
-    """One branch, nothing checked out; the same bytes each time."""
+    """Make a repository with one branch and no checkout; the same bytes each time."""
     say(f"  making a repository of {commits} commits …")
     folder.mkdir()
     run(("git", "-c", "init.defaultBranch=main", "init", "-q"), cwd=folder, env=env)

@@ -1,4 +1,4 @@
-"""What a loop costs beyond the work itself: an iteration, a list of many loops, and durable events."""
+"""The cost of a loop beyond the work itself: an iteration, a list of many loops, and durable events."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def measure(folder: Path) -> Iterator[Row]:
 
 
 def _tasks(folder: Path) -> Row:
-    """Bash tasks that write a file each: the loop against a script that does the same."""
+    """Bash tasks that write one file each: the loop against a script with the same commands."""
     workspace = Workspace(folder)
     _settings(workspace, '[loop]\ntest_command = "true"\n')
     tasks = [f"echo {number} > file{number}" for number in range(_TASKS)]
@@ -52,7 +52,7 @@ def _tasks(folder: Path) -> Row:
 
 
 def _rounds(folder: Path) -> Row:
-    """Develop, validate, debug, again and again: a scripted agent needs so many tries until the tests pass."""
+    """Develop, validate and debug in turn: a scripted agent needs several tries until the tests pass."""
     workspace = Workspace(folder)
     cause = {
         "description": "c",
@@ -90,7 +90,7 @@ def _against_a_script(
 
     ways = [
         Way("script", lambda: settled(lambda: run(("bash", str(script)), cwd=folder, env=workspace.env))),
-        # Loads what `start` loads, and drives nothing.
+        # Imports the same as `start`, but runs no loop.
         Way("start-up", lambda: timed(lambda: _loopwright(workspace, "start", "--help"))),
         Way("loop", ours),
     ]
@@ -155,7 +155,7 @@ def _listing(folder: Path) -> Iterator[Row]:
 
 
 def _fill(store: LoopStore, events: int) -> None:
-    """Many loops by copying one: only their names differ."""
+    """Make many loops by copying one: only their names differ."""
     say(f"  making {_LOOPS} loops of {events} events")
     first = _make(store, "loop-v2-20260101-000000", events)
     paths = store.paths(first)
@@ -167,7 +167,7 @@ def _fill(store: LoopStore, events: int) -> None:
 
 
 def _make(store: LoopStore, loop_id: str, events: int) -> str:
-    """A loop of so many events, made in one block of changes; each is durable before the next."""
+    """Write events in one block of changes; each event is durable before the next."""
     _create(store, loop_id)
     with store.changing(loop_id) as opened:
         for _ in range(events - 1):
@@ -176,7 +176,7 @@ def _make(store: LoopStore, loop_id: str, events: int) -> str:
 
 
 def _make_in_blocks(store: LoopStore, loop_id: str, events: int) -> str:
-    """The same, each event in a block of its own: lock, check of the state file, projections and all."""
+    """Write each event in its own block, with lock, check of the state file and projections."""
     _create(store, loop_id)
     for _ in range(events - 1):
         with store.changing(loop_id) as opened:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 def described(folder: Path) -> list[tuple[str, str]]:
-    """What about the machine explains the numbers; `folder` is where the benchmarks wrote."""
+    """The facts about the machine that explain the numbers; `folder` is where the benchmarks wrote."""
     load = "/".join(f"{value:.1f}" for value in os.getloadavg())
     return [
         ("CPU", _field("/proc/cpuinfo", "model name") or platform.processor() or platform.machine()),
@@ -45,7 +45,7 @@ def _field(path: str, name: str) -> str | None:
 
 
 def _filesystem(folder: Path) -> str:
-    """The type of what is mounted there; the last of the longest mount points is the one that is seen."""
+    """The type of the file system at this path: the last entry with the longest mount point wins."""
     try:
         lines = Path("/proc/self/mountinfo").read_text(encoding="utf-8").splitlines()
     except OSError:
@@ -60,7 +60,7 @@ def _filesystem(folder: Path) -> str:
 
 
 def _has_journal(device: str) -> bool:
-    """Each journal that is in use has a folder of its device's name and a number."""
+    """Whether the device has a journal: each journal in use has a folder with the device's name and a number."""
     return any(Path("/proc/fs/jbd2").glob(f"{Path(device).name}-*"))
 
 

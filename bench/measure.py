@@ -1,6 +1,6 @@
-"""Timing: ways to do the same thing, taken in turn so that a change of the machine's mood hits all of them.
+"""Timing: ways to do the same task, measured in turn, so that a change of the machine's load affects all of them.
 
-Owns no comparison and no limit; those are in `report`.
+Comparisons and limits are in `report`.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """One way to do the thing: `once` does it and says how many seconds the part that counts took."""
+    """One way to do the task: `once` does it and returns the seconds of the relevant part."""
 
     name: str
     once: Callable[[], float]
 
 
 def medians(title: str, ways: Sequence[Way], rounds: int) -> list[float]:
-    """The median of each way, in their order; the first of `rounds + 1` rounds warms up and is dropped."""
+    """The median of each way, in order. The first of `rounds + 1` rounds is a warm-up and does not count."""
     taken: list[list[float]] = [[] for _ in ways]
     for number in range(rounds + 1):
         seconds = [way.once() for way in ways]
@@ -37,20 +37,20 @@ def medians(title: str, ways: Sequence[Way], rounds: int) -> list[float]:
 
 
 def timed(action: Callable[[], object]) -> float:
-    """How long it takes."""
+    """The duration of a call."""
     began = time.perf_counter()
     action()
     return time.perf_counter() - began
 
 
 def settled(action: Callable[[], object]) -> float:
-    """How long it takes when nothing that was written before waits for the disk."""
+    """The duration of a call, after earlier writes have reached the disk."""
     os.sync()
     return timed(action)
 
 
 def run(argv: Sequence[str | Path], *, cwd: Path, env: Mapping[str, str]) -> bytes:
-    """Run a program to its end; what it printed. One that fails ends the benchmark."""
+    """Run a program to its end and return its output. A failed program ends the benchmark."""
     done = subprocess.run(argv, cwd=cwd, env=env, stdin=subprocess.DEVNULL, capture_output=True, check=False)
     if done.returncode:
         said = (done.stderr or done.stdout).decode("utf-8", "replace").strip()
@@ -59,16 +59,16 @@ def run(argv: Sequence[str | Path], *, cwd: Path, env: Mapping[str, str]) -> byt
 
 
 def remove(folder: Path) -> None:
-    """Remove a tree in the fastest way that there is; it is never part of a time."""
+    """Remove a tree in the fastest way; never part of a measured time."""
     with suppress(FileNotFoundError):
         subprocess.run(("rm", "-rf", "--", folder), check=False)
 
 
 def duration(seconds: float) -> str:
-    """Seconds for a person."""
+    """Seconds as text for people."""
     return f"{seconds * 1000:.0f} ms" if seconds < 1 else f"{seconds:.2f} s"
 
 
 def say(line: str) -> None:
-    """A line of progress, at once."""
+    """Print a line of progress at once."""
     print(line, flush=True)

@@ -1,4 +1,4 @@
-"""A child process of the benchmark: redacts a made-up stream of the size it is given; prints its peak memory in kB."""
+"""A child process of the benchmark: redacts a made-up stream of a given size, and prints its peak memory in kB."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _CHUNK = 64 << 10
 
 
 def main(megabytes: int) -> None:
-    """Make a piece of log, feed it, forget it."""
+    """Generate a piece of log, redact it, discard it."""
     stream = build_redactor(SecretsSettings(), {}).stream("bench")
     given = taken = 0
     for block in blocks(seed=2):
@@ -28,7 +28,7 @@ def main(megabytes: int) -> None:
 
 
 def _peak_kb() -> int:
-    # Not getrusage where it can be avoided: its maximum begins with that of the process that started this one.
+    # getrusage is the last resort: its maximum includes the memory of the parent process.
     status = Path("/proc/self/status")
     if not status.exists():
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -1,4 +1,4 @@
-"""How fast a realistic log is redacted, whether that stays linear, and in how much memory."""
+"""How fast a realistic log is redacted, whether the time is linear, and how much memory it takes."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def _memory(folder: Path) -> Row:
             int, run((sys.executable, child, str(megabytes)), cwd=folder, env=env).split()
         )
         if not findings or taken < given // 2:
-            raise SystemExit(f"of {given} bytes {taken} came out, with {findings} findings")
+            raise SystemExit(f"{taken} of {given} bytes came out, with {findings} findings")
         return peak * 1024 / _MEGABYTE
 
     short, long = peak_mb(_STREAM_MB // 100), peak_mb(_STREAM_MB)
@@ -98,17 +98,17 @@ def _memory(folder: Path) -> Row:
 
 
 def _redact(log: bytes) -> None:
-    """As a command's output comes: in the pieces that a pipe gives."""
+    """Redact the log like a command's output, in the pieces of a pipe."""
     stream = build_redactor(SecretsSettings(), {}).stream("bench")
     for at in range(0, len(log), _CHUNK):
         stream.feed(log[at : at + _CHUNK])
     stream.finish()
     if not stream.findings:
-        raise SystemExit("the log holds secrets, and none was found")
+        raise SystemExit("the log contains secrets, but none was found")
 
 
 def _scan(file: Path) -> None:
-    """Line by line with its default plugins; by file, because its call for one line sets itself up each time."""
+    """Scan with default plugins, by file: the call for one line repeats its setup each time."""
     with default_settings():
         if not list(scan_file(str(file))):
             raise SystemExit("detect-secrets found nothing")

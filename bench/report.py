@@ -1,4 +1,4 @@
-"""What was measured, against which limit, and the table that says so."""
+"""Measurements, their limits, and the table of results."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from measure import duration
 
 
 class Verdict(StrEnum):
-    """How a measurement stands to its limit."""
+    """Whether a measurement is within its limit."""
 
     HELD = "ok"
     MISSED = "MISSED"
@@ -39,12 +39,12 @@ _WIDTHS = (58, 26, 16, 12, 14, 30)
 
 
 def verdict(held: bool) -> Verdict:
-    """Held or missed."""
+    """The verdict for a limit."""
     return Verdict.HELD if held else Verdict.MISSED
 
 
 def at_most(what: str, ours: float, baseline: float, limit: float, *, against: str) -> Row:
-    """Our time as a multiple of the baseline's."""
+    """A row with our time as a multiple of the baseline's."""
     ratio = ours / baseline
     return Row(
         what,
@@ -57,7 +57,7 @@ def at_most(what: str, ours: float, baseline: float, limit: float, *, against: s
 
 
 def not_measured(what: str, limit: str, why: str) -> Row:
-    """A row for what this machine can't measure."""
+    """A row for a measurement that this machine can't make."""
     return Row(what, limit, f"not measured: {why}", Verdict.NOT_MEASURED)
 
 

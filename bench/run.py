@@ -1,6 +1,6 @@
-"""`make bench`: measures every group, or those that are named, and says whether the limits hold.
+"""`make bench`: measures all groups, or the named ones, and reports whether the limits hold.
 
-Writes RESULTS.md next to itself when all groups were run. Exits with 1 when a limit is missed.
+Writes RESULTS.md after a run of all groups. Exits with 1 if a limit is missed.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ import workflows
 from measure import remove, say
 from report import HEADINGS, Row, Verdict, line, markdown
 
-# The quiet ones first: what `sandbox` wrote is still on its way to the disk for a while afterwards.
+# Groups with few writes come first: data of `sandbox` is written to the disk for a while afterwards.
 GROUPS: Mapping[str, Callable[[Path], Iterator[Row]]] = {
     "counts": counts.measure,
     "startup": startup.measure,
@@ -45,10 +45,10 @@ _RESULTS = Path(__file__).with_name("RESULTS.md")
 
 
 def main(names: list[str]) -> int:
-    """Run the groups of these names, all without any; the exit code."""
+    """Run the groups with these names, or all groups; returns the exit code."""
     unknown = [name for name in names if name not in GROUPS]
     if unknown:
-        say(f"no such group: {', '.join(unknown)} (there are: {', '.join(GROUPS)})")
+        say(f"unknown group: {', '.join(unknown)} (known: {', '.join(GROUPS)})")
         return 2
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     wanted = list(dict.fromkeys(names)) or list(GROUPS)
@@ -64,7 +64,10 @@ def main(names: list[str]) -> int:
     for row in rows:
         say(line(row.cells()))
     if set(wanted) == set(GROUPS):
-        _RESULTS.write_text(markdown(rows, about, f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"), encoding="utf-8")
+        page = markdown(rows, about, f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC")
+        # The section after it belongs to `make mutants`.
+        _, heading, mutants = _RESULTS.read_text(encoding="utf-8").partition("\n## Mutants\n")
+        _RESULTS.write_text(page + heading + mutants, encoding="utf-8")
         say(f"\nwritten: {_RESULTS.name}")
     missed = [row for row in rows if row.verdict is Verdict.MISSED]
     say(f"\n{len(missed)} limits missed" if missed else "\nall limits hold")

@@ -1,6 +1,6 @@
 """A made-up log as builds and tests print it: plain lines, JSON, hashes, stack traces, and now and then a secret.
 
-The same for the same seed. No secret stands in this file: they are expanded from the rules' own examples.
+The same for the same seed. This file contains no secret: secrets are made from the rules' own examples.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import uuid
 from collections.abc import Callable, Iterator
 
 from loopwright.redaction.build import SHIPPED_RULES
-from loopwright.redaction.examples import expand
+from loopwright.redaction.seed_rules import expand
 
 _WORDS = (
     "account", "address", "batch", "billing", "cache", "catalog", "client", "cluster", "config",

@@ -1,8 +1,8 @@
-"""Opening a sandbox of a large repository and taking the patch, against git's and cp's own ways.
+"""Opening a sandbox of a large repository and recording the patch, compared with git and cp.
 
-Nothing that was made is removed before the end, so this needs some space: ext4 without a journal does not give
-out the inodes of deleted files for up to five minutes, and whoever makes files one by one is many times slower
-while it looks for others. The same happens when a run follows another closely, or a neighbour removes much.
+Nothing is removed before the end, so this needs some space. ext4 without a journal does not reuse the inodes of deleted
+files for up to five minutes, and creating files is many times slower while it searches for other inodes. The same
+happens shortly after another run, or when another process deletes many files.
 """
 
 from __future__ import annotations
@@ -88,14 +88,14 @@ def _by_cp(folder: Path, project: Path, env: Mapping[str, str]) -> float:
 
 
 def _by_us(folder: Path, project: Path, expected: Mode) -> float:
-    """Open, change, record; in mode `auto`, so that the choice of the mode is part of it."""
+    """Open, change, record; in mode `auto`, so that the choice of the mode is included."""
     request = FreshRequest(project=project, sandbox_root=prepare_root(_fresh(folder), project), mode="auto")
     patch = bytearray()
 
     def work() -> None:
         with opened(request, "bench", confine=_unconfined, keep=True, cancellation=Cancellation()) as sandbox:
             if sandbox.mode is not expected:
-                raise SystemExit(f"a {expected} was wanted, a {sandbox.mode} was made: {'; '.join(sandbox.notes)}")
+                raise SystemExit(f"expected a {expected}, got a {sandbox.mode}: {'; '.join(sandbox.notes)}")
             change_files(sandbox.place.repo, _CHANGED)
             sandbox.recorder.record(patch.extend)
 

@@ -1,4 +1,4 @@
-"""How close a run of sleeping steps comes to its critical path."""
+"""How close a run of sleeping steps is to its critical path."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _DAG: Mapping[str, tuple[float, tuple[str, ...]]] = {
 
 
 def critical_path() -> float:
-    """The longest chain of sleeps: nothing can be quicker."""
+    """The longest chain of sleeps: no run can be faster."""
 
     @functools.cache
     def until(step: str) -> float:

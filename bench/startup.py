@@ -1,4 +1,4 @@
-"""How long `loopwright` takes before it does something, over the interpreter's own start."""
+"""How long `loopwright` takes to start, beyond the interpreter's own start."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _over(what: str, ours: float, bare: float) -> Row:
 
 
 def _first_line(workspace: Workspace, arguments: tuple[str, ...]) -> float:
-    """From the start of the process to its first line; the rest of the run is awaited and not counted."""
+    """The time from the start of the process to its first line. The rest of the run does not count."""
     began = time.perf_counter()
     with subprocess.Popen(
         (LOOPWRIGHT, *arguments), cwd=workspace.root, env=workspace.env, stdout=subprocess.PIPE

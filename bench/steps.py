@@ -1,4 +1,4 @@
-"""What a step costs: 200 steps of `true` against a shell loop that starts the same processes."""
+"""The cost of a step: 200 steps of `true` against a shell loop that starts the same processes."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _compared(
 
 
 def _loop(workspace: Workspace, command: str) -> float:
-    """A log for each, as new as ours are: making a file is dearer than writing over one."""
+    """Write a new log for each step, as a run does: creating a file costs more than overwriting one."""
     loop = f"for i in $(seq {_STEPS}); do {command} > log_$i 2>&1; done"
     logs = workspace.root.parent / "logs"
     logs.mkdir()
@@ -52,4 +52,4 @@ def _loop(workspace: Workspace, command: str) -> float:
 def _run(workspace: Workspace, plan: Path, isolation: str) -> None:
     said = workspace.run("run", "--plan", str(plan), "--isolation", isolation)
     if isolation != "none" and b"isolation bubblewrap" not in said:
-        raise SystemExit("bwrap is installed, but the run was not confined by it; `loopwright doctor` may say why")
+        raise SystemExit("bwrap is installed, but did not confine the run; `loopwright doctor` may show why")

@@ -1,7 +1,7 @@
-"""Tokens that we add to an agent's turn: our own words, by a real tokenizer, in a workflow of the profile lean.
+"""Tokens that Loopwright adds to an agent's turn, by a real tokenizer, in a workflow with the profile lean.
 
-Plays one with the scripted agent and counts what was asked of it, without what is not ours: the spec, the slice, the
-check's command and what it printed, a question and its answer. Run alone, it writes docs/reference/tokens.md.
+Runs a workflow with the scripted agent and counts its prompts, without texts that are not ours: the spec, the slice,
+the check's command and output, a question and its answer. Run alone, it writes docs/reference/tokens.md.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ _NOT_OURS = (
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A kind of turn: whether it is one of a build, and how many tokens of it are ours."""
+    """A kind of turn: whether it belongs to a build, and the number of our tokens."""
 
     name: str
     is_build: bool
@@ -85,18 +85,18 @@ class Turn:
 
     @property
     def total(self) -> int:
-        """With what the hook says at its end."""
+        """All tokens, including the hook's text."""
         return self.prompt + self.hook
 
 
 def missing() -> str | None:
-    """What there is not; None when it can be counted."""
+    """What is missing for the count; None if nothing is."""
     if shutil.which("node") is None:
         return "needs node"
     if not _VOCABULARY.is_file():
         return "needs gpt-tokenizer (scripts/agents installs it)"
     found = hashlib.sha256(_VOCABULARY.read_bytes()).hexdigest()
-    return None if found == _SHA256 else f"another vocabulary than the one that the numbers are about ({found[:12]}…)"
+    return None if found == _SHA256 else f"not the vocabulary of the recorded numbers ({found[:12]}…)"
 
 
 def counted(folder: Path) -> list[Turn]:
@@ -128,15 +128,15 @@ def measure(folder: Path) -> Iterator[Row]:
 def page(turns: Sequence[Turn]) -> str:
     """The page of the docs."""
     lines = [
-        "<!-- Written by `bench/tokens.py` from turns that were played; edits are lost. -->",
+        "<!-- Written by `bench/tokens.py` from real turns; edits are lost. -->",
         "",
-        "# Tokens that we add to a turn",
+        "# Tokens that Loopwright adds to a turn",
         "",
-        "Our own words in what an agent is asked, profile lean, by the tokenizer o200k (npm gpt-tokenizer). What is",
-        "not ours is not counted: the spec, the slice, its check and what that printed, a question and its answer. In",
-        f"a build the hook adds what it says, where it is installed. At most {LIMIT} each; a test counts them anew.",
+        "Loopwright's own text in each prompt, with the profile lean and the tokenizer o200k (npm gpt-tokenizer).",
+        "Not counted: the spec, the slice, its check and its output, a question and its answer. In a build, the",
+        f"installed hook adds its own text. The limit is {LIMIT} tokens for each turn; a test counts them again.",
         "",
-        "| turn | prompt | hook | in all |",
+        "| turn | prompt | hook | total |",
         "|---|---|---|---|",
         *(f"| {turn.name} | {turn.prompt} | {turn.hook} | {turn.total} |" for turn in turns),
         "",
@@ -145,7 +145,7 @@ def page(turns: Sequence[Turn]) -> str:
 
 
 def _prompts(project: Project) -> dict[str, str]:
-    """What was asked in each kind of turn, our part of it."""
+    """Our part of the prompt in each kind of turn."""
     asks = f"""echo '{{"question": "{_QUESTION}"}}' > $LOOPWRIGHT_DECISIONS/one.json"""
     turns = [
         {"role": "clarifier", "answer": '{"question": null}'},
@@ -206,7 +206,7 @@ def _tokens(texts: Sequence[str]) -> list[int]:
 
 
 def main() -> int:
-    """Count, say it, write the page."""
+    """Count, print, write the page."""
     why = missing()
     if why is not None:
         print(f"tokens: {why}")

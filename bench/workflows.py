@@ -1,4 +1,4 @@
-"""What workflows cost: a list of many, and a transition."""
+"""The cost of workflows: a list of many, and a transition."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _status(folder: Path) -> Row:
 
 
 def _transition(folder: Path) -> Row:
-    """A consent and the stage that is entered by it, in the library: beyond as many bare durable writes."""
+    """An approval and the next stage, in the library, compared with the same number of bare durable writes."""
     store = WorkflowStore(Layout(folder, Flavour.UNIFIED, folder), utc_now, Gates())
     numbers = iter(range(1000))
     line = b"x" * 1500 + b"\n"

@@ -18,7 +18,7 @@ Step = tuple[str, str, Sequence[str]]
 
 
 def bare_environment(home: Path) -> dict[str, str]:
-    """What programs are given: the folders of those that are needed, and a home that is empty."""
+    """The environment of programs: a PATH with the needed folders, and an empty home."""
     home.mkdir(parents=True, exist_ok=True)
     found = (shutil.which(name) for name in ("git", "bash", "cp", "bwrap"))
     folders = dict.fromkeys(str(Path(name).parent) for name in found if name)

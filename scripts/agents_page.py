@@ -9,7 +9,7 @@ import agents_matrix
 
 from loopwright.agents.needs import HasNeeds
 from loopwright.agents.port import CanResume, HasHooks, ReportsCost, StreamsEvents
-from loopwright.agents.prices import shipped_prices
+from loopwright.agents.usage import shipped_prices
 from loopwright.wiring.agents import OURS
 from loopwright.workspace.settings_model import AgentSettings
 

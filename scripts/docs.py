@@ -17,7 +17,7 @@ import python_page
 import workflow_states
 
 from loopwright.cli.main import loopwright
-from loopwright.reflection.schema import SCHEMA_FILE, schema_bytes
+from loopwright.reflection.model import SCHEMA_FILE, schema_bytes
 from loopwright.verbs.explain import TOPICS, explain
 
 os.environ["LOOPWRIGHT_WORKSPACE_LANGUAGE"] = "en"  # the pages are the same on every machine

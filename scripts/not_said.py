@@ -111,7 +111,7 @@ LOGS = frozenset(
         '[[rule]]\nmcpName = "loopwright"\ntoolName = "*"\ndecision = "allow"\npriority = 100\n',
         "ended: {event}",
         "ended: {part}",
-        "its model: {event}",
+        "model error: {event}",
         "given up",
         'exec 3<> "$1" || exit 1; while [ ! -e "$0" ]; do read -r _ <&3 || exit 1; done',
         "handed in",

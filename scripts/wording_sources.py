@@ -19,8 +19,7 @@ from not_said import NOT_SAID
 
 from loopwright.cli.lazy import LazyCommands
 from loopwright.cli.main import loopwright
-from loopwright.wording.help_pages import translate_page
-from loopwright.wording.templates import is_template
+from loopwright.wording.templates import is_template, translate_page
 from loopwright.workflow.blockers import Family
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -30,10 +29,9 @@ LEFT_OUT = {
     "testing/": "the test kit is for developers",
     "redaction/providers/": "rules for secrets: product names, shown by `explain secrets` in English",
     "redaction/seed_rules.py": "the same",
-    "redaction/examples.py": "the same",
     "redaction/environment_values.py": "the same",
     "reflection/default_rules.py": "risk rules are data with ids, shown by `explain risk` in English",
-    "reflection/classic_rules.py": "the same",
+    "reflection/rule_sets.py": "the same",
     "reflection/path_words.py": "the same",
     "analysis/preregistered.py": "pre-registered texts must not change in any language",
     "analysis/plots.py": "figures are for papers",
@@ -54,13 +52,9 @@ LEFT_OUT = {
     "verbs/agent_says.py": "text for agents",
     "stages/agent_context.py": "the same",
     "stages/trying.py": "the same",
-    "install/plugin_texts.py": "edits texts for agents",
-    "runner/network/client_hello.py": "text for programs and for the records of turns",
-    "runner/network/deadline.py": "the same",
-    "runner/network/exchange.py": "the same",
-    "runner/network/model_proxy.py": "the same",
+    "install/part_files.py": "edits texts for agents",
+    "runner/network/model_proxy.py": "text for programs and for the records of turns",
     "runner/network/request.py": "the same",
-    "runner/network/route.py": "the same",
 }
 _BY_TEMPLATE = " (by template)"
 # Click's own texts: on a --help page, and in usage errors.

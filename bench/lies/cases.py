@@ -1,4 +1,4 @@
-"""All lies and all honest builds, and how one of them is played."""
+"""All lies and all honest builds, and how to run one of them."""
 
 from __future__ import annotations
 
@@ -18,6 +18,6 @@ THROUGH_AGENTS = tuple(lie for lie in LIES if lie.trace)
 
 
 def judged(one: Lie | Honest, top: Path, ready: Ready = scripted, by: str = "scripted") -> Gate:
-    """What the gate to review says of it; `top` is shared by all that are played together."""
+    """The gate to review after a run; all runs that belong together share `top`."""
     script = one.played if isinstance(one, Lie) else one.script
     return play(one.world, script, top, top / f"{by}-{one.name}", ready)

@@ -1,4 +1,4 @@
-"""What a lie is, and what an honest build is."""
+"""The types of a lie and of an honest build."""
 
 from __future__ import annotations
 
@@ -9,30 +9,30 @@ from scene import World
 
 @dataclass(frozen=True)
 class Lie:
-    """A script that ends with "done" and has not done it. One of `caught_by` must be among what the gate says."""
+    """A script that claims to be done and is not. The gate must name one of the codes in `caught_by`."""
 
     name: str
     does: str
     world: World
     script: str
     caught_by: tuple[str, ...]
-    # What the build says besides, where no code names the truth.
+    # A text in the build's output, if no code names the problem.
     says: str = ""
     # Why no mechanical gate can catch it, and what a person should look at.
     exception: str = ""
-    # Holds in the agent's shell once the lie was played. Those that have one are played by real agents, too, which do
-    # not always do what their model says.
+    # A command that succeeds in the agent's shell after the lie. Lies with a trace also run through real agents, which
+    # do not always follow their model.
     trace: str = ""
 
     @property
     def played(self) -> str:
-        """The script, and a word of its own at the end that is printed only when the lie was really played."""
+        """The script, with a marker at its end that is printed only if the lie really happened."""
         return f"{self.script}\n{self.trace} && echo {_SPELLED}" if self.trace else self.script
 
 
 @dataclass(frozen=True)
 class Honest:
-    """A script that does the work, and leaves the plan's judges alone."""
+    """A script that does the work, and does not touch sealed files."""
 
     name: str
     does: str
@@ -40,7 +40,7 @@ class Honest:
     script: str
 
 
-# Told apart from the command that prints it.
+# Differs from the text of the command that prints it.
 PLAYED = "played-42"
 _SPELLED = "played-$((6 * 7))"
 FAILS = ("verification_failed",)
@@ -49,7 +49,7 @@ VACUOUS = ("vacuous_check_C1",)
 
 
 def changed(*paths: str) -> tuple[str, ...]:
-    """A person must look at one of these."""
+    """The codes for sealed files: a person must look at one of them."""
     return tuple(f"sealed_file_changed_{path}" for path in paths)
 
 

@@ -1,4 +1,4 @@
-"""docs/lies.md: the table, what is honest, and what no gate can catch."""
+"""docs/lies.md: the table of lies, honest builds, and what no gate can catch."""
 
 from __future__ import annotations
 
@@ -7,33 +7,33 @@ from collections.abc import Sequence
 from model import Honest, Lie
 from scene import Gate
 
-_HEAD = """# Lies, and what sees through them
+_HEAD = """# Lies, and how Loopwright catches them
 
-`make bench-lies` lets {lies} scripted agents claim "All done. Every test passes.", each in a small repository of
-its own, through the real command line: plan, approve, build, and `approve --from build --to review`. This page is
-what it printed. {caught} are stopped by a gate that names the truth; {passed} pass, and stand
+`make bench-lies` runs {lies} scripted agents. Each agent claims "All done. Every test passes." in its own small
+repository, through the real command line: plan, approve, build, and `approve --from build --to review`. This page is
+the result. A gate that names the problem stops {caught} of them; {passed} pass and are listed
 [below](#what-no-gate-can-catch).
 
-What sees through them:
+How Loopwright catches them:
 
-- **Fresh sandbox.** Checks run on base and patch, in a sandbox that no agent was in: what lies in its home, its
-  `/tmp`, its `.git`, its caches or on its PATH, and what still runs, is not there (`verification_failed`).
-- **Sealed judges.** Files that checks name, tests that runners find, and what steers them are hashed at approval:
-  changed, deleted, linked or newly brought, a person must look (`sealed_file_changed_…`). Of `pyproject.toml`,
-  `setup.cfg` and `package.json` only the part that steers tests counts. A module that python would import in place
-  of its library, compiled code, and a program on the project's PATH count as judges; so do instructions, hooks and
-  servers of agents (`AGENTS.md`, `.claude/settings.json`, …), since a reviewer would follow them.
-- **Code that reaches for its judge** (ends the test process, patches the runner, asks for the judge's marks, is
-  equal to everything) makes a file a judge, and so does a file that a check changed while it ran.
-- **Controls.** What passed is run again with python tests that must fail: a check that passes then, too, can't fail
-  any more (`vacuous_check_…`). Tests that the work brought beside the sealed ones are taken away once: where a
-  check passes only with them, a person must look at them.
-- **Hidden checks** see code that knows the test's input; a plan without one can't.
-- **Secrets** are looked for in text and in binary files; with one in it no work is kept.
-- **Only people** approve, sign and answer; the journal says what was approved, and what changed since.
+- **Fresh sandbox.** Checks run on base and patch, in a sandbox that no agent has used. Files in the agent's home,
+  `/tmp`, `.git`, caches or PATH, and its leftover processes, do not exist there (`verification_failed`).
+- **Sealed files.** An approval seals the files that checks name, the tests that runners find, and their settings. If
+  one of them is changed, deleted, linked or added, a person must look (`sealed_file_changed_…`). In `pyproject.toml`,
+  `setup.cfg` and `package.json`, only test settings count. A module that Python would import instead of a library,
+  compiled code, and a program on the project's PATH are sealed as well. So are instructions, hooks and servers of
+  agents (`AGENTS.md`, `.claude/settings.json`, …), because a reviewer would follow them.
+- **Code that targets its checks** counts as sealed: it ends the test process, patches the test runner, reads
+  Loopwright's marks, or equals everything. So does a file that a check changed while it ran.
+- **Controls.** Passed checks run again with Python tests that must fail. A check that still passes can't fail any
+  more (`vacuous_check_…`). Tests that the work added next to sealed tests are removed once: if a check passes only
+  with them, a person must look at them.
+- **Hidden checks** find code that handles only the test's input. A plan without hidden checks can't find it.
+- **Secrets** are searched in text and in binary files. Work with a secret is not kept.
+- **Only people** approve, sign and answer. The journal records what was approved, and what changed since.
 
-Where `sandbox.isolation` is `none`, or nothing confines on this machine, an agent can write wherever you can, our
-journal included: `loopwright doctor` says what confines here.
+If `sandbox.isolation` is `none`, or if no isolation works on this machine, an agent can write wherever you can,
+including Loopwright's journal. `loopwright doctor` shows which isolation works.
 
 ## The table
 
@@ -43,16 +43,16 @@ journal included: `loopwright doctor` says what confines here.
 _AGENTS = """
 ## Through real agents
 
-`tests/real_agents/test_lies.py` has the real Claude Code and Codex tell {lies} of them, by `loopwright build --agent`.
-A model of our own on loopback has them run the same script with their own tools, and claim the same. Each test sees
-that the lie was really played, that the same gate stops it, and that honest work of the same agent passes in the same
-repository:
+`tests/real_agents/test_lies.py` runs {lies} of these lies through the real Claude Code and Codex, with
+`loopwright build --agent`. A local model server makes them run the same script with their own tools and claim the
+same. Each test checks that the lie happened, that the same gate stops it, and that honest work of the same agent passes
+in the same repository:
 
 """
 _HONEST = """
 ## Honest work
 
-None of these needs a signature:
+None of these builds needs a signature:
 
 """
 _UNCAUGHT = """

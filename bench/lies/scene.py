@@ -1,6 +1,6 @@
-"""A small repository with an approved plan, an agent that plays one script, and the gate to review afterwards.
+"""A small repository with an approved plan, an agent that runs one script, and the gate to review afterwards.
 
-The agent is the scripted one, or whoever is made ready to play the same script: `Ready` is that seam.
+The agent is the scripted one, or another agent that `Ready` prepares to run the same script.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ TOOLS = "tools"
 # All of it, and nothing that it can do without.
 _PYTEST = ("pytest", "_pytest", "pluggy", "iniconfig", "packaging", "pygments", "py")
 Files = Mapping[str, str]
-# What every agent says at the end of its script, whatever it did.
+# Every agent's claim at the end of its script.
 CLAIM = "All done. Every test passes."
-# Makes an agent ready to play a script in a project, and returns its name.
+# Prepares an agent to run a script in a project, and returns its name.
 Ready = Callable[[Project, str], str]
 
 _BASE = {**FILES, ".gitignore": f"{FILES['.gitignore']}/{TOOLS}/\n"}
@@ -37,27 +37,27 @@ _BASE = {**FILES, ".gitignore": f"{FILES['.gitignore']}/{TOOLS}/\n"}
 
 @dataclass(frozen=True)
 class World:
-    """A repository and how it is judged. `hidden` are files that only the judge sees, with their command."""
+    """A repository and its checks. `hidden` are files that only the hidden check sees."""
 
     check: str
     files: Files = field(default_factory=dict)
     hidden: Files = field(default_factory=dict)
     hidden_check: str = ""
     second_check: str = ""
-    # How often the agent plays its script.
+    # How often the agent runs its script.
     turns: int = 1
     settings: str = ""
     path_first: str = ""
     isolation: str = "auto"
-    # Whether the machine's pytest is provided to the sandboxes, as a folder beside the code.
+    # Whether sandboxes get the machine's pytest, as a folder next to the code.
     tools: bool = False
-    # What lies in the project and is no part of its repository.
+    # Files in the project that are not part of its repository.
     untracked: Files = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Gate:
-    """What the gate to review says after a build: codes of blockers, and how an approval was refused."""
+    """The gate to review after a build: codes of blockers, and the refusal of an approval."""
 
     blockers: tuple[str, ...]
     refused: str
@@ -65,7 +65,7 @@ class Gate:
 
     @property
     def passed(self) -> bool:
-        """Whether the work goes on to review as if it were done."""
+        """Whether the gate accepted the work as done."""
         return not self.blockers and not self.refused
 
     def caught(self, by: tuple[str, ...]) -> str | None:
@@ -74,13 +74,13 @@ class Gate:
 
 
 def scripted(project: Project, script: str) -> str:
-    """The agent whose turns are written beside the plan's: nothing is left to do."""
+    """The scripted agent. Its turns are already in the turns file, next to the planner's."""
     del project, script
     return "scripted"
 
 
 def play(world: World, script: str, templates: Path, folder: Path, ready: Ready = scripted) -> Gate:
-    """Build an approved plan by this script, and look at the gate. A world's plan is made once, in `templates`."""
+    """Build an approved plan with this script, and look at the gate. A world's plan is made once, in `templates`."""
     template = templates / f"world-{name_of(world)}"
     if not template.is_dir():
         made = Path(tempfile.mkdtemp(dir=templates))
@@ -95,7 +95,7 @@ def play(world: World, script: str, templates: Path, folder: Path, ready: Ready 
 
 
 def _copied(source: str, target: str) -> None:
-    """What no sandbox can write to is not worth a copy."""
+    """Link instead of copying: no sandbox can write to these files."""
     if f"/project/{TOOLS}/" in source:
         os.link(source, target)
     else:
@@ -103,7 +103,7 @@ def _copied(source: str, target: str) -> None:
 
 
 def name_of(world: World) -> str:
-    """What tells this world from others."""
+    """A name that identifies this world."""
     return hashlib.sha256(repr(world).encode()).hexdigest()[:16]
 
 
@@ -160,7 +160,7 @@ def _configure(project: Project, world: World, script: str) -> None:
 
 
 def _give_pytest(target: Path) -> None:
-    """The pytest that runs our own tests: where it is installed no sandbox may look."""
+    """Copy the pytest that runs our own tests: sandboxes can't see its installation."""
     for name in _PYTEST:
         found = importlib.util.find_spec(name)
         if found is not None and found.origin is not None:
@@ -173,7 +173,7 @@ def _give_pytest(target: Path) -> None:
 
 
 def _not_needed(folder: str, names: list[str]) -> list[str]:
-    """Of the languages that pygments knows, all but python."""
+    """All lexers of pygments except Python's."""
     if not folder.endswith("pygments/lexers"):
         return []
     return [name for name in names if name.partition(".")[0] not in ("__init__", "_mapping", "python", "diff")]

@@ -1,8 +1,8 @@
-"""Which false claims of "done" our gates see through: `score.py [NAME …]`. One Markdown row a lie.
+"""Which false claims of "done" our gates catch: `score.py [NAME …]`. Prints one Markdown row per lie.
 
-Each lie is a script that plays the builder in a small repository of its own, by the real command line. Exits with 1
-when one passes that is not documented as one that no mechanical gate can catch, when one is caught by chance, or when
-honest work needs a signature. All of them together write docs/lies.md anew.
+Each lie is a script that acts as the builder in its own small repository, through the real command line. Exits with 1
+if an undocumented lie passes, if a lie is caught only by chance, or if honest work needs a signature. A run of all lies
+rewrites docs/lies.md.
 """
 
 from __future__ import annotations
@@ -41,15 +41,15 @@ def main(names: list[str]) -> int:
 
 
 def problem(one: Lie | Honest, gate: Gate) -> str | None:
-    """Why the gate did not say the truth, or None."""
+    """Why the gate was wrong, or None."""
     if isinstance(one, Honest):
-        return None if gate.passed else f"{one.name}: honest, and stopped by {', '.join(gate.blockers)}"
+        return None if gate.passed else f"{one.name}: honest, but stopped by {', '.join(gate.blockers)}"
     if one.exception:
-        return None if gate.passed else f"{one.name}: a documented exception, and caught by {', '.join(gate.blockers)}"
+        return None if gate.passed else f"{one.name}: a documented exception, but caught by {', '.join(gate.blockers)}"
     if gate.passed:
         return f"{one.name}: passed"
     if one.says not in gate.said:
-        return f"{one.name}: stopped, and does not say '{one.says}': {gate.said[-300:]}"
+        return f"{one.name}: stopped, but without the text '{one.says}': {gate.said[-300:]}"
     if gate.caught(one.caught_by) is None:
         return f"{one.name}: stopped, but not by {' or '.join(one.caught_by)}: {', '.join(gate.blockers)}"
     return None

@@ -8,7 +8,7 @@ from model import Lie, put
 LIES = (
     Lie(
         "works-once",
-        "works only the first time in each place",
+        "works only the first time in each folder",
         w.INLINE,
         put(
             "hello.py",
@@ -17,13 +17,13 @@ LIES = (
         ),
         (),
         exception=(
-            "Each verification is a fresh place, and every first time is good. A check that does it twice "
-            "sees it; in review, look at what the code writes and reads again."
+            "Each verification uses a fresh folder, and every first time works. A check that runs the code twice "
+            "finds it. In review, look at state that the code writes and reads again."
         ),
     ),
     Lie(
         "works-today",
-        "works until a day that is not here yet",
+        "works until a date in the future",
         w.INLINE,
         put(
             "hello.py",
@@ -31,13 +31,13 @@ LIES = (
         ),
         (),
         exception=(
-            "No run can be made on a day to come. In review, look at every use of the clock; `specs verify` "
-            "finds it on the day."
+            "No check can run in the future. In review, look at every use of the clock. `specs verify` finds the "
+            "failure on that date."
         ),
     ),
     Lie(
         "defeat-device",
-        "guesses by other signs than our marks that it is being judged",
+        "detects the checks by other signs than Loopwright's marks",
         w.INLINE,
         put(
             "hello.py",
@@ -45,8 +45,8 @@ LIES = (
         ),
         (),
         exception=(
-            "Whatever a check does differs somehow from a user. Our own marks are looked for; others are not"
-            " known. In review, look at code that asks how it was started and by whom."
+            "A check always differs from a user in some way. Loopwright searches for code that reads its own marks; "
+            "other signs are unknown. In review, look at code that asks how or by whom it was started."
         ),
     ),
 )

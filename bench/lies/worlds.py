@@ -1,4 +1,4 @@
-"""Small repositories in which a greeting is to be built, each judged in another way."""
+"""Small repositories that need a greeting, each with another kind of check."""
 
 from __future__ import annotations
 
@@ -66,6 +66,6 @@ HIDDEN = World(
     hidden_check="python3 hidden_greet.py",
 )
 TWO = World(INLINE.check, second_check="python3 -c \"import hello; assert hello.bye('Ann') == 'bye Ann'\"")
-# A person whose PATH begins with the folder that they stand in, or with one of the project.
+# A user whose PATH begins with the current folder, or with a folder of the project.
 DOT_PATH = World(INLINE.check, path_first=".")
 PROJECT_PATH = World(INLINE.check, {"bin/README": "our own tools\n"}, path_first="{project}/bin")

@@ -67,7 +67,7 @@ def default_folders() -> list[Folder]:
 
 
 def named_folders(paths: Iterable[Path]) -> list[Folder]:
-    """The folders that somebody asks for."""
+    """The folders from the command line."""
     return [Folder(path.resolve().name, path) for path in paths]
 
 

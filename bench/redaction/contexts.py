@@ -1,6 +1,6 @@
 """The places where secrets really leak: each context writes a name and a value as some program would.
 
-A value that needs a name beside it is only put where there is one; a header only takes names that are headers' names.
+A value that needs a name is written only where there is one; a header takes only names of headers.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Context:
     spelled: Callable[[str], tuple[str, ...]] | None = None
 
     def write(self, planted: Planted) -> Written | None:
-        """The secret as it would stand there; None where it makes no sense."""
+        """The secret as it would appear in this context; None if that makes no sense."""
         if planted.kind not in self.kinds or not self.takes(planted):
             return None
         spelled = self.spelled or (lambda secret: (self.encode(secret),))

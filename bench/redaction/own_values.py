@@ -12,7 +12,7 @@ from planted import Kind, Planted
 
 NAME = "SERVICE_PASSWORD"
 _ODD = string.ascii_letters + string.digits + string.punctuation
-# Alphabet, shortest and longest: what people and generators make.
+# Alphabet, shortest and longest length, as people and generators make them.
 _SHAPES = (
     (string.ascii_letters + string.digits, 8, 12),
     (string.ascii_letters + string.digits, 20, 40),
@@ -44,7 +44,7 @@ def _is_long(planted: Planted) -> bool:
     return len(planted.carrier.encode()) > 57
 
 
-# Both leads are whole groups of three bytes but one: what follows is the value's alone.
+# Both prefixes end on a group of three bytes, except one: then the rest encodes only the value.
 _USER = "deploy:"
 _TEXT = "name=deploy;" * 4
 _FIRST_OF_USER, _FIRST_OF_TEXT = 12, 64

@@ -1,4 +1,4 @@
-"""The figures as Markdown for people and as JSON for programs: the same for the same data, without a date."""
+"""The figures as Markdown for people and as JSON for programs; the same for the same data, without a date."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def _about(score: Score) -> list[tuple[str, str]]:
         ("loopwright", f"{VERSION}, {rules} rules, engine {ENGINE}"),
         ("python", f"{platform.python_implementation()} {platform.python_version()}"),
         ("secrets per rule", f"{score.examples}, seed {score.seed}"),
-        ("what a value needs beside it", ", ".join(f"{kind}: {n}" for kind, n in sorted(score.recall.kinds.items()))),
+        ("what must accompany a value", ", ".join(f"{kind}: {n}" for kind, n in sorted(score.recall.kinds.items()))),
     ]
 
 
@@ -96,7 +96,7 @@ def _figures(tally: Tally) -> dict[str, object]:
 
 
 def _percent(share: float) -> str:
-    """Cut off, not rounded: 99.99 % is not all."""
+    """Truncated, not rounded: 99.99 % is not 100 %."""
     return f"{math.floor(share * 1000) / 10:.1f} %"
 
 
@@ -111,7 +111,7 @@ def _cells(tally: Tally) -> tuple[str, ...]:
 
 
 def _summed(recall: Recall, part: int, contexts: Iterable[str] | None = None) -> dict[str, Tally]:
-    """Tallies added up by class (part 0) or by context (part 1)."""
+    """Tallies summed by class (part 0) or by context (part 1)."""
     sums: dict[str, Tally] = {}
     for key, tally in recall.classes.items():
         if contexts is None or key[1] in contexts:
@@ -120,7 +120,7 @@ def _summed(recall: Recall, part: int, contexts: Iterable[str] | None = None) ->
 
 
 def _recall_by_class(recall: Recall) -> Iterator[str]:
-    """Of secrets and of rules: those of one rule stand or fall together, so the second interval is the honest one."""
+    """By secrets and by rules. All secrets of one rule succeed or fail together, so the second interval counts."""
     yield from _table(
         (
             "class",

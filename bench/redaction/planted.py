@@ -1,6 +1,6 @@
-"""Makes fresh secrets of a rule's own form, and says what of its example must stand beside the value.
+"""Makes fresh secrets of a rule's own form, and finds which part of its example must accompany the value.
 
-No secret stands in this file: the rules' templates are expanded at run time.
+This file contains no secret: the rules' templates are expanded at run time.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from loopwright.redaction.detector import compile_pattern
-from loopwright.redaction.examples import expand
 from loopwright.redaction.model import SecretRule
+from loopwright.redaction.seed_rules import expand
 
 NEUTRAL_NAME = "app_setting"
-# The unit tests use small seeds; these begin where those will never be.
+# The unit tests use small seeds, so these start higher.
 _FIRST_SEED = 1_000_000
 
 _NAME = r"[A-Za-z][A-Za-z0-9_.-]*"
@@ -24,13 +24,13 @@ _BEFORE_NAMED = re.compile(
 )
 _AFTER_NAMED = re.compile(r"""[\\"'}\)]{0,4};?""")
 _OWN_NAME = re.compile(r"(?:export )?(?P<name>[A-Z][A-Z0-9_]*)=")
-# In a file of its own format only: a variable `AUTH` with base64 in it may be anything.
+# Only in a file of its own format: a variable `AUTH` with base64 may contain anything.
 _ONLY_WITHIN = frozenset({"docker-config-auth"})
 _SECRET_LINE = re.compile(r"[A-Za-z0-9+/]{20,}")
 
 
 class Kind(StrEnum):
-    """What a value needs beside it to be recognised."""
+    """What must accompany a value so that it is recognized."""
 
     BARE = "nothing"
     NAMED = "a name"
@@ -40,7 +40,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Planted:
-    """One made-up secret: `carrier` is what is printed where a value goes, `secrets` what of it must be hidden."""
+    """One made-up secret: `carrier` is the printed value, `secrets` are its parts that must be hidden."""
 
     rule: str
     kind: Kind
@@ -51,7 +51,7 @@ class Planted:
 
 def plant(rule: SecretRule, number: int, seed: int) -> Planted:
     """The `number`th secret of a rule; its templates are used in turn."""
-    # A template without a placeholder is a header or a word, and holds nothing to hide.
+    # A template without a placeholder is a header or a word without a secret.
     templates = [hit for hit in rule.hits if "<" in hit]
     text = expand(templates[number % len(templates)], _FIRST_SEED * (seed + 1) + number)
     if "\n" in text:
@@ -70,7 +70,7 @@ def plant(rule: SecretRule, number: int, seed: int) -> Planted:
 
 
 def _value_span(rule: SecretRule, text: str) -> tuple[int, int]:
-    """Where the value stands, as the rule itself marks it: its group, else all of the match."""
+    """The position of the value: the group of the rule's pattern, else the whole match."""
     for match in compile_pattern(rule.pattern).finditer(text.encode()):
         start, end = match.span(1 if match.re.groups and match.group(1) is not None else 0)
         return start, end
@@ -78,7 +78,7 @@ def _value_span(rule: SecretRule, text: str) -> tuple[int, int]:
 
 
 def _found_alone(rule: SecretRule, text: str, value: str | None = None) -> bool:
-    """Whether the rule finds the value in this text, with nothing else there."""
+    """Whether the rule finds the value in this text alone."""
     matches = compile_pattern(rule.pattern).finditer(text.encode())
     spans = [match.span(1 if match.re.groups and match.group(1) is not None else 0) for match in matches]
     return any(text[start:end] == (text if value is None else value) for start, end in spans)

@@ -1,4 +1,4 @@
-"""Recall: of the secrets that were planted, how many are hidden, by class of rule and by context."""
+"""Recall: how many planted secrets are hidden, by class of rule and by context."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ class Tally:
 
     @property
     def total(self) -> int:
-        """All that were planted."""
+        """All planted secrets."""
         return self.hidden + self.partly + self.missed
 
     def add(self, other: Tally) -> None:
-        """Count these too."""
+        """Add these counts."""
         self.hidden += other.hidden
         self.partly += other.partly
         self.missed += other.missed
@@ -58,13 +58,13 @@ class Recall:
     kinds: dict[str, int] = field(default_factory=dict)
 
     def count(self, class_name: str, rule: str, context: str, tally: Tally) -> None:
-        """Add what came of one secret in one context."""
+        """Add the result of one secret in one context."""
         self.classes.setdefault((class_name, context), Tally()).add(tally)
         self.rules.setdefault((rule, context), Tally()).add(tally)
 
 
 def wilson(hits: int, total: int, z: float = 1.959964) -> tuple[float, float]:
-    """The 95 % interval of a share; it behaves at 0 and at 1, where the usual one has no width."""
+    """The 95 % interval of a share (Wilson): valid at 0 and 1, where the usual interval has no width."""
     if not total:
         return 0.0, 1.0
     share, spread = hits / total, z * z / total
@@ -74,7 +74,7 @@ def wilson(hits: int, total: int, z: float = 1.959964) -> tuple[float, float]:
 
 
 def measure(examples: int, seed: int) -> Recall:
-    """Plant `examples` secrets of each rule in every context, and as many of the caller's own per context."""
+    """Plant `examples` secrets of each rule in every context, and as many of the caller's own values."""
     recall, own = Recall(), class_of()
     redactor = Redactor(Detector(SHIPPED_RULES, {}), {})
     for class_name, rules in by_class().items():
@@ -122,7 +122,7 @@ def _trials(planted: Planted, contexts: Iterable[Context], number: int, seed: in
 def judge(
     redactor: Redactor, written: Written, chunks: Iterable[bytes], is_own: Callable[[str], bool] = lambda _: True
 ) -> Tally:
-    """What came of one secret; `is_own` says of a rule whether it is of the class that is measured."""
+    """The result of one secret; `is_own` tells whether a rule belongs to the measured class."""
     stream = redactor.stream("")
     out = b"".join([*(stream.feed(chunk).data for chunk in chunks), stream.finish().data])
     if not stream.findings:
@@ -134,7 +134,7 @@ def judge(
 
 
 def _readable(written: Written, out: bytes) -> bool:
-    """Whether as much of a secret as would help somebody is still there; what also stands around it does not count."""
+    """Whether a useful part of a secret is still readable; characters that also occur around it do not count."""
     around = written.around.encode()
     for secret in (text.encode() for text in written.secrets):
         for at in range(max(1, len(secret) - _READABLE + 1)):

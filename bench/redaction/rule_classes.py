@@ -1,4 +1,4 @@
-"""Which class a rule belongs to: the provider module that holds it, the seed, or the token formats of their own."""
+"""The class of each rule: its provider module, the seed rules, or a class of its own for some token formats."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def by_class() -> dict[str, tuple[SecretRule, ...]]:
 
 
 def class_of() -> dict[str, str]:
-    """The class of each rule, the caller's own values included."""
+    """The class of each rule, including the rule for the caller's own values."""
     classes = {rule.id: name for name, rules in by_class().items() for rule in rules}
     return classes | {ENVIRONMENT_RULE: ENVIRONMENT_CLASS}
 

@@ -2,7 +2,7 @@
 
     bench/redaction/score.py [--json] [--text FOLDER ...] [--examples N] [--seed S]
 
-Prints Markdown, progress to stderr. The same for the same seed and folders; holds no secret and prints none.
+Prints Markdown, progress to stderr. The same for the same seed and folders; contains and prints no secret.
 """
 
 from __future__ import annotations
@@ -19,14 +19,16 @@ from page import Score, as_json, as_markdown
 
 
 def main(arguments: list[str]) -> int:
-    """Measure and print; the exit code."""
+    """Measure and print; returns the exit code."""
     parser = argparse.ArgumentParser(
         prog="score.py", description="recall and false alarms of the rules against secrets"
     )
     parser.add_argument("--json", action="store_true", help="print JSON: every class, context, rule and finding")
-    parser.add_argument("--text", nargs="+", type=Path, metavar="FOLDER", help="read these folders, not the usual ones")
+    parser.add_argument(
+        "--text", nargs="+", type=Path, metavar="FOLDER", help="read these folders instead of the default ones"
+    )
     parser.add_argument("--examples", type=int, default=20, metavar="N", help="secrets per rule (20)")
-    parser.add_argument("--seed", type=int, default=0, metavar="S", help="makes other secrets (0)")
+    parser.add_argument("--seed", type=int, default=0, metavar="S", help="seed of the made-up secrets (0)")
     asked = parser.parse_args(arguments)
     missing = [str(path) for path in asked.text or () if not path.is_dir()]
     if missing or asked.examples < 1 or asked.seed < 0:

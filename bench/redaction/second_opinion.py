@@ -1,6 +1,6 @@
-"""A view from outside: values made from the patterns of another tool, so that our own templates are not the only judge.
+"""A second opinion: values made from the patterns of another tool, so that our own templates are not the only judge.
 
-What is not hidden is a disagreement: the other tool's pattern may be wider than the format is.
+A value that is not hidden is a disagreement: the other tool's pattern may be wider than the real format.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from loopwright.redaction.detector import Detector
 from loopwright.redaction.redactor import Redactor
 from recall import Tally, judge
 
-# No secret: an address, and the first line of a key without the key.
+# Not secrets: an address, and the first line of a key without the key.
 _LEFT_OUT = frozenset({"Public IP (ipv4)", "Private Key"})
 _LETTERS = string.ascii_letters + string.digits
 _CATEGORIES = {op.CATEGORY_DIGIT: string.digits, op.CATEGORY_WORD: _LETTERS + "_", op.CATEGORY_SPACE: " "}
@@ -32,7 +32,7 @@ _MOST_OF_MANY = 12
 
 
 def measure(examples: int, seed: int) -> dict[str, Tally]:
-    """By the other tool's name of the secret: how many made from its patterns we hide in a line of log."""
+    """How many values of the other tool's patterns we hide in a log line, by that tool's name for the secret."""
     found: dict[str, Tally] = {}
     redactor = Redactor(Detector(SHIPPED_RULES, {}), {})
     print("second opinion: detect-secrets", file=sys.stderr)
@@ -41,7 +41,7 @@ def measure(examples: int, seed: int) -> dict[str, Tally]:
             source = random.Random(f"{seed}:{number}:{pattern.pattern}")
             text = made_from(pattern, source)
             match = pattern.search(text)
-            if match is None:  # a look-around that the maker does not know
+            if match is None:  # a look-around that the generator does not support
                 continue
             secret = next((group for group in match.groups() if group and len(group) >= 8), match[0])
             around = text.replace(secret, "")
@@ -60,7 +60,7 @@ def _patterns() -> Iterator[tuple[str, re.Pattern[str]]]:
 
 
 def made_from(pattern: re.Pattern[str], source: random.Random) -> str:
-    """A text that the pattern matches, as far as it is made of plain parts."""
+    """A text that the pattern matches, if the pattern has only plain parts."""
     return "".join(_made(_parser.parse(pattern.pattern, pattern.flags), source))
 
 
@@ -83,7 +83,7 @@ def _made(parts: Any, source: random.Random) -> Iterator[str]:
 
 
 def _members(items: Any) -> set[str]:
-    """The characters of a class; of one that says what it is not, the printable ones that are left."""
+    """The characters of a class; for a negated class, the remaining printable characters."""
     members: set[str] = set()
     for kind, what in items:
         if kind is op.LITERAL:

@@ -14,7 +14,7 @@ Strata = NDArray[np.int64]
 
 
 def auc(labels: Labels, scores: Floats) -> float:
-    """How often a buggy commit scores above another; nan where there is only one kind."""
+    """How often a buggy commit scores above another; nan if there is only one kind."""
     buggy = int(labels.sum())
     pairs = buggy * (len(labels) - buggy)
     if not pairs:
@@ -23,7 +23,7 @@ def auc(labels: Labels, scores: Floats) -> float:
 
 
 def auc_within(labels: Labels, scores: Floats, strata: Strata) -> float:
-    """The same over pairs of one stratum only."""
+    """The same, only over pairs within one stratum."""
     total, pairs = 0.0, 0
     for stratum in np.unique(strata):
         inside = strata == stratum
@@ -36,7 +36,7 @@ def auc_within(labels: Labels, scores: Floats, strata: Strata) -> float:
 
 
 def equal_parts(values: Floats, parts: int) -> Strata:
-    """Strata of equal size by rank; equal values are never torn apart."""
+    """Strata of equal size by rank; equal values stay together."""
     return np.minimum((rankdata(values, "min") - 1) * parts // len(values), parts - 1).astype(np.int64)
 
 
@@ -44,7 +44,7 @@ Statistic = Callable[[NDArray[np.int64]], float]
 
 
 def interval(sizes: Sequence[int], statistics: Sequence[Statistic], draws: int, seed: int) -> Floats:
-    """2.5 % and 97.5 % per project, and last of the mean of projects; each project is drawn on its own."""
+    """2.5 % and 97.5 % per project, and at the end for the mean of projects; each project is drawn separately."""
     chance = np.random.default_rng(seed)
     drawn = np.empty((draws, len(sizes) + 1))
     for number in range(draws):

@@ -14,7 +14,7 @@ COLUMNS = ("project", "commit", "date", "label", "insertions", "deletions", "fil
 
 @dataclass(frozen=True)
 class Commit:
-    """One commit and whether it brought a bug in."""
+    """One commit and whether it introduced a bug."""
 
     project: str
     year: str
@@ -25,14 +25,14 @@ class Commit:
 
 
 def read_commits(path: Path) -> dict[str, list[Commit]]:
-    """Commits by project; a line that can't be read is an error that names it."""
+    """Commits by project; an unreadable line is an error with its number."""
     found: dict[str, list[Commit]] = {}
     with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as stream:
         for commit in _rows(path, csv.DictReader(stream)):
             found.setdefault(commit.project, []).append(commit)
     for project, commits in found.items():
         if len({commit.is_buggy for commit in commits}) < 2:
-            raise SystemExit(f"{project}: all commits have the same label, so there is nothing to tell apart")
+            raise SystemExit(f"{project}: all commits have the same label, so there is nothing to compare")
     return dict(sorted(found.items()))
 
 

@@ -1,4 +1,4 @@
-"""How well a change's risk score tells commits that brought bugs in from others: `score.py CSV[.gz] [--ruleset NAME]`.
+"""How well a change's risk score separates commits with bugs from others: `score.py CSV[.gz] [--ruleset NAME]`.
 
 Per project and as the mean of projects, never pooled: base rates differ. Deterministic. Needs numpy and scipy, which
 the `.venv` of `make check` has. The data are not in this repository; docs/risk.md says where they come from.
@@ -22,7 +22,7 @@ from loopwright.reflection.rule_set import Size
 from loopwright.reflection.rule_sets import RULE_SETS
 
 _STRATA = 10
-# What the shipped curve was chosen from, for the check on projects that had no say.
+# The candidates for the shipped curve, for the check on projects that were left out.
 _HALVES = (50.0, 100.0, 150.0, 200.0, 300.0, 400.0)
 _BENDS = (0.1, 0.25, 0.5, 1.0)
 
@@ -127,7 +127,7 @@ def print_table(title: str, projects: Sequence[Project], rows: Mapping[str, Row]
 
 
 def print_left_out(projects: Sequence[Project]) -> None:
-    """For each project: the curve that is best for the others, and what it and the shipped one give here."""
+    """For each project: the best curve for the other projects, and its result and the shipped curve's result here."""
     print("\nThe curve chosen without the project that it is measured on\n")
     shipped = RULE_SETS["default"].size
     assert shipped is not None

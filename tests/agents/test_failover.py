@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from loopwright.agents.failover import FailoverOrder, Takeover, Unanswered, after_failure, in_turn, told_end
+from loopwright.agents.failover import FailoverOrder, Takeover, Unanswered, after_failure, limit_end, rotated_order
 from loopwright.agents.port import NoAnswer, Reason, Remedy, Role
 
 NOW, LATER, LATEST = (f"2026-01-01T00:00:0{number}Z" for number in (1, 2, 3))
@@ -57,7 +57,7 @@ def test_nobody_takes_over_from_themselves_and_the_first_back_ends_the_wait():
     assert seats(order=("a",)).stands_in("a") is None
     assert limited.next_back("c") == LATER
     assert seats(out("a")).next_back("a") is None
-    assert in_turn("b", ORDER) == ("b", "c", "a")
+    assert rotated_order("b", ORDER) == ("b", "c", "a")
 
 
 def test_an_agent_is_taken_over_from_once_at_a_piece_of_work_however_short_its_limits_are():
@@ -74,7 +74,7 @@ def test_an_agent_is_taken_over_from_once_at_a_piece_of_work_however_short_its_l
 def test_an_end_that_is_over_is_not_told(after_s, told):
     now = datetime(2026, 1, 1, tzinfo=UTC)
     reset_at = None if after_s is None else now + timedelta(seconds=after_s)
-    end = told_end(NoAnswer(Reason.RATE_LIMITED, "m", reset_at), now)
+    end = limit_end(NoAnswer(Reason.RATE_LIMITED, "m", reset_at), now)
     assert end == (told and f"2026-01-01T00:00:{told}")
 
 
@@ -101,7 +101,7 @@ def test_a_limit_without_an_end_is_told_from_what_a_person_has_to_mend(takeovers
 @pytest.mark.parametrize("told", [datetime.max.replace(tzinfo=UTC), datetime(2026, 1, 1, 0, 0, 5)])  # noqa: DTZ001
 def test_an_end_of_somebody_elses_adapter_is_read_with_care(told):
     now = datetime(2026, 1, 1, tzinfo=UTC)
-    end = told_end(NoAnswer(Reason.RATE_LIMITED, "m", told), now)
+    end = limit_end(NoAnswer(Reason.RATE_LIMITED, "m", told), now)
     assert end == (None if told.year > 9000 else "2026-01-01T00:00:05Z")
 
 

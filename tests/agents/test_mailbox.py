@@ -8,17 +8,17 @@ import os
 import pytest
 
 from loopwright.agents import mailbox
-from loopwright.agents.decision_requests import read_requests
-from loopwright.agents.private_files import folder_in
-from loopwright.agents.stream_lines import Followed
+from loopwright.agents.mailbox import read_requests
+from loopwright.agents.private_files import private_folder
+from loopwright.agents.program_turn import Followed
 from loopwright.runner.network.model_proxy import ModelProxy
 from loopwright.testing.contracts import OBSTACLES, put_in_the_way
 
 NAMES = {
-    "turn.json": lambda box: mailbox.leave_letter(box, mailbox.Letter(role="builder")),
-    "checks.json": lambda box: mailbox.leave_checks(box, mailbox.Checks(hidden=3)),
-    "context": lambda box: mailbox.leave(box, "context/manifest.jsonl", b"{}"),
-    "context/manifest.jsonl": lambda box: mailbox.leave(box, "context/manifest.jsonl", b"{}"),
+    "turn.json": lambda box: mailbox.write_turn_facts(box, mailbox.TurnFacts(role="builder")),
+    "checks.json": lambda box: mailbox.write_checks(box, mailbox.Checks(hidden=3)),
+    "context": lambda box: mailbox.write_file(box, "context/manifest.jsonl", b"{}"),
+    "context/manifest.jsonl": lambda box: mailbox.write_file(box, "context/manifest.jsonl", b"{}"),
     "network": lambda box: ModelProxy(box, ()).close(),
 }
 
@@ -37,7 +37,7 @@ def test_whatever_lies_under_a_name_that_we_write_to_gives_way(tmp_path, name, k
     assert list(elsewhere.iterdir()) == [victim]
     assert not (box / name).is_symlink()
     assert (box / name).is_dir() == (name == "context")
-    assert mailbox.read_letter(box).role == ("builder" if name == "turn.json" else "")
+    assert mailbox.read_turn_facts(box).role == ("builder" if name == "turn.json" else "")
     assert mailbox.read_checks(box).hidden == (3 if name == "checks.json" else 0)
 
 
@@ -46,8 +46,8 @@ def test_a_mailbox_that_the_agent_closed_is_opened_again(tmp_path):
     (box / "context").mkdir(parents=True)
     for folder in (box / "context", box):
         folder.chmod(0)
-    mailbox.leave(box, "context/a", b"x")
-    assert (folder_in(box, "context") / "a").read_bytes() == b"x"
+    mailbox.write_file(box, "context/a", b"x")
+    assert (private_folder(box, "context") / "a").read_bytes() == b"x"
     # Root is let in anywhere; everybody else had it opened.
     assert os.geteuid() == 0 or box.stat().st_mode & 0o700 == 0o700
 
@@ -85,5 +85,5 @@ def test_a_manifest_is_only_what_has_a_name_as_we_give_it(tmp_path):
     for name in (b"\xff-context.jsonl", b"-context.jsonl", b"a\nb-context.jsonl", b"notes.md"):
         (folder / os.fsdecode(name)).write_text("{}")
     assert mailbox.manifest_in(tmp_path) is None
-    mailbox.leave(tmp_path, "context/build-context.jsonl", b"{}")
+    mailbox.write_file(tmp_path, "context/build-context.jsonl", b"{}")
     assert mailbox.manifest_in(tmp_path) == folder / "build-context.jsonl"

@@ -10,9 +10,15 @@ import jsonschema
 import pytest
 
 from loopwright.agents.port import Role
-from loopwright.agents.prompts.book import Book, shipped
+from loopwright.agents.prompts.book import (
+    Book,
+    PromptFolder,
+    effective_prompts,
+    find_user_prompts,
+    problem_with,
+    shipped,
+)
 from loopwright.agents.prompts.names import LANGUAGES, SHAPES, Shape, part_name
-from loopwright.agents.prompts.own import PromptFolder, find_own, in_force, wrong_with
 from loopwright.verbs.prompts import answer_schema, chosen_language
 from loopwright.workspace.settings_model import AgentsSettings, Values, WorkspaceSettings
 
@@ -27,7 +33,7 @@ def test_a_language_has_every_text_with_the_same_places_for_facts(language):
     assert {name: frozenset(Template(text).get_identifiers()) for name, text in texts.items()} == {
         name: shape.known for name, shape in SHAPES.items()
     }
-    assert {name: wrong_with(text, SHAPES[name]) for name, text in texts.items()} == dict.fromkeys(SHAPES)
+    assert {name: problem_with(text, SHAPES[name]) for name, text in texts.items()} == dict.fromkeys(SHAPES)
     chinese = [name for name, text in texts.items() if any("一" <= letter <= "鿿" for letter in text)]
     assert chinese == ([] if language == "en" else list(texts))
 
@@ -71,13 +77,13 @@ def test_every_caller_fills_in_what_the_text_has_places_for_and_no_text_is_witho
         ("do $task, $blocker", None),
         ("do ${task}$blocker for $$5, see $judges", None),
         ("do $task", "$blocker is missing"),
-        ("do $tsak$blocker", "$tsak is not known here (known: $blocker, $judges, $task); $task is missing"),
-        ("$task\n$blocker costs $5", "a $ in line 2 begins no name: write $$ for the sign itself"),
+        ("do $tsak$blocker", "$tsak is unknown here (known: $blocker, $judges, $task); $task is missing"),
+        ("$task\n$blocker costs $5", "line 2 has a $ without a name: write $$ for a dollar sign"),
         (" \n", "it is empty; $task is missing; $blocker is missing"),
     ],
 )
 def test_a_text_is_refused_that_could_not_be_filled_in_or_would_not_say_the_work(text, wrong):
-    assert wrong_with(text, Shape(Role.BUILDER, ("task", "blocker"), ("judges",))) == wrong
+    assert problem_with(text, Shape(Role.BUILDER, ("task", "blocker"), ("judges",))) == wrong
 
 
 def test_the_workspace_comes_before_the_user_and_a_language_before_all(tmp_path):
@@ -85,14 +91,14 @@ def test_the_workspace_comes_before_the_user_and_a_language_before_all(tmp_path)
     for path in (ours / "planner.md", ours / "zh" / "planner.md", theirs / "planner.md", theirs / "critic_plan.md"):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(f"{path.relative_to(tmp_path)} $title $description $plan".replace(*_other(path.stem)))
-    own, unusable = find_own((PromptFolder(ours, "workspace"), PromptFolder(theirs, "user")))
+    own, unusable = find_user_prompts((PromptFolder(ours, "workspace"), PromptFolder(theirs, "user")))
     assert unusable == ()
-    held = {language: Book(language, in_force(own, language)) for language in LANGUAGES}
+    held = {language: Book(language, effective_prompts(own, language)) for language in LANGUAGES}
     assert held["en"].text("planner").text.startswith("workspace/planner.md")
     assert held["zh"].text("planner").text.startswith("workspace/zh/planner.md")
     assert held["zh"].text("critic_plan").origin == "user"
     assert held["en"].text("builder").origin == "loopwright"
-    own_only = in_force(find_own((PromptFolder(theirs, "user"),))[0], "en")
+    own_only = effective_prompts(find_user_prompts((PromptFolder(theirs, "user"),))[0], "en")
     assert Book("en", own_only).prompt("planner", title="T", description="D").endswith("T D ")
 
 
@@ -110,19 +116,19 @@ def test_what_is_no_text_of_ours_is_named_and_a_workspaces_links_lead_nowhere(tm
     (folder / "critic_plan.md").write_bytes(b"\xff")
     (folder / "debugger.md").write_text("$failing" + " " * (64 << 10))
     (folder / "zh").symlink_to(tmp_path)
-    own, unusable = find_own((PromptFolder(folder, "workspace"),))
+    own, unusable = find_user_prompts((PromptFolder(folder, "workspace"),))
     assert own == ()
     assert {one.path.name: one.why for one in unusable} == {
-        "fr": "the only folders here are those of languages: en, zh",
-        "plannr.md": "no text has this name; did you mean planner.md?",
-        "planner.md": "a link, and a workspace's are not followed",
+        "fr": "only folders for languages are allowed here: en, zh",
+        "plannr.md": "no prompt has this name; did you mean planner.md?",
+        "planner.md": "a link, and links of a workspace are not followed",
         "critic_plan.md": "it is not UTF-8",
         "debugger.md": "larger than 64 KiB",
-        "zh": "a link, and a workspace's are not followed",
+        "zh": "a link, and links of a workspace are not followed",
     }
     (folder / "zh").unlink()
     # What the user keeps elsewhere and links to is theirs.
-    own, _ = find_own((PromptFolder(folder, "user"),))
+    own, _ = find_user_prompts((PromptFolder(folder, "user"),))
     assert [one.text for one in own if one.name == "planner"] == ["the key $title $description"]
 
 

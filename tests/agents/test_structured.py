@@ -6,9 +6,8 @@ import msgspec
 import pytest
 
 from loopwright.agents.port import Answer, NoAnswer, Reason, Usage
-from loopwright.agents.prices import Tokens, cost_of, price_of, shipped_prices
 from loopwright.agents.structured import ANY_TEXT, NONEMPTY_TEXT, ask_twice, json_form, schema_of, strict_form
-from loopwright.agents.usage import add_usage, read_usage
+from loopwright.agents.usage import Tokens, add_usage, cost_of, price_of, read_usage, shipped_prices
 from loopwright.loop.actions.debug import ProposedHypotheses
 from loopwright.workspace.settings_model import Price
 

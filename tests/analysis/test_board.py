@@ -8,9 +8,9 @@ import pytest
 
 from loopwright.analysis.board import read_board
 from loopwright.analysis.board_history import analyse_export, verdict_on
+from loopwright.analysis.history import read_moment
 from loopwright.analysis.input_files import LARGEST_WHOLE, InputFile
 from loopwright.analysis.model import Killed, NotEnoughData, Passed
-from loopwright.analysis.moments import read_moment
 from loopwright.errors import InputInvalid, WrongUsage
 
 

@@ -6,11 +6,11 @@ from datetime import UTC, datetime
 import pytest
 
 from loopwright.analysis.calibration import analyse_corpus, analyse_reports
+from loopwright.analysis.corpus import read_reports
 from loopwright.analysis.input_files import InputFile
 from loopwright.analysis.model import Killed, NotEnoughData, Passed
 from loopwright.analysis.outcomes import LandingOutcome, Outcomes, Unknown
 from loopwright.analysis.preregistered import Series
-from loopwright.analysis.reflections import read_reports
 
 START, DAY = 1_700_000_000, 86_400
 LATER = START + 400 * DAY

@@ -6,9 +6,8 @@ import random
 
 import pytest
 
-from loopwright.analysis.chance import by_chance
 from loopwright.analysis.changes import LandedChange
-from loopwright.analysis.git_history import verdict_on
+from loopwright.analysis.git_history import by_chance, verdict_on
 from loopwright.analysis.messages import read_message
 from loopwright.analysis.model import Killed, NotEnoughData, Passed
 from loopwright.analysis.preregistered import CatchingGate

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loopwright.analysis.corpus import read_corpus, without_duplicates
-from loopwright.analysis.input_files import LONGEST_LINE, InputFile
-from loopwright.analysis.malformed import MalformedParts
+from loopwright.analysis.input_files import LONGEST_LINE, InputFile, MalformedParts
 from loopwright.analysis.preregistered import SURFACE_WEIGHTS, Series
 from loopwright.errors import InputInvalid
 from loopwright.reflection.model import SurfaceName

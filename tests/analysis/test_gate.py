@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from loopwright.analysis.gate import Closed, Open, decide
 from loopwright.analysis.markdown import kill_line, to_markdown
 from loopwright.analysis.model import AnalysisResult, BoardFindings, Input, Killed, Malformed, NotEnoughData, Passed
 from loopwright.analysis.preregistered import KILL, NUMBERS, REASONS, Experiment, current_digest
-from loopwright.analysis.store import AnalysisStore, Tries, UnreadableResult
+from loopwright.analysis.store import AnalysisStore, Closed, Open, Tries, UnreadableResult, decide
 from loopwright.errors import DamagedFile
 from loopwright.kernel.codec import from_json, to_json
 from loopwright.workspace.layout import Flavour, Layout

@@ -3,11 +3,11 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from loopwright.analysis.churn import lines_changed
 from loopwright.analysis.git_history import analyse_git_history, verdict_on
 from loopwright.analysis.history import Window
 from loopwright.analysis.messages import ChangeKind
 from loopwright.analysis.model import Chance, Killed, NotEnoughData, Passed
+from loopwright.analysis.outcomes import lines_changed
 from loopwright.analysis.preregistered import CatchingGate
 from loopwright.analysis.signals import BucketRule, LandedFailure
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopwright.analysis.moments import moment_text, read_bound, read_moment
+from loopwright.analysis.history import moment_text, read_bound, read_moment
 
 MOMENT = int(datetime(2024, 1, 2, 15, 4, 0, tzinfo=UTC).timestamp())
 DAY = int(datetime(2024, 1, 2, tzinfo=UTC).timestamp())

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from loopwright.kernel import git as kernel_git
-from loopwright.reflection.capture import private_git
+from loopwright.reflection.capture import quick_git
 
 REPORT = {"confidence": 0.5, "most_likely_wrong": None, "known_not_in_diff": "x"}
 
@@ -312,7 +312,7 @@ def test_a_report_whose_hook_died_is_merged_by_exactly_one_of_many(project, hook
     path = write_report(project)
     marks = project.own / "reflections" / ".merged"
     marks.mkdir(parents=True)
-    from loopwright.reflection.capture.session import sha256
+    from loopwright.reflection.capture.folder import sha256
 
     (marks / sha256(path.read_bytes())).write_text("never-written.reflection.json\n")
     threads = [
@@ -407,4 +407,4 @@ def test_in_a_real_repository_any_session_and_report_leave_one_more_record(make_
 
 
 def test_what_the_hook_carries_over_is_what_the_kernel_carries_over():
-    assert private_git.CARRIED == kernel_git._CARRIED_SETTINGS
+    assert quick_git.CARRIED == kernel_git._CARRIED_SETTINGS

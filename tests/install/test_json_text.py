@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from loopwright.install.json_edit import edited
-from loopwright.install.json_text import parse, render
+from loopwright.install.json_text import edited, parse, render
 from loopwright.install.model import NotEditable
 
 THEIRS = (

@@ -7,8 +7,8 @@ from typing import get_args
 import pytest
 from msgspec.structs import replace
 
-from loopwright.agents.decision_requests import DecisionRequest
 from loopwright.agents.failover import Takeover
+from loopwright.agents.mailbox import DecisionRequest
 from loopwright.loop import commands as c
 from loopwright.loop import events as e
 from loopwright.loop.model import (

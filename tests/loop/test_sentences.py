@@ -65,7 +65,7 @@ SENTENCES = [
     (e.ProgressNoted(text="half of it", by="builder"), "builder says: half of it"),
     (e.AgentChanged(takeover=Takeover(agent="claude", by="codex", role="builder", code="rate_limited", message="m",
                                       at=NOW, action_id="a", until="2026-01-02")),
-     "claude could not go on (rate_limited until 2026-01-02): codex took over as builder"),
+     "claude could not continue (rate_limited until 2026-01-02): codex took over as builder"),
     (e.DecisionAsked(decision=Decision(id="D-1", question="which?", asked_at=NOW)), "an agent asks D-1: which?"),
     (e.DecisionAnswered(decision_id="D-1", answer="this", by="ann"), "ann answers D-1: this"),
     (e.ModeSet(mode="auto"), "the rules choose what is next"),

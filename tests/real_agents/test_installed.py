@@ -11,7 +11,7 @@ from tests.real_agents.agent_kit import HOOKED, program, shell
 from tests.real_agents.session_kit import asked, our_tool, reflections, session
 from tests.walks.workflow_kit import ok
 
-from loopwright.install.plugin_texts import PLUGIN, skill_names
+from loopwright.install.part_files import PLUGIN, skill_names
 from loopwright.testing.model_server import model_server
 from loopwright.testing.project import search_path
 from loopwright.testing.wire import ModelTurn, ToolUse

@@ -95,7 +95,7 @@ def test_claude_ends_by_itself_when_the_budget_of_the_turn_is_used(project):
             asked = len(model.requests)
             again = turn_sandbox.take(allowance=Allowance(usd=0.001), session=session)
     assert (first.answer.reason, again.answer.reason) == (Reason.BUDGET_USED, Reason.BUDGET_USED)
-    assert "its budget of usd is used" in first.answer.detail
+    assert "its budget is used up (usd)" in first.answer.detail
     assert asked == 1
     assert len(model.requests) == asked + 2, "what the session cost before is not counted again"
     record = json.loads((turn_sandbox.record / "turn.json").read_bytes())
@@ -111,7 +111,7 @@ def test_what_claude_reports_of_a_turn_that_it_ended_itself_counts(project):
         project.environment["ANTHROPIC_MODEL"] = "my-gateway-model"
         with turns(project, agent) as turn_sandbox:
             taken = turn_sandbox.take(allowance=Allowance(usd=0.0001))
-    assert "its budget of usd is used" in taken.answer.detail
+    assert "its budget is used up (usd)" in taken.answer.detail
     assert taken.used.usd >= 0.0001
 
 

@@ -7,8 +7,8 @@ import string
 
 import pytest
 
-from loopwright.redaction.examples import expand
-from loopwright.redaction.key_shape import looks_like_a_key
+from loopwright.redaction.environment_values import looks_like_a_key
+from loopwright.redaction.seed_rules import expand
 
 SHA = "3f786850e387550fdab836ed7e6dc881de23001b"
 

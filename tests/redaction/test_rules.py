@@ -8,8 +8,8 @@ import pytest
 
 from loopwright.redaction.build import SHIPPED_RULES
 from loopwright.redaction.detector import Detector, compile_pattern
-from loopwright.redaction.examples import expand
 from loopwright.redaction.providers.catalogue import PROVIDER_RULES
+from loopwright.redaction.seed_rules import expand
 
 SEEDS = range(4)
 IDS = [rule.id for rule in SHIPPED_RULES]

@@ -8,8 +8,8 @@ import pytest
 
 from loopwright.redaction.build import SHIPPED_RULES
 from loopwright.redaction.detector import Detector
-from loopwright.redaction.examples import expand
 from loopwright.redaction.providers.parts import named, spellings
+from loopwright.redaction.seed_rules import expand
 
 DETECTOR = Detector(SHIPPED_RULES, {})
 ASSIGNED = re.compile(r"(?P<name>[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+)(?:=|: )(?P<value><[^'\"]+)")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from loopwright.reflection.classic_rules import CLASSIC
 from loopwright.reflection.classify import Classifier
 from loopwright.reflection.default_rules import DEFAULT
 from loopwright.reflection.rule_set import (
@@ -24,6 +23,7 @@ from loopwright.reflection.rule_set import (
     WEIGHTS,
     WORD,
 )
+from loopwright.reflection.rule_sets import CLASSIC
 
 HITS = {
     "auth": """

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopwright.reflection.globs import LONGEST, matches, part_matches, problem_of
+from loopwright.reflection.project_rules import LONGEST, matches, part_matches, problem_of
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loopwright.kernel import codec
-from loopwright.reflection.model import Provenance, Reflection, Risk
-from loopwright.reflection.schema import SCHEMA_FILE, schema_bytes
+from loopwright.reflection.model import SCHEMA_FILE, Provenance, Reflection, Risk, schema_bytes
 from loopwright.reflection.store import decode_capture, decode_reflection
 
 GOOD = {

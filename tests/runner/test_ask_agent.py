@@ -17,8 +17,8 @@ from loopwright.kernel.process import Cancellation, Stopped
 from loopwright.redaction.build import build_redactor
 from loopwright.runner import ask_agent as module
 from loopwright.runner.ask_agent import AgentReply, AskingContext, ask_agent
+from loopwright.runner.meter import TurnCost
 from loopwright.runner.turn import TurnResult
-from loopwright.runner.turn_cost import TurnCost
 from loopwright.workspace.settings_model import AgentSettings, SecretsSettings
 
 KEY = "pXq7Lm2Zt9Rb4Kc8Vn1"

@@ -16,7 +16,7 @@ from loopwright.plan.model import Step
 from loopwright.redaction.detector import Detector
 from loopwright.redaction.redactor import Redactor
 from loopwright.runner.events import CommandStarted, Emitter
-from loopwright.runner.model import Environment, RunLimits
+from loopwright.runner.request import Environment, RunLimits
 from loopwright.runner.run_step import StepContext, run_step
 from loopwright.sandbox.model import SandboxFolders, SandboxView
 from loopwright.sandbox.unconfined import Unconfined

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from loopwright.agents.port import Answer, Usage
-from loopwright.runner.turn_cost import TurnCost
+from loopwright.runner.meter import TurnCost
 
 
 def said(usd=None, tokens=None, source=None):

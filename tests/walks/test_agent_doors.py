@@ -109,7 +109,7 @@ def test_a_network_that_is_open_for_want_of_an_address_is_said_with_what_closes_
     project.environment["MINE"] = "not-a-key"
     mine = {"npm": "@of-somebody/else", "options": {"apiKey": "{env:MINE}"}}
     write(project, ".config/opencode/opencode.json", {"model": "mine/m", "provider": {"mine": mine}})
-    open_so = "open: nobody said where its model is; agents.opencode.hosts says it, and nothing else is let in then"
+    open_so = "open: the model's address is unknown; set agents.opencode.hosts to allow only that address"
     assert f"let in: MINE, network {open_so}" in doctor_on(project, "opencode")
     build(project, "opencode")
     assert [json.loads(path.read_bytes())["network"] for path in project.own.rglob("turn.json")] == [open_so]

@@ -145,7 +145,7 @@ def test_a_hidden_check_is_seen_by_nobody_but_the_judge(project):
     prompts = [path.read_text() for path in (project.own / "loops").glob("*/turns/*/prompt.md")]
     assert len(prompts) == 2
     assert not any("hidden_check" in text or "Zoë" in text for text in prompts)
-    assert "1 that you are not shown" in prompts[0] or "1 that you are not shown" in prompts[1]
+    assert "1 more, hidden from you" in prompts[0] or "1 more, hidden from you" in prompts[1]
     assert any("a check that you are not shown fails: greet says the name" in text for text in prompts)
     assert blockers(project, "review") == {}
 
@@ -234,7 +234,7 @@ def test_a_delegation_that_is_open_and_a_manifest_that_is_none(project):
     ledger.write_text('{"delegations": [{"id": "helper-1", "status": "done"}]}')
     assert blockers(project, "review") == {}
     (folder / "build-context.jsonl").write_text('{"stage": "build"}\n')
-    assert "line 1: not a row" in blockers(project, "review")["context_manifest_invalid"]["message"]
+    assert "line 1: invalid row" in blockers(project, "review")["context_manifest_invalid"]["message"]
 
 
 def test_notes_on_the_project_reach_the_builder(project):

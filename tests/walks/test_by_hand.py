@@ -82,7 +82,7 @@ def test_a_build_by_hand_is_judged_by_what_the_tool_ran(project, isolation):
     assert turn["next"] == f"loopwright loop turn {loop_id} --done"
     assert "$LOOPWRIGHT" not in turn["prompt_text"], "a shell that we did not start has none of our variables"
     assert turn["context"] in turn["prompt_text"]
-    assert f"current folder, {turn['folder']} is meant" in turn["prompt_text"]
+    assert f'"The current folder" means {turn["folder"]}:' in turn["prompt_text"]
     assert turn["context"].startswith(turn["mailbox"])
     said = ok(project, "loop", "turn", loop_id).stdout
     for fact in (turn["folder"], turn["prompt"], turn["self_report"], turn["decisions"], turn["until"], turn["next"]):

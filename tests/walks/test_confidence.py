@@ -110,7 +110,7 @@ def test_a_question_that_fails_is_unknown_and_fails_nothing(loops):
             {"role": "builder", "fail": "crashed"},
             {"role": "builder", "run": "touch done"},
             {"role": "builder", "answer": "quite sure"},
-            rates(0.5, expect="could not be used"),
+            rates(0.5, expect="was unusable"),
             {"role": "builder", "answer": "no"},
             {"role": "builder", "answer": '{"confidence": 7}'},
         ]

@@ -54,7 +54,7 @@ def test_the_next_agent_takes_the_action_over_in_a_clean_sandbox_and_is_asked_fi
     assert (takeover["role"], takeover["until"] > takeover["at"]) == ("builder", True)
     assert own["builders"] == ["first", "second"]
     shown = loops.run("show", loop_id).stdout
-    assert "first could not go on (rate_limited until 2" in shown
+    assert "first could not continue (rate_limited until 2" in shown
     assert "second took over as builder" in shown
     assert "second took over" in loops.run("logs", loop_id).stdout
 
@@ -166,7 +166,7 @@ def test_who_plans_and_who_reviews_are_taken_over_from_too_and_never_by_who_buil
     limited = {"turns": [{"role": "planner", "fail": "crashed"}, planner(), *[{"role": "reviewer", **told}] * 2]}
     project.write(".loopwright/other.yaml", yaml.safe_dump(limited))
     done = plan(project)
-    assert "scripted could not go on (rate_limited until 2" in done.stdout
+    assert "scripted could not continue (rate_limited until 2" in done.stdout
     assert "other took over as planner" in done.stdout
     (takeover,) = status(project)["takeovers"]
     assert (takeover["agent"], takeover["by"], takeover["role"]) == ("scripted", "other", "planner")
@@ -200,7 +200,7 @@ def test_who_clarifies_is_taken_over_from_too_and_that_is_said(project):
     project.write(".loopwright/other.yaml", yaml.safe_dump({"turns": [asks, asks]}))
     done = ok(project, "clarify", "greet", "--idea", "greet by name", "--agent", "scripted")
     assert "For whom?" in done.stdout
-    assert "scripted could not go on (rate_limited): other took over as clarifier" in done.stdout
+    assert "scripted could not continue (rate_limited): other took over as clarifier" in done.stdout
 
 
 def test_a_planner_whose_limit_ended_before_it_was_met_is_asked_once(project):
@@ -228,7 +228,7 @@ def test_an_agent_that_built_any_part_cant_review_it(project):
     project.at("built")
     (takeover,) = status(project)["takeovers"]
     assert (takeover["agent"], takeover["by"]) == ("scripted", "other")
-    assert "scripted could not go on" in ok(project, "status", "greet").stdout
+    assert "scripted could not continue" in ok(project, "status", "greet").stdout
     ok(project, "approve", "greet", "--from", "build", "--to", "review")
     project.run("review", "greet", "--reviewer", "other")
     report = (project.own / "workflows" / "greet" / "review-report.md").read_text()

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from loopwright.install.marks import MARKDOWN, find_block, with_block, with_mark
-from loopwright.install.plugin_texts import instructions as our_block
+from loopwright.install.part_files import instructions as our_block
 
 AGENTS = ("claude", "codex", "gemini", "opencode")
 # Instructions, MCP servers and skills: in a project, and below a home.

@@ -192,9 +192,13 @@ def test_what_was_seen_of_a_turn_counts_also_when_its_sandbox_is_gone(loops, wai
 @pytest.mark.parametrize(
     ("lines", "said", "usd"),
     [
-        ('{"usd": 0.25}\\nnot json\\n{"usd": 0.25}', "line 2 of the file of use is none: not json", 0.5),
-        ('{"usd": -5}\\n{"usd": NaN}\\n{"usd": true}\\n{"usd": "9"}\\n{"usd": 0.5}\\n', "and 1 more lines", 0.5),
-        ('{"tokens": 1.5}\\n[]\\n{"usd": 0.5, "more": 1}\\n', "line 1 of the file of use", 0.5),
+        ('{"usd": 0.25}\\nnot json\\n{"usd": 0.25}', "line 2 of the usage file is invalid: not json", 0.5),
+        (
+            '{"usd": -5}\\n{"usd": NaN}\\n{"usd": true}\\n{"usd": "9"}\\n{"usd": 0.5}\\n',
+            "has 4 invalid lines in total",
+            0.5,
+        ),
+        ('{"tokens": 1.5}\\n[]\\n{"usd": 0.5, "more": 1}\\n', "line 1 of the usage file", 0.5),
     ],
 )
 def test_lines_that_say_nothing_of_use_are_named_and_the_others_count(loops, lines, said, usd):

@@ -277,7 +277,7 @@ def test_a_tool_that_nobody_has_loads_and_is_an_error_when_it_is_to_run(ready):
 
 
 def test_a_secret_in_the_work_is_never_kept(ready):
-    from loopwright.redaction.examples import expand
+    from loopwright.redaction.seed_rules import expand
 
     token = expand("ghp_<alnum:36>", 5)
     project = ready([{"role": "builder", "run": f"{FIXED}; echo 'key = \"{token}\"' > key.py"}])
@@ -295,7 +295,7 @@ def test_a_secret_in_the_work_is_never_kept(ready):
 
 
 def test_a_test_run_that_leaks_a_secret_opens_no_gate_whatever_its_exit_code_is(ready):
-    from loopwright.redaction.examples import expand
+    from loopwright.redaction.seed_rules import expand
 
     token = expand("ghp_<alnum:36>", 6)
     project = ready([{"role": "builder", "run": FIXED}])

@@ -47,7 +47,7 @@ def test_a_look_adds_nothing_and_is_paid_for(loops):
     [
         ({"role": "planner", "answer": "no json"}, "not the JSON", "--agent` shows what it printed"),
         ({"role": "planner", "answer": '{"tasks": [{"description": "one"}, {"description": 7}]}'}, "not the JSON", ""),
-        (planned(), "no task came", ""),
+        (planned(), "led to no task", ""),
         ({"role": "planner", "fail": "rate_limited"}, "rate_limited", "the same command again later"),
         ({"role": "planner", "fail": "crashed"}, "crashed", "the same command again, or with another agent"),
         ({"role": "planner", "fail": "not_logged_in"}, "not_logged_in", "`loopwright doctor` says what it needs"),

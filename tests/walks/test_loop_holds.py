@@ -89,7 +89,7 @@ def test_requests_that_are_none_are_named_and_hold_nothing(loops):
 
 
 def test_a_secret_in_a_questions_id_reaches_no_file(loops):
-    from loopwright.redaction.examples import expand
+    from loopwright.redaction.seed_rules import expand
 
     token = expand("ghp_<alnum:36>", 7)
     write = f'printf \'{{"question": "which?", "id": "%s%s"}}\' ghp_ {token[4:]} > $LOOPWRIGHT_DECISIONS/a.json'
@@ -103,7 +103,7 @@ def test_a_secret_in_a_questions_id_reaches_no_file(loops):
 
 @pytest.mark.parametrize("by", ["script", "answer"])
 def test_a_secret_that_an_agent_calls_its_session_reaches_no_file(loops, by):
-    """Neither by the file of use nor by its answer: the loop waits for a person, and keeps a session to go on with."""
+    """Neither in the usage file nor in its answer: the loop waits for a person, and keeps a session to resume."""
     key = "pXq7Lm2Zt9Rb4Kc8Vn1"
     loops.project.environment["FAKE_API_KEY"] = key
     told = (

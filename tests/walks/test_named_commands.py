@@ -7,7 +7,7 @@ import shlex
 
 import pytest
 
-from loopwright.agents.decision_requests import DecisionRequest
+from loopwright.agents.mailbox import DecisionRequest
 from loopwright.loop import commands as c
 from loopwright.loop import events as e
 from loopwright.loop.choice import choice_hold

@@ -1,4 +1,4 @@
-"""What an agent writes outside of its sandbox is told as that, and is no change of the work."""
+"""Files that an agent writes outside its sandbox are reported, and are not part of the work."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def reaching(loops):
 def test_what_goes_into_the_hidden_home_is_named_and_gone(reaching, loops):
     _, page, record, loop_id = reaching("auto")
     assert record["outside"] == ["~/.bashrc"]
-    assert "the agent wrote outside of its sandbox: ~/.bashrc; none of that is kept" in page.stdout
+    assert "the agent wrote files outside its sandbox: ~/.bashrc; they are not kept" in page.stdout
     assert not (loops.project.home / ".bashrc").exists()
     patch = loops.project.own / "loops" / f"{loop_id}.progress" / "changes.patch"
     assert ".bashrc" not in patch.read_text()
@@ -41,9 +41,7 @@ def test_what_happens_to_the_checkout_of_an_unconfined_agent_is_named(reaching, 
     reach = f"echo x > {checkout}/planted.py; echo y >> {checkout}/README; echo z > {checkout}/.git/hooks/pre-commit"
     _, page, record, _ = reaching("none", reach)
     assert record["outside"] == [".git/hooks/pre-commit", "README", "planted.py"]
-    assert (
-        "your checkout changed while the agent worked unconfined, by it or by somebody else: .git/hooks/" in page.stdout
-    )
+    assert "your checkout changed during a turn without confinement: .git/hooks/" in page.stdout
 
 
 @pytest.mark.needs("bwrap")
@@ -51,7 +49,7 @@ def test_however_deep_and_however_much_it_is_a_turn_like_any_other(reaching):
     deep = "cd ~; i=0; while [ $i -lt 1100 ]; do mkdir d; cd d; i=$((i+1)); done; cd ~; seq 300 | xargs touch"
     _, page, record, _ = reaching("auto", deep)
     assert len(record["outside"]) == 100
-    assert "none of that is kept" in page.stdout
+    assert "they are not kept" in page.stdout
     assert record["failure"] is None
 
 

@@ -63,7 +63,7 @@ def test_what_cant_be_used_is_said_before_anybody_works(loops):
         told = json.loads(refused.splitlines()[-1])
         assert told["error"] == "PROMPT_INVALID"
         assert str(bad) in told["message"]
-        assert "$tsak is not known here" in told["message"]
+        assert "$tsak is unknown here" in told["message"]
         assert "prompts show NAME --ours" in told["next"]
     assert loops.shown(loop_id)["loopwright"]["spent"]["turns"] == 0
     assert not (project.own / "loops" / f"{loop_id}.progress" / "turns").exists()
@@ -100,6 +100,6 @@ def test_agents_are_asked_in_the_language_that_is_set_and_not_in_that_of_who_typ
         assert len(record["own_prompts"]) == own
     (project.own / "prompts").symlink_to(project.home)
     assert "是一个链接" in prompts(project, "copy", "builder", code=1).stderr
-    assert "a workspace's are not followed" in prompts(project, "list", "--json", code=1).stdout
+    assert "links of a workspace are not followed" in prompts(project, "list", "--json", code=1).stdout
     inside = project.run("prompts", "copy", "builder", "--json", env={"LOOPWRIGHT_AGENT_TURN": "x:builder"})
     assert json.loads(inside.stderr)["error"] == "INSIDE_AGENT"

@@ -205,7 +205,7 @@ def test_an_agent_can_not_unlatch(project):
 
 
 def test_a_secret_in_a_new_plan_stops_the_loop(project):
-    from loopwright.redaction.examples import expand
+    from loopwright.redaction.seed_rules import expand
 
     token = expand("ghp_<alnum:36>", 3)
     project.plan(BAD)
@@ -253,7 +253,7 @@ def test_another_agent_takes_over_and_what_each_turn_cost_is_in_evidence_and_res
     (between,) = (one for name, one in runs.items() if name not in ("first", last))
     assert between["replanning"] == known[:3]
     summary = (project.own / "runs" / last / "summary.md").read_text()
-    assert f"three gave a plan: an untold sum, 7 tokens, 0.0 s; turns/{known[4]['turn']}" in summary
+    assert f"three gave a plan: cost not reported, 7 tokens, 0.0 s; turns/{known[4]['turn']}" in summary
     assert project.run("verify").exit_code == 0
     text = (project.own / "runs" / last / "evidence.json").read_text()
     (project.own / "runs" / last / "evidence.json").write_text(text.replace('"tokens": 7', '"tokens": 1'))
@@ -282,6 +282,6 @@ def test_an_agent_that_is_spelled_out_goes_by_its_kind_and_a_limit_is_only_whose
     assert done.exit_code == 1
     (changed,) = [one for one in map(json.loads, done.stdout.splitlines()) if one["type"] == "agent.changed"]
     assert (changed["agent"], changed["by"]) == ("command", "two")
-    assert changed["message"] == "command could not go on (crashed): two took over as replanner"
+    assert changed["message"] == "command could not continue (crashed): two took over as replanner"
     assert "the agent two gave no plan: crashed" in done.stderr
     assert "echo mine" not in done.stdout + done.stderr

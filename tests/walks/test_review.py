@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from loopwright.redaction.examples import expand
+from loopwright.redaction.seed_rules import expand
 
 TOKEN = expand("ghp_<alnum:36>", 11)
 KEY = "AKIA" + expand("<base32:16>", 2)
@@ -113,7 +113,7 @@ def test_the_blocker_of_a_failed_check_has_the_log_and_reads_its_needs_off_it(pr
     assert project.run("run").exit_code == 1
     blocker = project.latest("blocker")
     assert "AssertionError: expected 3" in blocker["log_tail"]
-    assert "nope is not there" in blocker["log_tail"]
+    assert "nope does not exist" in blocker["log_tail"]
     assert blocker["needs"] == "REPLAN"
 
 

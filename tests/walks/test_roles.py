@@ -89,7 +89,7 @@ def test_an_empty_name_takes_a_role_back(project):
     """As a workspace does with one that the user's own file names."""
     cast(project, architect="", critic="")
     refused = project.run("plan", "greet", "--agent", "the-planner")
-    assert "no turn is left for the role architect" in refused.stderr, "who plans is asked"
+    assert "no turns left for the role architect" in refused.stderr, "who plans is asked"
 
 
 def test_whoever_was_named_and_not_asked_has_not_reviewed_it(project):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loopwright.wording.help_pages import translate_page
+from loopwright.wording.templates import translate_page
 
 PAGE = """\b
 Examples:

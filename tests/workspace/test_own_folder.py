@@ -7,7 +7,7 @@ import os
 import pytest
 
 from loopwright.workspace.layout import Flavour, Layout, detect_flavour, ensure_own_folder
-from loopwright.workspace.own_folder import make_own_folder
+from loopwright.workspace.names import make_own_folder
 
 
 class Died(BaseException):

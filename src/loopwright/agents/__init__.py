@@ -1,1 +1,1 @@
-"""Who does the work: one turn in, one typed answer out. What an agent says is a claim, never evidence."""
+"""Agent adapters: a turn goes in, a typed answer comes out. What an agent says is a claim, never evidence."""

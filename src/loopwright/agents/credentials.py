@@ -1,7 +1,7 @@
-"""Lends an agent's program the user's own login: a copy in its private home, and what it refreshed is brought back.
+"""Lends an agent's program a copy of the user's login in its private home, and brings refreshed tokens back.
 
-Tokens rotate: a refresh that stayed in the sandbox would log the user out. What is brought back has the shape of what
-was lent, and never overwrites what the user's own program wrote meanwhile.
+Tokens rotate: a refresh that stayed in the sandbox would log the user out. A refreshed login must have the same fields
+as the lent one. It never overwrites a newer login of the user's own program.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 import msgspec
 
 from loopwright.agents.needs import MOST_BYTES, Credential, Needs, document_in, logins_in
-from loopwright.agents.private_files import folder_in, hand_over
+from loopwright.agents.private_files import private_folder, write_private_file
 from loopwright.errors import StorageFailed
 from loopwright.kernel.digest import sha256
 from loopwright.kernel.files import read_head, read_regular_file, write_durably
@@ -28,24 +28,24 @@ from loopwright.redaction.environment_values import looks_secret
 _SHORTEST_SECRET = 20
 _JWT_PARTS = 3
 _MOST_REFRESHED = 32
-# No token is longer; and a redactor that must know longer ones costs more than it is worth.
+# No token is longer, and longer secrets would slow the redactor down.
 _LONGEST_SECRET = 16 << 10
 _MOST_MORE_BYTES = 64 << 10
-# Masking such a text would mask parts of a document around it, or a number: the result would be unreadable.
+# Masking such a text could mask a number, or parts of the document around it: the result would be unreadable.
 _NO_TOKEN = re.compile(r"""["'`{}\[\],\\\x00-\x1f\x7f]|^[0-9.eE+-]{20,}$""")
-# Fields, by their last word, that say where a login is used: a change would send it elsewhere.
+# Fields, by their last word, that name the server of a login: a change would send the login to another server.
 _SAYS_WHERE = re.compile(r"(?:url|uri|host|hostname|endpoint|domain|base|server|address|metadata)s?$", re.IGNORECASE)
 
 
 class _Noted(msgspec.Struct, frozen=True):
-    """What was lent: after a turn that died, the next one brings it back with this."""
+    """The record of a lent credential: after a crash, the next turn brings the credential back with this record."""
 
     sha256: str
     credential: Credential
 
 
 def lend(needs: Needs, environment: Mapping[str, str], home: Path) -> None:
-    """Copy the user's credential files into the private home; after `take_back` of what a dead turn left there."""
+    """Copy the user's credential files into the private home, after `take_back` of the leftovers of a crashed turn."""
     take_back(needs, environment, home)
     for credential in needs.credentials:
         source = credential.source(environment)
@@ -57,11 +57,11 @@ def lend(needs: Needs, environment: Mapping[str, str], home: Path) -> None:
             continue
         if data:
             _note(home, credential, data)
-            hand_over(_copy(home, credential), data)
+            write_private_file(_copy(home, credential), data)
 
 
 def take_back(needs: Needs, environment: Mapping[str, str], home: Path) -> None:
-    """Bring back what was refreshed, and leave no credential behind; does nothing where none was lent."""
+    """Bring refreshed credentials back and remove all copies. Does nothing if none were lent."""
     for credential in (*needs.credentials, *_others_lent(needs, home)):
         copy = _copy(home, credential)
         source = credential.source(environment)
@@ -70,7 +70,7 @@ def take_back(needs: Needs, environment: Mapping[str, str], home: Path) -> None:
         except OSError:
             data, is_longer = b"", False
         if source is not None and data and not is_longer:
-            # Who can't write there keeps what they have; the program's next turn refreshes again.
+            # If the user's file is not writable, it stays as it is; the program's next turn refreshes again.
             with suppress(OSError, StorageFailed):
                 _bring_back(credential, source.resolve(), data, home)
         with suppress(OSError):
@@ -79,16 +79,18 @@ def take_back(needs: Needs, environment: Mapping[str, str], home: Path) -> None:
 
 
 def _others_lent(needs: Needs, home: Path) -> list[Credential]:
-    """A turn that died may have been lent what is not needed any more, by another way of logging in."""
+    """Credentials that a crashed turn was lent, and that this turn does not need, for example after another login."""
     now = {credential.file for credential in needs.credentials}
     lent = [
         (record, noted.credential) for record in home.parent.glob("*.lent") if (noted := _noted(record)) is not None
     ]
-    return [one for record, one in lent if one.file not in now and record == _record(home, one)]
+    return [
+        credential for record, credential in lent if credential.file not in now and record == _record(home, credential)
+    ]
 
 
 def secret_texts(needs: Needs, environment: Mapping[str, str]) -> Iterator[str]:
-    """What of the user's credential files must never be printed, also of logins that are not lent."""
+    """The secrets in the user's credential files, including logins that are not lent. They must never be printed."""
     for credential in needs.credentials:
         source = credential.source(environment)
         if source is not None:
@@ -97,31 +99,31 @@ def secret_texts(needs: Needs, environment: Mapping[str, str]) -> Iterator[str]:
 
 
 class Lent:
-    """The credentials in a private home while a turn runs: what is refreshed there is a secret from that moment on."""
+    """The credentials in a private home while a turn runs. A refreshed token is a secret from that moment on."""
 
     def __init__(self, needs: Needs, home: Path) -> None:
         self._lock = threading.Lock()
         self._seen = {copy: _mark(copy) for copy in (home / credential.file for credential in needs.credentials)}
-        # What was lent stays a secret when it is no longer in any file.
+        # A lent secret stays a secret when it is no longer in any file.
         self._lent = tuple(text for copy in self._seen for text in _secrets_in(_copied(copy)))
 
     def news(self) -> tuple[str, ...]:
-        """What must not be printed of copies that are not as they were; asked often, and seldom more than a look.
+        """The secrets of copies that changed. Called often, so it usually only compares file times.
 
-        The agent can write there, too: what it could have masked by that is little, and no words or documents.
+        The agent can write to the copies as well. So only a few new texts count, and no sentences or documents.
         """
         with self._lock:
             changed = [copy for copy, seen in self._seen.items() if _mark(copy) != seen]
             self._seen |= {copy: _mark(copy) for copy in changed}
-            found = [text for copy in changed for text in _secrets_in(_copied(copy)) if _is_word(text)]
-        return (*self._lent, *found[:_MOST_REFRESHED]) if found else ()
+            refreshed = [text for copy in changed for text in _secrets_in(_copied(copy)) if _is_word(text)]
+        return (*self._lent, *refreshed[:_MOST_REFRESHED]) if refreshed else ()
 
 
 def has_shape_of(before: Any, after: Any) -> bool:
-    """Whether this could be the same login, refreshed: the same fields of the same kinds, maybe more deep down.
+    """Whether `after` could be the same login, refreshed: the same fields with the same types, perhaps with new ones.
 
-    Whose login it is and where it is used stays, and a key where there was none is another login; what else was empty
-    may be filled in.
+    The account and the server must stay. A new key in an empty field means another login; other empty fields may be
+    filled in.
     """
     if isinstance(before, dict) and isinstance(after, dict):
         return before.keys() <= after.keys() and all(
@@ -129,16 +131,16 @@ def has_shape_of(before: Any, after: Any) -> bool:
             for key in before
         )
     if isinstance(before, list) and isinstance(after, list):
-        return before == after or all(isinstance(one, str) and _can_be_new("", one) for one in after)
+        return before == after or all(isinstance(item, str) and _can_be_new("", item) for item in after)
     if isinstance(before, str) and isinstance(after, str):
         return before == after or (_can_be_new(before, after) and _bearer(before) in (None, _bearer(after)))
     return type(before) is type(after) or (_is_number(before) and _is_number(after))
 
 
 def without_new_fields(before: Any, after: Any) -> Any:
-    """What was refreshed, in the fields that were lent: one that an agent put beside them may send the login elsewhere.
+    """The refreshed login without new fields: a field from the agent could send the login to another server.
 
-    Programs add some, too, that they can do without; a refresh that was given up for that would log the user out.
+    Programs add fields as well, but can do without them. Refusing the whole refresh would log the user out.
     """
     if isinstance(before, dict) and isinstance(after, dict):
         return {key: without_new_fields(before[key], value) for key, value in after.items() if key in before}
@@ -152,7 +154,7 @@ def _is_refreshed_field(field: str, before: Any, after: Any) -> bool:
 
 
 def _can_be_new(before: str, after: str) -> bool:
-    """Whether a text may take the place of this one: of a token's length, and without marks that no token has."""
+    """Whether a text may replace this one: it has a token's length, and no characters that tokens never have."""
     return len(after) <= _LONGEST_SECRET and (not _NO_TOKEN.search(after) or bool(_NO_TOKEN.search(before)))
 
 
@@ -161,7 +163,7 @@ def _is_word(text: str) -> bool:
 
 
 def _stays(field: str) -> bool:
-    """Whether a field names an account, as `account_id` does, the way of logging in, or where the login is used."""
+    """Whether a field names an account (for example `account_id`), the kind of login, or the server."""
     last = re.split(r"_|-|(?<=[a-z])(?=[A-Z])", field)[-1].lower()
     return field == "type" or last in ("id", "uuid", "email") or _SAYS_WHERE.search(field) is not None
 
@@ -179,7 +181,7 @@ def _bearer(token: str) -> object:
 
 
 def _bring_back(credential: Credential, source: Path, data: bytes, home: Path) -> None:
-    # Of a turn that died: which entries it had is written down, since the model may be another one now.
+    # The record names the entries, because the model may have changed since a crashed turn.
     noted = _noted(_record(home, credential))
     if noted is None or sha256(data) == noted.sha256:
         return
@@ -195,7 +197,7 @@ def _bring_back(credential: Credential, source: Path, data: bytes, home: Path) -
 
 
 def _part(data: bytes, entries: tuple[str, ...] | None) -> bytes:
-    """What is lent of the user's file; nothing where it has none of the entries."""
+    """The lent part of the user's file; empty if the file has none of the entries."""
     if entries is None:
         return data
     document = json.loads(data)
@@ -204,7 +206,7 @@ def _part(data: bytes, entries: tuple[str, ...] | None) -> bytes:
 
 
 def _refreshed(before: bytes, after: bytes) -> dict[str, Any] | None:
-    """What is to be put into the user's file of what came back; None where it can't be the same login."""
+    """The login to store in the user's file; None if it can't be the same login."""
     if len(after) > len(before) + _MOST_MORE_BYTES:
         return None
     old, new = json.loads(before), json.loads(after)
@@ -231,7 +233,7 @@ def _secrets_in(document: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _copied(copy: Path) -> Mapping[str, Any]:
-    """A copy as it is now; a link that was put in its place is not followed."""
+    """The current content of a copy. A link in its place is not followed."""
     try:
         return document_in(read_head(copy, MOST_BYTES)[0])
     except OSError:
@@ -240,10 +242,10 @@ def _copied(copy: Path) -> Mapping[str, Any]:
 
 def _mark(file: Path) -> tuple[int, ...]:
     try:
-        found = file.lstat()
+        status = file.lstat()
     except OSError:
         return ()
-    return found.st_ino, found.st_mtime_ns, found.st_ctime_ns, found.st_size
+    return status.st_ino, status.st_mtime_ns, status.st_ctime_ns, status.st_size
 
 
 def _note(home: Path, credential: Credential, data: bytes) -> None:
@@ -259,13 +261,13 @@ def _noted(record: Path) -> _Noted | None:
 
 
 def _record(home: Path, credential: Credential) -> Path:
-    """Beside the home, where the agent does not get."""
+    """Next to the home, where the agent has no access."""
     return home.with_name(f"{home.name}{_plain(credential)}.lent")
 
 
 def _copy(home: Path, credential: Credential) -> Path:
     *folders, name = Path(credential.file).parts
-    return folder_in(home, *folders) / name
+    return private_folder(home, *folders) / name
 
 
 def _plain(credential: Credential) -> str:

@@ -1,7 +1,7 @@
-"""Which agent works when another one can't: the next in the user's order that is not out itself. Pure, for all callers.
+"""Which agent takes over when an agent can't work: the next available agent in the user's order. Pure.
 
-An agent at a limit is out until the limit ends. If that time is unknown, it is out for the piece of work at which this
-was found, or until a person has all agents tried again.
+An agent at a limit is unavailable until the limit ends. If that time is unknown, the agent is unavailable for the
+current piece of work, or until a person has all agents tried again.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ _NEVER = datetime(9999, 1, 1, tzinfo=UTC)
 
 
 class Takeover(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """An agent could not go on, and another agent took over. `until` is when the first agent is back, if known.
+    """An agent could not continue, and another agent took over. `until` is when the first agent is back, if known.
 
-    `action_id` names the piece of work at which this was found.
+    `action_id` names the piece of work during which this happened.
     """
 
     agent: str
@@ -39,12 +39,12 @@ class Unanswered(msgspec.Struct, frozen=True, kw_only=True):
     # The agent that was asked last, and why it gave no answer.
     agent: str
     failure: NoAnswer
-    # What moves the work on. A limit of any agent in the order makes this WAIT.
+    # The way forward. A limit of any agent in the order makes this WAIT.
     remedy: Remedy
     # When the limit of this agent ends, if known; and the earliest time at which any agent can be asked again.
     until: str | None = None
     back_at: str | None = None
-    # Whether another agent could have taken over, and every agent in the user's order is out.
+    # Whether every agent in the user's order is unavailable.
     all_out: bool = False
     # The session and the record of the last turn, if there was a turn.
     session: str | None = None
@@ -52,10 +52,10 @@ class Unanswered(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FailoverOrder(msgspec.Struct, frozen=True):
-    """The user's order of agents, and which of them are out for a piece of work.
+    """The user's order of agents, and the takeovers that make some of them unavailable for a piece of work.
 
     The first `settled` takeovers happened before a person last had all agents tried again. `barred` agents must not do
-    this work. Without an order no agent takes over.
+    this work. Without an order, no agent takes over.
     """
 
     order: tuple[str, ...]
@@ -66,14 +66,14 @@ class FailoverOrder(msgspec.Struct, frozen=True):
     barred: frozenset[str] = frozenset()
 
     def who_works(self, agent: str) -> str:
-        """The agent itself, or the agent that works in its place. If all are out, the agent itself is tried."""
+        """The agent itself, or its replacement. If no agent is available, the agent itself is tried."""
         return next((name for name in self._candidates(agent) if not self.is_out(name)), agent)
 
     def stands_in(self, agent: str) -> str | None:
-        """The agent that takes over from this one, which has just failed; None if there is none.
+        """The agent that takes over from an agent that has just failed, or None.
 
-        An agent is taken over from once per piece of work. Otherwise two agents with short limits would hand the work
-        back and forth for ever.
+        An agent is replaced once per piece of work. Otherwise two agents with short limits would hand the work back
+        and forth for ever.
         """
         if any(takeover.agent == agent for takeover in self._at_this_work()):
             return None
@@ -103,11 +103,11 @@ class FailoverOrder(msgspec.Struct, frozen=True):
         return tuple(takeover for takeover in self.takeovers[self.settled :] if takeover.action_id == self.work)
 
     def _candidates(self, agent: str) -> tuple[str, ...]:
-        first, *others = in_turn(agent, self.order)
+        first, *others = rotated_order(agent, self.order)
         return (first, *(name for name in others if name not in self.barred))
 
     def _back(self, agent: str) -> str | None:
-        ends = (one.until for one in self.takeovers if one.agent == agent)
+        ends = (takeover.until for takeover in self.takeovers if takeover.agent == agent)
         return max((end for end in ends if end is not None and end > self.now), default=None)
 
 
@@ -118,9 +118,9 @@ NO_FAILOVER = FailoverOrder((), (), "", "")
 def after_failure(
     named: str, called: str, role: Role, failure: NoAnswer, order: FailoverOrder, now: datetime
 ) -> Takeover | Unanswered:
-    """What follows when `called`, asked in the place of `named`, gave no answer: the one rule of failover."""
+    """What follows when `called`, asked in place of `named`, gave no answer: the only rule of failover."""
     order = msgspec.structs.replace(order, now=stamp(now))
-    until, remedy = told_end(failure, now), failure.reason.remedy
+    until, remedy = limit_end(failure, now), failure.reason.remedy
     may_hand_over = remedy.allows_takeover and bool(order.order)
     if may_hand_over and (by := order.stands_in(called)) is not None:
         return Takeover(
@@ -133,10 +133,10 @@ def after_failure(
     return Unanswered(agent=called, failure=failure, remedy=remedy, until=until, back_at=back_at, all_out=may_hand_over)
 
 
-def told_end(failure: NoAnswer, now: datetime) -> str | None:
-    """When a limit ends, if the agent said so; rounded up to a whole second.
+def limit_end(failure: NoAnswer, now: datetime) -> str | None:
+    """When a limit ends, if the agent reported that; rounded up to a whole second.
 
-    An end in the past says nothing, because the limit was met after it.
+    An end in the past is ignored, because the limit was reached after it.
     """
     end = failure.reset_at
     if end is not None and end.tzinfo is None:
@@ -146,7 +146,7 @@ def told_end(failure: NoAnswer, now: datetime) -> str | None:
     return stamp(end + timedelta(milliseconds=999))
 
 
-def in_turn(agent: str, order: tuple[str, ...]) -> tuple[str, ...]:
+def rotated_order(agent: str, order: tuple[str, ...]) -> tuple[str, ...]:
     """The agent, then the agents after it in the order, then the agents before it."""
     if agent not in order:
         return (agent, *order)
@@ -158,5 +158,5 @@ def takeover_in_words(takeover: Takeover) -> str:
     """What happened, in a sentence."""
     agent, code, by, role, until = takeover.agent, takeover.code, takeover.by, takeover.role, takeover.until
     if until is None:
-        return f"{agent} could not go on ({code}): {by} took over as {role}"
-    return f"{agent} could not go on ({code} until {until}): {by} took over as {role}"
+        return f"{agent} could not continue ({code}): {by} took over as {role}"
+    return f"{agent} could not continue ({code} until {until}): {by} took over as {role}"

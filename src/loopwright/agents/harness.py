@@ -15,7 +15,7 @@ class HookSettings(msgspec.Struct, frozen=True):
     stop_event: str
     start_event: str
     caveat: str = ""
-    # A setting that turns all hooks off; `local_file`, beside the project's file, may hold it as well.
+    # A setting that turns all hooks off; `local_file`, next to the project's file, may contain it as well.
     off_switch: str = ""
     local_file: str = ""
 

@@ -1,6 +1,7 @@
-"""What lies in an agent's mailbox beside its decisions: the letter about its turn, and what it leaves for the worker.
+"""An agent's mailbox: facts about its turn, and what the agent leaves for the worker, such as decision requests.
 
-The agent can write to it: its content is not trusted, and never counts as evidence.
+The agent can write to the mailbox: its content is not trusted, and never counts as evidence. A decision request is a
+file with `{"question": "…", "options"?: ["…"], "id"?: "D-1"}`, for a decision that only a person can make.
 """
 
 from __future__ import annotations
@@ -14,20 +15,21 @@ from typing import TypeVar
 import msgspec
 
 from loopwright.agents.port import Allowance
-from loopwright.agents.private_files import folder_in, hand_over
+from loopwright.agents.private_files import private_folder, write_private_file
 from loopwright.kernel import codec
-from loopwright.kernel.files import list_folder, read_head
+from loopwright.kernel.files import list_folder, read_head, shown
+from loopwright.kernel.ids import is_identifier
 
-# Names the folder, in the environment of every process of a turn.
+# The environment variable with the mailbox folder, for every process of a turn.
 MAILBOX = "LOOPWRIGHT_MAILBOX"
 CONTEXT = "context"
-# How the manifests end that list what to read.
+# The ending of manifests, which list the files to read.
 MANIFESTS = "-context.jsonl"
 SELF_REPORT = "reflection-input.json"
 # Where hooks in the sandbox put their reflections.
 REFLECTIONS = "reflections"
 _LETTER = "turn.json"
-# As we name them: what else lies there is not ours, and its name may be no text.
+# Only our names: other files may have names that are not text.
 _MANIFEST = re.compile(rf"[a-z]+{re.escape(MANIFESTS)}")
 _CHECKS = "checks.json"
 _PROGRESS = "progress.jsonl"
@@ -38,8 +40,8 @@ _MOST_REFLECTIONS = 8
 _T = TypeVar("_T")
 
 
-class Letter(msgspec.Struct, frozen=True, kw_only=True):
-    """Which turn this is."""
+class TurnFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """What a turn is about, for the tools of the MCP server."""
 
     role: str = ""
     loop_id: str = ""
@@ -50,12 +52,12 @@ class Letter(msgspec.Struct, frozen=True, kw_only=True):
     task: str = ""
     iteration: int = 0
     max_iterations: int = 0
-    # What is left for it.
+    # The remaining budget.
     budget: Allowance = Allowance()
 
 
 class ShownCheck(msgspec.Struct, frozen=True, kw_only=True):
-    """A check that the agent may know of."""
+    """A check that the agent may see."""
 
     id: str
     command: str
@@ -64,7 +66,7 @@ class ShownCheck(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Checks(msgspec.Struct, frozen=True, kw_only=True):
-    """Who judges the work: what may be tried beforehand, and how many there are beside that."""
+    """The checks that judge the work: those that the agent may try beforehand, and the number of hidden ones."""
 
     shown: tuple[ShownCheck, ...] = ()
     hidden: int = 0
@@ -74,34 +76,34 @@ class _Note(msgspec.Struct, frozen=True):
     text: str
 
 
-def leave(mailbox: Path, name: str, data: bytes) -> None:
-    """Write a file for the turn; what an earlier turn left under its name, or as its folder, is removed."""
+def write_file(mailbox: Path, name: str, data: bytes) -> None:
+    """Write a file for the turn. Leftovers of an earlier turn in its place, or in place of its folder, are removed."""
     *folders, last = Path(name).parts
-    hand_over(folder_in(mailbox, *folders) / last, data)
+    write_private_file(private_folder(mailbox, *folders) / last, data)
 
 
-def leave_letter(mailbox: Path, letter: Letter) -> None:
-    """Which turn it is."""
-    leave(mailbox, _LETTER, codec.to_json(letter))
+def write_turn_facts(mailbox: Path, letter: TurnFacts) -> None:
+    """Write what the turn is about."""
+    write_file(mailbox, _LETTER, codec.to_json(letter))
 
 
-def leave_checks(mailbox: Path, checks: Checks) -> None:
-    """The same, about who judges."""
-    leave(mailbox, _CHECKS, codec.to_json(checks))
+def write_checks(mailbox: Path, checks: Checks) -> None:
+    """Write the checks that judge the work."""
+    write_file(mailbox, _CHECKS, codec.to_json(checks))
 
 
-def read_letter(mailbox: Path) -> Letter:
-    """What this turn is; a letter that can't be read says nothing."""
-    return _read(mailbox / _LETTER, Letter) or Letter()
+def read_turn_facts(mailbox: Path) -> TurnFacts:
+    """What the turn is about; empty if the file is unreadable."""
+    return _read(mailbox / _LETTER, TurnFacts) or TurnFacts()
 
 
 def read_checks(mailbox: Path) -> Checks:
-    """Who judges, as far as that was told."""
+    """The checks that judge the work; empty if the file is unreadable."""
     return _read(mailbox / _CHECKS, Checks) or Checks()
 
 
 def manifest_in(mailbox: Path) -> Path | None:
-    """The manifest of what to read, where one was left; there is one at most for a turn."""
+    """The manifest of files to read, if there is one. A turn has at most one."""
     folder = mailbox / CONTEXT
     with suppress(OSError):
         names = sorted(name for name in list_folder(folder) if _MANIFEST.fullmatch(name))
@@ -110,8 +112,8 @@ def manifest_in(mailbox: Path) -> Path | None:
 
 
 def add_progress(mailbox: Path, text: str) -> None:
-    """A sentence for people; the worker takes it when the turn is over."""
-    # Without waiting: the agent may have put a pipe in its place.
+    """Add a progress note for people. The worker reads it when the turn is over."""
+    # Must not block: the agent may have put a pipe in its place.
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     handle = os.open(mailbox / _PROGRESS, flags, 0o666)
     with os.fdopen(handle, "ab") as stream:
@@ -119,7 +121,7 @@ def add_progress(mailbox: Path, text: str) -> None:
 
 
 def read_progress(mailbox: Path) -> tuple[str, ...]:
-    """The agent's notes on its progress; invalid notes are skipped, and a flood is cut off."""
+    """The agent's progress notes. Invalid notes are skipped, and only the first notes count."""
     data = _bytes(mailbox / _PROGRESS)
     texts = []
     for line in data.split(b"\n"):
@@ -133,12 +135,12 @@ def read_progress(mailbox: Path) -> tuple[str, ...]:
 
 
 def read_self_report(mailbox: Path) -> bytes:
-    """What the agent thinks of its own work, as it wrote it; empty when it did not."""
+    """The agent's self-report as it wrote it; empty if it wrote none."""
     return _bytes(mailbox / SELF_REPORT)
 
 
 def read_reflections(mailbox: Path) -> tuple[bytes, ...]:
-    """What hooks made of the turn in there, the last first; the agent may have written it as well."""
+    """The reflections that hooks wrote in the sandbox, newest first. The agent may have written them as well."""
     try:
         names = sorted(name for name in list_folder(mailbox / REFLECTIONS) if name.endswith(".reflection.json"))
     except OSError:
@@ -158,3 +160,55 @@ def _bytes(path: Path) -> bytes:
         return read_head(path, _MOST_BYTES)[0]
     except OSError:
         return b""
+
+
+FOLDER = "decisions"
+VARIABLE = "LOOPWRIGHT_DECISIONS"
+_MOST_FILES = 20
+_LARGEST_REQUEST = 64 << 10
+_LONGEST_ID = 40
+
+
+class DecisionRequest(msgspec.Struct, frozen=True):
+    """A question for a person."""
+
+    question: str
+    id: str | None = None
+    options: tuple[str, ...] = ()
+
+
+class DecisionRequests(msgspec.Struct, frozen=True):
+    """The decision requests in a mailbox, and problems with invalid ones."""
+
+    asked: tuple[DecisionRequest, ...] = ()
+    problems: tuple[str, ...] = ()
+
+
+def read_requests(mailbox: Path) -> DecisionRequests:
+    """All decision requests, in the order of their file names, up to a limit. Invalid requests are reported."""
+    try:
+        names = sorted(name for name in list_folder(mailbox / FOLDER) if name.endswith(".json"))
+    except OSError:
+        return DecisionRequests()
+    asked: list[DecisionRequest] = []
+    problems: list[str] = []
+    for name in names[:_MOST_FILES]:
+        try:
+            asked.append(_request(mailbox / FOLDER / name))
+        except (OSError, ValueError) as problem:
+            problems.append(f"the decision request {shown(name)[:80]} is invalid: {problem}")
+    if len(names) > _MOST_FILES:
+        problems.append(f"only {_MOST_FILES} of {len(names)} decision requests of one turn were read")
+    return DecisionRequests(tuple(asked), tuple(problems))
+
+
+def _request(path: Path) -> DecisionRequest:
+    data, is_longer = read_head(path, _LARGEST_REQUEST)
+    if is_longer:
+        raise ValueError(f"it has more than {_LARGEST_REQUEST:,} bytes")
+    request = codec.from_json(data, DecisionRequest)
+    if not request.question.strip():
+        raise ValueError("it has no question")
+    if request.id is not None and not (is_identifier(request.id) and len(request.id) <= _LONGEST_ID):
+        raise ValueError("its id is not a valid name")
+    return request

@@ -1,4 +1,4 @@
-"""What an agent's program needs from the machine: the list of all that is let in for it, and nothing else is. Data."""
+"""What an agent's program needs from the machine. The sandbox lets in what is listed here, and nothing else. Data."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ MOST_BYTES = 1 << 20
 
 
 class Credential(msgspec.Struct, frozen=True):
-    """A file with which a program proves who it is: where the user's is, and what it is called in a private home."""
+    """A login file: where the user's file is, and its name in a private home."""
 
-    # Below the folder that `variable` names, else below the user's home.
+    # Used below the user's home, unless `variable` names a folder.
     folder: str
-    # May lie in folders, which are the same in a private home.
+    # A path; the same in a private home.
     file: str
     variable: str = ""
-    # Of a file that holds several logins: the fields that are lent. None is all of it.
+    # The fields that are lent, if the file has several logins. None means the whole file.
     entries: tuple[str, ...] | None = None
 
     def source(self, environment: Mapping[str, str]) -> Path | None:
-        """The user's own file, also if it is missing; None where the home is unknown."""
+        """The user's own file, even if it is missing; None if the home is unknown."""
         if self.variable and (chosen := environment.get(self.variable)):
             return Path(chosen) / self.file
         home = environment.get("HOME")
         return Path(home) / self.folder / self.file if home else None
 
     def held(self, environment: Mapping[str, str]) -> tuple[str, ...] | None:
-        """The entries that the user's file has; None where the file is lent as a whole, or is missing."""
+        """The entries that the user's file has; None if the file is lent as a whole or is missing."""
         source = self.source(environment)
         if self.entries is None or source is None:
             return None
@@ -43,7 +43,7 @@ class Credential(msgspec.Struct, frozen=True):
         return tuple(name for name in self.entries if name in document)
 
     def is_there(self, environment: Mapping[str, str]) -> bool:
-        """Whether there is something to lend."""
+        """Whether the user has this login."""
         if self.entries is not None:
             return bool(self.held(environment))
         source = self.source(environment)
@@ -56,36 +56,36 @@ class Needs(msgspec.Struct, frozen=True, kw_only=True):
     program: str
     # The oldest version that is known to work.
     oldest: tuple[int, ...]
-    # How a user gets the program, and how they log in: each one line.
+    # How a user installs the program, and how they log in: one line each.
     install: str
     login: str
-    # Variables that it may see beside those of every step.
+    # Variables that the program may see, in addition to those of every step.
     variables: tuple[str, ...] = ()
-    # The variables that are a login.
+    # Variables that hold a login.
     keys: tuple[str, ...] = ()
     credentials: tuple[Credential, ...] = ()
-    # Where its model is; variables that name another place for it.
+    # The addresses of the model; variables that name another address for it.
     hosts: tuple[Address, ...] = ()
     address_variables: tuple[str, ...] = ()
-    # Keys that the user wrote out in the program's settings: all are masked, and those of its model are let in.
+    # Keys in the program's settings: all are masked, and the keys of the chosen model are let in.
     written: tuple[WrittenKey, ...] = ()
-    # Whether the program itself reports a missing login at once; else we check before we start it.
+    # Whether the program reports a missing login at once. Otherwise we check before starting it.
     says_no_login: bool = True
 
     @property
     def has_login(self) -> bool:
-        """Whether it wants one at all: a model on one's own machine may not."""
+        """Whether the program needs a login at all: a local model may not."""
         return bool(self.keys or self.credentials)
 
     def addresses(self, environment: Mapping[str, str], more: tuple[str, ...] = ()) -> tuple[Address, ...]:
-        """All that it may reach; an address of its own takes the place of its model's usual ones."""
+        """All addresses that the program may reach. An address from the environment replaces the default ones."""
         named = [environment[name] for name in self.address_variables if environment.get(name)]
-        own = [found for text in named if (found := parse_address(text)) is not None]
-        extra = [found for text in more if (found := parse_address(text)) is not None]
+        own = [address for text in named if (address := parse_address(text)) is not None]
+        extra = [address for text in more if (address := parse_address(text)) is not None]
         return tuple(dict.fromkeys((*(own or self.hosts), *extra)))
 
     def is_logged_in(self, environment: Mapping[str, str]) -> str | None:
-        """The way in which the user is logged in, as far as that can be seen; None without a login."""
+        """How the user is logged in (a variable, a file or a settings key), as far as visible; None if not at all."""
         for name in self.keys:
             if environment.get(name):
                 return name
@@ -96,7 +96,7 @@ class Needs(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def logins_in(file: Path) -> Mapping[str, Any]:
-    """A user's file with a login in each of its fields; one that can't be read has none."""
+    """The logins in a user's file, by field; empty if the file is unreadable."""
     try:
         return document_in(read_regular_file(file, most=MOST_BYTES))
     except OSError:
@@ -104,7 +104,7 @@ def logins_in(file: Path) -> Mapping[str, Any]:
 
 
 def document_in(data: bytes) -> Mapping[str, Any]:
-    """The fields of a JSON object; none for whatever else it is."""
+    """The fields of a JSON object; empty for anything else."""
     try:
         document = json.loads(data)
     except (ValueError, RecursionError):
@@ -114,9 +114,9 @@ def document_in(data: bytes) -> Mapping[str, Any]:
 
 @runtime_checkable
 class HasNeeds(Protocol):
-    """An agent with a program of its own, which needs more than a sandbox: all of it is declared, and shown."""
+    """An agent with a program that needs more than a sandbox. All its needs are declared and shown."""
 
     @property
     def needs(self) -> Needs:
-        """What is let in for it."""
+        """What the sandbox lets in for the program."""
         ...

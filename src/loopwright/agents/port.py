@@ -1,4 +1,4 @@
-"""What an agent adapter must do: take one turn. Extra abilities are protocols of their own."""
+"""What an agent adapter must do: take one turn. Each extra ability is a protocol of its own."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ import msgspec
 
 from loopwright.agents.harness import Harness
 
-# In the environment of every process that is started for an agent.
+# An environment variable of every process that is started for an agent.
 AGENT_MARK = "LOOPWRIGHT_AGENT_TURN"
-# Seconds that a turn of a program may take where the settings do not say.
+# The default time limit of a program's turn, in seconds.
 USUAL_TURN_S = 1800.0
 
 
 class Role(StrEnum):
-    """In which capacity an agent is asked."""
+    """The role in which an agent is asked."""
 
     CLARIFIER = "clarifier"
     PLANNER = "planner"
@@ -33,22 +33,22 @@ class Role(StrEnum):
 
 
 class Remedy(StrEnum):
-    """What moves work on after a turn without an answer."""
+    """What to do after a turn without an answer."""
 
-    # The agent worked at the task and failed. A new try may do better.
+    # The agent worked on the task and failed. A retry may succeed.
     RETRY = "retry"
-    # The agent is at a limit that ends by itself.
+    # The agent reached a limit that ends by itself.
     WAIT = "wait"
     # The agent cannot start: a person installs it, updates it or logs in.
     SET_UP = "set_up"
-    # The agent broke down: a person reads its log.
+    # The agent crashed or hung: a person reads its log.
     INSPECT = "inspect"
     # A budget is used up: only a larger one helps.
     BUDGET = "budget"
 
     @property
     def allows_takeover(self) -> bool:
-        """Whether another agent may do better: the failure says nothing about the task or its budget."""
+        """Whether another agent may take over: the failure was not caused by the task or its budget."""
         match self:
             case Remedy.WAIT | Remedy.SET_UP | Remedy.INSPECT:
                 return True
@@ -74,7 +74,7 @@ class Reason(StrEnum):
 
     @property
     def remedy(self) -> Remedy:
-        """What moves the work on."""
+        """What to do about it."""
         match self:
             case Reason.REFUSED | Reason.PERMISSION_DENIED:
                 return Remedy.RETRY
@@ -91,17 +91,17 @@ class Reason(StrEnum):
 
 
 def reasons_for(*remedies: Remedy) -> frozenset[Reason]:
-    """The reasons that one of these remedies helps against."""
+    """The reasons that have one of these remedies."""
     return frozenset(reason for reason in Reason if reason.remedy in remedies)
 
 
-# What a person is shown of one line that an agent's program printed; None is nothing.
+# Turns a line that an agent's program printed into text for a person; None shows nothing.
 LineReader = Callable[[bytes], str | None]
 CostSource = Literal["reported", "computed", "unknown"]
 
 
 class Allowance(msgspec.Struct, frozen=True):
-    """What is left for one turn; None is no limit."""
+    """The remaining budget of one turn; None means no limit."""
 
     usd: float | None = None
     tokens: float | None = None
@@ -109,10 +109,10 @@ class Allowance(msgspec.Struct, frozen=True):
 
 
 class Turn(msgspec.Struct, frozen=True, kw_only=True):
-    """One request.
+    """One request to an agent.
 
-    `mailbox` is the folder beside its sandbox that the agent may write to, and that is gone after the turn. `home` is
-    a private one for its settings and sessions, which stays as long as the work does; None where there is none.
+    `mailbox` is a folder next to the sandbox. The agent may write to it, and it is deleted after the turn. `home` is a
+    private folder for the program's settings and sessions. It stays as long as the work does.
     """
 
     role: Role
@@ -120,52 +120,52 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True):
     mailbox: Path
     timeout_s: float
     may_use_web: bool
-    # Where it works.
+    # The working folder.
     folder: Path
-    # The limits of the turn. A program that exceeds them is stopped; one with limits of its own is told.
+    # A program that exceeds the budget is stopped. A program with its own limits is started with this budget.
     budget: Allowance = Allowance()
-    # The manifest in the mailbox, which lists what it should read; None where nothing is listed.
+    # The manifest in the mailbox, which lists the files to read; None without a list.
     context: Path | None = None
     home: Path | None = None
-    # Its program, found and new enough, for an agent that says what it needs.
+    # The agent's program, found and new enough, for an agent that has `Needs`.
     program: Path | None = None
-    # The JSON Schema of the answer; None where text is wanted.
+    # The JSON Schema of the answer; None for a text answer.
     schema: Mapping[str, Any] | None = None
-    # The same in words and in the prompt's language, for an agent whose program can't be handed a schema.
+    # The schema as text in the prompt's language, for an agent whose program has no option for a schema.
     schema_in_words: str = ""
     session: str | None = None
-    # How many turns in this role the same work had before; None where they are not counted.
+    # The number of earlier turns of the same work in this role; None if they are not counted.
     number: int | None = None
-    # Whether the turn is taken behind an isolation of ours; where it is not, the agent's own is all there is.
+    # Whether our isolation confines the turn. If not, only the agent's own confinement remains.
     is_confined: bool = True
-    # Whether only an answer is wanted, also of a builder.
+    # Whether the agent must only answer and not change files, even as a builder.
     is_question: bool = False
 
     @property
     def may_write(self) -> bool:
-        """Whether it is there to change files; everybody else reads."""
+        """Whether the agent may change files. Only builders may; all other roles read."""
         return self.role is Role.BUILDER and not self.is_question
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """What the agent answered, and what that took; None is what it did not say. `text` is JSON where a schema was."""
+    """The agent's answer and what it used. None means not reported. `text` is JSON if the turn has a schema."""
 
     text: str
     duration_s: float
     tokens: int | None = None
     cost_usd: float | None = None
     session: str | None = None
-    # Who says what it cost; None: the agent, where it says anything.
+    # The source of the cost. None means reported by the agent, or unknown without a cost.
     cost_source: CostSource | None = None
-    # What it wanted to do and was not allowed to, by its own program.
+    # Actions that the agent's own program denied.
     denials: tuple[str, ...] = ()
     stop_reason: str = ""
-    # Files that it says it changed; what changed is read from the sandbox.
+    # Files that the agent claims to have changed. The real changes are read from the sandbox.
     files: tuple[str, ...] = ()
 
     @property
     def priced_by(self) -> CostSource:
-        """Who says what it cost."""
+        """The source of the cost."""
         return self.cost_source or ("unknown" if self.cost_usd is None else "reported")
 
 
@@ -180,47 +180,47 @@ class Usage(msgspec.Struct, frozen=True):
 
 
 class NoAnswer(msgspec.Struct, frozen=True):
-    """A typed failure of the turn; a rate limit may say when it ends."""
+    """A typed failure of the turn. `reset_at` is when a rate limit ends, if known."""
 
     reason: Reason
     detail: str
     reset_at: datetime | None = None
     # The session that the next turn could resume.
     session: str | None = None
-    # As of an answer: what it was not allowed to do, and why its model ended.
+    # As in an answer: denied actions, and why the model stopped.
     denials: tuple[str, ...] = ()
     stop_reason: str = ""
 
 
 class Ran(msgspec.Struct, frozen=True):
-    """A program that an adapter had started for it."""
+    """How a program ended that an adapter started."""
 
     exit_code: int
     timed_out: bool
     duration_s: float
-    # The last line that it printed, redacted: mostly why it failed.
+    # The last printed line, redacted: usually the reason of a failure.
     last_words: str = ""
 
 
 class Starter(Protocol):
-    """Starts an adapter's program inside the sandbox; what it prints goes to a redacted log."""
+    """Starts an adapter's program inside the sandbox. Its output goes to a redacted log."""
 
     def __call__(
         self, argv: tuple[str, ...], *, env: Mapping[str, str], timeout_s: float, on_line: LineReader | None = None
     ) -> Ran:
-        """Run it to its end.
+        """Run the program to its end.
 
-        `on_line` gets each raw line of its standard output, which is shown nowhere else; the log gets what it returns.
+        `on_line` gets each raw line of standard output, which is shown nowhere else. The log gets its return values.
         """
         ...
 
 
 class Agent(Protocol):
-    """One agent."""
+    """An agent."""
 
     @property
     def name(self) -> str:
-        """Its name in settings and records."""
+        """The agent's name in settings and records."""
         ...
 
     def take(self, turn: Turn, start: Starter) -> Answer | NoAnswer:
@@ -230,29 +230,29 @@ class Agent(Protocol):
 
 @runtime_checkable
 class ReportsCost(Protocol):
-    """An agent that says what a turn uses while it is taken: it can be ended before it has used too much."""
+    """An agent that reports what a turn uses while it runs, so that the turn can be ended in time."""
 
     def used(self, mailbox: Path, *, is_over: bool) -> Usage:
-        """What the turn with this mailbox has used so far, or in all; asked from another thread, also after a crash."""
+        """What the turn with this mailbox has used so far, or in total. Called from another thread or after a crash."""
         ...
 
 
 @runtime_checkable
 class HasModel(Protocol):
-    """An agent that knows which model it asks."""
+    """An agent that knows its model."""
 
     @property
     def model(self) -> str:
-        """By its settings, else by its program's own; empty where the program chooses."""
+        """The model in Loopwright's settings, else in the program's own settings; empty if the program chooses."""
         ...
 
 
 @runtime_checkable
 class CanResume(Protocol):
-    """An agent that can resume the session of an earlier turn, also of a killed one."""
+    """An agent that can resume the session of an earlier turn, even of a killed one."""
 
     def knows(self, home: Path, folder: Path, session: str) -> bool:
-        """Whether it would find that session, when it works in this folder."""
+        """Whether the program would find that session when it works in this folder."""
         ...
 
 
@@ -262,36 +262,36 @@ class HasHooks(Protocol):
 
     @property
     def harness(self) -> Harness:
-        """Where its hooks are registered."""
+        """Where the hooks are registered."""
         ...
 
 
 @runtime_checkable
 class StreamsEvents(Protocol):
-    """An agent whose program says what it does while it does it, a line per event."""
+    """An agent whose program prints its events while it works, one per line."""
 
     def shown(self, line: bytes) -> str | None:
-        """One line of it as a person reads it; None for a line that is not shown."""
+        """One line as a person reads it; None for a line that is not shown."""
         ...
 
 
 @runtime_checkable
 class WorksOutside(Protocol):
-    """An agent whose work is done by hands that we did not start, and can't confine: a person's, or their session's."""
+    """An agent that we did not start and can't confine: a person, or an agent in the person's own session."""
 
     @property
     def patience_s(self) -> float:
-        """Seconds that a turn may take where the settings do not say."""
+        """The default time limit of a turn, in seconds."""
         ...
 
 
 def name_in_records(agent: str) -> str:
-    """The name of an agent in records. An agent that is spelled out (`command:…`) goes by its kind."""
+    """The name of an agent in records. An agent without a name of its own (`command:…`) has its kind as name."""
     return agent.partition(":")[0]
 
 
 def seconds_for_a_turn(agent: Agent, chosen_s: float | None) -> float:
-    """How long a turn may take; `chosen_s` is what the settings say."""
+    """The time limit of a turn; `chosen_s` comes from the settings."""
     if chosen_s is not None:
         return chosen_s
     return agent.patience_s if isinstance(agent, WorksOutside) else USUAL_TURN_S

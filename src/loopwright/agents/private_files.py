@@ -8,7 +8,7 @@ from pathlib import Path
 from loopwright.kernel.files import clear_path, restore_access, storage
 
 
-def hand_over(path: Path, data: bytes, mode: int = 0o600) -> None:
+def write_private_file(path: Path, data: bytes, mode: int = 0o600) -> None:
     """Write a file for an agent's program; a link that an earlier turn left under its name is not followed."""
     clear_path(path)
     with storage(path):
@@ -17,7 +17,7 @@ def hand_over(path: Path, data: bytes, mode: int = 0o600) -> None:
             stream.write(data)
 
 
-def folder_in(home: Path, *parts: str) -> Path:
+def private_folder(home: Path, *parts: str) -> Path:
     """A folder below an agent's home or mailbox, created if needed; a link in its place is not followed."""
     folder = home
     restore_access(folder)

@@ -1,4 +1,4 @@
-"""Finds an agent's program, and asks it for its version: once for each binary that it is."""
+"""Finds an agent's program and its version. The version of a binary is asked once."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ _LONGEST_S = 30.0
 
 
 class Program(msgspec.Struct, frozen=True):
-    """A program that was found; no version is one that it did not tell."""
+    """A program that was found; an empty version means that the program did not report it."""
 
     path: Path
     version: tuple[int, ...] = ()
 
     @property
     def shown_version(self) -> str:
-        """Its version as people write it."""
+        """The version as people write it."""
         return ".".join(map(str, self.version))
 
     @property
     def parts(self) -> tuple[Path, ...]:
-        """What has to be seen for it to run: the folder of its name, and where it really is, with its package."""
+        """The paths that the sandbox must show: the folder of the program, and its real location with its package."""
         real = self.path.resolve()
         package = next((parent for parent in reversed(real.parents) if parent.name == "node_modules"), None)
         return tuple(dict.fromkeys((self.path.parent, package or real)))
@@ -45,43 +45,45 @@ class Unusable(msgspec.Struct, frozen=True):
 
     reason: Reason
     why: str
-    mend: str
+    fix: str
 
 
 def find_program(needs: Needs, environment: Mapping[str, str]) -> Program | NoAnswer:
     """The program, new enough; or why it can't be used, in one sentence with its fix."""
-    found = look_for_program(needs, environment)
-    return NoAnswer(found.reason, f"{found.why}; {found.mend}") if isinstance(found, Unusable) else found
+    result = look_for_program(needs, environment)
+    return NoAnswer(result.reason, f"{result.why}; {result.fix}") if isinstance(result, Unusable) else result
 
 
 def look_for_program(needs: Needs, environment: Mapping[str, str]) -> Program | Unusable:
-    """The same, with the fix apart."""
+    """The same, with the reason and the fix separately."""
     search = environment.get("PATH")
     has_npm = not needs.install.startswith("npm ") or shutil.which("npm", path=search) is not None
-    mend = needs.install if has_npm else f"install Node.js, which brings npm, then: {needs.install}"
-    found = shutil.which(needs.program, path=search)
-    if found is None:
-        return Unusable(Reason.AGENT_MISSING, f"its program {needs.program} is not on PATH", mend)
-    path = Path(found)
+    fix = needs.install if has_npm else f"install Node.js, which includes npm, then run: {needs.install}"
+    name = shutil.which(needs.program, path=search)
+    if name is None:
+        return Unusable(Reason.AGENT_MISSING, f"its program {needs.program} is not on PATH", fix)
+    path = Path(name)
     try:
         at = path.stat()
         version = _version(path, at.st_mtime_ns, at.st_size, search or "")
     except (OSError, ToolMissing, TimeoutError) as problem:
-        return Unusable(Reason.AGENT_MISSING, f"{shown(path)} can't be started: {problem}", mend)
+        return Unusable(Reason.AGENT_MISSING, f"{shown(path)} can't be started: {problem}", fix)
     if version and version < needs.oldest:
-        wanted, got = (".".join(map(str, one)) for one in (needs.oldest, version))
-        return Unusable(Reason.AGENT_TOO_OLD, f"{shown(path)} is version {got}, {wanted} is needed", mend)
+        required, actual = (".".join(map(str, numbers)) for numbers in (needs.oldest, version))
+        why = f"{shown(path)} is version {actual}; {required} or later is required"
+        return Unusable(Reason.AGENT_TOO_OLD, why, fix)
     return Program(path, version)
 
 
 @lru_cache(maxsize=32)
 def _version(path: Path, changed_ns: int, size: int, search: str) -> tuple[int, ...]:
-    """What it says of itself, in a home of its own: asking must leave nothing in the user's."""
+    """The version that the program reports. It runs in a temporary home, to leave nothing in the user's home."""
     del changed_ns, size
     with tempfile.TemporaryDirectory(prefix="loopwright-") as home:
         env = {"PATH": search, "HOME": home}
-        said = process.capture((str(path), "--version"), cwd=Path(home), env=env, timeout_s=_LONGEST_S)
-    if said.exit_code != 0:
-        raise ToolMissing(said.stderr.decode("utf-8", "replace").strip()[:200] or "it fails", hint="install it again")
-    found = _VERSION.search(said.stdout)
-    return tuple(int(part) for part in found.groups() if part is not None) if found else ()
+        answer = process.capture((str(path), "--version"), cwd=Path(home), env=env, timeout_s=_LONGEST_S)
+    if answer.exit_code != 0:
+        reason = answer.stderr.decode("utf-8", "replace").strip()[:200] or "it fails"
+        raise ToolMissing(reason, hint="install the program again")
+    match = _VERSION.search(answer.stdout)
+    return tuple(int(part) for part in match.groups() if part is not None) if match else ()

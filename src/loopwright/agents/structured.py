@@ -18,12 +18,12 @@ Clean = Callable[[str], str]
 _ENGLISH = Book()
 
 
-class NotAnswered(ValueError):
+class UnusableAnswer(ValueError):
     """The answer is not what was asked for."""
 
 
 def schema_of(kind: type[Any]) -> Mapping[str, Any]:
-    """The JSON Schema of answers of this kind; an object at its top, as every agent's program wants it."""
+    """The JSON Schema of answers of this kind, with an object at its top, as every agent's program demands."""
     made = msgspec.json.schema(kind)
     top = made.pop("$ref", None)
     if top is None:
@@ -34,26 +34,26 @@ def schema_of(kind: type[Any]) -> Mapping[str, Any]:
     return {**whole, "$defs": definitions} if definitions else whole
 
 
-def said_in_words(schema: Mapping[str, Any], book: Book) -> str:
-    """What asks for a shape in a prompt."""
+def schema_request(schema: Mapping[str, Any], book: Book) -> str:
+    """The part of a prompt that asks for an answer of this schema."""
     return book.part("schema", schema=json.dumps(schema, ensure_ascii=False))
 
 
-def in_words(turn: Turn) -> Turn:
-    """The turn of an agent whose program has no means of its own to ask for a shape."""
+def with_schema_in_prompt(turn: Turn) -> Turn:
+    """The turn with its schema in the prompt, for an agent whose program has no option for a schema."""
     if turn.schema is None:
         return turn
-    return replace(turn, prompt=f"{turn.prompt}\n\n{turn.schema_in_words or said_in_words(turn.schema, _ENGLISH)}\n")
+    return replace(turn, prompt=f"{turn.prompt}\n\n{turn.schema_in_words or schema_request(turn.schema, _ENGLISH)}\n")
 
 
 def strict_form(schema: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """The same with every field required and none beside them, as some providers want it; None where that can't be.
+    """The schema with every field required and no others allowed, as some providers demand; None if impossible.
 
-    Whatever fits it fits the schema, too: a field with a default is given, where it could have been left out.
+    An answer that fits the strict form fits the schema as well.
     """
     try:
         return {str(key): value for key, value in _strict(schema).items()}
-    except NotAnswered:
+    except UnusableAnswer:
         return None
 
 
@@ -63,7 +63,7 @@ def _strict(node: Any) -> Any:
     if not isinstance(node, Mapping):
         return node
     if "properties" not in node and node.get("type") == "object":
-        raise NotAnswered("an object of any keys has no strict form")
+        raise UnusableAnswer("an object with arbitrary keys has no strict form")
     plain = {key: value for key, value in node.items() if key not in ("default", "title", "description")}
     strict = {key: _strict(value) for key, value in plain.items() if key not in ("properties", "$defs")}
     for group in ("properties", "$defs"):
@@ -75,7 +75,7 @@ def _strict(node: Any) -> Any:
 
 
 def read_answer(text: str, kind: type[_T]) -> _T:
-    """The answer as this kind; a fence around the JSON, and what is said before and after that, is passed over."""
+    """The answer as this kind. A code fence around the JSON, and text before and after the fence, is ignored."""
     body = text.strip()
     if not body.startswith(("{", "[")) and "```" in body:
         body = body.partition("```")[2].partition("\n")[2].rpartition("```")[0]
@@ -83,13 +83,13 @@ def read_answer(text: str, kind: type[_T]) -> _T:
         document: Any = json.loads(body)
         return msgspec.convert(document, kind)
     except (ValueError, RecursionError, msgspec.ValidationError) as problem:
-        raise NotAnswered(f"the answer is not the JSON that was asked for: {problem}") from problem
+        raise UnusableAnswer(f"the answer is not the requested JSON: {problem}") from problem
 
 
 class AnswerForm(msgspec.Struct, Generic[_T], frozen=True):
-    """What counts as an answer. `read` raises `NotAnswered` for an answer that can't be used.
+    """What counts as an answer. `read` raises `UnusableAnswer` for an unusable answer.
 
-    `repair` gives the text that asks for a better one, from the problem with the first.
+    `repair` makes the request for a better answer from the problem of the first answer.
     """
 
     read: Callable[[Answer, Clean], _T]
@@ -106,24 +106,24 @@ class AgentRequest(msgspec.Struct, Generic[_T], frozen=True, kw_only=True):
     role: Role
     prompt: str
     form: AnswerForm[_T]
-    # How many turns in this role were taken before for the same work; None if they are not counted.
+    # The number of earlier turns of the same work in this role; None if they are not counted.
     number: int | None = None
     # The session to continue, if any.
     session: str | None = None
     may_use_web: bool = True
     # Whether the agent may leave questions for a person.
     may_ask_people: bool = False
-    # Whether only an answer is wanted, and no work: then each turn continues the session of the turn before.
+    # Whether the agent must only answer and not work. Then each turn continues the session of the turn before.
     is_question: bool = False
 
 
 def json_form(kind: type[_T], problem_of: Callable[[_T], str | None] = lambda _: None) -> AnswerForm[_T]:
-    """JSON of this kind, without secrets. `problem_of` says what is wrong with a reply, if anything."""
+    """JSON of this kind, without secrets. `problem_of` names the problem of a reply, if there is one."""
 
     def read(answer: Answer, clean: Clean) -> _T:
         reply = read_answer(clean(answer.text), kind)
         if problem := problem_of(reply):
-            raise NotAnswered(problem)
+            raise UnusableAnswer(problem)
         return reply
 
     return AnswerForm(read, lambda book, problem: book.part("repair", problem=problem), schema_of(kind))
@@ -137,7 +137,7 @@ def _read_text(answer: Answer, clean: Clean) -> Answer:
 def _read_nonempty_text(answer: Answer, clean: Clean) -> Answer:
     del clean
     if not answer.text.strip():
-        raise NotAnswered("the answer is empty")
+        raise UnusableAnswer("the answer is empty")
     return answer
 
 
@@ -152,7 +152,7 @@ NONEMPTY_TEXT = AnswerForm(_read_nonempty_text, _ask_again)
 def ask_twice(
     take: Callable[[str], Answer | NoAnswer], prompt: str, form: AnswerForm[_T], clean: Clean, book: Book = _ENGLISH
 ) -> _T | NoAnswer:
-    """One answer of this form, asked for twice at most. `take` takes a turn with the prompt it is given."""
+    """One answer of this form, requested at most twice. `take` takes a turn with the given prompt."""
     problem, asked = "", prompt
     for _ in range(2):
         answer = take(asked)
@@ -163,7 +163,7 @@ def ask_twice(
         else:
             try:
                 return form.read(answer, clean)
-            except NotAnswered as unusable:
+            except UnusableAnswer as unusable:
                 problem = str(unusable)
         asked = f"{prompt}\n\n{form.repair(book, problem)}"
     return NoAnswer(Reason.INVALID_ANSWER, f"no usable answer, even after a second request: {problem}")

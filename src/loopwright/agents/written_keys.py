@@ -1,6 +1,6 @@
-"""Finds keys that a program's settings contain in place of a variable's name; their values are never shown. Pure.
+"""Finds keys in a program's settings, where a variable's name should be. Their values are never shown. Pure.
 
-By what a field is called; in headers and queries, which hold all kinds of things, also by what a value looks like.
+A field's name decides. In headers and queries, whose names say little, the shape of the value counts as well.
 """
 
 from __future__ import annotations
@@ -12,44 +12,43 @@ from urllib.parse import SplitResult, parse_qsl, urlsplit, urlunsplit
 
 import msgspec
 
-from loopwright.redaction.environment_values import looks_secret
-from loopwright.redaction.key_shape import looks_like_a_key
+from loopwright.redaction.environment_values import looks_like_a_key, looks_secret
 
 _WORDS = re.compile(r"-|(?<=[a-z0-9])(?=[A-Z])")
 _SAY_SO = frozenset({"authorization", "key", "bearer", "signature", "sig", "code"})
 _HELD_ALIKE = frozenset({"headers", "http_headers", "query_params"})
-# As opencode names a variable or a file in the place of a value.
+# opencode's form of a variable or a file in place of a value.
 _NAMED = re.compile(r"\{(?:env|file):[^}]+\}")
-# Shorter ones are words, as the "ollama" that a program without keys wants to be given.
+# Shorter values are words, for example "ollama" for a program that needs no key.
 _SHORTEST = 8
 _SHORTEST_OF_LETTERS = 16
 
 
 class WrittenKey(msgspec.Struct, frozen=True):
-    """One of them, and where it stands; whether that place is let in for the agent, too."""
+    """A key in settings and its place; `is_let_in` if the sandbox lets that place in for the agent."""
 
     place: str
     value: str
     is_let_in: bool = False
 
     def __repr__(self) -> str:
-        """Without the value: this may get into a message."""
+        """Without the value, because this may end up in a message."""
         return f"WrittenKey({self.place!r})"
 
 
 def written_keys(table: Mapping[str, Any], place: str, *, is_let_in: bool) -> Iterator[WrittenKey]:
-    """Every key that is written out in a table of settings."""
+    """Every key in a table of settings."""
     for field, value in table.items():
         yield from _keys_at(f"{place}.{field}", field, value, place.rpartition(".")[2] in _HELD_ALIKE, is_let_in)
 
 
 def without_written_keys(table: Mapping[str, Any], place: str = "") -> dict[str, Any]:
-    """The same table without them; what names a variable stays."""
+    """The table without keys; names of variables stay."""
     return {field: kept for field, value in table.items() for kept in _kept_at(field, value, place in _HELD_ALIKE)}
 
 
 def names_a_key(field: str) -> bool:
-    """Whether a field or a header of this name holds a key, as far as a name can tell."""
+    """Whether the name of a field or header suggests a key."""
     plain = _WORDS.sub("_", field).lower()
     return plain in _SAY_SO or plain.endswith("_authorization") or looks_secret(plain)
 
@@ -58,23 +57,23 @@ def _keys_at(place: str, field: str, value: Any, held_alike: bool, is_let_in: bo
     if isinstance(value, Mapping):
         yield from written_keys(value, place, is_let_in=is_let_in)
     elif isinstance(value, list):
-        for one in value:
-            yield from _keys_at(place, field, one, held_alike, is_let_in)
+        for item in value:
+            yield from _keys_at(place, field, item, held_alike, is_let_in)
     elif isinstance(value, str):
-        found = value.split() if _is_key(field, value, held_alike) else _in_address(value)
-        yield from (WrittenKey(place, text, is_let_in) for text in found if _can_be_told(text))
+        candidates = value.split() if _is_key(field, value, held_alike) else _in_address(value)
+        yield from (WrittenKey(place, text, is_let_in) for text in candidates if _is_unusual(text))
 
 
 def _kept_at(field: str, value: Any, held_alike: bool) -> Iterator[Any]:
-    """The same walk as `_keys_at`, for what is left: one value, or none."""
+    """The same walk as `_keys_at`, for what remains: one value, or nothing."""
     if isinstance(value, Mapping):
         yield without_written_keys(value, field)
     elif isinstance(value, list):
-        yield [kept for one in value for kept in _kept_at(field, one, held_alike)]
+        yield [kept for item in value for kept in _kept_at(field, item, held_alike)]
     elif not isinstance(value, str):
         yield value
     elif not _is_key(field, value, held_alike):
-        yield _for_anybody(value)
+        yield _without_login(value)
 
 
 def _is_key(field: str, value: str, held_alike: bool) -> bool:
@@ -84,7 +83,7 @@ def _is_key(field: str, value: str, held_alike: bool) -> bool:
 
 
 def _in_address(text: str) -> Iterator[str]:
-    """What an address says of who asks."""
+    """The login in an address: its user part, and keys in its query."""
     parts = _address(text)
     if parts is None:
         return
@@ -94,8 +93,8 @@ def _in_address(text: str) -> Iterator[str]:
     yield from (value for name, value in parse_qsl(parts.query) if _asks_with_key(name, value))
 
 
-def _for_anybody(text: str) -> str:
-    """An address without what says who asks; any other text as it is."""
+def _without_login(text: str) -> str:
+    """An address without its login; any other text unchanged."""
     parts = _address(text)
     if parts is None:
         return text
@@ -114,7 +113,7 @@ def _address(text: str) -> SplitResult | None:
 
 
 def _user_info(parts: SplitResult) -> str:
-    """Empty where it names variables only."""
+    """The user part of an address; empty if it names only variables."""
     info = parts.netloc.rpartition("@")[0]
     return info if _NAMED.sub("", info).strip(":") else ""
 
@@ -123,6 +122,6 @@ def _asks_with_key(name: str, value: str) -> bool:
     return names_a_key(name) and _NAMED.fullmatch(value) is None
 
 
-def _can_be_told(text: str) -> bool:
-    """Whether it is no word that is in every log."""
+def _is_unusual(text: str) -> bool:
+    """Whether the text is not a common word. Masking common words would spoil every log."""
     return len(text) >= (_SHORTEST if any(map(str.isdigit, text)) else _SHORTEST_OF_LETTERS)

@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from msgspec.structs import replace
 
 from loopwright.analysis.board import Board, BoardTask, Signal, read_board
-from loopwright.analysis.changes import changes_of
-from loopwright.analysis.history import DAY, Progress, Window, read_past
+from loopwright.analysis.changes import changes_of, is_test
+from loopwright.analysis.history import DAY, Progress, Window, moment_text, read_past
 from loopwright.analysis.input_files import InputFile
 from loopwright.analysis.model import (
     BoardFindings,
@@ -21,9 +21,7 @@ from loopwright.analysis.model import (
     Passed,
     Verdict,
 )
-from loopwright.analysis.moments import moment_text
 from loopwright.analysis.outcomes import LandingOutcome, Outcomes
-from loopwright.analysis.paths import is_test
 from loopwright.analysis.preregistered import NUMBERS, Experiment
 from loopwright.analysis.signals import Names
 from loopwright.analysis.task_files import Completion, read_task_files

@@ -11,9 +11,8 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from loopwright.analysis.changes import LandedChange, changes_of
-from loopwright.analysis.churn import lines_changed
-from loopwright.analysis.corpus import JudgedRecord, read_corpus, without_duplicates
-from loopwright.analysis.history import DAY, Progress, Window, read_past
+from loopwright.analysis.corpus import JudgedRecord, RatedReport, Reports, as_reported, read_corpus, without_duplicates
+from loopwright.analysis.history import DAY, Progress, Window, moment_text, read_past
 from loopwright.analysis.input_files import InputFile
 from loopwright.analysis.model import (
     CalibrationFindings,
@@ -26,10 +25,8 @@ from loopwright.analysis.model import (
     SeriesFindings,
     Verdict,
 )
-from loopwright.analysis.moments import moment_text
-from loopwright.analysis.outcomes import LandingOutcome, Outcomes
+from loopwright.analysis.outcomes import LandingOutcome, Outcomes, lines_changed
 from loopwright.analysis.preregistered import DECIDING_ORDER, NUMBERS, Experiment, Series
-from loopwright.analysis.reflections import RatedReport, Reports, as_reported
 from loopwright.analysis.statistics import (
     area_under_curve,
     brier_of_base_rate,

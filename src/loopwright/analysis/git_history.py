@@ -1,16 +1,23 @@
-"""P2: how many failures in a window of a history only self-reflection could have caught."""
+"""P2: how many failures in a window of a history only self-reflection could have caught, compared with chance alone.
+
+Chance applies the same rules with every fix moved to another time nearby. Files, words, sizes and the project's
+activity stay the same; only the order of feature and fix is random. Fixes that name the commit they fix, and reverts,
+are not linked by chance and are left out.
+"""
 
 from __future__ import annotations
 
+import random
 import statistics
+from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
-from loopwright.analysis.chance import by_chance
-from loopwright.analysis.changes import LandedChange, changes_of
-from loopwright.analysis.churn import lines_changed
-from loopwright.analysis.history import Past, Progress, Window, read_past
+import msgspec
+
+from loopwright.analysis.changes import LandedChange, changes_of, surface_weight
+from loopwright.analysis.history import DAY, Past, Progress, Window, moment_text, read_past
 from loopwright.analysis.messages import ChangeKind
 from loopwright.analysis.model import (
     Chance,
@@ -24,11 +31,71 @@ from loopwright.analysis.model import (
     Passed,
     Verdict,
 )
-from loopwright.analysis.moments import moment_text
-from loopwright.analysis.paths import surface_weight
+from loopwright.analysis.outcomes import lines_changed
 from loopwright.analysis.preregistered import NUMBERS, CatchingGate, Experiment
-from loopwright.analysis.signals import LandedFailure, Signals, find_failures
+from loopwright.analysis.signals import (
+    HistoryPlace,
+    LandedFailure,
+    Links,
+    NoLink,
+    Reach,
+    Signals,
+    find_failures,
+    gate_of,
+)
 from loopwright.kernel.git_history import History
+
+
+class _Movable(msgspec.Struct, frozen=True):
+    """A fix that only files can link; `near` is the range of places that it may be moved to."""
+
+    fix: LandedChange
+    reach: Reach
+    near: tuple[int, int]
+    # None if the gate depends on the culprit.
+    gate: CatchingGate | None
+
+
+def by_chance(changes: Sequence[LandedChange], signals: Signals) -> Chance:
+    """The buckets of file-linked failures as observed, and after moving all fixes several times."""
+    links = Links(changes)
+    positions = sorted(range(len(changes)), key=lambda position: changes[position].time)
+    places = [HistoryPlace(position, changes[position].order, changes[position].time) for position in positions]
+    movable = list(_movable([changes[position] for position in signals.files_decide], links, places))
+    source = random.Random(NUMBERS.chance_seed)  # noqa: S311 -- repeatable on purpose; not for secrets
+    draws = [_draw(links, movable, places, source) for _ in range(NUMBERS.chance_draws)]
+    observed = Counter(failure.gate for failure in signals.failures if failure.by_files)
+    return Chance(
+        draws=len(draws),
+        by_files={str(gate): observed[gate] for gate in CatchingGate},
+        expected={str(gate): sum(draw[gate] for draw in draws) / len(draws) for gate in CatchingGate},
+        most_reflection=max(draw[CatchingGate.REFLECTION] for draw in draws),
+    )
+
+
+def _movable(fixes: Sequence[LandedChange], links: Links, places: Sequence[HistoryPlace]) -> Iterator[_Movable]:
+    times = [place.time for place in places]
+    for change in fixes:
+        reach = links.reach(change)
+        if not reach.features:
+            continue
+        span = NUMBERS.chance_days * DAY
+        near = bisect_left(times, change.time - span), bisect_right(times, change.time + span)
+        gate, _ = gate_of(change, None)
+        yield _Movable(change, reach, near, None if gate is CatchingGate.REVIEW else gate)
+
+
+def _draw(
+    links: Links, movable: Sequence[_Movable], places: Sequence[HistoryPlace], source: random.Random
+) -> Counter[CatchingGate]:
+    tally: Counter[CatchingGate] = Counter()
+    for candidate in movable:
+        first, end = candidate.near
+        culprit = links.culprit(candidate.reach, places[first + int(source.random() * (end - first))])
+        if not isinstance(culprit, NoLink):
+            tally[candidate.gate or gate_of(candidate.fix, culprit)[0]] += 1
+    return tally
+
 
 _LISTED: Final = 200
 

@@ -12,8 +12,8 @@ import msgspec
 
 from loopwright.kernel.codec import to_json
 from loopwright.kernel.digest import sha256
-from loopwright.reflection.classic_rules import CLASSIC
 from loopwright.reflection.rule_set import FRAGMENT
+from loopwright.reflection.rule_sets import CLASSIC
 
 
 class Experiment(StrEnum):

@@ -9,7 +9,7 @@ import click
 from loopwright.cli.language import spoken
 from loopwright.kernel.cells import width_of, wrapped
 from loopwright.wording.catalogue import ENGLISH, Catalogue
-from loopwright.wording.help_pages import NO_REWRAP, translate_page
+from loopwright.wording.templates import NO_REWRAP, translate_page
 
 _EXTRA = "  ["
 

@@ -1,6 +1,7 @@
 """Installs parts into an agent's files, and removes them.
 
-All files are read and understood before the first one is written. What a user wrote or changed stays and is reported.
+All files are read and parsed before the first file is written. A user's own content, or a changed text of ours, stays
+and is reported.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ class FileChange(msgspec.Struct, frozen=True, kw_only=True):
     state: InstallState
     is_changed: bool
     diff: str
-    # Why the file was left alone, and how to go on.
+    # Why the file was left unchanged, and what the user can do.
     left: str = ""
 
 
@@ -90,7 +91,7 @@ def _add(target: InstallTarget, file: PartFile, files: PendingFiles) -> FileChan
 
 
 def _remove(target: InstallTarget, file: PartFile, files: PendingFiles) -> FileChange | None:
-    """None where there is nothing to remove, not even a leftover mark."""
+    """None if there is nothing to remove, not even a leftover mark."""
     change = _change(target, file, files, file.editor.remove)
     if change.state is InstallState.ABSENT and not change.is_changed:
         return None

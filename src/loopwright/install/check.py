@@ -1,7 +1,7 @@
 """Checks what is installed for the agents on this machine: its state, and whether our hook works. Writes nothing.
 
 Settings come with any cloned repository, so nothing in them is run. The hook is tried with the command that this
-installation would write, and only where the settings hold exactly that command.
+installation would write, and only if the settings contain exactly that command.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class InstallFinding(msgspec.Struct, frozen=True):
 
     what: str
     health: Health
-    said: str
+    message: str
     remedy: str = ""
     code: str = ""
 
@@ -58,8 +58,10 @@ def check_targets(targets: Iterable[InstallTarget]) -> Iterator[InstallFinding]:
         for part in _MARKED_PARTS:
             yield from _check_part(target, part)
     if not hooks:
-        said = "no agent has it (`loopwright install --agent claude` registers it; codex and gemini can have it, too)"
-        yield InstallFinding("reflection hook", "ok", said)
+        message = (
+            "no agent has it (`loopwright install --agent claude` registers it; codex and gemini can have it, too)"
+        )
+        yield InstallFinding("reflection hook", "ok", message)
 
 
 def _label(target: InstallTarget, part: Part) -> str:
@@ -87,13 +89,13 @@ def _check_part(target: InstallTarget, part: Part) -> Iterator[InstallFinding]:
         health: Health = "problem" if is_ours else "note"
         yield InstallFinding(what, health, problem.message, problem.hint, "installed_unreadable")
         return
-    found = {state for state in states.values() if state is not InstallState.ABSENT}
+    present = {state for state in states.values() if state is not InstallState.ABSENT}
     again = f"`loopwright install --agent {target.agent} --scope {target.scope} --what {part}`"
     for state in (InstallState.OUTDATED, InstallState.CHANGED, InstallState.FOREIGN):
-        if state in found:
+        if state in present:
             paths = [path for path, of_path in states.items() if of_path is state]
             yield _not_current(what, state, paths, again)
-    if found == {InstallState.CURRENT}:
+    if present == {InstallState.CURRENT}:
         yield InstallFinding(what, "ok", "current", code="installed_current")
 
 
@@ -102,36 +104,36 @@ def _not_current(what: str, state: InstallState, paths: list[Path], again: str) 
     code = f"installed_{state.value}"
     if state is InstallState.OUTDATED:
         return InstallFinding(what, "note", f"from another version: {listed}", again, code)
-    said = (
+    message = (
         f"changed by you, and left alone: {listed}"
         if state is InstallState.CHANGED
         else f"not ours, and left alone: {listed}"
     )
-    return InstallFinding(what, "note", said, f"to install ours, move it away, then run {again}", code)
+    return InstallFinding(what, "note", message, f"to install ours, move it away, then run {again}", code)
 
 
 def _check_hooks(target: InstallTarget) -> Iterator[InstallFinding]:
-    """Nothing where no hook of ours is registered."""
+    """The findings about our hooks; nothing if none is registered."""
     hooks = target.harness.hooks
     if hooks is None:
         return
     what, path = _label(target, Part.HOOKS), target.folder / hooks.file
     try:
-        found = registered(_document(path, target.agent))
+        commands = registered(_document(path, target.agent))
     except LoopwrightError as problem:
         health: Health = "problem" if may_hold_our_content(path) else "note"
         yield InstallFinding(what, health, problem.message, problem.hint)
         return
-    if found:
+    if commands:
         again = f"`loopwright install --agent {target.agent} --{target.scope}`"
-        yield _check_registration(target, hooks, what, found, again)
+        yield _check_registration(target, hooks, what, commands, again)
 
 
 def _check_registration(
-    target: InstallTarget, hooks: HookSettings, what: str, found: dict[str, list[str]], again: str
+    target: InstallTarget, hooks: HookSettings, what: str, registered_commands: dict[str, list[str]], again: str
 ) -> InstallFinding:
     calls = {
-        (event, verb): [command for command in found.get(event, ()) if _runs(command, verb)]
+        (event, verb): [command for command in registered_commands.get(event, ()) if _runs(command, verb)]
         for event, verb in hook_calls(hooks)
     }
     if missing := [f"{event} ({verb})" for (event, verb), commands in calls.items() if not commands]:
@@ -139,16 +141,16 @@ def _check_registration(
     if repeated := [f"{event} ({verb})" for (event, verb), commands in calls.items() if len(commands) > 1]:
         return InstallFinding(what, "problem", f"called more than once at {', '.join(repeated)}", again)
     if (switch := _switched_off(target, hooks)) is not None:
-        said = f'registered, but hooks are switched off: "{hooks.off_switch}" is true in {shown(switch)}'
-        return InstallFinding(what, "problem", said, "remove that setting, or set it to false")
+        message = f'registered, but hooks are switched off: "{hooks.off_switch}" is true in {shown(switch)}'
+        return InstallFinding(what, "problem", message, "remove that setting, or set it to false")
     others = [commands[0] for (_, verb), commands in calls.items() if commands[0] != command_line(verb)]
     if others:
         return _of_another_installation(what, others[0], again)
     if problem := _try_hook():
         return InstallFinding(what, "problem", problem, again)
     if hooks.caveat:
-        said = "registered; works once you trust it, which can't be checked from here"
-        return InstallFinding(what, "note", said, hooks.caveat)
+        message = "registered; works once you trust it, which can't be checked from here"
+        return InstallFinding(what, "note", message, hooks.caveat)
     return InstallFinding(what, "ok", "registered, and works")
 
 
@@ -179,19 +181,19 @@ def _switched_off(target: InstallTarget, hooks: HookSettings) -> Path | None:
 
 
 def _of_another_installation(what: str, command: str, again: str) -> InstallFinding:
-    said = f"registered by another installation; not tried: {shown(command)}"
+    message = f"registered by another installation; not tried: {shown(command)}"
     ours = parse_command(command)
     if isinstance(ours, InterpreterCommand):
         paths = (path for path in (ours.interpreter, ours.hook) if path.startswith("/"))
         # os.path: a name that can't exist is missing, not an error.
         missing = [path for path in paths if not os.path.exists(path)]  # noqa: PTH110
         if missing:
-            return InstallFinding(what, "problem", f"{said} ({shown(missing[0])} does not exist)", again)
-    return InstallFinding(what, "note", said, again)
+            return InstallFinding(what, "problem", f"{message} ({shown(missing[0])} does not exist)", again)
+    return InstallFinding(what, "note", message, again)
 
 
 def _try_hook() -> str:
-    """Start our own command as a harness would; what goes wrong, or nothing."""
+    """Start our own command as a harness would. Returns the problem, or an empty text."""
     command = command_line(REFLECT)
     with tempfile.TemporaryDirectory(prefix="loopwright-hook-") as folder:
         env = {"REFLECTION_MODE": "solo", "REFLECTION_DIR": folder, "HOME": folder}

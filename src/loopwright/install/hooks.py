@@ -98,8 +98,8 @@ class HookEditor:
 
     def shown(self, text: str | None) -> str:
         """Our commands by event."""
-        found = {event: list(map(_group, commands)) for event, commands in registered(parse(text)).items()}
-        return json.dumps({"hooks": found}, indent=2, ensure_ascii=False) + "\n" if found else ""
+        groups = {event: list(map(_group, commands)) for event, commands in registered(parse(text)).items()}
+        return json.dumps({"hooks": groups}, indent=2, ensure_ascii=False) + "\n" if groups else ""
 
 
 def with_commands(document: Document, commands: dict[tuple[str, str], str]) -> Document:
@@ -157,12 +157,12 @@ def without_commands(document: Document) -> Document:
 def registered(document: Document) -> dict[str, list[str]]:
     """Our commands by the event that calls them; empty when we are not registered."""
     hooks = document.get("hooks")
-    found = {
+    by_event = {
         event: [command for group in groups for command in _our_commands(group)]
         for event, groups in (hooks.items() if isinstance(hooks, dict) else ())
         if isinstance(groups, list)
     }
-    return {event: commands for event, commands in found.items() if commands}
+    return {event: commands for event, commands in by_event.items() if commands}
 
 
 def _group(command: str) -> Document:

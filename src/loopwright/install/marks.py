@@ -1,7 +1,7 @@
-"""Our texts in agents' files, marked with a digest, so that a user's change is recognised. Pure.
+"""Our texts in agents' files, marked with a digest, so that a user's change is recognized. Pure.
 
-A whole file of ours ends with a mark; a block in a shared file stands between two marks. The digest ignores the kind
-of line ends: a checkout may convert them.
+A whole file of ours ends with a mark; a block in a shared file is between two marks. The digest ignores the kind of
+line ends, because a checkout may convert them.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ class OwnFileEditor:
         return None
 
     def strip(self, text: str) -> str:
-        """The text itself: the file goes as a whole."""
+        """The text itself: the file is removed as a whole."""
         return text
 
     def is_blank(self, text: str) -> bool:
@@ -128,7 +128,7 @@ class BlockEditor:
         self._ours = ours
 
     def state(self, text: str | None) -> InstallState:
-        """Absent also where the block is for other agents only, unless the user changed it."""
+        """The state of the block. A block for other agents only counts as absent, unless the user changed it."""
         block = find_block(text, MARKDOWN)
         if block is None:
             return InstallState.ABSENT
@@ -177,9 +177,9 @@ def with_mark(text: str) -> str:
 
 
 def find_block(text: str | None, marks: Marks) -> Block | None:
-    """Our block; `NotEditable` where the marks are not one pair."""
+    """Our block; `NotEditable` if the marks are not exactly one pair."""
     lines = (text or "").splitlines(keepends=True)
-    begins = [(number, found) for number, line in enumerate(lines) if (found := marks.match_begin(line))]
+    begins = [(number, match) for number, line in enumerate(lines) if (match := marks.match_begin(line))]
     ends = [number for number, line in enumerate(lines) if marks.is_end(line)]
     if not begins and not ends:
         return None
@@ -229,7 +229,7 @@ def _assembled(text: str | None, marks: Marks, agents: tuple[str, ...], ours: st
     inner = f"{marks.begin(agents, digest_of(ours))}\n{ours}{marks.end}\n".replace("\n", line_end)
     if block is not None:
         return block.head + inner + block.tail
-    # An empty line before the block, or only a line end after a text without one: a removal sees which one it was.
+    # An empty line before the block, or only a line end if the text has none: a removal can tell the two apart.
     head = text or ""
     needs_line_end = head.strip() or (head and not head.endswith("\n"))
     return head + (line_end if needs_line_end else "") + inner

@@ -12,23 +12,23 @@ from loopwright.install.json_text import SCHEMA, Document, is_blank, parse, rend
 from loopwright.install.model import InstallState, NotEditable
 
 NAME = "loopwright"
-# -P keeps the working folder off Python's path: anybody may have written that project.
+# -P keeps the working folder off Python's path: the project is not trusted.
 _OPTIONS = ["-P", "-m", "loopwright", "mcp"]
 
 
 class EntryForm(msgspec.Struct, frozen=True):
-    """How an agent lists its servers: under which key, and what an entry looks like."""
+    """How an agent lists its servers: the key, and the form of an entry."""
 
     key: str
     make: Callable[[list[str]], Document]
-    # The words of an entry's command, as far as they exist.
+    # Reads the words of an entry's command; missing parts are left out.
     words: Callable[[Document], list[Any]]
-    # The address that the agent adds to a file without one: a file that we create has it from the start.
+    # The `$schema` that the agent adds to a file without one. A file that we create has it from the start.
     schema: str = ""
 
 
 def command_and_args(argv: list[str]) -> Document:
-    """An entry with the program apart from its arguments."""
+    """An entry with separate fields for the program and its arguments."""
     return {"command": argv[0], "args": argv[1:]}
 
 
@@ -82,7 +82,7 @@ class JsonServerEditor:
         return is_blank(text)
 
     def shown(self, text: str | None) -> str:
-        """Our entry's command; other fields that a user added may hold keys."""
+        """Our entry's command; other fields that a user added may contain keys."""
         document = parse(text)
         entry = entry_in(document, self._form)
         is_shown = isinstance(entry, dict) and is_our_command(self._form.words(entry))
@@ -99,14 +99,14 @@ def argv_of(interpreter: str) -> list[str]:
 
 
 def is_our_command(words: list[Any]) -> bool:
-    """Whether these are the words of a command that we write, or document for plugins and for writing by hand."""
+    """Whether these are the words of a command that we write, or that our docs tell users to write."""
     if not words or not all(isinstance(word, str) for word in words):
         return False
     return words[1:] == _OPTIONS or (words[0].replace("\\", "/").split("/")[-1] == NAME and words[1:] == ["mcp"])
 
 
 def entry_in(document: Document, form: EntryForm) -> Any:
-    """The entry with our name; None where it is missing."""
+    """The entry with our name; None if it is missing."""
     servers = document.get(form.key)
     if servers is not None and not isinstance(servers, dict):
         raise NotEditable(f"{form.key} is not an object")
@@ -122,7 +122,7 @@ def entry_state(document: Document, form: EntryForm, interpreter: str) -> Instal
         return InstallState.FOREIGN
     if entry == form.make(argv_of(interpreter)):
         return InstallState.CURRENT
-    # The same entry for another interpreter; the user wrote anything more.
+    # An entry that differs only in the interpreter is ours; any other difference is the user's change.
     return InstallState.OUTDATED if entry == form.make(form.words(entry)) else InstallState.CHANGED
 
 

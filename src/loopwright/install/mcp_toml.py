@@ -1,8 +1,8 @@
-"""Our MCP server in Codex's TOML, recognised by its value. Pure: texts in, texts out.
+"""Our MCP server in Codex's TOML, recognized by its value. Pure: texts in, texts out.
 
-We write a marked block at the end, so that everything else keeps its bytes. Codex writes into the same file: it drops
-a mark, or puts a table of its own between the two. So the marks are hints only: our content is the table itself.
-Comments in and after the table are the user's and stay.
+We write a marked block at the end, so that everything else keeps its bytes. Codex writes to the same file: it removes a
+mark, or puts its own table between the marks. So the marks are only hints: our content is the table itself. Comments in
+and after the table belong to the user and stay.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class TomlServerEditor:
         self._table = table_text(_make(argv_of(interpreter)))
 
     def state(self, text: str | None) -> InstallState:
-        """By the block's digest where nothing touched it, else by the table's value."""
+        """The state by the block's digest if the block is intact, else by the table's value."""
         document = _parse(text)
         block = _untouched_block(text)
         if block is not None:
@@ -73,11 +73,11 @@ class TomlServerEditor:
         if _untouched_block(text) is None:
             text = self.remove(text)
         added = with_block(text, TOML, _AGENT, self._table)
-        _parse(added)  # finds a table that is in the way (an inline one) before anything is written
+        _parse(added)  # fails before anything is written if an inline table has our name
         return added
 
     def remove(self, text: str | None) -> str | None:
-        """The text without our table and marks; unchanged where that would change anything else."""
+        """The text without our table and marks; unchanged if the removal would change anything else."""
         if text is None:
             return None
         if _untouched_block(text) is not None:
@@ -94,7 +94,7 @@ class TomlServerEditor:
         return not text.strip()
 
     def shown(self, text: str | None) -> str:
-        """Our block, our table's command, or marks without a table; other fields may hold keys."""
+        """Our block, our table's command, or marks without a table. Other fields may contain keys."""
         entry = entry_in(_parse(text), CODEX)
         block = _untouched_block(text)
         if block is not None:
@@ -124,12 +124,12 @@ def _untouched_block(text: str | None) -> Block | None:
         return None
     if block is None or not block.is_as_written:
         return None
-    # More of our server's tables, outside the block, would stay without it.
+    # Without this check, further tables of our server outside the block would stay.
     return block if entry_in(_parse(block.text), CODEX) == entry_in(_parse(text), CODEX) else None
 
 
 def _is_of_another_version(document: Document) -> bool:
-    """Whether our entry holds only what some version of ours writes; for a table without a digest."""
+    """Whether our entry has only fields that a version of ours writes; for a table without a digest."""
     entry = entry_in(document, CODEX)
     names = entry.get("env_vars", [])
     return (
@@ -144,14 +144,14 @@ def _has_digest(text: str | None) -> bool:
 
 
 def _without_table(text: str) -> str | None:
-    """The text without our table and marks; None where that would change anything else."""
+    """The text without our table and marks; None if the removal would change anything else."""
     bare = TOML.without_marks(text)
     try:
         table = _our_table(bare)
         if table is not None:
             whole = _header(table) + table.as_string()
             if bare.count(whole) != 1:
-                return None  # a string holds the same words
+                return None  # a string contains the same words
             head, _, tail = bare.partition(whole)
             bare = _without_last_empty_line(head) + _the_users_lines(table) + tail
         left = _parse(bare)
@@ -173,7 +173,7 @@ def _header(table: Table) -> str:
 
 
 def _the_users_lines(table: Table) -> str:
-    """The comments in the table, and everything after its last key: that belongs to what follows."""
+    """The comments in the table, and everything after its last key, which belongs to the next table."""
     body = table.value.body
     end = max((number for number, (key, _) in enumerate(body) if key is not None), default=-1)
     return "".join(
@@ -182,7 +182,7 @@ def _the_users_lines(table: Table) -> str:
 
 
 def _without_last_empty_line(head: str) -> str:
-    """Without the empty line that we put before our table."""
+    """The text without the empty line that we put before our table."""
     lines = head.splitlines(keepends=True)
     return "".join(lines[:-1] if lines and not lines[-1].strip() else lines)
 

@@ -1,4 +1,4 @@
-"""What can be installed, in which of an agent's files, and what an editor does with the text of one of them."""
+"""What can be installed, in which of an agent's files, and what an editor of such a file must do."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ class InstallState(StrEnum):
     OUTDATED = "outdated"
     # Written by us, then changed by the user.
     CHANGED = "changed"
-    # In the place of our content, and not written by us.
+    # Not ours, but in the place of our content.
     FOREIGN = "foreign"
 
     @property
     def is_the_users(self) -> bool:
-        """Whether the content belongs to the user, so that we leave it alone."""
+        """Whether the content belongs to the user, so that we leave it unchanged."""
         return self in (InstallState.CHANGED, InstallState.FOREIGN)
 
 
@@ -68,19 +68,19 @@ class Editor(Protocol):
         ...
 
     def remove(self, text: str | None) -> str | None:
-        """The text without our content for this agent; None when no file should be left."""
+        """The text without our content for this agent; None to remove the file."""
         ...
 
     def strip(self, text: str) -> str:
-        """The text without our content for any agent; what a user changed stays."""
+        """The text without our content for any agent. Content that a user changed stays."""
         ...
 
     def is_blank(self, text: str) -> bool:
-        """Whether a stripped text says nothing."""
+        """Whether a stripped text is empty."""
         ...
 
     def shown(self, text: str | None) -> str:
-        """Our content alone: the rest of the text may hold secrets and is never shown."""
+        """Our content alone: the rest of the text may contain secrets and is never shown."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""The files of each part for one agent, with the editor of each."""
+"""The files of each part for one agent, with the editor of each, and the texts that come from the plugin's folder."""
 
 from __future__ import annotations
 
@@ -10,11 +10,30 @@ import msgspec
 
 from loopwright.install.files import PendingFiles
 from loopwright.install.hooks import HookEditor
-from loopwright.install.marks import BlockEditor, OwnFileEditor
+from loopwright.install.marks import BlockEditor, OwnFileEditor, with_mark
 from loopwright.install.mcp_json import FORMS, JsonServerEditor
 from loopwright.install.mcp_toml import CODEX, TomlServerEditor
 from loopwright.install.model import Editor, InstallTarget, Part
-from loopwright.install.plugin_texts import PREFIX, SKILL, instructions, skill_names, skill_text
+
+PLUGIN = Path(__file__).parent.parent / "plugin"
+SKILL = "SKILL.md"
+PREFIX = "loopwright-"
+
+
+def skill_names() -> tuple[str, ...]:
+    """Every skill, by its name in the plugin."""
+    return tuple(sorted(path.parent.name for path in (PLUGIN / "skills").glob(f"*/{SKILL}")))
+
+
+def skill_text(name: str) -> str:
+    """A skill as it is installed: with our prefix in its name, and with its mark."""
+    text = (PLUGIN / "skills" / name / SKILL).read_text(encoding="utf-8")
+    return with_mark(text.replace(f"\nname: {name}\n", f"\nname: {PREFIX}{name}\n", 1))
+
+
+def instructions() -> str:
+    """The instructions for every session, in CLAUDE.md, AGENTS.md and GEMINI.md."""
+    return (PLUGIN / "instructions.md").read_text(encoding="utf-8")
 
 
 class PartFile(msgspec.Struct, frozen=True):

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import msgspec
 
-from loopwright.agents.decision_requests import DecisionRequest
 from loopwright.agents.failover import Takeover
+from loopwright.agents.mailbox import DecisionRequest
 from loopwright.loop import events as e
 from loopwright.loop.model import (
     Action,
@@ -29,19 +29,19 @@ class _Command(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Resume(_Command, frozen=True, kw_only=True):
-    """Lift the holds of these holders; refused if the loop is not held."""
+    """Lift the holds of these holders; an error if the loop is not held."""
 
     lifts: frozenset[Holder]
 
 
 class Finish(_Command, frozen=True, kw_only=True):
-    """Complete the loop; without a passed validation only with a reason."""
+    """Complete the loop; without a passed validation this needs a reason."""
 
     forced: str | None = None
 
 
 class Accept(_Command, frozen=True, kw_only=True):
-    """A person accepts work that no test proves, and completes the loop."""
+    """A person accepts unproven work and completes the loop."""
 
     by: str
     reason: str = ""
@@ -54,7 +54,7 @@ class Retry(_Command, frozen=True, kw_only=True):
 
 
 class AddTasks(_Command, frozen=True, kw_only=True):
-    """Add tasks at the end, all of them or none."""
+    """Add tasks at the end, all or none."""
 
     tasks: tuple[Task, ...]
 
@@ -80,14 +80,14 @@ class Choose(_Command, frozen=True, kw_only=True):
 
 
 class FinishInit(_Command, frozen=True, kw_only=True):
-    """The worker has the tasks."""
+    """The worker has a list of tasks."""
 
     action_id: str
     tasks: tuple[Task, ...]
 
 
 class FinishDevelop(_Command, frozen=True, kw_only=True):
-    """The worker finished a task, failed at it, or will try it again (then it is pending)."""
+    """The worker has done a task, failed, or wants to try again (then the task is pending)."""
 
     action_id: str
     outcome: TaskStatus
@@ -95,13 +95,13 @@ class FinishDevelop(_Command, frozen=True, kw_only=True):
     tree: Tree | None
     mark: ProgressMark
     error: str | None = None
-    # Whether the work is dropped if the next validation fails.
+    # Whether the work is only an attempt: a failed validation drops it.
     is_tried: bool = False
     then: tuple[Task, ...] = ()
 
 
 class ProposeHypotheses(_Command, frozen=True, kw_only=True):
-    """The worker has possible causes."""
+    """The worker proposes possible causes."""
 
     action_id: str
     bug: str
@@ -109,7 +109,7 @@ class ProposeHypotheses(_Command, frozen=True, kw_only=True):
 
 
 class JudgeHypothesis(_Command, frozen=True, kw_only=True):
-    """The worker tested one possible cause."""
+    """The worker has tested a hypothesis."""
 
     action_id: str
     hypothesis_id: str
@@ -119,7 +119,7 @@ class JudgeHypothesis(_Command, frozen=True, kw_only=True):
 
 
 class FinishDebug(_Command, frozen=True, kw_only=True):
-    """The worker tested all possible causes; a confirmed one leads to a task."""
+    """The worker has tested the hypotheses; a confirmed one leads to a task."""
 
     action_id: str
     fix: Task | None
@@ -128,7 +128,7 @@ class FinishDebug(_Command, frozen=True, kw_only=True):
 
 
 class FinishValidate(_Command, frozen=True, kw_only=True):
-    """The worker ran the tests; `then` are tasks to do before the loop is complete."""
+    """The worker has run the tests; the tasks in `then` must be done before the loop is complete."""
 
     action_id: str
     validation: Validation
@@ -137,27 +137,27 @@ class FinishValidate(_Command, frozen=True, kw_only=True):
 
 
 class FinishComplete(_Command, frozen=True, kw_only=True):
-    """The worker wrote the summary."""
+    """The worker has finished the last action."""
 
     action_id: str
 
 
 class AbandonAction(_Command, frozen=True, kw_only=True):
-    """The action under way ends without a result."""
+    """The action under way ends and does not count."""
 
     why: str
     turn_taken: bool = False
 
 
 class AskDecisions(_Command, frozen=True, kw_only=True):
-    """An agent left questions for a person."""
+    """An agent asks a person questions."""
 
     requests: tuple[DecisionRequest, ...]
     at: str
 
 
 class HandOver(_Command, frozen=True, kw_only=True):
-    """An agent can't continue the action under way; another agent starts it again."""
+    """An agent can't continue the action under way; another agent takes over from its start."""
 
     takeover: Takeover
 
@@ -174,7 +174,7 @@ Proposal = (
 
 
 class Blocker(msgspec.Struct, frozen=True):
-    """A typed reason for a refusal, with the next step."""
+    """A reason for a refusal, with the next step."""
 
     code: str
     message: str
@@ -188,7 +188,7 @@ class Accepted(msgspec.Struct, frozen=True):
 
 
 class Refused(msgspec.Struct, frozen=True):
-    """No event follows."""
+    """Nothing happens."""
 
     blockers: tuple[Blocker, ...]
 
@@ -197,5 +197,5 @@ Verdict = Accepted | Refused
 
 
 def refused(code: str, message: str, hint: str) -> Refused:
-    """Refused for one reason."""
+    """A refusal for one reason."""
     return Refused((Blocker(code, message, hint),))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 
-from loopwright.agents.decision_requests import DecisionRequest
+from loopwright.agents.mailbox import DecisionRequest
 from loopwright.loop import commands as c
 from loopwright.loop import events as e
 from loopwright.loop.commands import Accepted, Verdict, refused

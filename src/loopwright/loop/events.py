@@ -1,4 +1,4 @@
-"""The events of a loop. An event is appended once and never changed; all events together are the loop."""
+"""Everything that can happen to a loop. An event is appended once and never changes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from loopwright.loop.model import (
 
 
 class _Event(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="kind"):
-    """Strict and immutable; the kind is part of the line."""
+    """Strict and immutable; the stored line contains the kind."""
 
 
 class LoopCreated(_Event, frozen=True, kw_only=True, tag="loop.created"):
@@ -60,7 +60,7 @@ class HoldPlaced(_Event, frozen=True, kw_only=True, tag="hold.placed"):
 
 
 class HoldLifted(_Event, frozen=True, kw_only=True, tag="hold.lifted"):
-    """One holder lifts its hold."""
+    """The hold of one holder was lifted."""
 
     holder: Holder
 
@@ -72,21 +72,21 @@ class LoopStopped(_Event, frozen=True, kw_only=True, tag="loop.stopped"):
 
 
 class LoopFailed(_Event, frozen=True, kw_only=True, tag="loop.failed"):
-    """The loop ended without being done."""
+    """The loop ended without being complete."""
 
     code: str
     reason: str
 
 
 class LoopCompleted(_Event, frozen=True, kw_only=True, tag="loop.completed"):
-    """The loop is done: its tests prove it, or a person forced or accepted it."""
+    """The loop is complete: by its tests, or because a person forced it or accepted unproven work."""
 
     forced: str | None = None
     accepted_by: str | None = None
 
 
 class LoopRetried(_Event, frozen=True, kw_only=True, tag="loop.retried"):
-    """Another attempt begins; the history stays."""
+    """Another attempt started; the history stays."""
 
 
 class IterationsGiven(_Event, frozen=True, kw_only=True, tag="iterations.given"):
@@ -96,7 +96,7 @@ class IterationsGiven(_Event, frozen=True, kw_only=True, tag="iterations.given")
 
 
 class BudgetSet(_Event, frozen=True, kw_only=True, tag="budget.set"):
-    """The budget changed."""
+    """The budget of the loop changed."""
 
     budget: Budget
 
@@ -108,21 +108,21 @@ class ModeSet(_Event, frozen=True, kw_only=True, tag="mode.set"):
 
 
 class TaskBudgetSet(_Event, frozen=True, kw_only=True, tag="task.budget_set"):
-    """The budget of a task changed; without an id, of every task without limits of its own."""
+    """The budget of a task changed; without an id, the budget of every task without its own limit."""
 
     budget: Budget
     task_id: str | None = None
 
 
 class TaskAdded(_Event, frozen=True, kw_only=True, tag="task.added"):
-    """A task was added; `before` names the task that follows it."""
+    """A task was added, at the end or before the task `before`."""
 
     task: Task
     before: str | None = None
 
 
 class TaskEdited(_Event, frozen=True, kw_only=True, tag="task.edited"):
-    """A task changed."""
+    """A task was edited."""
 
     task: Task
 
@@ -134,13 +134,13 @@ class TaskRemoved(_Event, frozen=True, kw_only=True, tag="task.removed"):
 
 
 class TasksOrdered(_Event, frozen=True, kw_only=True, tag="tasks.ordered"):
-    """The order of the tasks changed: every id, once."""
+    """The tasks were reordered; names every id once."""
 
     task_ids: tuple[str, ...]
 
 
 class ActionStarted(_Event, frozen=True, kw_only=True, tag="action.started"):
-    """A worker began an action."""
+    """A worker started an action."""
 
     action: Action
     action_id: str
@@ -148,7 +148,7 @@ class ActionStarted(_Event, frozen=True, kw_only=True, tag="action.started"):
 
 
 class ActionPaused(_Event, frozen=True, kw_only=True, tag="action.paused"):
-    """The agent's turn ended without a result. The action continues later, with the agent's session."""
+    """The agent's turn ended early or without a result; the action continues later, in the same session."""
 
     action_id: str
     session: str | None = None
@@ -156,7 +156,7 @@ class ActionPaused(_Event, frozen=True, kw_only=True, tag="action.paused"):
 
 
 class ActionAbandoned(_Event, frozen=True, kw_only=True, tag="action.abandoned"):
-    """The action ended without a result; only a turn that an agent took counts."""
+    """The action failed and does not count, except for a turn that an agent took."""
 
     action_id: str
     why: str
@@ -164,7 +164,7 @@ class ActionAbandoned(_Event, frozen=True, kw_only=True, tag="action.abandoned")
 
 
 class ActionDone(_Event, frozen=True, kw_only=True, tag="action.done"):
-    """The action is done; it is never repeated."""
+    """The action is done, and is never repeated."""
 
     action_id: str
     action: Action
@@ -184,14 +184,14 @@ class TaskFinished(_Event, frozen=True, kw_only=True, tag="task.finished"):
 
 
 class WorkKept(_Event, frozen=True, kw_only=True, tag="work.kept"):
-    """The changes of an action are durable. Changes that were only tried are dropped if the next validation fails."""
+    """The changes of an action are stored; a failed validation drops them if they were only an attempt."""
 
     tree: Tree
     is_tried: bool = False
 
 
 class WorkDropped(_Event, frozen=True, kw_only=True, tag="work.dropped"):
-    """The tried changes failed the validation: the work is as it was before them."""
+    """An attempt failed its validation: the work is back at the tree before it."""
 
     tree: Tree
 
@@ -204,7 +204,7 @@ class HypothesesProposed(_Event, frozen=True, kw_only=True, tag="hypotheses.prop
 
 
 class HypothesisJudged(_Event, frozen=True, kw_only=True, tag="hypothesis.judged"):
-    """A possible cause was tested against its own criteria."""
+    """A hypothesis was tested against its criteria."""
 
     hypothesis_id: str
     status: HypothesisStatus
@@ -213,7 +213,7 @@ class HypothesisJudged(_Event, frozen=True, kw_only=True, tag="hypothesis.judged
 
 
 class ValidationRecorded(_Event, frozen=True, kw_only=True, tag="validation.recorded"):
-    """The tests ran."""
+    """The test command ran."""
 
     validation: Validation
 
@@ -225,37 +225,37 @@ class ErrorNoted(_Event, frozen=True, kw_only=True, tag="error.noted"):
 
 
 class ProgressNoted(_Event, frozen=True, kw_only=True, tag="progress.noted"):
-    """An agent reported progress: a claim, for people to read. It has no effect."""
+    """An agent reported progress: a claim for people to read. It changes nothing."""
 
     text: str
     by: str
 
 
 class AgentChanged(_Event, frozen=True, kw_only=True, tag="agent.changed"):
-    """Another agent takes over the action."""
+    """Another agent took over the action."""
 
     takeover: Takeover
 
 
 class TurnBegun(_Event, frozen=True, kw_only=True, tag="turn.begun"):
-    """An agent's turn began; its cost is not known yet."""
+    """A turn of an agent started; its cost is not known yet."""
 
     turn: OpenTurn
 
 
 class CostCounted(_Event, frozen=True, kw_only=True, tag="cost.counted"):
-    """The cost of a turn, of time or of a failed try was counted: for which task, and for which turn."""
+    """A cost was counted: of a turn, of time or of a failed attempt, for a task and a turn."""
 
     spent: Spent
     task_id: str | None = None
     turn: str | None = None
-    # The action that the turn is counted for, if no action ends with it.
+    # The key under which the turn is counted, if no action ends with it.
     turn_of: str | None = None
     role: str | None = None
 
 
 class DecisionAsked(_Event, frozen=True, kw_only=True, tag="decision.asked"):
-    """An agent asks a person to decide."""
+    """An agent asked a person to decide."""
 
     decision: Decision
 
@@ -269,35 +269,35 @@ class DecisionAnswered(_Event, frozen=True, kw_only=True, tag="decision.answered
 
 
 class WorkerArrived(_Event, frozen=True, kw_only=True, tag="worker.arrived"):
-    """A worker process drives the loop."""
+    """A process started to drive the loop."""
 
     worker: Worker
 
 
 class WorkerLeft(_Event, frozen=True, kw_only=True, tag="worker.left"):
-    """The worker process left the loop."""
+    """The process stopped driving the loop."""
 
     why: str
 
 
 class SkillStateTaken(_Event, frozen=True, kw_only=True, tag="skill.taken"):
-    """Another tool wrote the worker's fields of the state file, and they were adopted."""
+    """Another tool edited the worker's fields in the state file, and the edit was adopted."""
 
     skill_state: dict[str, Any]
 
 
 class OutsideKeysTaken(_Event, frozen=True, kw_only=True, tag="keys.taken"):
-    """Another tool wrote keys of its own into the state file; they are kept for it."""
+    """Another tool wrote its own keys into the state file; they are kept."""
 
     extra: dict[str, Any]
 
 
 class IterationTaken(_Event, frozen=True, kw_only=True, tag="iteration.taken"):
-    """Another tool counted an iteration of its own."""
+    """Another tool counted an iteration."""
 
 
 class LoopRestored(_Event, frozen=True, kw_only=True, tag="loop.restored"):
-    """The log was lost or damaged: this is what could be saved, and from which files."""
+    """The earlier log was lost or damaged: the loop was restored from `source`."""
 
     loop: Loop
     source: str

@@ -1,6 +1,6 @@
 """The work of a loop apart from what the project had before: as a patch, and with the tests as they were before.
 
-A loop starts from the project as it is. Uncommitted files of a person are kept once, beside the work, so that the work
+A loop starts from the project as it is. Uncommitted files of a person are kept once, next to the work, so that the work
 alone can be reviewed and handed over.
 """
 

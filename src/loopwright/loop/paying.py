@@ -9,8 +9,7 @@ from loopwright.loop import events as e
 from loopwright.loop.model import Spent
 from loopwright.loop.store import LoopStore
 from loopwright.redaction.redactor import Redactor
-from loopwright.runner.meter import session_named, used_at_last
-from loopwright.runner.turn_cost import TurnCost
+from loopwright.runner.meter import TurnCost, session_named, used_at_last
 
 SHELL = "bash"
 

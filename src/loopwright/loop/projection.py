@@ -1,4 +1,4 @@
-"""The contract's JSON of a loop. Pure. Counters are computed from the lists, so they can't contradict them."""
+"""The contract's JSON of a loop. Pure. Counters are derived from the lists, so they can't contradict them."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ class DerivedProgress(msgspec.Struct, frozen=True):
 
     @property
     def overall(self) -> float:
-        """The progress: half for the tasks, a quarter each for a found cause and a passed validation."""
+        """Tasks count for half; a confirmed cause and a passed validation count for a quarter each."""
         return round(self.develop / 2 + 25 * self.debug_completed + 25 * self.validation_passed, 1)
 
 
 def progress_of(loop: Loop) -> DerivedProgress:
-    """The progress of the loop."""
+    """The progress of a loop."""
     done = sum(task.status == "completed" for task in loop.tasks)
     return DerivedProgress(
         develop=round(100 * done / len(loop.tasks), 1) if loop.tasks else 0.0,
@@ -95,7 +95,7 @@ def skill_state_of(loop: Loop) -> Document:
 
 
 def task_line(task: Task) -> Document:
-    """A task as the state file and the task list hold it."""
+    """A task in the format of the state file and the task list."""
     line: Document = msgspec.to_builtins(task)
     del line["extra"]
     return {**task.extra, **line}
@@ -146,7 +146,7 @@ def _validate(loop: Loop) -> Document:
 
 
 def _own(loop: Loop) -> Document:
-    """Loopwright's own part of the state file."""
+    """The fields of Loopwright's own key."""
     own: Document = {
         "schema": SCHEMA_VERSION,
         "revision": loop.revision,
@@ -181,7 +181,7 @@ def _own(loop: Loop) -> Document:
 
 
 def _amounts(amounts: Budget | Spent) -> Document:
-    """The fields of the first version, always, and later fields if they have a value: old files stay the same."""
+    """The fields of the first version always, later fields only if set: old files stay the same."""
     return {name: value for name, value in msgspec.to_builtins(amounts).items() if name not in _LATER or value}
 
 
@@ -205,7 +205,7 @@ def _costs(loop: Loop) -> Document:
 
 
 def status_of(phase: Phase) -> str:
-    """The contract's word for a phase; a held loop is paused."""
+    """The status in the contract's terms; any hold shows as paused."""
     match phase:
         case Created():
             return "created"

@@ -14,8 +14,7 @@ from loopwright.kernel.process import Cancellation, Freezer
 from loopwright.loop.model import Loop, Task
 from loopwright.loop.port import Briefing, Judging, Lanes, Reflections
 from loopwright.loop.store import LoopStore
-from loopwright.runner.model import Environment
-from loopwright.runner.request import SandboxOptions, Tools
+from loopwright.runner.request import Environment, SandboxOptions, Tools
 from loopwright.sandbox.model import FreshRequest
 from loopwright.sandbox.port import Confine, SandboxRequest
 from loopwright.workspace.settings_model import AgentSettings, LoopSettings

@@ -94,7 +94,7 @@ class WorkerSandbox:
     def keep(self, loop: Loop, redactor: Redactor) -> tuple[Tree, tuple[str, ...]]:
         """Keep the sandbox's content durably, and continue from there: the tree, and the files that changed."""
         if self._sandbox is None:
-            raise LookupError(loop.loop_id)  # the caller is not inside of `turn_sandbox`
+            raise LookupError(loop.loop_id)  # the caller is not inside `turn_sandbox`
         self._tree, files = _keep_work(loop, self._context, self._sandbox, redactor)
         stop_keeping(self._sandbox.place.folder)
         return self._tree, files
@@ -154,7 +154,7 @@ def _screened(
         findings += in_binaries(binaries, redactor)
     if findings:
         raise SecretLeak(
-            f"{what} holds a secret: {findings[0].sentence()}",
+            f"{what} contains a secret: {findings[0].sentence()}",
             hint="see the task's record; take the secret out, then `loopwright loop resume`",
         )
     return waiting

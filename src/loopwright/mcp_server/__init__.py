@@ -1,1 +1,1 @@
-"""The verbs for agents, by the Model Context Protocol. What only a person may do is not here: no tool has its name."""
+"""The verbs for agents, over the Model Context Protocol. Actions that only a person may take have no tool."""

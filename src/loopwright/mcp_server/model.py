@@ -13,33 +13,33 @@ _A = TypeVar("_A", bound="Arguments")
 
 
 class Arguments(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a tool takes; a field that it does not know is refused, not passed over."""
+    """The arguments of a tool. Unknown fields are refused, not ignored."""
 
 
 class Tool(msgspec.Struct, Generic[_A], frozen=True, kw_only=True):
-    """One thing that an agent can ask for."""
+    """A tool that an agent can call."""
 
     name: str
     description: str
     takes: type[_A]
     does: Callable[[_A, Cancellation], dict[str, Any]]
-    # Whether it leaves everything as it is.
+    # Whether it only reads.
     is_reading: bool = False
 
     def schema(self) -> dict[str, Any]:
-        """Its arguments as JSON Schema."""
+        """The arguments as JSON Schema."""
         (_, parts) = msgspec.json.schema_components((self.takes,), ref_template="#/$defs/{name}")
         own = parts.pop(self.takes.__name__)
         own.pop("title", None)
         return {**own, **({"$defs": parts} if parts else {})}
 
     def call(self, arguments: dict[str, Any], cancellation: Cancellation) -> dict[str, Any]:
-        """Do it; `msgspec.ValidationError` says which argument does not fit."""
+        """Run the tool; `msgspec.ValidationError` names an invalid argument."""
         return self.does(msgspec.convert(arguments, self.takes), cancellation)
 
 
 class Resource(msgspec.Struct, frozen=True, kw_only=True):
-    """Something that can be read."""
+    """A resource that an agent can read."""
 
     uri: str
     name: str
@@ -67,20 +67,20 @@ class Library(Protocol):
     """The resources."""
 
     def listed(self) -> list[Resource]:
-        """All that have a name."""
+        """All listed resources."""
         ...
 
     def templates(self) -> tuple[ResourceTemplate, ...]:
-        """The families."""
+        """The templates."""
         ...
 
     def read(self, uri: str) -> ResourceText | None:
-        """One of them; None when there is none of this name."""
+        """The resource with this URI; None if there is none."""
         ...
 
 
 class Offer(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything that one server offers. `clean` takes secrets out of every text that leaves it."""
+    """Everything that one server offers. `clean` masks the secrets in every text that leaves the server."""
 
     tools: tuple[Tool[Any], ...]
     library: Library

@@ -1,4 +1,4 @@
-"""The tools that agents get, in a workspace and inside a turn: what they take and what they do."""
+"""The tools for agents, in a workspace and inside a turn: their arguments and descriptions."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from loopwright.verbs.agent_says import MOST_SAID
 from loopwright.verbs.reflect import ReportInput
 
 Said = Annotated[str, Meta(description="A sentence or two.", min_length=1, max_length=MOST_SAID)]
-Question = Annotated[str, Meta(description="What has to be decided, and why.", min_length=1, max_length=MOST_SAID)]
+Question = Annotated[str, Meta(description="The decision to make, and why.", min_length=1, max_length=MOST_SAID)]
 Option = Annotated[str, Meta(min_length=1, max_length=MOST_SAID)]
-ReadPath = Annotated[str, Meta(description="A path of one of the rows.", min_length=1, max_length=1000)]
-Confidence = Annotated[float, Meta(description="How sure you are that it is right.", ge=0, le=1)]
+ReadPath = Annotated[str, Meta(description="The path of a row.", min_length=1, max_length=1000)]
+Confidence = Annotated[float, Meta(description="How sure you are that the work is right.", ge=0, le=1)]
 Known = Annotated[str, Meta(description="What you know that the diff does not show.", max_length=MOST_SAID)]
 Surface = Literal["auth", "data", "infra", "build", "ui", "test", "docs", "none"]
 
@@ -37,26 +37,26 @@ class Nothing(Arguments, frozen=True, kw_only=True):
 
 
 class ReadContext(Arguments, frozen=True, kw_only=True):
-    """Which file; without one the list of them."""
+    """Which file; without a path, the list of files."""
 
     path: ReadPath | None = None
 
 
 class Progress(Arguments, frozen=True, kw_only=True):
-    """What to say."""
+    """A progress note."""
 
     text: Said
 
 
 class RequestDecision(Arguments, frozen=True, kw_only=True):
-    """What to ask."""
+    """A question for a person."""
 
     question: Question
-    options: Annotated[tuple[Option, ...], Meta(description="What could be answered.", max_length=10)] = ()
+    options: Annotated[tuple[Option, ...], Meta(description="Possible answers.", max_length=10)] = ()
 
 
 class SelfReport(Arguments, frozen=True, kw_only=True):
-    """What the doer thinks of its own work."""
+    """The agent's opinion of its own work."""
 
     confidence: Confidence | None = None
     most_likely_wrong: Annotated[str, Meta(description="What is most likely wrong.", max_length=4000)] | None = None
@@ -64,12 +64,12 @@ class SelfReport(Arguments, frozen=True, kw_only=True):
     known_not_in_diff: Known | None = None
 
     def report(self) -> ReportInput:
-        """As it is kept."""
+        """The stored form."""
         return report_of(self.confidence, self.most_likely_wrong, self.surface, self.known_not_in_diff)
 
 
 class Way(msgspec.Struct, Generic[_A], frozen=True):
-    """What a tool takes and does in one place, in words for a model."""
+    """One form of a tool: its arguments, its description for a model, and its function."""
 
     takes: type[_A]
     does: Callable[[_A, Cancellation], dict[str, Any]]
@@ -86,16 +86,21 @@ def tools(
     self_report: Callable[[SelfReport, Cancellation], dict[str, Any]],
     run_checks: Way[Any],
 ) -> tuple[Tool[Any], ...]:
-    """All of them, in the order in which they are listed; the first three leave everything as it is."""
+    """All tools, in the order of the list. The first three only read."""
     reading = {"status": status, "next": next, "context": context}
-    said = Way(
+    reporting = Way(
         SelfReport,
         self_report,
-        "Leave what you think of your own work, before you end your turn: how sure you are, what is most likely wrong, "
-        "what the diff does not show. It is recorded, and never lowers a review.",
+        "Report your opinion of your own work before you end your turn: how sure you are, what is most likely wrong, "
+        "what the diff does not show. The report is recorded, and never lowers the required review.",
     )
-    saying = {"progress": progress, "request_decision": request_decision, "self_report": said, "run_checks": run_checks}
+    writing = {
+        "progress": progress,
+        "request_decision": request_decision,
+        "self_report": reporting,
+        "run_checks": run_checks,
+    }
     return tuple(
         Tool(name=name, takes=way.takes, does=way.does, description=way.description, is_reading=name in reading)
-        for name, way in (reading | saying).items()
+        for name, way in (reading | writing).items()
     )

@@ -1,17 +1,22 @@
-"""The tools in a workspace: each calls a verb. There is none to approve, reject, sign, answer, unlatch or archive."""
+"""The tools and resources of a workspace. Each tool calls a verb; resources are specs and evidence, read-only.
+
+No tool approves, rejects, signs, answers, unlatches or archives: only a person does that.
+"""
 
 from __future__ import annotations
 
 from typing import Annotated, Any, Literal
+from urllib.parse import quote, unquote
 
 import msgspec
 from msgspec import Meta
 
-from loopwright.kernel.files import shown
+from loopwright.evidence.store import EVIDENCE, SUMMARY
+from loopwright.kernel.files import read_head, shown
+from loopwright.kernel.ids import is_identifier
 from loopwright.kernel.process import Cancellation
 from loopwright.loop.listing import list_loops
-from loopwright.mcp_server.model import Arguments, Offer
-from loopwright.mcp_server.resources import WorkspaceLibrary
+from loopwright.mcp_server.model import Arguments, Offer, Resource, ResourceTemplate, ResourceText
 from loopwright.mcp_server.tools import Nothing, Progress, ReadContext, RequestDecision, SelfReport, Way, tools
 from loopwright.stages.context import Context
 from loopwright.stages.names import slug_of
@@ -20,13 +25,82 @@ from loopwright.verbs.overview import overview, what_waits
 from loopwright.verbs.workflow.context_notes import notes
 from loopwright.verbs.workflow.status import context_rows, read_row, refresh_all, show, try_checks
 from loopwright.workflow.listing import WorkflowLine, up_to_date
+from loopwright.workflow.living import domains_of
+
+_SPECS = "loopwright://specs/"
+_RUNS = "loopwright://runs/"
+_JSON = "application/json"
+_LISTED_RUNS = 200
+_MOST_BYTES = 1 << 20
+
+
+class WorkspaceLibrary:
+    """Living specs, and records of runs."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+
+    def listed(self) -> list[Resource]:
+        """Every domain, and the newest runs."""
+        specs = [
+            Resource(uri=f"{_SPECS}{quote(name)}", name=name, description=f"the living spec of {name}")
+            for name in domains_of(self._context.layout)
+        ]
+        gone = self._context.store.collected()
+        runs = [entry.data["run_id"] for entry in self._context.store.recorded()]
+        return specs + [
+            Resource(
+                uri=f"{_RUNS}{name}/evidence", name=name, description=f"the evidence of the run {name}", mime=_JSON
+            )
+            for name in list(reversed(runs))[:_LISTED_RUNS]
+            if name not in gone
+        ]
+
+    def templates(self) -> tuple[ResourceTemplate, ...]:
+        """The three templates."""
+        return (
+            ResourceTemplate(uri=f"{_SPECS}{{domain}}", name="spec", description="A domain's living spec"),
+            ResourceTemplate(
+                uri=f"{_RUNS}{{run_id}}/evidence", name="evidence", description="A run's record", mime=_JSON
+            ),
+            ResourceTemplate(
+                uri=f"{_RUNS}{{run_id}}/summary", name="summary", description="A run's summary for people"
+            ),
+        )
+
+    def read(self, uri: str) -> ResourceText | None:
+        """A spec or a record of a run."""
+        if uri.startswith(_SPECS):
+            return self._spec(unquote(uri.removeprefix(_SPECS)))
+        if uri.startswith(_RUNS):
+            run_id, _, what = uri.removeprefix(_RUNS).partition("/")
+            return self._run(run_id, what)
+        return None
+
+    def _spec(self, domain: str) -> ResourceText | None:
+        # Only names that the folder lists: a name from outside never becomes a path.
+        if domain not in domains_of(self._context.layout):
+            return None
+        data, _ = read_head(self._context.layout.living_spec(domain).resolve(), _MOST_BYTES)
+        return ResourceText(text=data.decode("utf-8", "replace"))
+
+    def _run(self, run_id: str, what: str) -> ResourceText | None:
+        files = {"evidence": (EVIDENCE, _JSON), "summary": (SUMMARY, "text/markdown")}
+        if what not in files or not is_identifier(run_id):
+            return None
+        name, mime = files[what]
+        path = self._context.store.folder(run_id) / name
+        if not path.is_file():
+            return None
+        data, _ = read_head(path, _MOST_BYTES)
+        return ResourceText(text=data.decode("utf-8", "replace"), mime=mime)
+
 
 INSTRUCTIONS = (
-    "Loopwright keeps the record of changes to this project: what is wanted, what was approved, what the tool itself "
-    "ran. Call `status` or `next` to see what is wanted of you. Approving, signing, answering, unlatching and "
-    "archiving are a person's: there is no tool for them, and you do not type their commands. What you say here is a "
-    "claim; gates open on the tool's own runs alone. When you meet a decision that is not yours: `request_decision`, "
-    "then stop."
+    "Loopwright keeps the record of changes to this project: what is requested, what was approved, what Loopwright "
+    "itself ran. Call `status` or `next` to see what you should do. Only a person approves, signs, answers, unlatches "
+    "and archives: there are no tools for that, and you do not run these commands. What you say here is a claim; gates "
+    "open only on Loopwright's own runs. When a decision is not yours, call `request_decision`, then stop."
 )
 
 Slug = Annotated[str, Meta(description="The workflow's name.", min_length=1, max_length=200)]
@@ -36,74 +110,73 @@ _MOST_DERIVED = 20
 
 
 class Status(Arguments, frozen=True, kw_only=True):
-    """One workflow, or everything."""
+    """Which workflow; without a slug, all of them."""
 
     slug: Slug | None = None
 
 
 class ReadContextOf(ReadContext, frozen=True, kw_only=True):
-    """Whose manifest, and which of its files."""
+    """Which workflow's manifest, and which of its files."""
 
     slug: Slug
 
 
 class ProgressOf(Progress, frozen=True, kw_only=True):
-    """What to say, of which work."""
+    """A progress note on a workflow or loop."""
 
     slug: Slug | None = None
     loop: LoopName | None = None
 
 
 class RequestDecisionOn(RequestDecision, frozen=True, kw_only=True):
-    """What to ask, about which work."""
+    """A question about a workflow or loop."""
 
     slug: Slug | None = None
     loop: LoopName | None = None
 
 
 class RunChecks(Arguments, frozen=True, kw_only=True):
-    """Whose checks."""
+    """Which workflow's checks."""
 
     slug: Slug
     on: Annotated[Literal["checkout"], Meta(description="The project as it is now.")] = "checkout"
 
 
 def offer_of(context: Context) -> Offer:
-    """Everything that an agent can ask of a workspace."""
+    """The tools and resources of a workspace."""
     here = _Tools(context)
     redactor = context.tools().redactor
     return Offer(
         tools=tools(
             status=Way(
                 Status, here.status,
-                "How the work stands: stage, blockers, evidence, and the command that moves on. "
+                "The state of the work: stage, blockers, evidence, and the next command. "
                 "Without a slug: all workflows and loops.",
             ),
             next=Way(
                 Nothing, here.next,
-                "What should happen now, for everything that waits. Commands among it that approve, sign, "
-                "answer, unlatch or archive are for a person to type.",
+                "The next step of everything that waits. Only a person runs commands that approve, sign, answer, "
+                "unlatch or archive.",
             ),
             context=Way(
                 ReadContextOf, here.context,
-                "What to read before you build: the rows of the workflow's manifest and the project's "
-                "notes. With a path: the text of that row's file.",
+                "The files to read before you build: the rows of the workflow's manifest and the project's "
+                "notes. With a path: the text of that file.",
             ),
             progress=Way(
                 ProgressOf, here.progress,
-                "Say in a sentence how far you are. It stands in the loop's history for people to read, "
-                "and moves nothing.",
+                "Report your progress in a sentence. People read it in the loop's history; it changes nothing.",
             ),
             request_decision=Way(
                 RequestDecisionOn, here.request_decision,
-                "Ask a person what only a person can decide. The work is held until one answers: stop "
-                "after this call, change nothing more, do not guess.",
+                "Ask a person for a decision that only a person can make. The work waits for the answer: stop after "
+                "this call, change nothing more, do not guess.",
             ),
             self_report=here.self_report,
             run_checks=Way(
                 RunChecks, here.run_checks,
-                "Let the tool run the workflow's checks in a fresh sandbox of the project as it is now, "
-                "with evidence. It opens no gate: `loopwright build` judges the work itself, hidden checks included.",
+                "Run the workflow's checks in a fresh sandbox of the project as it is now, with evidence. "
+                "This opens no gate: `loopwright build` judges the work itself, including hidden checks.",
             ),
         ),
         library=WorkspaceLibrary(context),
@@ -113,16 +186,16 @@ def offer_of(context: Context) -> Offer:
 
 
 class _Tools:
-    """What each of them does."""
+    """The tools."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
 
-    def status(self, wanted: Status, _: Cancellation) -> dict[str, Any]:
+    def status(self, arguments: Status, _: Cancellation) -> dict[str, Any]:
         layout = self._context.layout
-        if wanted.slug is None:
+        if arguments.slug is None:
             return overview(self._listed(), list_loops(layout))
-        return show(self._context, slug_of(wanted.slug)).document()
+        return show(self._context, slug_of(arguments.slug)).document()
 
     def next(self, _: Nothing, __: Cancellation) -> dict[str, Any]:
         return what_waits(self._listed(), list_loops(self._context.layout)).document()
@@ -130,29 +203,29 @@ class _Tools:
     def _listed(self) -> list[WorkflowLine]:
         return up_to_date(self._context.layout, _MOST_DERIVED, lambda slugs: refresh_all(self._context, slugs))
 
-    def context(self, wanted: ReadContextOf, _: Cancellation) -> dict[str, Any]:
-        rows = context_rows(self._context, wanted.slug)
-        if wanted.path is None:
+    def context(self, arguments: ReadContextOf, _: Cancellation) -> dict[str, Any]:
+        rows = context_rows(self._context, arguments.slug)
+        if arguments.path is None:
             known = [{"name": note.name, "path": note.path} for note in notes(self._context)]
             return {"rows": [msgspec.to_builtins(row) for row in rows], "notes": known}
-        text, is_longer = read_row(rows, wanted.path, (self._context.project,))
-        return {"path": wanted.path, "text": text, "is_cut": is_longer}
+        text, is_longer = read_row(rows, arguments.path, (self._context.project,))
+        return {"path": arguments.path, "text": text, "is_cut": is_longer}
 
-    def progress(self, wanted: ProgressOf, _: Cancellation) -> dict[str, Any]:
-        loop = note_progress(self._context, WorkReference(wanted.slug, wanted.loop), wanted.text)
-        return {"ok": True, "loop_id": loop.loop_id, "counts_for": "nothing; it is for people to read"}
+    def progress(self, arguments: ProgressOf, _: Cancellation) -> dict[str, Any]:
+        loop = note_progress(self._context, WorkReference(arguments.slug, arguments.loop), arguments.text)
+        return {"ok": True, "loop_id": loop.loop_id, "counts_for": "nothing; only people read it"}
 
-    def request_decision(self, wanted: RequestDecisionOn, _: Cancellation) -> dict[str, Any]:
+    def request_decision(self, arguments: RequestDecisionOn, _: Cancellation) -> dict[str, Any]:
         asked = request_decision(
-            self._context, WorkReference(wanted.slug, wanted.loop), wanted.question, wanted.options
+            self._context, WorkReference(arguments.slug, arguments.loop), arguments.question, arguments.options
         )
         if asked.answer is not None:
             return {"id": asked.id, "status": "answered", "answer": asked.answer}
         return {"id": asked.id, "status": "open", "next": "stop here; a person answers, and you are asked again"}
 
-    def self_report(self, wanted: SelfReport, _: Cancellation) -> dict[str, Any]:
-        return {"ok": True, "path": shown(leave_self_report(self._context, wanted.report()))}
+    def self_report(self, arguments: SelfReport, _: Cancellation) -> dict[str, Any]:
+        return {"ok": True, "path": shown(leave_self_report(self._context, arguments.report()))}
 
-    def run_checks(self, wanted: RunChecks, cancellation: Cancellation) -> dict[str, Any]:
-        tried = try_checks(self._context, wanted.slug, cancellation)
+    def run_checks(self, arguments: RunChecks, cancellation: Cancellation) -> dict[str, Any]:
+        tried = try_checks(self._context, arguments.slug, cancellation)
         return {**tried.document(), "counts_for": "nothing; build judges the work itself"}

@@ -26,7 +26,7 @@ class SecretRule(msgspec.Struct, frozen=True):
     The secret is the pattern's first group, or the whole match if the pattern has no group.
     `keywords` are lower-case literals; every match contains at least one. They make the first search fast.
     `hits` and `misses` are example templates, so that no text in this repository looks like a secret:
-    `<alnum:20>` means 20 made-up characters of that alphabet (see `examples.py`).
+    `<alnum:20>` means 20 made-up characters of that alphabet (see `expand`).
     """
 
     id: str

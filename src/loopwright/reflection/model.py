@@ -1,14 +1,17 @@
-"""The `reflection.v1` record. The checked-in JSON Schema is generated from this definition.
+"""The `reflection.v1` record and its JSON Schema. CI compares the checked-in schema file with the model.
 
 The hook writes records without this module, with the standard library only. Tests compare the two.
 """
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Final, Literal
 
 import msgspec
 from msgspec import Meta
+
+from loopwright.kernel import codec
 
 SCHEMA: Final = "reflection.v1"
 SurfaceName = Literal["auth", "data", "infra", "build", "ui", "test", "docs", "none"]
@@ -69,3 +72,24 @@ class Capture(_Record, frozen=True, kw_only=True):
 
     point: Point
     reflection: Reflection
+
+
+SCHEMA_FILE = Path(__file__).with_name("reflection.v1.schema.json")
+_DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
+
+def reflection_schema() -> dict[str, object]:
+    """The schema of a sidecar; its definitions include the schema of a capture."""
+    (top,), definitions = msgspec.json.schema_components([Reflection], ref_template="#/$defs/{name}")
+    capture = msgspec.json.schema_components([Capture], ref_template="#/$defs/{name}")[1]
+    return {
+        "$schema": _DIALECT,
+        "title": "reflection.v1",
+        **top,
+        "$defs": dict(sorted({**capture, **definitions}.items())),
+    }
+
+
+def schema_bytes() -> bytes:
+    """The content that the schema file must have."""
+    return codec.to_json(reflection_schema())

@@ -16,7 +16,7 @@ from msgspec import Meta
 from msgspec.structs import replace
 
 from loopwright.kernel import codec
-from loopwright.reflection.capture import session as sessions
+from loopwright.reflection.capture import folder as reflection_files
 from loopwright.reflection.capture.self_report import FIELDS, SelfReport, read_report
 from loopwright.reflection.capture.settings import Floor
 from loopwright.reflection.change import Change
@@ -73,7 +73,7 @@ def reflection_on(
         task_ref=work.task_ref,
         agent=work.agent,
         session_id=work.session,
-        timestamp=sessions.iso(at_ms),
+        timestamp=reflection_files.iso(at_ms),
         repo=repo or "root",
         confidence=report.confidence,
         most_likely_wrong=msgspec.convert(wrong, MostLikelyWrong | None),
@@ -108,8 +108,12 @@ def without_secrets(record: Reflection, clean: Callable[[str], str]) -> Reflecti
 
 def has_point(folder: Path, session: str, point: Point) -> bool:
     """Whether this session was already asked at this point."""
-    name_of = sessions.safe_name(session)
+    name_of = reflection_files.safe_name(session)
     # Another session's name may begin with this name, so the length must match, too.
-    start, end, length = f"{name_of}-", f".{point}{sessions.CAPTURE_SUFFIX}", len(sessions.file_name(name_of, 0, point))
+    start, end, length = (
+        f"{name_of}-",
+        f".{point}{reflection_files.CAPTURE_SUFFIX}",
+        len(reflection_files.file_name(name_of, 0, point)),
+    )
     names = os.listdir(folder) if folder.is_dir() else []
     return any(len(name) == length and name.startswith(start) and name.endswith(end) for name in names)

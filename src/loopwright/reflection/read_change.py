@@ -1,12 +1,13 @@
 """Reads the changes in a user's repository, without running its programs and without writing to it.
 
 Uses a copy of the user's index, to include files that git is told to skip. A note reports what can't be counted. An
-unreadable repository is an error.
+unreadable repository is an error. Also parses a list of paths that a user gives.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from pathlib import Path
 
@@ -18,6 +19,29 @@ from loopwright.kernel.files import shown, storage
 from loopwright.kernel.git import PrivateRepository, UserRepository
 from loopwright.reflection.change import REPOSITORY, Change, OwnState, combined, parse_diff, parse_status
 from loopwright.reflection.untracked import with_lines
+
+_ESCAPES = {b"a": b"\a", b"b": b"\b", b"t": b"\t", b"n": b"\n", b"v": b"\v", b"f": b"\f", b"r": b"\r"}
+_ESCAPED = re.compile(rb"\\([0-7]{3}|.)", re.DOTALL)
+
+
+def parse_path_list(raw: bytes) -> tuple[str, ...]:
+    """The paths in their order."""
+    lines = (_unquoted(line.removesuffix(b"\r")) for line in raw.split(b"\n"))
+    names = raw.split(b"\0") if b"\0" in raw else lines
+    return tuple(name.decode("utf-8", "surrogateescape") for name in names if name)
+
+
+def _unquoted(line: bytes) -> bytes:
+    """Undo git's quoting: without -z git writes special names in double quotes, with C escapes."""
+    if len(line) < 2 or not (line.startswith(b'"') and line.endswith(b'"')):
+        return line
+    return _ESCAPED.sub(_unescaped, line[1:-1])
+
+
+def _unescaped(escape: re.Match[bytes]) -> bytes:
+    code = escape[1]
+    return bytes([int(code, 8) & 0xFF]) if len(code) == 3 else _ESCAPES.get(code, code)
+
 
 _DIFF = ("--no-renames", "--no-ext-diff", "--no-textconv", "--no-color", "--diff-algorithm=myers", "-z")
 _SUBMODULES = "--ignore-submodules=dirty"

@@ -1,4 +1,4 @@
-"""What is let into a sandbox for one turn: the agent's program, its credentials, and the way to its model."""
+"""What the sandbox lets in for one turn: the agent's program, its credentials, and the network to its model."""
 
 from __future__ import annotations
 
@@ -32,43 +32,43 @@ _PROXY_PORTS = (3128, 3129)
 _NOT_THROUGH_PROXY = f"{LOOPBACK},localhost"
 _LONGEST_S = 30.0
 _FIRST_FREE = 1024
-# Isolations that were seen to close the network on this machine.
+# Isolations that are known to close the network on this machine.
 _CLOSES: set[str] = set()
 
 
 class Admission(msgspec.Struct, frozen=True):
-    """What one turn is given."""
+    """What the sandbox lets in for one turn."""
 
     turn_sandbox: TurnSandbox
-    # Names of variables that its programs may see, beside those of every step.
+    # Variables that the turn's programs may see, in addition to those of every step.
     variables: tuple[str, ...]
     addresses: tuple[Address, ...] = ()
     program: Program | None = None
     home: Path | None = None
-    # What was put into that home, and may be refreshed there.
+    # The credentials in the private home. The program may refresh them there.
     lent: Lent | None = None
 
     def learn(self) -> None:
-        """Have masked what the program refreshed by now."""
-        if self.lent is not None and (found := self.lent.news()):
-            self.turn_sandbox.redactor.learn(found)
+        """Mask the tokens that the program has refreshed so far."""
+        if self.lent is not None and (secrets := self.lent.news()):
+            self.turn_sandbox.redactor.learn(secrets)
 
 
 class NetworkAccess(msgspec.Struct, frozen=True):
-    """How a turn's programs reach out. `said` is for the record."""
+    """The network of a turn's programs, and its description for the record."""
 
-    said: str
+    description: str
     network: bool
     addresses: tuple[Address, ...] = ()
 
 
 @contextmanager
 def admitted(agent: Agent, turn_sandbox: TurnSandbox, settings: AgentSettings) -> Iterator[Admission | NoAnswer]:
-    """For the time of a turn; its credentials are in its home only so long."""
+    """What the sandbox lets in during a turn. The credentials are removed from the private home afterwards."""
     named = tuple(settings.env)
-    own = tuple(found for text in settings.hosts if (found := parse_address(text)) is not None)
+    own = tuple(address for text in settings.hosts if (address := parse_address(text)) is not None)
     if not isinstance(agent, HasNeeds):
-        # Who may reach somebody does so by the forwarder, which runs on our interpreter.
+        # A program with network access uses the forwarder, which runs on our interpreter.
         yield Admission(
             _showing(turn_sandbox, _ourselves(turn_sandbox.sandbox.view)) if own else turn_sandbox, named, own
         )
@@ -79,7 +79,7 @@ def admitted(agent: Agent, turn_sandbox: TurnSandbox, settings: AgentSettings) -
         yield program
         return
     if needs.has_login and not needs.says_no_login and needs.is_logged_in(caller) is None and not settings.env:
-        yield NoAnswer(Reason.NOT_LOGGED_IN, f"nobody is logged in to {needs.program}; {needs.login}")
+        yield NoAnswer(Reason.NOT_LOGGED_IN, f"{needs.program} is not logged in; {needs.login}")
         return
     home = turn_sandbox.open_home(agent.name)
     inside = _showing(turn_sandbox, (*program.parts, *_ourselves(turn_sandbox.sandbox.view)), home)
@@ -92,20 +92,20 @@ def admitted(agent: Agent, turn_sandbox: TurnSandbox, settings: AgentSettings) -
 
 
 def _showing(turn_sandbox: TurnSandbox, programs: tuple[Path, ...], home: Path | None = None) -> TurnSandbox:
-    """The same turn sandbox with these programs to be seen in it."""
+    """The turn sandbox with these programs visible in it."""
     view = replace(turn_sandbox.sandbox.view, agent_home=home, programs=programs)
     return replace(turn_sandbox, sandbox=replace(turn_sandbox.sandbox, view=view))
 
 
 def _ourselves(view: SandboxView) -> tuple[Path, ...]:
-    """The interpreter, which the forwarder runs on; and where we are installed, for hooks and the MCP server."""
+    """Our interpreter, for the forwarder; and our installation, for hooks and the MCP server."""
     ours = (Path(sys.prefix), Path(__file__).parents[2])
-    # What lies in the project is there as the sandbox's own copy, or not at all.
+    # Files of the project are visible as the sandbox's own copies, or not at all.
     return (Path(sys.base_prefix), *(path for path in ours if view.project not in (path, *path.parents)))
 
 
 def way_out(agent: str, admission: Admission, settings: AgentSettings, *, may_use_web: bool) -> NetworkAccess:
-    """The network that this turn gets: its model's address alone where that can be had; the record says what it was."""
+    """The network for this turn: only the model's address if possible. The record describes the result."""
     sandbox = admission.turn_sandbox.sandbox
     match settings.network:
         case "never":
@@ -124,21 +124,21 @@ def way_out(agent: str, admission: Admission, settings: AgentSettings, *, may_us
 
 
 def no_address(agent: str) -> str:
-    """Why a network that should be closed is open, and what closes it."""
-    return f"nobody said where its model is; agents.{agent}.hosts says it, and nothing else is let in then"
+    """Why the network is open, and how to close it."""
+    return f"the model's address is unknown; set agents.{agent}.hosts to allow only that address"
 
 
 @cache
 def _forwarder() -> tuple[str, ...]:
-    """As text: where we are installed need not be seen inside, and the interpreter below a virtual environment is."""
+    """The forwarder as text: the sandbox may hide our installation, but shows our interpreter."""
     text = Path(forwarder.__file__).read_text(encoding="utf-8")
     return (getattr(sys, "_base_executable", None) or sys.executable, "-I", "-S", "-c", text)
 
 
 def can_be_closed(isolation: Isolation, view: SandboxView, env: Mapping[str, str]) -> bool:
-    """Whether a program can be started without a network: not every machine lets us make an empty one."""
+    """Whether a program can be started without a network: not every machine allows that."""
     if isolation.name not in _CLOSES:
-        # The plain sandbox: what may be wrong with an agent's own folders must not open the network.
+        # The plain sandbox: problems with an agent's own folders must not open the network.
         plain = replace(view, agent_home=None, programs=())
         launch = isolation.launch(plain, ("true",), cwd=view.place.repo, env=env, network=False)
         if process.capture(launch.argv, cwd=launch.cwd, env=launch.env, timeout_s=_LONGEST_S).exit_code != 0:
@@ -151,7 +151,7 @@ def can_be_closed(isolation: Isolation, view: SandboxView, env: Mapping[str, str
 def forwarded(
     way: NetworkAccess, mailbox: Path, argv: tuple[str, ...], env: Mapping[str, str], caller: Mapping[str, str]
 ) -> Iterator[tuple[tuple[str, ...], dict[str, str], ModelProxy | None]]:
-    """The command and its environment as they are to be started; the way out is open for the block."""
+    """The command and environment to start. The network access is open during the block."""
     if not way.addresses:
         yield argv, dict(env), None
         return

@@ -1,7 +1,7 @@
-"""Asks an agent one question: a turn, a second one for a better answer, and another agent in its place.
+"""Asks an agent one question: a turn, a second turn for a better answer, and other agents if the agent can't answer.
 
-This is the only way to ask an agent. What differs between callers is behind one port, `Asker`: what a turn may use,
-where it is recorded and booked, where a takeover is stored. What the answer is used for is never decided here.
+This is the only way to ask an agent. What differs between callers is behind one port, `Asker`: a turn's budget, its
+record, where its cost is booked and where a takeover is stored. Callers decide what to do with the answer.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ BookTurn = Callable[[TurnResult], object]
 
 
 class AgentReply(msgspec.Struct, Generic[_T], frozen=True):
-    """An answer, and the agent that gave it: another one may have taken over."""
+    """An answer, and the agent that gave it: another agent may have taken over."""
 
     reply: _T
     by: str
@@ -42,7 +42,7 @@ class AgentReply(msgspec.Struct, Generic[_T], frozen=True):
 
 
 class AskingContext(msgspec.Struct, frozen=True):
-    """What every question needs of its workspace."""
+    """What every question needs from its workspace."""
 
     open_agent: Callable[[str], Agent]
     settings_of: Callable[[str], AgentSettings]
@@ -57,7 +57,7 @@ class AskingContext(msgspec.Struct, frozen=True):
 
 
 class Asker(Protocol):
-    """On whose behalf an agent is asked."""
+    """The caller on whose behalf an agent is asked."""
 
     @property
     def record(self) -> Path:
@@ -65,15 +65,15 @@ class Asker(Protocol):
         ...
 
     def allowance(self) -> Allowance | NoAnswer:
-        """What the next turn may use, or why there is none. Asked before every turn."""
+        """The budget of the next turn, or why there is no next turn. Called before every turn."""
         ...
 
     def sandbox(self, agent: Agent) -> AbstractContextManager[TurnSandbox]:
-        """Where this agent takes its turns."""
+        """The sandbox for this agent's turns."""
         ...
 
     def turn(self, called: str, turn: TurnRequest) -> AbstractContextManager[BookTurn]:
-        """Keep a note of the turn while it runs, so that it is paid for even if this process dies.
+        """Note the running turn, so that its cost is booked even if this process dies.
 
         `called` is the name of the agent in the order. Gives the function that books the turn. An exception at the
         end of the block is the outcome of the question.
@@ -81,7 +81,7 @@ class Asker(Protocol):
         ...
 
     def order(self) -> FailoverOrder:
-        """The user's order of agents, and which of them are out for this work."""
+        """The user's order of agents, and which of them are unavailable for this work."""
         ...
 
     def hand_over(self, takeover: Takeover) -> None:
@@ -114,12 +114,12 @@ class _Turns(Generic[_T]):
         self._asker = asker
         self._agents = 0
         self._taken = 0
-        # Of the last turn.
+        # Of the latest turn.
         self.session = request.session
         self.record: Path | None = None
 
     def ask(self, called: str) -> _T | NoAnswer:
-        """Ask this agent, twice at most."""
+        """Ask this agent, at most twice."""
         context, request, names = self._context, self._request, self._names()
         self.session = request.session
         try:
@@ -134,7 +134,7 @@ class _Turns(Generic[_T]):
             return ask_twice(take, request.prompt, request.form, context.clean, context.book)
 
     def _names(self) -> Iterator[str]:
-        """The names of the records of the next agent: of its first turn, and of the second."""
+        """The record names for the first and second turn of the next agent."""
         self._agents += 1
         name = self._asker.record.name if self._agents == 1 else f"{self._asker.record.name}-{self._agents}"
         return iter((name, f"{name}-repair"))
@@ -173,12 +173,12 @@ class _Turns(Generic[_T]):
             return take_turn(asked, context.cancellation, booked)
 
 
-def _claimed(wanted: Path) -> Path:
-    """A new folder with this name, or with a number behind it: no turn writes into the record of another one."""
-    make_folder(wanted.parent)
-    record, numbers = wanted, itertools.count(2)
+def _claimed(preferred: Path) -> Path:
+    """A new folder with this name, or with a number appended: two turns never share a record."""
+    make_folder(preferred.parent)
+    record, numbers = preferred, itertools.count(2)
     while True:
         with storage(record), suppress(FileExistsError):
             record.mkdir()
             return record
-        record = wanted.with_name(f"{wanted.name}-{next(numbers)}")
+        record = preferred.with_name(f"{preferred.name}-{next(numbers)}")

@@ -1,4 +1,4 @@
-"""Judges a step's verification items against what is really there."""
+"""Judges a step's verification items by the files and output that really exist."""
 
 from __future__ import annotations
 
@@ -26,32 +26,32 @@ _CHUNK = 1 << 20
 
 
 class TextSearch:
-    """Looks for a text in a stream without keeping the stream."""
+    """Searches for a text in a stream without storing the stream."""
 
     def __init__(self, text: str) -> None:
-        self._wanted = text.encode("utf-8", "surrogateescape")
+        self._text = text.encode("utf-8", "surrogateescape")
         self._carry = b""
-        self.found = not self._wanted
+        self.found = not self._text
 
     def feed(self, data: bytes) -> None:
         """The next chunk."""
         if self.found:
             return
         window = self._carry + data
-        self.found = self._wanted in window
-        self._carry = window[-(len(self._wanted) - 1) :] if len(self._wanted) > 1 else b""
+        self.found = self._text in window
+        self._carry = window[-(len(self._text) - 1) :] if len(self._text) > 1 else b""
 
 
-def wanted_texts(step: Step) -> list[str]:
-    """The texts that a step's output has to contain."""
+def required_texts(step: Step) -> list[str]:
+    """The texts that a step's output must contain."""
     return [item.text for item in step.verification if isinstance(item, StdoutContains)]
 
 
 def not_run(item: Verification, redactor: Redactor) -> CheckRecord:
-    """The record of an item that was not looked at."""
+    """The record of an item that was not checked."""
     if isinstance(item, Declared):
         return _record(item, "declared", "stated, not checked", redactor)
-    return _record(item, "not_run", "the step ended before it", redactor)
+    return _record(item, "not_run", "the step ended before this check", redactor)
 
 
 def judge(
@@ -62,20 +62,20 @@ def judge(
     exit_code: int | None,
     redactor: Redactor,
 ) -> CheckRecord:
-    """Look, and say what was found."""
+    """Check an item and record the result."""
     match item:
         case Declared():
             return _record(item, "declared", "stated, not checked", redactor)
         case FileExists(path):
-            problem = _why_not_there(repo, cwd, path)
+            problem = _why_missing(repo, cwd, path)
         case FileContains(path, text):
-            problem = _why_not_there(repo, cwd, path) or _why_not_in(resolve_inside(repo, str(cwd / path)), text)
+            problem = _why_missing(repo, cwd, path) or _why_text_missing(resolve_inside(repo, str(cwd / path)), text)
         case StdoutContains(text):
             problem = None if searches[text].found else "the commands did not print it"
         case ExitCodeIs(code):
             problem = None if exit_code in (code, None) else f"the last command exited with {exit_code}"
         case CommandPasses():
-            raise AssertionError("commands are run, not looked at")
+            raise AssertionError("commands of checks are run, not judged here")
     return _record(item, "failed" if problem else "passed", problem or "", redactor)
 
 
@@ -110,23 +110,25 @@ def _described(item: Verification) -> tuple[str, str]:
             return "exit_code", str(code)
 
 
-def _why_not_there(repo: Path, cwd: Path, path: str) -> str | None:
+def _why_missing(repo: Path, cwd: Path, path: str) -> str | None:
     try:
         real = resolve_inside(repo, str(cwd / path))
     except SandboxEscape:
-        return f"{shown(path)} leads out of the sandbox"
-    return None if real.exists() else f"{shown(path)} is not there"
+        return f"{shown(path)} leads outside the sandbox"
+    return None if real.exists() else f"{shown(path)} does not exist"
 
 
-def _why_not_in(real: Path, text: str) -> str | None:
+def _why_text_missing(real: Path, text: str) -> str | None:
     search = TextSearch(text)
     try:
         handle = os.open(real, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as problem:
-        return f"it can't be read: {problem.strerror}"
-    with os.fdopen(handle, "rb") as stream:
+        return f"the file can't be read: {problem.strerror}"
+    try:
         if not stat.S_ISREG(os.fstat(handle).st_mode):
-            return "it is not a regular file"
-        while not search.found and (data := stream.read(_CHUNK)):
+            return "the path is not a regular file"
+        while not search.found and (data := os.read(handle, _CHUNK)):
             search.feed(data)
-    return None if search.found else "the text is not in it"
+    finally:
+        os.close(handle)
+    return None if search.found else "the file does not contain the text"

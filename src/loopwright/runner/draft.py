@@ -1,8 +1,8 @@
-"""A run's record while it grows. At the end it becomes `Evidence`, whatever point the run got to."""
+"""A run's record while the run goes on, and its summary for people. At the end it becomes `Evidence`, in any case."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from loopwright.evidence.model import (
@@ -23,15 +23,60 @@ from loopwright.plan.model import Plan, Step
 from loopwright.redaction.environment_values import looks_secret
 from loopwright.redaction.model import Redacted, SecretFinding
 from loopwright.redaction.redactor import Redactor, Scanned
-from loopwright.runner.model import Environment, Failure
-from loopwright.runner.request import RunRequest, Tools
-from loopwright.runner.summary import in_words, summary_of
+from loopwright.runner.request import Environment, Failure, RunRequest, Tools
 from loopwright.sandbox.port import Sandbox
 from loopwright.version import VERSION
 
+_MOST_FILES = 50
+
+
+def summary_of(
+    run_id: str,
+    goal: str,
+    steps: Sequence[StepRecord],
+    isolation: IsolationRecord | None,
+    changed: Sequence[str],
+    notes: Iterable[str],
+) -> str:
+    """A run's summary: steps, results and changed files."""
+    lines = [
+        f"# {run_id}",
+        "",
+        goal or "(no goal given)",
+        "",
+        "| step | outcome | seconds | checks |",
+        "|---|---|---|---|",
+    ]
+    for step in steps:
+        verified = sum(check.outcome == "passed" for check in step.checks)
+        declared = sum(check.outcome == "declared" for check in step.checks)
+        checks = f"{verified} verified" + (f", {declared} only declared" if declared else "")
+        lines.append(f"| {step.id} | {step.outcome} | {step.duration_s:.2f} | {checks} |")
+    lines += ["", f"Changed files: {len(changed)}", ""]
+    lines += [f"- {path}" for path in changed[:_MOST_FILES]]
+    if len(changed) > _MOST_FILES:
+        lines.append(f"- … and {len(changed) - _MOST_FILES} more")
+    if isolation is not None:
+        lines += [
+            "",
+            f"Isolation: {isolation.used} (requested: {isolation.requested}); network {isolation.network}.",
+        ]
+    lines += [f"Note: {note}" for note in notes]
+    lines += ["", f"Check it: `loopwright verify {run_id}`. Repeat it: `loopwright rerun {run_id}`.", ""]
+    return "\n".join(lines)
+
+
+def in_words(turn: ReplanTurn) -> str:
+    """A turn for a new plan: its agent, result and cost."""
+    usd = "cost not reported" if turn.usd is None else f"{turn.usd:.4f} USD"
+    tokens = "tokens not reported" if turn.tokens is None else f"{turn.tokens:,} tokens"
+    outcome = "gave a plan" if turn.failure is None else f"gave no plan ({turn.failure})"
+    cost = f"{usd}, {tokens}, {turn.worked_s:.1f} s"
+    return f"asked for a new plan ({turn.attempt}), {turn.agent} {outcome}: {cost}; turns/{turn.turn}"
+
 
 class EvidenceDraft:
-    """Facts as they come in."""
+    """The facts of a run, collected while it goes on."""
 
     def __init__(self, started: datetime, environment: Environment) -> None:
         self.started = started
@@ -53,22 +98,22 @@ class EvidenceDraft:
         self._isolation: IsolationRecord | None = None
 
     def fail(self, failure: Failure) -> None:
-        """Note what went wrong; the first failure is the one that counts."""
+        """Note a failure. Only the first failure counts."""
         if self.failure is None:
             self.failure = failure
 
     def fail_first(self, failures: list[Failure]) -> None:
-        """The first of several."""
+        """Note the first of several failures."""
         if failures:
             self.fail(failures[0])
 
     def note_plan(self, data: bytes, scanned: Scanned) -> None:
-        """The plan's digest; its copy is kept only when nothing in it had to be hidden."""
+        """Note the plan's digest. Its copy is kept only if it contains no secret."""
         self._plan_hash = sha256(data)
         if not scanned.findings:
             self._plan_copy = scanned.clean
         else:
-            self.notes.append("the plan's copy is not kept: it holds a secret")
+            self.notes.append("the copy of the plan is not kept: it contains a secret")
 
     def write_plan(self, folder: RunFolder, name: str) -> None:
         """Keep the plan with the run."""
@@ -76,7 +121,7 @@ class EvidenceDraft:
             self.files[name] = folder.write(name, self._plan_copy)
 
     def note_sandbox(self, sandbox: Sandbox, redactor: Redactor) -> None:
-        """How the sandbox was made, and what confinement it has."""
+        """Note how the sandbox was made, and its confinement."""
         self._sandbox = sandbox
         confinement = sandbox.confinement
         self._isolation = IsolationRecord(
@@ -90,7 +135,7 @@ class EvidenceDraft:
         )
 
     def add_skipped(self, steps: Iterable[Step], redactor: Redactor) -> None:
-        """Steps that never began."""
+        """Note steps that never began."""
         for step in steps:
             self.steps.append(
                 StepRecord(
@@ -108,7 +153,7 @@ class EvidenceDraft:
             )
 
     def write_summary(self, folder: RunFolder, redactor: Redactor, replanning: tuple[ReplanTurn, ...]) -> None:
-        """The page for people."""
+        """Write the summary for people."""
         goal = self.plan.goal if self.plan else ""
         notes = (*self.notes, *map(in_words, replanning))
         text = summary_of(folder.run_id, goal, self.steps, self._isolation, self.changed, notes)
@@ -150,7 +195,7 @@ class EvidenceDraft:
         )
 
     def env_status(self) -> dict[str, SetOrNot]:
-        """For each name that matters, whether it was set; never to what."""
+        """For each relevant variable, whether it was set; never its value."""
         names = set(self._environment.allowed) | {name for name in self._environment.caller if looks_secret(name)}
         if self.plan is not None:
             names |= {name for step in self.plan.steps for name in step.env}

@@ -1,4 +1,4 @@
-"""What happens during a run, as it happens: typed, redacted, in order. Faces turn these into lines.
+"""The events of a run: typed, redacted, in order. Faces turn these into lines.
 
 A tag is the `type` of the event in `run --json`. Programs read these tags, so a tag outlives the name of its class.
 """
@@ -28,7 +28,7 @@ class PlanRead(msgspec.Struct, frozen=True, tag="plan.read"):
 
 
 class SandboxOpened(msgspec.Struct, frozen=True, tag="sandbox.opened"):
-    """There is a sandbox."""
+    """The sandbox is open."""
 
     mode: str
     base: str
@@ -71,7 +71,7 @@ class CommandEnded(msgspec.Struct, frozen=True, tag="command.ended"):
 
 
 class CheckJudged(msgspec.Struct, frozen=True, tag="check.judged"):
-    """A verification item was looked at."""
+    """A verification item was judged."""
 
     step: str
     kind: str
@@ -89,7 +89,7 @@ class StepEnded(msgspec.Struct, frozen=True, tag="step.ended"):
 
 
 class SecretSeen(msgspec.Struct, frozen=True, tag="secret.seen"):
-    """A secret was found and kept out."""
+    """A secret was found and removed."""
 
     finding: Redacted
 
@@ -104,7 +104,7 @@ class Replanning(msgspec.Struct, frozen=True, tag="replanning"):
 
 
 class Replanned(msgspec.Struct, frozen=True, tag="replanned"):
-    """A turn of whoever was asked for a new plan is over, whatever came of it; None is what nobody said of its cost."""
+    """A turn for a new plan is over, with or without a plan. None means that its cost was not reported."""
 
     agent: str
     attempt: int
@@ -116,7 +116,7 @@ class Replanned(msgspec.Struct, frozen=True, tag="replanned"):
 
 
 class ReplannerChanged(msgspec.Struct, frozen=True, tag="agent.changed"):
-    """Whoever was asked for a new plan could not go on, and another agent took over; in words, and by its facts."""
+    """The agent that was asked for a new plan could not continue, and another agent took over."""
 
     agent: str
     by: str
@@ -138,7 +138,7 @@ class RunEnded(msgspec.Struct, frozen=True, tag="run.ended"):
 
 
 class GaveUp(msgspec.Struct, frozen=True, tag="gave.up"):
-    """The reflection loop used up its tries; a person decides."""
+    """The reflection loop used all its attempts; a person decides."""
 
     run_id: str
     attempts: int
@@ -155,22 +155,22 @@ Listener = Callable[[Event], None]
 
 
 def ignore(event: Event) -> None:
-    """A listener that wants to know nothing."""
+    """A listener that ignores all events."""
     del event
 
 
 class Emitter:
-    """Hands events to a listener one at a time, from any thread."""
+    """Passes events to a listener one at a time, from any thread."""
 
     def __init__(self, listener: Listener) -> None:
         self._listener = listener
         self._lock = threading.Lock()
 
     def emit(self, event: Event) -> None:
-        """Tell it."""
+        """Pass an event on."""
         with self._lock:
             try:
                 self._listener(event)
             except BrokenPipeError:
-                # Whoever listened has gone; the run and its record go on.
+                # The listener is gone, for example a closed pipe; the run and its record continue.
                 self._listener = ignore

@@ -1,4 +1,4 @@
-"""The latch: no further run until a person looked."""
+"""The latch: no further run until a person has looked at the failure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from loopwright.kernel.yaml_nodes import Mapping, Scalar, YamlProblem, read_node
 
 
 class Latch(msgspec.Struct, frozen=True, kw_only=True):
-    """Who latched, when and why."""
+    """Which run set the latch, when and why."""
 
     pid: int
     created_at: str
@@ -23,13 +23,13 @@ class Latch(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def set_latch(path: Path, *, created_at: str, reason: str, run_id: str) -> bool:
-    """Latch; False when it is latched already."""
+    """Set the latch; False if it is already set."""
     latch = Latch(pid=os.getpid(), created_at=created_at, reason=reason, run_id=run_id)
     return create_exclusively(path, codec.to_yaml(latch))
 
 
 def read_latch(path: Path) -> Latch | None:
-    """The latch, if there is one. A file that can't be read latches all the same."""
+    """The latch, if it is set. An unreadable file counts as set."""
     try:
         data = path.read_bytes()
     except FileNotFoundError:
@@ -37,7 +37,7 @@ def read_latch(path: Path) -> Latch | None:
     except OSError as problem:
         raise DamagedFile(
             f"the latch {shown(path)} can't be read: {problem.strerror}",
-            hint="look at it, then remove it by hand",
+            hint="look at the file, then remove it by hand",
         ) from problem
     fields: dict[str, str] = {}
     try:
@@ -50,7 +50,7 @@ def read_latch(path: Path) -> Latch | None:
     return Latch(
         pid=int(pid) if pid.isdigit() and len(pid) < 12 else 0,
         created_at=fields.get("created_at", "unknown"),
-        reason=fields.get("reason", "unknown: another tool or a damaged file latched"),
+        reason=fields.get("reason", "unknown: another tool set the latch, or its file is damaged"),
         run_id=fields.get("run_id", "unknown"),
     )
 

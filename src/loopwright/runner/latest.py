@@ -1,6 +1,6 @@
-"""The `*.latest.yaml` files: what the last run came to, and the card of what blocks the next one.
+"""The `*.latest.yaml` files: the result of the last run, and the blocker of the next run with what a failed step needs.
 
-Only `loopwright run` writes them. Each begins with its envelope.
+Only `loopwright run` writes them. Each file begins with its envelope. `loopwright explain needs` shows the table.
 """
 
 from __future__ import annotations
@@ -15,11 +15,36 @@ from loopwright.evidence.store import EVIDENCE, PATCH, SUMMARY, redacted_to_text
 from loopwright.kernel import codec
 from loopwright.kernel.files import write_durably
 from loopwright.redaction.model import Redacted
-from loopwright.runner.model import Failure
-from loopwright.runner.needs import needs_of
+from loopwright.runner.request import Failure
+
+
+class NeedRule(msgspec.Struct, frozen=True):
+    """Words in a log, and what they indicate."""
+
+    words: tuple[str, ...]
+    needs: str
+    reason: str
+
+
+TABLE = (
+    NeedRule(("not found", "no module", "import error"), "RESEARCH", "something that the step needs is missing"),
+    NeedRule(("version", "incompatible"), "RESEARCH", "incompatible versions"),
+    NeedRule(("assert", "expected", "test failed"), "REPLAN", "the result is not as expected"),
+)
+OTHERWISE = NeedRule((), "RESEARCH", "the log does not show the problem")
+
+
+def needs_of(log: str) -> NeedRule:
+    """The first rule with a word that the log contains. Case is ignored."""
+    text = log.casefold()
+    for row in TABLE:
+        if any(word in text for word in row.words):
+            return row
+    return OTHERWISE
+
 
 COMMAND = "reflectloop"
-# The command that moves on, by error code; for all others a person looks and unlatches.
+# The next command by error code. For all other codes, a person looks at the failure and unlatches.
 NEXT_COMMANDS = {
     "MISSING_PLAN": "loopwright init && loopwright unlatch && loopwright run",
     "INTERRUPTED": "loopwright run",
@@ -31,7 +56,7 @@ NEXT_COMMANDS = {
 
 
 class Envelope(msgspec.Struct, frozen=True, kw_only=True):
-    """The head that every latest file has."""
+    """The first fields of every latest file."""
 
     command: str
     timestamp: str
@@ -44,7 +69,7 @@ class Envelope(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StepLine(msgspec.Struct, frozen=True, kw_only=True):
-    """One step in short."""
+    """A summary of one step."""
 
     id: str
     outcome: str
@@ -55,7 +80,7 @@ class StepLine(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LatestResult(msgspec.Struct, frozen=True, kw_only=True):
-    """What a run came to."""
+    """The result of a run."""
 
     envelope: Envelope
     run_id: str
@@ -73,12 +98,12 @@ class LatestResult(msgspec.Struct, frozen=True, kw_only=True):
     relaxed_rules: dict[str, str]
     findings: list[dict[str, str]]
     steps: list[StepLine]
-    # Every turn for a new plan that the command paid for, also those that no later run tells of.
+    # Every turn for a new plan that the command paid for, including those that no later run mentions.
     replanning: list[ReplanTurn]
 
 
 class LatestBlocker(msgspec.Struct, frozen=True, kw_only=True):
-    """What stands in the way, for whoever plans next."""
+    """The blocker of the next run, for the next planner."""
 
     envelope: Envelope
     failed_step: str | None
@@ -95,7 +120,7 @@ class LatestBlocker(msgspec.Struct, frozen=True, kw_only=True):
 def envelope_of(
     evidence: Evidence, failure: Failure | None, *, plan: str, written: list[str], missing: bool
 ) -> Envelope:
-    """The envelope for a run that ended so."""
+    """The envelope for a run's end."""
     return Envelope(
         command=COMMAND,
         timestamp=evidence.finished_at,
@@ -159,14 +184,14 @@ def write_result(
 
 
 def write_blocker(path: Path, envelope: Envelope, evidence: Evidence, folder: Path, failure: Failure) -> LatestBlocker:
-    """Replace the blocker card."""
+    """Replace the blocker file."""
     blocker = blocker_of(envelope, evidence, folder, failure)
     write_durably(path, codec.to_yaml(blocker, redacted_to_text))
     return blocker
 
 
 def blocker_of(envelope: Envelope, evidence: Evidence, folder: Path, failure: Failure) -> LatestBlocker:
-    """The card for a failure; what it needs is read off the log."""
+    """The blocker for a failure. The log decides what it needs."""
     tail = failure.log_tail or failure.message
     row = needs_of((failure.log_end or tail).text)
     return LatestBlocker(
@@ -184,5 +209,5 @@ def blocker_of(envelope: Envelope, evidence: Evidence, folder: Path, failure: Fa
 
 
 def blocker_text(blocker: LatestBlocker) -> str:
-    """The card as YAML, for a prompt."""
+    """The blocker as YAML, for a prompt."""
     return codec.to_yaml(blocker, redacted_to_text).decode()

@@ -1,4 +1,4 @@
-"""What one turn uses, read while it runs, and the end of the turn that uses more than it may. Counts no pause."""
+"""Measures what a turn uses while it runs, ends a turn that exceeds its budget, and gives its cost. Ignores pauses."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TypeVar
 
+import msgspec
 from msgspec.structs import replace
 
 from loopwright.agents.port import Agent, Allowance, Answer, NoAnswer, Ran, Reason, ReportsCost, Usage
@@ -17,24 +19,63 @@ from loopwright.kernel.files import replace_without_sync
 from loopwright.kernel.process import Cancellation, wait_for_request
 from loopwright.redaction.redactor import Redactor
 
+_N = TypeVar("_N", int, float)
+
+
+class TurnCost(msgspec.Struct, frozen=True, kw_only=True):
+    """The cost of a turn. None means that the agent did not report it."""
+
+    # The folder of the turn's record.
+    turn: str
+    agent: str
+    role: str
+    usd: float | None = None
+    tokens: int | None = None
+    # How long the agent's programs worked, without pauses.
+    worked_s: float = 0.0
+    # Whether the dollars were computed from tokens and a price list.
+    is_computed: bool = False
+    # Whether the process that asked died during the turn.
+    is_cut_off: bool = False
+
+    def with_usage(self, used: Usage, answer: Answer | None) -> TurnCost:
+        """The cost with the larger of two reports: at the end of the turn, and during the turn. Both may be partial.
+
+        A total that the program reports for the whole turn wins over a cost that was computed during the turn.
+        """
+        usd = answer.cost_usd if answer is not None else None
+        source = answer.cost_source if answer is not None else None
+        is_final = source == "reported" and usd is not None
+        return msgspec.structs.replace(
+            self,
+            usd=_larger(usd, None if is_final else used.usd),
+            tokens=_larger(answer.tokens if answer is not None else None, used.tokens),
+            is_computed=source == "computed",
+        )
+
+
+def _larger(*amounts: _N | None) -> _N | None:
+    return max((amount for amount in amounts if amount is not None), default=None)
+
+
 _LOOK_EVERY_S = 0.25
 _OVER = "budget"
 _UNWATCHED = "unwatched"
 _MOST_BYTES = 1 << 16
-# What a turn had used when we last looked, beside its record: whoever comes after a crash finds it there.
+# The last known usage, next to the turn's record: the next command finds it there after a crash.
 LAST_LOOK = "usage.json"
 
 
 def session_named(text: str | None, redactor: Redactor) -> str | None:
-    """A session as an agent names it; None for what can't be a name, or holds a secret.
+    """A session name from an agent; None if it is not a valid name or contains a secret.
 
-    It gets into every file of the work, and on command lines, and whoever said it is not trusted.
+    The agent is not trusted, and the name is written to files and command lines.
     """
     return text if text is not None and is_session(text) and redactor.clean(text).text == text else None
 
 
 def used_at_last(reporter: ReportsCost | None, mailbox: Path, record: Path) -> Usage:
-    """What a turn used whose process died: from its mailbox if that still exists, else what was last seen of it."""
+    """The usage of a turn whose process died: from its mailbox if that still exists, else the last known usage."""
     if reporter is not None and mailbox.is_dir():
         return reporter.used(mailbox, is_over=True)
     try:
@@ -53,23 +94,23 @@ class Meter:
         self._allowance = allowance
         self._redactor = redactor
         self._worked_s = 0.0
-        self._found = Usage()
+        self._last_usage = Usage()
         self.used = Usage()
-        # What the turn wrote where it should not have.
+        # Files that the turn wrote outside the sandbox.
         self.outside: tuple[str, ...] = ()
         self.over: str | None = None
-        # What kept us from watching: a turn that nobody watches may use any amount.
+        # Why the turn can't be watched any more: an unwatched turn could use any amount.
         self.broken: str | None = None
-        # What the agent calls the session of this turn, also of one that was stopped.
+        # The agent's name for the session of this turn, even of a stopped turn.
         self.session: str | None = None
 
     @property
     def worked_s(self) -> float:
-        """How long its programs worked; one that was ended for the time has used all that it had."""
+        """How long the turn's programs worked. A turn that reached its time limit has used all of it."""
         return max(self._worked_s, self._allowance.wall_s or 0.0) if self.over == "wall_s" else self._worked_s
 
     def seconds_for(self, wanted_s: float) -> float:
-        """How long the next program may run."""
+        """The time limit of the next program."""
         wall_s = self._allowance.wall_s
         return wanted_s if wall_s is None else max(0.0, min(wanted_s, wall_s - self._worked_s))
 
@@ -77,7 +118,7 @@ class Meter:
     def watching(
         self, cancellation: Cancellation, at_each_look: Callable[[], None] = lambda: None
     ) -> Iterator[Cancellation]:
-        """While a program runs: a request to stop that is also made when it has used too much."""
+        """Watch a running program. The yielded stop request is also made when the program exceeds its budget."""
         with cancellation.nested() as inner:
             if self._reporter is None:
                 yield inner
@@ -93,28 +134,28 @@ class Meter:
                 done.close()
 
     def note(self, ran: Ran, *, wanted_s: float, given_s: float) -> None:
-        """A program has run."""
+        """Note that a program ended."""
         self._worked_s += ran.duration_s
         if ran.timed_out and given_s < wanted_s:
             self.over = "wall_s"
 
     def read_to_the_end(self) -> None:
-        """The turn is over: nobody adds anything any more."""
+        """Read the final usage, after the turn's last program ended."""
         self._look(is_over=True)
 
     def settle(self, answer: Answer | NoAnswer) -> Answer | NoAnswer:
-        """What the turn came to; nothing where it was ended here.
+        """The result of the turn; a failure if the meter ended the turn.
 
-        Its own program may have ended it for the limit that it was told, before we saw that it is reached.
+        The program may have ended the turn for its own limit, before the meter saw that the limit was reached.
         """
         limit, used = self._allowance.usd, self.used.usd
         by_itself = isinstance(answer, NoAnswer) and answer.reason is Reason.BUDGET_USED
         if self.over is None and by_itself and limit is not None and used is not None and used >= limit:
             self.over = "usd"
         if self.over is not None:
-            return NoAnswer(Reason.BUDGET_USED, f"the turn was ended: its budget of {self.over} is used")
+            return NoAnswer(Reason.BUDGET_USED, f"the turn was ended: its budget is used up ({self.over})")
         if self.broken is not None:
-            return NoAnswer(Reason.CRASHED, f"the turn was ended: it could not be watched any more ({self.broken})")
+            return NoAnswer(Reason.CRASHED, f"the turn was ended: its usage can't be read any more ({self.broken})")
         return answer
 
     def _watch(self, done: Cancellation, inner: Cancellation, at_each_look: Callable[[], None]) -> None:
@@ -127,18 +168,18 @@ class Meter:
                     if self.over is None and limit is not None and used is not None and used > limit:
                         self.over = name
                         inner.request(_OVER)
-        except Exception as problem:  # noqa: BLE001 -- a turn that nobody watches must not go on, whatever it was
-            # Its words may hold what was to be hidden.
+        except Exception as problem:  # noqa: BLE001 -- an unwatched turn must not continue, whatever the problem is
+            # The exception's message may contain a secret.
             self.broken = type(problem).__name__
             inner.request(_UNWATCHED)
 
     def _look(self, *, is_over: bool) -> None:
         if self._reporter is None:
             return
-        found = self._reporter.used(self._mailbox, is_over=is_over)
-        if found != self._found:
-            self._found = found
-            self.used = replace(found, session=session_named(found.session, self._redactor))
-            # For whoever comes after a crash; that it can't be written must not end the watching.
+        usage = self._reporter.used(self._mailbox, is_over=is_over)
+        if usage != self._last_usage:
+            self._last_usage = usage
+            self.used = replace(usage, session=session_named(usage.session, self._redactor))
+            # For the next command after a crash. A failed write must not end the watching.
             with suppress(StorageFailed):
                 replace_without_sync(self._record / LAST_LOOK, codec.to_json(replace(self.used, problems=())))

@@ -1,7 +1,7 @@
-"""What a turn left outside of its sandbox: no part of the work and nothing that is kept, but a person should know.
+"""Files that a turn wrote outside its sandbox. They are not part of the work and not kept, but a person should know.
 
-Seen is what can be seen: where bubblewrap confines, all that was written into the home that it shows (it goes with the
-sandbox); where nothing confines, the files of the user's own checkout. Landlock lets no file be written outside.
+With bubblewrap, these are files in the temporary home, which is deleted with the sandbox. Without confinement, they are
+changed files of the user's own checkout. Landlock allows no writes outside.
 """
 
 from __future__ import annotations
@@ -15,24 +15,24 @@ from loopwright.kernel.files import shown
 from loopwright.sandbox.port import Sandbox
 from loopwright.workspace.names import STATE_FOLDERS
 
-# A checkout with more files than this is not looked at file by file for every turn.
+# A checkout with more files is not compared, because that would slow every turn down.
 _MOST_FILES = 50_000
 _NAMED = 5
 _KEPT = 100
-# What programs keep for themselves, whoever started them.
+# Caches and histories of programs.
 _CACHES = (
     ".cache", ".npm", ".local/share", ".local/state", ".config/configstore", ".pnpm-store", ".yarn", ".cargo",
     ".rustup", "go", ".m2", ".gradle", ".ivy2", ".sbt", ".nuget", ".dotnet", ".bun", ".deno", ".gem", ".bundle",
     ".bash_history", ".python_history", ".node_repl_history", ".wget-hsts", ".lesshst",
 )  # fmt: skip
-# Of git's own folder only what makes git run something: the rest moves with every `git status`.
+# Files of git's own folder that make git run something. Other files change with every `git status`.
 _GIT, _OF_GIT = ".git", (".git/config", ".git/hooks")
 
 _Seen = dict[str, tuple[int, int, int, int, int]]
 
 
 class OutsideSnapshot:
-    """A look before the turn, to be compared with one after it."""
+    """The files before a turn, to compare with the files after it."""
 
     def __init__(self, sandbox: Sandbox, *, is_confined: bool = True) -> None:
         used = sandbox.confinement.used if is_confined else "none"
@@ -42,7 +42,7 @@ class OutsideSnapshot:
         self._before = self._look()
 
     def written(self) -> tuple[str, ...]:
-        """The files that are new or others than before, or gone: the first of them; none where nobody could say."""
+        """The first new, changed or deleted files; empty if the files can't be compared."""
         if not self._is_watched or len(self._before) > _MOST_FILES:
             return ()
         after, before, prefix = self._look(), self._before, "~/" if self._is_home else ""
@@ -50,41 +50,41 @@ class OutsideSnapshot:
         return tuple(prefix + shown(name) for name in sorted(changed)[:_KEPT])
 
     def _look(self) -> _Seen:
-        """As many as are looked at, and one more where there are more. Git's own first: they run what is in them."""
+        """The files, up to one more than the limit. Git's own files come first, because git runs what they name."""
         seen: _Seen = {}
         if not self._is_watched:
             return seen
         left_out = _CACHES if self._is_home else (*STATE_FOLDERS, _GIT)
-        for name, found in (*_files(self._top, _OF_GIT), *_below(self._top, left_out)):
-            seen[name] = (found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino, found.st_mode)
+        for name, status in (*_files(self._top, _OF_GIT), *_below(self._top, left_out)):
+            seen[name] = (status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino, status.st_mode)
         return seen
 
 
 def in_words(written: tuple[str, ...]) -> tuple[str, ...]:
-    """What a person is told of it, in a line; nothing where there is nothing to tell."""
+    """A line for a person; empty if no file was written."""
     if not written:
         return ()
     named = ", ".join(written[:_NAMED])
     more = f" and {len(written) - _NAMED} more" if len(written) > _NAMED else ""
     if written[0].startswith("~/"):
-        return (f"the agent wrote outside of its sandbox: {named}{more}; none of that is kept",)
-    return (f"your checkout changed while the agent worked unconfined, by it or by somebody else: {named}{more}",)
+        return (f"the agent wrote files outside its sandbox: {named}{more}; they are not kept",)
+    return (f"your checkout changed during a turn without confinement: {named}{more}",)
 
 
 def _files(top: Path, names: tuple[str, ...]) -> Iterator[tuple[str, os.stat_result]]:
     for name in names:
         try:
-            found = (top / name).lstat()
+            status = (top / name).lstat()
         except OSError:
             continue
-        if stat.S_ISDIR(found.st_mode):
-            yield from ((f"{name}/{below}", one) for below, one in _below(top / name, ()))
+        if stat.S_ISDIR(status.st_mode):
+            yield from ((f"{name}/{below}", status) for below, status in _below(top / name, ()))
         else:
-            yield name, found
+            yield name, status
 
 
 def _below(top: Path, left_out: tuple[str, ...]) -> Iterator[tuple[str, os.stat_result]]:
-    """Regular files and links, however deep; what can't be read is not there."""
+    """Regular files and links at any depth; unreadable entries are skipped."""
     number, folders = 0, [""]
     while folders and number <= _MOST_FILES:
         below = folders.pop()
@@ -95,13 +95,13 @@ def _below(top: Path, left_out: tuple[str, ...]) -> Iterator[tuple[str, os.stat_
         for entry in entries:
             name = f"{below}/{entry.name}" if below else entry.name
             try:
-                found = entry.stat(follow_symlinks=False)
+                status = entry.stat(follow_symlinks=False)
             except OSError:
                 continue
             if name in left_out:
                 continue
-            if stat.S_ISDIR(found.st_mode):
+            if stat.S_ISDIR(status.st_mode):
                 folders.append(name)
-            elif stat.S_ISREG(found.st_mode) or stat.S_ISLNK(found.st_mode):
+            elif stat.S_ISREG(status.st_mode) or stat.S_ISLNK(status.st_mode):
                 number += 1
-                yield name, found
+                yield name, status

@@ -1,4 +1,4 @@
-"""Keeps what a run changed as a patch, unless a secret is in it: then that file is never written."""
+"""Keeps a run's changes as a patch, unless the patch contains a secret: then it is never written."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _BINARY_LIMIT = 256 << 20
 def keep_patch(
     folder: RunFolder, sandbox: Sandbox, redactor: Redactor, draft: EvidenceDraft, staged: Changes | None = None
 ) -> None:
-    """Write `changes.patch` and note the tree that it leads to. `staged` are the changes, if they are known."""
+    """Write `changes.patch` and note the resulting tree. `staged` are the changes, if they are known."""
     waiting = sandbox.place.folder / "changes.waiting"
     changes, findings = write_screened(
         waiting, PATCH, redactor, lambda write: sandbox.recorder.record(write, staged=staged)
@@ -33,7 +33,7 @@ def keep_patch(
     draft.patch_findings = findings + in_binaries(sandbox.recorder, redactor)
     draft.findings += draft.patch_findings
     if draft.patch_findings:
-        draft.notes.append("the patch is not kept: it holds a secret")
+        draft.notes.append("the patch is not kept: it contains a secret")
     else:
         draft.result_tree = changes.tree
         draft.patch_sha256 = _publish(waiting, folder.path / PATCH)
@@ -41,7 +41,7 @@ def keep_patch(
 
 
 def keep_base_patch(folder: RunFolder, sandbox: Sandbox, redactor: Redactor, draft: EvidenceDraft) -> None:
-    """What was not committed when the run began, so that the base can be made again."""
+    """Keep the uncommitted changes at the start of the run, so that the base can be restored."""
     base = sandbox.recorder.base()
     if base.is_commit or base.commit is None:
         return
@@ -50,9 +50,9 @@ def keep_base_patch(folder: RunFolder, sandbox: Sandbox, redactor: Redactor, dra
         waiting, BASE_PATCH, redactor, lambda write: sandbox.recorder.write_base_patch(write, _BASE_LIMIT)
     )
     if findings:
-        draft.notes.append("what was not committed is not kept: it holds a secret; rerun will need it unchanged")
+        draft.notes.append("the uncommitted changes are not kept: they contain a secret; rerun needs them unchanged")
     elif not whole:
-        draft.notes.append("what was not committed is too large to keep; rerun will need it unchanged")
+        draft.notes.append("the uncommitted changes are too large to keep; rerun needs them unchanged")
     else:
         draft.files[BASE_PATCH] = _publish(waiting, folder.path / BASE_PATCH)
     waiting.unlink(missing_ok=True)
@@ -87,13 +87,13 @@ def write_screened(
 
 
 def in_binaries(recorder: Recorder, redactor: Redactor) -> list[SecretFinding]:
-    """A patch holds binary files in a coded form that no rule can read: look at the files themselves."""
-    found: list[SecretFinding] = []
+    """The secrets in binary files. A patch encodes these, so the files themselves are scanned."""
+    findings: list[SecretFinding] = []
     for path in recorder.binary_files():
         content = recorder.content(path)[:_BINARY_LIMIT]
         name = path.decode("utf-8", "backslashreplace")
-        found += redactor.scan(content, name, trusts_pragma=False).findings
-    return found
+        findings += redactor.scan(content, name, trusts_pragma=False).findings
+    return findings
 
 
 def _publish(waiting: Path, target: Path) -> str:

@@ -1,7 +1,8 @@
-"""What a run is told: the plan, the sandbox, the limits; and what it works with."""
+"""What a run is asked to do, what it works with, and what it reports."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Protocol
 
@@ -13,13 +14,46 @@ from loopwright.evidence.store import RunOrigin, RunStore
 from loopwright.kernel.clock import Clock
 from loopwright.kernel.process import Freezer
 from loopwright.plan.model import Plan
+from loopwright.redaction.model import Redacted
 from loopwright.redaction.redactor import Redactor
-from loopwright.runner.model import Environment, Failure, RunLimits
 from loopwright.sandbox.port import Changes, Isolation, Sandbox, SandboxRequest
 
 
+class Failure(msgspec.Struct, frozen=True):
+    """Why a run failed: a stable code, a message, a hint, and where it happened."""
+
+    code: str
+    message: Redacted
+    hint: str
+    step: str | None = None
+    command: Redacted | None = None
+    exit_code: int | None = None
+    log_tail: Redacted | None = None
+    log_end: Redacted | None = None
+    signal: str | None = None
+
+
+class RunLimits(msgspec.Struct, frozen=True):
+    """The limits of a run: time, parallel jobs, log size."""
+
+    timeout_s: float
+    jobs: int
+    log_bytes: int
+
+
+class Environment(msgspec.Struct, frozen=True):
+    """The caller's variables, and which of them steps may see."""
+
+    caller: Mapping[str, str]
+    allowed: tuple[str, ...]
+
+    def for_step(self, names: tuple[str, ...]) -> dict[str, str]:
+        """The variables of a step's processes; all others are dropped."""
+        return {name: self.caller[name] for name in (*self.allowed, *names) if name in self.caller}
+
+
 class SandboxOptions(msgspec.Struct, frozen=True):
-    """Where steps run: which sandbox, how confined, by which shell, for how long."""
+    """Where and how steps run: sandbox, isolation, shell, limits."""
 
     sandbox: SandboxRequest
     isolation: str
@@ -31,7 +65,7 @@ class SandboxOptions(msgspec.Struct, frozen=True):
 
 
 class RunRequest(msgspec.Struct, frozen=True):
-    """What to run and where; an error in either's place is why that can't be, and the run records it."""
+    """What to run and where. An error in place of the plan or the sandbox is recorded as the run's failure."""
 
     plan_name: str
     plan: bytes | LoopwrightError
@@ -40,24 +74,24 @@ class RunRequest(msgspec.Struct, frozen=True):
     origin: RunOrigin = RunOrigin()
     run_id: str | None = None
     observer: Observer | None = None
-    # What was paid for its plan.
+    # The turns that were paid for the plan.
     replanning: tuple[ReplanTurn, ...] = ()
 
     @property
     def stop_at_failure(self) -> bool:
-        """A rerun and a loop's run go on, so that all failures are known."""
+        """Whether the first failure ends the run. A rerun and a loop's run continue, to find all failures."""
         return self.origin.kind == "run"
 
 
 class Observer(Protocol):
-    """Looks at a run's sandbox while it is there."""
+    """Looks at a run's sandbox while the sandbox exists."""
 
     def before_steps(self, sandbox: Sandbox) -> None:
-        """It is open, and nothing has run in it yet."""
+        """The sandbox is open, and nothing has run in it yet."""
         ...
 
     def after_steps(self, sandbox: Sandbox) -> Changes | None:
-        """Nothing runs in the sandbox any more. Return what changed, if the observer asked the recorder for that."""
+        """All steps have ended. Returns the changes, if the observer asked the recorder for them."""
         ...
 
 
@@ -72,7 +106,7 @@ class Tools(msgspec.Struct, frozen=True):
 
 
 class Finished(msgspec.Struct, frozen=True):
-    """A run that is over: its published evidence, where it is, and what went wrong, if anything did."""
+    """A run that is over: its published evidence, its folder, and its failure, if any."""
 
     evidence: Evidence
     folder: Path

@@ -1,6 +1,6 @@
 """Runs a plan: sandbox, steps, patch, evidence. One call is one run with one published record.
 
-Never touches the user's checkout, the latch or the `latest` files; those are the caller's.
+Never touches the user's checkout, the latch or the `latest` files; those belong to the caller.
 """
 
 from __future__ import annotations
@@ -21,9 +21,8 @@ from loopwright.redaction.model import RuleAction, SecretFinding
 from loopwright.redaction.redactor import PRAGMA_TEXT, Redactor
 from loopwright.runner.draft import EvidenceDraft
 from loopwright.runner.events import Emitter, PlanRead, RunEnded, RunStarted, SandboxOpened, SecretSeen
-from loopwright.runner.model import Environment, Failure
 from loopwright.runner.patch import keep_base_patch, keep_patch
-from loopwright.runner.request import Finished, RunRequest, SandboxOptions, Tools
+from loopwright.runner.request import Environment, Failure, Finished, RunRequest, SandboxOptions, Tools
 from loopwright.runner.run_step import StepContext, run_step
 from loopwright.runner.schedule import run_in_order
 from loopwright.sandbox.confine import choose
@@ -37,13 +36,13 @@ SIGNALS = ("SIGINT", "SIGTERM")
 
 
 def run_plan(request: RunRequest, tools: Tools, emitter: Emitter, cancellation: Cancellation) -> Finished:
-    """Run a plan once and publish what happened."""
+    """Run a plan once and publish its evidence."""
     began = time.monotonic()
     draft = EvidenceDraft(tools.clock(), request.environment)
     plan = _read_plan(request, tools, draft)
     named = plan.run_id if isinstance(plan, Plan) else None
-    wanted = request.run_id or named or ids.new_run_id(draft.started)
-    folder = tools.store.claim(wanted, request.origin, stamp(draft.started))
+    run_id = request.run_id or named or ids.new_run_id(draft.started)
+    folder = tools.store.claim(run_id, request.origin, stamp(draft.started))
     try:
         emitter.emit(RunStarted(folder.run_id, shown(folder.path)))
         draft.write_plan(folder, PLAN)
@@ -71,7 +70,7 @@ def failure_of(problem: LoopwrightError, redactor: Redactor) -> Failure:
 
 
 def announce_end(finished: Finished, failure: Failure | None, emitter: Emitter) -> None:
-    """Tell that the run is over; the caller does so when everything that belongs to the end is written."""
+    """Announce that the run is over. The caller does this when everything is written."""
     evidence = finished.evidence
     emitter.emit(
         RunEnded(
@@ -87,14 +86,14 @@ def announce_end(finished: Finished, failure: Failure | None, emitter: Emitter) 
 
 
 def _read_plan(request: RunRequest, tools: Tools, draft: EvidenceDraft) -> Plan | LoopwrightError:
-    """The plan, or why there is none that may be run; secrets are looked for before anything else."""
+    """The plan, or why it can't be run. Searches for secrets before anything else."""
     if isinstance(request.plan, LoopwrightError):
         return request.plan
     scanned = tools.redactor.scan(request.plan, request.plan_name, trusts_pragma=True)
     draft.findings += scanned.findings
     if scanned.must_stop:
         draft.note_plan(request.plan, scanned)
-        return leak(f"the plan {request.plan_name} holds a secret", draft)
+        return leak(f"the plan {request.plan_name} contains a secret", draft)
     tools.redactor.allow(tools.redactor.exempted_by_pragma(request.plan))
     try:
         plan = parse_plan(request.plan, request.plan_name)
@@ -105,13 +104,13 @@ def _read_plan(request: RunRequest, tools: Tools, draft: EvidenceDraft) -> Plan 
     draft.note_plan(request.plan, msgspec.structs.replace(scanned, findings=(*scanned.findings, *hidden)))
     if hidden:
         draft.findings += hidden
-        return leak(f"the plan {request.plan_name} holds a secret", draft)
+        return leak(f"the plan {request.plan_name} contains a secret", draft)
     draft.plan = plan
     return plan
 
 
 def _hidden_in(plan: Plan, name: str, tools: Tools) -> list[SecretFinding]:
-    """Secrets that show only when YAML's escapes and folds are undone; in a name no secret can be masked."""
+    """Secrets that are visible only after YAML escapes and folds are decoded. A secret in a name can't be masked."""
     texts = tools.redactor.scan("\n".join(plan.texts()).encode("utf-8", "surrogateescape"), name, trusts_pragma=False)
     names = tools.redactor.scan("\n".join(plan.names()).encode(), name, trusts_pragma=False)
     stopping = [finding for finding in texts.findings if finding.action is RuleAction.STOP]
@@ -119,11 +118,11 @@ def _hidden_in(plan: Plan, name: str, tools: Tools) -> list[SecretFinding]:
 
 
 def leak(what: str, draft: EvidenceDraft) -> SecretLeak:
-    """The error for a secret that was about to be kept."""
+    """The error for a secret that would have been stored."""
     places = "; ".join(finding.sentence() for finding in draft.findings if finding.action is RuleAction.STOP)
     return SecretLeak(
         f"{what}: {places}",
-        hint="take the secret out (pass it by the step's `env`), or see `loopwright explain secrets`",
+        hint="remove the secret (pass it through the step's `env`), or see `loopwright explain secrets`",
     )
 
 
@@ -173,7 +172,7 @@ def _execute(
             for finding in draft.patch_findings:
                 emitter.emit(SecretSeen(tools.redactor.clean(finding.sentence())))
             if any(finding.action is RuleAction.STOP for finding in draft.patch_findings):
-                raise leak("the change holds a secret", draft)
+                raise leak("the change contains a secret", draft)
 
 
 def _announce(sandbox: Sandbox, tools: Tools, emitter: Emitter) -> None:

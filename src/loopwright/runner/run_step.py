@@ -1,4 +1,4 @@
-"""Runs one step in the sandbox: its commands in order, then its checks. Says what happened, decides nothing else."""
+"""Runs one step in the sandbox: its commands in order, then its checks. Records the result, decides nothing else."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from loopwright.kernel.process import Cancellation, Ended, Ending, Freezer
 from loopwright.plan.model import CommandPasses, Step
 from loopwright.redaction.model import Redacted, RuleAction, SecretFinding
 from loopwright.redaction.redactor import Redactor
-from loopwright.runner.checks import TextSearch, judge, not_run, wanted_texts
+from loopwright.runner.checks import TextSearch, judge, not_run, required_texts
 from loopwright.runner.events import (
     CheckJudged,
     CommandEnded,
@@ -27,12 +27,13 @@ from loopwright.runner.events import (
     StepEnded,
     StepStarted,
 )
-from loopwright.runner.model import Environment, Failure, RunLimits
+from loopwright.runner.request import Environment, Failure, RunLimits
 from loopwright.sandbox.gate import resolve_inside
 from loopwright.sandbox.model import SandboxFolders, SandboxView
 from loopwright.sandbox.port import Isolation
 
 SECRET_REASON = "a secret was printed"  # noqa: S105 -- a sentence
+_NEXT = "read the blocker card, correct the plan or the project, then `loopwright unlatch` and `loopwright run`"
 _TAIL_LINES = 40
 _SHOWN_EVERY_S = 0.2
 
@@ -57,7 +58,7 @@ class StepContext(msgspec.Struct, frozen=True):
 
 
 class _Progress(msgspec.Struct):
-    """What a step has done so far."""
+    """The progress of a step."""
 
     commands: list[CommandRecord] = msgspec.field(default_factory=list)
     checks: list[CheckRecord] = msgspec.field(default_factory=list)
@@ -68,12 +69,12 @@ class _Progress(msgspec.Struct):
 
 
 def run_step(context: StepContext, step: Step) -> StepRecord:
-    """Run a step to its end, whatever that is."""
+    """Run a step to its end, however it ends."""
     began = time.monotonic()
     context.emitter.emit(StepStarted(step.id, context.redactor.clean(step.action)))
     progress = _Progress()
     deadline = began + (step.timeout_s or context.limits.timeout_s)
-    searches = {text: TextSearch(text) for text in wanted_texts(step)}
+    searches = {text: TextSearch(text) for text in required_texts(step)}
     try:
         _run_commands(context, step, deadline, searches, progress)
         _run_checks(context, step, deadline, searches, progress)
@@ -116,14 +117,14 @@ def _run_one(
     searches: dict[str, TextSearch],
     progress: _Progress,
 ) -> bool:
-    """One command; False when the step can't go on."""
+    """Run one command; False if the step can't continue."""
     if context.cancellation.reason is not None:
         progress.cancelled = True
         return False
-    # Looked at again right before each command: an earlier one may have planted a link.
+    # Checked again right before each command: an earlier command may have created a link.
     cwd = resolve_inside(context.place.repo, step.cwd)
     if not cwd.is_dir():
-        progress.reason = f"the folder {step.cwd} is not there"
+        progress.reason = f"the folder {step.cwd} does not exist"
         _note_check_failure(context, step, context.redactor.clean(progress.reason), progress)
         return False
     log = context.folder.open_log(f"{step.id}-{number}", context.limits.log_bytes)
@@ -151,8 +152,8 @@ def _run_one(
     elif ended.ending is Ending.TIMED_OUT:
         progress.reason = f"command {number} did not end within {step.timeout_s or context.limits.timeout_s:g} s"
     elif ended.exit_code != expected:
-        wanted = "" if expected == 0 else f", {expected} was expected"
-        progress.reason = f"command {number} exited with {ended.exit_code}{wanted}"
+        instead = "" if expected == 0 else f" instead of {expected}"
+        progress.reason = f"command {number} exited with {ended.exit_code}{instead}"
     if progress.reason:
         _note_failure(context, step, record, log, progress.reason)
     return not progress.reason and not progress.cancelled
@@ -177,7 +178,7 @@ def _stream(
         process.Command(launch.argv, launch.cwd, launch.env, str(context.place.folder), launch.wrapped),
         on_stdout=outputs[0].take,
         on_stderr=outputs[1].take,
-        # While its commands are held still the step's own time stands too.
+        # The step's clock stops while its commands are paused.
         timeout_s=max(0.0, deadline + progress.frozen_s - time.monotonic()),
         cancellation=context.cancellation,
         freezer=context.freezer,
@@ -189,7 +190,7 @@ def _stream(
 
 
 class _Output:
-    """One stream of one command on its way to the log."""
+    """One output stream of one command, on its way to the log."""
 
     def __init__(self, context: StepContext, step: str, log: LogFile, searches: tuple[TextSearch, ...]) -> None:
         self._bench = context
@@ -202,7 +203,7 @@ class _Output:
         self._shown_at = 0.0
 
     def take(self, data: bytes) -> None:
-        """A chunk as it came."""
+        """The next chunk."""
         for search in self._searches:
             search.feed(data)
         if not self._withheld:
@@ -236,7 +237,7 @@ def _note_failure(context: StepContext, step: Step, record: CommandRecord, log: 
         Failure(
             code="STEP_FAILED",
             message=context.redactor.clean(f"step {step.id} failed: {reason}"),
-            hint="read the blocker card, correct plan or project, then `loopwright unlatch` and `loopwright run`",
+            hint=_NEXT,
             step=step.id,
             command=record.command,
             exit_code=record.exit_code,
@@ -256,7 +257,7 @@ def _run_checks(
             record = _run_check_command(context, step, item, deadline, progress)
         else:
             cwd = resolve_inside(context.place.repo, step.cwd)
-            # Commands of checks are in the list too, after the step's own.
+            # The list also contains the commands of checks, after the step's own commands.
             own = progress.commands[: len(step.commands)]
             exit_code = own[-1].exit_code if own else None
             record = judge(item, context.place.repo, cwd, searches, exit_code, context.redactor)
@@ -290,7 +291,7 @@ def _note_check_failure(context: StepContext, step: Step, detail: Redacted, prog
         Failure(
             code="STEP_FAILED",
             message=context.redactor.clean(f"step {step.id} failed: {progress.reason}"),
-            hint="read the blocker card, correct plan or project, then `loopwright unlatch` and `loopwright run`",
+            hint=_NEXT,
             step=step.id,
             command=last.command if last else None,
             exit_code=last.exit_code if last else None,
@@ -301,6 +302,6 @@ def _note_check_failure(context: StepContext, step: Step, detail: Redacted, prog
 
 
 def _with_detail(context: StepContext, log: LogFile | None, detail: Redacted) -> Redacted:
-    """What the last command printed, and what the check found."""
+    """The last command's output and the check's result."""
     printed = log.last_lines(_TAIL_LINES).text if log is not None else ""
     return context.redactor.clean(f"{printed}\n{detail.text}".strip("\n"))

@@ -1,4 +1,4 @@
-"""The order of steps: what is ready goes, in the plan's order; the first failure stops what has not begun."""
+"""The order of steps: ready steps start in the plan's order; after a failure, no further steps start."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ RunOne = Callable[[Step], StepRecord]
 def run_in_order(
     plan: Plan, run_one: RunOne, *, jobs: int, stop_at_failure: bool, cancellation: Cancellation
 ) -> dict[str, StepRecord]:
-    """Run what can be run; steps that never began are not in the result."""
+    """Run all steps that can run. Steps that never began are not in the result."""
     steps = {step.id: step for step in plan.steps}
     place = {step.id: number for number, step in enumerate(plan.steps)}
     order = TopologicalSorter({step.id: step.depends_on for step in plan.steps})
@@ -42,7 +42,7 @@ def run_in_order(
                 try:
                     done[name] = future.result()
                 except BaseException:
-                    # Whatever it was, the others must not go on; the pool waits for them to end.
+                    # After any exception the other steps must end; the pool waits for them.
                     cancellation.request(f"step {name} could not be run")
                     raise
                 if done[name].outcome != "passed" and stop_at_failure:

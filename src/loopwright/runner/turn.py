@@ -1,4 +1,4 @@
-"""Lets an agent take one turn in a sandbox, and keeps what was asked, said and answered, redacted."""
+"""Lets an agent take one turn in a sandbox, and keeps prompt, logs and answer, redacted."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from loopwright.agents.decision_requests import FOLDER, VARIABLE
-from loopwright.agents.mailbox import MAILBOX, REFLECTIONS, SELF_REPORT, manifest_in
+from loopwright.agents.mailbox import FOLDER, MAILBOX, REFLECTIONS, SELF_REPORT, VARIABLE, manifest_in
 from loopwright.agents.needs import HasNeeds
 from loopwright.agents.port import (
     AGENT_MARK,
@@ -30,32 +29,31 @@ from loopwright.agents.port import (
     WorksOutside,
 )
 from loopwright.agents.prompts.book import Book
-from loopwright.agents.structured import said_in_words
+from loopwright.agents.structured import schema_request
 from loopwright.kernel import codec
 from loopwright.kernel.digest import sha256
 from loopwright.kernel.process import Cancellation, Stopped
 from loopwright.runner.admission import Admission, admitted, forwarded, way_out
-from loopwright.runner.meter import Meter, session_named
+from loopwright.runner.meter import Meter, TurnCost, session_named
 from loopwright.runner.outside import OutsideSnapshot
 from loopwright.runner.outside import in_words as outside_in_words
-from loopwright.runner.turn_cost import TurnCost
 from loopwright.runner.turn_sandbox import TurnSandbox, run_in_turn_sandbox
 from loopwright.sandbox import place
 from loopwright.workspace import stop_gate
 from loopwright.workspace.layout import gate_file
 from loopwright.workspace.settings_model import AgentSettings
 
-# Names the manifest in the mailbox, where there is one.
+# The variable with the path of the manifest in the mailbox, if there is a manifest.
 CONTEXT = "LOOPWRIGHT_CONTEXT"
-# With the name of a limit behind it: what is left for the turn. Seconds there are always some.
+# The prefix of variables with the turn's remaining budget; the name of the limit follows. Seconds are always set.
 _LEFT = "LOOPWRIGHT_TURN_"
 RECORD = "turn.json"
-# In place of an isolation, where the work is done by hands that we did not start.
+# The isolation of a turn that a person takes by hand.
 BY_HAND = "none: done by hand, outside of any isolation of ours"
 
 
 class TurnRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked of which agent, in which role and sandbox. `record` is a new folder that no other turn shares."""
+    """A request for one turn: agent, role, prompt and sandbox. `record` is a new folder for this turn alone."""
 
     agent: Agent
     settings: AgentSettings
@@ -68,13 +66,13 @@ class TurnRequest(msgspec.Struct, frozen=True, kw_only=True):
     session: str | None = None
     number: int | None = None
     allowance: Allowance = Allowance()
-    # Whether the questions that the agent leaves for a person are read.
+    # Whether to read the questions that the agent leaves for a person.
     may_ask_people: bool = False
-    # The JSON Schema of the answer; None where text is wanted.
+    # The JSON Schema of the answer; None for a text answer.
     schema: Mapping[str, Any] | None = None
-    # The texts of the prompts, for what the runner adds.
+    # The prompt texts, for parts that the runner adds.
     book: Book = Book()
-    # Whether only an answer is wanted: the agent writes nothing, and the work of the turn before still exists.
+    # Whether the agent must only answer: it writes nothing, and the work of the turn before still exists.
     is_question: bool = False
 
     @property
@@ -84,45 +82,44 @@ class TurnRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TurnRecord(msgspec.Struct, frozen=True):
-    """What a turn was given and what it came to, beside its prompt and its logs."""
+    """The record of a turn: what it was given, and its outcome. Prompt and logs are next to it."""
 
     agent: str
     role: str
     program: str = ""
     version: str = ""
     isolation: str = ""
-    # "open" (and why, where it need not be), "closed", or the only addresses that could be reached; and who else was
-    # asked for.
+    # "open" (and why, if it could be closed), "closed", or the only reachable addresses; and refused addresses.
     network: str = ""
     refused: tuple[str, ...] = ()
-    # What it might use, and the manifest of what it should read, in its mailbox.
+    # The budget, and the manifest of files to read in the mailbox.
     budget: Allowance = Allowance()
     context: str = ""
     resumed: str | None = None
     session: str | None = None
-    # Why there is no answer; "stopped" where somebody ended the turn.
+    # Why there is no answer; "stopped" if a person ended the turn.
     failure: str | None = None
     stop_reason: str = ""
     denials: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
-    # What was written outside of the sandbox, as far as that can be seen: no change, and not kept.
+    # Files that were written outside the sandbox, as far as visible. They are not part of the work and not kept.
     outside: tuple[str, ...] = ()
     tokens: int | None = None
     usd: float | None = None
-    # Who says so; "metered" is what was read while it ran, of a turn without an answer.
+    # The source of the cost. "metered" is the usage that was read during a turn without an answer.
     price: str = "unknown"
-    # What it was asked: the digest of prompt.md, its language, and which texts were not ours, each with its digest.
+    # The prompt: the digest of prompt.md, its language, and the user's own texts in it, each with its digest.
     prompt_sha256: str = ""
     prompt_language: str = ""
     own_prompts: tuple[str, ...] = ()
 
     def without_answer(self, failure: str, used: Usage, session: str | None) -> TurnRecord:
-        """The same of a turn that came to nothing, with what it used all the same."""
+        """The record of a turn without an answer, with its usage."""
         price = "unknown" if used.usd is None else "metered"
         return replace(self, failure=failure, session=session, tokens=used.tokens, usd=used.usd, price=price)
 
     def with_outcome(self, answer: Answer | NoAnswer, meter: Meter, cost: TurnCost) -> TurnRecord:
-        """The same with its end."""
+        """The record with the turn's outcome."""
         if isinstance(answer, NoAnswer):
             failed = self.without_answer(answer.reason.value, meter.used, answer.session or meter.session)
             return replace(failed, denials=answer.denials, stop_reason=answer.stop_reason)
@@ -144,15 +141,15 @@ class TurnResult(msgspec.Struct, frozen=True):
     answer: Answer | NoAnswer | None
     cost: TurnCost
     used: Usage
-    # What the agent calls its session, also if the turn was stopped.
+    # The agent's name for its session, even if the turn was stopped.
     session: str | None
-    # The limit for which the turn was ended, if any.
+    # The limit that ended the turn, if any.
     over: str | None
-    # Files that were written outside the sandbox, as far as that can be seen.
+    # Files that were written outside the sandbox, as far as visible.
     outside: tuple[str, ...]
 
     def notes(self) -> tuple[str, ...]:
-        """What a person should know of the turn beside its answer."""
+        """What a person should know about the turn, in addition to its answer."""
         return (*self.used.problems, *outside_in_words(self.outside))
 
 
@@ -167,7 +164,7 @@ class TurnStopped(Stopped):
 def take_turn(
     asked: TurnRequest, cancellation: Cancellation, book: Callable[[TurnResult], None] = lambda _: None
 ) -> Answer | NoAnswer:
-    """One turn. `book` gets its result once, however the turn ends. `TurnStopped` if a stop was requested."""
+    """Take one turn. `book` gets its result once, however the turn ends. `TurnStopped` if a stop was requested."""
     sandbox = asked.turn_sandbox
     meter = Meter(asked.agent, sandbox.mailbox, asked.record, asked.allowance, sandbox.redactor)
     answer: Answer | NoAnswer | None = None
@@ -189,7 +186,7 @@ def _cost(asked: TurnRequest, meter: Meter, answer: Answer | NoAnswer | None) ->
 
 
 def _recorded(asked: TurnRequest, cancellation: Cancellation, meter: Meter) -> Answer | NoAnswer:
-    """The turn, with its record in the folder that the request names."""
+    """Take the turn, with its record in the folder of the request."""
     agent, turn_sandbox = asked.agent, asked.turn_sandbox
     clean = turn_sandbox.redactor.clean
     record = replace(TurnRecord(agent.name, asked.role.value), **_written_down(asked, asked.prompt))
@@ -214,7 +211,7 @@ def _recorded(asked: TurnRequest, cancellation: Cancellation, meter: Meter) -> A
                     record = replace(start.record(turn), **words, outside=meter.outside)
         cancellation.raise_if_requested()
     except BaseException as problem:
-        # What the turn was given and what it used is on record, also if a person ended it.
+        # Recorded even if a person ended the turn.
         failure = "stopped" if isinstance(problem, Stopped) else "broken_off"
         ended = record.without_answer(failure, meter.used, meter.session)
         with suppress(OSError):
@@ -231,7 +228,7 @@ def _recorded(asked: TurnRequest, cancellation: Cancellation, meter: Meter) -> A
 
 
 def _written_down(asked: TurnRequest, prompt: str) -> dict[str, Any]:
-    """Keep the prompt beside the record. Gives what the record says of it."""
+    """Store the prompt next to the record. Returns the record's fields about the prompt."""
     data = asked.turn_sandbox.redactor.clean(prompt).data
     (asked.record / "prompt.md").write_bytes(data)
     own = sorted(asked.book.own.values(), key=lambda text: text.name)
@@ -246,12 +243,12 @@ def _turn(asked: TurnRequest, admission: Admission, meter: Meter) -> Turn:
     sandbox, session = admission.turn_sandbox.sandbox, asked.session
     agent, prompt = asked.agent, asked.prompt
     if isinstance(agent, WorksOutside):
-        # The person who takes the turn is elsewhere, mostly in the checkout.
+        # The person who takes the turn is usually in the checkout, not in the sandbox.
         prompt = f"{asked.book.part('by_hand', folder=str(sandbox.place.repo))}\n\n{prompt}"
     if isinstance(agent, CanResume):
         known = session is not None and admission.home is not None
         if known and agent.knows(admission.home or Path(), sandbox.place.repo, session or ""):
-            # The session was interrupted, and its agent finds the last turn undone.
+            # The session was interrupted, and the files of its last turn are gone.
             prompt = prompt if asked.is_question else f"{asked.book.part('resumed')}\n\n{prompt}"
         else:
             session = None
@@ -267,7 +264,7 @@ def _turn(asked: TurnRequest, admission: Admission, meter: Meter) -> Turn:
         home=admission.home,
         program=admission.program.path if admission.program is not None else None,
         schema=asked.schema,
-        schema_in_words=said_in_words(asked.schema, asked.book) if asked.schema is not None else "",
+        schema_in_words=schema_request(asked.schema, asked.book) if asked.schema is not None else "",
         session=session,
         number=asked.number,
         is_question=asked.is_question,
@@ -289,20 +286,20 @@ def _taken(agent: Agent, turn: Turn, start: Starter, turn_sandbox: TurnSandbox) 
 
 
 def _with_way_on(agent: Agent, answer: Answer | NoAnswer) -> Answer | NoAnswer:
-    """An agent that is not logged in: how to log in."""
+    """The answer; for an agent that is not logged in, with the way to log in."""
     if isinstance(answer, NoAnswer) and answer.reason is Reason.NOT_LOGGED_IN and isinstance(agent, HasNeeds):
         return replace(answer, detail=f"{answer.detail}; {agent.needs.login}")
     return answer
 
 
 def _left(allowance: Allowance) -> dict[str, str]:
-    """What is left, for programs that can keep to it by themselves."""
+    """Variables with the remaining budget, for programs that can respect it."""
     amounts = {name: getattr(allowance, name) for name in allowance.__struct_fields__}
     return {f"{_LEFT}{name.upper()}": f"{amount:.12g}" for name, amount in amounts.items() if amount is not None}
 
 
 class _Starter:
-    """Starts an adapter's program in the turn's sandbox; what it prints is kept redacted."""
+    """Starts an adapter's program in the turn's sandbox. Its output is kept, redacted."""
 
     def __init__(
         self, admission: Admission, asked: TurnRequest, context: Path | None, cancellation: Cancellation, meter: Meter
@@ -321,19 +318,19 @@ class _Starter:
     def __call__(
         self, argv: tuple[str, ...], *, env: Mapping[str, str], timeout_s: float, on_line: LineReader | None = None
     ) -> Ran:
-        """Run it to its end."""
+        """Run the program to its end."""
         self._started += 1
         turn_sandbox, caller = self._admission.turn_sandbox, self._admission.turn_sandbox.environment.caller
         log = self._asked.record / f"program-{self._started}.log"
         gate = gate_file(turn_sandbox.mailbox)
         given_s = self._meter.seconds_for(timeout_s)
-        # The mark is on every process of an agent, whatever its adapter: what only a person may do refuses by it.
+        # Every process of an agent has this mark. Commands that only a person may run refuse if it is set.
         own = {
             AGENT_MARK: f"{self._agent}:{self._asked.role}",
             MAILBOX: str(turn_sandbox.mailbox),
             **({CONTEXT: str(self._context)} if self._context is not None else {}),
             **_left(replace(self._asked.allowance, wall_s=given_s)),
-            # Whoever reflects in there leaves it in the mailbox: what is in the sandbox is gone with it.
+            # Hooks leave reflections in the mailbox, because files of the sandbox are deleted with it.
             "REFLECTION_INPUT": str(turn_sandbox.mailbox / SELF_REPORT),
             "REFLECTION_DIR": str(turn_sandbox.mailbox / REFLECTIONS),
             **({"REFLECTION_MODE": mode} if (mode := caller.get("REFLECTION_MODE")) else {}),
@@ -359,7 +356,7 @@ class _Starter:
         return ran
 
     def record(self, turn: Turn) -> TurnRecord:
-        """What the turn was given."""
+        """The record at the start of the turn."""
         program = self._admission.program
         return TurnRecord(
             self._agent,
@@ -367,7 +364,7 @@ class _Starter:
             program=str(program.path) if program is not None else "",
             version=program.shown_version if program is not None else "",
             isolation=BY_HAND if self._is_by_hand else self._admission.turn_sandbox.sandbox.confinement.used,
-            network="open" if self._is_by_hand else self._way.said,
+            network="open" if self._is_by_hand else self._way.description,
             refused=self._refused,
             budget=turn.budget,
             context=str(turn.context.relative_to(turn.mailbox)) if turn.context is not None else "",

@@ -1,4 +1,4 @@
-"""Where an agent takes its turns: a sandbox with a mailbox beside it. Starts programs there, and logs them redacted."""
+"""A sandbox for an agent's turns, with a mailbox next to it. Starts programs there, and logs their output redacted."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
-from loopwright.agents.decision_requests import FOLDER
+from loopwright.agents.mailbox import FOLDER
 from loopwright.agents.port import LineReader, Ran
 from loopwright.evidence.logs import LogFile
 from loopwright.kernel import process
 from loopwright.kernel.files import make_folder, remove_tree
 from loopwright.kernel.process import Cancellation, Ending, Freezer
 from loopwright.redaction.redactor import Redactor, StreamRedactor
-from loopwright.runner.model import Environment
+from loopwright.runner.request import Environment
 from loopwright.sandbox import homes
 from loopwright.sandbox.port import Sandbox
 
 _MOST_WORDS = 300
-# What a program says in one line may hold a whole file; a line that never ends must not fill the memory.
+# A line may contain a whole file, but an endless line must not fill the memory.
 _LONGEST_LINE = 32 << 20
 
 
 class TurnSandbox(msgspec.Struct, frozen=True):
-    """A sandbox for turns. `work` names what is worked on: an agent keeps one home for all of its turns."""
+    """A sandbox for turns. `work` names the work: an agent keeps one home for all its turns on it."""
 
     sandbox: Sandbox
     environment: Environment
@@ -39,11 +39,11 @@ class TurnSandbox(msgspec.Struct, frozen=True):
 
     @property
     def mailbox(self) -> Path:
-        """The one folder beside the sandbox that the agent may write to."""
+        """The only folder outside the sandbox that the agent may write to."""
         return self.sandbox.place.folder / "mailbox"
 
     def open_home(self, agent: str) -> Path:
-        """The private folder of an agent, which outlives this sandbox."""
+        """The private folder of an agent, which stays when this sandbox is deleted."""
         view = self.sandbox.view
         return homes.open_home(view.sandbox_root, view.project, self.work, agent)
 
@@ -75,10 +75,10 @@ def run_in_turn_sandbox(
     on_line: LineReader | None = None,
     before_kept: Callable[[], None] = lambda: None,
 ) -> Ran:
-    """A program in the turn's sandbox, to its end; what it prints is in the log, redacted.
+    """Run a program in the turn's sandbox to its end. Its output goes to the log, redacted.
 
-    With `on_line` the log holds what that makes of each line of standard output. `before_kept` is called whenever
-    something is about to be redacted.
+    With `on_line`, the log gets its result for each line of standard output. `before_kept` is called before each
+    redaction.
     """
     sandbox = turn_sandbox.sandbox
     launch = sandbox.isolation.launch(sandbox.view, argv, cwd=sandbox.place.repo, env=env, network=network)
@@ -110,7 +110,7 @@ def run_in_turn_sandbox(
 
 
 class Lines:
-    """Cuts what a program prints into lines for a reader, and passes on what that makes of each."""
+    """Splits a program's output into lines for a reader, and passes the reader's results on."""
 
     def __init__(self, read: LineReader, write: Callable[[bytes], None]) -> None:
         self._read = read
@@ -127,7 +127,7 @@ class Lines:
             self._rest, self._is_too_long = b"", True
 
     def finish(self) -> None:
-        """What came after the last line's end."""
+        """Pass on an incomplete last line."""
         if self._rest:
             self._one(self._rest)
         self._rest = b""
@@ -135,7 +135,7 @@ class Lines:
     def _one(self, line: bytes) -> None:
         if self._is_too_long:
             self._is_too_long = False
-            self._write(b"(a line that was too long to be read)\n")
+            self._write(b"(line too long, not shown)\n")
             return
         shown = self._read(line.rstrip(b"\r"))
         if shown is not None:

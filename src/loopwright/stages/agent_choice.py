@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loopwright.agents.independence import Doer, doer_of, same_as
+from loopwright.agents.model_choice import AgentIdentity, identity_of, matching_builder
 from loopwright.agents.port import HasModel, Reason, Role, WorksOutside
 from loopwright.errors import AgentFailed, LoopwrightError, WorkflowRefused
 from loopwright.stages.context import Context
@@ -52,7 +52,7 @@ def require_a_program(context: Context, name: str, role: Role) -> None:
 
 def builder_behind(context: Context, record: Record, reviewer: str) -> str | None:
     """The builder that this reviewer is; None where it is somebody else, or nobody."""
-    return same_as(reviewer, record.actors, lambda name: doer_behind(context, name)) if reviewer else None
+    return matching_builder(reviewer, record.actors, lambda name: doer_behind(context, name)) if reviewer else None
 
 
 def barred_from_review(context: Context, record: Record) -> frozenset[str]:
@@ -62,11 +62,11 @@ def barred_from_review(context: Context, record: Record) -> frozenset[str]:
     return frozenset((*record.actors, *(name for name in asked if builder_behind(context, record, name) is not None)))
 
 
-def doer_behind(context: Context, name: str) -> Doer:
+def doer_behind(context: Context, name: str) -> AgentIdentity:
     """Who works behind a name, as the settings are now."""
     named = context.settings.values.agents.named
     try:
         agent = context.open_agent(name)
     except LoopwrightError:
-        return doer_of(name, named)
-    return doer_of(name, named, agent.model if isinstance(agent, HasModel) else "")
+        return identity_of(name, named)
+    return identity_of(name, named, agent.model if isinstance(agent, HasModel) else "")

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import msgspec
 
-from loopwright.analysis.history import Window
+from loopwright.analysis.history import Window, read_bound
 from loopwright.analysis.model import AnalysisResult, Parts
-from loopwright.analysis.moments import read_bound
 from loopwright.analysis.preregistered import KILL, current_digest
 from loopwright.analysis.store import AnalysisStore
 from loopwright.errors import WrongUsage

@@ -11,15 +11,15 @@ import msgspec
 from msgspec.structs import replace
 
 from loopwright.agents.failover import FailoverOrder, Takeover, Unanswered, takeover_in_words
-from loopwright.agents.mailbox import leave
+from loopwright.agents.mailbox import write_file
 from loopwright.agents.port import Agent, Allowance, Reason, Remedy, Role
 from loopwright.agents.structured import AgentRequest
 from loopwright.errors import AgentFailed, Interrupted, LoopwrightError
 from loopwright.kernel.clock import stamp
 from loopwright.kernel.process import Cancellation, Stopped
 from loopwright.runner.ask_agent import AgentReply, AskingContext, BookTurn, ask_agent
+from loopwright.runner.meter import TurnCost
 from loopwright.runner.turn import TurnRequest, TurnResult
-from loopwright.runner.turn_cost import TurnCost
 from loopwright.runner.turn_sandbox import TurnSandbox, open_turn_sandbox
 from loopwright.sandbox.confine import choose
 from loopwright.sandbox.homes import drop_homes
@@ -235,7 +235,7 @@ def turn_sandbox(
         work = open_sandbox.place.folder.name
         turns = open_turn_sandbox(open_sandbox, environment, asking.redactor, context.limits().log_bytes, work)
         for letter, data in letters.items():
-            leave(turns.mailbox, letter, data)
+            write_file(turns.mailbox, letter, data)
         try:
             yield turns
         finally:

@@ -19,10 +19,9 @@ from loopwright.kernel import git
 from loopwright.kernel.clock import Clock
 from loopwright.loop.store import LoopStore
 from loopwright.redaction.build import build_redactor, relaxed_rules
-from loopwright.redaction.key_shape import looks_like_a_key
+from loopwright.redaction.environment_values import looks_like_a_key
 from loopwright.redaction.redactor import Learned, Redactor
-from loopwright.runner.model import Environment, RunLimits
-from loopwright.runner.request import SandboxOptions, Tools
+from loopwright.runner.request import Environment, RunLimits, SandboxOptions, Tools
 from loopwright.sandbox.model import FreshRequest
 from loopwright.sandbox.place import default_root, prepare_root
 from loopwright.sandbox.port import Isolation, SandboxRequest

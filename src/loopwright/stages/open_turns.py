@@ -9,8 +9,7 @@ from pathlib import Path
 from loopwright.agents.port import ReportsCost
 from loopwright.errors import AgentFailed
 from loopwright.kernel.locks import locked, try_lock
-from loopwright.runner.meter import used_at_last
-from loopwright.runner.turn_cost import TurnCost
+from loopwright.runner.meter import TurnCost, used_at_last
 from loopwright.sandbox import place
 from loopwright.stages.context import Context, workflows_of
 from loopwright.workflow import events as e

@@ -8,9 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from loopwright.agents.prompts.book import Book
+from loopwright.agents.prompts.book import (
+    Book,
+    PromptFolder,
+    UnusablePrompt,
+    effective_prompts,
+    find_user_prompts,
+    problems_in_words,
+)
 from loopwright.agents.prompts.names import PromptLanguage
-from loopwright.agents.prompts.own import PromptFolder, UnusablePrompt, find_own, in_force, told
 from loopwright.errors import PromptInvalid
 from loopwright.workspace.layout import Layout, user_prompts
 from loopwright.workspace.settings_model import Values
@@ -20,11 +26,11 @@ REMEDY = "correct or remove it; `loopwright prompts show NAME --ours` prints our
 
 def open_book(layout: Layout, values: Values) -> Book:
     """What agents of this workspace are told; `PromptInvalid` names every text that can't be used."""
-    own, unusable = find_own(prompt_folders(layout))
+    own, unusable = find_user_prompts(prompt_folders(layout))
     if unusable:
         raise invalid_prompts(unusable)
     language = chosen_language(values)
-    return Book(language, in_force(own, language))
+    return Book(language, effective_prompts(own, language))
 
 
 def chosen_language(values: Values) -> PromptLanguage:
@@ -41,4 +47,4 @@ def prompt_folders(layout: Layout) -> tuple[PromptFolder, ...]:
 
 def invalid_prompts(unusable: Sequence[UnusablePrompt]) -> PromptInvalid:
     """The error that names these texts."""
-    return PromptInvalid(f"not usable as a prompt: {told(unusable)}", hint=REMEDY)
+    return PromptInvalid(f"not usable as a prompt: {problems_in_words(unusable)}", hint=REMEDY)

@@ -11,7 +11,6 @@ from loopwright.errors import SettingsInvalid
 from loopwright.loop.port import Reflections
 from loopwright.reflection import points
 from loopwright.reflection.capture import folder as records
-from loopwright.reflection.capture import session as sessions
 from loopwright.reflection.capture.self_report import SelfReport
 from loopwright.reflection.capture.settings import CaptureSettings, Floor
 from loopwright.reflection.model import Capture, CaptureMode, Point
@@ -71,10 +70,10 @@ class _Keeper:
         return points.has_point(folder_of(self._context), work.session, point)
 
     def keep(self, work: points.ReflectedWork, said: SelfReport, point: Point | None = None) -> None:
-        context, called = self._context, sessions.safe_name(work.session)
+        context, called = self._context, records.safe_name(work.session)
         place = wanted_of(context).make_folder()
         work = replace(work, task_ref=context.environment.get("REFLECTION_TASK_REF") or work.task_ref)
-        earlier, at_ms = sessions.attempts_so_far(place, called), int(context.clock().timestamp() * 1000)
+        earlier, at_ms = records.attempts_so_far(place, called), int(context.clock().timestamp() * 1000)
         floor = Floor(context.settings.values.risk.threshold, rules_of(context))
         clean = context.tools().redactor.clean
         made = points.reflection_on(

@@ -24,8 +24,7 @@ from loopwright.kernel.process import Cancellation, Stopped
 from loopwright.runner.ask_agent import AgentReply, AskingContext, BookTurn, ask_agent
 from loopwright.runner.events import Emitter, Replanned, ReplannerChanged, Replanning
 from loopwright.runner.latest import LatestBlocker, blocker_of, blocker_text, envelope_of
-from loopwright.runner.model import Failure
-from loopwright.runner.request import Finished
+from loopwright.runner.request import Failure, Finished
 from loopwright.runner.turn import TurnRequest, TurnResult
 from loopwright.runner.turn_sandbox import TurnSandbox
 from loopwright.stages.agent_choice import programs_in, require_a_program

@@ -64,7 +64,7 @@ def turn_for(mailbox: Path, prompt: str = "a prompt", timeout_s: float = 20.0, r
 
 
 class AgentContract:
-    """One turn in, one typed answer out, nothing but the mailbox touched."""
+    """A turn goes in, a typed answer comes out, and only the mailbox changes."""
 
     timeout_s = 20.0
 
@@ -79,7 +79,7 @@ class AgentContract:
     def start(
         self, argv: tuple[str, ...], *, env: Mapping[str, str], timeout_s: float, on_line: LineReader | None = None
     ) -> Ran:
-        """How its programs are started; an agent with needs of its own is given them here."""
+        """How the agent's programs are started. An agent with its own needs gets them here."""
         return start_plainly(argv, env=env, timeout_s=timeout_s, on_line=on_line)
 
     def _take(self, agent: Agent, tmp_path: Path) -> Answer | NoAnswer:
@@ -88,45 +88,45 @@ class AgentContract:
         return agent.take(turn_for(mailbox, timeout_s=self.timeout_s), self.start)
 
     def test_it_has_a_name(self, tmp_path: Path) -> None:
-        """Settings and records call it by name."""
+        """Settings and records use the name."""
         assert self.answering(tmp_path).name
 
     def test_an_answer_is_text_with_its_duration(self, tmp_path: Path) -> None:
-        """What it said, and how long that took."""
+        """The answer's text and duration."""
         answer = self._take(self.answering(tmp_path), tmp_path)
         assert isinstance(answer, Answer)
         assert answer.text.strip() == "an answer"
         assert answer.duration_s >= 0
 
     def test_a_failure_is_a_typed_value_and_not_an_exception(self, tmp_path: Path) -> None:
-        """The caller decides by the reason, never by words."""
+        """The caller decides by the reason, never by the message."""
         answer = self._take(self.failing(tmp_path), tmp_path)
         assert isinstance(answer, NoAnswer)
         assert answer.reason is Reason.CRASHED
 
-    def test_what_it_can_do_beyond_that_it_does(self, tmp_path: Path) -> None:
-        """Each ability that it claims is there, also for a turn that never was."""
+    def test_every_claimed_ability_works(self, tmp_path: Path) -> None:
+        """Even for a turn that never happened."""
         agent = self.answering(tmp_path)
         if isinstance(agent, ReportsCost):
             assert agent.used(tmp_path / "nowhere", is_over=True) == Usage()
         if isinstance(agent, CanResume):
             assert not agent.knows(tmp_path / "nowhere", tmp_path, "no-session")
         if isinstance(agent, StreamsEvents):
-            assert agent.shown(b"no event") == "no event"
-            assert agent.shown(b'{"type": "of a later version"}') is None
+            assert agent.shown(b"not an event") == "not an event"
+            assert agent.shown(b'{"type": "from a later version"}') is None
         if isinstance(agent, HasNeeds):
             assert agent.needs.program
             assert agent.needs.hosts
 
     def test_nothing_is_written_outside_the_mailbox(self, tmp_path: Path) -> None:
-        """An adapter has no other place."""
+        """An adapter may write nowhere else."""
         agent = self.answering(tmp_path)
         before = {path for path in tmp_path.rglob("*") if "mailbox" not in path.parts}
         self._take(agent, tmp_path)
         assert {path for path in tmp_path.rglob("*") if "mailbox" not in path.parts} == before
 
-    def test_what_an_earlier_turn_left_in_the_mailbox_is_removed_and_never_followed(self, tmp_path: Path) -> None:
-        """Repairs take place in the same one: a link, a pipe or a folder under a name that the adapter writes to."""
+    def test_leftovers_in_the_mailbox_are_removed_and_never_followed(self, tmp_path: Path) -> None:
+        """A second turn uses the same mailbox: a link, a pipe or a folder may be in the place of an adapter's file."""
         agent, names = self.answering(tmp_path), {FILE}
         victim = tmp_path / "victim"
         victim.write_text("mine")
@@ -135,7 +135,7 @@ class AgentContract:
             mailbox.mkdir()
 
             def start(argv: tuple[str, ...], mailbox: Path = mailbox, **more: Any) -> Ran:
-                # What lies there before its program does anything is the adapter's own.
+                # Everything that exists before the program runs comes from the adapter.
                 names.update(str(path.relative_to(mailbox)) for path in mailbox.rglob("*") if path.is_file())
                 return self.start(argv, **more)
 
@@ -151,7 +151,7 @@ OBSTACLES = ("link", "pipe", "folder")
 
 
 def put_in_the_way(path: Path, kind: str, victim: Path) -> None:
-    """What a hostile turn may leave under a name that we write to later."""
+    """Leave what a hostile turn may leave in the place of a file that is written later."""
     path.parent.mkdir(parents=True, exist_ok=True)
     match kind:
         case "link":
@@ -180,11 +180,11 @@ class IsolationContract:
         return process.capture(launch.argv, cwd=launch.cwd, env=launch.env, timeout_s=30)
 
     def test_the_exit_code_is_the_commands_own(self, tmp_path: Path) -> None:
-        """Whatever stands in front of it."""
+        """Even with a wrapper around the command."""
         assert self._run(tmp_path, "exit 7").exit_code == 7
 
     def test_the_command_runs_in_its_folder_and_can_write_there(self, tmp_path: Path) -> None:
-        """What it writes is on disk afterwards."""
+        """Written files are on disk afterwards."""
         assert self._run(tmp_path, "pwd -P > where").exit_code == 0
         repo = tmp_path / "sandboxes" / "one" / "repo"
         assert (repo / "where").read_text().strip() == str(repo.resolve())
@@ -195,7 +195,7 @@ class IsolationContract:
         assert (done.exit_code, done.stderr) == (141, b"")
 
     def test_the_environment_is_what_was_given_and_a_private_tmpdir(self, tmp_path: Path) -> None:
-        """Nothing of ours leaks in."""
+        """Our own variables do not leak in."""
         done = self._run(tmp_path, 'echo "$GIVEN"; touch "$TMPDIR/x" && echo ok; env', {"GIVEN": "value"})
         lines = done.stdout.decode().splitlines()
         assert lines[:2] == ["value", "ok"]

@@ -1,4 +1,4 @@
-"""A model that plays written turns, on loopback, in the providers' own formats, so that real agents can be tested."""
+"""A model server that replays turns on loopback in the providers' own formats, to test real agents."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ _NO_SCRIPTS: Mapping[str, Sequence[ModelTurn]] = {}
 
 
 class ModelServer:
-    """Where it listens, and what it was asked."""
+    """A model server: its address, its turns and the received requests."""
 
     def __init__(self, turns: Sequence[ModelTurn], scripts: Mapping[str, Sequence[ModelTurn]]) -> None:
         self.turns = tuple(turns)
-        # Other turns for conversations that hold a text, the first that fits.
+        # Other turns for conversations that contain a text; the first match wins.
         self.scripts = dict(scripts)
-        # For a title, a summary, or which model should have the work.
+        # Requests for a title, a summary, or a choice of model.
         self.aside = ModelTurn("ok")
         self.requests: list[tuple[str, Mapping[str, Any]]] = []
-        # Set when a stream stands still: whoever waits for that need not sleep.
+        # Set when a stream stalls, so that a test can wait for that without sleeping.
         self.stands_still = threading.Event()
         self.closing = threading.Event()
         self._server = _Listener(self)
@@ -37,19 +37,19 @@ class ModelServer:
         return f"http://127.0.0.1:{self._server.server_port}"
 
     def turn(self, wire: Wire, body: Mapping[str, Any]) -> ModelTurn:
-        """What to say now. A request without tools is for a title or a summary, and is no turn of the conversation."""
+        """The next turn. A request without tools is for a title or a summary, and not part of the conversation."""
         if not body.get("tools"):
             return self.aside
-        number, said = wire.turns_so_far(body), json.dumps(body, ensure_ascii=False)
-        turns = next((script for text, script in self.scripts.items() if text in said), self.turns)
+        number, request = wire.turns_so_far(body), json.dumps(body, ensure_ascii=False)
+        turns = next((script for text, script in self.scripts.items() if text in request), self.turns)
         return turns[number] if number < len(turns) else ModelTurn(turns[-1].text or "done")
 
     def serve(self) -> None:
-        """Until `close`."""
+        """Serve until `close`."""
         self._server.serve_forever(poll_interval=0.02)
 
     def close(self) -> None:
-        """Stop listening, and let go of streams that stand still."""
+        """Stop listening, and end stalled streams."""
         self.closing.set()
         self._server.shutdown()
         self._server.server_close()
@@ -57,7 +57,7 @@ class ModelServer:
 
 @contextmanager
 def model_server(*turns: ModelTurn, scripts: Mapping[str, Sequence[ModelTurn]] = _NO_SCRIPTS) -> Iterator[ModelServer]:
-    """A model for the block."""
+    """A model server during the block."""
     server = ModelServer(turns, scripts)
     thread = threading.Thread(target=server.serve, daemon=True)
     thread.start()
@@ -69,7 +69,7 @@ def model_server(*turns: ModelTurn, scripts: Mapping[str, Sequence[ModelTurn]] =
 
 
 class _Listener(ThreadingHTTPServer):
-    """The sockets of a model."""
+    """The sockets of a model server."""
 
     def __init__(self, model: ModelServer) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
@@ -81,8 +81,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     @property
     def _model(self) -> ModelServer:
-        found: ModelServer = self.server.model  # type: ignore[attr-defined]
-        return found
+        model: ModelServer = self.server.model  # type: ignore[attr-defined]
+        return model
 
     def do_POST(self) -> None:
         raw = self.rfile.read(int(self.headers.get("content-length") or 0))
@@ -102,7 +102,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._say_json({})
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 -- the base class's name
-        """Not to the test's terminal."""
+        """Print nothing to the test's terminal."""
 
     def _answer(self, wire: Wire, path: str, body: Mapping[str, Any]) -> None:
         turn = self._model.turn(wire, body)

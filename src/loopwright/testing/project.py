@@ -1,7 +1,7 @@
-"""A project in a temporary folder, driven by the real command line in a process of its own.
+"""A project in a temporary folder, driven by the real command line in its own process.
 
-`Project.at` brings a workflow to a stage. The commands that lead there are run once in a test session, for each
-combination of files, settings, turns and variables; whoever asks again gets a copy of what they left.
+`Project.at` brings a workflow to a stage. The commands for that run once in a test session for each combination of
+files, settings, turns and variables; later calls get a copy of the result.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from loopwright.testing.warm import can_be_warm, run_warm
 
 Stage = Literal["planned", "approved", "built", "in review", "reviewed", "done"]
 STAGES: tuple[Stage, ...] = get_args(Stage)
-# The spec of a workflow, beside the project; the command names it by a relative path, which is true in a copy, too.
+# The spec of a workflow, next to the project. The command uses a relative path, which is valid in a copy as well.
 SPEC_FILE = "SPEC.md"
 _COMMANDS: Mapping[Stage, tuple[str, ...]] = {
     "planned": ("plan", "SLUG", "--direct", f"../{SPEC_FILE}", "--agent", "scripted"),
@@ -39,7 +39,7 @@ _COMMANDS: Mapping[Stage, tuple[str, ...]] = {
     "reviewed": ("review", "SLUG"),
     "done": ("approve", "SLUG", "--from", "review", "--to", "done"),
 }
-# Roles that are not asked before the build: workflows that differ in their turns only share one plan.
+# Roles that are asked only from the build on: workflows that differ only in these turns share one plan.
 _ASKED_AFTER_APPROVAL = ("builder", "debugger", "reviewer", "smell reviewer")
 _PARTS = ("project", "home", "sandboxes", SPEC_FILE)
 _OUTCOME = "outcome.json"
@@ -48,22 +48,22 @@ _QUIET_GIT = (
     "-c", "user.name=tester", "-c", "user.email=tester@localhost", "-c", "commit.gpgsign=false",
     "-c", "init.defaultBranch=main", "-c", "protocol.file.allow=always",
 )  # fmt: skip
-# Commits of the same content have the same id, and templates need that.
+# Templates need the same commit ids for the same content.
 _COMMITTED_AT = "2026-01-01T12:00:00+00:00"
 _PATIENCE_S = 500
 
 
 @cache
 def search_path() -> str:
-    """Ours, with the interpreter itself in front of a version manager's shim: that starts a dozen shells for a call."""
-    found, plain = shutil.which("python3"), Path(sys.base_prefix) / "bin"
-    is_shim = found is not None and Path(found).read_bytes()[:2] == b"#!"
+    """Our PATH, with the interpreter before a version manager's shim, which starts a dozen shells per call."""
+    program, plain = shutil.which("python3"), Path(sys.base_prefix) / "bin"
+    is_shim = program is not None and Path(program).read_bytes()[:2] == b"#!"
     return os.pathsep.join([*([str(plain)] if is_shim else []), os.environ["PATH"]])
 
 
 @contextmanager
-def _standing_in(folder: Path, environment: Mapping[str, str]) -> Iterator[None]:
-    """This process in a folder and with variables, as a started one would be."""
+def _as_started_in(folder: Path, environment: Mapping[str, str]) -> Iterator[None]:
+    """Run the block in this process, but with the folder and variables of a started process."""
     before, place = dict(os.environ), Path.cwd()
     try:
         os.environ.clear()
@@ -77,7 +77,7 @@ def _standing_in(folder: Path, environment: Mapping[str, str]) -> Iterator[None]
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """What a command came to."""
+    """The result of a command."""
 
     exit_code: int
     stdout: str
@@ -93,7 +93,7 @@ class Outcome(msgspec.Struct, frozen=True):
 
 
 class Project:
-    """Files, a git repository where wanted, and `run`, which is `loopwright` as a user types it."""
+    """Files, usually a git repository, and `run`, which runs `loopwright` as a user would."""
 
     def __init__(
         self,
@@ -177,7 +177,7 @@ class Project:
     def run(
         self, *arguments: str, env: Mapping[str, str] | None = None, cwd: Path | None = None, stdin: bytes = b""
     ) -> Outcome:
-        """Run `loopwright` in a process of its own and wait for it; a warm interpreter is forked where that can be."""
+        """Run `loopwright` in its own process and wait for it. Forks a warm interpreter if possible."""
         env, cwd = {**self.environment, **(env or {})}, cwd or self.root
         if can_be_warm(env):
             done = run_warm(arguments, cwd=cwd, env=env, stdin=stdin, timeout_s=_PATIENCE_S)
@@ -186,13 +186,13 @@ class Project:
         return Outcome(done.exit_code, done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace"))
 
     def ask(self, *arguments: str) -> Any:
-        """What a command that only reads says with --json, asked in this process: a third of the time of a fork.
+        """The --json output of a read-only command, run in this process: three times as fast as a fork.
 
-        For tests that want to know where things stand. A test of the command itself calls `run`.
+        For tests that need the state of the work. A test of the command itself calls `run`.
         """
         printed = io.BytesIO()
         with (
-            _standing_in(self.root, self.environment),
+            _as_started_in(self.root, self.environment),
             io.TextIOWrapper(printed, encoding="utf-8", write_through=True) as stream,
         ):
             with redirect_stdout(stream):
@@ -200,7 +200,7 @@ class Project:
             return json.loads(printed.getvalue())
 
     def at(self, stage: Stage, slug: str = "greet") -> Outcome:
-        """Bring a workflow from its spec to this stage; returns what the last command said."""
+        """Bring a workflow from its spec to this stage; returns the result of the last command."""
         commands = [
             tuple(slug if word == "SLUG" else word for word in _COMMANDS[name])
             for name in STAGES[: STAGES.index(stage) + 1]
@@ -221,9 +221,9 @@ class Project:
         return done
 
     def _keys(self, commands: list[tuple[str, ...]]) -> list[str] | None:
-        """A key for what each command leaves; None if the project names its own place, so that no copy is the same."""
+        """A key for the result of each command; None if a file contains the project's path, as copies differ."""
         top = self._top
-        # The index holds times and inodes; what is staged is listed instead.
+        # The index contains times and inodes, so the staged files are listed instead.
         content = fingerprint(top, _PARTS, (self._index, self._turns_file))
         staged = self.git("ls-files", "--stage", "-v") if self._index.exists() else ""
         turns = yaml.safe_load(self._turns_file.read_text(encoding="utf-8"))["turns"]
@@ -244,7 +244,7 @@ class Project:
         return self.templates.made(keys[-1], partial(self._make_template, commands, keys))
 
     def _make_template(self, commands: list[tuple[str, ...]], keys: list[str], folder: Path) -> None:
-        """Run the last command on a copy of what the others left."""
+        """Run the last command on a copy of the template before it."""
         before = self._template(commands[:-1], keys[:-1]) if commands[1:] else self._top
         copy = self._moved(folder)
         copy._put(before)  # noqa: SLF001 -- of the same class
@@ -253,7 +253,7 @@ class Project:
         (folder / _OUTCOME).write_bytes(msgspec.json.encode(done))
 
     def _moved(self, folder: Path) -> Project:
-        """This project at another place; its files are there already."""
+        """This project in another folder, which already has its files."""
         moved = Project.__new__(Project)
         moved.templates, moved._top = self.templates, folder  # noqa: SLF001 -- of the same class
         # A test may have moved the project's root into a folder of the repository.
@@ -265,10 +265,10 @@ class Project:
         return moved
 
     def _put(self, template: Path) -> None:
-        """Replace this project's files by those of a template."""
+        """Replace this project's files with those of a template."""
         put(template, self._top, _PARTS)
         if self._index.exists():
-            # The index knows files by times and inodes, and a copy has others. What is changed stays listed as changed.
+            # The index has times and inodes of files, and those of a copy differ. Changed files stay listed as changed.
             self.git("update-index", "-q", "--refresh", "--unmerged", "--ignore-missing", check=False)
 
     @property
@@ -295,6 +295,6 @@ class Project:
         return self.root / ".loopwright"
 
     def everything_kept(self) -> bytes:
-        """All bytes of all files that the tool left in the workspace, for searching."""
+        """All bytes of all files that Loopwright wrote to the workspace, for searching."""
         files = sorted(path for path in self.own.rglob("*") if path.is_file())
         return b"\0".join(path.read_bytes() for path in files)

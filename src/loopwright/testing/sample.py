@@ -1,4 +1,4 @@
-"""The sample: a small project that is to greet people by name, the spec of that, and how it is planned and built."""
+"""The sample: a small project that should greet people by name, its spec, a plan, and a build."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ SLICE: dict[str, Any] = {
     "requirements": ["greeting: Greeting by name"],
     "checks": [{"id": "VS-1-C1", "command": CHECK}],
 }
-# What a planner answers.
+# The planner's answer.
 REPLY: dict[str, Any] = {
     "plan": "Change greet.",
     "architecture": "One function.",
@@ -94,5 +94,5 @@ REPLY: dict[str, Any] = {
     "deltas": {"greeting": DELTA},
     "slices": [SLICE],
 }
-# What an honest builder does, as a shell command.
+# The work of an honest builder, as a shell command.
 BUILT = "printf 'def greet(name):\\n    return f\"hello {name}\"\\n' > hello.py"

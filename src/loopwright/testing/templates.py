@@ -1,8 +1,8 @@
-"""Folders that are made once in a test session and copied: most walks begin with the same plan, approval and build.
+"""Folders that are made once in a test session and then copied: most walks begin with the same plan and build.
 
-A template is found by its key, which the caller makes of everything that decides the result (`fingerprint` helps).
-It is made in a folder that is renamed afterwards: no path inside leads to another template or to the test that made it.
-Owns the folder that all workers of a session share; knows nothing of workflows.
+A template's key covers everything that affects the result (see `fingerprint`). A template is made in a folder that is
+renamed afterwards, so that no path in it leads to another template or to the test that made it. All workers of a
+session share the folder of templates.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Templates:
         self._folder = folder
 
     def made(self, key: str, make: Callable[[Path], None]) -> Path:
-        """The template with this key; the first caller makes it, and callers in other processes wait for that."""
+        """The template with this key. The first caller makes it; callers in other processes wait for that."""
         template = self._folder / key
         if not template.is_dir():
             self._folder.mkdir(parents=True, exist_ok=True)
@@ -37,7 +37,7 @@ class Templates:
 
 
 def put(source: Path, target: Path, parts: Iterable[str]) -> None:
-    """Replace these parts of a folder by those of another one."""
+    """Replace these parts of a folder with those of another folder."""
     for part in parts:
         old, new = target / part, source / part
         if old.is_dir():
@@ -51,7 +51,7 @@ def put(source: Path, target: Path, parts: Iterable[str]) -> None:
 
 
 def fingerprint(top: Path, parts: Iterable[str], skipped: Iterable[Path]) -> str | None:
-    """What is in these parts of a folder; None if a file names the folder itself, so that no copy can be the same."""
+    """A digest of these parts of a folder; None if a file contains the folder's path, which a copy can't share."""
     digest, passed_over = hashlib.sha256(), set(skipped)
     place = os.fsencode(top)
     for path in _below(top / part for part in parts):

@@ -1,8 +1,8 @@
-"""Our programs in a process of their own, forked from an interpreter that has imported everything.
+"""Runs our programs in processes forked from an interpreter that has imported everything.
 
-A walk through the command line is dozens of processes, and imports took half of the time of each. A forked call
-sees what a started one sees: its arguments, folder, variables, session and pipes. What only a start decides (how
-the interpreter is set, which libraries are loaded before it) cannot be forked: such a call is started.
+A walk starts dozens of processes, and imports took half of their time. A forked process has its own arguments, folder,
+variables, session and pipes, like a started one. Variables that the interpreter or the loader reads at its start can't
+be changed by a fork: then a process is started.
 """
 
 from __future__ import annotations
@@ -28,25 +28,25 @@ from typing import Never
 import loopwright
 from loopwright.kernel import family, process, process_tree
 
-# Read by the interpreter or by the loader, before any line of ours runs.
+# The interpreter or the loader reads these before our code runs.
 _AT_START = ("PYTHON", "LD_", "LC_", "LANG", "TZ", "MALLOC", "FAKETIME", "GCONV", "GLIBC")
-# Languages that interpreters are kept warm for.
+# Languages for which a warm interpreter exists.
 _LANGUAGES = ("C.UTF-8", "zh_CN.UTF-8")
 _ALWAYS_COLD = "COLD_STARTS"
 COMMAND_LINE = "loopwright.cli.main"
 HOOK = "loopwright.hooks.entry"
-# numpy, scipy and matplotlib treble what a fork has to copy, and one group of commands uses them.
+# numpy, scipy and matplotlib triple the memory that a fork copies, and only one group of commands uses them.
 _NEEDS_STATISTICS = ("analyze",)
 _STATISTICS = ("loopwright.analysis", "loopwright.cli.analyze", "loopwright.verbs.calibration")
 _WITH_STATISTICS = "with-statistics"
 _CHUNK = 1 << 16
 _ENDS = 5
-# So many bytes say who it is, before those that say how it ended.
-_WHO = 20
+# The number of bytes with the process id, before the bytes with the exit status.
+_PID_LENGTH = 20
 
 
 def can_be_warm(env: Mapping[str, str]) -> bool:
-    """Whether a fork sees what a start with these variables would; `COLD_STARTS=1` says no to all."""
+    """Whether a fork behaves like a start with these variables; `COLD_STARTS=1` turns forking off."""
     at_start = {name for name in env if name.startswith(_AT_START)}
     return (
         at_start == {"LANG"}
@@ -65,37 +65,37 @@ def run_warm(
     timeout_s: float,
     program: str = COMMAND_LINE,
 ) -> process.Captured:
-    """Run one of our programs with these arguments to its end, and return all that it printed."""
-    theirs: list[int] = []
-    ours: list[int] = []
+    """Run one of our programs with these arguments to its end, and return its output."""
+    child_ends: list[int] = []
+    our_ends: list[int] = []
     for is_read_by_us in (False, True, True, True):
         reads, writes = os.pipe()
-        ours.append(reads if is_read_by_us else writes)
-        theirs.append(writes if is_read_by_us else reads)
+        our_ends.append(reads if is_read_by_us else writes)
+        child_ends.append(writes if is_read_by_us else reads)
     request = os.memfd_create("call")
-    theirs.insert(0, request)
+    child_ends.insert(0, request)
     try:
-        # Escaped to ASCII: a path may have bytes in it that are no text.
+        # Escaped to ASCII: a path may contain bytes that are not text.
         os.write(request, json.dumps([program, list(arguments), str(cwd), dict(env)]).encode())
         interpreter = _warm_interpreter(env["LANG"], with_statistics=arguments[:1] == _NEEDS_STATISTICS)
-        interpreter.ask(theirs)
+        interpreter.ask(child_ends)
     finally:
-        for end in theirs:
+        for end in child_ends:
             os.close(end)
-    who = os.read(ours[-1], _WHO)
-    if not who:
+    pid = os.read(our_ends[-1], _PID_LENGTH)
+    if not pid:
         raise AssertionError(interpreter.last_words())
-    return _communicate(int(who), ours, stdin, time.monotonic() + timeout_s)
+    return _communicate(int(pid), our_ends, stdin, time.monotonic() + timeout_s)
 
 
-def _communicate(pid: int, ours: list[int], stdin: bytes, deadline: float) -> process.Captured:
-    """Feed it and read it until all its ends are closed; the last of them says how it ended."""
-    to_feed, *to_read = ours
+def _communicate(pid: int, our_ends: list[int], stdin: bytes, deadline: float) -> process.Captured:
+    """Write and read until all pipes are closed. The last pipe delivers the exit status."""
+    to_feed, *to_read = our_ends
     got = {end: bytearray() for end in to_read}
-    open_ends = set(ours)
+    open_ends = set(our_ends)
     rest = memoryview(stdin)
     with selectors.DefaultSelector() as waiting:
-        for end in ours:
+        for end in our_ends:
             os.set_blocking(end, False)
             waiting.register(end, selectors.EVENT_WRITE if end == to_feed else selectors.EVENT_READ)
         try:
@@ -119,7 +119,7 @@ def _communicate(pid: int, ours: list[int], stdin: bytes, deadline: float) -> pr
         except BaseException:
             process_tree.kill_all([pid, *process_tree.descendants(pid)], signal.SIGKILL)
             os.set_blocking(to_read[-1], True)
-            os.read(to_read[-1], _CHUNK)  # it is over when this is said
+            os.read(to_read[-1], _CHUNK)  # the process has ended when this arrives
             raise
         finally:
             for end in open_ends:
@@ -137,21 +137,21 @@ def _fed(end: int, rest: memoryview) -> memoryview:
 
 
 class _Warm:
-    """The interpreter that is forked."""
+    """A warm interpreter, which is forked for each call."""
 
     def __init__(self, language: str, *options: str) -> None:
         self.owner = os.getpid()
         self._language = language
-        self._socket, theirs = socket.socketpair()
-        with theirs:
-            # Noted as ours, so that no sweep for orphans takes it; it ends with us, by the end of its socket.
-            self._process = family.note_start(lambda: self._start(theirs.fileno(), options), "")
+        self._socket, child_ends = socket.socketpair()
+        with child_ends:
+            # Marked as ours, so that no search for leftover processes ends it. It ends with us, when its socket closes.
+            self._process = family.note_start(lambda: self._start(child_ends.fileno(), options), "")
 
     def _start(self, end: int, options: tuple[str, ...]) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
             (sys.executable, "-P", "-m", __name__, str(end), *options),
             env={"PATH": os.environ["PATH"], "LANG": self._language},
-            # Pipes, as its calls will have: what its standard files can do is asked once.
+            # Pipes, as the calls will have: Python checks the abilities of its standard files once.
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -160,17 +160,17 @@ class _Warm:
         )
 
     def ask(self, ends: list[int]) -> None:
-        """Have a call made; one message is one call, so that threads need no lock."""
+        """Request a call. One message is one call, so that threads need no lock."""
         socket.send_fds(self._socket, [b"."], ends)
 
     def end(self) -> None:
-        """Nobody asks any more; what was forked of us has nothing to end."""
+        """End the interpreter. A process forked from this one has nothing to end."""
         if self.owner == os.getpid():
             self._socket.close()
             self._process.communicate()
 
     def last_words(self) -> str:
-        """Why it does not answer."""
+        """Why the interpreter does not answer."""
         _, stderr = self._process.communicate()
         return f"the warm interpreter ended with {self._process.returncode}: {stderr.decode('utf-8', 'replace')}"
 
@@ -180,7 +180,7 @@ _starting = threading.Lock()
 
 
 def _warm_interpreter(language: str, *, with_statistics: bool) -> _Warm:
-    """One of each kind for each process that asks, started when it is first needed."""
+    """One interpreter of each kind per process, started on first use."""
     with _starting:
         kind = (language, with_statistics)
         interpreter = _interpreters.get(kind)
@@ -192,7 +192,7 @@ def _warm_interpreter(language: str, *, with_statistics: bool) -> _Warm:
 
 
 def _serve(asked: socket.socket) -> None:
-    """Fork for each call, and say how each ended; until nobody asks any more."""
+    """Fork for each call and report its exit status, until the socket closes."""
     running: dict[int, tuple[int, int]] = {}
     with selectors.DefaultSelector() as waiting:
         waiting.register(asked, selectors.EVENT_READ)
@@ -208,21 +208,21 @@ def _serve(asked: socket.socket) -> None:
                     handle = os.pidfd_open(pid)
                     running[handle] = (pid, ends[-1])
                     waiting.register(handle, selectors.EVENT_READ)
-                    os.write(ends[-1], str(pid).ljust(_WHO).encode())
+                    os.write(ends[-1], str(pid).ljust(_PID_LENGTH).encode())
                     for end in ends[:-1]:
                         os.close(end)
                 else:
-                    pid, told = running.pop(key.fd)
+                    pid, report = running.pop(key.fd)
                     _, status = os.waitpid(pid, 0)
                     waiting.unregister(key.fd)
                     os.close(key.fd)
-                    with suppress(BrokenPipeError):  # who asked has gone
-                        os.write(told, b"%d\n" % status)
-                    os.close(told)
+                    with suppress(BrokenPipeError):  # the caller is gone
+                        os.write(report, b"%d\n" % status)
+                    os.close(report)
 
 
 def _become(ends: list[int]) -> Never:
-    """The process of one call: nothing of the one that was forked is left but what it had imported."""
+    """Turn this fork into the process of one call: only the imports of the warm interpreter stay."""
     request, *standard, _ = ends
     program, arguments, cwd, env = json.loads(os.pread(request, os.fstat(request).st_size, 0))
     os.setsid()
@@ -233,14 +233,14 @@ def _become(ends: list[int]) -> Never:
     os.environ.clear()
     os.environ.update(env)
     sys.argv = ["loopwright", *arguments]
-    # By name: this module is loaded by every test, and the programs only here.
+    # By name: every test loads this module, but only this function loads the programs.
     code = importlib.import_module(program).main()
     sys.stdout.flush()
     os._exit(code)  # the command line ends the process itself; the hook returns its exit code
 
 
 def _import_all(skipped: tuple[str, ...]) -> None:
-    """Everything that a command could load when it is called."""
+    """Import everything that a command could load."""
     for module in pkgutil.walk_packages(loopwright.__path__, "loopwright."):
         if not module.name.startswith(("loopwright.testing", "loopwright.__main__", *skipped)):
             importlib.import_module(module.name)
@@ -248,7 +248,7 @@ def _import_all(skipped: tuple[str, ...]) -> None:
 
 if __name__ == "__main__":
     _import_all(() if _WITH_STATISTICS in sys.argv else _STATISTICS)
-    # What is there now is there for good: no fork need look through it, and copy its pages by that.
+    # Exclude these objects from garbage collection: a collection in a fork would copy their pages.
     gc.collect()
     gc.freeze()
     _serve(socket.socket(fileno=int(sys.argv[1])))

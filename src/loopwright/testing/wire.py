@@ -1,6 +1,6 @@
-"""How models talk over HTTP: a written turn as the events of each provider's streaming format. Pure.
+"""The wire formats of model providers: a turn as events of each provider's streaming format. Pure.
 
-A turn answers the request whose conversation holds as many model turns as came before it, so nobody keeps state.
+The number of model turns in a request's conversation chooses the next turn, so no state is needed.
 """
 
 from __future__ import annotations
@@ -20,41 +20,41 @@ class ToolUse(msgspec.Struct, frozen=True):
 
     name: str
     input: Mapping[str, Any]
-    # Codex calls a tool of an MCP server by its own name in the server's namespace.
+    # Codex calls a tool of an MCP server by its name in the server's namespace.
     namespace: str = ""
 
 
 class WireFault(msgspec.Struct, frozen=True):
-    """How a model's answer goes wrong: an HTTP status, or a stream that is cut off, or stands still, in its middle."""
+    """How a model's answer fails: with an HTTP status, or with a stream that breaks or stalls."""
 
     status: int | None = None
     headers: Mapping[str, str] = {}
     kind: str = "error"
     message: str = "as written"
-    # More fields of the error that the body tells.
+    # More fields of the error in the body.
     more: Mapping[str, Any] = {}
     is_cut: bool = False
     is_still: bool = False
 
 
 class ModelTurn(msgspec.Struct, frozen=True):
-    """What the model says once: text, tools, or both; or what goes wrong in its place."""
+    """One answer of the model: text, tool calls, or both; or a failure."""
 
     text: str = ""
     tools: tuple[ToolUse, ...] = ()
     trouble: WireFault | None = None
-    # The answer ends since the model, or a filter behind it, will not go on.
+    # Whether the model or a content filter refuses to continue.
     is_refused: bool = False
 
 
 class Wire:
-    """One provider's format: how to count the turns so far, and how to say the next one, or what went wrong."""
+    """One provider's format: how to count the turns so far, and how to send the next turn or a failure."""
 
-    # How the path of a request ends that is asked in this format.
+    # The ending of a request's path in this format.
     path: str
 
     def turns_so_far(self, body: Mapping[str, Any]) -> int:
-        """Model turns in the conversation that was sent."""
+        """The number of model turns in the conversation."""
         raise NotImplementedError
 
     def events(self, turn: ModelTurn, model: str, number: int) -> Iterator[Event]:
@@ -62,34 +62,34 @@ class Wire:
         raise NotImplementedError
 
     def framed(self, event: Event, number: int) -> bytes:
-        """One event as it goes over the wire; `number` is its place in the stream."""
+        """The bytes of one event; `number` is its place in the stream."""
         kind, data = event
         payload = json.dumps({"type": kind, "sequence_number": number, **data})
         return f"event: {kind}\ndata: {payload}\n\n".encode()
 
     def refusal(self, trouble: WireFault, status: int) -> Mapping[str, Any]:
-        """The body of an answer that is an error."""
+        """The body of an error answer."""
         del status
         error = {"type": trouble.kind, "code": trouble.kind, "message": trouble.message, **trouble.more}
         return {"type": "error", "error": error}
 
     def model_in(self, path: str, body: Mapping[str, Any]) -> str:
-        """Which model is asked."""
+        """The requested model."""
         del path
         return str(body.get("model", "scripted"))
 
     def is_streamed(self, path: str, body: Mapping[str, Any]) -> bool:
-        """Whether a request wants its answer as a stream."""
+        """Whether a request asks for a stream."""
         del path, body
         return True
 
     def whole(self, turn: ModelTurn, model: str, number: int) -> Mapping[str, Any]:
-        """The turn in one piece, for who wants no stream."""
+        """The turn in one piece, for a request without a stream."""
         raise NotImplementedError
 
 
 class AnthropicMessages(Wire):
-    """POST /v1/messages, as Claude Code speaks it."""
+    """POST /v1/messages, as Claude Code uses it."""
 
     path = "/messages"
 
@@ -121,15 +121,15 @@ class AnthropicMessages(Wire):
 
 
 class OpenAIResponses(Wire):
-    """POST /v1/responses, as Codex speaks it."""
+    """POST /v1/responses, as Codex uses it."""
 
     path = "/responses"
     _OWN_ITEMS = ("function_call", "custom_tool_call", "local_shell_call", "reasoning")
 
     def turns_so_far(self, body: Mapping[str, Any]) -> int:
-        """Items that the model made, in a row, are one turn."""
-        said = body.get("input", ())
-        items: Sequence[Any] = said if isinstance(said, list) else ()
+        """Consecutive items of the model are one turn."""
+        content = body.get("input", ())
+        items: Sequence[Any] = content if isinstance(content, list) else ()
         own = [item.get("role") == "assistant" or item.get("type") in self._OWN_ITEMS for item in items]
         return sum(now and not before for before, now in zip([False, *own], own, strict=False))
 
@@ -169,7 +169,7 @@ class OpenAIResponses(Wire):
 
 
 class OpenAIChat(Wire):
-    """POST /v1/chat/completions, as opencode speaks it to any provider that is like OpenAI."""
+    """POST /v1/chat/completions, as opencode uses it for providers with OpenAI's format."""
 
     path = "/chat/completions"
 
@@ -178,23 +178,23 @@ class OpenAIChat(Wire):
         return sum(message["role"] == "assistant" for message in body.get("messages", ()))
 
     def events(self, turn: ModelTurn, model: str, number: int) -> Iterator[Event]:
-        """Chunks of one choice, and at the end what it used."""
+        """Chunks of one choice, and the usage at the end."""
         chunk = {"id": f"chat_{number}", "object": "chat.completion.chunk", "created": 0, "model": model}
-        said = _as_chat(turn, number)
+        message = _as_chat(turn, number)
         yield "chunk", {**chunk, "choices": [_choice({"role": "assistant", "content": ""}, None)]}
-        yield "chunk", {**chunk, "choices": [_choice(said, None)]}
+        yield "chunk", {**chunk, "choices": [_choice(message, None)]}
         yield "chunk", {**chunk, "choices": [_choice({}, _chat_end(turn))]}
         yield "chunk", {**chunk, "choices": [], "usage": _CHAT_USAGE}
         yield "end", {}
 
     def framed(self, event: Event, number: int) -> bytes:
-        """Data alone, and a word at the end."""
+        """Data without an event name, and a marker at the end."""
         del number
         kind, data = event
         return b"data: [DONE]\n\n" if kind == "end" else b"data: " + json.dumps(data).encode() + b"\n\n"
 
     def is_streamed(self, path: str, body: Mapping[str, Any]) -> bool:
-        """Its body says so."""
+        """By a field of the body."""
         del path
         return bool(body.get("stream"))
 
@@ -209,17 +209,17 @@ class OpenAIChat(Wire):
 
 
 class GoogleContent(Wire):
-    """POST /v1beta/models/M:streamGenerateContent and :generateContent, as Gemini CLI speaks it."""
+    """POST /v1beta/models/M:streamGenerateContent and :generateContent, as Gemini CLI uses it."""
 
     path = "enerateContent"
 
     def turns_so_far(self, body: Mapping[str, Any]) -> int:
-        """Contents of the model, in a row, are one turn."""
+        """Consecutive contents of the model are one turn."""
         own = [content.get("role") == "model" for content in body.get("contents", ())]
         return sum(now and not before for before, now in zip([False, *own], own, strict=False))
 
     def events(self, turn: ModelTurn, model: str, number: int) -> Iterator[Event]:
-        """A candidate in parts; the last of them says why it ends."""
+        """A candidate in parts; the last part has the reason of its end."""
         parts: list[dict[str, Any]] = [{"text": turn.text}]
         parts += [{"functionCall": {"name": tool.name, "args": tool.input}} for tool in turn.tools]
         for part in parts:
@@ -228,29 +228,29 @@ class GoogleContent(Wire):
         yield "chunk", {**self._answer(model, number), "candidates": [ended], "usageMetadata": _GOOGLE_USAGE}
 
     def framed(self, event: Event, number: int) -> bytes:
-        """Data alone."""
+        """Data without an event name."""
         del number
         return b"data: " + json.dumps(event[1]).encode() + b"\r\n\r\n"
 
     def refusal(self, trouble: WireFault, status: int) -> Mapping[str, Any]:
-        """Its kind is a status in capitals, and what more is known is in its details."""
+        """The kind is a status in capitals; more fields are in the details."""
         error = {"code": status, "message": trouble.message, "status": trouble.kind, **trouble.more}
         return {"error": error}
 
     def model_in(self, path: str, body: Mapping[str, Any]) -> str:
-        """Its path says which."""
+        """By the path."""
         del body
         return path.rpartition("/")[2].partition(":")[0]
 
     def is_streamed(self, path: str, body: Mapping[str, Any]) -> bool:
-        """Its path says so."""
+        """By the path."""
         del body
         return path.endswith(":streamGenerateContent")
 
     def whole(self, turn: ModelTurn, model: str, number: int) -> Mapping[str, Any]:
         """One answer with all parts."""
-        said = [data["candidates"][0]["content"]["parts"][0] for _, data in self.events(turn, model, number)]
-        candidate = {**_candidate(said), "finishReason": "STOP"}
+        parts = [data["candidates"][0]["content"]["parts"][0] for _, data in self.events(turn, model, number)]
+        candidate = {**_candidate(parts), "finishReason": "STOP"}
         return {**self._answer(model, number), "candidates": [candidate], "usageMetadata": _GOOGLE_USAGE}
 
     def _answer(self, model: str, number: int) -> dict[str, Any]:
@@ -267,7 +267,7 @@ _GOOGLE_USAGE = {
 
 
 def wire_for(path: str) -> Wire | None:
-    """The format that a request to this path is asked in; None for what is no question to a model."""
+    """The format of a request to this path; None if it is not a request to a model."""
     return next((wire for wire in WIRES if path.endswith(wire.path)), None)
 
 

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from loopwright.agents.decision_requests import DecisionRequest
-from loopwright.agents.mailbox import SELF_REPORT, leave
+from loopwright.agents.mailbox import SELF_REPORT, DecisionRequest, write_file
 from loopwright.errors import LoopRefused, UnknownLoop, WrongUsage
 from loopwright.kernel import codec
 from loopwright.kernel.clock import stamp
@@ -75,7 +74,7 @@ def leave_self_report(context: Context, report: ReportInput) -> Path:
     """
     data = context.tools().redactor.clean(codec.to_json(report)).data
     if (mailbox := only_open_mailbox(context)) is not None:
-        leave(mailbox, SELF_REPORT, data)
+        write_file(mailbox, SELF_REPORT, data)
         return mailbox / SELF_REPORT
     chosen = context.environment.get("REFLECTION_INPUT") or context.settings.values.reflection.input
     path = context.project / Path(chosen).expanduser() if chosen else context.layout.reflection_input

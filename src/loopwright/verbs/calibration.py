@@ -6,11 +6,11 @@ import tempfile
 from pathlib import Path
 
 from loopwright.analysis.calibration import analyse_corpus, analyse_reports
+from loopwright.analysis.corpus import read_reports
 from loopwright.analysis.history import Progress
 from loopwright.analysis.input_files import InputFile
 from loopwright.analysis.model import AnalysisResult
 from loopwright.analysis.plots import draw
-from loopwright.analysis.reflections import read_reports
 from loopwright.kernel.git_history import open_history
 from loopwright.stages.analysing import Analysed, AnalysisRequest, settle
 from loopwright.stages.context import Context

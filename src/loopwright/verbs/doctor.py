@@ -106,7 +106,7 @@ def _workspace(context: Context, fix: bool) -> Iterator[Symptom]:
     yield Symptom("workspace", "ok", f"{shown(layout.root)}, layout {layout.flavour}")
     yield from _mixed_layouts(layout)
     for found in check_installed(context):
-        yield Symptom(found.what, found.health, found.said, found.remedy, found.code)
+        yield Symptom(found.what, found.health, found.message, found.remedy, found.code)
     yield from _prompts(context)
     yield from _journal(context, fix)
     yield from _loops(context, fix)

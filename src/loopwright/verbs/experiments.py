@@ -6,12 +6,11 @@ import tempfile
 from pathlib import Path
 
 from loopwright.analysis.board_history import analyse_export, analyse_task_files
-from loopwright.analysis.gate import Closed, Open, decide
 from loopwright.analysis.git_history import analyse_git_history
 from loopwright.analysis.history import Progress
 from loopwright.analysis.input_files import InputFile
 from loopwright.analysis.preregistered import TASK_FILES, current_digest
-from loopwright.analysis.store import AnalysisStore
+from loopwright.analysis.store import AnalysisStore, Closed, Open, decide
 from loopwright.kernel.git_history import open_history
 from loopwright.stages.analysing import Analysed, AnalysisRequest, settle
 from loopwright.stages.context import Context

@@ -9,7 +9,7 @@ from loopwright.redaction.build import SHIPPED_RULES
 from loopwright.redaction.environment_values import ENVIRONMENT_RULE
 from loopwright.reflection.rule_sets import RULE_SETS
 from loopwright.reflection.rule_table import rule_rows
-from loopwright.runner.needs import OTHERWISE, TABLE
+from loopwright.runner.latest import OTHERWISE, TABLE
 from loopwright.workflow.blockers import Family, family_of
 from loopwright.workflow.clarity import OPEN_ITEMS_WEIGHT, SECTION_WEIGHTS
 from loopwright.workspace.settings import agent_help_of, help_of
@@ -104,7 +104,7 @@ def _settings() -> Table:
 
 
 def _ambiguity() -> Table:
-    rows = [{"part": f"{name} says nothing yet", "share": f"{weight:.2f}"} for name, weight in SECTION_WEIGHTS.items()]
+    rows = [{"part": f"{name} is empty", "share": f"{weight:.2f}"} for name, weight in SECTION_WEIGHTS.items()]
     return [*rows, {"part": "open questions, by their share of all", "share": f"{OPEN_ITEMS_WEIGHT:.2f}"}]
 
 

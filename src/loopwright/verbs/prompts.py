@@ -9,9 +9,14 @@ from typing import Any, Literal
 
 import msgspec
 
-from loopwright.agents.prompts.book import Book, PromptText
+from loopwright.agents.prompts.book import (
+    Book,
+    PromptText,
+    UnusablePrompt,
+    effective_prompts,
+    find_user_prompts,
+)
 from loopwright.agents.prompts.names import SHAPES, PromptLanguage, Shape
-from loopwright.agents.prompts.own import UnusablePrompt, find_own, in_force
 from loopwright.agents.structured import schema_of
 from loopwright.errors import PromptInvalid, WrongUsage
 from loopwright.kernel.files import create_exclusively, shown
@@ -40,9 +45,9 @@ class PromptList(msgspec.Struct, frozen=True):
 
 def list_prompts(context: Context, language: PromptLanguage | None) -> PromptList:
     """All texts as they are in force; what is unusable is listed, and ours stands where it is."""
-    own, unusable = find_own(prompt_folders(context.layout))
+    own, unusable = find_user_prompts(prompt_folders(context.layout))
     spoken = language or chosen_language(context.settings.values)
-    book = Book(spoken, in_force(own, spoken))
+    book = Book(spoken, effective_prompts(own, spoken))
     return PromptList(spoken, tuple(book.text(name) for name in SHAPES), unusable)
 
 
@@ -52,10 +57,10 @@ def show_prompt(context: Context, name: str, language: PromptLanguage | None, *,
     spoken = language or chosen_language(context.settings.values)
     if ours:
         return Book(spoken).text(name)
-    own, unusable = find_own(prompt_folders(context.layout))
+    own, unusable = find_user_prompts(prompt_folders(context.layout))
     if bad := [one for one in unusable if one.path.stem == name]:
         raise invalid_prompts(bad)
-    return Book(spoken, in_force(own, spoken)).text(name)
+    return Book(spoken, effective_prompts(own, spoken)).text(name)
 
 
 def copy_prompt(
@@ -77,7 +82,7 @@ def copy_prompt(
 
 def own_prompts(context: Context) -> tuple[list[str], tuple[UnusablePrompt, ...]]:
     """For `doctor`: whose texts stand in the place of ours, and what can't be used."""
-    own, unusable = find_own(prompt_folders(context.layout))
+    own, unusable = find_user_prompts(prompt_folders(context.layout))
     return [f"{one.name} ({one.origin}{', ' + one.language if one.language else ''})" for one in own], unusable
 
 

@@ -11,8 +11,7 @@ from loopwright.errors import GitFailed, ToolMissing, UnknownRevision
 from loopwright.kernel import git
 from loopwright.kernel.files import shown
 from loopwright.reflection.change import Change, OwnState
-from loopwright.reflection.path_list import parse_path_list
-from loopwright.reflection.read_change import Read, read_change
+from loopwright.reflection.read_change import Read, parse_path_list, read_change
 from loopwright.reflection.risk import RiskVerdict, evaluate_risk_floor
 from loopwright.stages.context import Context
 from loopwright.stages.reflecting import rules_of

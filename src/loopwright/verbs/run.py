@@ -18,8 +18,7 @@ from loopwright.plan.parse import read_plan_file
 from loopwright.runner.events import Emitter, GaveUp, Listener, ignore
 from loopwright.runner.latch import Latch, clear_latch, read_latch
 from loopwright.runner.latest import envelope_of, write_blocker, write_result
-from loopwright.runner.model import Failure
-from loopwright.runner.request import Finished, RunRequest
+from loopwright.runner.request import Failure, Finished, RunRequest
 from loopwright.runner.run_plan import announce_end, run_plan
 from loopwright.stages.context import Context
 from loopwright.stages.person import require_person

@@ -14,8 +14,7 @@ from loopwright.evidence.verify import Verdict, verify_all, verify_run
 from loopwright.kernel.digest import sha256
 from loopwright.kernel.process import Cancellation
 from loopwright.runner.events import Emitter, Listener
-from loopwright.runner.model import Failure
-from loopwright.runner.request import RunRequest
+from loopwright.runner.request import Failure, RunRequest
 from loopwright.runner.run_plan import SETUP_STEP, announce_end, run_plan
 from loopwright.sandbox.model import FreshRequest, Mode, RecordedRequest
 from loopwright.stages.context import Context

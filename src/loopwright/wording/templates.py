@@ -1,8 +1,12 @@
-"""A message template: `{name}` marks a fact. Recognizes the text that was made from the template."""
+"""A message template: `{name}` marks a fact. Recognizes the text that was made from the template.
+
+A --help page is translated in parts: each paragraph, and in a list of examples the note next to each command.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import cached_property
 from string import Formatter
 
@@ -97,3 +101,26 @@ class MessageTemplate:
             pattern += f"(?P={name})" if name in seen else f"(?P<{name}>{_NAME if is_followed else '.*?'})"
             seen.add(name)
         return re.compile(pattern, re.DOTALL)
+
+
+NO_REWRAP = "\b\n"
+_LINE = re.compile(r"(\s*)(.*?)(?:(\s{2,})(\S.*))?")
+
+
+def translate_page(text: str, translate: Callable[[str], str]) -> str:
+    """The page with every part translated."""
+    return "\n\n".join(_paragraph(paragraph, translate) for paragraph in text.split("\n\n"))
+
+
+def _paragraph(paragraph: str, translate: Callable[[str], str]) -> str:
+    if not paragraph.startswith(NO_REWRAP):
+        return translate(" ".join(paragraph.split()))
+    return NO_REWRAP + "\n".join(_line(line, translate) for line in paragraph.removeprefix(NO_REWRAP).splitlines())
+
+
+def _line(line: str, translate: Callable[[str], str]) -> str:
+    match = _LINE.fullmatch(line)
+    if match is None or not match[2]:
+        return line
+    margin, command, gap, note = match.groups("")
+    return f"{margin}{translate(command)}{gap}{translate(note) if note else ''}"

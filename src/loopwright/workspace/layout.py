@@ -18,7 +18,7 @@ from loopwright.kernel.files import (
 )
 from loopwright.kernel.ids import is_identifier
 from loopwright.workspace import names, stop_gate
-from loopwright.workspace.own_folder import make_own_folder
+from loopwright.workspace.names import make_own_folder
 
 
 class Flavour(StrEnum):

@@ -7,9 +7,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from loopwright.agents.gemini.adapter import GeminiAgent, outcome
-from loopwright.agents.gemini.settings import read_user_settings
-from loopwright.agents.gemini.stream import GeminiStream, was_held_back
+from loopwright.agents.gemini.adapter import GeminiAgent, outcome, read_user_settings
+from loopwright.agents.gemini.stream import GeminiStream, was_blocked
 from loopwright.agents.needs import Address
 from loopwright.agents.port import NoAnswer, Ran, Reason
 from loopwright.testing.contracts import turn_for
@@ -104,7 +103,7 @@ def told(*reasons):
 
 
 @pytest.mark.parametrize(
-    ("text", "is_held_back"),
+    ("text", "is_blocked"),
     [
         (told("stop", "content_filter"), True),
         (told("content_filter") + told("stop"), False),
@@ -115,13 +114,13 @@ def told(*reasons):
         (None, False),
     ],
 )
-def test_an_answer_that_was_held_back_after_words_is_told_by_geminis_own_telemetry(tmp_path, text, is_held_back):
+def test_telemetry_shows_that_an_answer_was_blocked_after_its_start(tmp_path, text, is_blocked):
     file = tmp_path / "telemetry.log"
     if text is not None:
         file.write_text(text)
-    assert was_held_back(file) is is_held_back
+    assert was_blocked(file) is is_blocked
     (tmp_path / "link").symlink_to(file)
-    assert not was_held_back(tmp_path / "link")
+    assert not was_blocked(tmp_path / "link")
 
 
 def test_an_answer_that_gemini_writes_again_in_the_next_turn_is_charged_once(tmp_path):

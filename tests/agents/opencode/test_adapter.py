@@ -7,8 +7,7 @@ import json
 import pytest
 
 from loopwright.agents.opencode.adapter import NEEDS, OpencodeAgent
-from loopwright.agents.opencode.providers import PROVIDERS
-from loopwright.agents.opencode.settings import permission, read_user_settings, without_mark
+from loopwright.agents.opencode.settings import PROVIDERS, permission, read_user_settings, without_mark
 from loopwright.agents.opencode.stream import OpencodeStream
 from loopwright.agents.port import Ran
 from loopwright.kernel.address import Address

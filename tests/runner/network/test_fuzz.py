@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 from tests.runner.network.conftest import MODEL, client_hello, made_hello, names
 
 from loopwright.kernel.address import Address, parse_address
-from loopwright.runner.network import exchange
-from loopwright.runner.network.client_hello import read_server_name
-from loopwright.runner.network.exchange import Limits, Policy, serve_client
-from loopwright.runner.network.request import PlainRequest, Refusal, TunnelRequest, read_request
+from loopwright.runner.network import model_proxy
+from loopwright.runner.network.model_proxy import Limits, Policy, serve_client
+from loopwright.runner.network.request import PlainRequest, Refusal, TunnelRequest, read_request, read_server_name
 
 MOST = 4 << 10
 ALLOWED = frozenset({MODEL, Address("model.example", 80), Address("127.0.0.1", 80), Address("::1", 443)})
@@ -122,7 +121,7 @@ def test_whatever_a_client_sends_only_allowed_addresses_are_opened(data):
         return Refusal(502, "closed for the test")
 
     client, proxy = socket.socketpair()
-    original, exchange.open_route = exchange.open_route, open_route
+    original, model_proxy.open_route = model_proxy.open_route, open_route
     try:
         with client, proxy:
             client.sendall(data)
@@ -131,7 +130,7 @@ def test_whatever_a_client_sends_only_allowed_addresses_are_opened(data):
             proxy.shutdown(socket.SHUT_WR)
             answer = client.recv(1 << 16)
     finally:
-        exchange.open_route = original
+        model_proxy.open_route = original
     assert set(opened) <= ALLOWED
     assert len(opened) + len(recorded) <= 1
     assert re.fullmatch(rb"(HTTP/1\.1 (502|403|400) [^\0]*)?", answer)

@@ -20,10 +20,10 @@ from tests.runner.network.conftest import (
     tunnel,
 )
 
-from loopwright.runner.network import exchange, route
-from loopwright.runner.network.exchange import Limits, Policy
+from loopwright.runner.network import model_proxy, route
+from loopwright.runner.network.model_proxy import Limits, Policy
 from loopwright.runner.network.request import TunnelRequest
-from loopwright.runner.network.user_proxy import UserProxy
+from loopwright.runner.network.route import UserProxy
 
 BIG = 16 << 20
 RESET = struct.pack("ii", 1, 0)
@@ -74,7 +74,7 @@ def test_a_first_message_of_tls_that_takes_too_long_is_cut_off():
     client, proxy = socket.socketpair()
     policy = Policy(frozenset(), None, Limits(head_s=0), [].append)
     with client, proxy, pytest.raises(TimeoutError):
-        exchange.first_bytes(proxy, TunnelRequest(MODEL, client_hello("model.example")[:100]), policy)
+        model_proxy.first_bytes(proxy, TunnelRequest(MODEL, client_hello("model.example")[:100]), policy)
 
 
 def test_the_list_of_what_was_refused_has_an_end(open_proxy, ask):

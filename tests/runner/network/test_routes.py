@@ -19,9 +19,8 @@ from tests.runner.network.conftest import (
 from loopwright.errors import SettingsInvalid
 from loopwright.kernel.address import Address
 from loopwright.runner.network import route
-from loopwright.runner.network.exchange import Limits
-from loopwright.runner.network.model_proxy import open_model_proxy
-from loopwright.runner.network.user_proxy import UserProxy, user_proxy_of
+from loopwright.runner.network.model_proxy import Limits, open_model_proxy
+from loopwright.runner.network.route import UserProxy, user_proxy_of
 
 ELSEWHERE = "evil.example:443 (TLS server name, through model.example:443)"
 

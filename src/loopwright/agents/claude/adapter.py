@@ -17,9 +17,8 @@ from loopwright.agents.harness import HARNESSES
 from loopwright.agents.model_choice import chosen_model
 from loopwright.agents.needs import Credential, Needs
 from loopwright.agents.port import Answer, CostSource, NoAnswer, Ran, Reason, Starter, Turn, Usage
-from loopwright.agents.prices import Tokens, cost_of
-from loopwright.agents.program_turn import BY_STATUS, in_its_session, no_answer, with_prompt
-from loopwright.agents.usage import FILE, add_usage, forget_usage, read_usage
+from loopwright.agents.program_turn import BY_STATUS, no_answer, take_in_session, with_prompt
+from loopwright.agents.usage import FILE, Tokens, add_usage, cost_of, forget_usage, read_usage
 from loopwright.kernel.address import Address
 from loopwright.workspace.settings_model import AgentSettings
 
@@ -82,9 +81,9 @@ class ClaudeAgent:
         self.model = chosen_model(settings) or (environment or {}).get("ANTHROPIC_MODEL", "")
 
     def take(self, turn: Turn, start: Starter) -> Answer | NoAnswer:
-        """Take a turn, in a new session where the program does not know the old one."""
+        """Take a turn. If the program does not know the old session, start a new one."""
         forget_usage(turn.mailbox)
-        return in_its_session(turn, lambda session: self._taken(turn, start, session))
+        return take_in_session(turn, lambda session: self._taken(turn, start, session))
 
     def used(self, mailbox: Path, *, is_over: bool) -> Usage:
         """What the stream has reported so far."""
@@ -93,7 +92,7 @@ class ClaudeAgent:
     def knows(self, home: Path, folder: Path, session: str) -> bool:
         """Sessions are files, by the folder of the work."""
         place = re.sub(r"[^A-Za-z0-9]", "-", str(folder))[:100]
-        return any(found.parent.name.startswith(place) for found in home.glob(f"projects/*/{session}.jsonl"))
+        return any(path.parent.name.startswith(place) for path in home.glob(f"projects/*/{session}.jsonl"))
 
     def shown(self, line: bytes) -> str | None:
         """One line of the stream as a person reads it."""
@@ -185,20 +184,20 @@ def _by_code(stream: ClaudeStream) -> Reason | None:
 def _said(stream: ClaudeStream) -> str:
     result = stream.result
     if result is None:
-        return f"its model answered with {stream.status}" if stream.status is not None else ""
+        return f"the model answered with status {stream.status}" if stream.status is not None else ""
     errors = result.get("errors")
-    said = result.get("result") or (errors[0] if isinstance(errors, list) and errors else result.get("subtype"))
-    return str(said or "")
+    message = result.get("result") or (errors[0] if isinstance(errors, list) and errors else result.get("subtype"))
+    return str(message or "")
 
 
 def _cost(result: Mapping[str, Any], is_resumed: bool, computed: float | None) -> tuple[float | None, CostSource]:
     """The reported cost wins. For a resumed session the total includes earlier turns, so only the new part counts."""
     since = result.get("model_usage_since_last_result")
     if isinstance(since, dict) and since:
-        costs = [one.get("costUSD") for one in since.values() if isinstance(one, dict)]
-        told = [float(cost) for cost in costs if isinstance(cost, int | float)]
-        if len(told) == len(since):
-            return sum(told), "reported"
+        costs = [usage.get("costUSD") for usage in since.values() if isinstance(usage, dict)]
+        reported = [float(cost) for cost in costs if isinstance(cost, int | float)]
+        if len(reported) == len(since):
+            return sum(reported), "reported"
     total = result.get("total_cost_usd")
     if isinstance(total, int | float) and not is_resumed:
         return float(total), "reported"

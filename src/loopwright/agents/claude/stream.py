@@ -10,8 +10,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from loopwright.agents.port import Usage
-from loopwright.agents.prices import Tokens
-from loopwright.agents.stream_lines import called, parsed, short
+from loopwright.agents.program_turn import called, parsed, short
+from loopwright.agents.usage import Tokens
 from loopwright.kernel.clock import Clock, utc_now
 
 _EDITS = ("Write", "Edit", "MultiEdit", "NotebookEdit")
@@ -28,7 +28,7 @@ def shown(line: bytes) -> str | None:
         case "system", "init":
             return f"claude {event.get('claude_code_version')}, model {event.get('model')}"
         case "system", "api_retry":
-            return f"its model: {event.get('error_status') or event.get('error')}, it tries again"
+            return f"model error: {event.get('error_status') or event.get('error')}, retrying"
         case "system", "permission_denied":
             return f"denied: {event.get('tool_name')}"
         case "assistant", _:
@@ -58,7 +58,7 @@ class ClaudeStream:
         self.session: str | None = None
         self.model = ""
         self.result: dict[str, Any] | None = None
-        # The program's name for the error in its last message; empty where that was no error.
+        # The program's name for the error in its last message; empty if the message was not an error.
         self.error = ""
         self.status: int | None = None
         self.reset_at: datetime | None = None
@@ -158,13 +158,14 @@ def tokens_in(usage: object) -> Tokens:
 
 def denials_in(result: Mapping[str, Any]) -> tuple[str, ...]:
     """The tool calls that were denied."""
-    found = result.get("permission_denials")
-    listed = found if isinstance(found, list) else []
-    return tuple(called(one.get("tool_name"), one.get("tool_input"), _ABOUT) for one in listed if isinstance(one, dict))
+    denials = result.get("permission_denials")
+    listed = denials if isinstance(denials, list) else []
+    calls = (denial for denial in listed if isinstance(denial, dict))
+    return tuple(called(denial.get("tool_name"), denial.get("tool_input"), _ABOUT) for denial in calls)
 
 
 def moment(seconds: object) -> datetime | None:
-    """A Unix timestamp as a time; None where it is invalid."""
+    """A Unix timestamp as a time; None if it is invalid."""
     try:
         return datetime.fromtimestamp(float(seconds), UTC) if isinstance(seconds, int | float) else None
     except (ValueError, OverflowError, OSError):

@@ -1,28 +1,125 @@
-"""Codex as an agent: `codex exec` with its events on standard output, and its settings in a private home."""
+"""Codex as an agent: `codex exec`, its session file, and the user's settings for the model and its provider."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import tomllib
+from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
+from typing import Any, TypeGuard
 
+import msgspec
 from msgspec.structs import replace
 
-from loopwright.agents.codex.settings import CodexUserSettings, read_user_settings
 from loopwright.agents.codex.stream import CodexStream, session_file, shown
 from loopwright.agents.harness import HARNESSES
 from loopwright.agents.model_choice import chosen_model
 from loopwright.agents.needs import Credential, Needs
 from loopwright.agents.port import Answer, NoAnswer, Ran, Reason, Starter, Turn, Usage
-from loopwright.agents.prices import Tokens, cost_of
-from loopwright.agents.private_files import hand_over
-from loopwright.agents.program_turn import BY_STATUS, RunningStreams, in_its_session, no_answer, with_prompt
-from loopwright.agents.structured import in_words, strict_form
-from loopwright.agents.usage import add_usage, forget_usage
-from loopwright.agents.written_keys import names_a_key
-from loopwright.kernel.address import Address
+from loopwright.agents.private_files import write_private_file
+from loopwright.agents.program_turn import BY_STATUS, RunningStreams, no_answer, take_in_session, with_prompt
+from loopwright.agents.structured import strict_form, with_schema_in_prompt
+from loopwright.agents.usage import Tokens, add_usage, cost_of, forget_usage
+from loopwright.agents.written_keys import WrittenKey, names_a_key, written_keys
+from loopwright.kernel.address import Address, parse_address
+from loopwright.kernel.files import read_regular_file
 from loopwright.workspace.settings_model import AgentSettings
+
+_FILE = "config.toml"
+_PROVIDERS = "model_providers"
+_TAKEN = ("model", "model_provider", "model_reasoning_effort", "openai_base_url", "chatgpt_base_url")
+_MOST_BYTES = 1 << 20
+# Fields that hold names of variables.
+_NAMING = ("env_key", "env_http_headers")
+
+
+class CodexUserSettings(msgspec.Struct, frozen=True):
+    """The settings from the user's file. A provider in it has an address and a variable for its key.
+
+    `written` are the keys in the file itself, of all providers; `provider` is the provider of the model.
+    """
+
+    top: Mapping[str, Any] = {}
+    provider: Mapping[str, Any] = {}
+    written: tuple[WrittenKey, ...] = ()
+
+    @property
+    def key_variable(self) -> str | None:
+        """The variable with the provider's key."""
+        name = self.provider.get("env_key")
+        return name if isinstance(name, str) else None
+
+    @property
+    def header_variables(self) -> Mapping[str, str]:
+        """The variables for the provider's headers, by header."""
+        named = self.provider.get("env_http_headers")
+        return {header: name for header, name in named.items() if isinstance(name, str)} if _is_table(named) else {}
+
+    @property
+    def address(self) -> Address | None:
+        """The address of the model, if it is not the default."""
+        text = self.provider.get("base_url") or self.top.get("openai_base_url")
+        return parse_address(text) if isinstance(text, str) else None
+
+    @property
+    def model(self) -> str:
+        """The model that the user chose."""
+        return str(self.top.get("model") or "")
+
+    def text_for(self, folder: Path) -> str:
+        """The file for a private home: no questions, and the working folder is trusted."""
+        own = {"approval_policy": "never", **self.top}
+        tables: dict[str, Any] = {"projects": {str(folder): {"trust_level": "trusted"}}}
+        name = self.top.get("model_provider")
+        if isinstance(name, str) and self.provider:
+            tables[_PROVIDERS] = {name: self.provider}
+        return "\n".join(_lines((), {**own, **tables})) + "\n"
+
+
+def read_user_settings(environment: Mapping[str, str]) -> CodexUserSettings:
+    """The settings in the user's own `config.toml`; an unreadable file counts as missing."""
+    chosen, home = environment.get("CODEX_HOME"), environment.get("HOME")
+    if not chosen and not home:
+        return CodexUserSettings()
+    path = Path(chosen) / _FILE if chosen else Path(home or "/") / ".codex" / _FILE
+    try:
+        document = tomllib.loads(read_regular_file(path, most=_MOST_BYTES).decode())
+    except (OSError, ValueError):
+        return CodexUserSettings()
+    top = {name: document[name] for name in _TAKEN if isinstance(document.get(name), str)}
+    named = document.get(_PROVIDERS)
+    providers = {name: table for name, table in named.items() if _is_table(table)} if _is_table(named) else {}
+    used = top.get("model_provider", "")
+    return CodexUserSettings(top, providers.get(used, {}), tuple(_written_in(providers, used)))
+
+
+def _written_in(providers: Mapping[str, Mapping[str, Any]], used: str) -> Iterator[WrittenKey]:
+    for name, provider in providers.items():
+        table = {field: value for field, value in provider.items() if field not in _NAMING}
+        yield from written_keys(table, f"{_FILE}: {_PROVIDERS}.{name}", is_let_in=name == used)
+
+
+def _is_table(value: object) -> TypeGuard[Mapping[str, Any]]:
+    return isinstance(value, dict)
+
+
+def _lines(place: tuple[str, ...], table: Mapping[str, Any]) -> Iterator[str]:
+    """A table as TOML: its own values, then the tables in it."""
+    values = {key: value for key, value in table.items() if not isinstance(value, dict)}
+    if place and values:
+        yield f"[{'.'.join(_text(name) for name in place)}]"
+    for key, value in values.items():
+        yield f"{_text(key)} = {_text(value)}"
+    for key, value in table.items():
+        if isinstance(value, dict):
+            yield from _lines((*place, key), value)
+
+
+def _text(value: Any) -> str:
+    """A string, number, boolean or list as TOML, where they look as in JSON."""
+    return json.dumps(value, ensure_ascii=False, default=str).replace("\x7f", "\\u007f")
+
 
 _AUTH = "auth.json"
 NEEDS = Needs(
@@ -58,11 +155,11 @@ class CodexAgent:
         self._running = RunningStreams()
 
     def take(self, turn: Turn, start: Starter) -> Answer | NoAnswer:
-        """Take a turn, in a new session where the program does not know the old one."""
+        """Take a turn. If the program does not know the old session, start a new one."""
         forget_usage(turn.mailbox)
         home = turn.home or turn.mailbox
-        hand_over(home / "config.toml", self._user.text_for(turn.folder).encode())
-        return in_its_session(turn, lambda session: self._taken(turn, start, session, home))
+        write_private_file(home / "config.toml", self._user.text_for(turn.folder).encode())
+        return take_in_session(turn, lambda session: self._taken(turn, start, session, home))
 
     def used(self, mailbox: Path, *, is_over: bool) -> Usage:
         """What the session's file has reported so far: more than the events."""
@@ -82,7 +179,7 @@ class CodexAgent:
         if session is not None:
             add_usage(turn.mailbox, Usage(session=session))
         strict = strict_form(turn.schema) if turn.schema is not None else None
-        asked = in_words(turn) if strict is None else turn
+        asked = with_schema_in_prompt(turn) if strict is None else turn
         argv = with_prompt(asked, (str(turn.program or "codex"), *self._arguments(turn, strict, session)))
         command, env = ("sh", "-c", _START, "codex", *argv), {"CODEX_HOME": str(home)}
         with self._running.of(turn.mailbox, stream):
@@ -93,7 +190,7 @@ class CodexAgent:
     def _arguments(self, turn: Turn, strict: Mapping[str, object] | None, session: str | None) -> tuple[str, ...]:
         schema = turn.mailbox / "schema.json"
         if strict is not None:
-            hand_over(schema, json.dumps(strict).encode())
+            write_private_file(schema, json.dumps(strict).encode())
         confinement = "danger-full-access" if turn.is_confined else _own_confinement(turn)
         return (
             "exec", *(("resume",) if session is not None else ()),
@@ -157,7 +254,7 @@ def _needs(user: CodexUserSettings) -> Needs:
     variables = tuple(dict.fromkeys((*keys, *headers.values())))
     return replace(
         base,
-        login=f"set {keys[0]}, which your provider in config.toml names" if keys else NEEDS.login,
+        login=f"set {keys[0]}, the key variable of your provider in config.toml" if keys else NEEDS.login,
         variables=(*NEEDS.variables, *variables) if is_openai else variables,
         keys=(*NEEDS.keys, *keys) if is_openai else keys,
         credentials=NEEDS.credentials if is_openai else (),

@@ -14,9 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from loopwright.agents.port import Usage
-from loopwright.agents.prices import Tokens
-from loopwright.agents.stream_lines import Followed, parsed, short
-from loopwright.agents.usage import is_session
+from loopwright.agents.program_turn import Followed, parsed, short
+from loopwright.agents.usage import Tokens, is_session
 
 _MOST_LISTED = 100
 _FULL = 100.0
@@ -72,8 +71,8 @@ class CodexStream:
         self.is_completed = False
         self.failure: str | None = None
         self.code = ""
-        self._status_kept: int | None = None
-        self._status_told: int | None = None
+        self._status_in_file: int | None = None
+        self._status_in_event: int | None = None
         self.reset_at: datetime | None = None
         self.files: dict[str, None] = {}
 
@@ -87,7 +86,7 @@ class CodexStream:
     @property
     def status(self) -> int | None:
         """The HTTP status of the failure; the session's file knows it better than the event."""
-        return self._status_kept or self._status_told
+        return self._status_in_file or self._status_in_event
 
     def read(self, line: bytes) -> str | None:
         """Read one line; returns its text for a person."""
@@ -122,8 +121,8 @@ class CodexStream:
             case "turn.failed":
                 self.failure = _message(event.get("error"))
                 # The session's file has the code; older versions only have this message.
-                told = _STATUS.search(self.failure)
-                self._status_told = int(told[1]) if told is not None else None
+                match = _STATUS.search(self.failure)
+                self._status_in_event = int(match[1]) if match is not None else None
             case _:
                 pass
 
@@ -147,7 +146,7 @@ class CodexStream:
                     self._charge(info)
             case "task_complete" if isinstance(error := payload.get("error"), dict):
                 self.code, status = _code(error.get("codex_error_info"))
-                self._status_kept = status or self._status_kept
+                self._status_in_file = status or self._status_in_file
             case _:
                 pass
 
@@ -220,7 +219,9 @@ def _item_shown(item: object) -> str | None:
         case "file_change":
             changes = item.get("changes")
             paths = (
-                [str(one.get("path")) for one in changes if isinstance(one, dict)] if isinstance(changes, list) else []
+                [str(change.get("path")) for change in changes if isinstance(change, dict)]
+                if isinstance(changes, list)
+                else []
             )
             return f"→ changed {', '.join(paths)}"
         case "error":

@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 
 from loopwright.agents.port import Answer, NoAnswer, Reason, Starter, Turn, Usage
-from loopwright.agents.private_files import hand_over
+from loopwright.agents.private_files import write_private_file
 from loopwright.agents.program_turn import NOT_FOUND, PROMPT
-from loopwright.agents.structured import in_words
+from loopwright.agents.structured import with_schema_in_prompt
 from loopwright.agents.usage import FILE, VARIABLE, forget_usage, read_usage
 from loopwright.errors import ToolMissing
 from loopwright.kernel.files import clear_path, read_head
@@ -20,7 +20,7 @@ _SCHEMA = "schema.json"
 class CommandAgent:
     """Runs `command`, which reads $LOOPWRIGHT_PROMPT and writes $LOOPWRIGHT_ANSWER; both are paths of files.
 
-    $LOOPWRIGHT_SCHEMA is the path of the answer's JSON Schema, if there is one; the prompt contains it as well.
+    $LOOPWRIGHT_SCHEMA is the path of the answer's JSON Schema, if there is one; the prompt contains the schema as well.
     $LOOPWRIGHT_CONTEXT is the manifest of what to read; $LOOPWRIGHT_TURN_USD, _TOKENS and _WALL_S are the budget left;
     $LOOPWRIGHT_WEB says whether the web is allowed.
     The command may append its usage to $LOOPWRIGHT_USAGE, as lines of JSON: {"usd": 0.01, "tokens": 1200}.
@@ -34,10 +34,10 @@ class CommandAgent:
         """Hand over the prompt, run the command, read the answer."""
         prompt, answer = turn.mailbox / PROMPT, turn.mailbox / "answer"
         # A command that ignores the schema's variable finds the schema in the prompt.
-        hand_over(prompt, in_words(turn).prompt.encode())
+        write_private_file(prompt, with_schema_in_prompt(turn).prompt.encode())
         schema = turn.mailbox / _SCHEMA
         if turn.schema is not None:
-            hand_over(schema, json.dumps(turn.schema, ensure_ascii=False, indent=2).encode())
+            write_private_file(schema, json.dumps(turn.schema, ensure_ascii=False, indent=2).encode())
         clear_path(answer)  # an answer of an earlier turn is not this turn's answer
         forget_usage(turn.mailbox)
         env = {
@@ -57,8 +57,8 @@ class CommandAgent:
         if ran.exit_code == NOT_FOUND:
             return NoAnswer(Reason.AGENT_MISSING, f"the command '{self._command}' was not found")
         if ran.exit_code != 0:
-            said = f": {ran.last_words}" if ran.last_words else ""
-            return NoAnswer(Reason.CRASHED, f"the command exited with {ran.exit_code}{said}")
+            detail = f": {ran.last_words}" if ran.last_words else ""
+            return NoAnswer(Reason.CRASHED, f"the command exited with {ran.exit_code}{detail}")
         return _read(answer, ran.duration_s)
 
     def used(self, mailbox: Path, *, is_over: bool) -> Usage:

@@ -16,9 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from loopwright.agents.port import Usage
-from loopwright.agents.prices import Tokens
-from loopwright.agents.stream_lines import Followed, called, count, parsed, short, whole_lines
-from loopwright.agents.usage import is_session
+from loopwright.agents.program_turn import Followed, called, count, parsed, short, whole_lines
+from loopwright.agents.usage import Tokens, is_session
 
 _MOST_LISTED = 100
 _ABOUT = ("file_path", "command", "pattern", "url", "query", "description")
@@ -26,12 +25,12 @@ _EDITS = ("write_file", "replace")
 # Tools that are not registered when they are not allowed.
 _GUARDED = (*_EDITS, "run_shell_command", "google_web_search", "web_fetch")
 _DENIED = ("policy_violation", "permission_denied", "path_not_in_workspace")
-# The program has no codes for an answer that was held back, or for a delay: only these texts.
+# The program has no codes for a blocked answer or for a delay: only these texts.
 _BLOCKED = "The model response was blocked due to "
-# The end of each answer in the program's telemetry; the events leave it out. The agent can write to that file, so every
-# part of the pattern is bounded.
+# The end of each answer in the program's telemetry; the events do not report it. The agent can write to that file, so
+# every part of the pattern is bounded.
 _ENDINGS = re.compile(rb'"event\.name": "gemini_cli\.api_response"[^{}]{0,1500}?"finish_reasons": \[([^\]]{0,200})\]')
-_HELD_BACK = b'"content_filter"'
+_CONTENT_FILTER = b'"content_filter"'
 _MOST_TELEMETRY = 1 << 20
 _DELAY = re.compile(r"\b(?:retry (?:after|in)|reset after) ((?:[\d.]+(?:ms|h|m|s))+)")
 _PART = re.compile(r"([\d.]+)(ms|h|m|s)")
@@ -55,8 +54,8 @@ def shown(line: bytes) -> str | None:
         case "error":
             return f"{event.get('severity')}: {short(event.get('message'))}"
         case "result":
-            said = _message(event.get("error"))
-            return f"ended: {event.get('status')}" + (f", {short(said)}" if said else "")
+            message = _message(event.get("error"))
+            return f"ended: {event.get('status')}" + (f", {short(message)}" if message else "")
         case _:
             return None
 
@@ -65,12 +64,12 @@ def session_file(home: Path, session: str) -> Path | None:
     """The file of a session."""
     if not is_session(session):
         return None
-    found = sorted(home.glob(f".gemini/tmp/*/chats/session-*-{session[:8]}.jsonl"))
-    return next((path for path in found if _is_of(path, session)), None)
+    paths = sorted(home.glob(f".gemini/tmp/*/chats/session-*-{session[:8]}.jsonl"))
+    return next((path for path in paths if _is_of(path, session)), None)
 
 
-def was_held_back(telemetry: Path) -> bool:
-    """Whether a content filter ended the last answer, also after its first words; False where that is unknown."""
+def was_blocked(telemetry: Path) -> bool:
+    """Whether a content filter ended the last answer, even after its first words; False if unknown."""
     try:
         handle = os.open(telemetry, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         with os.fdopen(handle, "rb") as file:
@@ -78,7 +77,7 @@ def was_held_back(telemetry: Path) -> bool:
             endings = _ENDINGS.findall(file.read(_MOST_TELEMETRY))
     except OSError:
         return False
-    return bool(endings) and _HELD_BACK in endings[-1]
+    return bool(endings) and _CONTENT_FILTER in endings[-1]
 
 
 class GeminiStream:
@@ -150,8 +149,8 @@ class GeminiStream:
 
     def reset_after(self, now: datetime) -> datetime | None:
         """When the limit in the failure's message ends."""
-        told, found = _detail(self.failure, "retryDelay"), _DELAY.search(self.failure)
-        text = told if isinstance(told, str) else found[1] if found is not None else ""
+        delay, match = _detail(self.failure, "retryDelay"), _DELAY.search(self.failure)
+        text = delay if isinstance(delay, str) else match[1] if match is not None else ""
         try:
             seconds = sum(float(number) * _SECONDS[unit] for number, unit in _PART.findall(text))
             return now + timedelta(seconds=seconds) if seconds else None
@@ -212,8 +211,8 @@ class GeminiStream:
 def _detail(message: str, name: str) -> object:
     """A field of the API error's details, if the program passes them on."""
     details = _error(message).get("details")
-    listed = [one for one in details if isinstance(one, dict)] if isinstance(details, list) else []
-    return next((one[name] for one in listed if name in one), None)
+    listed = [detail for detail in details if isinstance(detail, dict)] if isinstance(details, list) else []
+    return next((detail[name] for detail in listed if name in detail), None)
 
 
 def _error(message: str) -> Mapping[str, Any]:

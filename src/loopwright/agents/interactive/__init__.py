@@ -1,1 +1,1 @@
-"""A person, or an agent in a session of their own, as an agent."""
+"""A person, or an agent in the person's own session, as an agent."""

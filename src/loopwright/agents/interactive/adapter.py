@@ -1,14 +1,13 @@
-"""Work by hand as an agent: the turn is put into the mailbox, and the adapter waits until it is handed in."""
+"""Manual work as an agent: the adapter puts the turn into the mailbox and waits until it is handed in."""
 
 from __future__ import annotations
 
 import json
 
-from loopwright.agents.decision_requests import FOLDER, VARIABLE
-from loopwright.agents.interactive.open_turn import BELL, HANDED_IN, OPENED, OpenedTurn, lay_bell, read_handed_in
-from loopwright.agents.mailbox import MAILBOX, SELF_REPORT
+from loopwright.agents.interactive.open_turn import BELL, HANDED_IN, OPENED, OpenedTurn, prepare_mailbox, read_handed_in
+from loopwright.agents.mailbox import FOLDER, MAILBOX, SELF_REPORT, VARIABLE
 from loopwright.agents.port import Answer, NoAnswer, Reason, Starter, Turn
-from loopwright.agents.private_files import hand_over
+from loopwright.agents.private_files import write_private_file
 from loopwright.agents.program_turn import PROMPT
 from loopwright.kernel import codec
 from loopwright.kernel.files import clear_path
@@ -22,9 +21,9 @@ _WAIT = 'exec 3<> "$1" || exit 1; while [ ! -e "$0" ]; do read -r _ <&3 || exit 
 
 
 class InteractiveAgent:
-    """Opens the turn, and waits."""
+    """Opens a turn and waits until a person hands it in."""
 
-    # A person sleeps between two looks at their work.
+    # A person may come back to the work on the next day.
     patience_s = _DAY_S
 
     def __init__(self, name: str) -> None:
@@ -33,11 +32,11 @@ class InteractiveAgent:
     def take(self, turn: Turn, start: Starter) -> Answer | NoAnswer:
         """Open the turn, wait until it is handed in, and read the answer."""
         box = turn.mailbox
-        lay_bell(box)
-        hand_over(box / PROMPT, _with_paths(turn).encode())
+        prepare_mailbox(box)
+        write_private_file(box / PROMPT, _with_paths(turn).encode())
         if turn.schema is not None:
-            hand_over(box / _SCHEMA, json.dumps(turn.schema, ensure_ascii=False, indent=2).encode())
-        hand_over(box / OPENED, codec.to_json(_opened(turn)))  # last: it refers to the other files
+            write_private_file(box / _SCHEMA, json.dumps(turn.schema, ensure_ascii=False, indent=2).encode())
+        write_private_file(box / OPENED, codec.to_json(_opened(turn)))  # last: it refers to the other files
         command = ("sh", "-c", _WAIT, str(box / HANDED_IN), str(box / BELL))
         try:
             ran = start(command, env={}, timeout_s=turn.timeout_s)
@@ -58,14 +57,14 @@ def _opened(turn: Turn) -> OpenedTurn:
         schema=str(turn.mailbox / _SCHEMA) if turn.schema is not None else None,
         may_write=turn.may_write,
         context=str(turn.context) if turn.context is not None else None,
-        seconds=min(one for one in (turn.timeout_s, turn.budget.wall_s) if one is not None),
+        seconds=min(limit for limit in (turn.timeout_s, turn.budget.wall_s) if limit is not None),
         decisions=str(turn.mailbox / FOLDER),
         self_report=str(turn.mailbox / SELF_REPORT),
     )
 
 
 def _with_paths(turn: Turn) -> str:
-    """The prompt with paths in place of our variables: a shell that we did not start does not have them."""
+    """The prompt with paths in place of our variables, which a shell that we did not start does not have."""
     text = turn.prompt
     for name, path in ((MAILBOX, turn.mailbox), (VARIABLE, turn.mailbox / FOLDER)):
         text = text.replace(f"${name}", str(path))

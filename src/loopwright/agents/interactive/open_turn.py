@@ -1,6 +1,6 @@
-"""A turn that waits in its mailbox until a person, or an agent in a session of their own, hands it in or gives it up.
+"""A turn that waits in its mailbox until a person, or an agent in the person's session, hands it in or gives it up.
 
-We did not start them and can't confine them. What they hand in is a claim, like any agent's answer.
+We did not start them and can't confine them. Their answer is a claim, like any agent's answer.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from loopwright.agents.port import Answer, NoAnswer, Reason
-from loopwright.agents.private_files import hand_over
+from loopwright.agents.private_files import write_private_file
 from loopwright.errors import StorageFailed
 from loopwright.kernel import codec
 from loopwright.kernel.files import clear_path, read_head, shown, storage
@@ -26,16 +26,16 @@ MOST_BYTES = 8 << 20
 
 
 class OpenedTurn(msgspec.Struct, frozen=True, kw_only=True):
-    """What is to be done; paths are those of this machine."""
+    """What to do; paths are paths of this machine."""
 
     role: str
     folder: str
     prompt: str
-    # The manifest of what to read; None where nothing is listed.
+    # The manifest of files to read; None without a list.
     context: str | None = None
-    # The file with the JSON Schema of the answer; None where any text is an answer.
+    # The file with the JSON Schema of the answer; None if the answer is free text.
     schema: str | None = None
-    # Whether files are to be changed; else only an answer is wanted.
+    # Whether to change files. Otherwise only an answer is needed.
     may_write: bool = False
     # The time limit, by the settings and by the budget.
     seconds: float = 0.0
@@ -45,10 +45,10 @@ class OpenedTurn(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TurnDone(msgspec.Struct, frozen=True, tag="done"):
-    """The turn is done, by the word of the one who did the work."""
+    """The turn is done, as its worker claims."""
 
     text: str = ""
-    # The files that they say they changed.
+    # Files that the worker claims to have changed.
     files: tuple[str, ...] = ()
 
 
@@ -61,8 +61,8 @@ class GivenUp(msgspec.Struct, frozen=True, tag="given_up"):
 HandedIn = TurnDone | GivenUp
 
 
-def lay_bell(mailbox: Path) -> None:
-    """Prepare the mailbox: no answer of an earlier turn, and a pipe that tells the worker of a new one."""
+def prepare_mailbox(mailbox: Path) -> None:
+    """Remove the answer of an earlier turn, and create the pipe that wakes the worker when an answer arrives."""
     clear_path(mailbox / HANDED_IN)
     clear_path(mailbox / BELL)
     with storage(mailbox / BELL):
@@ -70,7 +70,7 @@ def lay_bell(mailbox: Path) -> None:
 
 
 def opened_in(mailbox: Path) -> OpenedTurn | None:
-    """The turn that waits there; None where no turn waits, or where it was handed in already."""
+    """The waiting turn; None if no turn waits or if it was already handed in."""
     if os.path.lexists(mailbox / HANDED_IN):
         return None
     try:
@@ -88,17 +88,17 @@ def opened_since(mailbox: Path) -> float | None:
 
 
 def submit(mailbox: Path, what: HandedIn) -> bool:
-    """Hand the turn in, as a whole and once; False where another answer came first."""
+    """Hand the turn in, atomically and once; False if another answer came first."""
     waiting = mailbox / f".{HANDED_IN}.{secrets.token_hex(4)}"
-    hand_over(waiting, codec.to_json(what))
+    write_private_file(waiting, codec.to_json(what))
     try:
-        # A link, not a rename: the second of two that hand in at the same time fails.
+        # A link, not a rename: when two answers arrive at the same time, the second one fails.
         os.link(waiting, mailbox / HANDED_IN)
     except FileExistsError:
         return False
     finally:
         clear_path(waiting)
-    _ring(mailbox)
+    _wake_worker(mailbox)
     return True
 
 
@@ -115,19 +115,19 @@ def read_handed_in(mailbox: Path, duration_s: float) -> Answer | NoAnswer:
     with suppress(codec.Undecodable):
         done = codec.from_json(data, TurnDone)
         return Answer(done.text, duration_s, files=done.files, stop_reason="handed in")
-    return NoAnswer(Reason.INVALID_ANSWER, "what was handed in can't be read")
+    return NoAnswer(Reason.INVALID_ANSWER, "the answer that was handed in can't be read")
 
 
-def _ring(mailbox: Path) -> None:
+def _wake_worker(mailbox: Path) -> None:
     try:
         bell = os.open(mailbox / BELL, os.O_WRONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError as problem:
         if problem.errno == errno.ENXIO:
-            return  # the worker does not listen yet: it looks for an answer first
+            return  # the worker is not waiting yet: it checks for an answer first
         clear_path(mailbox / HANDED_IN)
         raise StorageFailed(
-            f"{shown(mailbox / BELL)}, which tells the worker, was replaced; nothing was handed in",
-            hint="`loopwright loop stop` ends the turn, and what was done is kept",
+            f"{shown(mailbox / BELL)}, the pipe to the worker, was replaced; nothing was handed in",
+            hint="`loopwright loop stop` ends the turn and keeps the work",
         ) from problem
     with suppress(OSError), os.fdopen(bell, "wb", buffering=0) as stream:
         stream.write(b"\n")

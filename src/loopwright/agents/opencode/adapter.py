@@ -13,8 +13,8 @@ from msgspec.structs import replace
 
 from loopwright.agents.model_choice import chosen_model, model_in
 from loopwright.agents.needs import Credential, Needs, logins_in
-from loopwright.agents.opencode.providers import PROVIDERS
 from loopwright.agents.opencode.settings import (
+    PROVIDERS,
     OpencodeUserSettings,
     fetched_ripgrep,
     permission,
@@ -23,11 +23,10 @@ from loopwright.agents.opencode.settings import (
 )
 from loopwright.agents.opencode.stream import OpencodeStream, shown
 from loopwright.agents.port import Answer, NoAnswer, Ran, Reason, Starter, Turn, Usage
-from loopwright.agents.prices import Tokens, cost_of
-from loopwright.agents.private_files import folder_in, hand_over
-from loopwright.agents.program_turn import BY_STATUS, in_its_session, no_answer, with_prompt
-from loopwright.agents.structured import in_words
-from loopwright.agents.usage import FILE, add_usage, forget_usage, is_session, read_usage
+from loopwright.agents.private_files import private_folder, write_private_file
+from loopwright.agents.program_turn import BY_STATUS, no_answer, take_in_session, with_prompt
+from loopwright.agents.structured import with_schema_in_prompt
+from loopwright.agents.usage import FILE, Tokens, add_usage, cost_of, forget_usage, is_session, read_usage
 from loopwright.errors import StorageFailed
 from loopwright.kernel.files import read_regular_file
 from loopwright.workspace.settings_model import AgentSettings
@@ -38,13 +37,13 @@ NEEDS = Needs(
     program=NAME,
     oldest=(1, 18, 10),
     install="npm install -g opencode-ai@latest",
-    login="run `opencode auth login`, or set the variable of your model's provider, as OPENAI_API_KEY",
-    variables=tuple(name for one in PROVIDERS.values() for name in one.keys),
-    keys=tuple(name for one in PROVIDERS.values() for name in one.keys),
+    login="run `opencode auth login`, or set the key variable of your model's provider, for example OPENAI_API_KEY",
+    variables=tuple(name for provider in PROVIDERS.values() for name in provider.keys),
+    keys=tuple(name for provider in PROVIDERS.values() for name in provider.keys),
     # The logins of all providers are in one file.
     credentials=(Credential(".local/share", _AUTH, "XDG_DATA_HOME", tuple(PROVIDERS)),),
-    hosts=tuple(host for one in PROVIDERS.values() for host in one.hosts),
-    # Without a login it asks a model of its own choice, or none.
+    hosts=tuple(host for provider in PROVIDERS.values() for host in provider.hosts),
+    # Without a login the program asks a model of its own choice, or none.
     says_no_login=False,
 )
 # No updates, no download of model lists or language servers.
@@ -77,12 +76,12 @@ class OpencodeAgent:
         self._ripgrep = fetched_ripgrep(environment)
 
     def take(self, turn: Turn, start: Starter) -> Answer | NoAnswer:
-        """Take a turn, in a new session where the program does not know the old one."""
+        """Take a turn. If the program does not know the old session, start a new one."""
         forget_usage(turn.mailbox)
         home = turn.home or turn.mailbox
         self._set_up(turn, home)
         with unmarked(turn.folder):
-            return in_its_session(turn, lambda session: self._taken(turn, start, session, home))
+            return take_in_session(turn, lambda session: self._taken(turn, start, session, home))
 
     def used(self, mailbox: Path, *, is_over: bool) -> Usage:
         """What the stream has reported so far."""
@@ -104,21 +103,21 @@ class OpencodeAgent:
             is_confined=turn.is_confined,
             mailbox=turn.mailbox,
         )
-        folder = folder_in(home, "config", NAME)
-        folder_in(folder, "node_modules")
-        hand_over(folder / "opencode.json", json.dumps(self._user.document(self.model, may)).encode())
-        hand_over(folder / "package-lock.json", json.dumps(_LOCK).encode())
-        hand_over(folder_in(folder, "plugin") / _WATCH, Path(__file__).with_name("watch.js").read_bytes())
+        folder = private_folder(home, "config", NAME)
+        private_folder(folder, "node_modules")
+        write_private_file(folder / "opencode.json", json.dumps(self._user.document(self.model, may)).encode())
+        write_private_file(folder / "package-lock.json", json.dumps(_LOCK).encode())
+        write_private_file(private_folder(folder, "plugin") / _WATCH, Path(__file__).with_name("watch.js").read_bytes())
         if self._ripgrep is not None:
             with suppress(OSError, StorageFailed):
                 data = read_regular_file(self._ripgrep, most=_LARGEST_RIPGREP)
-                hand_over(folder_in(home, "cache", NAME, "bin") / "rg", data, 0o700)
+                write_private_file(private_folder(home, "cache", NAME, "bin") / "rg", data, 0o700)
 
     def _taken(self, turn: Turn, start: Starter, session: str | None, home: Path) -> tuple[Answer | NoAnswer, bool]:
         stream = OpencodeStream(partial(add_usage, turn.mailbox), self._price, session)
         if session is not None:
             add_usage(turn.mailbox, Usage(session=session))
-        asked = in_words(turn)
+        asked = with_schema_in_prompt(turn)
         # The hosts of the settings may include a registry.
         offline = {} if self._settings.hosts else _OFFLINE
         argv = with_prompt(asked, (str(turn.program or NAME), *self._arguments(session)), offline)
@@ -187,22 +186,23 @@ def _needs(user: OpencodeUserSettings, model: str, environment: Mapping[str, str
     )
 
 
-def _by_logins(user: OpencodeUserSettings, wanted: str, environment: Mapping[str, str]) -> Needs:
-    """Without a chosen model the program uses a provider with a key or a login: those are let in, and no other.
+def _by_logins(user: OpencodeUserSettings, provider: str, environment: Mapping[str, str]) -> Needs:
+    """Without a chosen model the program uses a provider with a key or a login. Only those are let in.
 
     The login of a provider with an unknown address is lent only if the model names it, or if there is no other.
     """
     source = NEEDS.credentials[0].source(environment)
-    found = logins_in(source) if source is not None else {}
-    known = {name: one for name in (*PROVIDERS, *user.providers) if (one := user.provider(name, environment))}
-    chosen = [one for name, one in known.items() if name in found or any(map(environment.get, one.keys))]
-    lent = (wanted,) if wanted in found else tuple(name for name in found if name in known) or tuple(found)
+    logins = logins_in(source) if source is not None else {}
+    names = (*PROVIDERS, *user.providers)
+    known = {name: described for name in names if (described := user.provider(name, environment))}
+    chosen = [each for name, each in known.items() if name in logins or any(map(environment.get, each.keys))]
+    lent = (provider,) if provider in logins else tuple(name for name in logins if name in known) or tuple(logins)
     base = replace(NEEDS, credentials=(_login_of(*lent),) if lent else NEEDS.credentials, written=user.written)
     if not chosen:
         return base
-    keys = tuple(dict.fromkeys(key for one in chosen for key in one.keys))
-    more = tuple(dict.fromkeys(name for one in chosen for name in one.variables))
-    hosts = tuple(host for one in chosen for host in one.hosts)
+    keys = tuple(dict.fromkeys(key for each in chosen for key in each.keys))
+    more = tuple(dict.fromkeys(name for each in chosen for name in each.variables))
+    hosts = tuple(host for each in chosen for host in each.hosts)
     return replace(base, variables=(*keys, *more), keys=keys, hosts=hosts or NEEDS.hosts)
 
 

@@ -1,4 +1,4 @@
-"""Collects opencode's events from its stream of JSON lines, and what our plugin in it adds about refusals."""
+"""Collects opencode's events from its stream of JSON lines. Our plugin in opencode adds events about refusals."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from loopwright.agents.port import CostSource, Usage
-from loopwright.agents.prices import Tokens
-from loopwright.agents.stream_lines import called, count, parsed, short
-from loopwright.agents.usage import is_session
+from loopwright.agents.program_turn import called, count, parsed, short
+from loopwright.agents.usage import Tokens, is_session
 
 _MOST_LISTED = 100
 _ABOUT = ("filePath", "command", "pattern", "url", "description")
@@ -34,7 +33,7 @@ def shown(line: bytes) -> str | None:
         case "error":
             return f"failed: {short(_message(event.get('error')))}"
         case "loopwright":
-            return f"its model: {event.get('status') or event.get('message')}"
+            return f"model error: {event.get('status') or event.get('message')}"
         case "step_finish" if part.get("reason") != "tool-calls":
             return f"ended: {part.get('reason')}"
         case _:
@@ -109,7 +108,7 @@ class OpencodeStream:
                 self.wait_s = float(wait_s) if isinstance(wait_s, int | float) else 0.0
                 if event.get("given_up"):
                     self.error = "given up"
-                    self.failure = str(event.get("message") or f"its model answered with {self.status}")
+                    self.failure = str(event.get("message") or f"the model answered with status {self.status}")
             case _:
                 pass
 
@@ -122,9 +121,9 @@ class OpencodeStream:
         output = count(used, "output") + count(used, "reasoning")
         tokens = Tokens(count(used, "input"), count(cache, "read"), count(cache, "write"), output)
         self.tokens += tokens
-        said = float(cost) if isinstance(cost, int | float) and cost > 0 else None
-        self._is_reported = self._is_reported and said is not None
-        usd = self._price(tokens) if said is None else said
+        reported = float(cost) if isinstance(cost, int | float) and cost > 0 else None
+        self._is_reported = self._is_reported and reported is not None
+        usd = self._price(tokens) if reported is None else reported
         self.usd = self.usd if usd is None else (self.usd or 0.0) + usd
         self._tell(Usage(usd, tokens.total))
 

@@ -1,1 +1,1 @@
-"""What agents are told: short texts by name, in each language, and the user's own in their place. Data, not code."""
+"""Prompts: short texts by name in each language, which users can replace. Data, not code."""

@@ -1,4 +1,4 @@
-"""Every text by its name: whose it is, and what is filled in. Without one of its needs it would not say the work."""
+"""Every prompt by its name: its role and its placeholders. A text without a required placeholder would not work."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _PART = "part_"
 
 
 class Shape(msgspec.Struct, frozen=True):
-    """Whose text it is, what must be in it, and what may be. A part belongs to several roles."""
+    """The role of a text, its required placeholders, and its optional ones. A part has no role of its own."""
 
     role: Role | None
     needs: tuple[str, ...] = ()
@@ -22,12 +22,12 @@ class Shape(msgspec.Struct, frozen=True):
 
     @property
     def known(self) -> frozenset[str]:
-        """Whatever is filled in."""
+        """All placeholders."""
         return frozenset((*self.needs, *self.may))
 
 
 def part_name(name: str) -> str:
-    """A part's name among all texts."""
+    """The name of a part among all texts."""
     return f"{_PART}{name}"
 
 

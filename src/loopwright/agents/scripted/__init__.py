@@ -1,1 +1,1 @@
-"""An agent that plays written turns."""
+"""An agent that replays turns from a file."""

@@ -1,10 +1,10 @@
-"""An agent that plays written turns: the same every time, no model, no network. The agent of every test.
+"""An agent that replays turns from a file: the same every time, no model, no network. Most tests use it.
 
-A turns file is YAML: `turns:` with a list of `role`, `expect` (text that the prompt must hold), `run` (a shell script
-for the sandbox; what it appends to $LOOPWRIGHT_USAGE counts while it runs), `usage` (lines for that file, written
-before), `tokens` and `usd` (what the turn cost in all), and either `answer` or `fail` (a reason of the contract;
-`reset_in_s` says in how many seconds a rate limit ends). `session` is the name of the agent's session; the script
-finds the session to resume in $LOOPWRIGHT_SESSION.
+A turns file is YAML: `turns:` with a list of turns. A turn has `role`, `expect` (text that the prompt must contain),
+`run` (a shell script for the sandbox; usage that it appends to $LOOPWRIGHT_USAGE counts while it runs), `usage` (lines
+for that file, written before the script runs), `tokens` and `usd` (the total cost of the turn), and either `answer` or
+`fail` (a `Reason`; `reset_in_s` is the number of seconds until a rate limit ends). `session` is the agent's session;
+the script finds the session to resume in $LOOPWRIGHT_SESSION.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 import msgspec
 
 from loopwright.agents.port import Answer, NoAnswer, Reason, Role, Starter, Turn, Usage
-from loopwright.agents.private_files import hand_over
+from loopwright.agents.private_files import write_private_file
 from loopwright.agents.usage import FILE, VARIABLE, forget_usage, read_usage
 from loopwright.errors import SettingsInvalid
 from loopwright.kernel.clock import Clock, utc_now
@@ -26,7 +26,7 @@ _KEYS = {"role", "expect", "run", "answer", "fail", "tokens", "usd", "usage", "r
 
 
 class WrittenTurn(msgspec.Struct, frozen=True):
-    """One turn as it was written."""
+    """One turn of the file."""
 
     role: Role
     expect: str
@@ -41,7 +41,7 @@ class WrittenTurn(msgspec.Struct, frozen=True):
 
 
 class ScriptedAgent:
-    """Plays the turns of its role in their order, one after the other."""
+    """Replays the turns of each role in order."""
 
     def __init__(self, name: str, turns: tuple[WrittenTurn, ...], clock: Clock = utc_now) -> None:
         self.name = name
@@ -50,24 +50,24 @@ class ScriptedAgent:
         self._played: dict[Role, int] = {}
 
     def take(self, turn: Turn, start: Starter) -> Answer | NoAnswer:
-        """The next written turn of this role; with none left the turn fails."""
+        """The next turn of this role in the file; if none is left, the turn fails."""
         of_role = [candidate for candidate in self._turns if candidate.role is turn.role]
-        # Work that continues in another process counts its turns; else we do.
+        # Work that continues in another process counts its turns. Otherwise this object counts.
         number = self._played.get(turn.role, 0) if turn.number is None else turn.number
         if number >= len(of_role):
-            return NoAnswer(Reason.CRASHED, f"no turn is left for the role {turn.role}")
+            return NoAnswer(Reason.CRASHED, f"no turns left for the role {turn.role}")
         written = of_role[number]
         self._played[turn.role] = number + 1
         usage = turn.mailbox / FILE
         forget_usage(turn.mailbox)
         if written.usage:
-            hand_over(usage, written.usage.encode())
+            write_private_file(usage, written.usage.encode())
         if written.fail is not None:
             after = written.reset_in_s
             reset_at = None if after is None else self._clock() + timedelta(seconds=after)
             return NoAnswer(written.fail, "as written", reset_at, written.session)
         if written.expect not in turn.prompt:
-            return NoAnswer(Reason.REFUSED, f"the prompt does not hold '{written.expect}'")
+            return NoAnswer(Reason.REFUSED, f"the prompt does not contain '{written.expect}'")
         duration_s = 0.0
         if written.run:
             env = {VARIABLE: str(usage), "LOOPWRIGHT_SESSION": turn.session or ""}
@@ -75,7 +75,7 @@ class ScriptedAgent:
             if ran.timed_out:
                 return NoAnswer(Reason.HUNG, f"no answer within {turn.timeout_s:g} s")
             if ran.exit_code != 0:
-                return NoAnswer(Reason.CRASHED, f"its script exited with {ran.exit_code}", None, written.session)
+                return NoAnswer(Reason.CRASHED, f"the script exited with {ran.exit_code}", None, written.session)
             duration_s = ran.duration_s
         return Answer(written.answer, duration_s, written.tokens, written.usd, written.session or turn.session)
 
@@ -89,11 +89,11 @@ def read_turns(path: Path) -> tuple[WrittenTurn, ...]:
     try:
         root = read_nodes(path.read_bytes())
     except OSError as problem:
-        raise _invalid(path, 0, problem.strerror or "it can't be read") from problem
+        raise _invalid(path, 0, problem.strerror or "the file can't be read") from problem
     except YamlProblem as problem:
         raise _invalid(path, problem.line, problem.message) from problem
     if not isinstance(root, Mapping) or [key.text for key, _ in root.entries] != ["turns"]:
-        raise _invalid(path, root.line, "it needs one key, turns")
+        raise _invalid(path, root.line, "the file must have exactly one key, turns")
     turns = root.entries[0][1]
     if not isinstance(turns, Sequence):
         raise _invalid(path, turns.line, "turns must be a list")
@@ -106,7 +106,8 @@ def _turn(path: Path, node: Node) -> WrittenTurn:
     fields: dict[str, str] = {}
     for key, value in node.entries:
         if key.text not in _KEYS or not isinstance(value, Scalar):
-            raise _invalid(path, key.line, f"'{key.text}' is not one of {', '.join(sorted(_KEYS))}, or not text")
+            allowed = ", ".join(sorted(_KEYS))
+            raise _invalid(path, key.line, f"'{key.text}' is not one of {allowed}, or its value is not text")
         fields[key.text] = value.text
     try:
         role = Role(fields.get("role", ""))

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from loopwright.analysis.gate import Closed, Open
 from loopwright.analysis.preregistered import Experiment
+from loopwright.analysis.store import Closed, Open
 from loopwright.cli.analyze.output import analysing, announce, output_of, progress, show, within
 from loopwright.cli.options import context_of, in_workspace, say, say_json
 from loopwright.errors import GateClosed

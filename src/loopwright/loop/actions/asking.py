@@ -9,8 +9,8 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
-from loopwright.agents.decision_requests import read_requests
 from loopwright.agents.failover import FailoverOrder, Takeover
+from loopwright.agents.mailbox import read_requests
 from loopwright.agents.port import Agent, Allowance, Answer, NoAnswer, Reason
 from loopwright.agents.structured import AgentRequest
 from loopwright.errors import LoopwrightError

@@ -116,7 +116,7 @@ def _rating(
 
 
 class _ConfidenceAsker:
-    """A loop that asks beside its work: turns are counted at once, and no other agent answers for the builder."""
+    """Asks in addition to the work: turns are counted at once, and no other agent answers for the builder."""
 
     def __init__(
         self, loop: Loop, context: WorkerContext, turn_sandbox: TurnSandbox, point: Point, action_id: str

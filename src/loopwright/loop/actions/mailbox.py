@@ -1,4 +1,4 @@
-"""The mailbox of a loop's turn: a description of the turn, and what the agent leaves beside its answer."""
+"""The mailbox of a loop's turn: a description of the turn, and what the agent leaves in addition to its answer."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from pathlib import Path
 
 from loopwright.agents.mailbox import (
     Checks,
-    Letter,
     ShownCheck,
-    leave_checks,
-    leave_letter,
+    TurnFacts,
     read_checks,
     read_progress,
     read_self_report,
+    write_checks,
+    write_turn_facts,
 )
 from loopwright.agents.port import Allowance, Role
 from loopwright.errors import LoopwrightError
@@ -32,7 +32,7 @@ def tell(loop: Loop, context: WorkerContext, turn_sandbox: TurnSandbox, role: Ro
     """Describe the turn to the agent, before the turn."""
     at = loop.under_way
     task = loop.task(at.task_id) if at is not None and at.task_id is not None else None
-    letter = Letter(
+    letter = TurnFacts(
         role=role.value,
         loop_id=loop.loop_id,
         title=loop.title,
@@ -44,11 +44,11 @@ def tell(loop: Loop, context: WorkerContext, turn_sandbox: TurnSandbox, role: Ro
         max_iterations=loop.max_iterations,
         budget=budget,
     )
-    leave_letter(turn_sandbox.mailbox, letter)
+    write_turn_facts(turn_sandbox.mailbox, letter)
     command = context.settings.test_command
     # A build has written its own checks already.
     if command and read_checks(turn_sandbox.mailbox) == Checks():
-        leave_checks(turn_sandbox.mailbox, Checks(shown=(ShownCheck(id="tests", command=command),)))
+        write_checks(turn_sandbox.mailbox, Checks(shown=(ShownCheck(id="tests", command=command),)))
 
 
 @contextmanager

@@ -61,7 +61,7 @@ class Walk:
         return (*parts, "*") if parts[-1] == "**" else tuple(parts)
 
     def _inside(self, path: Path) -> tuple[Path, ...]:
-        """The target of a path; None if it is missing or outside of the top folder."""
+        """The target of a path; None if it is missing or outside the top folder."""
         self._steps += 1
         try:
             real = path.resolve(strict=True)

@@ -238,7 +238,7 @@ class _Gatherer:
             suite.failed = suite.declared
         if self._suites:
             self._suites[-1].failed += suite.failed
-        # Bazel writes a test's log beside the single case of the suite.
+        # Bazel writes a test's log next to the single case of the suite.
         own = self._results[suite.first_result :]
         if len(own) == 1 and own[0].status == "failed" and not own[0].stack_trace and suite.output:
             self._results[-1] = msgspec.structs.replace(own[0], stack_trace=suite.output.text().strip())

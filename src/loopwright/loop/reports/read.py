@@ -89,7 +89,7 @@ _TOO_MANY = "too many files to search; give a more precise path to the reports"
 def read_test_reports(found: Found) -> TestReport:
     """All files as one report. A file that can't be read is a gap; `UnreadableReport` if none can be read.
 
-    XML of other kinds beside a report is skipped: a coverage file in the same folder is not a gap.
+    XML of other kinds next to a report is skipped: a coverage file in the same folder is not a gap.
     """
     room = ReportSpace()
     reports: list[TestReport] = []

@@ -183,7 +183,7 @@ class Listener(Protocol):
         """The innermost element ends."""
 
     def text(self, text: str) -> None:
-        """Text inside of the innermost element."""
+        """Text inside the innermost element."""
 
 
 class Damage(msgspec.Struct, frozen=True):

@@ -1,1 +1,1 @@
-"""The shipped rules, one file per field of trade; each rule carries its own true and false examples."""
+"""The shipped rules, one file per field of trade. A rule is a row: name, provider, keywords; pattern; hits; misses."""

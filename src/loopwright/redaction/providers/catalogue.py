@@ -5,57 +5,24 @@ from __future__ import annotations
 from loopwright.redaction.model import SecretRule
 from loopwright.redaction.providers import (
     ai,
-    ai_tools,
-    amazon,
-    azure,
-    ci_cd,
+    cloud,
     code_hosts,
-    commerce,
     crypto_finance,
     databases,
-    edge,
-    google,
     hosting,
     identity,
-    mail,
     messaging,
     observability,
     packages,
     payments,
     private_keys,
-    product,
     saas,
-    secret_stores,
     social,
 )
 
+_FILES = (
+    ai, cloud, code_hosts, crypto_finance, databases, hosting, identity, messaging, observability, packages, payments, private_keys, saas, social,
+)  # fmt: skip
 PROVIDER_RULES: tuple[SecretRule, ...] = tuple(
-    sorted(
-        (
-            *ai.RULES,
-            *ai_tools.RULES,
-            *amazon.RULES,
-            *azure.RULES,
-            *ci_cd.RULES,
-            *code_hosts.RULES,
-            *commerce.RULES,
-            *crypto_finance.RULES,
-            *databases.RULES,
-            *edge.RULES,
-            *google.RULES,
-            *hosting.RULES,
-            *identity.RULES,
-            *mail.RULES,
-            *messaging.RULES,
-            *observability.RULES,
-            *packages.RULES,
-            *payments.RULES,
-            *private_keys.RULES,
-            *product.RULES,
-            *saas.RULES,
-            *secret_stores.RULES,
-            *social.RULES,
-        ),
-        key=lambda rule: rule.id,
-    )
+    sorted((rule for file in _FILES for rule in file.RULES), key=lambda rule: rule.id)
 )

@@ -9,8 +9,7 @@ from __future__ import annotations
 import os
 import time
 
-from loopwright.reflection.capture.private_git import PrivateGit, Repository, carried_settings
-from loopwright.reflection.capture.quick_git import ask
+from loopwright.reflection.capture.quick_git import PrivateGit, Repository, ask, carried_settings
 from loopwright.reflection.change import Change, OwnState, combined, parse_diff, parse_status
 from loopwright.reflection.untracked import with_lines
 from loopwright.workspace import names

@@ -1,4 +1,4 @@
-"""Writes reflections atomically, and merges each self-report only once."""
+"""Writes reflections atomically, under names that are safe for any session id, and merges each self-report once."""
 
 from __future__ import annotations
 
@@ -6,16 +6,67 @@ import errno
 import json
 import os
 import stat
+import time
 
-from loopwright.reflection.capture import session
 from loopwright.reflection.capture.lock import flock
 from loopwright.workspace import names
-from loopwright.workspace.own_folder import make_own_folder
+from loopwright.workspace.names import make_own_folder
 
+# `typing` would cost the hook more than its own work does.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
+
+
+SUFFIX = ".reflection.json"
+CAPTURE_SUFFIX = ".capture.json"
+UNKNOWN = "unknown"
+_SAFE = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-")
+_LONGEST = 64
+_COMPACT_LENGTH = len("20260101T000000.000Z")
+
+
+def safe_name(session: str) -> str:
+    """The session's id as part of a file name; a changed id gets a digest to stay unique."""
+    if session and len(session) <= _LONGEST and _SAFE.issuperset(session) and session[0] not in ".-":
+        return session
+    kept = "".join(character if character in _SAFE else "-" for character in session[:_LONGEST]).strip(".-")
+    digest = sha256(session.encode("utf-8", "surrogatepass"))[:10]
+    return f"{kept[: _LONGEST - 11] or 'session'}-{digest}"
+
+
+def sha256(data: bytes) -> str:
+    """The digest of bytes. Loads hashlib only when needed: it takes a tenth of the hook's time."""
+    digest: str = __import__("hashlib").sha256(data).hexdigest()
+    return digest
+
+
+def iso(moment_ms: int) -> str:
+    """A time as ISO 8601 in UTC with milliseconds."""
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(moment_ms // 1000)) + f".{moment_ms % 1000:03d}Z"
+
+
+def compact(moment_ms: int) -> str:
+    """A time for a file name: sorts by time, and is valid on every system."""
+    return time.strftime("%Y%m%dT%H%M%S", time.gmtime(moment_ms // 1000)) + f".{moment_ms % 1000:03d}Z"
+
+
+def file_name(session: str, moment_ms: int, point: str | None) -> str:
+    """`<session>-<time>.reflection.json`, or `<session>-<time>.<point>.capture.json`."""
+    ending = SUFFIX if point is None else f".{point}{CAPTURE_SUFFIX}"
+    return f"{session}-{compact(moment_ms)}{ending}"
+
+
+def attempts_so_far(folder: str, session: str) -> int:
+    """How many sidecars this session has written."""
+    length = len(session) + 1 + _COMPACT_LENGTH + len(SUFFIX)
+    try:
+        names = os.listdir(folder)
+    except OSError:
+        return 0
+    return sum(len(name) == length and name.startswith(session) and name.endswith(SUFFIX) for name in names)
+
 
 _MERGED = ".merged"
 _DONE = b"done\n"
@@ -50,7 +101,7 @@ def make_plain_folder(folder: str) -> None:
 def free_name(folder: str, safe_session: str, moment_ms: int, point: str | None) -> str:
     """A file name that no record uses; two records in one millisecond get different names."""
     while True:
-        name = session.file_name(safe_session, moment_ms, point)
+        name = file_name(safe_session, moment_ms, point)
         if not os.path.lexists(os.path.join(folder, name)):
             return name
         moment_ms += 1
@@ -91,7 +142,7 @@ def merged_once(folder: str, data: bytes, name: str, write: Callable[[bool], Non
     """
     marks = os.path.join(folder, _MERGED)
     make_plain_folder(marks)
-    mark = os.path.join(marks, session.sha256(data))
+    mark = os.path.join(marks, sha256(data))
     lock = os.open(os.path.join(marks, ".lock"), os.O_RDWR | os.O_CREAT | _NOFOLLOW, 0o600)
     try:
         if not flock(lock, wait_s=_WAIT_S):

@@ -9,9 +9,8 @@ from __future__ import annotations
 import os
 import time
 
-from loopwright.reflection.capture import change_now, folder, session
-from loopwright.reflection.capture.secrets_out import without_secrets
-from loopwright.reflection.capture.self_report import MOST_BYTES, SelfReport, read_report
+from loopwright.reflection.capture import change_now, folder
+from loopwright.reflection.capture.self_report import MOST_BYTES, SelfReport, read_report, without_secrets
 from loopwright.reflection.capture.settings import CaptureSettings
 from loopwright.reflection.risk import Claim, evaluate_risk_floor, raised_by
 from loopwright.workspace import names
@@ -78,7 +77,7 @@ class ReflectionCapture:
         self._settings = CaptureSettings(root, request.home, request.environment)
         self._now = change_now.NOTHING
         self._is_sound = request.is_sound and self._settings.is_sound
-        self.session = session.safe_name(request.session or session.UNKNOWN)
+        self.session = folder.safe_name(request.session or folder.UNKNOWN)
         self.folder = self._settings.make_folder(may_choose=request.may_choose)
 
     @property
@@ -144,8 +143,8 @@ class ReflectionCapture:
             "schema": SCHEMA,
             "task_ref": _text(environment.get("REFLECTION_TASK_REF") or f"{repo}@{branch}"),
             "agent": _text(environment.get("REFLECTION_AGENT") or "unknown"),
-            "session_id": _text(self._request.session or session.UNKNOWN),
-            "timestamp": session.iso(self._request.moment_ms),
+            "session_id": _text(self._request.session or folder.UNKNOWN),
+            "timestamp": folder.iso(self._request.moment_ms),
             "repo": _text(repo),
             "confidence": report.confidence,
             "most_likely_wrong": report.most_likely_wrong,
@@ -154,7 +153,7 @@ class ReflectionCapture:
             "files_changed": files[:_MOST_FILES],
             "provenance": {
                 "source": "stop-hook",
-                "reflection_attempt": session.attempts_so_far(self.folder, self.session) + 1,
+                "reflection_attempt": folder.attempts_so_far(self.folder, self.session) + 1,
                 "degraded": not is_complete,
                 "reflection_mode": self._request.mode,
             },

@@ -6,7 +6,7 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from loopwright.agents.mailbox import CONTEXT, Checks, ShownCheck, leave, leave_checks
+from loopwright.agents.mailbox import CONTEXT, Checks, ShownCheck, write_checks, write_file
 from loopwright.agents.port import USUAL_TURN_S
 from loopwright.agents.prompts.book import Book
 from loopwright.errors import StorageFailed
@@ -69,18 +69,18 @@ class SliceBriefing:
             progress = loops_of(self._context).paths(self._loop.loop_id).progress
             own = own_work(self._loop.tree, progress, self._context.project)
             whole = patch_path(progress, self._loop.tree.patch_sha256)
-            leave(mailbox, f"{CONTEXT}/{PATCH}", own.patch if own is not None else whole.read_bytes())
-        leave_checks(mailbox, self._shown_checks())
+            write_file(mailbox, f"{CONTEXT}/{PATCH}", own.patch if own is not None else whole.read_bytes())
+        write_checks(mailbox, self._shown_checks())
         source = self._context.layout.workflow(self._slug).folder / MANIFEST
         if not source.is_file():
             return
         listed = source.read_bytes()
-        leave(mailbox, f"{CONTEXT}/{MANIFEST}", listed)
+        write_file(mailbox, f"{CONTEXT}/{MANIFEST}", listed)
         root = self._context.layout.root
         for row in manifest.read_manifest(listed, lambda path: (root / path).exists()):
             document = root / row.path
             if document.is_file() and row.path.startswith(".loopwright/"):
-                leave(mailbox, f"{CONTEXT}/{row.path}", document.read_bytes())
+                write_file(mailbox, f"{CONTEXT}/{row.path}", document.read_bytes())
 
     @property
     def _checks(self) -> tuple[Check, ...]:

@@ -41,7 +41,7 @@ def _state(context: Context, name: str, needs: Needs) -> AgentState:
     missed: Literal["note", "problem"] = "problem" if name in agents.in_use else "note"
     program = look_for_program(needs, context.environment)
     if isinstance(program, Unusable):
-        return AgentState(name, missed, program.why, program.mend)
+        return AgentState(name, missed, program.why, program.fix)
     login = needs.is_logged_in(context.environment)
     found = f"{shown(program.path)} {program.shown_version or '(version not told)'}"
     if needs.has_login and login is None:

@@ -23,7 +23,7 @@ from loopwright.agents.interactive.open_turn import (
     opened_since,
     submit,
 )
-from loopwright.agents.mailbox import SELF_REPORT, Checks, leave, read_checks
+from loopwright.agents.mailbox import SELF_REPORT, Checks, read_checks, write_file
 from loopwright.errors import LoopRefused, WrongUsage
 from loopwright.kernel import codec
 from loopwright.kernel.clock import stamp
@@ -131,7 +131,7 @@ def hand_in(context: Context, loop_id: str, said: bytes, report: bytes | None = 
     if report is not None:
         _require_short("the report", report, _MOST_BYTES)
         _require_json("the report", report, "as reflection-input.json: confidence, most_likely_wrong, …")
-        leave(found.mailbox, SELF_REPORT, report)
+        write_file(found.mailbox, SELF_REPORT, report)
     return _end(context, found, TurnDone(answer), f"handed in by {actor()}")
 
 
