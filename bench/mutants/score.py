@@ -70,9 +70,6 @@ def _run(name: str, package: dict[str, Any], sources: list[Path], *, fresh: bool
     if fresh:
         shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True, exist_ok=True)
-    for linked in ("src", "tests"):
-        if not (folder / linked).is_symlink():
-            (folder / linked).symlink_to(ROOT / linked)
     os.chdir(folder)
     (folder / "pyproject.toml").write_text(_settings(package, sources), encoding="utf-8")
     _forget_what_changed(folder)
@@ -119,6 +116,10 @@ def _forget_what_changed(folder: Path) -> None:
     seen, mutants = folder / "digest", folder / "mutants"
     if seen.exists() and seen.read_text() == digest.hexdigest():
         return
+    for top in ("src", "tests"):
+        # A copy, so that you can go on working while mutmut runs.
+        shutil.rmtree(folder / top, ignore_errors=True)
+        shutil.copytree(ROOT / top, folder / top, ignore=shutil.ignore_patterns("__pycache__"))
     for path in sorted(mutants.rglob("*")):
         if path.suffix == ".meta":
             _keep_killed(path)

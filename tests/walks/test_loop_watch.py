@@ -474,6 +474,6 @@ def test_as_json_a_watcher_gets_changes_and_log_lines(project, ready):
     assert {line["type"] for line in lines} == {"events", "log", "worker", "loop"}
     assert "hello from the agent" in [line["text"] for line in lines if line["type"] == "log"]
     told = [text for line in lines if line["type"] == "events" for text in line["text"]]
-    assert told[0].startswith("made: double it")
+    assert told[0].startswith("created: double it")
     assert "completed" in told
     assert lines[-1]["status"] == "completed"

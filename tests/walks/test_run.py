@@ -162,6 +162,7 @@ def test_checks_are_verified_and_sentences_only_declared(project):
         {"command": "false"},
         {"file_exists": "nope"},
         {"file_contains": {"path": "README", "text": "nope"}},
+        {"file_contains": {"path": ".", "text": "nope"}},
         {"stdout_contains": "nope"},
         {"exit_code": 3},
         {"file_exists": "../../../../../../../../etc/passwd"},

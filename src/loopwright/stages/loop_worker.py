@@ -1,4 +1,4 @@
-"""`loopwright loop start`: drive a loop in this process until it is over or held."""
+"""Drives a loop in this process until it ends or is held. One process at a time."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _drive(
     adapt: Adapt | None,
     start: Callable[[OpenedLoop], None] | None = None,
 ) -> Loop:
-    """Until it is over or held; a long pause ends this part of the work, and not all of it."""
+    """Drive until the loop ends or is held. A long pause cancels only this part of the work."""
     with cancellation.nested() as inner:
         worker = worker_context_for(context, inner, Freezer(), ask)
         return drive(loop_id, adapt(worker) if adapt is not None else worker, start)
@@ -104,7 +104,7 @@ def as_worker(context: Context, loop_id: str) -> Iterator[None]:
 
 
 def nobody(loop: Loop) -> None:
-    """There is no terminal to ask at."""
+    """Choose nothing: there is no terminal to ask at."""
     del loop
 
 
@@ -158,13 +158,13 @@ def worker_context_for(context: Context, cancellation: Cancellation, freezer: Fr
 
 
 def settle_after_a_dead_worker(context: Context, loop_id: str, actor: str) -> None:
-    """End what it left running, count what that used, clear its sandbox; the caller holds the worker's lock."""
+    """End a dead worker's processes, count their cost, remove its sandbox. The caller holds the worker's lock."""
     _end_its_turn(context, loop_id, actor)
     recover(context)
 
 
 def _end_its_turn(context: Context, loop_id: str, actor: str) -> None:
-    """Before its sandbox is cleared: an agent that outlived its worker is ended, and what it used is counted."""
+    """End an agent that outlived its worker, and count its cost, before its sandbox is removed."""
     store = LoopStore(context.layout, context.clock)
     turn = store.load(loop_id).open_turn
     if turn is None:

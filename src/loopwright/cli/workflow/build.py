@@ -14,13 +14,12 @@ from loopwright.cli.workflow.output import say_view
 from loopwright.errors import WorkflowRefused
 from loopwright.verbs.workflow.build import (
     BuildRequest,
-    FlightPlan,
-    autopilot,
     prepare_build,
     prepare_from_review,
     slug_from,
     slug_of_report,
 )
+from loopwright.verbs.workflow.stages import FlightPlan, autopilot
 from loopwright.verbs.workflow.status import show
 
 _BUILD_EXAMPLES = """\b

@@ -1,4 +1,4 @@
-"""Cobertura's XML, whoever wrote it: the root's counts, else its `<line>` elements, else its rate alone."""
+"""Cobertura XML of any tool: the root's counts, else its `<line>` elements, else only its rate."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from loopwright.loop.reports.xml_text import cut
 
 
 def read_cobertura(chunks: Iterable[bytes]) -> Coverage:
-    """The coverage of lines that a Cobertura file tells of."""
+    """The line coverage of a Cobertura file."""
     gatherer = _Gatherer()
     damage = tell(chunks, gatherer)
     if damage is not None:
-        # Unlike results of tests, a part of a coverage is a wrong number.
+        # Unlike test results, a part of a coverage is a wrong number.
         what = "the report breaks off" if damage.broke_off else f"not XML: {damage.message}"
         raise UnreadableReport(what, damage.line)
     return gatherer.coverage()
 
 
 class _Gatherer:
-    """Listens for the root's attributes and for lines that stand in a class, not a second time in its methods."""
+    """Reads the root's attributes and the lines of classes. The lines of methods repeat them."""
 
     def __init__(self) -> None:
         self._root: dict[str, str] = {}
@@ -64,7 +64,7 @@ class _Gatherer:
             self._in_method = False
 
     def text(self, text: str) -> None:
-        """Cobertura keeps nothing in text that we count."""
+        """Ignored: nothing that counts is in the text."""
 
     def coverage(self) -> Coverage:
         covered, total = self._counts()

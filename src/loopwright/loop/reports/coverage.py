@@ -1,4 +1,4 @@
-"""Coverage reports by what is in them, never by their name: coverage.py's JSON, lcov, or Cobertura's XML."""
+"""Coverage reports, recognized by content, not by name: coverage.py's JSON, lcov, or Cobertura XML."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ MOST_JSON_BYTES = 128 * 1024**2
 _BOM = b"\xef\xbb\xbf"
 _HEAD = 1024
 _LCOV = re.compile(rb"#|(?:TN|SF|VER|FN[A-Z]*|DA|LF|LH|BR[A-Z]*|MCDC|MR[A-Z]):")
-# What people point us at by mistake, by its first bytes.
+# Files that users name by mistake, by their first bytes.
 _OTHERS = {b"mode: ": "a profile of Go's; convert it, for example with gocover-cobertura", b"\x7fELF": "a program"}
 
 
 def read_coverage(chunks: Iterable[bytes]) -> Coverage:
-    """How much was covered, or `UnreadableReport` with what is wrong."""
+    """The coverage of a report; `UnreadableReport` names the problem."""
     stream = iter(chunks)
     head = _head(stream)
     whole = chain((head,), stream)
@@ -86,8 +86,8 @@ def _read_json(chunks: Iterable[bytes]) -> Coverage:
         raise UnreadableReport(f"totals.percent_covered is {totals.percent_covered}, not from 0 to 100")
     if not 0 <= totals.covered_lines <= totals.num_statements:
         raise UnreadableReport(f"{totals.covered_lines} of {totals.num_statements} statements can't be covered")
-    # coverage.py calls nothing of nothing 100 %, which would let a run that measured nothing pass.
+    # coverage.py reports 100 % if nothing was measured.
     if not totals.num_statements:
         raise UnreadableReport("names no line that could be covered")
-    # Its own percentage, since that counts branches too where they were measured.
+    # coverage.py's own percentage also counts branches if they were measured.
     return Coverage(rounded(totals.percent_covered), totals.covered_lines, totals.num_statements, "coverage.py")

@@ -20,7 +20,7 @@ _HITS = re.compile(r"-?[0-9]{1,30}(?:\.[0-9]*)?(?:[eE]\+?[0-9]{1,3})?")
 
 
 def read_lcov(chunks: Iterable[bytes]) -> Coverage:
-    """The coverage of lines that a tracefile tells of."""
+    """The line coverage of a tracefile."""
     reader = _Reader()
     for number, line in enumerate(_lines(chunks), 1):
         if line and not line.startswith("#"):
@@ -45,7 +45,7 @@ def _lines(chunks: Iterable[bytes]) -> Iterator[str]:
 class _Reader:
     def __init__(self) -> None:
         self._marks = LineMarks()
-        # What the records of a file state by themselves; None where only its lines tell.
+        # The totals that the records of a file state; None if they only list lines.
         self._stated: dict[str, tuple[int, int] | None] = {}
         self._source: str | None = None
         self._found: int | None = None
@@ -79,7 +79,7 @@ class _Reader:
         hits = hits.partition(",")[0]
         if self._source is None or not _WHOLE.fullmatch(where) or not _HITS.fullmatch(hits):
             raise UnreadableReport(f"'{cut(line, 60)}' is not a line of lcov", number)
-        # gcov's counters can run over and turn negative; geninfo reads such a line as not run, too.
+        # gcov's counters can overflow and become negative; like geninfo, count such a line as not run.
         self._marks.mark(self._source, int(where), ran=float(hits) > 0, at=number)
 
     def _close(self, number: int) -> None:
@@ -94,7 +94,7 @@ class _Reader:
         self._source = None
 
     def _with_earlier(self, earlier: tuple[int, int] | None, now: tuple[int, int] | None) -> tuple[int, int] | None:
-        """Two records of one file (two tests): its lines say it all, and without them the better record does."""
+        """Two records of one file (two tests): the union of their lines; without lines, the better record."""
         lines = self._marks.totals(self._source or "")
         return lines if lines[1] else max(earlier or (0, 0), now or (0, 0))
 

@@ -1,4 +1,4 @@
-"""XML told as events, in bounded space: no entity is ever declared or fetched, no token and no depth is without limit.
+"""Reads XML as events in bounded space: no entities, and limits for tokens and depth.
 
 Standard expat with handlers that refuse; see `Damage` for how a document that breaks off differs from an attack.
 """
@@ -21,7 +21,7 @@ MOST_NAMES = 10_000
 
 
 class Listener(Protocol):
-    """Who is told: names without their namespace and in lower case, text in pieces."""
+    """Receives the events: names in lower case and without namespace, text in pieces."""
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
         """An element begins."""
@@ -30,11 +30,11 @@ class Listener(Protocol):
         """The innermost element ends."""
 
     def text(self, text: str) -> None:
-        """Text inside of the innermost element."""
+        """Text inside the innermost element."""
 
 
 class Damage(msgspec.Struct, frozen=True):
-    """Where a document stops to be one: the events before that hold."""
+    """Where a document becomes invalid. The events before that count."""
 
     message: str
     line: int
@@ -42,7 +42,7 @@ class Damage(msgspec.Struct, frozen=True):
 
 
 def tell(chunks: Iterable[bytes], listener: Listener) -> Damage | None:
-    """Tell the listener what the document holds; what was wrong with it in the end, or None."""
+    """Report the document's content to the listener; return its damage, if any."""
     return _Teller(listener).tell(chunks)
 
 
@@ -54,7 +54,7 @@ class _Teller:
         self._read = 0
         self._quiet = 0
         self._names: dict[str, str] = {}
-        # The pieces are UTF-8 by now, whatever the prolog says.
+        # The pieces are UTF-8 now, whatever the prolog declares.
         self._parser = parser = expat.ParserCreate("utf-8", intern=self._names)
         parser.buffer_text = True
         parser.buffer_size = PIECE
@@ -87,7 +87,7 @@ class _Teller:
     def _check(self) -> None:
         if self._read > MOST_BYTES:
             raise self._refused(f"more than {MOST_BYTES:,} bytes")
-        # Expat holds a token until it ends: a file that is one endless tag would end up in memory.
+        # Expat keeps a token until its end: a file with an endless tag would fill the memory.
         if self._quiet > LONGEST_TOKEN:
             raise self._refused(f"a tag or a comment of more than {LONGEST_TOKEN:,} bytes")
         if len(self._names) > MOST_NAMES:
@@ -117,7 +117,7 @@ class _Teller:
         self._quiet = 0
 
     def _doctype(self, name: str, system: str | None, public: str | None, has_subset: int) -> None:  # noqa: ARG002
-        # Cobertura's own files name their DTD, which is never fetched; a subset could bring entities and defaults.
+        # Cobertura files name their DTD, which is never fetched. An internal subset could define entities.
         if has_subset:
             raise self._refused("declares a document type of its own, which reports have no need of")
 

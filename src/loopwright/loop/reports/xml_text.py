@@ -1,4 +1,4 @@
-"""Text inside XML in bounded space: the start and the end are kept, the gap is named."""
+"""Text of XML in bounded space: start and end are kept, with a note about the gap."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Excerpt:
         if text:
             self._tail.append(text)
             self._tail_size += len(text)
-            # Cut seldom, not at every piece: copying stays linear in the text.
+            # Cut rarely, so that the time stays linear.
             if self._tail_size > 4 * self._half:
                 self._settle()
 
@@ -44,7 +44,7 @@ class Excerpt:
         self._tail_size = len(self._tail[0])
 
     def text(self) -> str:
-        """All of the text where it fits, else both ends of it."""
+        """The text, or its start and end if it is too long."""
         kept = self._head + "".join(self._tail)
         if self._seen <= self._limit:
             return kept
@@ -53,7 +53,7 @@ class Excerpt:
 
 
 def cut(text: str, limit: int) -> str:
-    """A text that is there already, cut in the middle where it is too long."""
+    """A text, cut in the middle if it is too long."""
     if len(text) <= limit:
         return text
     excerpt = Excerpt(limit)
@@ -72,7 +72,7 @@ _BOMS = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 _DECLARED = re.compile(rb"""\s*<\?xml[^>]{0,200}?\sencoding\s*=\s*["']([A-Za-z][A-Za-z0-9._-]{0,39})["']""")
-# Python's codecs hold more than character sets (`punycode`, `rot13`, `unicode_escape`): those are not for files.
+# Python's codecs include more than character sets (`punycode`, `rot13`, `unicode_escape`).
 _CHARACTER_SETS = re.compile(
     r"utf-?(8|16|32)|ascii|latin|iso(8859|2022)|cp[0-9]|windows|koi8|gb|big5|euc|shift|johab|hz|mac|tis"
 )
@@ -94,7 +94,7 @@ def clean_utf8(chunks: Iterable[bytes]) -> Iterator[bytes]:
     for piece in _then(head, pieces):
         text = carried + decoder.decode(piece, not piece)
         if not begun:
-            # An empty line before the declaration is a mistake that people make and no parser forgives.
+            # Parsers refuse an empty line before the declaration, which is a common mistake.
             text = text.lstrip("\ufeff \t\r\n")
             begun = bool(text)
         whole = len(text) if not piece else _before_open_reference(text)
@@ -103,7 +103,7 @@ def clean_utf8(chunks: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def encoding_of(head: bytes) -> str:
-    """The encoding that a document's first bytes show or declare; UTF-8 when they do neither."""
+    """The encoding that the first bytes show or declare; else UTF-8."""
     for mark, name in _BOMS:
         if head.startswith(mark):
             return name
@@ -120,7 +120,7 @@ def encoding_of(head: bytes) -> str:
         raise UnreadableReport(f"the encoding '{declared}' is not known", 1) from problem
     if _CHARACTER_SETS.match(known) is None:
         raise UnreadableReport(f"'{declared}' is not an encoding of text files", 1)
-    # Bytes that read as ASCII are not UTF-16: .NET declares the encoding of its strings, whatever the file has.
+    # ASCII bytes are not UTF-16: .NET declares the encoding of its strings, not of the file.
     return "utf-8" if known.startswith(("utf-16", "utf-32")) else known
 
 

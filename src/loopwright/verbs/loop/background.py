@@ -83,11 +83,8 @@ def write_failure(path: Path, problem: LoopwrightError) -> None:
 
 
 def _reason(path: Path) -> str:
-    try:
-        failure = codec.from_json(path.read_bytes(), StartFailure)
-    except (OSError, codec.Undecodable):
-        return "it gave no reason"
-    return f"{failure.code}: {failure.message}"
+    failure = codec.read_json(path, StartFailure)
+    return f"{failure.code}: {failure.message}" if failure is not None else "it gave no reason"
 
 
 def _has_arrived(events: Path, start: int, pid: int) -> bool:

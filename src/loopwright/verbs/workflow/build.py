@@ -1,4 +1,4 @@
-"""Build an approved plan, and carry a workflow through all its stages."""
+"""Build an approved plan: begin the build, and drive its loop."""
 
 from __future__ import annotations
 
@@ -7,18 +7,14 @@ from pathlib import Path
 from loopwright.kernel.process import Cancellation
 from loopwright.loop.model import Loop
 from loopwright.loop.worker_context import Ask
-from loopwright.stages.autopilot import FlightPlan, fly
 from loopwright.stages.building.begin import BuildRequest, begin_build, return_to_build, slug_of_report
 from loopwright.stages.building.drive import drive_loop
 from loopwright.stages.context import Context, Tell, tell_nothing
 from loopwright.stages.names import slug_of
 from loopwright.stages.person import require_person
-from loopwright.stages.status import WorkflowView
 
 __all__ = [
     "BuildRequest",
-    "FlightPlan",
-    "autopilot",
     "drive",
     "prepare_build",
     "prepare_from_review",
@@ -59,18 +55,3 @@ def prepare_from_review(
 def drive(context: Context, loop_id: str, cancellation: Cancellation | None = None, *, ask: Ask | None = None) -> Loop:
     """Drive a loop in this process until it is over or held."""
     return drive_loop(context, loop_id, cancellation or Cancellation(), ask=ask)
-
-
-def autopilot(
-    context: Context,
-    slug: str,
-    flight: FlightPlan,
-    tell: Tell = tell_nothing,
-    cancellation: Cancellation | None = None,
-) -> WorkflowView:
-    """Carry a workflow through its stages until it is done, or until a person has to decide.
-
-    Each consent is recorded as the policy's own (`autopilot.may_approve`); only a person can start an autopilot.
-    """
-    require_person(context.environment, "autopilot")
-    return fly(context, slug, flight, tell, cancellation or Cancellation())

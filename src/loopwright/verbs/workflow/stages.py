@@ -1,9 +1,10 @@
-"""The stages of a workflow: clarify, answer, plan, review, archive, and a workspace that is taken over."""
+"""The stages of a workflow: clarify, answer, plan, review, archive; all of them by an autopilot; a takeover."""
 
 from __future__ import annotations
 
 from loopwright.kernel.process import Cancellation
 from loopwright.stages.archiving import ArchiveReport, ArchiveRequest, archive_change
+from loopwright.stages.autopilot import FlightPlan, fly
 from loopwright.stages.clarifying.answers import answer_question
 from loopwright.stages.clarifying.rounds import ClarifyReport, ClarifyRequest, clarify_change
 from loopwright.stages.context import Context, Tell, tell_nothing
@@ -21,12 +22,14 @@ __all__ = [
     "ArchiveRequest",
     "ClarifyReport",
     "ClarifyRequest",
+    "FlightPlan",
     "PlanRequest",
     "ReviewRequest",
     "TakeOverRequest",
     "TakenOver",
     "answer",
     "archive",
+    "autopilot",
     "clarify",
     "plan",
     "review",
@@ -98,3 +101,18 @@ def take_over(context: Context, request: TakeOverRequest) -> TakenOver:
     With `request.dry_run` the rows are the same, and nothing is written.
     """
     return take_over_workspace(context, request)
+
+
+def autopilot(
+    context: Context,
+    slug: str,
+    flight: FlightPlan,
+    tell: Tell = tell_nothing,
+    cancellation: Cancellation | None = None,
+) -> WorkflowView:
+    """Carry a workflow through its stages until it is done, or until a person has to decide.
+
+    Each consent is recorded as the policy's own (`autopilot.may_approve`); only a person can start an autopilot.
+    """
+    require_person(context.environment, "autopilot")
+    return fly(context, slug, flight, tell, cancellation or Cancellation())
