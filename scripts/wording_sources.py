@@ -45,7 +45,6 @@ LEFT_OUT = {
     "wording/": "handles templates",
     "sandbox/landlock_launcher.py": "runs without a catalogue",
     "sandbox/copy_worker.py": "the same",
-    "sandbox/confine.py": "a shell script",
     "workspace/names.py": "file names",
     "kernel/git_index.py": "never shown",
     "workspace/detect.py": "commands of test runners",
@@ -75,7 +74,7 @@ CLICK = (
 WORDS = (
     "missing", "empty", "none", "incomplete", "unreadable", "nothing", "unknown", "passed", "failed",
     "declared", "skipped", "cancelled", "not_run", "File",
-    "US dollars", "tokens", "open questions", "the agent's own doubt", "the review sent it back",
+    "US dollars", "tokens", "open questions", "the agent's own estimate", "the review sent the spec back",
     "Directory",
 )  # fmt: skip
 # Functions whose strings are not messages: patterns, keys, prompts, formats that are parsed.

@@ -86,7 +86,7 @@ def _nothing(requested: str, why: str) -> Confinement:
 
 # Only shell builtins, so that the result does not depend on PATH.
 # A plain sh can't open a connection; an attempt that was not made counts as a success.
-_ATTEMPTS = r"""
+ESCAPE_ATTEMPTS = r"""
 echo started
 outside=$1 port=$2 pid=$3 began=$4
 shift 4
@@ -122,7 +122,7 @@ def attempt(isolation: Isolation, view: SandboxView, shell: str, env: Mapping[st
         argv = (
             shell,
             "-c",
-            _ATTEMPTS,
+            ESCAPE_ATTEMPTS,
             "probe",
             str(outside),
             port,
