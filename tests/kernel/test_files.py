@@ -295,3 +295,52 @@ def test_every_file_and_every_folder_of_a_tree_is_synced(tmp_path, monkeypatch):
     (tmp_path / "a" / "b" / "two").touch()
     files.sync_tree(tmp_path / "a")
     assert set(synced) == {tmp_path / "a", tmp_path / "a/b", tmp_path / "a/one", tmp_path / "a/b/two"}
+
+
+def test_a_tree_that_rmtree_cannot_remove_is_removed_level_by_level(tmp_path, monkeypatch):
+    def fail(_):
+        raise RecursionError
+
+    monkeypatch.setattr("shutil.rmtree", fail)
+    (tmp_path / "outside").write_text("x")
+    deepest = tmp_path / "tree" / "/".join(["deep"] * 50)
+    deepest.mkdir(parents=True)
+    for folder in (deepest, deepest.parent, tmp_path / "tree"):
+        (folder / "file").touch()
+        (folder / "link").symlink_to(tmp_path)
+        (folder / "empty").mkdir()
+    files.remove_tree(tmp_path / "tree")
+    assert [path.name for path in tmp_path.iterdir()] == ["outside"]
+    (tmp_path / "link").symlink_to(tmp_path)
+    files.remove_tree(tmp_path / "link")
+    files.remove_tree(tmp_path / "missing")
+    assert [path.name for path in tmp_path.iterdir()] == ["outside"]
+
+
+def test_a_lock_knows_whether_it_was_used_since_the_machine_started(tmp_path, monkeypatch):
+    path, boot = tmp_path / "lock", tmp_path / "boot_id"
+    monkeypatch.setattr(locks, "_BOOT", boot)
+    assert not locks.was_used_since_boot(path)
+    boot.write_text("one\n")
+    assert not locks.was_used_since_boot(path)
+    with locks.locked_first(path):
+        assert not locks.was_used_since_boot(path)
+    assert locks.was_used_since_boot(path)
+    boot.write_text("two\n")
+    assert not locks.was_used_since_boot(path)
+
+
+def test_a_folder_can_be_the_lock(tmp_path):
+    with locks.locked_folder(tmp_path):
+        assert is_held(tmp_path)
+    assert not is_held(tmp_path)
+    with locks.locked_folder(tmp_path / "missing"):
+        assert not (tmp_path / "missing").exists()
+
+
+def test_a_lock_whose_file_is_a_link_is_refused(tmp_path):
+    (tmp_path / "lock").symlink_to(tmp_path / "elsewhere")
+    for use in (try_lock, is_held):
+        with pytest.raises(StorageFailed):
+            use(tmp_path / "lock")
+    assert not (tmp_path / "elsewhere").exists()
