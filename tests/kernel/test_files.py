@@ -73,8 +73,9 @@ def test_only_plain_files_of_a_bounded_size_are_read(tmp_path):
     (tmp_path / "file").write_bytes(b"12345")
     os.mkfifo(tmp_path / "fifo")
     assert files.read_regular_file(tmp_path / "file", most=5) == b"12345"
-    with pytest.raises(OSError, match="larger than"):
+    with pytest.raises(OSError, match="larger than") as large:
         files.read_regular_file(tmp_path / "file", most=4)
+    assert large.value.filename == str(tmp_path / "file")
     with pytest.raises(OSError, match="a fifo, not a file"):
         files.read_regular_file(tmp_path / "fifo", most=5)
     with pytest.raises(OSError, match="a folder, not a file"):
@@ -344,3 +345,35 @@ def test_a_lock_whose_file_is_a_link_is_refused(tmp_path):
         with pytest.raises(StorageFailed):
             use(tmp_path / "lock")
     assert not (tmp_path / "elsewhere").exists()
+
+
+def test_a_new_file_is_durable_and_so_is_its_name(tmp_path, monkeypatch):
+    synced = []
+    monkeypatch.setattr(os, "fsync", lambda handle: synced.append(Path(f"/proc/self/fd/{handle}").readlink()))
+    assert files.create_exclusively(tmp_path / "new", b"x")
+    assert [synced[0].parent, synced[1]] == [tmp_path, tmp_path]
+    assert files._TEMPORARY.fullmatch(synced[0].name), "a name that is removed after a crash"
+    files.replace_without_sync(tmp_path / "new", b"y")
+    assert (tmp_path / "new").read_bytes() == b"y"
+    assert len(synced) == 2
+
+
+def test_access_to_a_folder_is_restored_if_any_of_it_is_missing(tmp_path, monkeypatch):
+    folder = tmp_path / "folder"
+    folder.mkdir(mode=0o755)
+    files.restore_access(folder)
+    assert folder.stat().st_mode & 0o777 == 0o755
+    asked = []
+    monkeypatch.setattr(os, "access", lambda *arguments: asked.append(arguments))
+    files.restore_access(folder)
+    assert asked == [(folder, os.R_OK | os.W_OK | os.X_OK)]
+    assert folder.stat().st_mode & 0o777 == 0o700
+
+
+def test_the_file_of_a_lock_is_no_program(tmp_path):
+    before = os.umask(0)
+    try:
+        try_lock(tmp_path / "lock").release()
+    finally:
+        os.umask(before)
+    assert (tmp_path / "lock").stat().st_mode & 0o777 == 0o666

@@ -39,6 +39,19 @@ def test_a_repository_without_a_commit_has_no_head_and_a_plain_folder_no_reposit
     assert git.discover(empty.root).head is None
 
 
+def test_what_is_known_of_a_repository_is_read_once_but_its_head(project):
+    assert git.is_installed()
+    repositories = git.Repositories()
+    first = repositories.known(project.root)
+    project.git("config", "core.autocrlf", "input")
+    project.write("a", "a")
+    second = project.commit("second")
+    assert repositories.known(project.root) is first
+    found = repositories.discover(project.root)
+    assert (found.head.commit, found.settings) == (second, first.settings)
+    assert repositories.known(project.root) is found
+
+
 def test_a_path_with_a_line_break_is_refused(project):
     moved = project.root.with_name("line\nbreak")
     project.root.rename(moved)
@@ -87,6 +100,7 @@ def test_git_gets_a_bare_environment(repository, tmp_path, monkeypatch):
         ("HEAD~1", "HEAD~1"),
         (":/two words", "HEAD"),
         ("HEAD^{tree}", None),
+        ("HEAD~1..HEAD", None),
         ("nowhere", None),
         ("", None),
         ("--all", None),
@@ -154,6 +168,9 @@ def test_shallow_and_bare_repositories_are_told_apart(project, repository, tmp_p
     assert git.is_shallow(repository)
     assert git.is_bare(project.root / ".git")
     assert not git.is_bare(project.root)
+    for part, is_bare in (("refs", False), ("objects", False), ("HEAD", True)):
+        (tmp_path / "made" / part).mkdir(parents=True) if part != "HEAD" else (tmp_path / "made" / part).touch()
+        assert git.is_bare(tmp_path / "made") == is_bare
     assert git.version()[0].isdigit()
 
 
