@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from loopwright.sandbox.confine import ESCAPE_ATTEMPTS
-
 # Text for agents, which a loop stores: stored text is English.
 PROMPTS = frozenset(
     {
@@ -124,7 +122,6 @@ LOGS = frozenset(
         "→ changed {paths}",
         "note: {item}",
         "(a line that was too long to be read)\\n",
-        ESCAPE_ATTEMPTS,
         '{set_them}exec "$@" < "$0"',
         ': "${{{name}={value}}}"; export {name_2}; ',
         (

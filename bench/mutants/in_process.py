@@ -65,5 +65,5 @@ def _run_here(
 @pytest.fixture(autouse=True)
 def _in_process(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(project, "run_warm", _run_here)
-    # Some walks start every command again, which proves nothing here.
+    # Some walks start every command in a new process, which proves nothing here.
     monkeypatch.setattr(warm, "_ALWAYS_COLD", "NO_SUCH_VARIABLE")

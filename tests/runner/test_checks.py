@@ -17,7 +17,7 @@ from loopwright.plan.model import (
 )
 from loopwright.redaction.detector import Detector
 from loopwright.redaction.redactor import Redactor
-from loopwright.runner.checks import TextSearch, judge, not_run, wanted_texts
+from loopwright.runner.checks import TextSearch, judge, not_run, required_texts
 
 REDACTOR = Redactor(Detector((), {"PASSWORD": "correct horse battery"}), {})
 
@@ -95,4 +95,4 @@ def test_an_item_that_was_not_looked_at_is_recorded_as_such():
 
 def test_only_texts_of_the_output_are_searched_for():
     step = Step("A", "act", ("true",), verification=(StdoutContains("one"), FileExists("two"), StdoutContains("three")))
-    assert wanted_texts(step) == ["one", "three"]
+    assert required_texts(step) == ["one", "three"]

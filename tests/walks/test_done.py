@@ -91,7 +91,7 @@ def test_work_of_the_user_beside_it_stays_and_in_its_way_makes_it_a_branch(proje
     (project.root / "other.txt").write_text("mine\n")
     (project.root / "hello.py").write_text("def greet(name):\n    return 'moin'\n")
     said = ok(project, "approve", "greet", "--from", "review", "--to", "done").stdout
-    assert "does not apply to what you have now" in said
+    assert "does not apply to the current files" in said
     assert "git merge loopwright/greet" in said
     assert "moin" in (project.root / "hello.py").read_text(), "the checkout is untouched"
     assert "hello {name}" in project.git("show", "loopwright/greet:hello.py")
@@ -125,7 +125,7 @@ def test_work_that_rests_on_what_was_not_committed_brings_it_along_on_a_branch(p
     built(project, uncommitted={"hello.py": "def greet(name):\n    return 'hey'\n"})
     ok(project, "review", "greet")
     said = ok(project, "approve", "greet", "--from", "review", "--to", "done", "--as-branch").stdout
-    assert "with what you had not committed when it was built" in said
+    assert "not committed when it was built" in said
     assert "hello {name}" in project.git("show", "loopwright/greet:hello.py")
 
 
@@ -305,7 +305,7 @@ def test_a_patch_that_is_not_what_was_verified_is_not_reviewed(project):
     patch.write_bytes(patch.read_bytes().replace(b"hello {name}", b"hello, {name}"))
     refused = refusal(project, "review", "greet")
     assert refused["error"] == "review_gate_blocked"
-    assert "not any more what was verified" in refused["message"]
+    assert "differs from what was verified" in refused["message"]
 
 
 def test_a_person_reviews_and_sends_it_back_to_the_plan(project):

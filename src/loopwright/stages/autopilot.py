@@ -26,9 +26,8 @@ from loopwright.stages.reviewing.stage import review_change
 from loopwright.stages.spending import Spending, limits_for, loops_for, spent_on
 from loopwright.stages.status import WorkflowView, view_workflow
 from loopwright.workflow import events as e
-from loopwright.workflow.amounts import SpendingLimits
 from loopwright.workflow.flight import LANDED
-from loopwright.workflow.model import Archived, Building, Done, Stage, Transition
+from loopwright.workflow.model import Archived, Building, Done, SpendingLimits, Stage, Transition
 
 BY = "autopilot"
 _FORWARD = {

@@ -12,9 +12,8 @@ from loopwright.loop.model import Budget, Loop, reason_in
 from loopwright.stages.context import Context, loops_of, workflows_of
 from loopwright.stages.open_turns import count_the_dead
 from loopwright.stages.person import actor
-from loopwright.workflow.amounts import Amounts
 from loopwright.workflow.flight import left_of, used_up
-from loopwright.workflow.model import Flight, Workflow
+from loopwright.workflow.model import Amounts, Flight, Workflow
 
 _LIMITED = ("usd", "tokens", "wall_s", "turns")
 

@@ -24,13 +24,12 @@ from loopwright.workflow.advice import (
     wanted_transition,
     what_blocks,
 )
-from loopwright.workflow.amounts import Amounts
 from loopwright.workflow.audit import audited
 from loopwright.workflow.blockers import Blocker, Family
 from loopwright.workflow.build_gate import tests_sentence
 from loopwright.workflow.facts import Facts
 from loopwright.workflow.flight import LANDED, used_by
-from loopwright.workflow.model import Building, Flight, Workflow
+from loopwright.workflow.model import Amounts, Building, Flight, Workflow
 from loopwright.workflow.projection import readiness_document, stage_status
 from loopwright.workflow.slices import Slices
 from loopwright.workflow.standing import Standing, authorization_blockers

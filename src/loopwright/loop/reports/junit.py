@@ -9,8 +9,7 @@ import msgspec
 
 from loopwright.loop.reports.model import ForeignReport, Status, TestReport, TestResult
 from loopwright.loop.reports.numbers import parse_count, parse_decimal
-from loopwright.loop.reports.safe_xml import Damage, tell
-from loopwright.loop.reports.xml_text import Excerpt, cut
+from loopwright.loop.reports.safe_xml import Damage, Excerpt, cut, tell
 
 LONGEST_NAME = 1_000
 LONGEST_MESSAGE = 10_000

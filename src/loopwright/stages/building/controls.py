@@ -21,7 +21,7 @@ from loopwright.stages.building.built_tree import BuiltTree
 from loopwright.stages.building.checking import Hidden, check_runs, hidden_folder, run_checks
 from loopwright.stages.context import Context, loops_of, workflows_of
 from loopwright.workflow import events as e
-from loopwright.workflow.broken_judges import broken, broken_command, judged_by
+from loopwright.workflow.cheating import broken, broken_command, judged_by
 from loopwright.workflow.model import Control
 from loopwright.workflow.slices import Check, Slices
 from loopwright.workflow.store import Snapshot
