@@ -79,7 +79,7 @@ def test_a_name_that_is_nobodys_is_noticed_before_anything_begins(project):
     ):
         refused = project.run(*command)
         assert refused.exit_code == 1, command
-        assert "agents.roles names an agent that is not there: there is no agent 'nobdy'" in refused.stderr
+        assert "agents.roles names an unknown agent: there is no agent 'nobdy'" in refused.stderr
     assert asked(project) == set()
     assert project.ask("loop", "show", loop_id)["status"] == "created"
     assert not (project.own / "workflows" / "other").exists()
