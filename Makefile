@@ -1,6 +1,6 @@
 # The few targets that people type. Each does its own set-up.
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-agents test-lies faults check docs figures bench bench-lies format clean
+.PHONY: help demo test test-agents test-lies faults check docs figures bench bench-lies mutants format clean
 
 BIN := .venv/bin
 # Three workers for two cores: a test waits for programs that it started a third of its time.
@@ -58,6 +58,10 @@ figures: ## how much a reader must hold in mind, against its limits
 bench: ## speed and memory, as ratios against baselines of the same run; writes bench/RESULTS.md
 	@scripts/setup dev
 	@$(BIN)/python bench/run.py
+
+mutants: ## does a test notice each small change of the code? ONLY=kernel limits it; writes bench/RESULTS.md
+	@scripts/setup mutants
+	@$(BIN)/python bench/mutants/score.py $(if $(FRESH),--fresh) $(if $(SAMPLE),--sample $(SAMPLE)) $(ONLY)
 
 bench-lies: ## agents that claim to be done, and what sees through them; writes docs/lies.md
 	@scripts/setup dev

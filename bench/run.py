@@ -64,7 +64,10 @@ def main(names: list[str]) -> int:
     for row in rows:
         say(line(row.cells()))
     if set(wanted) == set(GROUPS):
-        _RESULTS.write_text(markdown(rows, about, f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"), encoding="utf-8")
+        page = markdown(rows, about, f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC")
+        # The section after it belongs to `make mutants`.
+        _, heading, mutants = _RESULTS.read_text(encoding="utf-8").partition("\n## Mutants\n")
+        _RESULTS.write_text(page + heading + mutants, encoding="utf-8")
         say(f"\nwritten: {_RESULTS.name}")
     missed = [row for row in rows if row.verdict is Verdict.MISSED]
     say(f"\n{len(missed)} limits missed" if missed else "\nall limits hold")

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from scipy.stats import bootstrap, norm
 from sklearn.calibration import calibration_curve
@@ -164,6 +164,9 @@ def test_shares_have_wilsons_interval(count, data):
 
 @settings(max_examples=200)
 @given(records)
+# Drawn pairs are never all high, and never all wrong.
+@example([(0.9, True)] * NUMBERS.least_records)
+@example([(0.9, False)] * NUMBERS.least_records + [(0.1, False)])
 def test_lift_is_a_ratio_of_shares_or_says_why_not(pairs):
     scores, right = split(pairs)
     high = [one for score, one in pairs if score >= 0.8]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import threading
 from contextlib import suppress
 from pathlib import Path
@@ -181,3 +182,116 @@ def test_many_writers_lose_no_update(tmp_path):
     for thread in threads:
         thread.join()
     assert path.read_bytes() == b"200"
+
+
+def test_parts_of_untrusted_files_are_read_without_following_links(tmp_path):
+    (tmp_path / "file").write_bytes(b"12345")
+    (tmp_path / "link").symlink_to("file")
+    os.mkfifo(tmp_path / "fifo")
+    assert files.read_head(tmp_path / "file", 5) == (b"12345", False)
+    assert files.read_head(tmp_path / "file", 4) == (b"1234", True)
+    for name in ("link", "fifo"):
+        with pytest.raises(OSError, match=r"symbolic|not a regular file"):
+            files.read_head(tmp_path / name, 5)
+    assert sorted(files.list_folder(tmp_path)) == ["fifo", "file", "link"]
+    (tmp_path / "folder").symlink_to(tmp_path)
+    for name in ("folder", "file"):
+        with pytest.raises(NotADirectoryError):
+            files.list_folder(tmp_path / name)
+
+
+def test_a_file_is_overwritten_in_place_and_never_through_a_link(tmp_path):
+    path = tmp_path / "file"
+    files.overwrite(path, b"long content")
+    inode = path.stat().st_ino
+    files.overwrite(path, b"short")
+    assert (path.read_bytes(), path.stat().st_ino) == (b"short", inode)
+    (tmp_path / "link").symlink_to(path)
+    with pytest.raises(StorageFailed):
+        files.overwrite(tmp_path / "link", b"x")
+    assert path.read_bytes() == b"short"
+
+
+def test_a_damaged_file_goes_to_the_next_free_name(tmp_path):
+    path = tmp_path / "journal"
+    (tmp_path / "journal.damaged-1").symlink_to("nowhere")
+    path.write_bytes(b"one")
+    assert files.copy_aside(path).name == "journal.damaged-2"
+    assert path.read_bytes() == b"one"
+    assert files.set_aside(path).name == "journal.damaged-3"
+    assert not path.exists()
+    assert (tmp_path / "journal.damaged-2").read_bytes() == (tmp_path / "journal.damaged-3").read_bytes() == b"one"
+
+
+def test_temporary_files_of_dead_processes_are_removed(tmp_path, reaped):
+    mark = "0123456789ab"
+    dead, alive = f".a.{reaped}.{mark}.tmp", f".a.{os.getpid()}.{mark}.tmp"
+    kept = {alive, f".a.{reaped}.tmp", f".a.{reaped}.{mark}.tmp2", f"a.{reaped}.{mark}.tmp", "outside"}
+    for name in (dead, *kept):
+        (tmp_path / name).write_text("x")
+    (tmp_path / f".folder.{reaped}.{mark}.tmp").mkdir()
+    (tmp_path / f".folder.{reaped}.{mark}.tmp" / "file").touch()
+    (tmp_path / f".link.{reaped}.{mark}.tmp").symlink_to(tmp_path / "outside")
+    files.remove_stale_temporaries(tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == kept
+
+
+@pytest.fixture
+def reaped():
+    """The id of a process that has ended."""
+    child = subprocess.Popen(["true"])
+    child.wait()
+    return child.pid
+
+
+def test_what_an_untrusted_process_put_at_a_path_is_removed(tmp_path):
+    (tmp_path / "outside").write_text("x")
+    parent = tmp_path / "parent"
+    (parent / "folder" / "inner").mkdir(parents=True)
+    (parent / "link").symlink_to(tmp_path)
+    (parent / "file").touch()
+    for name in ("folder", "link", "file", "missing"):
+        files.clear_path(parent / name)
+    assert list(parent.iterdir()) == []
+    assert (tmp_path / "outside").exists()
+
+
+def test_a_private_folder_is_for_its_owner_only(tmp_path):
+    folder = tmp_path / "a" / "b"
+    folder.mkdir(parents=True, mode=0o755)
+    files.make_private_folder(folder)
+    assert folder.stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.parametrize(
+    ("error", "message", "hint"),
+    [
+        (OSError(28, "No space left on device"), "can't write /a/b: No space left on device", "free some space"),
+        (OSError(13, "Permission denied", "/c"), "can't write /c: Permission denied", "check the owner"),
+        (OSError("odd"), "can't write /a/b: OSError", "check that path, then run `loopwright doctor`"),
+    ],
+)
+def test_an_error_of_the_system_names_the_path_and_what_to_do(error, message, hint):
+    with pytest.raises(StorageFailed) as failed, files.storage(Path("/a/b")):
+        raise error
+    assert failed.value.message == message
+    assert failed.value.hint.startswith(hint)
+
+
+@pytest.mark.parametrize(
+    ("mode", "kind"),
+    [(0o010644, "fifo"), (0o140644, "socket"), (0o020644, "device"), (0o060644, "device"), (0o100644, None),
+     (0o040755, None)],
+)  # fmt: skip
+def test_special_files_have_a_kind(mode, kind):
+    assert files.special_kind(mode) == kind
+
+
+def test_every_file_and_every_folder_of_a_tree_is_synced(tmp_path, monkeypatch):
+    synced = []
+    monkeypatch.setattr(os, "fsync", lambda handle: synced.append(Path(f"/proc/self/fd/{handle}").readlink()))
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    (tmp_path / "a" / "one").touch()
+    (tmp_path / "a" / "b" / "two").touch()
+    files.sync_tree(tmp_path / "a")
+    assert set(synced) == {tmp_path / "a", tmp_path / "a/b", tmp_path / "a/one", tmp_path / "a/b/two"}

@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from loopwright.kernel import yaml_nodes
-from loopwright.kernel.yaml_nodes import Mapping, Scalar, YamlProblem, read_nodes
+from loopwright.kernel.yaml_nodes import Mapping, Scalar, Sequence, YamlProblem, read_nodes
 
 BOMB = "a0: &a0 [x,x,x,x,x,x,x,x,x,x]\n" + "".join(
     f"a{n}: &a{n} [{','.join([f'*a{n - 1}'] * 10)}]\n" for n in range(1, 9)
@@ -14,24 +14,50 @@ BOMB = "a0: &a0 [x,x,x,x,x,x,x,x,x,x]\n" + "".join(
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message", "line"),
     [
-        (BOMB, "aliases"),
-        ("a: &a [b, *a]", "is undefined"),
-        ("[" * 100 + "]" * 100, "nested deeper"),
-        ("a: 1\nb: 2\na: 3", "duplicate"),
-        ("? [a]\n: b", "plain text"),
-        ("a: [", "expected"),
-        ("a\n---\nb", "more than one document"),
-        ("", "empty"),
-        ("a: *b", "is undefined"),
+        (BOMB, "more than 200,000 values after expanding aliases", 6),
+        ("- &a b\n" + "- *a\n" * 101, "more than 100 aliases", 102),
+        ("a: &a [b, *a]", "alias *a is undefined, or its anchor contains the alias itself", 1),
+        ("a: 1\nb: *c", "alias *c is undefined, or its anchor contains the alias itself", 2),
+        ("-\n  " + "[" * 33 + "]" * 33, "nested deeper than 32 levels", 2),
+        ("a: 1\nb: 2\na: 3", "duplicate key 'a' (first in line 1)", 3),
+        ("a: 1\n? [a]\n: b", "a key must be plain text", 2),
+        ("a: [", "expected", 1),
+        ("a\n---\nb", "more than one document in the file", 2),
+        ("", "the file is empty", 1),
+        ("a: 1\nb: \xff".encode("latin-1"), "the file is not UTF-8", 2),
+        ("a" * (4 << 20) + "b", "the file has 4,194,305 bytes; the limit is 4,194,304", 1),
+        ("a: \x01", "control characters are not allowed", 1),
     ],
-)
-def test_what_is_not_acceptable_is_named_with_a_line(text, said):
+    ids=["a bomb", "many aliases", "in itself", "no anchor", "deep", "twice", "a list as key", "open", "two documents",
+         "empty", "no UTF-8", "large", "a control character"],
+)  # fmt: skip
+def test_what_is_not_acceptable_is_named_with_its_line(text, message, line):
     with pytest.raises(YamlProblem) as caught:
-        read_nodes(text.encode())
-    assert said in caught.value.message
-    assert caught.value.line >= 1
+        read_nodes(text if isinstance(text, bytes) else text.encode())
+    assert message in caught.value.message
+    assert caught.value.line == line
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["- &a b\n" + "- *a\n" * 100, "[" * 32 + "]" * 32, "a" * (4 << 20), "\ufeffa: 1"],
+    ids=["aliases", "depth", "bytes", "a byte order mark"],
+)
+def test_what_reaches_a_limit_is_read(text):
+    assert read_nodes(text.encode()).line == 1
+
+
+def test_every_node_has_its_line_and_every_scalar_its_style():
+    root = read_nodes(b"a:\n  - x\n  - 'y'\nb: {}\n")
+    assert root == Mapping(
+        (
+            (Scalar("a", True, 1), Sequence((Scalar("x", True, 2), Scalar("y", False, 3)), 2)),
+            (Scalar("b", True, 4), Mapping((), 4)),
+        ),
+        1,
+    )
 
 
 def test_an_alias_that_stays_within_limits_works():

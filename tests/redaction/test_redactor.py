@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from loopwright.redaction import redactor as redactor_module
 from loopwright.redaction.build import SHIPPED_RULES, build_redactor
-from loopwright.redaction.detector import Detector
+from loopwright.redaction.detector import Detector, SecretHit
 from loopwright.redaction.environment_values import looks_secret, printed_forms
 from loopwright.redaction.model import Redacted, RuleAction
 from loopwright.redaction.redactor import Learned, Redactor, fingerprint
@@ -266,3 +267,144 @@ def test_what_could_not_be_learned_is_tried_again(monkeypatch):
             learned.add([new])
     learned.add([new])
     assert new not in build_redactor(SecretsSettings(), {}, (), learned).clean(new).text
+
+
+MARK = f"[REDACTED:github-personal-token:{fingerprint(TOKEN.encode())}]".encode()
+OTHER = expand("ghp_<alnum:36>", 6)
+OTHER_MARK = f"[REDACTED:github-personal-token:{fingerprint(OTHER.encode())}]".encode()
+VALUE_MARK = f"[REDACTED:environment-value:{fingerprint(VALUE.encode())}]".encode()
+
+
+def test_a_fingerprint_stays_the_same_in_every_version():
+    # Users keep fingerprints in their settings.
+    assert fingerprint(b"value") == "604e993d4169"
+
+
+def test_complete_lines_come_out_at_once_and_each_secret_becomes_a_mark():
+    stream = REDACTOR.stream("log")
+    assert stream.feed(b"one\ntwo\nthr").data == b"one\ntwo\n"
+    assert stream.feed(f"ee {TOKEN} and {OTHER} end\n{VALUE}".encode()).data == (
+        b"three " + MARK + b" and " + OTHER_MARK + b" end\n"
+    )
+    assert stream.finish().data == VALUE_MARK
+    assert [(finding.line, finding.source) for finding in stream.findings] == [(3, "log"), (3, "log"), (4, "log")]
+
+
+def numbered(length):
+    return b"".join(b"%d a b " % number for number in range(length // 6))[:length]
+
+
+@pytest.mark.parametrize(
+    ("line", "clean"),
+    [
+        (numbered(600_000), numbered(600_000)),
+        # The keyword of a rule, so that the line is searched, and no secret.
+        (b"ghp_ " + numbered(600_000), b"ghp_ " + numbered(600_000)),
+        (
+            TOKEN.encode() + b" " + numbered(262_080) + b" " + OTHER.encode() + b" " + numbered(300_000),
+            MARK + b" " + numbered(262_080) + b" " + OTHER_MARK + b" " + numbered(300_000),
+        ),
+    ],
+    ids=["plain", "keyword", "a secret before and one across the window's end"],
+)
+def test_a_line_longer_than_the_window_keeps_every_other_byte(line, clean):
+    assert whole([line + b"\n"])[0] == clean + b"\n"
+    assert whole([b"first\n" + line[:300_000], line[300_000:]])[0] == b"first\n" + clean
+
+
+def test_a_key_block_is_hidden_when_it_arrives_in_pieces():
+    body = [expand("<base64:64>", n) for n in range(3)]
+    stream = REDACTOR.stream("log")
+    shown = [
+        stream.feed(f"{line}\n".encode()).data
+        for line in ("-----BEGIN OPENSSH PRIVATE KEY-----", *body, "-----END OPENSSH PRIVATE KEY-----", "after")
+    ]
+    assert shown[0].startswith(b"[REDACTED:")
+    assert shown[1:] == [b"[REDACTED]\n"] * 4 + [b"after\n"]
+
+
+def test_a_key_block_without_an_end_hides_400_lines():
+    out, _ = whole([b"-----BEGIN OPENSSH PRIVATE KEY-----\n" + b"line\n" * 402])
+    assert out.splitlines()[1:] == [b"[REDACTED]"] * 400 + [b"line"] * 2
+
+
+PRAGMA = " pragma: allowlist-secret why=FIXTURE"
+
+
+@pytest.mark.parametrize(
+    ("line", "trusts_pragma", "clean"),
+    [
+        (TOKEN + PRAGMA, True, TOKEN + PRAGMA),
+        (TOKEN + PRAGMA, False, MARK.decode() + PRAGMA),
+        (TOKEN, True, MARK.decode()),
+        (VALUE + PRAGMA, True, VALUE_MARK.decode() + PRAGMA),
+    ],
+    ids=["trusted", "not trusted", "no pragma", "a value of the environment"],
+)
+def test_a_pragma_counts_only_where_it_is_trusted_and_never_for_the_environment(line, trusts_pragma, clean):
+    assert REDACTOR.scan(line.encode(), "file", trusts_pragma=trusts_pragma).clean.text == clean
+    if not trusts_pragma:
+        assert REDACTOR.clean(line).text == clean
+        assert whole([line.encode()])[0].decode() == clean
+
+
+def test_each_line_with_a_pragma_exempts_its_formats():
+    data = f"{TOKEN}{PRAGMA}\n{OTHER}{PRAGMA}\n{VALUE}{PRAGMA}\n".encode()
+    assert REDACTOR.exempted_by_pragma(data) == {fingerprint(TOKEN.encode()), fingerprint(OTHER.encode())}
+
+
+def test_an_exempt_value_is_left_alone():
+    redactor = Redactor(Detector(SHIPPED_RULES, {}), {})
+    redactor.allow([fingerprint(TOKEN.encode())])
+    assert redactor.clean(f"{TOKEN} {OTHER}").data == TOKEN.encode() + b" " + OTHER_MARK
+
+
+def test_exemptions_that_are_found_late_are_asked_for_once_and_only_for_a_hit():
+    calls = []
+    redactor = Redactor(Detector(SHIPPED_RULES, {}), {})
+    redactor.exempt_later(lambda: calls.append(1) or [fingerprint(TOKEN.encode())])
+    assert redactor.clean("ghp_").text == "ghp_"
+    assert not calls
+    assert (
+        redactor.clean(f"{TOKEN} {OTHER}\n{OTHER}\n").data
+        == TOKEN.encode() + b" " + OTHER_MARK + b"\n" + OTHER_MARK + b"\n"
+    )
+    assert calls == [1]
+
+
+def test_a_text_with_bytes_that_are_no_utf_8_is_redacted():
+    assert REDACTOR.clean(f"\udcff {TOKEN}").data == b"\xff " + MARK
+
+
+def test_only_the_first_findings_are_kept_and_every_secret_is_hidden(monkeypatch):
+    monkeypatch.setattr(redactor_module, "_MOST_FINDINGS", 2)
+    out, findings = whole([f"{TOKEN}\n".encode() * 4])
+    assert out == (MARK + b"\n") * 4
+    assert len(findings) == 2
+
+
+def test_a_line_that_still_shows_a_secret_after_all_readings_is_hidden_whole(monkeypatch):
+    monkeypatch.setattr(redactor_module, "_MOST_READINGS", 1)
+    assert whole([f"a {TOKEN}\n".encode()])[0] == b"[REDACTED]\n"
+
+
+@pytest.mark.parametrize(("over", "kept"), [(0, 1), (1, 0)])
+def test_learned_values_fill_the_limit_to_the_last_character(over, kept):
+    assert len(redactor_module._latest(["a" * (redactor_module._MOST_LEARNED + over)])) == kept
+
+
+@pytest.mark.parametrize(
+    ("hits", "merged"),
+    [
+        ([(0, 5), (10, 15)], [(0, 5), (10, 15)]),
+        ([(0, 5), (5, 10)], [(0, 5), (5, 10)]),
+        ([(0, 5), (4, 10)], [(0, 10)]),
+        ([(0, 2), (4, 12), (6, 8)], [(0, 2), (4, 12)]),
+        ([(0, 2), (4, 8), (6, 12)], [(0, 2), (4, 12)]),
+    ],
+    ids=["apart", "side by side", "overlapping", "one inside another", "the last two overlap"],
+)
+def test_hits_that_overlap_become_one(hits, merged):
+    text = b" " * 20
+    found = redactor_module._whole_values(text, [SecretHit("r", start, end, b"v") for start, end in hits])
+    assert [(hit.start, hit.end) for hit in found] == merged

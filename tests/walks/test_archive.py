@@ -77,7 +77,7 @@ def test_what_is_done_goes_into_the_specs_and_again_changes_no_byte(project):
     kept = checks(project)["requirements"]["Greeting by name"]
     assert (kept["change_id"], [one["id"] for one in kept["checks"]]) == ("chg-greet", ["VS-1-C1"])
     candidate = (project.own / "decisions" / "adr-candidates" / "chg-greet.md").read_text()
-    assert "Status: candidate. Nobody decided this" in candidate
+    assert "Status: candidate. This is not a decision yet" in candidate
     assert "As simple as it can be." in candidate
     assert "People have names." in candidate
     assert not active(project).exists()
@@ -134,7 +134,7 @@ def test_a_change_that_is_not_whole_is_not_archived(project):
     found = blockers(project, "archive")
     assert (
         found["missing_spec_delta_path"]["message"]
-        == "there is no .loopwright/changes/active/chg-greet/specs/parting/spec.md"
+        == ".loopwright/changes/active/chg-greet/specs/parting/spec.md is missing"
     )
     assert found["spec_delta_missing_domains"]["next"].endswith('then loopwright archive greet --fitted "…"')
     # From here nothing is planned again, so nothing says so.
@@ -164,13 +164,13 @@ def test_two_active_changes_with_the_same_requirement_are_told_before_anything_i
     done(project)
     slices = [{**SLICE, "checks": [{"id": "C", "command": "test -e other"}]}]
     planned = another(project, "other", [planner(slices=slices), {"role": "builder", "run": "touch other"}])
-    assert "note: chg-greet is active and touches 'Greeting by name' too" in planned.stdout
+    assert "note: chg-greet is active and also touches 'Greeting by name'" in planned.stdout
     finish(project, "other", work="touch other")
     before = bytes_of(project.own / "specs", project.own / "changes")
     refused = refusal(project, "archive", "greet")
     assert refused["error"] == "archive_blocked"
     assert [one["code"] for one in refused["blockers"]] == ["spec_conflict_greeting"]
-    assert "chg-other is active and touches 'Greeting by name' too" in refused["blockers"][0]["message"]
+    assert "chg-other is active and also touches 'Greeting by name'" in refused["blockers"][0]["message"]
     assert refused["next"] == "loopwright archive greet --before chg-other"
     unknown = refusal(project, "archive", "greet", "--before", "chg-nobody")
     assert (unknown["error"], "there are: chg-other" in unknown["message"]) == ("unknown_change", True)
@@ -178,7 +178,7 @@ def test_two_active_changes_with_the_same_requirement_are_told_before_anything_i
     assert bytes_of(project.own / "specs", project.own / "changes") == before
     ok(project, *refused["next"].split()[1:])
     late = refusal(project, "archive", "other")
-    assert "is there already (chg-greet: ADDED)" in late["blockers"][0]["message"]
+    assert "already exists (chg-greet: ADDED)" in late["blockers"][0]["message"]
     assert "chg-other" not in spec(project).read_text()
 
 
@@ -195,7 +195,7 @@ def test_a_requirement_that_was_altered_meanwhile_is_a_conflict_until_a_person_f
     ok(project, "archive", "kinder", "--before", "chg-louder")
     before = spec(project).read_bytes()
     refused = refusal(project, "archive", "louder")
-    assert "was altered after the change was planned (chg-kinder: MODIFIED)" in refused["blockers"][0]["message"]
+    assert "was changed after the change was planned (chg-kinder: MODIFIED)" in refused["blockers"][0]["message"]
     assert refused["blockers"][0]["code"] == "spec_conflict_greeting"
     assert spec(project).read_bytes() == before
     path = active(project, "louder") / "specs" / "greeting" / "spec.md"
@@ -216,7 +216,7 @@ def test_a_plan_on_specs_that_moved_is_told_so_before_it_is_built(project):
     plan(project, slug="later")
     assert blockers(project, "build", "later") == {}
     spec(project).write_text(spec(project).read_text().replace("greet a person", "greet every person"))
-    assert "was altered" in blockers(project, "build", "later")["spec_conflict_greeting"]["message"]
+    assert "was changed" in blockers(project, "build", "later")["spec_conflict_greeting"]["message"]
     ok(project, "plan", "later")
     assert "spec_conflict_greeting" in blockers(project, "build", "later"), "nobody wrote the delta anew"
     path = active(project, "later") / "specs" / "greeting" / "spec.md"
@@ -234,7 +234,7 @@ def test_specs_that_move_while_an_agent_plans_are_not_what_it_planned_on(project
     project.write(".loopwright/turns.yaml", yaml.safe_dump({"turns": turns}))
     plan(project, slug="later")
     assert "every person" in spec(project).read_text()
-    assert "was altered" in blockers(project, "build", "later")["spec_conflict_greeting"]["message"]
+    assert "was changed" in blockers(project, "build", "later")["spec_conflict_greeting"]["message"]
 
 
 def test_renamed_and_removed_requirements_take_their_checks_along(project):

@@ -234,7 +234,7 @@ def test_a_delegation_that_is_open_and_a_manifest_that_is_none(project):
     ledger.write_text('{"delegations": [{"id": "helper-1", "status": "done"}]}')
     assert blockers(project, "review") == {}
     (folder / "build-context.jsonl").write_text('{"stage": "build"}\n')
-    assert "line 1: not a row" in blockers(project, "review")["context_manifest_invalid"]["message"]
+    assert "line 1: invalid row" in blockers(project, "review")["context_manifest_invalid"]["message"]
 
 
 def test_notes_on_the_project_reach_the_builder(project):

@@ -197,7 +197,7 @@ def test_two_people_at_once_one_consent(project):
     ]
     said = [process.communicate() for process in both]
     assert sorted(process.returncode for process in both) == [0, 1]
-    assert sum(b"somebody was faster" in errors for _, errors in said) == 1
+    assert sum(b"another process changed it" in errors for _, errors in said) == 1
 
 
 def test_an_idea_that_looks_like_a_part_of_a_spec_stays_in_its_section(project):

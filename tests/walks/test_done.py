@@ -335,7 +335,7 @@ def test_a_person_reviews_and_sends_it_back_to_the_beginning(project):
 def test_going_back_needs_a_reason(project):
     built(project)
     ok(project, "review", "greet", "--verdict", "request-changes", "--target", "plan")
-    assert "without a word why" in report(project)
+    assert "without a reason" in report(project)
     assert "plan_rework_required" in blockers(project, "done")
     refused = refusal(project, "approve", "greet", "--from", "review", "--to", "plan")
     assert refused["error"] == "rollback_rationale_required"

@@ -127,7 +127,7 @@ def test_a_change_goes_its_whole_way_in_chinese(project, environment, settings):
     said = "\n".join(done.stdout + done.stderr for done in seen)
     assert left_in_english(said) == []
     assert state(project)["archive_status"] == "archived", said
-    for words in ("个问题未决：A-1", "还没有人批准 plan->build", "第 1 轮：计划者在工作", "测试失败", "已完成"):
+    for words in ("未决的问题：1 个（A-1", "plan->build 还没有批准", "第 1 轮：计划者在工作", "测试失败", "已完成"):
         assert words in said
     assert "你的工作目录中有 1 个文件被改动；没有提交任何东西" in said
     assert "没有 'nonsense' 这个命令" in said
@@ -182,8 +182,8 @@ def told(done):
 def test_without_a_demand_documents_are_in_the_readers_language(project):
     prepare(project)
     done = project.run("clarify", "greet", "--idea", "hello", env=CHINESE)
-    assert "[Desired Outcome] 完成之后有什么不同，对谁不同？" in done.stdout
-    assert "看似属于、其实不属于它的内容" in (project.own / "workflows" / "greet" / "spec.md").read_text(
+    assert "[Desired Outcome] 完成之后有什么变化，对谁有变化？" in done.stdout
+    assert "不在范围之内、虽然读者可能以为在的内容" in (project.own / "workflows" / "greet" / "spec.md").read_text(
         encoding="utf-8"
     )
 

@@ -113,8 +113,8 @@ def test_every_problem_of_slices_at_once(project):
     slices(project, type="ROBOT", blocked_by=["VS-9"], chekcs=[], verification_signal="")
     said = blockers(project, "build")["vertical_slices_invalid"]["message"]
     for words in (
-        "'ROBOT' is no type",
-        "VS-9, which is not there",
+        "'ROBOT' is not a type",
+        "VS-9, which does not exist",
         "did you mean 'checks'",
         "'verification_signal' must",
     ):
@@ -255,8 +255,8 @@ def test_an_answer_that_is_wrong_is_asked_for_once_more_with_every_reason(projec
     assert blockers(project, "build") == {}
     assert status(project)["cost"]["turns"] == 2, "both are paid for"
     again = (project.own / "turns" / "greet-planner-1-repair" / "prompt.md").read_text()
-    assert "'X' is no type" in again
-    assert "no delta for the domain greeting" in again
+    assert "'X' is not a type" in again
+    assert "the domain greeting has no delta" in again
 
 
 @pytest.mark.parametrize("domain", ["../up", "/abs", "a//b", "x" * 300, "a/../b"])

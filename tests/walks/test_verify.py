@@ -77,10 +77,16 @@ def unknown_version(project):
     return "not evidence that this version can read"
 
 
+def number_for_text(project):
+    path = project.own / "runs/one/evidence.json"
+    path.write_text(path.read_text().replace('"goal": "a goal"', '"goal": 7'))
+    return "not evidence that this version can read"
+
+
 @pytest.mark.parametrize(
     "tamper",
     [tamper_log, tamper_patch, tamper_plan, tamper_exit_code, forge_consistently, remove_log, add_log,
-     remove_evidence, unknown_version],
+     remove_evidence, unknown_version, number_for_text],
 )  # fmt: skip
 def test_whatever_is_changed_is_named(recorded, tamper):
     what = tamper(recorded)

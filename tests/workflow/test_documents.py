@@ -83,11 +83,11 @@ def test_whatever_is_in_a_page_comes_back(parts):
         (b"---\n- a\n---\n", 2, "not a list of keys"),
         (b"# x\n\n\xff\n", 3, "not UTF-8"),
         (b"# x\n\0", 2, "NUL"),
-        (b"## A\n\n## a\n", 3, "twice"),
+        (b"## A\n\n## a\n", 3, "duplicate"),
         (b"a" * (MOST_BYTES + 1), 1, "more than"),
-        (b"## Ambiguity List\n\n- A-1 | maybe | what?\n", 3, "can be open or answered"),
-        (b"## Ambiguity List\n\n- A-1 open what?\n", 3, "not an item"),
-        (b"## Ambiguity List\n- A-1 | open | a\n- A-1 | open | b\n", 3, "twice"),
+        (b"## Ambiguity List\n\n- A-1 | maybe | what?\n", 3, "allowed: open or answered"),
+        (b"## Ambiguity List\n\n- A-1 open what?\n", 3, "invalid item"),
+        (b"## Ambiguity List\n- A-1 | open | a\n- A-1 | open | b\n", 3, "duplicate"),
     ],
 )
 def test_what_is_wrong_is_named_with_its_line(data, line, words):

@@ -24,8 +24,8 @@ def judges(command, *, cwd="", scripts=(), settings=()):
     [
         ("pytest tests/test_a.py::test_x", "tests/test_a.py", "judge"),
         ("pytest tests/test_a.py", "tests/test_b.py", "none"),
-        ("pytest tests", "tests/deep/test_b.py", "beside"),
-        ("pytest -q", "pkg/test_b.py", "beside"),
+        ("pytest tests", "tests/deep/test_b.py", "neighbour"),
+        ("pytest -q", "pkg/test_b.py", "neighbour"),
         ("pytest -q", "pkg/code.py", "none"),
         ("pytest tests", "tests/conftest.py", "judge"),
         # A reviewer would follow these.
@@ -42,9 +42,9 @@ def judges(command, *, cwd="", scripts=(), settings=()):
         ("make check", "Makefile", "judge"),
         ("make check", "mk/rules.mk", "judge"),
         ("python3 x.py", "Makefile", "none"),
-        ("npm test", "src/a.test.ts", "beside"),
+        ("npm test", "src/a.test.ts", "neighbour"),
         ("npm test", "package.json", "judge"),
-        ("go test ./...", "pkg/a_test.go", "beside"),
+        ("go test ./...", "pkg/a_test.go", "neighbour"),
         ("python3 -c 'import a'", "json.py", "judge"),
         ("python3 -c 'import a'", "json/__init__.py", "judge"),
         ("python3 -c 'import a'", "json", "judge"),
@@ -67,7 +67,7 @@ def test_who_judges(command, path, kind):
 
 def test_a_check_in_a_folder_names_files_of_that_folder():
     found = judges("pytest tests", cwd="api")
-    assert (found.kind_of("api/tests/test_a.py"), found.kind_of("tests/test_a.py")) == ("beside", "none")
+    assert (found.kind_of("api/tests/test_a.py"), found.kind_of("tests/test_a.py")) == ("neighbour", "none")
 
 
 def test_what_a_script_runs_judges_too():

@@ -325,8 +325,9 @@ def _to_text(value: object) -> object:
 def _from_text(kind: type, value: object) -> object:
     # Text on disk was redacted when it was written.
     if kind is Redacted and isinstance(value, str):
-        return seal(value.encode("utf-8", "surrogatepass"))
-    raise NotImplementedError(kind.__name__)
+        return seal(value.encode())
+    # msgspec adds the place of the value; any other exception would pass for a bug.
+    raise TypeError(type(value).__name__)
 
 
 redacted_to_text: Callable[[object], object] = _to_text

@@ -57,14 +57,14 @@ def diff_trees(judge: PrivateRepository, old: str, new: str) -> tuple[bytes, tup
     return judge.run(*AS_PATCH, old, new), tuple(shown(path) for path in listed.split(b"\0") if path)
 
 
-def drop_secrets(judge: PrivateRepository) -> int:
-    """Remove secrets folders from the index, because no base contains them; return the number of files."""
+def drop_secrets(judge: PrivateRepository) -> bool:
+    """Remove secrets folders from the index, because no base contains them; return whether there were any."""
     if not git_index.may_contain(_index(judge), *map(str.encode, SECRET_FOLDERS)):
-        return 0
-    listed = judge.run("ls-files", "-z", "--", *SECRET_FOLDERS)
+        return False
+    listed = judge.run("ls-files", "-z", *SECRET_FOLDERS)
     if listed:
         judge.run("update-index", "--force-remove", "-z", "--stdin", stdin=listed)
-    return listed.count(b"\0")
+    return bool(listed)
 
 
 def _index(judge: PrivateRepository) -> Path:
@@ -79,4 +79,4 @@ def write_tree(judge: PrivateRepository) -> str:
 def apply_patch(judge: PrivateRepository, patch: Path) -> None:
     """Apply the patch to the index only; skip an empty patch."""
     if patch.stat().st_size:
-        judge.run("apply", "--cached", "--binary", "--whitespace=nowarn", "--", str(patch.absolute()))
+        judge.run("apply", "--cached", str(patch.absolute()))

@@ -189,7 +189,7 @@ class StreamRedactor:
         """Return the rest at the end of the stream."""
         rest = bytes(self._held)
         self._held.clear()
-        return seal(self._lines(rest)) if rest else seal(b"")
+        return seal(self._lines(rest))
 
     def _lines(self, block: bytes) -> bytes:
         if not self._key_lines_left and not self._redactor.may_hit(block):

@@ -23,7 +23,7 @@ from loopwright.stages.building.built import Built
 from loopwright.stages.context import Context
 from loopwright.workflow.model import Archived, Delivery, Workflow
 from loopwright.workflow.reviewing import REVIEWED
-from loopwright.workflow.roll_forward import DeliveryPlan, FileMove, in_the_way, move_folder, state_of
+from loopwright.workflow.roll_forward import DeliveryPlan, FileMove, FileState, in_the_way, move_folder, state_of
 
 _PLAN = "delivery/plan.json"
 _DONE = "delivery/done.json"
@@ -81,7 +81,7 @@ def _delivered_before(context: Context, workflow: Workflow, work: Built) -> Deli
     if plan.patch_sha256 != work.tree.patch_sha256:
         return None
     states = {state_of(move, _digest(context.project / move.path), undoing=False) for move in plan.moves}
-    if states != {"done"}:
+    if states != {FileState.AFTER}:
         return None
     delivery = Delivery(how="patch", where=shown(context.project), before=plan.head, patch_sha256=plan.patch_sha256)
     return Delivered(delivery, "it was delivered before")
@@ -193,7 +193,7 @@ def _carry_out(context: Context, folder: Path, plan: DeliveryPlan) -> None:
     """Every file that is not through yet; then the plan is history."""
     for move in plan.moves:
         target = context.project / move.path
-        if state_of(move, _digest(target), undoing=plan.undoing) != "as it was":
+        if state_of(move, _digest(target), undoing=plan.undoing) is not FileState.BEFORE:
             continue
         digest, mode = (move.before, move.was_mode) if plan.undoing else (move.after, move.mode)
         _put(target, digest, mode, folder)

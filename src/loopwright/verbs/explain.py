@@ -103,7 +103,7 @@ def _settings() -> Table:
 
 
 def _ambiguity() -> Table:
-    rows = [{"part": f"{name} says nothing yet", "share": f"{weight:.2f}"} for name, weight in SECTION_WEIGHTS.items()]
+    rows = [{"part": f"{name} is empty", "share": f"{weight:.2f}"} for name, weight in SECTION_WEIGHTS.items()]
     return [*rows, {"part": "open questions, by their share of all", "share": f"{OPEN_ITEMS_WEIGHT:.2f}"}]
 
 

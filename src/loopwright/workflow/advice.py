@@ -1,4 +1,4 @@
-"""What a person should do now: the exact command, who may go on, and what the claim that it is done rests on."""
+"""What a person should do next: the exact command, the state of each approval, and the evidence behind each claim."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _FORWARD = {
 
 
 class EvidenceClaim(msgspec.Struct, frozen=True):
-    """One claim, what it rests on, and what follows from it."""
+    """One claim, its basis and its consequence."""
 
     claim: str
     basis: str
@@ -35,7 +35,7 @@ class EvidenceClaim(msgspec.Struct, frozen=True):
 
 
 def wanted_transition(workflow: Workflow) -> Transition | None:
-    """The move that comes next: forward, or where the review sent it; None at the end."""
+    """The next transition: forward, or back to where the review sent the change; None at the end."""
     review = workflow.review
     if workflow.stage is Stage.REVIEW and review is not None and review.verdict == "request-changes":
         return Transition(f"review->{(review.target or Stage.BUILD).value}")
@@ -43,7 +43,7 @@ def wanted_transition(workflow: Workflow) -> Transition | None:
 
 
 def what_blocks(workflow: Workflow, standing: Standing) -> tuple[Blocker, ...]:
-    """What keeps it from the next move, consent aside."""
+    """The blockers of the next transition, approvals aside."""
     transition = wanted_transition(workflow)
     if transition is None:
         return standing.readiness.archive if isinstance(workflow.at, Done) else ()
@@ -51,7 +51,7 @@ def what_blocks(workflow: Workflow, standing: Standing) -> tuple[Blocker, ...]:
 
 
 def next_command(workflow: Workflow, standing: Standing) -> str:
-    """The exact command that moves on."""
+    """The exact command that comes next."""
     slug = workflow.slug
     open_decision = next((one for one in workflow.decisions if one.answer is None), None)
     if open_decision is not None:
@@ -68,14 +68,14 @@ def next_command(workflow: Workflow, standing: Standing) -> str:
         return f"loopwright review {slug} --reviewer …"
     approval = workflow.approval(transition.key)
     is_consented = isinstance(approval, Approved) and approval.transition is transition
-    # The last consent has no command that uses it: where the result could not be handed over, it is given again.
+    # No command uses the last approval: if the delivery failed, a person approves again.
     if is_consented and transition.target in _COMMANDS and not void_parts(approval, standing):
         return _COMMANDS[transition.target].format(slug=slug)
     return f"loopwright approve {slug} --from {transition.origin.value} --to {transition.target.value}"
 
 
 def authorizations(workflow: Workflow, standing: Standing) -> dict[str, Any]:
-    """Per gate: whether somebody's consent holds, and to what."""
+    """For each gate: whether an approval is valid, and for what."""
     named = {
         "plan": Transition.CLARIFY_PLAN,
         "build": Transition.PLAN_BUILD,
@@ -97,28 +97,28 @@ def authorizations(workflow: Workflow, standing: Standing) -> dict[str, Any]:
 
 
 def evidence_chain(workflow: Workflow, facts: Facts, standing: Standing) -> tuple[EvidenceClaim, ...]:
-    """What is claimed, on what basis: each link is something that the tool read or ran itself."""
+    """Claims with their basis: each link is something that Loopwright read or ran itself."""
     links = [
         EvidenceClaim("the spec is clear enough", facts.spec_sentence, _follows(not standing.readiness.plan, "plan"))
     ]
     if workflow.stage is not Stage.CLARIFY:
         passed = sum(control.passed for control in workflow.controls.values())
-        said = f"{len(workflow.controls)} checks were run on the base; {passed} pass there already"
+        said = f"{len(workflow.controls)} checks ran on the base; {passed} already pass there"
         links.append(
-            EvidenceClaim("the plan can be built and judged", said, _follows(not standing.readiness.build, "build"))
+            EvidenceClaim("the plan can be built and checked", said, _follows(not standing.readiness.build, "build"))
         )
     verified = workflow.verification
     if verified is not None:
         passed = sum(run.passed for run in verified.checks.values())
         said = f"{passed} of {len(verified.checks)} checks passed on tree {verified.tree[:12]}"
-        links.append(EvidenceClaim("it is built", said, _follows(not standing.readiness.review, "review")))
+        links.append(EvidenceClaim("the change is built", said, _follows(not standing.readiness.review, "review")))
         rest = tests_sentence(verified, has_command=facts.gates.has_test_command)
-        links.append(EvidenceClaim("nothing else is broken", rest, _follows(not standing.readiness.review, "review")))
+        links.append(EvidenceClaim("the rest still works", rest, _follows(not standing.readiness.review, "review")))
     if workflow.review is not None:
         said = f"{workflow.review.reviewer}: {workflow.review.verdict} on tree {workflow.review.tree[:12]}"
-        links.append(EvidenceClaim("it was reviewed", said, _follows(not standing.readiness.done, "done")))
+        links.append(EvidenceClaim("the change was reviewed", said, _follows(not standing.readiness.done, "done")))
     return tuple(links)
 
 
 def _follows(ready: bool, gate: str) -> str:
-    return f"the gate to {gate} is open" if ready else f"the gate to {gate} stays shut"
+    return f"the gate to {gate} is open" if ready else f"the gate to {gate} is closed"

@@ -1,4 +1,4 @@
-"""What a workflow cost, and what it may."""
+"""The cost of a workflow, and its limits."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import msgspec
 
 
 class Amounts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What was spent, as far as agents said."""
+    """The amounts spent, as far as agents reported them."""
 
     usd: float = 0.0
     tokens: int = 0
@@ -15,7 +15,7 @@ class Amounts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 class SpendingLimits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What may be spent; None is no limit."""
+    """The limits; None means no limit."""
 
     usd: float | None = None
     tokens: int | None = None

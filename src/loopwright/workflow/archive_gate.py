@@ -1,4 +1,4 @@
-"""What keeps a change out of the specs: the contract's blockers, in its order. Pure."""
+"""Blockers that keep a change out of the specs, in the contract's order. Pure."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from loopwright.workflow.package import delta_of
 from loopwright.workflow.plan_gate import change_blockers, lacking, spec_conflicts
 from loopwright.workflow.slices import Slices
 
-# From here no stage is entered again: a person changes the delta and stands for it.
+# A change that is done enters no stage again: a person edits the delta and confirms it.
 _FIT = 'loopwright archive {slug} --fitted "…"'
 
 
 def before_archive(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
-    """Everything at once; what is archived already has nothing before it."""
+    """All blockers at once; an archived change has none."""
     slug = workflow.slug
     if isinstance(workflow.at, Archived):
         return
@@ -36,29 +36,29 @@ def before_archive(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
         return
     yield from _unapproved(workflow, facts)
     yield from _uncovered(workflow, facts)
-    yield from spec_conflicts(workflow, facts, "fit the delta to the spec as it is now, then " + _FIT)
+    yield from spec_conflicts(workflow, facts, "fit the delta to the current spec, then " + _FIT)
     for other, conflicts in facts.rivals.items():
         if other in workflow.goes_before:
             continue
         for domain in dict.fromkeys(one.domain for one in conflicts):
             names = ", ".join(f"'{one.requirement}'" for one in conflicts if one.domain == domain)
-            why = f"{other} is active and touches {names} too"
+            why = f"{other} is active and also touches {names}"
             way = f"loopwright archive {slug} --before {other}"
             yield blocker(Family.SPEC_CONFLICT, domain, domain=domain, why=why, way=way)
 
 
 def _from_here(workflow: Workflow, facts: Facts, one: Blocker) -> Blocker:
-    """What is done is not planned again: its documents are put right by hand, or the change is taken back."""
+    """A change that is done is not planned again: a person corrects its documents, or undoes the change."""
     if not isinstance(workflow.at, Done):
         return one
     if one.family is Family.SPEC_DELTA:
         file = facts.place(delta_of(lacking(facts)))
         return replace(one, next=f"write it into {file}, then {_FIT.format(slug=workflow.slug)}")
-    return replace(one, next=f"put it back as it was, or loopwright undo {workflow.slug}")
+    return replace(one, next=f"restore it, or loopwright undo {workflow.slug}")
 
 
 def _unapproved(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
-    """What goes into the specs is what somebody consented to, to the letter."""
+    """The specs get exactly what a person approved."""
     approval = workflow.approval(Key.BUILD)
     if not isinstance(approval, UsedApproval):
         return
@@ -73,11 +73,11 @@ def _unapproved(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
             Family.APPROVAL_VOID, Key.BUILD.value, slug=workflow.slug, transition=at.value, origin=at.origin.value,
             target=at.target.value, changed=", ".join(changed[:5]),
         )  # fmt: skip
-        yield replace(void, next="put it back, or stand for it: " + _FIT.format(slug=workflow.slug))
+        yield replace(void, next="restore it, or confirm it: " + _FIT.format(slug=workflow.slug))
 
 
 def _uncovered(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
-    """Every requirement of the delta was shown, by a run of the tool's own or by a person's name."""
+    """Every requirement of the delta needs proof: a run of Loopwright, or a person's signature."""
     slices = facts.slices if isinstance(facts.slices, Slices) else Slices(())
     wanted = {domain: one.requirements for domain, one in facts.deltas.items()}
     audit = audited(workflow, slices, wanted)
@@ -85,4 +85,4 @@ def _uncovered(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
     missing = [name for name in names if not audit.covers(name)]
     if missing:
         found = blocker(Family.COMPLETION_AUDIT_MISSING_EVIDENCE, slug=workflow.slug, missing=", ".join(missing[:5]))
-        yield replace(found, next="take them out of the delta, then " + _FIT.format(slug=workflow.slug))
+        yield replace(found, next="remove them from the delta, then " + _FIT.format(slug=workflow.slug))

@@ -1,6 +1,6 @@
-"""The completion audit: from each requirement and slice to a check, a run, an exit code and a tree. Pure.
+"""The completion audit: links each requirement and slice to a check, a run, an exit code and a tree. Pure.
 
-Covered is what a run of the tool's own passed on the final tree. Anything else is named.
+A requirement is covered if a run of Loopwright passed on the final tree. The audit names all others.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Source = Literal["approved-plan", "test-spec", "review-rework", "vertical-slice"
 
 
 class AuditLine(msgspec.Struct, frozen=True, kw_only=True):
-    """One thing that must be true, and what shows it."""
+    """One requirement, slice or check, with its evidence."""
 
     id: str
     source: Source
@@ -29,27 +29,27 @@ class AuditLine(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Audit(msgspec.Struct, frozen=True):
-    """The checklist; passed when nothing is missing and there is something."""
+    """The checklist. It passes if it has lines and none is missing."""
 
     checklist: tuple[AuditLine, ...]
 
     @property
     def missing(self) -> tuple[AuditLine, ...]:
-        """What nothing shows."""
+        """Lines without evidence."""
         return tuple(line for line in self.checklist if line.status == "missing")
 
     @property
     def status(self) -> Literal["passed", "blocked"]:
-        """The contract's word."""
+        """The status in the contract's terms."""
         return "passed" if self.checklist and not self.missing else "blocked"
 
     def covers(self, requirement: str) -> bool:
-        """Whether a requirement (`domain: name`) is shown."""
+        """Whether a requirement (`domain: name`) has evidence."""
         return any(line.requirement == requirement and line.status == "covered" for line in self.checklist)
 
 
 def audited(workflow: Workflow, slices: Slices, requirements: Mapping[str, tuple[str, ...]]) -> Audit:
-    """The audit of a workflow as it stands."""
+    """The audit of a workflow in its current state."""
     return Audit(tuple(_lines(workflow, slices, requirements)))
 
 
@@ -61,17 +61,17 @@ def render(audit: Audit) -> bytes:
 
 
 def signed_digest(one: Slice, verification: Verification | None) -> str:
-    """What a person who signs a slice stands for: the slice, on the tree that they could look at."""
+    """What a signature on a slice covers: the slice on the tree that the person could see."""
     return f"{one.digest}@{verification.tree if verification is not None else ''}"
 
 
 def immune_digest(name: str, verification: Verification) -> str:
-    """What a person who signs a check that can't fail stands for: that check, on that tree."""
+    """What a signature on a check that can't fail covers: the check on that tree."""
     return f"{name}@{verification.tree}"
 
 
 def shown_by(requirement: str, slices: Slices) -> tuple[Slice, ...]:
-    """The slices whose checks show a requirement; where no slice names any, all of them do."""
+    """The slices whose checks prove a requirement; all slices, if no slice names requirements."""
     named = tuple(one for one in slices.slices if requirement in one.requirements)
     if named or any(one.requirements for one in slices.slices):
         return named
@@ -93,9 +93,9 @@ def _lines(workflow: Workflow, slices: Slices, requirements: Mapping[str, tuple[
         yield _line(check.id, "test-spec", said, _of_check(check, verified))
     review = workflow.review
     if review is not None and review.verdict == "request-changes":
-        fresh = verified is not None and verified.tree != review.tree
-        proof = (f"tree {verified.tree[:12]} was verified after it",) if fresh and verified is not None else None
-        yield _line("REWORK", "review-rework", review.rationale or "what the review asked for", proof)
+        is_newer = verified is not None and verified.tree != review.tree
+        proof = (f"tree {verified.tree[:12]} was verified after the review",) if verified and is_newer else None
+        yield _line("REWORK", "review-rework", review.rationale or "the changes that the review asked for", proof)
 
 
 def _line(name: str, source: Source, requirement: str, evidence: tuple[str, ...] | None) -> AuditLine:
@@ -106,7 +106,7 @@ def _line(name: str, source: Source, requirement: str, evidence: tuple[str, ...]
 
 
 def _of_slices(workflow: Workflow, slices: tuple[Slice, ...], verified: Verification | None) -> tuple[str, ...] | None:
-    """The proof of all these slices; None as soon as one has none."""
+    """The evidence of all these slices; None if one slice has none."""
     if not slices:
         return None
     proof: list[str] = []
@@ -132,5 +132,5 @@ def _of_check(check: Check, verified: Verification | None) -> tuple[str, ...] | 
     if run is None or verified is None or not run.passed or run.tree != verified.tree:
         return None
     if run.digest not in ("", check.digest):
-        return None  # what passed was another command of this name
+        return None  # a different command with the same name passed
     return (f"{check.id} → run {run.run_id} → exit {run.exit_code} → tree {run.tree[:12]}",)

@@ -19,45 +19,45 @@ class Family(Enum):
     """A kind of blocker: its code, a sentence and the next command. A code that ends with `_` gets a suffix."""
 
     UNRESOLVED_AMBIGUITY = (
-        "unresolved_ambiguity", "{count} questions are open: {items}", 'loopwright answer {slug} {first} "…"',
+        "unresolved_ambiguity", "open questions: {count} ({items})", 'loopwright answer {slug} {first} "…"',
     )
-    CLARIFY_CURRENT_ROUND_REQUIRED = ("clarify_current_round_required", "no round of clarifying was held yet", _CLARIFY)
+    CLARIFY_CURRENT_ROUND_REQUIRED = ("clarify_current_round_required", "the idea was not clarified yet", _CLARIFY)
     CLARIFY_MAX_ROUNDS_EXCEEDED = (
-        "clarify_max_rounds_exceeded", "{rounds} rounds were held, and {most} are the most", "{way}",
+        "clarify_max_rounds_exceeded", "the limit of {most} rounds is reached ({rounds} used)", "{way}",
     )
     CLARIFY_AMBIGUITY_SCORE_ABOVE_THRESHOLD = (
         "clarify_ambiguity_score_above_threshold", "the ambiguity score is {score}, above {threshold}: {why}", _CLARIFY,
     )
     CLARIFY_NON_GOALS_UNRESOLVED = (
-        "clarify_non_goals_unresolved", "the section Non-Goals says nothing yet",
-        "write it into {spec}, or loopwright clarify {slug}",
+        "clarify_non_goals_unresolved", "the section Non-Goals is empty",
+        "complete it in {spec}, or loopwright clarify {slug}",
     )
     CLARIFY_DECISION_BOUNDARIES_UNRESOLVED = (
-        "clarify_decision_boundaries_unresolved", "the section Decision Boundaries says nothing yet",
-        "write it into {spec}, or loopwright clarify {slug}",
+        "clarify_decision_boundaries_unresolved", "the section Decision Boundaries is empty",
+        "complete it in {spec}, or loopwright clarify {slug}",
     )
     CLARIFY_PRESSURE_PASS_INCOMPLETE = (
-        "clarify_pressure_pass_incomplete", "no earlier answer was pressed on by a later question", _CLARIFY,
+        "clarify_pressure_pass_incomplete", "no follow-up question has challenged an earlier answer yet", _CLARIFY,
     )
     SPEC = ("spec_", "{spec} can't be read: {problem}", "correct it; an older version is in {objects}")
-    APPROVAL_VOID = ("approval_void_", "what was approved for {transition} changed afterwards: {changed}", _APPROVE)
-    APPROVAL_MISSING = ("approval_missing_", "nobody approved {transition} yet", _APPROVE)
-    APPROVAL_REJECTED = ("approval_rejected_", "{by} said no to {transition}: {reason}", _APPROVE)
+    APPROVAL_VOID = (
+        "approval_void_", "the approval of {transition} is void, because these parts changed: {changed}", _APPROVE,
+    )
+    APPROVAL_MISSING = ("approval_missing_", "{transition} is not approved yet", _APPROVE)
+    APPROVAL_REJECTED = ("approval_rejected_", "{by} rejected {transition}: {reason}", _APPROVE)
     ARCHITECT_REVIEW_INCOMPLETE = (
-        "architect_review_incomplete", "the architect has not looked at the plan as it is", _AGAIN,
+        "architect_review_incomplete", "the architect has not reviewed the current plan", _AGAIN,
     )
-    CRITIC_VERDICT = ("critic_verdict_", "the critic says '{verdict}' to the plan", _AGAIN)
-    PLAN_PACKAGE = ("plan_package_", "the plan's documents are {state}", _AGAIN)
+    CRITIC_VERDICT = ("critic_verdict_", "the critic's verdict on the plan is '{verdict}'", _AGAIN)
+    PLAN_PACKAGE = ("plan_package_", "the documents of the plan are {state}", _AGAIN)
     ACCEPTANCE_CRITERIA_UNRESOLVED = (
-        "acceptance_criteria_unresolved", "the spec's Testable Acceptance Criteria say nothing yet",
-        "write them into {spec}, then loopwright plan {slug}",
+        "acceptance_criteria_unresolved", "the section Testable Acceptance Criteria of the spec is empty",
+        "complete it in {spec}, then loopwright plan {slug}",
     )
-    VERIFICATION_STEPS_UNRESOLVED = (
-        "verification_steps_unresolved", "the test plan names no step that verifies anything", _AGAIN,
-    )
+    VERIFICATION_STEPS_UNRESOLVED = ("verification_steps_unresolved", "the test plan has no verification step", _AGAIN)
     EXECUTION_INPUTS_UNRESOLVED = (
-        "execution_inputs_unresolved", "the spec's Execution Inputs say nothing yet",
-        "write them into {spec} (or: none)",
+        "execution_inputs_unresolved", "the section Execution Inputs of the spec is empty",
+        "complete it in {spec} (or write: none)",
     )
     MISSING_PRD = ("missing_prd", "plans/prd-{slug}.md is missing", _AGAIN)
     MISSING_TEST_SPEC = ("missing_test_spec", "plans/test-spec-{slug}.md is missing", _AGAIN)
@@ -65,74 +65,73 @@ class Family(Enum):
     PLAN_ARTIFACT_LANGUAGE = (
         "plan_artifact_language_", "{file} is not in the language of the workspace: {why}", "translate {file}",
     )
-    MISSING_CHANGE_ARTIFACTS = ("missing_change_artifacts", "the folder of the change is not there", _AGAIN)
+    MISSING_CHANGE_ARTIFACTS = ("missing_change_artifacts", "the folder of the change is missing", _AGAIN)
     MISSING_CHANGE_ARTIFACT = ("missing_change_artifact_", "{file} is {state}", _AGAIN)
-    CHANGE_ARTIFACTS = ("change_artifacts_", "the change's documents are {state}", _AGAIN)
+    CHANGE_ARTIFACTS = ("change_artifacts_", "the documents of the change are {state}", _AGAIN)
     SPEC_DELTA = (
-        "spec_delta_", "the spec delta is not whole: {why}", "write it into {file}, or loopwright plan {slug}",
+        "spec_delta_", "the spec delta is incomplete: {why}", "write it into {file}, or loopwright plan {slug}",
     )
     SPEC_CONFLICT = ("spec_conflict_", "the change does not fit the spec of {domain}: {why}", "{way}")
-    VERTICAL_SLICES_MISSING = ("vertical_slices_missing", "there are no slices", _AGAIN)
+    VERTICAL_SLICES_MISSING = ("vertical_slices_missing", "the plan has no slices", _AGAIN)
     VERTICAL_SLICES_INVALID = (
         "vertical_slices_invalid", "{file} can't be used: {problem}", "correct {file}, or loopwright plan {slug}",
     )
-    SLICE_WITHOUT_CHECK = (
-        "slice_without_check_", "no command decides when {name} is done", "give it a check in {file}",
-    )
+    SLICE_WITHOUT_CHECK = ("slice_without_check_", "no check decides when {name} is done", "add a check in {file}")
     VACUOUS_CHECK = (
         "vacuous_check_", "the check {name} passes {when}: `{command}`", "make it fail without the work: {mend}",
     )
-    NEGATIVE_CONTROL_MISSING = ("negative_control_missing_", "the check {name} was not run on the base yet", _AGAIN)
+    NEGATIVE_CONTROL_MISSING = ("negative_control_missing_", "the check {name} did not run on the base yet", _AGAIN)
     DECISION_REQUIRED = (
-        "decision_required_", "an agent asks {name}: {question}", 'loopwright answer {slug} {name} "…"',
+        "decision_required_", "an agent asked {name}: {question}", 'loopwright answer {slug} {name} "…"',
     )
-    LANE_INCOMPLETE = ("lane_incomplete_", "the lane {lane} of the build is not through", _BUILD_AGAIN)
-    VERIFICATION = ("verification_", "the checks do not pass: {why}", _BUILD_AGAIN)
+    LANE_INCOMPLETE = ("lane_incomplete_", "the lane {lane} of the build is not finished", _BUILD_AGAIN)
+    VERIFICATION = ("verification_", "checks fail: {why}", _BUILD_AGAIN)
     TESTS_BROKEN = (
         "tests_broken_",
         (
-            "tests of the project that passed before the work do not pass now: {names} (run {run}); "
-            "where that is intended, a person signs: loopwright sign {slug} {what}"
+            "project tests that passed before the work now fail: {names} (run {run}); "
+            "if that is intended, a person can sign: loopwright sign {slug} {what}"
         ),
         _BUILD_AGAIN,
     )
-    ARCHITECT = ("architect_", "the architect says '{status}' to what was built", _BUILD_AGAIN)
-    DESLOP = ("deslop_", "tidying up came to '{status}'", _BUILD_AGAIN)
-    REGRESSION = ("regression_", "the checks after tidying up: {status}", _BUILD_AGAIN)
+    ARCHITECT = ("architect_", "the architect's verdict on the build is '{status}'", _BUILD_AGAIN)
+    DESLOP = ("deslop_", "the result of tidying up is '{status}'", _BUILD_AGAIN)
+    REGRESSION = ("regression_", "checks after tidying up: {status}", _BUILD_AGAIN)
     DELEGATION_ACTIVE = (
-        "delegation_active_", "{name} is still in other hands: {scope}", "wait for it, or settle it in the ledger",
+        "delegation_active_", "{name} is delegated and not finished: {scope}", "wait for it, or close it in the ledger",
     )
     SEALED_FILE_CHANGED = (
         "sealed_file_changed_",
-        "the work changed {path}, which judges it or can decide what its judges say: a person must look at that",
+        "the work changed the protected file {path}, which decides whether the work passes: a person must look at it",
         'loopwright sign {slug} {path} --note "…"',
     )
-    COMPLETION_AUDIT_BLOCKED = (
-        "completion_audit_blocked", "nothing shows that these are done: {missing}", _BUILD_AGAIN,
-    )
+    COMPLETION_AUDIT_BLOCKED = ("completion_audit_blocked", "no evidence that these are done: {missing}", _BUILD_AGAIN)
     COMPLETION_AUDIT_MISSING_EVIDENCE = (
-        "completion_audit_missing_evidence", "no passed run on the final tree for: {missing}", _BUILD_AGAIN,
+        "completion_audit_missing_evidence", "no passing run on the final tree for: {missing}", _BUILD_AGAIN,
     )
     COMPLETION_AUDIT_NOT_RUN = ("completion_audit_not_run", "nothing was verified yet", _BUILD_AGAIN)
-    EXECUTION_RECORD = ("execution_record_", "the execution record is not whole: {why}", _BUILD_AGAIN)
+    EXECUTION_RECORD = ("execution_record_", "the execution record is incomplete: {why}", _BUILD_AGAIN)
     CONTEXT_MANIFEST_INVALID = (
-        "context_manifest_invalid", "what the agent should read can't be used: {problem}", _BUILD_AGAIN,
+        "context_manifest_invalid", "the list of files for the agent is invalid: {problem}", _BUILD_AGAIN,
     )
     PARTIAL_SCOPE_REMAINING = (
-        "partial_scope_remaining", "the record says that this is left: {remaining}", _BUILD_AGAIN,
+        "partial_scope_remaining", "the execution record lists unfinished scope: {remaining}", _BUILD_AGAIN,
     )
-    COMPLETION_CLAIM = ("completion_claim_", "the record claims '{claim}', which is not all of it", _BUILD_AGAIN)
-    IMPLEMENTED_SCOPE_MISMATCH = ("implemented_scope_mismatch", "planned and done differ: {difference}", _BUILD_AGAIN)
+    COMPLETION_CLAIM = ("completion_claim_", "the execution record claims only '{claim}'", _BUILD_AGAIN)
+    IMPLEMENTED_SCOPE_MISMATCH = (
+        "implemented_scope_mismatch", "planned and implemented scope differ: {difference}", _BUILD_AGAIN,
+    )
     REVIEW_STATUS = ("review_status_", "{why}", "loopwright review {slug}")
     REVIEW_VERDICT = ("review_verdict_", "the review asks for changes: {why}", _BACK)
-    REVIEW_REWORK_REQUIRED = ("review_rework_required", "the build has to be mended: {why}", _BACK)
-    PLAN_REWORK_REQUIRED = ("plan_rework_required", "the plan has to be mended: {why}", _BACK)
-    CLARIFY_REWORK_REQUIRED = ("clarify_rework_required", "the spec has to be mended: {why}", _BACK)
+    REVIEW_REWORK_REQUIRED = ("review_rework_required", "the build must be fixed: {why}", _BACK)
+    PLAN_REWORK_REQUIRED = ("plan_rework_required", "the plan must be fixed: {why}", _BACK)
+    CLARIFY_REWORK_REQUIRED = ("clarify_rework_required", "the spec must be fixed: {why}", _BACK)
     WORKFLOW_NOT_DONE = (
-        "workflow_not_done", "it is at {stage}; only what is done is archived", "loopwright status {slug}",
+        "workflow_not_done", "the workflow is at {stage}; only a change that is done can be archived",
+        "loopwright status {slug}",
     )
     MISSING_SPEC_DELTA_PATH = (
-        "missing_spec_delta_path", "there is no {path}", "write it, or take the domain out of {spec}",
+        "missing_spec_delta_path", "{path} is missing", "write it, or remove the domain from {spec}",
     )
 
     # fmt: on

@@ -1,7 +1,7 @@
-"""Judges that are made to fail: a check that passes by them, too, says nothing about the work. Pure.
+"""Makes judges fail: a check that passes even then proves nothing about the work. Pure.
 
-Only where it is certain that a check comes by: python's own tests and scripts, called directly. Each test fails at its
-end, not at its start, so that the work has been called before.
+Covers only checks that certainly run the judge: Python tests and scripts, called directly. Each test fails at its end,
+not at its start, so that the test has called the work before.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _LAST = ast.parse(f"if __name__ == '__main__':\n    raise SystemExit({_CODE})").
 
 
 def runs_python(command: str) -> tuple[str, ...] | None:
-    """The words after the interpreter of a check that is one call of python or pytest and nothing else."""
+    """The words after the interpreter, if the check is a single call of python or pytest."""
     try:
         words = shlex.split(command)
     except ValueError:
@@ -35,7 +35,7 @@ def runs_python(command: str) -> tuple[str, ...] | None:
 
 
 def broken_command(command: str) -> str | None:
-    """`python -c …` that ends with a failure when it comes to its end; None for any other check."""
+    """`python -c …` that fails at its end; None for any other check."""
     words = runs_python(command)
     if words is None or words[:1] != ("-c",) or len(words) < 2:
         return None
@@ -54,7 +54,7 @@ def broken_command(command: str) -> str | None:
 
 
 def judged_by(command: str, sealed: Iterable[str]) -> tuple[str, ...]:
-    """The sealed python files that this check certainly runs; none where that is not certain."""
+    """The sealed Python files that this check certainly runs; empty if that is uncertain."""
     words = runs_python(command)
     if words is None or words[:1] == ("-c",):
         return ()
@@ -71,7 +71,7 @@ def judged_by(command: str, sealed: Iterable[str]) -> tuple[str, ...]:
 
 
 def broken(source: bytes) -> bytes | None:
-    """The same judge, failing at every end that it comes to; None where it has none that we know."""
+    """The same judge, failing at every end; None if no end is known."""
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError):
@@ -81,13 +81,13 @@ def broken(source: bytes) -> bytes | None:
 
 def _ended(tree: ast.Module) -> ast.Module:
     changed: ast.Module = _Ends().visit(tree)
-    # Before a last block that may end the process by itself, and after it.
+    # Before a last block that may end the process, and after it.
     changed.body.append(_LAST)
     return ast.fix_missing_locations(changed)
 
 
 class _Ends(ast.NodeTransformer):
-    """Every test fails when it is through, and every exit of the judge itself is a failure."""
+    """Every test fails at its end, and every exit of the judge is a failure."""
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         self.generic_visit(node)

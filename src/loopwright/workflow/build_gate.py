@@ -1,4 +1,4 @@
-"""What keeps a build from being reviewed: the contract's blockers, in its order. Pure."""
+"""Blockers between a build and its review, in the contract's order: lanes, tests, judges, audit, scope. Pure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _AGAINST = {"architect": Family.ARCHITECT, "deslop": Family.DESLOP, "regression"
 
 
 def before_review(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
-    """Everything at once."""
+    """All blockers at once."""
     slug = workflow.slug
     for decision in workflow.decisions:
         if decision.answer is None:
@@ -39,7 +39,7 @@ def before_review(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
 
 
 def scope_of(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
-    """What the record itself says is left."""
+    """The scope that the execution record itself calls unfinished."""
     if isinstance(facts.record, Record):
         yield from scope_blockers(workflow.slug, facts.record.frontmatter)
 
@@ -57,22 +57,22 @@ def _lanes(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
 
 
 def _sealed(workflow: Workflow) -> Iterator[Blocker]:
-    """A judge that the work changed is not wrong; a person looks at it."""
+    """A changed judge may be right; a person must look at it."""
     for path, digest in (workflow.verification.judges if workflow.verification is not None else {}).items():
         if not workflow.is_signed(path, digest):
             yield blocker(Family.SEALED_FILE_CHANGED, path, slug=workflow.slug, path=path)
 
 
 def _immune(workflow: Workflow) -> Iterator[Blocker]:
-    """A check that can't fail any more shows nothing."""
+    """A check that can no longer fail proves nothing."""
     verified = workflow.verification
     for name in verified.immune if verified is not None else ():
         if verified is None or workflow.is_signed(name, immune_digest(name, verified)):
             continue
         yield blocker(
             Family.VACUOUS_CHECK, name, name=name, command=f"see the run {workflow.slug}-broken-judges",
-            when="also when its own tests are made to fail: something in the work keeps it from failing",
-            mend=f'look at what the work does to it, then loopwright sign {workflow.slug} {name} --note "…"',
+            when="even when its own tests are made to fail: something in the work keeps it from failing",
+            mend=f'look at what the work does to the check, then loopwright sign {workflow.slug} {name} --note "…"',
         )  # fmt: skip
 
 
@@ -99,7 +99,7 @@ Value = str | list[str]
 
 
 def scope_blockers(slug: str, frontmatter: Mapping[str, Value]) -> Iterator[Blocker]:
-    """What the record's optional keys say against being done."""
+    """Blockers from the optional keys of the execution record."""
     remaining = _list(frontmatter.get("remaining_scope"))
     if remaining:
         yield blocker(Family.PARTIAL_SCOPE_REMAINING, slug=slug, remaining=", ".join(remaining[:5]))
@@ -121,12 +121,12 @@ def _list(value: Value | None) -> list[str]:
     return [one.strip() for one in listed if one.strip() and one.strip().lower() not in ("none", "-")]
 
 
-# What a person signs who accepts that tests do not pass any more.
+# The name to sign for a person who accepts failing project tests.
 PROJECT_TESTS = "project-tests"
 
 
 def broken_tests(workflow: Workflow) -> Iterator[Blocker]:
-    """Tests that passed before the work and do not pass now, until they do or a person signs for this tree."""
+    """Tests that passed before the work and fail now, until they pass or a person signs for this tree."""
     verified = workflow.verification
     tests = verified.tests if verified is not None else None
     if verified is None or tests is None or not tests.broken:
@@ -139,22 +139,22 @@ def broken_tests(workflow: Workflow) -> Iterator[Blocker]:
 
 
 def tests_digest(verification: Verification) -> str:
-    """What a person who signs stands for: the project's tests, on that tree."""
+    """What a signature on the project tests covers: the tests on that tree."""
     return f"{PROJECT_TESTS}@{verification.tree}"
 
 
 def tests_sentence(verification: Verification, *, has_command: bool) -> str:
-    """What checks the rest of the project, for people."""
+    """How the rest of the project was tested, in a sentence."""
     tests = verification.tests
     if tests is None and not has_command:
-        return "nothing checks the rest of the project: loop.test_command is not set"
+        return "the rest of the project was not tested: loop.test_command is not set"
     if tests is None:
-        return "the project's tests were not run on this work"
+        return "the project's tests did not run on this work"
     if tests.broken:
         names = _few(tests.names, tests.broken)
-        return f"tests of the project that passed before the work do not pass now (run {tests.run_id}): {names}"
+        return f"project tests that passed before the work now fail (run {tests.run_id}): {names}"
     if not tests.decides:
-        return f"the project's tests fail on the base already: they decide nothing (run {tests.base_run_id})"
+        return f"the project's tests already fail on the base, so they prove nothing (run {tests.base_run_id})"
     return f"the work breaks none of the project's tests (base run {tests.base_run_id}, run {tests.run_id})"
 
 

@@ -10,7 +10,7 @@ from loopwright.wording.catalogue import ENGLISH, Catalogue
 from loopwright.workflow.documents import spec as s
 from loopwright.workflow.documents.spec import AmbiguityItem, Spec
 
-# Shares of the whole, by how much harm a gap does later; they add up to 1.
+# Weights by the harm that a gap does later; the sum is 1.
 SECTION_WEIGHTS: Mapping[str, float] = {
     s.INTENT: 0.12,
     s.OUTCOME: 0.10,
@@ -28,56 +28,56 @@ OPEN_ITEMS_WEIGHT = 0.15
 
 
 class Score(msgspec.Struct, frozen=True):
-    """The score, and what it is made of, the largest part first."""
+    """The score and its parts, the largest part first."""
 
     value: float
     parts: tuple[tuple[str, float], ...]
 
     def sentence(self) -> str:
-        """Where it comes from."""
-        return ", ".join(f"{name}: {share:.2f}" for name, share in self.parts[:4]) or "nothing is open"
+        """The largest parts, in a sentence."""
+        return ", ".join(f"{name}: {share:.2f}" for name, share in self.parts[:4]) or "no open points"
 
 
 def ambiguity(spec: s.Spec, *, reported: float | None = None, floor: float = 0.0) -> Score:
     """The score of a spec."""
-    parts = {f"{name} says nothing yet": weight for name, weight in SECTION_WEIGHTS.items() if not spec.says(name)}
+    parts = {f"{name} is empty": weight for name, weight in SECTION_WEIGHTS.items() if not spec.says(name)}
     if spec.items:
         parts["open questions"] = OPEN_ITEMS_WEIGHT * len(spec.open_items) / len(spec.items)
     computed = sum(parts.values())
     if reported is not None and min(1.0, reported) > computed:
-        parts["the agent's own doubt"] = min(1.0, reported) - computed
+        parts["the agent's own estimate"] = min(1.0, reported) - computed
     if floor > sum(parts.values()):
-        parts["the review sent it back"] = floor - sum(parts.values())
+        parts["the review sent the spec back"] = floor - sum(parts.values())
     listed = sorted(((name, share) for name, share in parts.items() if share > 0), key=lambda part: -part[1])
     return Score(round(sum(share for _, share in listed), 4), tuple(listed))
 
 
-# In the order in which answers help each other.
+# In an order in which earlier answers help with later questions.
 _QUESTIONS = {
-    s.INTENT: "What is wanted, in a sentence or two?",
-    s.OUTCOME: "What is different, and for whom, when it is done?",
-    s.IN_SCOPE: "What belongs to it?",
-    s.NON_GOALS: "What does not belong to it, although one could think so?",
-    s.BOUNDARIES: "What may the builder decide alone, and what needs a person?",
-    s.SUCCESS: "How does one see that it succeeded?",
-    s.CRITERIA: "Which statements, each one decidable by a command, must be true at the end?",
-    s.CONSTRAINTS: "What must stay as it is, or may not be used?",
-    s.ASSUMPTIONS: "What is taken for granted?",
-    s.BROWNFIELD: "What does the code say about this today, and what is only inferred?",
+    s.INTENT: "What do you want to build? Describe it in one or two sentences.",
+    s.OUTCOME: "What changes, and for whom, when this is done?",
+    s.IN_SCOPE: "What is in scope?",
+    s.NON_GOALS: "What is out of scope, although a reader might expect it?",
+    s.BOUNDARIES: "What may the builder decide alone, and what must a person decide?",
+    s.SUCCESS: "How can you see that it succeeded?",
+    s.CRITERIA: "Which statements must be true at the end? A command must be able to check each one.",
+    s.CONSTRAINTS: "What must not change, and what must not be used?",
+    s.ASSUMPTIONS: "What do you assume?",
+    s.BROWNFIELD: "What does the code show about this today, and what do you only infer?",
     s.INPUTS: "Which files, data or access does the work need?",
 }
 _MARK = "[{section}] "
 
 
 class AskedQuestion(msgspec.Struct, frozen=True):
-    """A question, and the earlier answer that it presses on."""
+    """A question, and the earlier answer that it challenges."""
 
     question: str
     presses_on: str | None = None
 
 
 def next_question(spec: Spec, pressed: frozenset[str], say: Catalogue = ENGLISH) -> AskedQuestion | None:
-    """What to ask now; None when there is nothing left to ask."""
+    """The next question; None if no question is left."""
     for section, question in _QUESTIONS.items():
         if not spec.says(section):
             return AskedQuestion(_MARK.format(section=section) + say.text(question))
@@ -85,20 +85,22 @@ def next_question(spec: Spec, pressed: frozenset[str], say: Catalogue = ENGLISH)
     if answered and not pressed:
         item = _weakest(answered)
         said = item.answer if len(item.answer) < 120 else item.answer[:117] + "…"
-        template = "You said in {id}: “{said}” What would prove that wrong, and does it hold then?"
+        template = "In {id} you said: “{said}” What would prove that wrong, and have you checked it?"
         return AskedQuestion(say.words(template, id=item.id, said=said), item.id)
     if not answered and not pressed:
-        question = "[pressure] Which single fact, if it were otherwise, would change this spec, and how sure is it?"
+        question = (
+            "[pressure] Which single fact would change this spec if it were different, and how sure are you of it?"
+        )
         return AskedQuestion(say.text(question))
     return None
 
 
 def section_of(item: AmbiguityItem) -> str | None:
-    """The section that an answer to this question belongs into, where the question named one."""
+    """The section for the answer to this question, if the question names one."""
     name, bracket, _ = item.question.removeprefix("[").partition("] ")
     return name if bracket and item.question.startswith("[") and name in _QUESTIONS else None
 
 
 def _weakest(answered: list[AmbiguityItem]) -> AmbiguityItem:
-    """The shortest answer tells least."""
+    """The shortest answer says least."""
     return min(answered, key=lambda item: (len(item.answer), item.id))

@@ -1,4 +1,4 @@
-"""Documents of a plan that follow from others: from spec, slices and deltas, so that they can't contradict them."""
+"""Documents that Loopwright composes from spec, slices and deltas, so that they can't contradict their sources."""
 
 from __future__ import annotations
 
@@ -13,31 +13,35 @@ from loopwright.workflow.documents.spec import Spec
 from loopwright.workflow.package import CHANGE_DOCUMENTS, PLAN_DOCUMENTS, SLICES, delta_of, prd_of, test_spec_of
 from loopwright.workflow.slices import Check, Slice, Slices
 
-# A document with this key is made anew by every `plan`; who takes it out owns the document from then on.
+# Every `plan` rewrites a document with this key; remove the key to own the document.
 COMPOSED = "composed"
-# What each is for, in its first lines; in a document that is all names and commands, the words that show its language.
-_IN_ORDER = "Slices in the order in which they are built. Each can be seen at work alone; its own checks judge it."
+# The purpose of each document, in its first lines. These words also show the language of a document of names only.
+_IN_ORDER = "Slices in build order. Each slice works on its own, and its own checks judge it."
 _JUDGED = (
-    "What decides when the work is done. The tool runs these commands itself, in a fresh sandbox; "
-    "what an agent says about them counts for nothing."
+    "These commands decide when the work is done. Loopwright runs them itself, in a fresh sandbox; "
+    "an agent's claims about them do not count."
 )
-_WANTED = "What is to be built, in one place, as the spec says it. Whoever wants something else changes the spec first."
-_TICKED = "Done is what the checks show and a person signs, not what is ticked here. The list is for those who work."
-_NOTE = "from the spec, the slices and the deltas; take this line out, and the file is yours"
+_WANTED = "What to build, in one place, as the spec says. To build something else, change the spec first."
+_TICKED = "The checks and signatures decide what is done, not the boxes ticked here. The list is for the builder."
+_NOTE = "from the spec, the slices and the deltas; remove this line to own the file"
 
 
 def development_plan(slug: str, slices: Slices, say: Catalogue) -> Page:
-    """In which order what is built."""
+    """The slices in build order."""
     page = _page(say.words("Development plan: {slug}", slug=slug), slug, say, _IN_ORDER)
     for one in slices.slices:
         after = say.words("After {names}. ", names=", ".join(one.blocked_by)) if one.blocked_by else ""
-        who = say.words("A person signs it.") if one.type == "HITL" else say.words("An agent builds it alone.")
+        who = (
+            say.words("A person signs this slice.")
+            if one.type == "HITL"
+            else say.words("An agent builds this slice alone.")
+        )
         page = page.with_section(f"{one.id} {one.title}", f"{one.behavior}\n\n{after}{who}")
     return page
 
 
 def test_plan(slug: str, slices: Slices, say: Catalogue) -> Page:
-    """By what each slice is judged."""
+    """The checks of each slice."""
     page = _page(say.words("Test plan: {slug}", slug=slug), slug, say, _JUDGED)
     for one in slices.slices:
         lines = [f"- {line}" for line in one.acceptance_criteria]
@@ -48,7 +52,7 @@ def test_plan(slug: str, slices: Slices, say: Catalogue) -> Page:
 
 
 def prd(slug: str, spec: Spec, requirements: dict[str, tuple[str, ...]], say: Catalogue) -> Page:
-    """What is to be built, in one place."""
+    """What to build, in one place."""
     page = _page(f"PRD: {slug}", slug, say, _WANTED)
     for name in (s.INTENT, s.OUTCOME, s.IN_SCOPE, s.NON_GOALS, s.CONSTRAINTS, s.SUCCESS, s.CRITERIA):
         page = page.with_section(name, spec.page.text_of(name) or say.words("(nothing said)"))
@@ -57,7 +61,7 @@ def prd(slug: str, spec: Spec, requirements: dict[str, tuple[str, ...]], say: Ca
 
 
 def test_spec(slug: str, spec: Spec, slices: Slices, say: Catalogue) -> Page:
-    """How it is judged, in one place."""
+    """How the work is judged, in one place."""
     page = _page(say.words("Test spec: {slug}", slug=slug), slug, say, _JUDGED)
     page = page.with_section(s.CRITERIA, spec.page.text_of(s.CRITERIA))
     lines = [f"- {one.id} {one.title}: {one.verification_signal}" for one in slices.slices]
@@ -75,7 +79,7 @@ def tasks(slug: str, slices: Slices, say: Catalogue) -> Page:
 
 
 def artifact_graph(slug: str, domains: tuple[str, ...], present: frozenset[str]) -> bytes:
-    """Which document rests on which, and what can be written next."""
+    """Which document depends on which, and what can be written next."""
     deltas = [delta_of(domain) for domain in domains]
     rests_on: dict[str, list[str]] = {
         "spec.md": [],
@@ -113,27 +117,29 @@ def _check_line(check: Check, say: Catalogue) -> str:
 
 
 def _steps(one: Slice, say: Catalogue) -> list[str]:
-    signed = [say.words("a person signs it: loopwright sign SLUG {id}", id=one.id)] if one.type == "HITL" else []
+    signed = [say.words("a person signs: loopwright sign SLUG {id}", id=one.id)] if one.type == "HITL" else []
     passes = [say.words("{id} passes", id=check.id) for check in one.checks]
     return [*one.acceptance_criteria, *passes, *signed]
 
 
-_NOTHING = "(nothing was written down)"
+_NOTHING = "(not documented)"
 
 
 def candidate(
     change_id: str, title: str, requirements: list[str], *, proposal: bytes, design: bytes, say: Catalogue = ENGLISH
 ) -> bytes:
-    """The page; it says itself that it decides nothing."""
+    """An ADR candidate: the design of a change, as a starting point for a decision record."""
     nothing = say.words(_NOTHING)
     listed = "\n".join(f"- {name}" for name in requirements) or nothing
-    undecided = "Status: candidate. Nobody decided this: who agrees makes a decision record of it, and names a decider."
+    undecided = (
+        "Status: candidate. This is not a decision yet. To adopt it, write a decision record and name the decider."
+    )
     parts = [
         say.words("# Candidate: {title}", title=title),
         say.words(undecided),
         f"## {say.words('Context')}\n\n{_section(proposal, 'Why') or nothing}",
         f"## {say.words('What was done')}\n\n{_text(design) or nothing}",
-        f"## {say.words('Requirements that rest on it')}\n\n{listed}",
+        f"## {say.words('Requirements that depend on this design')}\n\n{listed}",
         say.words("Source: design.md of {change_id}", change_id=change_id),
     ]
     return ("\n\n".join(parts) + "\n").encode()
@@ -147,7 +153,7 @@ def _section(data: bytes, name: str) -> str:
 
 
 def _text(data: bytes) -> str:
-    """A page below its title, with its own headings one level deeper."""
+    """A page without its title, with its headings one level deeper."""
     try:
         page = read_page(data)
     except NotAPage:

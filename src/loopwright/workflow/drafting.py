@@ -1,4 +1,4 @@
-"""The documents of a plan that somebody writes: from a planner's answer, or as skeletons for a person."""
+"""The written documents of a plan: from a planner's answer, or as skeletons for a person."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from typing import Any
 import msgspec
 
 from loopwright.wording.catalogue import ENGLISH, Catalogue
-from loopwright.workflow.delta.model import UnreadableDelta, domain_problem
+from loopwright.workflow.delta.model import UnreadableDelta
 from loopwright.workflow.delta.read import read_delta
 from loopwright.workflow.documents.page import NotAPage, Page, new_page, read_page
 from loopwright.workflow.documents.spec import entries
-from loopwright.workflow.package import CHANGE_DOCUMENTS, PLAN_DOCUMENTS, SLICES, delta_of
+from loopwright.workflow.package import CHANGE_DOCUMENTS, PLAN_DOCUMENTS, SLICES, delta_of, domain_problem
 from loopwright.workflow.slices import PHILOSOPHY, SCHEMA_VERSION, NotSlices, Slices, read_slices, render_slices
 
 _NUMBERED = re.compile(r"^\d+(?:\.\d+)*[.)]?\s+")
 
 
 class PlanReply(msgspec.Struct, frozen=True, kw_only=True):
-    """What a planner answers."""
+    """A planner's answer."""
 
     plan: str
     slices: list[dict[str, Any]]
@@ -32,13 +32,13 @@ class PlanReply(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def wrong_with(reply: PlanReply, domains: tuple[str, ...]) -> str | None:
-    """What the planner has to mend, everything at once; None when it can be used."""
+    """Every problem that the planner must fix; None if the answer can be used."""
     found: list[str] = []
     try:
         _slices(reply)
     except NotSlices as problem:
         found += [f"slices: {one.message}" for one in problem.problems[:5]]
-    found += [f"there is no delta for the domain {domain}" for domain in domains if domain not in reply.deltas]
+    found += [f"the domain {domain} has no delta" for domain in domains if domain not in reply.deltas]
     for domain, text in reply.deltas.items():
         if (wrong := domain_problem(domain)) is not None:
             found.append(f"the domain '{domain[:40]}': {wrong}")
@@ -78,7 +78,7 @@ def drafted(
 def skeletons(
     slug: str, domains: tuple[str, ...], source: str, tasks: bytes = b"", say: Catalogue = ENGLISH
 ) -> dict[str, bytes]:
-    """What a person fills in where no agent plans; a task list that is there already names the slices."""
+    """Skeletons for a person, if no agent plans; an existing task list names the slices."""
     hint = say.words("<!-- write here -->")
     reply = PlanReply(plan=hint, slices=[], deltas={}, why=hint, what_changes=hint, architecture=hint, design=hint)
     empty = {
@@ -86,16 +86,16 @@ def skeletons(
         "title": say.words("the first slice"),
         "type": "AFK",
         "blocked_by": [],
-        "behavior": say.words("what a user can do then"),
-        "acceptance_criteria": [say.words("what is true then")],
-        "verification_signal": say.words("what one sees"),
+        "behavior": say.words("what a user can do with this slice"),
+        "acceptance_criteria": [say.words("what is true when it works")],
+        "verification_signal": say.words("what you can observe"),
         "checks": [],
     }
     slices = _slices_of_tasks(tasks, empty) or [empty]
     listed = {"schema_version": SCHEMA_VERSION, "philosophy": PHILOSOPHY, "workflow": slug, "slices": slices}
     documents = drafted(slug, msgspec.structs.replace(reply, slices=slices), domains, source, say)
     documents[SLICES] = (json.dumps(listed, ensure_ascii=False, indent=2) + "\n").encode()
-    # A name that leads out of the change's folder names no file of it.
+    # A name that leaves the folder of the change names no file in it.
     return documents | {
         delta_of(domain): b"## ADDED Requirements\n\n<!-- ### Requirement: Name -->\n"
         for domain in domains
@@ -104,7 +104,7 @@ def skeletons(
 
 
 def _slices_of_tasks(tasks: bytes, empty: dict[str, Any]) -> list[dict[str, Any]]:
-    """A slice for each section of a task list, in order; what shows that it is done is for a person to say."""
+    """A slice for each section of a task list, in order; a person must add the checks."""
     try:
         sections = read_page(tasks).sections if tasks else ()
     except NotAPage:

@@ -1,4 +1,4 @@
-"""What can happen to a workflow. Each is a fact that is appended once and never changed; together they are it."""
+"""Everything that can happen to a workflow. An event is appended once and never changes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from loopwright.workflow.verification import Verification
 
 
 class _Event(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="kind"):
-    """Strict and immutable; the kind is part of the line."""
+    """Strict and immutable; the stored line contains the kind."""
 
 
 class WorkflowBegun(_Event, frozen=True, kw_only=True, tag="workflow.begun", omit_defaults=True):
@@ -42,26 +42,26 @@ class WorkflowBegun(_Event, frozen=True, kw_only=True, tag="workflow.begun", omi
 
 
 class ProfileSet(_Event, frozen=True, kw_only=True, tag="clarify.profile"):
-    """It is to be clarified more, or less, thoroughly."""
+    """How thoroughly the idea is clarified changed."""
 
     profile: Profile
 
 
 class DocumentsKept(_Event, frozen=True, kw_only=True, tag="documents.kept"):
-    """Documents have these contents now; the bytes are kept by their digests."""
+    """Documents have new contents; the bytes are stored by their digests."""
 
     documents: dict[str, str]
 
 
 class SpecGiven(_Event, frozen=True, kw_only=True, tag="clarify.given"):
-    """A person brought the spec and stands for it: nobody has to ask any more."""
+    """A person supplied the spec: no more questions are needed."""
 
     source: str
     by: str
 
 
 class RoundTaken(_Event, frozen=True, kw_only=True, tag="clarify.round"):
-    """A round of clarifying is over."""
+    """A round of clarifying ended."""
 
     round: Round
 
@@ -74,13 +74,13 @@ class ItemAnswered(_Event, frozen=True, kw_only=True, tag="clarify.answered"):
 
 
 class ApprovalRequested(_Event, frozen=True, kw_only=True, tag="approval.requested"):
-    """A person is asked to consent."""
+    """A person is asked for approval."""
 
     transition: Transition
 
 
 class ApprovalGiven(_Event, frozen=True, kw_only=True, tag="approval.given"):
-    """Somebody consents to one transition, with one subject."""
+    """A person or the autopilot approved one transition for one subject."""
 
     transition: Transition
     subject: Subject
@@ -90,7 +90,7 @@ class ApprovalGiven(_Event, frozen=True, kw_only=True, tag="approval.given"):
 
 
 class ApprovalRefused(_Event, frozen=True, kw_only=True, tag="approval.rejected"):
-    """Somebody says no."""
+    """A person rejected a transition."""
 
     transition: Transition
     reason: str
@@ -98,7 +98,7 @@ class ApprovalRefused(_Event, frozen=True, kw_only=True, tag="approval.rejected"
 
 
 class StageEntered(_Event, frozen=True, kw_only=True, tag="stage.entered"):
-    """A consent is used: the transition is made."""
+    """The approval is used, and the transition is made."""
 
     transition: Transition
     subject: str
@@ -107,37 +107,37 @@ class StageEntered(_Event, frozen=True, kw_only=True, tag="stage.entered"):
 
 
 class PlanRoundTaken(_Event, frozen=True, kw_only=True, tag="plan.round"):
-    """A round of planning is over."""
+    """A round of planning ended."""
 
     round: PlanRound
 
 
 class ChecksControlled(_Event, frozen=True, kw_only=True, tag="plan.controlled"):
-    """Checks were run on the base tree."""
+    """Checks ran on the base tree."""
 
     controls: dict[str, Control]
 
 
 class SpecsNoted(_Event, frozen=True, kw_only=True, tag="plan.base"):
-    """The change is planned on living specs that say this."""
+    """The state of the living specs on which the change is planned."""
 
     base: SpecBase
 
 
 class Signed(_Event, frozen=True, kw_only=True, tag="signed"):
-    """A person stands for something."""
+    """A person signed for something."""
 
     signature: Signature
 
 
 class DecisionAsked(_Event, frozen=True, kw_only=True, tag="decision.asked"):
-    """An agent stopped and asks."""
+    """An agent stopped and asked a question."""
 
     decision: Decision
 
 
 class DecisionAnswered(_Event, frozen=True, kw_only=True, tag="decision.answered"):
-    """A person decided."""
+    """A person answered a question."""
 
     id: str
     answer: str
@@ -145,52 +145,52 @@ class DecisionAnswered(_Event, frozen=True, kw_only=True, tag="decision.answered
 
 
 class BuildDriven(_Event, frozen=True, kw_only=True, tag="build.loop"):
-    """The loop that builds it."""
+    """A loop builds the change."""
 
     loop_id: str
     deslop: bool = True
 
 
 class LaneEnded(_Event, frozen=True, kw_only=True, tag="build.lane"):
-    """A lane of the current iteration is over."""
+    """A lane of the current iteration ended."""
 
     lane: str
     status: str
 
 
 class WorkVerified(_Event, frozen=True, kw_only=True, tag="build.verified"):
-    """The checks were run on base and patch."""
+    """The checks ran on base and patch."""
 
     verification: Verification
 
 
 class WorkReviewed(_Event, frozen=True, kw_only=True, tag="review.verdict"):
-    """The review is over."""
+    """The review ended."""
 
     review: Review
 
 
 class TurnBegun(_Event, frozen=True, kw_only=True, tag="turn.begun"):
-    """An agent is asked."""
+    """A turn of an agent started."""
 
     turn: OpenTurn
 
 
 class CostCounted(_Event, frozen=True, kw_only=True, tag="cost"):
-    """A call of an agent is over, and paid for."""
+    """A turn of an agent ended; its cost is counted."""
 
     cost: Cost
     turn: str | None = None
 
 
 class AgentChanged(_Event, frozen=True, kw_only=True, tag="agent.changed"):
-    """An agent could not go on, and another one was asked in its place."""
+    """An agent could not continue, and another agent took over."""
 
     takeover: Takeover
 
 
 class FlightBegun(_Event, frozen=True, kw_only=True, tag="autopilot.begun"):
-    """A person put the autopilot in force, with what it may cost; `before` is what the change has cost already."""
+    """A person started the autopilot with limits; `before` is the cost of the change so far."""
 
     by: str
     limits: SpendingLimits
@@ -198,7 +198,7 @@ class FlightBegun(_Event, frozen=True, kw_only=True, tag="autopilot.begun"):
 
 
 class FlightAt(_Event, frozen=True, kw_only=True, tag="autopilot.phase"):
-    """The autopilot works at a stage."""
+    """The autopilot entered a stage."""
 
     phase: Stage
 
@@ -211,7 +211,7 @@ class FlightEnded(_Event, frozen=True, kw_only=True, tag="autopilot.ended"):
 
 
 class DeltaFitted(_Event, frozen=True, kw_only=True, tag="archive.fitted"):
-    """A person read the specs as they are now, and stands for the delta on them."""
+    """A person read the current specs and confirmed the delta on them."""
 
     base: SpecBase
     by: str
@@ -219,25 +219,25 @@ class DeltaFitted(_Event, frozen=True, kw_only=True, tag="archive.fitted"):
 
 
 class PrecedenceGiven(_Event, frozen=True, kw_only=True, tag="archive.before"):
-    """A person says that this change goes before another that touches the same requirements."""
+    """A person put this change before another that touches the same requirements."""
 
     over: str
     by: str
 
 
 class ChangeArchived(_Event, frozen=True, kw_only=True, tag="archived"):
-    """The delta is in the specs: these files are to be written, and the change's folder goes to its place."""
+    """The delta is merged: these files are to be written, and the folder of the change moves."""
 
     folder: str = ""
     writes: tuple[Write, ...] = ()
 
 
 class ArchiveSettled(_Event, frozen=True, kw_only=True, tag="archive.settled"):
-    """All that archiving leaves is on the disk."""
+    """Every file of the archive is written."""
 
 
 class ChangeUndone(_Event, frozen=True, kw_only=True, tag="undone"):
-    """What was delivered was taken back."""
+    """The delivery was undone."""
 
     by: str
 

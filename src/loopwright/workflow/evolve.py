@@ -1,4 +1,4 @@
-"""What a workflow becomes by an event. Pure and total: every event that was ever appended can be taken in again."""
+"""The state of a workflow after an event. Pure and total: every event that was ever stored can be replayed."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _MOST = 1.0
 
 
 def evolve(workflow: Workflow | None, event: e.Event, at: str) -> Workflow:
-    """The workflow after this event; its revision counts them."""
+    """The workflow after this event; the revision counts events."""
     if isinstance(event, e.WorkflowBegun):
         return Workflow(
             slug=event.slug, idea=event.idea, profile=event.profile, created_at=at, updated_at=at, revision=1,
@@ -44,7 +44,7 @@ def evolve(workflow: Workflow | None, event: e.Event, at: str) -> Workflow:
 
 
 def _after(workflow: Workflow, event: e.Event, at: str) -> Workflow:
-    """Consents and stages; the rest is work."""
+    """Approvals and stages; other events are work."""
     match event:
         case e.ApprovalRequested(transition=transition):
             return _with(workflow, transition.key, Requested(transition=transition, at=at))
@@ -59,7 +59,7 @@ def _after(workflow: Workflow, event: e.Event, at: str) -> Workflow:
 
 
 def _worked(workflow: Workflow, event: e.Event, at: str) -> Workflow:
-    """What clarifying and planning left."""
+    """Events of clarifying and planning."""
     match event:
         case e.ProfileSet(profile=profile):
             return replace(workflow, profile=profile)
@@ -72,7 +72,7 @@ def _worked(workflow: Workflow, event: e.Event, at: str) -> Workflow:
         case e.ItemAnswered():
             return workflow
         case e.PlanRoundTaken(round=taken):
-            # Each opinion is told when it is there: the round then is what was told of it last.
+            # Each review of a plan is reported when it arrives; the last report of a round counts.
             others = (one for one in workflow.plan_rounds if one.number != taken.number)
             return replace(workflow, plan_rounds=(*others, taken))
         case e.ChecksControlled(controls=controls):
@@ -98,7 +98,7 @@ def _flown(workflow: Workflow, event: e.FlightBegun | e.FlightAt | e.FlightEnded
 
 
 def _built(workflow: Workflow, event: e.Event, at: str) -> Workflow:
-    """What building, reviewing and the end left."""
+    """Events of building, reviewing and archiving."""
     match event:
         case e.DecisionAsked(decision=decision):
             return replace(workflow, decisions=(*workflow.decisions, decision))
@@ -108,7 +108,7 @@ def _built(workflow: Workflow, event: e.Event, at: str) -> Workflow:
         case e.BuildDriven():
             return _driven(workflow, event)
         case e.LaneEnded(lane=lane, status=status):
-            # The first lane begins an iteration: what others said of the one before is not about this work.
+            # The first lane starts an iteration: results of earlier lanes are not about this work.
             before = {} if lane == "execution" else workflow.lanes
             return replace(workflow, lanes={**before, lane: status})
         case e.WorkVerified(verification=verification):
@@ -124,7 +124,7 @@ def _built(workflow: Workflow, event: e.Event, at: str) -> Workflow:
         case e.ChangeUndone():
             return _taken_back(workflow)
         case _:
-            raise ValueError(f"{type(event).__name__} does not follow on anything")
+            raise ValueError(f"{type(event).__name__} is not a known event")
 
 
 def _asked(workflow: Workflow, event: e.TurnBegun | e.CostCounted | e.AgentChanged) -> Workflow:
@@ -141,7 +141,7 @@ def _asked(workflow: Workflow, event: e.TurnBegun | e.CostCounted | e.AgentChang
 
 
 def _taken_back(workflow: Workflow) -> Workflow:
-    """As it was before the last consent: what was built is there and judged, and somebody has to decide anew."""
+    """The state before the last approval: the work exists and is reviewed, and a person decides again."""
     review = workflow.approval(Key.REVIEW)
     evidence = review.subject.hash if isinstance(review, UsedApproval) else ""
     return _forget(replace(workflow, at=Reviewing(evidence=evidence), confirmed=Transition.BUILD_REVIEW), Key.COMPLETE)
@@ -177,14 +177,14 @@ def _towards_specs(
 
 
 def is_given_again(workflow: Workflow, transition: Transition) -> bool:
-    """Whether a consent to it is about a stage that was entered by the same one: the work goes on with what it says.
+    """Whether this approval renews the one with which the current stage was entered: the work continues.
 
-    A spec may change while it is built, too. What changes under a review goes back instead: nothing there runs checks.
+    A spec may also change during the build. A change during the review goes back instead: a review runs no checks.
     """
     before = workflow.approval(transition.key)
     later = (Stage.BUILD,) if transition is Transition.CLARIFY_PLAN else ()
     is_same = isinstance(before, UsedApproval) and before.transition is transition
-    # What is handed over is handed over: nothing goes on there.
+    # Nothing continues after a delivery.
     return is_same and workflow.stage in (transition.target, *later) and workflow.stage is not Stage.DONE
 
 
@@ -192,7 +192,7 @@ def _given(workflow: Workflow, event: e.ApprovalGiven, at: str) -> Workflow:
     transition = event.transition
     before = workflow.approval(transition.key)
     if isinstance(before, UsedApproval) and is_given_again(workflow, transition):
-        # Given again for what changed under the work: the stage goes on with it.
+        # Renewed after a change under the work: the stage continues with the new content.
         approval: Approval = UsedApproval(
             transition=transition, subject=event.subject, by=event.by, at=at, used_at=before.used_at
         )
@@ -246,7 +246,7 @@ def _with(workflow: Workflow, key: Key, approval: Approval) -> Workflow:
 
 
 def _forget(workflow: Workflow, *keys: Key) -> Workflow:
-    """Consents to what comes after the stage that is entered now are not consents to what will be there then."""
+    """Drop approvals of later stages: those stages will have other contents."""
     return replace(workflow, approvals={key: one for key, one in workflow.approvals.items() if key not in keys})
 
 

@@ -1,4 +1,4 @@
-"""What is on the disk for a workflow at this moment, read and parsed; damage is a fact too. Judges nothing."""
+"""The files of a workflow at one moment, read and parsed; damage is a fact too. Judges nothing."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ DELTA_PART = "delta "
 
 
 class Missing(msgspec.Struct, frozen=True):
-    """There is no such document."""
+    """The document is missing."""
 
 
 class Damaged(msgspec.Struct, frozen=True):
-    """There is one, and it can't be read; each problem has its line."""
+    """The document can't be read; each problem has its line."""
 
     problems: tuple[PageProblem, ...]
 
     def sentence(self) -> str:
-        """The problems in a line."""
+        """The problems in one line."""
         return "; ".join(str(problem) for problem in self.problems[:5])
 
 
 class Gates(msgspec.Struct, frozen=True, kw_only=True):
-    """What the workspace's settings ask of gates."""
+    """The settings of the workspace that gates depend on."""
 
     full: bool = False
     document_language: str = "any"
@@ -43,26 +43,26 @@ class Gates(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Document(msgspec.Struct, frozen=True):
-    """A document of the plan package: there, empty, or missing; and why its language is not the wanted one."""
+    """The state of a plan document, and why its language is wrong, if it is."""
 
     status: Literal["present", "empty", "missing", "damaged"]
     language: str | None = None
 
 
 class DeltaFact(msgspec.Struct, frozen=True):
-    """What a change says about one domain: the requirements that it touches, or what is wrong with it."""
+    """The requirements of one domain that a change touches, or the problems of its delta."""
 
     requirements: tuple[str, ...] = ()
     problems: tuple[PageProblem, ...] = ()
 
 
 class Facts(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything that readiness is derived from, besides the journal."""
+    """Everything besides the journal from which readiness is derived."""
 
     spec: Spec | Missing | Damaged = Missing()
     spec_path: str = "spec.md"
     objects_path: str = "objects"
-    # Where the workflow's own documents, its change's and the canonical plans are, for whoever has to open one.
+    # Folders to show to a person: of the workflow, of its change and of the canonical plans.
     folder_path: str = "."
     change_path: str = "change"
     plans_path: str = "plans"
@@ -73,34 +73,34 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     test_spec: Document = Document("missing")
     slices: Slices | Missing | Damaged = Missing()
     deltas: dict[str, DeltaFact] = {}
-    # Digests of what the plan's approval is about, by name.
+    # Digests of the contents that the plan's approval covers, by name.
     plan_parts: dict[str, str] = {}
-    # The judges as they are in the project now, by path.
+    # The judges in the project, by path.
     judges: dict[str, str] = {}
     base_tree: str = ""
     record: Record | Missing | Damaged = Missing()
     ledger: Ledger = Ledger()
     manifest_problem: str = ""
     manifest_status: str = "missing"
-    # Why the delta can't be merged into the living specs as they are now.
+    # Why the delta can't be merged into the current living specs.
     conflicts: tuple[Conflict, ...] = ()
-    # What other active changes touch of what this one touches, by their ids.
+    # Requirements that other active changes touch too, by the ids of those changes.
     rivals: dict[str, tuple[Conflict, ...]] = {}
 
     def place(self, name: str) -> str:
-        """A document's path in the project, by the name that it has among the workflow's."""
+        """The path of a document in the project."""
         top, _, rest = name.partition("/")
         folder = {"change": self.change_path, "plans": self.plans_path}.get(top) if rest else None
         return os.path.normpath(f"{folder}/{rest}" if folder is not None else f"{self.folder_path}/{name}")
 
     @property
     def delta_parts(self) -> dict[str, str]:
-        """Digests of what the delta says, by name: a part of what the plan's approval is about."""
+        """Digests of the delta, by name: a part of what the plan's approval covers."""
         return {name: digest for name, digest in self.plan_parts.items() if name.startswith(DELTA_PART)}
 
     @property
     def planned_parts(self) -> dict[str, str]:
-        """Digests of the spec and of what a planner writes; what the tool composes of it says nothing of its own."""
+        """Digests of the spec and of the planner's documents, without the composed documents."""
         spec = self.spec.page.sections if isinstance(self.spec, Spec) else ()
         said = "\0".join(f"{section.name}\0{section.text}" for section in spec if section.text)
         pages = {PLAN_DOCUMENTS["plan"], PLAN_DOCUMENTS["architecture"], CHANGE_DOCUMENTS["design"]}
@@ -113,7 +113,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def spec_status(self) -> str:
-        """The contract's word for the spec."""
+        """The status of the spec in the contract's terms."""
         match self.spec:
             case Missing():
                 return "missing"
@@ -124,7 +124,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def record_status(self) -> str:
-        """Whether the execution record is whole."""
+        """Whether the execution record is complete."""
         match self.record:
             case Missing():
                 return "missing"
@@ -135,7 +135,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def change_status(self) -> str:
-        """Whether the change's documents are all there."""
+        """Whether the documents of the change are complete."""
         found = {one.status for one in self.change_documents.values()}
         if not found or found == {"missing"}:
             return "missing"
@@ -143,7 +143,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def package_status(self) -> str:
-        """Whether the plan's documents are all there."""
+        """Whether the documents of the plan are complete."""
         found = {one.status for one in (*self.plan_documents.values(), self.prd, self.test_spec)}
         if found <= {"missing"}:
             return "missing"
@@ -156,7 +156,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def delta_status(self) -> str:
-        """The contract's word for the delta: complete, or what it lacks."""
+        """The status of the delta in the contract's terms."""
         wanted = self.spec.domains if isinstance(self.spec, Spec) else ()
         if not self.deltas:
             return "empty"
@@ -168,11 +168,11 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def spec_sentence(self) -> str:
-        """The spec in a line."""
+        """The spec in one line."""
         match self.spec:
             case Missing():
-                return f"there is no {self.spec_path}"
+                return f"{self.spec_path} is missing"
             case Damaged() as damaged:
                 return f"{self.spec_path} can't be read: {damaged.sentence()}"
             case Spec() as spec:
-                return f"{self.spec_path}: {len(spec.open_items)} of {len(spec.items)} questions are open"
+                return f"{self.spec_path}: {len(spec.open_items)} of {len(spec.items)} questions open"

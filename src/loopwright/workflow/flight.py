@@ -1,4 +1,4 @@
-"""What an autopilot may still spend on a workflow, over all of its stages together. Pure."""
+"""The budget of an autopilot over all stages of a workflow. Pure."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from loopwright.workflow.amounts import Amounts
 from loopwright.workflow.model import Flight
 
 LANDED = "done"
-_WORDS = {"usd": "US dollars", "tokens": "tokens", "wall_s": "seconds of work", "turns": "turns of agents"}
-# Sums of fractions end a little beside the limit that they reach.
+_WORDS = {"usd": "US dollars", "tokens": "tokens", "wall_s": "seconds of work", "turns": "agent turns"}
+# Sums of fractions may miss the limit by a rounding error.
 _NEAR = 1e-6
 
 
 def used_by(flight: Flight, spent: Amounts) -> Amounts:
-    """What was spent since it took off, by whomever it asked."""
+    """The amounts spent since the autopilot started, by all agents."""
     before = flight.before
     return Amounts(
         usd=round(max(0.0, spent.usd - before.usd), 6),
@@ -23,13 +23,13 @@ def used_by(flight: Flight, spent: Amounts) -> Amounts:
 
 
 def left_of(flight: Flight, spent: Amounts, name: str) -> float | None:
-    """How much of one kind is left; None is no limit."""
+    """The remaining amount of one kind; None means no limit."""
     limit = getattr(flight.limits, name)
     return None if limit is None else max(0.0, limit - getattr(used_by(flight, spent), name))
 
 
 def used_up(flight: Flight, spent: Amounts) -> tuple[str, str] | None:
-    """The first limit that is reached, as a code and a sentence; None when there is room for another call."""
+    """The first limit that is reached, as a code and a sentence; None if another turn fits."""
     used = used_by(flight, spent)
     for name, words in _WORDS.items():
         limit = getattr(flight.limits, name)

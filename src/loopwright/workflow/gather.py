@@ -1,4 +1,4 @@
-"""Reads what is on the disk for a workflow. Damage is a fact like any other; nothing is written and nothing judged."""
+"""Reads the files of a workflow into facts. Damage is a fact too; writes nothing and judges nothing."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ _NOT_LOOKED_INTO = frozenset(
     {".git", "node_modules", ".venv", "venv", "__pycache__", ".loopwright", ".claude", ".loop"}
 )
 _MOST_JUDGES = 20_000
-# Sections without which a document says nothing, whatever else stands in it.
+# A document without these sections counts as empty.
 _NEEDED = {"proposal": ("Why", "What Changes")}
 
 
 def gather(workflow: Workflow, paths: WorkflowPaths, gates: Gates, *, base_tree: str = "") -> Facts:
-    """The facts of this moment; the base tree is brought by whoever took the time to name it."""
+    """The current facts; the caller passes the base tree if it has computed one."""
     root = paths.layout.root
     spec_only = Facts(
         spec=_document_in(paths, SPEC, read_spec),
@@ -78,7 +78,7 @@ def gather(workflow: Workflow, paths: WorkflowPaths, gates: Gates, *, base_tree:
 
 
 def _against_specs(workflow: Workflow, paths: WorkflowPaths, deltas: dict[str, Delta | Damaged]) -> dict[str, Any]:
-    """How the delta fits the living specs, at the two gates that ask; other changes matter at the last one only."""
+    """How the delta fits the living specs, for the two gates that need it; only the last gate reads other changes."""
     layout = paths.layout
     match workflow.at:
         case Planning() if workflow.base is not None:
@@ -93,7 +93,7 @@ def _against_specs(workflow: Workflow, paths: WorkflowPaths, deltas: dict[str, D
 
 
 def _document_in(paths: WorkflowPaths, name: str, read: Callable[[bytes], _T]) -> _T | Missing | Damaged:
-    """A document as it is on the disk; what is wrong with it is a fact, with its line."""
+    """A document on disk; its problems are facts, with their lines."""
     try:
         return read(read_regular_file(paths.document(name), most=MOST_BYTES))
     except FileNotFoundError:
@@ -105,7 +105,7 @@ def _document_in(paths: WorkflowPaths, name: str, read: Callable[[bytes], _T]) -
 
 
 def _ledger(paths: WorkflowPaths) -> Ledger:
-    """One that can't be read is as if something were still open: nobody knows."""
+    """The ledger. An unreadable ledger counts as open work."""
     try:
         found = read_ledger(read_regular_file(paths.document(LEDGER), most=MOST_BYTES))
     except FileNotFoundError:
@@ -145,7 +145,7 @@ def _document(page: Page | Missing | Damaged, gates: Gates, needed: tuple[str, .
 
 
 def _text(page: Page) -> str:
-    """What a page says below its headings."""
+    """The text of a page without its headings."""
     lines = (line for line in page.preamble.splitlines() if not line.startswith("#"))
     return "\n".join([*lines, *(section.text for section in page.sections)]).strip()
 
@@ -162,7 +162,7 @@ def _fact(delta: Delta | Damaged) -> DeltaFact:
 
 
 def _judges(root: Path, slices: Slices, gates: Gates) -> dict[str, str]:
-    """The files of the project that judge, by digest."""
+    """The judges in the project, by digest."""
     judges = find_judges(root, slices, gates)
     found: dict[str, str] = {}
     for folder, below, files in os.walk(root):
@@ -177,7 +177,7 @@ def _judges(root: Path, slices: Slices, gates: Gates) -> dict[str, str]:
 
 
 def _hidden(folder: Path) -> dict[str, str]:
-    """What hidden checks are judged by, which lies outside the project."""
+    """The judges of hidden checks, which are outside the project."""
     found = sorted(path for path in folder.rglob("*") if path.is_symlink() or path.is_file())
     everything = Judges(())
     return {
@@ -187,7 +187,7 @@ def _hidden(folder: Path) -> dict[str, str]:
 
 
 def find_judges(root: Path, slices: Slices, gates: Gates) -> Judges:
-    """Who judges this project: what the plan and the settings name, and what their scripts lead to."""
+    """The judges of the project: the files that plan, settings and their scripts name."""
     first = judges_of(slices, gates.seal)
     scripts = [path for path in first.patterns if is_script(path) and (root / path).is_file()]
     texts = [read_regular_file(root / path, most=MOST_BYTES).decode("utf-8", "replace") for path in scripts]
@@ -195,7 +195,7 @@ def find_judges(root: Path, slices: Slices, gates: Gates) -> Judges:
 
 
 def digest_of_judge(root: Path, path: str, judges: Judges) -> str | None:
-    """Of what of a file judges; None where nothing does."""
+    """The digest of the part of a file that judges; None if no part does."""
     place = root / path
     try:
         if place.is_symlink():
@@ -214,7 +214,7 @@ def _parts(
     deltas: dict[str, Delta | Damaged],
     judges: dict[str, str],
 ) -> dict[str, str]:
-    """What the plan's approval is about, piece by piece; frontmatter, statuses and times left out."""
+    """The parts that the plan's approval covers, without frontmatter, statuses and times."""
     parts = {name: sha256(_text(page).encode()) for name, page in pages.items() if isinstance(page, Page)}
     if isinstance(slices, Slices):
         for one in slices.slices:

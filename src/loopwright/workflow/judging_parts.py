@@ -1,4 +1,4 @@
-"""Of files that say many things, the part that steers tests: a new dependency is no change of a judge. Pure."""
+"""The part of a settings file that controls tests: a new dependency does not change a judge. Pure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _WORDS = re.compile(r"[\w:.-]+")
 
 
 def part_of(path: str, data: bytes, commands: Iterable[str]) -> bytes | None:
-    """The bytes that count, or None where none of them steers a test. What can't be read counts as a whole."""
+    """The bytes that control tests, or None if there are none. An unreadable file counts in full."""
     name = path.rpartition("/")[2]
     try:
         match name:
@@ -45,7 +45,7 @@ def _setup(text: str) -> bytes | None:
 
 
 def _package(document: dict[str, Any], commands: Iterable[str]) -> bytes | None:
-    """The scripts that the checks lead to, each with what runs before and after it, and the test runners' settings."""
+    """The scripts that the checks run, with their pre and post scripts, and the settings of test runners."""
     scripts = {name: str(text) for name, text in document.get("scripts", {}).items()}
     ahead = [word for command in commands for word in _WORDS.findall(command)]
     reached: dict[str, str] = {}

@@ -1,7 +1,7 @@
-"""A workflow's documents on disk: every version is kept by content, and the newest one stands in its place.
+"""The documents of a workflow on disk: every version is stored by content, and the newest version is in its place.
 
-A kept version is durable before an event names it. A new document can be restored from it, so nothing waits for the
-disk when it is put in its place: what a power cut leaves of it is blank, and a blank document is restored then.
+A stored version is durable before an event names it. A new document can be restored from it, so writing the document
+waits for no sync: after a power cut it may be blank, and a blank document is restored.
 """
 
 from __future__ import annotations
@@ -26,36 +26,36 @@ _MOST_BYTES = 64 << 20
 
 
 class KeptDocuments(msgspec.Struct, frozen=True):
-    """The documents of one workflow, where they are now."""
+    """The documents of one workflow in their current places."""
 
     paths: WorkflowPaths
 
     def read(self, name: str) -> bytes | None:
-        """A document as it is now; None where there is none, `OSError` for anything but a file."""
+        """The current content of a document; None if it is missing, `OSError` if it is not a file."""
         try:
             return read_regular_file(self.paths.document(name), most=_MOST_BYTES)
         except FileNotFoundError:
             return None
 
     def keep(self, *versions: bytes) -> None:
-        """Keep versions by content, all of them durable on return."""
+        """Store versions by content; all are durable on return."""
         found = {self.paths.object(sha256(data)): data for data in versions}
         write_all_durably({path: data for path, data in found.items() if not path.exists()})
 
     def put(self, documents: Mapping[str, bytes]) -> None:
-        """Write documents in their places; their versions are kept already."""
+        """Write documents in their places; their versions are already stored."""
         targets = {self.paths.document(name): data for name, data in documents.items()}
         new = {path: data for path, data in targets.items() if not os.path.lexists(path)}
         for path, data in new.items():
             make_folder(path.parent)
             create_restorably(path, data)
-        # An old version that a power cut brings back would look like an edit.
+        # An old version that returns after a power cut would look like an edit.
         write_all_durably({path: data for path, data in targets.items() if path not in new})
         for folder in {path.parent for path in targets}:
-            remove_stale_temporaries(folder)  # what a writer left that was killed
+            remove_stale_temporaries(folder)  # left by a writer that was killed
 
     def stands(self, name: str, data: bytes) -> bool:
-        """Whether the document is this already, in its place and kept."""
+        """Whether the document has this content, in its place and in the store."""
         try:
             return self.read(name) == data and self.paths.object(sha256(data)).is_file()
         except OSError:
@@ -70,16 +70,16 @@ class KeptDocuments(msgspec.Struct, frozen=True):
             return False
 
     def edits(self, recorded: Mapping[str, str], *, after_power_cut: bool) -> dict[str, bytes]:
-        """Documents that others changed since they were recorded; those that are gone are put back.
+        """Documents that people or tools changed since they were recorded; missing documents are restored.
 
-        So are blank ones where a power cut may have emptied them.
+        Blank documents are restored too, if a power cut may have emptied them.
         """
         changed: dict[str, bytes] = {}
         for name, digest in recorded.items():
             try:
                 data = self.read(name)
             except OSError:
-                continue  # a folder, a fifo: its reader names it
+                continue  # a folder or a fifo: the reader of the document reports it
             if data is not None and sha256(data) == digest:
                 continue
             if data is not None and not (after_power_cut and is_blank(data)):
@@ -89,7 +89,7 @@ class KeptDocuments(msgspec.Struct, frozen=True):
         return changed
 
     def _kept(self, digest: str) -> bytes | None:
-        """A kept version; damaged bytes would come back as if a person had written them."""
+        """A stored version, unless its bytes are damaged: those would look like a person's edit."""
         path = self.paths.object(digest)
         data = path.read_bytes() if path.is_file() else b""
         return data if sha256(data) == digest else None

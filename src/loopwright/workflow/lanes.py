@@ -1,4 +1,4 @@
-"""The lanes of an iteration of a build: which there are, and which word of each lets the change go on. Pure."""
+"""The lanes of a build iteration, and the result of each lane that lets the change continue. Pure."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ import msgspec
 LEAN = ("execution", "verification", "evidence")
 FULL = (*LEAN, "architect", "deslop", "regression")
 APPROVE, DONE, DROPPED, SKIPPED, PASSED, FAILED = "approve", "done", "dropped", "skipped", "passed", "failed"
-# What tidying up broke is dropped: the tree is then the one that was verified before, so nothing is lost by it.
+# If tidying up breaks something, its changes are dropped: the tree is again the one that was verified before.
 _FINE = {"architect": (APPROVE,), "deslop": (DONE, DROPPED, SKIPPED), "regression": (PASSED,)}
 
 
 class Opinion(msgspec.Struct, frozen=True, kw_only=True):
-    """What an architect answers about what was built; any other word than these is no answer."""
+    """An architect's answer about the build; any other verdict is invalid."""
 
     verdict: Literal["approve", "iterate"]
     notes: str = ""
 
 
 def incomplete(lanes: Mapping[str, str], *, full: bool) -> Iterator[str]:
-    """The lanes that are not through in this iteration."""
+    """The lanes that have not ended in this iteration."""
     return (lane for lane in (FULL if full else LEAN) if lane not in lanes)
 
 
 def against(lanes: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """The lanes that keep the change from going on, each with its word."""
+    """The lanes that block the change, each with its result."""
     for lane, fine in _FINE.items():
         status = lanes.get(lane)
-        # Where nothing was tidied up, nothing could break.
+        # Without tidying up there is no regression to look for.
         skipped = lane == "regression" and status == SKIPPED and lanes.get("deslop") == SKIPPED
         if status is not None and status not in fine and not skipped:
             yield lane, status
@@ -39,21 +39,21 @@ def against(lanes: Mapping[str, str]) -> Iterator[tuple[str, str]]:
 def after_checks(
     *, passed: bool, same_work: bool, after_deslop: bool, can_drop: bool, was_dropped: bool
 ) -> tuple[tuple[tuple[str, str], ...], bool]:
-    """Which lanes a run of the checks ends, with their words, and whether it begins an iteration.
+    """The lanes that a run of the checks ends, with their results, and whether the run starts an iteration.
 
-    The checks after tidying up belong to the iteration that tidied up. Where they fail, and there is work from before
-    to go back to, that is taken up again and checked once more; else the failure is the next iteration's to mend.
+    The checks after tidying up belong to the iteration that tidied up. If they fail and earlier work exists, the loop
+    returns to that work and checks it again. Otherwise the next iteration must fix the failure.
     """
     if after_deslop and passed:
         return (("deslop", DROPPED if was_dropped and not can_drop else DONE), ("regression", PASSED)), False
     if after_deslop and can_drop:
         return (("deslop", DROPPED), ("regression", FAILED)), False
     checked = (("verification", PASSED if passed else FAILED), ("evidence", "collected"))
-    # What an architect said of this very tree still holds.
+    # An architect's verdict on this exact tree is still valid.
     return (checked, False) if same_work else ((("execution", "completed"), *checked), True)
 
 
 def notes(lanes: Mapping[str, str]) -> bytes:
-    """The page of an iteration: each lane with its word."""
+    """The page of an iteration: each lane with its result."""
     lines = [f"- {lane}: {status}" for lane, status in lanes.items()]
     return ("# Lanes of this iteration\n\n" + "\n".join(lines) + "\n").encode()

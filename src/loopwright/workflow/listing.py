@@ -1,6 +1,6 @@
-"""`loopwright status` and `next`: all workflows at a glance, off their `state.json`. Imports little.
+"""`loopwright status` and `next`: all workflows at a glance, read from `state.json`. Imports little.
 
-A document that somebody wrote after that makes the glance stale: `stale` names such workflows, to be derived anew.
+A document that is newer than `state.json` makes the list stale: `stale` names such workflows, to be derived again.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _MOST_BYTES = 64 << 20
 
 
 class WorkflowLine(msgspec.Struct, frozen=True):
-    """A workflow in a line."""
+    """A workflow in one line."""
 
     slug: str
     current_stage: str = "damaged"
@@ -33,7 +33,7 @@ class WorkflowLine(msgspec.Struct, frozen=True):
 
 
 def list_workflows(layout: Layout) -> list[WorkflowLine]:
-    """Every workflow, the newest change first."""
+    """All workflows, the last changed first."""
     return sorted(_listed(layout), key=lambda one: (one.updated_at, one.slug), reverse=True)
 
 
@@ -49,7 +49,7 @@ def up_to_date(layout: Layout, most: int, refresh: Callable[[list[str]], None]) 
 
 
 def stale(layout: Layout, listed: list[WorkflowLine]) -> list[str]:
-    """Those of these workflows whose documents, or the specs that they are about, are younger than their state."""
+    """The workflows whose documents or specs are newer than their `state.json`."""
     specs = max((_newest(folder) for folder in _folders(layout.specs)), default=0)
     found = []
     for one in listed:
@@ -57,7 +57,7 @@ def stale(layout: Layout, listed: list[WorkflowLine]) -> list[str]:
         try:
             written = paths.state.stat().st_mtime_ns
         except OSError:
-            continue  # whoever looks at it alone is told why
+            continue  # `status SLUG` reports the reason
         folders = (paths.folder, *_folders(paths.change))
         plans = _newest(layout.plans) if one.current_stage == "plan" else 0
         if max(specs, plans, *(_newest(folder, but=paths.state) for folder in folders)) > written:

@@ -1,4 +1,4 @@
-"""Reads living specs and the deltas of changes from the disk. Writes nothing; damage is a value."""
+"""Reads living specs, the proofs of their requirements (`checks.json`) and the deltas of changes. Writes nothing."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from loopwright.workflow.delta.model import (
     LivingSpec,
     Merged,
     UnreadableDelta,
-    domain_problem,
 )
 from loopwright.workflow.delta.read import read_delta, read_living
 from loopwright.workflow.documents.page import MOST_BYTES, PageProblem
 from loopwright.workflow.facts import DELTA_PART, Damaged
 from loopwright.workflow.model import SpecBase, Workflow
+from loopwright.workflow.package import domain_problem
 from loopwright.workflow.slices import Check, Slices
 from loopwright.workspace.layout import Layout
 
-# Problems of a delta that is not wrong, only not written yet.
+# Problems of a delta that is not wrong, only unwritten.
 _SAYS_NOTHING = {"empty", "no_entries", "no_sections"}
 
 
@@ -42,7 +42,7 @@ def domains_of(layout: Layout) -> list[str]:
 
 
 def living_of(layout: Layout, domain: str) -> LivingSpec | UnreadableDelta | None:
-    """A domain's spec as it is now; None when there is none yet."""
+    """The current spec of a domain; None if it does not exist yet."""
     try:
         return read_living(read_regular_file(layout.living_spec(domain), most=MOST_BYTES))
     except FileNotFoundError:
@@ -52,7 +52,7 @@ def living_of(layout: Layout, domain: str) -> LivingSpec | UnreadableDelta | Non
 
 
 def deltas_in(change: Path) -> Iterator[tuple[str, Delta | Damaged]]:
-    """What a change says, domain by domain."""
+    """The deltas of a change, by domain."""
     for domain, path in _spec_files(change / "specs"):
         yield domain, _delta(path, domain)
 
@@ -78,7 +78,7 @@ def _delta_of(change: Path, domain: str) -> Delta | None:
 
 
 def merge_now(layout: Layout, delta: Delta, change_id: str, base: SpecBase | None) -> Merged | Conflicts:
-    """A delta in the spec as it is now, or why not."""
+    """The current spec with a delta merged in, or the conflicts."""
     living = living_of(layout, delta.domain)
     if isinstance(living, UnreadableDelta):
         first = living.problems[0]
@@ -92,22 +92,22 @@ def merge_now(layout: Layout, delta: Delta, change_id: str, base: SpecBase | Non
 def conflicts_now(
     layout: Layout, deltas: Mapping[str, Delta | Damaged], change_id: str, base: SpecBase | None
 ) -> tuple[Conflict, ...]:
-    """Why deltas can't be merged into the specs as they are now; empty ones have nothing to merge."""
+    """Why deltas can't be merged into the current specs; empty deltas merge without conflict."""
     found = (merge_now(layout, one, change_id, base) for one in deltas.values() if isinstance(one, Delta) and says(one))
     return tuple(conflict for one in found if isinstance(one, Conflicts) for conflict in one.conflicts)
 
 
 def says(delta: Delta) -> bool:
-    """Whether a delta does anything."""
+    """Whether a delta changes anything."""
     return bool(delta.added or delta.modified or delta.removed or delta.renamed)
 
 
 def rivals_of(layout: Layout, change_id: str, deltas: Mapping[str, Delta | Damaged]) -> dict[str, tuple[Conflict, ...]]:
-    """Other active changes that touch what this one touches, whoever made them."""
+    """Other active changes that touch the same requirements."""
     ours = [one for one in deltas.values() if isinstance(one, Delta)]
     found: dict[str, tuple[Conflict, ...]] = {}
     for name in _changes(layout):
-        # Only what is said about the same domains is read: there may be a thousand changes.
+        # Reads only deltas of the same domains: there may be a thousand changes.
         theirs = [
             one
             for mine in ours
@@ -119,7 +119,7 @@ def rivals_of(layout: Layout, change_id: str, deltas: Mapping[str, Delta | Damag
 
 
 def digests_of(layout: Layout) -> dict[str, dict[str, str]]:
-    """What every living spec says now, requirement by requirement."""
+    """Digests of every living spec, requirement by requirement."""
     found = {domain: living_of(layout, domain) for domain in domains_of(layout)}
     return {domain: base_of(living if isinstance(living, LivingSpec) else None) for domain, living in found.items()}
 
@@ -127,9 +127,9 @@ def digests_of(layout: Layout) -> dict[str, dict[str, str]]:
 def base_for(
     said: Mapping[str, dict[str, str]], delta_parts: Mapping[str, str], domains: Iterable[str], before: SpecBase | None
 ) -> SpecBase:
-    """The base of a change that is planned on specs that said this.
+    """The base of a change that is planned on these specs.
 
-    A domain whose delta is as it was keeps its base: who did not write it anew did not read the spec anew either.
+    A domain with an unchanged delta keeps its base: its author has not read the newer spec.
     """
     found: dict[str, dict[str, str]] = {}
     for domain in domains:
@@ -164,7 +164,7 @@ class _Value(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class SignedProof(_Value, frozen=True, kw_only=True):
-    """A person stood for it: which slice, who, when."""
+    """A person signed: which slice, who and when."""
 
     slice: str
     by: str
@@ -173,7 +173,7 @@ class SignedProof(_Value, frozen=True, kw_only=True):
 
 
 class Proof(_Value, frozen=True, kw_only=True):
-    """What shows a requirement. `workflow` is whose runs they are, and whose hidden files they need."""
+    """The proof of a requirement. `workflow` owns the runs and the hidden files that they need."""
 
     change_id: str
     workflow: str
@@ -191,22 +191,22 @@ class SpecChecks(_Value, frozen=True, kw_only=True):
 
 
 def read_checks(path: Path, domain: str) -> SpecChecks:
-    """The file, or an empty one; `DamagedFile` for anything else."""
+    """The content of the file, empty if it is missing; `DamagedFile` if it can't be read."""
     try:
         found = codec.from_json(read_regular_file(path, most=MOST_BYTES), SpecChecks)
     except FileNotFoundError:
         return SpecChecks(domain=domain)
     except (OSError, codec.Undecodable) as problem:
         raise DamagedFile(
-            f"{shown(path)} can't be read: {problem}", hint="put it back from git, or move it away"
+            f"{shown(path)} can't be read: {problem}", hint="restore it from git, or move it away"
         ) from problem
     return found
 
 
 def merge_checks(before: SpecChecks, delta: Delta, proof: Callable[[str], Proof]) -> SpecChecks:
-    """With the delta in it, in the order in which the spec itself is merged.
+    """The proofs with a delta merged in, in the order in which the spec is merged.
 
-    A requirement that only gets another name keeps what showed it.
+    A renamed requirement keeps its proof.
     """
     found = dict(before.requirements)
     for one in delta.renamed:
@@ -222,7 +222,7 @@ def merge_checks(before: SpecChecks, delta: Delta, proof: Callable[[str], Proof]
 
 
 def checks_with(path: Path, delta: Delta, workflow: Workflow, slices: Slices) -> bytes:
-    """The file as it is now, with a workflow's delta in it."""
+    """The current file with the delta of a workflow merged in."""
     proofs = partial(_proof, workflow, slices, delta.domain)
     return codec.to_json(merge_checks(read_checks(path, delta.domain), delta, proofs))
 
@@ -232,7 +232,7 @@ def _proof(workflow: Workflow, slices: Slices, domain: str, name: str) -> Proof:
 
 
 def proof_of(workflow: Workflow, slices: Slices, requirement: str) -> Proof:
-    """What showed a requirement (`domain: name`) when its change was built."""
+    """The proof of a requirement (`domain: name`) from the build of its change."""
     verified = workflow.verification
     found = shown_by(requirement, slices)
     signed = {

@@ -1,4 +1,4 @@
-"""`build-context.jsonl`, `review-context.jsonl`: what an agent should read, a row a file. Pure."""
+"""`build-context.jsonl`, `review-context.jsonl`: the files that an agent should read, one row each. Pure."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MOST_ROWS = 80
 
 
 class ManifestRow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One file; a lower priority number is read first."""
+    """One file; the lowest priority number is read first."""
 
     stage: str
     kind: str
@@ -28,7 +28,7 @@ class ManifestRow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
 
 class BadManifest(ValueError):
-    """Rows that are none, by line; or a file that must be there and is not."""
+    """Invalid rows, by line, or a required file that is missing."""
 
     def __init__(self, problems: tuple[PageProblem, ...]) -> None:
         super().__init__("; ".join(map(str, problems)))
@@ -36,9 +36,9 @@ class BadManifest(ValueError):
 
 
 def merged(rows: Iterable[ManifestRow], exists: Callable[[str], bool]) -> tuple[ManifestRow, ...]:
-    """Without doubles, by priority, and no more than an agent can read.
+    """Rows without duplicates, by priority, and no more than an agent can read.
 
-    Of rows for the same file the lowest priority number counts, required wins, and reasons are united.
+    Rows for the same file are joined: the lowest priority number, required if one is, and all reasons.
     """
     found: dict[tuple[str, str, str], ManifestRow] = {}
     for row in rows:
@@ -55,7 +55,7 @@ def merged(rows: Iterable[ManifestRow], exists: Callable[[str], bool]) -> tuple[
             reason="; ".join(reasons),
         )
     there = (msgspec.structs.replace(row, exists=exists(row.path)) for row in found.values())
-    # What must be read is never what falls off the end.
+    # Required rows are never cut off.
     ordered = sorted(there, key=lambda row: (not row.required, row.priority, row.path))[:MOST_ROWS]
     return tuple(sorted(ordered, key=lambda row: (row.priority, row.path)))
 
@@ -77,14 +77,14 @@ def write_manifest(stage: str, root: Path, entries: Iterable[tuple[Path, str, st
 
 
 def render(rows: Iterable[ManifestRow]) -> bytes:
-    """A line of JSON each."""
+    """One line of JSON per row."""
     order = ("schema_version", "stage", "kind", "path", "reason", "priority", "required", "exists")
     lines = [json.dumps({name: getattr(row, name) for name in order}, ensure_ascii=False) for row in rows]
     return ("\n".join(lines) + "\n").encode() if lines else b""
 
 
 def read_manifest(data: bytes, exists: Callable[[str], bool]) -> tuple[ManifestRow, ...]:
-    """The rows; `BadManifest` names those that are none, and required files that are not there."""
+    """The rows; `BadManifest` names invalid rows and missing required files."""
     rows: list[ManifestRow] = []
     problems: list[PageProblem] = []
     for number, line in enumerate(data.decode("utf-8", "replace").splitlines(), start=1):
@@ -93,12 +93,12 @@ def read_manifest(data: bytes, exists: Callable[[str], bool]) -> tuple[ManifestR
         try:
             row = msgspec.json.decode(line.encode(), type=ManifestRow)
         except (msgspec.DecodeError, RecursionError) as problem:
-            problems.append(PageProblem(number, f"not a row: {problem}"))
+            problems.append(PageProblem(number, f"invalid row: {problem}"))
             continue
         if row.schema_version != SCHEMA_VERSION:
-            problems.append(PageProblem(number, f"schema_version {row.schema_version} is not known"))
+            problems.append(PageProblem(number, f"unknown schema_version {row.schema_version}"))
         elif row.required and not exists(row.path):
-            problems.append(PageProblem(number, f"{row.path} must be there, and is not"))
+            problems.append(PageProblem(number, f"{row.path} is required, and missing"))
         rows.append(row)
     if problems:
         raise BadManifest(tuple(problems))

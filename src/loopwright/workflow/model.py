@@ -1,6 +1,6 @@
-"""A workflow at one moment. Frozen; only `evolve` makes the next one from an event.
+"""A workflow at one moment. Frozen; only `evolve` makes the next state from an event.
 
-What stands in documents is not here: `facts` is read from disk each time, and what blocks is derived from both.
+Contents of documents are not here: `facts` reads them from disk each time. Blockers are derived from both.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from loopwright.workflow.verification import Verification
 
 
 class Stage(StrEnum):
-    """Where a change is on its path."""
+    """The stage of a change."""
 
     CLARIFY = "clarify"
     PLAN = "plan"
@@ -28,7 +28,7 @@ class Stage(StrEnum):
 
 
 class Key(StrEnum):
-    """What a consent is for."""
+    """What an approval is for."""
 
     PLAN = "plan"
     BUILD = "build"
@@ -38,7 +38,7 @@ class Key(StrEnum):
 
 
 class Transition(StrEnum):
-    """A move from one stage to another."""
+    """A transition from one stage to another."""
 
     CLARIFY_PLAN = "clarify->plan"
     PLAN_BUILD = "plan->build"
@@ -60,12 +60,12 @@ class Transition(StrEnum):
 
     @property
     def key(self) -> Key:
-        """The consent that it needs."""
+        """The approval that the transition needs."""
         return _KEYS[self]
 
     @property
     def is_rollback(self) -> bool:
-        """Whether it goes back, which needs a reason."""
+        """Whether the transition goes back, which needs a reason."""
         return self.origin is Stage.REVIEW and self.target is not Stage.DONE
 
 
@@ -87,7 +87,7 @@ class _Value(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class Subject(_Value, frozen=True, kw_only=True):
-    """What a consent is about: its parts by name, each by its digest, so that it can be said which of them moved."""
+    """What an approval covers: its parts by name, with digests, to name the parts that changed."""
 
     parts: dict[str, str]
 
@@ -97,13 +97,13 @@ class Subject(_Value, frozen=True, kw_only=True):
         return digest_of(sorted(self.parts.items()))
 
     def changed_since(self, before: Subject) -> tuple[str, ...]:
-        """Names of the parts that are not as they were."""
+        """Names of the parts that changed."""
         names = sorted(self.parts.keys() | before.parts.keys())
         return tuple(name for name in names if self.parts.get(name) != before.parts.get(name))
 
 
 class NotRequested(_Value, frozen=True, kw_only=True, tag="not-requested"):
-    """Nobody was asked yet."""
+    """No approval was requested yet."""
 
 
 class Requested(_Value, frozen=True, kw_only=True, tag="requested"):
@@ -114,7 +114,7 @@ class Requested(_Value, frozen=True, kw_only=True, tag="requested"):
 
 
 class Approved(_Value, frozen=True, kw_only=True, tag="approved"):
-    """Who accepted what, when; not used yet."""
+    """A person or the autopilot approved; not used yet."""
 
     transition: Transition
     subject: Subject
@@ -124,7 +124,7 @@ class Approved(_Value, frozen=True, kw_only=True, tag="approved"):
 
 
 class UsedApproval(_Value, frozen=True, kw_only=True, tag="used"):
-    """The stage was entered on this consent. It binds on: what was accepted may not change under the work."""
+    """The stage was entered with this approval. It stays binding: its subject must not change under the work."""
 
     transition: Transition
     subject: Subject
@@ -134,7 +134,7 @@ class UsedApproval(_Value, frozen=True, kw_only=True, tag="used"):
 
 
 class Rejected(_Value, frozen=True, kw_only=True, tag="rejected"):
-    """A person said no, and why."""
+    """A person rejected the transition, with a reason."""
 
     transition: Transition
     reason: str
@@ -160,7 +160,7 @@ PROFILES: Mapping[str, Profile] = {
 
 
 class Round(_Value, frozen=True, kw_only=True):
-    """One round of clarifying: what was asked, which earlier answer it pressed on, and what the agent thought of it."""
+    """One round of clarifying: the question, the earlier answer that it challenges, and the agent's own score."""
 
     number: int
     asked: str | None = None
@@ -169,7 +169,7 @@ class Round(_Value, frozen=True, kw_only=True):
 
 
 class PlanRound(_Value, frozen=True, kw_only=True):
-    """One round of planning. None is who was not asked; `seen` is what they were shown, piece by piece."""
+    """One round of planning. None means not asked; `seen` has the digests of what the reviewers saw."""
 
     number: int
     architect: str | None = None
@@ -178,7 +178,7 @@ class PlanRound(_Value, frozen=True, kw_only=True):
 
 
 class Control(_Value, frozen=True, kw_only=True):
-    """What a check said on the base tree, before any work. `digest` is the check's own: another check needs another."""
+    """The result of a check on the base tree, before any work; valid for the check with this digest only."""
 
     digest: str
     tree: str
@@ -187,7 +187,7 @@ class Control(_Value, frozen=True, kw_only=True):
 
 
 class Signature(_Value, frozen=True, kw_only=True):
-    """A person stands for a slice, or accepts a changed judge: for this content of it and no other."""
+    """A person signs a slice or accepts a changed judge, for exactly this content."""
 
     what: str
     digest: str
@@ -197,7 +197,7 @@ class Signature(_Value, frozen=True, kw_only=True):
 
 
 class Decision(_Value, frozen=True, kw_only=True):
-    """A question that an agent may not answer itself, and what a person said to it."""
+    """A question that an agent may not decide itself, and a person's answer."""
 
     id: str
     question: str
@@ -207,7 +207,7 @@ class Decision(_Value, frozen=True, kw_only=True):
 
 
 class Review(_Value, frozen=True, kw_only=True):
-    """What the review came to; `tree` is what was reviewed."""
+    """The result of a review; `tree` is the reviewed tree."""
 
     verdict: Verdict
     reviewer: str
@@ -215,12 +215,12 @@ class Review(_Value, frozen=True, kw_only=True):
     target: Stage | None = None
     rationale: str = ""
     report: str = ""
-    # Somebody who did not build it had to look, and nobody was named.
+    # An independent reviewer was required, and none is set.
     unasked: bool = False
 
 
 class Delivery(_Value, frozen=True, kw_only=True):
-    """Where the result went, and how to take it back."""
+    """Where the result was delivered, and how to undo that."""
 
     how: Literal["patch", "branch"]
     where: str
@@ -229,7 +229,7 @@ class Delivery(_Value, frozen=True, kw_only=True):
 
 
 class Cost(_Value, frozen=True, kw_only=True):
-    """What one call of an agent took; None is what it did not say."""
+    """The cost of one agent turn; None means not reported."""
 
     role: str
     agent: str
@@ -237,14 +237,14 @@ class Cost(_Value, frozen=True, kw_only=True):
     wall_s: float
     usd: float | None = None
     tokens: int | None = None
-    # Whether the sum was reported by the agent, or computed from a list of prices.
+    # Whether the cost was computed from a price list instead of reported by the agent.
     is_computed: bool = False
-    # Whether its process died at it: it is paid for, and nobody has the answer.
+    # Whether the process died during the turn: the turn is paid, and its answer is lost.
     is_cut_off: bool = False
 
 
 class OpenTurn(_Value, frozen=True, kw_only=True):
-    """A call of an agent that is under way and not paid for; when its process died, whoever comes next counts it."""
+    """An agent turn that is running and not counted; if its process dies, the next command counts it."""
 
     name: str
     agent: str
@@ -254,9 +254,9 @@ class OpenTurn(_Value, frozen=True, kw_only=True):
 
 
 class Flight(_Value, frozen=True, kw_only=True):
-    """An autopilot's way with a change: who put it in force, what it may cost, where it is, and why it stopped.
+    """The autopilot of a change: who started it, its limits, its stage, and why it stopped.
 
-    `before` is what the change had cost when it first took off: typed again, it goes on with the same purse.
+    `before` is the cost of the change at the first start: a second start continues with the same budget.
     """
 
     by: str
@@ -269,9 +269,9 @@ class Flight(_Value, frozen=True, kw_only=True):
 
 
 class SpecBase(_Value, frozen=True, kw_only=True):
-    """What the living specs said when a change was planned: each requirement's digest, domain by domain.
+    """The living specs when a change was planned: the digest of each requirement, by domain.
 
-    `delta` is what the change said then, by the names of its parts: another delta is planned on other specs.
+    `delta` has the digests of the delta at that time: a changed delta is planned on newer specs.
     """
 
     domains: dict[str, dict[str, str]]
@@ -279,7 +279,7 @@ class SpecBase(_Value, frozen=True, kw_only=True):
 
 
 class Write(_Value, frozen=True, kw_only=True):
-    """A file that archiving leaves: its digests before (empty: it was not there) and after."""
+    """A file that archiving writes: its digests before (empty: no file) and after."""
 
     kind: Literal["spec", "checks", "candidate"]
     path: str
@@ -289,7 +289,7 @@ class Write(_Value, frozen=True, kw_only=True):
 
 
 class TakeoverOrigin(_Value, frozen=True, kw_only=True):
-    """Another tool's work that this was taken over from. What it `said` of itself is shown, and opens nothing."""
+    """The imported work of another tool. Its own claims (`said`) are shown, and open no gate."""
 
     tool: Literal["loopx", "ccw", "openspec"]
     name: str
@@ -303,35 +303,35 @@ class Clarifying(_Value, frozen=True, kw_only=True, tag="clarify"):
 
 
 class Planning(_Value, frozen=True, kw_only=True, tag="plan"):
-    """The spec that was accepted becomes slices with checks."""
+    """The approved spec becomes slices with checks."""
 
     spec: str
 
 
 class Building(_Value, frozen=True, kw_only=True, tag="build"):
-    """The plan that was accepted is built, by a loop."""
+    """A loop builds the approved plan."""
 
     plan: str
     loop_id: str | None = None
     from_review: str | None = None
-    # Whether what is built is tidied up, in the profile that does so.
+    # Whether the work is tidied up, in a profile that does so.
     deslop: bool = True
 
 
 class Reviewing(_Value, frozen=True, kw_only=True, tag="review"):
-    """What was built is judged."""
+    """The build is reviewed."""
 
     evidence: str
 
 
 class Done(_Value, frozen=True, kw_only=True, tag="done"):
-    """Accepted and handed over."""
+    """Approved and delivered."""
 
     delivery: Delivery | None = None
 
 
 class Archived(_Value, frozen=True, kw_only=True, tag="archived"):
-    """The specs remember it. What was decided may not be on the disk yet, until it is settled."""
+    """Merged into the specs. Files may still be unwritten until the archive is settled."""
 
     change_id: str
     delivery: Delivery | None = None
@@ -341,7 +341,7 @@ class Archived(_Value, frozen=True, kw_only=True, tag="archived"):
 
     @property
     def pending(self) -> tuple[Write, ...]:
-        """What may not be on the disk yet."""
+        """Files that may still be unwritten."""
         return () if self.settled else self.writes
 
 
@@ -349,7 +349,7 @@ At = Clarifying | Planning | Building | Reviewing | Done | Archived
 
 
 class Workflow(_Value, frozen=True, kw_only=True):
-    """One change on its path, whole."""
+    """The whole state of one change."""
 
     slug: str
     idea: str
@@ -361,7 +361,7 @@ class Workflow(_Value, frozen=True, kw_only=True):
     approvals: dict[Key, Approval] = {}
     confirmed: Transition | None = None
     documents: dict[str, str] = {}
-    # The file that a person brought as the spec, in place of rounds of clarifying.
+    # The file that a person supplied as the spec, instead of rounds of clarifying.
     given: str | None = None
     rounds: tuple[Round, ...] = ()
     plan_rounds: tuple[PlanRound, ...] = ()
@@ -369,7 +369,7 @@ class Workflow(_Value, frozen=True, kw_only=True):
     seals: dict[str, str] = {}
     signatures: tuple[Signature, ...] = ()
     decisions: tuple[Decision, ...] = ()
-    # What a review that sent the change back to clarifying says of the spec; the next round takes it away.
+    # The least ambiguity score after a review sent the change back to clarifying; the next round resets it.
     score_floor: float = 0.0
     lanes: dict[str, str] = {}
     verification: Verification | None = None
@@ -379,18 +379,18 @@ class Workflow(_Value, frozen=True, kw_only=True):
     takeovers: tuple[Takeover, ...] = ()
     loops: tuple[str, ...] = ()
     base: SpecBase | None = None
-    # The delta's parts as a person fitted them to specs that another change had altered.
+    # The parts of the delta that a person fitted to specs that another change had edited.
     fitted: dict[str, str] = {}
-    # Changes that touch the same requirements, and that a person put behind this one.
+    # Changes that touch the same requirements, and that a person put after this one.
     goes_before: tuple[str, ...] = ()
     origin: TakeoverOrigin | None = None
-    # The name of its change, where that was there before the workflow.
+    # The name of the change, if it is older than the workflow.
     change: str = ""
     flight: Flight | None = None
 
     @property
     def stage(self) -> Stage:
-        """The stage's name; an archived change stays done."""
+        """The stage; an archived change stays done."""
         match self.at:
             case Clarifying():
                 return Stage.CLARIFY
@@ -405,11 +405,11 @@ class Workflow(_Value, frozen=True, kw_only=True):
 
     @property
     def change_id(self) -> str:
-        """The folder of its deltas."""
+        """The folder of the deltas."""
         return self.change or f"chg-{self.slug}"
 
     def approval(self, key: Key) -> Approval:
-        """The consent of this kind as it was recorded."""
+        """The stored approval of this kind."""
         return self.approvals.get(key, NotRequested())
 
     @property
@@ -418,9 +418,9 @@ class Workflow(_Value, frozen=True, kw_only=True):
         return isinstance(self.approval(Key.BUILD), Approved)
 
     def turns_of(self, role: str) -> int:
-        """How many turns agents took in a role, to their end."""
+        """The number of completed agent turns in a role."""
         return sum(cost.role == role and not cost.is_cut_off for cost in self.costs)
 
     def is_signed(self, what: str, digest: str) -> bool:
-        """Whether a person stands for this content."""
+        """Whether a person signed this content."""
         return any(one.what == what and one.digest == digest for one in self.signatures)

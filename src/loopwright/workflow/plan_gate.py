@@ -1,4 +1,4 @@
-"""What keeps a plan from being built: the contract's blockers, in its order. Pure."""
+"""Blockers between a plan and its build, in the contract's order. Pure."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from loopwright.workflow.model import Planning, Workflow
 from loopwright.workflow.package import CHANGE_DOCUMENTS, PLAN_DOCUMENTS, SLICES, delta_of, prd_of, test_spec_of
 from loopwright.workflow.slices import Slices
 
-_FIT = "fit the delta to the spec as it is now, then loopwright plan {slug}"
+_FIT = "fit the delta to the current spec, then loopwright plan {slug}"
 _WHY_DELTA = {
-    "empty": "it says nothing",
-    "missing_domains": "domains of the spec have none",
+    "empty": "it is empty",
+    "missing_domains": "domains of the spec have no delta",
     "missing_requirements": "a domain has no requirement",
 }
 
 
 def before_build(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
-    """Everything at once."""
+    """All blockers at once."""
     yield from _reviews(workflow, facts)
     if facts.package_status == "missing":
         yield blocker(Family.PLAN_PACKAGE, "missing", slug=workflow.slug, state="missing")
@@ -37,9 +37,9 @@ def before_build(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
 
 
 def _reviews(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
-    """In the profile `full` the last round needs an architect's look and a critic's yes.
+    """In the profile `full` the last round needs an architect's review and a critic's approval.
 
-    Theirs is the plan that they were shown. Whoever changes it while it is built is asked to stand for that.
+    Both must have seen the current plan. A person who changes the plan during the build approves it again instead.
     """
     if not facts.gates.full:
         return
@@ -86,7 +86,7 @@ def _documents(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
 
 
 def change_blockers(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
-    """What the change's own documents lack."""
+    """Blockers from the documents of the change."""
     slug = workflow.slug
     if facts.change_status == "missing":
         yield blocker(Family.MISSING_CHANGE_ARTIFACTS, slug=slug)
@@ -110,14 +110,14 @@ def change_blockers(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
 
 
 def lacking(facts: Facts) -> str:
-    """The domain whose delta has to be written first."""
+    """The domain whose delta must be written first."""
     wanted = facts.spec.domains if isinstance(facts.spec, Spec) else ()
     broken = [name for name, one in facts.deltas.items() if one.problems or not one.requirements]
     return next(iter([*broken, *(name for name in wanted if name not in facts.deltas)]), "<domain>")
 
 
 def spec_conflicts(workflow: Workflow, facts: Facts, way: str) -> Iterator[Blocker]:
-    """What another change did to the specs meanwhile, a blocker a domain; known before anything is built."""
+    """Conflicts with specs that another change edited, one blocker per domain; found before anything is built."""
     for domain in dict.fromkeys(one.domain for one in facts.conflicts):
         said = "; ".join(
             f"{one.requirement or domain}: {one.message}" for one in facts.conflicts if one.domain == domain

@@ -1,4 +1,4 @@
-"""`state.json`: a workflow in the names that agents and other tools know. Derived whole; nobody reads it back."""
+"""`state.json`: a workflow in the names of the contract, for agents and other tools. Derived; never read back."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SCHEMA_VERSION = 1
 
 
 def document_of(workflow: Workflow, facts: Facts, standing: Standing) -> dict[str, Any]:
-    """The projection, key by key as in the contract."""
+    """The projection, with the keys of the contract."""
     review = workflow.review
     asked = _asked(workflow)
     return {
@@ -63,7 +63,7 @@ def document_of(workflow: Workflow, facts: Facts, standing: Standing) -> dict[st
 
 
 def readiness_document(readiness: Readiness) -> dict[str, Any]:
-    """Each gate with what blocks it."""
+    """Each gate with its blockers."""
     gates = {name: getattr(readiness, name) for name in Readiness.__struct_fields__}
     return {
         name: {"ready": not blockers, "blockers": [msgspec.to_builtins(one) for one in blockers]}
@@ -72,7 +72,7 @@ def readiness_document(readiness: Readiness) -> dict[str, Any]:
 
 
 def stage_status(workflow: Workflow, standing: Standing) -> str:
-    """The contract's word for how the stage stands."""
+    """The status of the stage in the contract's terms."""
     if isinstance(workflow.at, Done | Archived):
         return "completed"
     if workflow.review is not None and workflow.review.verdict == "request-changes":
@@ -125,7 +125,7 @@ def _approval(workflow: Workflow, key: Key, standing: Standing) -> dict[str, Any
 
 
 def _rationale(workflow: Workflow) -> str | None:
-    """Why it goes back: the reason that was given with the consent comes before the reviewer's."""
+    """Why the change goes back: the approver's reason comes before the reviewer's."""
     consent = workflow.approval(Key.ROLLBACK)
     if isinstance(consent, Approved) and consent.rationale:
         return consent.rationale

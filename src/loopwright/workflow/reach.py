@@ -1,6 +1,6 @@
-"""Whether new code reaches for its judge: ends the process that tests it, patches the runner, or asks who is looking.
+"""Detects new code that tampers with its judge: it ends the test process, patches the runner, or detects the test.
 
-An honest program does so now and then, and a person says so. Pure: text before, text after.
+Honest programs do so sometimes; then a person signs. Pure: text before, text after.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterator
 _PYTHON = (".py", ".pyi", ".pyx")
 _NODE = (".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".jsx", ".tsx")
 _OTHER_CODE = (".go", ".rs", ".rb", ".java", ".kt", ".c", ".cc", ".cpp", ".h", ".php", ".pl", ".lua", ".cs", ".swift")
-# The marks of a judge's surroundings, in any language.
+# Names from a test environment, in any language.
 _SURROUNDINGS = re.compile(rb"PYTEST_[A-Z]\w+|LOOPWRIGHT_[A-Z]\w+|GIT_CEILING_DIRECTORIES|JEST_WORKER_ID|VITEST_\w+")
 _IN_PYTHON = re.compile(
     rb"\bos\s*\.\s*_exit\b|\bimport\s[^\n]*\b_exit\b|\bos\.(?:abort|exec[lv]\w*)\b"
@@ -25,7 +25,7 @@ _ENDS = {"exit", "quit", "sys.exit", "os._exit", "SystemExit"}
 
 
 def reaches_for_its_judge(path: str, before: bytes, after: bytes) -> bool:
-    """Whether there is more of it than there was."""
+    """Whether the new text has more of it than the old text."""
     return _count(path, after) > _count(path, before)
 
 
@@ -41,7 +41,7 @@ def _count(path: str, data: bytes) -> int:
 
 
 def _ends_when_imported(data: bytes) -> Iterator[ast.AST]:
-    """Statements of a module that end the process of whoever imports it."""
+    """Statements of a module that end the process that imports it."""
     try:
         tree = ast.parse(data)
     except (SyntaxError, ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""Derives what blocks each gate from the journal and from what is on the disk. Pure; nothing stores a status."""
+"""Derives the blockers of each gate from the journal and the facts on disk. Pure; no status is stored."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from loopwright.workflow.standing import Readiness, Standing, broken_promises
 
 
 def standing_of(workflow: Workflow, facts: Facts) -> Standing:
-    """How it stands now."""
+    """The current readiness, and the subject of each approval."""
     spec, plan = _spec_subject(facts), Subject(parts=facts.plan_parts)
     subjects = {
         Transition.CLARIFY_PLAN: spec,
@@ -39,7 +39,7 @@ def standing_of(workflow: Workflow, facts: Facts) -> Standing:
             build=(*broken_promises(workflow, so_far, Key.PLAN), *plan_blockers),
             review=(
                 *broken_promises(workflow, so_far, Key.PLAN),
-                # Nobody can consent to the plan as it is now before it could be built.
+                # The current plan can be approved only if it can be built.
                 *(plan_blockers if moved else ()),
                 *moved,
                 *before_review(workflow, facts),
@@ -58,7 +58,7 @@ def standing_of(workflow: Workflow, facts: Facts) -> Standing:
 
 
 def _before_plan(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
-    """In the contract's order."""
+    """Blockers between clarifying and planning, in the contract's order."""
     slug, spec = workflow.slug, facts.spec
     if isinstance(spec, Missing):
         yield blocker(
@@ -66,7 +66,7 @@ def _before_plan(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
             "missing",
             slug=slug,
             spec=facts.spec_path,
-            problem="it is not there",
+            problem="the file is missing",
             objects=facts.objects_path,
         )
         return
@@ -84,9 +84,7 @@ def _before_plan(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
     if not rounds and workflow.given is None:
         yield blocker(Family.CLARIFY_CURRENT_ROUND_REQUIRED, slug=slug)
     if rounds >= profile.max_rounds and _is_unclear(workflow, spec):
-        by_hand = (
-            f"write what is missing into {facts.spec_path}, then loopwright plan {slug} --direct {facts.spec_path}"
-        )
+        by_hand = f"complete {facts.spec_path}, then loopwright plan {slug} --direct {facts.spec_path}"
         way = by_hand if profile.name == "deep" else f"loopwright clarify {slug} --profile deep"
         yield blocker(Family.CLARIFY_MAX_ROUNDS_EXCEEDED, slug=slug, rounds=rounds, most=profile.max_rounds, way=way)
     score = _score(workflow, spec)
@@ -109,12 +107,12 @@ def _score(workflow: Workflow, spec: Spec) -> Score:
 
 
 def _is_unclear(workflow: Workflow, spec: Spec) -> bool:
-    """Whether another round would be needed."""
+    """Whether another round is needed."""
     return bool(spec.open_items) or _score(workflow, spec).value > workflow.profile.threshold
 
 
 def _evidence_subject(workflow: Workflow) -> Subject:
-    """What was built, and what showed it."""
+    """The work and the runs that prove it."""
     verified = workflow.verification
     if verified is None:
         return Subject(parts={})
@@ -125,7 +123,7 @@ def _evidence_subject(workflow: Workflow) -> Subject:
 
 
 def _spec_subject(facts: Facts) -> Subject:
-    """Section by section, so that it can be said what changed; frontmatter and comments are no part of it."""
+    """Section by section, to name what changed; without frontmatter and comments."""
     if not isinstance(facts.spec, Spec):
         return Subject(parts={})
     page = facts.spec.page
@@ -141,15 +139,15 @@ _REWORK = {
 
 
 def before_done(workflow: Workflow, facts: Facts) -> Iterator[Blocker]:
-    """No verdict, another one than yes, a verdict on something else, or a scope that is not whole."""
+    """Blockers between a review and the end: no approving verdict on the current work, or an incomplete scope."""
     slug, review, verified = workflow.slug, workflow.review, workflow.verification
     if review is None:
-        yield blocker(Family.REVIEW_STATUS, "pending", slug=slug, why="it was not reviewed yet")
+        yield blocker(Family.REVIEW_STATUS, "pending", slug=slug, why="the work was not reviewed yet")
     elif verified is None or review.tree != verified.tree:
-        yield blocker(Family.REVIEW_STATUS, "stale", slug=slug, why="what was reviewed is not what is there now")
+        yield blocker(Family.REVIEW_STATUS, "stale", slug=slug, why="the work changed after the review")
     elif review.verdict != "approve":
         target = review.target or Stage.BUILD
         yield blocker(Family.REVIEW_VERDICT, review.verdict, slug=slug, why=review.rationale, target=target.value)
         yield blocker(_REWORK[target], slug=slug, why=review.rationale, target=target.value)
-    # Only a review can send it back to where that is mended.
+    # Only a review can send the change back to the stage that fixes this.
     yield from (replace(one, next=f"loopwright review {slug}") for one in scope_of(workflow, facts))

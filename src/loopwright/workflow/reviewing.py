@@ -1,4 +1,4 @@
-"""What a review says, and where it sends a change back to. Pure: whoever asked agents brings what they answered."""
+"""The outcome of a review: verdict, objections and the stage to go back to. Pure: the caller brings the answers."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ from loopwright.workflow.documents.page import new_page
 from loopwright.workflow.model import Review, Stage, Verdict
 
 Severity = Literal["info", "minor", "major", "critical"]
-# The patch that the verdict is about.
+# The patch that was reviewed.
 REVIEWED = "review-support/reviewed.patch"
-_WORDLESS = "code review: changes are asked for, without a word why"
 _BACK = {Stage.BUILD: 1, Stage.PLAN: 2, Stage.CLARIFY: 3}
 
 
@@ -24,7 +23,7 @@ _HEARD = "heard"
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
-    """One remark of a reviewer."""
+    """One finding of a reviewer."""
 
     message: str
     severity: str = "minor"
@@ -33,7 +32,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CodeReview(msgspec.Struct, frozen=True, kw_only=True):
-    """A reviewer's answer on the code."""
+    """A reviewer's answer about the code."""
 
     verdict: Literal["approve", "request-changes"]
     findings: list[Finding] = []
@@ -42,7 +41,7 @@ class CodeReview(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SmellReview(msgspec.Struct, frozen=True, kw_only=True):
-    """A reviewer's answer on the architecture."""
+    """A reviewer's answer about the architecture."""
 
     verdict: Literal["pass", "warn", "block"]
     findings: list[Finding] = []
@@ -51,14 +50,16 @@ class SmellReview(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Objection(msgspec.Struct, frozen=True):
-    """A reason against, and the stage that has to answer it."""
+    """An objection, and the stage that must resolve it."""
 
     target: Stage
     message: str
+    # Whether the message names a reason that the rollback can use.
+    gives_reason: bool = True
 
 
 class ReviewOutcome(msgspec.Struct, frozen=True):
-    """The verdict, where it goes back to, and everything that was said."""
+    """The verdict, the stage to go back to, and all objections and notes."""
 
     verdict: Verdict
     target: Stage | None
@@ -75,19 +76,20 @@ def concluded(
     if code is not None and code.verdict == "request-changes":
         said = code.summary or "; ".join(one.message for one in code.findings[:5])
         target = Stage(code.rollback_target or "build")
-        found.append(Objection(target, f"code review: {said}" if said else _WORDLESS))
+        without_reason = Objection(target, "code review: changes requested without a reason", gives_reason=False)
+        found.append(Objection(target, f"code review: {said}") if said else without_reason)
     if smell is not None and smell.verdict == "block":
-        said = smell.summary or "; ".join(one.message for one in smell.findings[:5]) or "the architecture does not hold"
+        said = smell.summary or "; ".join(one.message for one in smell.findings[:5]) or "the architecture is not sound"
         found.append(Objection(Stage(smell.rollback_target or "plan"), f"architecture: {said}"))
     told = list(notes)
     if smell is not None and smell.verdict == "warn":
         told.append(f"architecture: {smell.summary or '; '.join(one.message for one in smell.findings[:5])}")
     if not found:
         return ReviewOutcome("approve", None, "", (), tuple(told))
-    # What has to be answered furthest back comes first: the rest rests on it.
+    # The earliest stage comes first: later stages depend on it.
     target = max((one.target for one in found), key=_BACK.__getitem__)
-    # Without words there is no reason yet: whoever consents to going back gives one.
-    rationale = "; ".join(one.message for one in found if one.message != _WORDLESS)
+    # Without a reason from the reviewer, the person who approves the rollback must give one.
+    rationale = "; ".join(objection.message for objection in found if objection.gives_reason)
     return ReviewOutcome("request-changes", target, rationale, tuple(found), tuple(told))
 
 
@@ -124,19 +126,19 @@ def report(
 
 
 def support(document: msgspec.Struct | None, why_not: str) -> bytes:
-    """A reviewer's answer as it was given; or why nobody was asked."""
+    """A reviewer's answer as given, or why no reviewer was asked."""
     record = msgspec.to_builtins(document) if document is not None else {"verdict": "skipped", "why": why_not}
     return (json.dumps(record, ensure_ascii=False, indent=2) + "\n").encode()
 
 
 def heard(document: msgspec.Struct, by: str, shown: str) -> bytes:
-    """The same while another reviewer is still to be heard, with who gave it and the digest of what they were shown."""
+    """An answer while another review is pending, with its reviewer and the digest of what the reviewer saw."""
     record = {**msgspec.to_builtins(document), _HEARD: {"by": by, "shown": shown}}
     return (json.dumps(record, ensure_ascii=False, indent=2) + "\n").encode()
 
 
 def heard_before(data: bytes, kind: type[_T], shown: str) -> tuple[_T, str] | None:
-    """An answer of a review that was not held to its end, and who gave it; None where it is about anything else."""
+    """An answer from an interrupted review, and its reviewer; None if it is about other content."""
     try:
         record = json.loads(data)
         told = record[_HEARD]
@@ -150,7 +152,7 @@ _SUBMODULE = b"160000"
 
 
 class PatchFacts(msgspec.Struct, frozen=True):
-    """Lines that come and go, and files of a special kind."""
+    """Added and removed lines of a patch, and files of a special kind."""
 
     insertions: int
     deletions: int
@@ -158,7 +160,7 @@ class PatchFacts(msgspec.Struct, frozen=True):
 
 
 def patch_facts(data: bytes) -> PatchFacts:
-    """Read off a patch in git's own form."""
+    """Read a patch in git's format."""
     insertions = deletions = 0
     kinds: dict[str, str] = {}
     path, in_hunk = "", False

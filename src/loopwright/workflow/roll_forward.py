@@ -1,13 +1,14 @@
-"""Does what archiving decided: the files, then the change's new place. Done twice it does nothing the second time.
+"""Finishes archives and deliveries that were recorded before their first file was written.
 
-The decision is a line of the journal, and the new bytes are kept before it: a crash anywhere behind it loses nothing.
+The journal line of an archive and the plan of a delivery come first, and the new bytes are stored before them. The next
+command after a crash finishes the work. A second run changes nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from enum import Enum
 from pathlib import Path
-from typing import Literal
 
 import msgspec
 
@@ -31,7 +32,7 @@ from loopwright.workspace.layout import Layout, WorkflowPaths
 
 
 def roll_forward(paths: WorkflowPaths, workflow: Workflow) -> tuple[Conflict, ...]:
-    """Write what is pending; a spec that somebody else wrote meanwhile is merged into, and where that can't be: why."""
+    """Write pending files. Merge into a spec that changed meanwhile; return conflicts where that fails."""
     at = workflow.at
     if not isinstance(at, Archived):
         return ()
@@ -56,12 +57,12 @@ def roll_forward(paths: WorkflowPaths, workflow: Workflow) -> tuple[Conflict, ..
 
 
 def is_moved(layout: Layout, at: Archived) -> bool:
-    """Whether the change is in its new place already."""
+    """Whether the folder of the change is in its new place."""
     return (layout.root / at.folder).is_dir()
 
 
 def _bytes_for(paths: WorkflowPaths, workflow: Workflow, write: Write) -> bytes | Conflicts | None:
-    """What to write; None when it is there, or is somebody's own by now."""
+    """The bytes to write; None if they are written, or if a person changed the file."""
     try:
         now = sha256(read_regular_file(paths.layout.root / write.path, most=MOST_BYTES))
     except FileNotFoundError:
@@ -69,19 +70,19 @@ def _bytes_for(paths: WorkflowPaths, workflow: Workflow, write: Write) -> bytes 
     if now == write.after:
         return None
     kept = paths.object(write.after)
-    # Objects belong to one machine: a journal that came by git has the decision, not the bytes.
+    # Stored bytes stay on one machine: a journal that came by git has the decision without the bytes.
     if now == write.before and kept.is_file():
         return kept.read_bytes()
     return None if write.kind == "candidate" else _made_again(paths, workflow, write)
 
 
 def _made_again(paths: WorkflowPaths, workflow: Workflow, write: Write) -> bytes | Conflicts:
-    """The change in what somebody else left there meanwhile."""
+    """The change, merged into the current content of the file."""
     layout = paths.layout
     change = paths.change if paths.change.is_dir() else _new_place(layout, workflow)
     delta = dict(deltas_in(change)).get(write.domain)
     if not isinstance(delta, Delta):
-        return _conflict(write, f"the delta of {write.domain} is gone from {shown(change)}")
+        return _conflict(write, f"the delta of {write.domain} is missing from {shown(change)}")
     if write.kind == "spec":
         found = merge_now(layout, delta, workflow.change_id, workflow.base)
         return found.data if isinstance(found, Merged) else found
@@ -101,7 +102,7 @@ def _new_place(layout: Layout, workflow: Workflow) -> Path:
 
 
 def _sync_folders(root: Path, names: list[str]) -> None:
-    """Also those above that are new: the journal will say that all of it is there, and must not outlive it."""
+    """Sync new parent folders too: the journal will say that every file exists, so every file must be durable."""
     folders = {folder for name in names for folder in Path(name).parents}
     with storage(root):
         for folder in sorted(folders, reverse=True):
@@ -114,7 +115,7 @@ def _move(layout: Layout, at: Archived) -> None:
 
 
 def move_folder(source: Path, target: Path) -> None:
-    """Durably, in one step; nothing where it is done already, or where something is in the way."""
+    """Move a folder durably, in one step; do nothing if it is moved, or if the target exists."""
     if not source.is_dir() or target.exists():
         return
     make_folder(target.parent)
@@ -125,7 +126,7 @@ def move_folder(source: Path, target: Path) -> None:
 
 
 class FileMove(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One file: digests before and after (empty: there is none), and whether it can be executed afterwards."""
+    """One file of a delivery: digests before and after (empty: no file), and its modes."""
 
     path: str
     before: str
@@ -135,31 +136,34 @@ class FileMove(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 class DeliveryPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """All of them; `undoing` turns it around."""
+    """All files of a delivery; `undoing` reverses the direction."""
 
     schema_version: int = 1
     patch_sha256: str
     head: str
     moves: tuple[FileMove, ...]
     undoing: bool = False
-    # A folder that archiving moved goes back with the rest: from, to.
+    # A folder that archiving moved goes back too: from, to.
     moved: tuple[str, str] | None = None
 
 
-State = Literal["as it was", "done", "changed by somebody"]
+class FileState(Enum):
+    """The state of a file of a delivery: before or after the move, or changed by a person."""
+
+    BEFORE = "before"
+    AFTER = "after"
+    CHANGED = "changed"
 
 
-def state_of(move: FileMove, digest: str, *, undoing: bool) -> State:
-    """How a file stands, by its digest now."""
+def state_of(move: FileMove, digest: str, *, undoing: bool) -> FileState:
+    """The state of a file, by its current digest."""
     start, end = (move.after, move.before) if undoing else (move.before, move.after)
     if digest == end:
-        return "done"
-    return "as it was" if digest == start else "changed by somebody"
+        return FileState.AFTER
+    return FileState.BEFORE if digest == start else FileState.CHANGED
 
 
 def in_the_way(plan: DeliveryPlan, digest_of: Callable[[str], str]) -> tuple[str, ...]:
-    """Files that somebody else changed since."""
-    states: Mapping[str, State] = {
-        move.path: state_of(move, digest_of(move.path), undoing=plan.undoing) for move in plan.moves
-    }
-    return tuple(path for path, state in states.items() if state == "changed by somebody")
+    """Files that changed since the delivery was planned."""
+    states = {move.path: state_of(move, digest_of(move.path), undoing=plan.undoing) for move in plan.moves}
+    return tuple(path for path, state in states.items() if state is FileState.CHANGED)

@@ -30,21 +30,21 @@ __all__ = ["Accepted", "Deliver", "Effect", "Refused", "decide", "evolve"]
 
 
 class Deliver(msgspec.Struct, frozen=True):
-    """The result must be handed over now; then the stage is entered."""
+    """Deliver the result now, then enter the stage."""
 
 
 Effect = Deliver
 
 
 class Accepted(msgspec.Struct, frozen=True):
-    """What to append, and what to do."""
+    """The events to append, and the effects to perform."""
 
     events: tuple[e.Event, ...]
     effects: tuple[Effect, ...] = ()
 
 
 class Refused(msgspec.Struct, frozen=True):
-    """Nothing happens: a typed error, its sentence, what blocks and what to type."""
+    """Nothing changes: an error code, a sentence, the next command and the blockers."""
 
     error: str
     message: str
@@ -71,16 +71,16 @@ def decide(workflow: Workflow | None, proposal: c.Proposal) -> Decision:
     """The events that a proposal leads to, or why the rules refuse it."""
     if isinstance(proposal, c.Begin):
         if workflow is not None:
-            return _refused(workflow, "workflow_exists", f"the workflow {workflow.slug} is there already")
+            return _refused(workflow, "workflow_exists", f"the workflow {workflow.slug} already exists")
         return Accepted(_begun(proposal))
     if workflow is None:
         return Refused(
-            "workflow_not_initialized", "there is no such workflow", 'loopwright clarify SLUG --idea "…" begins one'
+            "workflow_not_initialized", "the workflow does not exist", 'loopwright clarify SLUG --idea "…" starts one'
         )
     if isinstance(workflow.at, Archived) and not isinstance(
         proposal, e.DocumentsKept | e.CostCounted | e.ArchiveSettled | e.ChangeUndone
     ):
-        said = f"the workflow {workflow.slug} is archived: the specs hold it"
+        said = f"the workflow {workflow.slug} is archived, and its specs are merged"
         return _refused(workflow, "invalid_transition", said)
     match proposal:
         case c.RequestApproval():
@@ -133,12 +133,12 @@ def _approved(workflow: Workflow, command: c.Approve) -> Decision:
         rationale=command.rationale,
         seals=command.seals,
     )
-    # The last consent takes effect at once: nobody types another command for it.
+    # The last approval takes effect at once: no further command is needed.
     return Accepted((given,), (Deliver(),) if transition is Transition.REVIEW_DONE else ())
 
 
 def _is_renewal(workflow: Workflow, command: c.Approve) -> bool:
-    """What was approved changed under the work, and somebody accepts it as it is now."""
+    """Whether this approves again what changed under the work."""
     before = workflow.approval(command.transition.key)
     return is_given_again(workflow, command.transition) and bool(void_parts(before, command.standing))
 
@@ -154,11 +154,11 @@ def _gate_refusal(workflow: Workflow, command: c.Approve) -> Refused | None:
         return None
     if transition is Transition.REVIEW_DONE:
         if workflow.review is None or workflow.review.verdict != "approve":
-            return _blocked(workflow, "review_not_approved", "the review did not approve it", blockers)
+            return _blocked(workflow, "review_not_approved", "the review did not approve the work", blockers)
         if any(blocker.family in _SCOPE for blocker in blockers):
-            return _blocked(workflow, SCOPE_BLOCKED, "part of the scope is left", blockers)
+            return _blocked(workflow, SCOPE_BLOCKED, "part of the scope is unfinished", blockers)
     if any(blocker.family in _PACKAGE for blocker in blockers):
-        return _blocked(workflow, "plan_package_incomplete", "the plan is not whole", blockers)
+        return _blocked(workflow, "plan_package_incomplete", "the plan is incomplete", blockers)
     said = f"{workflow.slug} is not ready for {transition.target.value}"
     return _blocked(workflow, _GATES[transition], said, blockers)
 
@@ -185,7 +185,7 @@ def _on_stage(workflow: Workflow, transition: Transition) -> Refused | None:
 def _entered(workflow: Workflow, command: c.Enter) -> Decision:
     transition = command.transition
     if workflow.stage is not transition.origin:
-        said = f"{workflow.slug} is at {workflow.stage.value}: {transition.value} can't be made from there"
+        said = f"{workflow.slug} is at {workflow.stage.value}: {transition.value} is not possible from there"
         return _refused(workflow, "invalid_transition", said)
     blockers = authorization_blockers(workflow, transition, command.standing)
     if blockers:
@@ -234,7 +234,7 @@ def _work(workflow: Workflow, proposal: c.Proposal) -> Decision:  # noqa: C901, 
         case Done(delivery=delivery) | Archived(delivery=delivery), e.ChangeUndone() as fact if delivery is not None:
             return Accepted((fact,))
         case _, e.ChangeUndone():
-            return _refused(workflow, "nothing_delivered", f"nothing of {workflow.slug} was delivered")
+            return _refused(workflow, "nothing_delivered", f"{workflow.slug} has no delivery to undo")
         case _:
             return _not_here(workflow)
 
@@ -246,7 +246,7 @@ def _flying(workflow: Workflow, proposal: c.Flight) -> Decision:
         # After a crash the autopilot begins again. The caller has made sure that no other process drives the workflow.
         return Accepted((proposal,))
     if flight is None or flight.ended is not None:
-        return _refused(workflow, "invalid_transition", f"no autopilot is in force for {workflow.slug}")
+        return _refused(workflow, "invalid_transition", f"no autopilot is active for {workflow.slug}")
     return _unless(isinstance(proposal, e.FlightAt) and flight.phase is proposal.phase, proposal)
 
 
@@ -265,7 +265,7 @@ def _archiving(workflow: Workflow, proposal: c.Archiving) -> Decision:
         case Archived(pending=pending), e.ArchiveSettled() as fact:
             return _unless(not pending, fact)
         case _, c.Archive():
-            said = f"{workflow.slug} is at {workflow.stage.value}; only what is done is archived"
+            said = f"{workflow.slug} is at {workflow.stage.value}; only a change that is done can be archived"
             return _refused(workflow, "archive_requires_done_workflow", said)
         case _:
             return _not_here(workflow)
@@ -284,8 +284,10 @@ def _answered(workflow: Workflow, proposal: e.DecisionAnswered) -> Decision:
     name = proposal.id
     decision = next((decision for decision in workflow.decisions if decision.id == name), None)
     if decision is None:
-        known = ", ".join(one.id for one in workflow.decisions if one.answer is None) or "none is open"
-        return _refused(workflow, "unknown_decision", f"{workflow.slug} asked no {name} (open: {known})")
+        known = ", ".join(one.id for one in workflow.decisions if one.answer is None) or "none"
+        return _refused(
+            workflow, "unknown_decision", f"{workflow.slug} has no question {name} (open questions: {known})"
+        )
     if decision.answer is not None:
         return _refused(workflow, "decision_answered", f"{name} was answered by {decision.by}: {decision.answer}")
     return Accepted((proposal,))
@@ -297,7 +299,7 @@ def _unless(is_known: bool, fact: e.Event) -> Accepted:
 
 
 def _not_here(workflow: Workflow) -> Refused:
-    said = f"{workflow.slug} is at {workflow.stage.value}: that can't be done there"
+    said = f"{workflow.slug} is at {workflow.stage.value}: this is not possible there"
     return _refused(workflow, "invalid_transition", said)
 
 

@@ -1,4 +1,4 @@
-"""Which files judge a build: those that the plan's checks read, and those that can make any test pass. Pure."""
+"""Finds the judges of a build: files that the plan's checks read, and files that can make any test pass."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from loopwright.workflow.documents.page import MOST_BYTES
 from loopwright.workflow.judging_parts import NODE_RUNNERS, part_of
 from loopwright.workflow.slices import Slices
 
-# What decides how tests run and how a reviewer judges, whoever named it: changed, deleted or new, a person looks at it.
+# Files that decide how tests run and how a reviewer judges. If one is changed, deleted or new, a person looks at it.
 ALWAYS = (
     "**/conftest.py", "**/pytest.ini", ".pytest.ini", "tox.ini", "noxfile.py", "setup.cfg", "**/pyproject.toml",
     "**/sitecustomize.py", "**/usercustomize.py", "**/*.pth", ".coveragerc", "**/jest.config.*", "**/vitest.config.*",
     ".mocharc*", "karma.conf.*", ".npmrc", "**/.env*", "**/pytest.py", "pytest/**", "unittest/**", "sitecustomize/**",
     "gradlew", "mvnw", ".cargo/config*",
-    # Code that runs in place of the source that a person would read.
+    # Code that runs instead of the source that a person reads.
     "**/*.pyc", "**/*.pyo", "**/*.pyd", "**/*.so",
-    # Tools that shells and runners find before the machine's own.
+    # Tools that shells and runners find before the installed tools.
     ".venv/**", "venv/**", "node_modules/**", ".bashrc", ".bash_profile", ".profile", ".zshenv",
-    # What an agent is told, or starts, before it looks at anything: the reviewer stands in the built tree.
+    # Instructions and programs that an agent loads first: the reviewer works in the built tree.
     "**/CLAUDE.md", "**/CLAUDE.local.md", "**/AGENTS.md", "**/AGENTS.override.md", "**/GEMINI.md", ".mcp.json",
     ".claude/settings*.json", ".claude/hooks/**", ".claude/agents/**", ".claude/commands/**", ".claude/rules/**",
     ".claude/skills/**", ".agents/**", ".codex/**", ".gemini/**", ".opencode/**", "opencode.json*",
 )  # fmt: skip
-# What a runner reads besides the files that it is told.
+# Files that a runner reads in addition to those in its command.
 _STEERS = {
     "make": ("Makefile", "makefile", "GNUmakefile", "**/*.mk"),
     "gmake": ("Makefile", "makefile", "GNUmakefile", "**/*.mk"),
@@ -53,7 +53,7 @@ _FINDS = {
     "cargo": ("tests/**", "**/tests/**", "build.rs"),
     "rspec": ("spec/**",),
 }  # fmt: skip
-# A script or recipe that a check runs is read as commands, too.
+# A script or recipe that a check runs is searched for commands too.
 _SCRIPTS = (".sh", ".bash", ".mk", "Makefile", "makefile", "GNUmakefile", "justfile", "package.json")
 _TOKENS = re.compile(r"\*\*/|\*\*|\*|\?|\[!?[^\]]+\]|.", re.DOTALL)
 _STARS = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
@@ -61,38 +61,38 @@ _SHELL_WORDS = re.compile(r"[|&;<>()]+")
 _TEST_WORD = re.compile(r"(?:^|[-_./])(?:tests?|specs?|checks?|e2e|__tests__)(?:[-_./]|$)")
 _MODULE = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
 _RUNS_PYTHON = re.compile(r"\b(?:python[\d.]*|py\.?test|tox|nox)\b")
-# Names that python takes from the first folder that has them, before its own library or an installed tool.
+# Names that Python imports from the first folder that has them, before its library or an installed tool.
 _LIBRARY = frozenset(sys.stdlib_module_names) | {
     "pytest", "_pytest", "pluggy", "iniconfig", "packaging", "py", "xdist", "hypothesis", "coverage", "mock", "nose2",
 }  # fmt: skip
-Kind = Literal["judge", "beside", "none"]
+Kind = Literal["judge", "neighbour", "none"]
 
 
 class Judges(msgspec.Struct, frozen=True):
-    """What judges: named files and folders, and the folders from which python imports first."""
+    """The judges: named files and folders, and the folders from which Python imports first."""
 
     patterns: tuple[str, ...]
-    # In these a judge may look for more of its kind: what is new there is a test beside the plan's.
+    # Folders in which a runner looks for tests: a new file there is a test that the plan does not name.
     folders: tuple[str, ...] = ()
     imports_from: tuple[str, ...] = ()
     commands: tuple[str, ...] = ()
 
     def kind_of(self, path: str) -> Kind:
-        """Whether a file of the project judges, or lies beside those that do."""
+        """Whether a file is a judge, or is in a folder of judges."""
         if _any_fits(path, self.patterns) or self._shadows(path):
             return "judge"
-        return "beside" if _any_fits(path, self.folders) else "none"
+        return "neighbour" if _any_fits(path, self.folders) else "none"
 
     def steers(self, path: str) -> bool:
-        """Whether it decides how tests run, without anybody having named it."""
+        """Whether a file decides how tests run although neither plan nor settings name it."""
         return _any_fits(path, ALWAYS) or self._shadows(path)
 
     def part(self, path: str, data: bytes) -> bytes | None:
-        """Of a file that judges, what of it does; None where nothing of it does."""
+        """The part of a file that judges; None if no part does."""
         return part_of(path, data, self.commands)
 
     def _shadows(self, path: str) -> bool:
-        """Whether python would import this in place of its own library or of a test runner."""
+        """Whether Python would import this file instead of its library or a test runner."""
         for folder in self.imports_from:
             rest = path.removeprefix(f"{folder}/") if folder else path
             if folder and rest == path:
@@ -105,9 +105,9 @@ class Judges(msgspec.Struct, frozen=True):
 
 
 def judges_of(slices: Slices, settings: Iterable[str] = (), scripts: Iterable[str] = ()) -> Judges:
-    """The settings' judges, the plan's, those that checks name, and those that always are.
+    """The judges from settings, plan and checks, and those that always judge.
 
-    `scripts` are the texts of what the checks run: tests that those name judge as well.
+    `scripts` are the texts of the scripts that the checks run: tests that they name are judges too.
     """
     checks = [(check.command, check.cwd) for check in slices.checks]
     exact = [*settings, *(judge for check in slices.checks for judge in check.judges)]
@@ -138,12 +138,12 @@ def judges_of(slices: Slices, settings: Iterable[str] = (), scripts: Iterable[st
 
 
 def is_script(path: str) -> bool:
-    """Whether a judge is a list of commands itself."""
+    """Whether a judge is itself a list of commands."""
     return path.endswith(_SCRIPTS)
 
 
 def paths_in(command: str, cwd: str = "") -> list[str]:
-    """Words of a command that can be files or folders of the project."""
+    """Words of a command that may be files or folders of the project."""
     found: list[str] = []
     for word in _words(command):
         path = word.partition("::")[0].removeprefix("./").rstrip("/")
@@ -166,16 +166,16 @@ def _words(command: str) -> list[str]:
 
 
 def _runners(command: str, is_told: bool) -> tuple[list[str], list[str]]:
-    """What the runners in a command read to know what to do, and which tests they find themselves."""
+    """The settings files of the runners in a command, and the tests that the runners find themselves."""
     words = [word.rpartition("/")[2] for word in _words(command)]
     steers = [pattern for word in words for pattern in _STEERS.get(word, ())]
-    # Others than python's have their tests told elsewhere, whatever their command line says.
+    # Runners for other languages than Python find tests by their settings, not by the command line.
     finds = [p for word in words if not (is_told and word in _TOLD) for p in _FINDS.get(word, ())]
     return steers, finds
 
 
 def _imports(command: str, cwd: str, named: Iterable[str]) -> Iterator[str]:
-    """Where python looks first: the folder that it stands in, that of its script, and what PYTHONPATH adds."""
+    """Where Python imports first: the working folder, the folder of the script, and PYTHONPATH."""
     yield cwd.strip("/.")
     for word in _words(command):
         if word.startswith("PYTHONPATH="):
@@ -191,7 +191,7 @@ def _any_fits(path: str, patterns: tuple[str, ...]) -> bool:
 
 @lru_cache(maxsize=64)
 def _compiled(patterns: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """All of them at once, for a project has many files: those about a name in any folder, and the others."""
+    """All patterns in two expressions, for speed: patterns for a name in any folder, and the others."""
     names = [pattern[3:] for pattern in patterns if _is_about_names(pattern)]
     paths = [pattern for pattern in patterns if not _is_about_names(pattern)]
     return _any_of(names), _any_of(paths)
@@ -206,7 +206,7 @@ def _any_of(patterns: Iterable[str]) -> re.Pattern[str]:
 
 
 def _expression(pattern: str) -> str:
-    """A star stops at a folder, as in a shell; two do not."""
+    """A pattern as an expression: `*` stops at a slash, as in a shell, and `**` does not."""
     parts = []
     for token in _TOKENS.findall(pattern):
         if token in _STARS:
@@ -219,9 +219,9 @@ def _expression(pattern: str) -> str:
 
 
 def find_test_files(root: Path, command: str, seal: tuple[str, ...] = ()) -> Judges:
-    """Files that the command names, tests that it finds, and what steers it.
+    """The test files of a whole project, by its test command; reads the scripts that the command runs.
 
-    A folder that it names counts only where it is one of tests: a command may look at the source, too.
+    A folder in the command counts only if it has tests: a command may also read the source.
     """
     named = (*seal, *(path for path in paths_in(command) if (root / path).is_file()))
     first = judges_of(Slices(()), named, (command,))

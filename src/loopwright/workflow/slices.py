@@ -27,7 +27,7 @@ Kind = Literal["AFK", "HITL"]
 
 
 class Check(msgspec.Struct, frozen=True, kw_only=True):
-    """A command that decides. `judges` are the files that it reads as such; `hidden` ones no agent ever sees."""
+    """A command that decides. `judges` are the files that it relies on; agents never see a `hidden` check."""
 
     id: str
     command: str
@@ -40,12 +40,12 @@ class Check(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def digest(self) -> str:
-        """This check and no other."""
+        """The identity of this exact check."""
         return digest_of([self.command, self.cwd, self.regression, self.hidden, list(self.judges), self.network])
 
 
 class Slice(msgspec.Struct, frozen=True, kw_only=True):
-    """One thin piece through all layers. AFK: an agent alone; HITL: a person signs it."""
+    """One thin piece through all layers. AFK: an agent builds it alone; HITL: a person signs it."""
 
     id: str
     title: str
@@ -55,17 +55,17 @@ class Slice(msgspec.Struct, frozen=True, kw_only=True):
     verification_signal: str
     checks: tuple[Check, ...] = ()
     blocked_by: tuple[str, ...] = ()
-    # Which requirements of the delta its checks show, as `domain: name`; none named: all of them.
+    # The requirements of the delta that its checks prove, as `domain: name`; empty: all.
     requirements: tuple[str, ...] = ()
 
     @property
     def digest(self) -> str:
-        """What a person who signs it stands for."""
+        """What a signature on this slice covers."""
         return digest_of([self.id, self.title, self.behavior, list(self.acceptance_criteria), self.verification_signal])
 
 
 class Slices(msgspec.Struct, frozen=True):
-    """All of them, in the order in which they can be built."""
+    """All slices of a plan, in build order."""
 
     slices: tuple[Slice, ...]
 
@@ -75,12 +75,12 @@ class Slices(msgspec.Struct, frozen=True):
         return tuple(check for one in self.slices for check in one.checks)
 
     def slice(self, name: str) -> Slice | None:
-        """The slice of this id."""
+        """The slice with this id."""
         return next((one for one in self.slices if one.id == name), None)
 
 
 class NotSlices(ValueError):
-    """The file holds no such list; every problem is named."""
+    """The file is not a valid list of slices; names every problem."""
 
     def __init__(self, problems: tuple[PageProblem, ...]) -> None:
         super().__init__("; ".join(map(str, problems)))
@@ -88,7 +88,7 @@ class NotSlices(ValueError):
 
 
 def read_slices(data: bytes) -> Slices:
-    """The slices in these bytes; JSON is read with its lines."""
+    """The slices in these bytes; problems have line numbers."""
     try:
         json.loads(data)
         document = read_nodes(data)
@@ -96,7 +96,7 @@ def read_slices(data: bytes) -> Slices:
         raise NotSlices((PageProblem(problem.lineno, f"not JSON: {problem.msg}"),)) from problem
     except (ValueError, RecursionError) as problem:
         line = problem.line if isinstance(problem, YamlProblem) else 1
-        raise NotSlices((PageProblem(line, f"not JSON that can be read: {problem}"),)) from problem
+        raise NotSlices((PageProblem(line, f"unreadable JSON: {problem}"),)) from problem
     reader = _Reader()
     found = reader.document(document)
     if reader.problems:
@@ -125,7 +125,7 @@ def _document(one: Slice) -> dict[str, Any]:
 
 
 class _Reader:
-    """Walks the nodes and collects what is wrong."""
+    """Walks the nodes and collects problems."""
 
     def __init__(self) -> None:
         self.problems: list[PageProblem] = []
@@ -147,10 +147,10 @@ class _Reader:
         fields = self._mapping(node, "a slice", _SLICE_KEYS)
         name = self._text(fields, "id", node)
         if name and not _ID.fullmatch(name):
-            self._note(fields["id"], f"'{name}' is no slice id: VS-1, VS-2, …")
+            self._note(fields["id"], f"'{name}' is not a slice id: use VS-1, VS-2, …")
         kind = self._text(fields, "type", node)
         if kind and kind not in ("AFK", "HITL"):
-            self._note(fields["type"], f"'{kind}' is no type: AFK (an agent alone) or HITL (a person signs)")
+            self._note(fields["type"], f"'{kind}' is not a type: use AFK (an agent alone) or HITL (a person signs)")
         checks = fields.get("checks")
         items = checks.items if isinstance(checks, Sequence) else ()
         if checks is not None and not isinstance(checks, Sequence):
@@ -195,12 +195,12 @@ class _Reader:
             ("check", [check.id for one in slices for check in one.checks]),
         ):
             for name in sorted({name for name in names if names.count(name) > 1}):
-                self._note(node, f"the {what} {name} is there twice")
+                self._note(node, f"duplicate {what} {name}")
         known = {one.id for one in slices}
         for one in slices:
             for name in one.blocked_by:
                 if name not in known:
-                    self._note(node, f"{one.id} is blocked by {name}, which is not there")
+                    self._note(node, f"{one.id} is blocked by {name}, which does not exist")
 
     def _in_order(self, slices: list[Slice], node: Node) -> tuple[Slice, ...]:
         known = {one.id: one for one in slices}
@@ -228,7 +228,7 @@ class _Reader:
         if isinstance(node, Scalar) and node.text.strip() and not node.is_null:
             return node.text.strip()
         if fields or isinstance(owner, Mapping):
-            self._note(node or owner, f"'{key}' must say something")
+            self._note(node or owner, f"'{key}' must not be empty")
         return ""
 
     def _texts(self, fields: dict[str, Node], key: str, owner: Node, *, least: int = 0) -> tuple[str, ...]:
@@ -255,7 +255,7 @@ class _Reader:
 
 
 def _stable(order: TopologicalSorter[str], place: dict[str, int]) -> Iterator[str]:
-    """In dependency order, and in the written order where that leaves a choice."""
+    """In dependency order, then in the written order."""
     ready: list[str] = []
     while order.is_active():
         ready = sorted([*ready, *order.get_ready()], key=place.__getitem__)

@@ -1,6 +1,6 @@
-"""How a workflow stands on the disk at this moment: what blocks each gate, and what a consent would be about.
+"""The standing of a workflow: the blockers of each gate, and what an approval would cover now.
 
-Readiness is not authorization: the first is computed here from facts, the second is somebody's recorded consent.
+Readiness is not authorization: readiness is computed from facts, authorization is a stored approval.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from loopwright.workflow.model import (
 
 
 class Readiness(msgspec.Struct, frozen=True, kw_only=True):
-    """What blocks each gate, in the contract's order; nothing is ready."""
+    """The blockers of each gate, in the contract's order; no blockers means ready."""
 
     plan: tuple[Blocker, ...] = ()
     build: tuple[Blocker, ...] = ()
@@ -31,7 +31,7 @@ class Readiness(msgspec.Struct, frozen=True, kw_only=True):
     archive: tuple[Blocker, ...] = ()
 
     def before(self, stage: Stage) -> tuple[Blocker, ...]:
-        """What blocks the way into a stage."""
+        """The blockers before a stage."""
         match stage:
             case Stage.CLARIFY:
                 return ()
@@ -46,32 +46,32 @@ class Readiness(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Standing(msgspec.Struct, frozen=True):
-    """Readiness, and the subject of each transition as it is now."""
+    """Readiness, and the current subject of each transition."""
 
     readiness: Readiness
     subjects: dict[Transition, Subject]
 
     def subject(self, transition: Transition) -> Subject:
-        """What a consent to it would be about now."""
+        """What an approval of this transition would cover now."""
         return self.subjects.get(transition, Subject(parts={}))
 
 
 def void_parts(approval: Approval, standing: Standing) -> tuple[str, ...]:
-    """What changed since it was given; nothing when it holds, or was never given."""
+    """The parts that changed since the approval; empty if it is valid or was never given."""
     if not isinstance(approval, Approved | UsedApproval):
         return ()
     return standing.subject(approval.transition).changed_since(approval.subject)
 
 
 def status_of(approval: Approval, standing: Standing) -> str:
-    """The contract's word for it."""
+    """The status of an approval in the contract's terms."""
     if void_parts(approval, standing):
         return "void"
     return "approved" if isinstance(approval, UsedApproval) else str(msgspec.to_builtins(approval)["type"])
 
 
 def authorization_blockers(workflow: Workflow, transition: Transition, standing: Standing) -> tuple[Blocker, ...]:
-    """Why this transition may not be made now, as far as consent goes."""
+    """Why this transition is not authorized now."""
     key = transition.key
     approval = workflow.approval(key)
     named = {
@@ -90,7 +90,7 @@ def authorization_blockers(workflow: Workflow, transition: Transition, standing:
 
 
 def broken_promises(workflow: Workflow, standing: Standing, *keys: Key) -> tuple[Blocker, ...]:
-    """Consents that were used already, and whose subject moved under the work."""
+    """Used approvals whose subject changed under the work."""
     found = []
     for key in keys:
         approval = workflow.approval(key)

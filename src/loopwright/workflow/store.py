@@ -1,6 +1,6 @@
-"""The bytes of workflows on disk: the journal is the truth, `state.json` is derived, documents are kept by content.
+"""The bytes of workflows on disk: the journal is the truth, `state.json` is derived, documents are stored by content.
 
-A document that was edited is taken in as it is, one that was deleted comes back: no version is ever lost.
+An edited document is adopted, and a deleted document is restored: no version is ever lost.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from loopwright.workflow.standing import Standing
 from loopwright.workspace.layout import Layout, WorkflowPaths
 
 OUTSIDE = "outside"
-# Whoever writes living specs holds this one, and takes it behind the workflow's own.
+# Held while writing living specs; taken after the lock of the workflow.
 SPECS_LOCK = "specs"
 LINE = event_log.Line[Event]
 _ARCHIVED = f'"kind":"{e.ChangeArchived.__struct_config__.tag}"'.encode()
@@ -46,14 +46,14 @@ _KIND: event_log.LogKind[Workflow, Event] = event_log.LogKind(LINE, evolve)
 
 
 class Applied(msgspec.Struct, frozen=True):
-    """A workflow after a proposal, and what must be done."""
+    """A workflow after a proposal, and the effects to perform."""
 
     workflow: Workflow
     effects: tuple[Effect, ...]
 
 
 class Snapshot(msgspec.Struct, frozen=True):
-    """A workflow at one moment: its journal, what was on the disk, and how it stood by both. Outlives the lock."""
+    """A workflow at one moment: its state, its facts and its standing. Outlives the lock."""
 
     workflow: Workflow
     facts: Facts
@@ -73,25 +73,25 @@ class WorkflowStore:
         return self._layout.workflow_slugs()
 
     def paths(self, slug: str) -> WorkflowPaths:
-        """Where one workflow's files are."""
+        """The paths of one workflow."""
         return self._layout.workflow(slug)
 
     def exists(self, slug: str) -> bool:
-        """Whether there is one of this name."""
+        """Whether the workflow exists."""
         return is_identifier(slug) and event_log.has_content(self.paths(slug).journal)
 
     def require(self, slug: str) -> None:
-        """Raise `WorkflowRefused` where there is no workflow of this name."""
+        """Raise `WorkflowRefused` if the workflow does not exist."""
         if not self.exists(slug):
             known = ", ".join(self.slugs()[-5:]) or "none"
             raise WorkflowRefused(
                 "workflow_not_initialized",
-                f"there is no workflow '{shown(slug)}' (there are: {known})",
+                f"the workflow '{shown(slug)}' does not exist (existing workflows: {known})",
                 next_command=f'loopwright clarify {slug} --idea "…"',
             )
 
     def begin(self, command: c.Begin, actor: str, contents: Mapping[str, bytes] = MappingProxyType({})) -> Workflow:
-        """A new workflow, with the documents that it names: one line of its journal, so all of it or nothing."""
+        """Start a workflow with its documents: one journal line, so all of it or nothing."""
         with self.beginning(command, actor, contents) as opened:
             return opened.workflow
 
@@ -99,7 +99,7 @@ class WorkflowStore:
     def beginning(
         self, command: c.Begin, actor: str, contents: Mapping[str, bytes] = MappingProxyType({})
     ) -> Iterator[Opened]:
-        """A new workflow that is ours for the block."""
+        """Start a workflow and hold its lock for the block."""
         paths = self.paths(command.slug)
         make_folder(paths.folder)
         with locked_first(self._lock(command.slug)) as is_first:
@@ -109,12 +109,12 @@ class WorkflowStore:
             with Opened(paths, self._clock, self._gates, state, last_line) as opened:
                 opened.keep(*contents.values())
                 opened.apply(command, actor)
-                # Whoever dies here leaves documents that are gone, and those come back.
-                opened.take_outside(after_power_cut=is_first)
+                # After a crash here documents are missing; the next command restores them.
+                opened.adopt_external_edits(after_power_cut=is_first)
                 yield opened
 
     def origin_of(self, slug: str) -> TakeoverOrigin | None:
-        """What a workflow was taken over from, by the first line of its journal alone."""
+        """The origin of an imported workflow, from the first line of its journal."""
         with suppress(DamagedFile):
             for _, line in event_log.lines(LINE, self.paths(slug).journal):
                 return next((event.origin for event in line.events if isinstance(event, WorkflowBegun)), None)
@@ -129,7 +129,7 @@ class WorkflowStore:
 
     @contextmanager
     def changing(self, slug: str, *, revision: int | None = None) -> Iterator[Opened]:
-        """A workflow that is ours for the block; what others wrote into its documents is taken in first."""
+        """Open a workflow and hold its lock for the block; edits of its documents are adopted first."""
         self.require(slug)
         paths = self.paths(slug)
         with locked_first(self._lock(slug)) as is_first:
@@ -137,11 +137,11 @@ class WorkflowStore:
             with Opened(paths, self._clock, self._gates, found.state, found.last_line) as opened:
                 if revision is not None and opened.workflow.revision != revision:
                     raise WorkflowConflict(
-                        f"{slug} is at revision {opened.workflow.revision}, not at {revision}: somebody was faster",
-                        hint=f"look at it again: `loopwright status {slug}`",
+                        f"{slug} is at revision {opened.workflow.revision}, not {revision}: another process changed it",
+                        hint=f"check the new state: `loopwright status {slug}`",
                     )
                 opened.finish_archive(self._layout)
-                opened.take_outside(after_power_cut=is_first)
+                opened.adopt_external_edits(after_power_cut=is_first)
                 yield opened
 
     def snapshot(self, slug: str) -> Snapshot:
@@ -173,9 +173,9 @@ class WorkflowStore:
 
 
 class Opened:
-    """A workflow under its lock: every change outlives this process at once, and a power cut when the block ends.
+    """A workflow under its lock: a change survives a crash of this process at once, and a power cut after the block.
 
-    What others read is written then, too. `make_durable` is for those who act on a change before that.
+    `state.json` is written at the end too. Call `make_durable` before acting on a change within the block.
     """
 
     def __init__(
@@ -202,16 +202,16 @@ class Opened:
 
     @property
     def workflow(self) -> Workflow:
-        """As it is now."""
+        """The current state."""
         if self._workflow is None:
             raise WorkflowRefused(
-                "workflow_not_initialized", "the workflow was never begun", next_command="loopwright clarify SLUG"
+                "workflow_not_initialized", "the workflow was never started", next_command="loopwright clarify SLUG"
             )
         return self._workflow
 
     @property
     def paths(self) -> WorkflowPaths:
-        """Where its files are now: an archived change has another place."""
+        """The current paths: an archived change has moved."""
         if self._workflow is None:
             return self._paths
         at = self._workflow.at
@@ -222,13 +222,13 @@ class Opened:
 
     @property
     def now(self) -> str:
-        """The time, as it is written down."""
+        """The time in the stored format."""
         return stamp(self._clock())
 
     def facts(self, *, base_tree: str = "") -> Facts:
-        """What is on the disk; the base tree is brought by whoever named it.
+        """The facts on disk; the caller passes the base tree if it has computed one.
 
-        Looked at once between two events: what somebody consents to and what is checked are the same then.
+        Read once between two events, so that the approved content and the checked content are the same.
         """
         key = (self.workflow.revision, base_tree)
         if key not in self._gathered:
@@ -236,7 +236,7 @@ class Opened:
         return self._gathered[key]
 
     def standing(self, *, base_tree: str = "") -> Standing:
-        """How it stands now."""
+        """The current standing."""
         return standing_of(self.workflow, self.facts(base_tree=base_tree))
 
     def snapshot(self) -> Snapshot:
@@ -244,7 +244,7 @@ class Opened:
         return Snapshot(self.workflow, self.facts(), self.standing())
 
     def apply(self, proposal: c.Proposal, actor: str) -> Applied:
-        """Decide and append; `WorkflowRefused` when the rules say no."""
+        """Decide and append; `WorkflowRefused` if the rules refuse."""
         decision = decide(self._workflow, proposal)
         if isinstance(decision, Refused):
             raise WorkflowRefused(
@@ -259,11 +259,11 @@ class Opened:
         return Applied(self.workflow, decision.effects)
 
     def make_durable(self) -> None:
-        """Wait for the disk now, before anything outside of the workflow rests on what was recorded."""
+        """Sync the journal now, before anything outside the workflow relies on it."""
         self._log.sync()
 
     def write(self, documents: Mapping[str, bytes], actor: str) -> None:
-        """Write documents, whole: kept by content first, then in their places, then on record."""
+        """Write whole documents: store their content, put them in place, then record them."""
         kept = self._documents
         fresh = {name: data for name, data in documents.items() if not kept.stands(name, data)}
         kept.keep(*fresh.values())
@@ -271,15 +271,15 @@ class Opened:
         self.apply(e.DocumentsKept(documents={name: sha256(data) for name, data in documents.items()}), actor)
 
     def read(self, name: str) -> bytes | None:
-        """A document as it is now."""
+        """The current content of a document."""
         return self._documents.read(name)
 
     def is_as_written(self, name: str) -> bool:
-        """Whether one of ours wrote the document last; what was edited since is somebody else's word."""
+        """Whether Loopwright wrote the document last, without a later edit."""
         return self._writers().get(name, OUTSIDE) != OUTSIDE
 
     def written_outside(self) -> tuple[str, ...]:
-        """Documents of ours that somebody else wrote into since."""
+        """Documents that were edited outside Loopwright."""
         return tuple(name for name, actor in self._writers().items() if actor == OUTSIDE)
 
     def _writers(self) -> dict[str, str]:
@@ -291,14 +291,14 @@ class Opened:
         return found
 
     def finish_archive(self, layout: Layout) -> None:
-        """What was decided and cut short is done now; a file that somebody changed meanwhile keeps it waiting."""
+        """Finish an interrupted archive; a file that changed meanwhile delays it."""
         if not isinstance(self.workflow.at, Archived) or not self.workflow.at.pending:
             return
         with locked(layout.lock(SPECS_LOCK)):
             self.settle_archive()
 
     def settle_archive(self) -> tuple[Conflict, ...]:
-        """Write what archiving leaves; for whoever holds the lock of the specs."""
+        """Write the files of the archive. The caller holds the lock of the specs."""
         self.make_durable()
         active = msgspec.structs.replace(self._paths, change_id=self.workflow.change)
         conflicts = roll_forward(active, self.workflow)
@@ -306,17 +306,17 @@ class Opened:
             self.apply(e.ArchiveSettled(), "tool")
         return conflicts
 
-    def take_outside(self, *, after_power_cut: bool) -> None:
-        """Documents that others changed are taken in as they are; those that are gone come back."""
+    def adopt_external_edits(self, *, after_power_cut: bool) -> None:
+        """Adopt documents that people or tools edited, and restore missing ones."""
         if isinstance(self.workflow.at, Archived):
-            return  # the specs hold it: nothing more comes in, and what somebody tidies away stays away
+            return  # archived: later edits are not adopted, and deleted documents stay deleted
         changed = self._documents.edits(self.workflow.documents, after_power_cut=after_power_cut)
         if changed:
             self.keep(*changed.values())
             self.apply(e.DocumentsKept(documents={name: sha256(data) for name, data in changed.items()}), OUTSIDE)
 
     def keep(self, *versions: bytes) -> None:
-        """Keep bytes that an event will name: they are durable before the event is."""
+        """Store bytes that an event will name: they are durable before the event."""
         self._documents.keep(*versions)
 
     @property
@@ -333,19 +333,19 @@ class Opened:
         if after is None:
             return
         line = LINE(revision=after.revision, at=at, actor=actor, events=decision.events, previous=self._last_line)
-        # The first line makes the journal, whole or not at all.
+        # The first line creates the journal, whole or not at all.
         write = self._log.start if self._workflow is None else self._log.write
         _, self._last_line = write(line)
         self._workflow = after
 
     def _project(self) -> None:
-        """Write what others read; it can be made again at any time."""
+        """Write `state.json`; it can be derived again at any time."""
         facts = self.facts()
         data = codec.to_json(document_of(self.workflow, facts, standing_of(self.workflow, facts)))
         if not self.paths.state.is_file() or self.paths.state.read_bytes() != data:
             replace_without_sync(self.paths.state, data)
         else:
-            # As young as what it was derived from: a list sees by that that it still holds.
+            # A new time shows the list of workflows that the file is up to date.
             os.utime(self.paths.state)
 
 
@@ -355,7 +355,7 @@ def _replayed(paths: WorkflowPaths) -> event_log.Replayed[Workflow]:
         event_log.cut_torn_end(paths.journal, found.sound_bytes)
     elif found.damage is not None:
         raise DamagedFile(
-            f"{shown(paths.journal)} is damaged behind byte {found.sound_bytes}: {found.damage}",
-            hint="`loopwright doctor --fix` keeps what is sound; the damaged file stays beside it",
+            f"{shown(paths.journal)} is damaged after byte {found.sound_bytes}: {found.damage}",
+            hint="`loopwright doctor --fix` keeps the sound lines, and the damaged file next to them",
         )
     return found

@@ -1,6 +1,6 @@
-"""Looks at a workflow's files without changing them, mends a damaged journal, and knows which kept bytes are needed.
+"""Inspects the files of a workflow, repairs a damaged journal, and knows which stored bytes are needed.
 
-Whoever calls what changes something holds the workflow's lock.
+The caller of a function that changes files holds the lock of the workflow.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _MOST_BYTES = 64 << 20
 
 
 class Looked(msgspec.Struct, frozen=True):
-    """A journal as far as it is sound; `damage` says why it is not believed behind that."""
+    """The sound part of a journal; `damage` says what is wrong after it."""
 
     workflow: Workflow | None
     sound_bytes: int
@@ -36,7 +36,7 @@ class Looked(msgspec.Struct, frozen=True):
 
 
 def look(paths: WorkflowPaths) -> Looked:
-    """A torn end is no damage: the next command cuts it off."""
+    """Inspect a journal. A torn end is not damage: the next command cuts it off."""
     try:
         found = event_log.replay(_KIND, paths.journal)
     except OSError as problem:
@@ -45,14 +45,14 @@ def look(paths: WorkflowPaths) -> Looked:
 
 
 def paths_now(paths: WorkflowPaths, workflow: Workflow) -> WorkflowPaths:
-    """Where its documents are now: its change may have a name of its own, or another place."""
+    """The current paths: the change may have its own name, or an archived place."""
     at = workflow.at
     moved = at.folder if isinstance(at, Archived) and not at.pending else ""
     return msgspec.structs.replace(paths, change_id=workflow.change, archived=moved)
 
 
 def mend_journal(paths: WorkflowPaths) -> Path:
-    """Keep the sound lines; the damaged file stays beside them, whole. Nothing sound: there is no journal any more."""
+    """Keep the sound lines, and the damaged file next to them. Without sound lines the journal is removed."""
     found = look(paths)
     if found.workflow is None:
         return set_aside(paths.journal)
@@ -62,20 +62,20 @@ def mend_journal(paths: WorkflowPaths) -> Path:
 
 
 def objects(paths: WorkflowPaths) -> list[Path]:
-    """The kept bytes, by digest."""
+    """The stored bytes, by digest."""
     folder = paths.object("x").parent
     found = sorted(os.listdir(folder)) if folder.is_dir() else []
     return [folder / name for name in found if len(name) == 64 and not name.startswith(".")]
 
 
 def unneeded_objects(paths: WorkflowPaths) -> list[Path]:
-    """Kept bytes that nothing asks for: no event names them, and nothing needs them to be taken back.
+    """Stored bytes that no event names and no `undo` needs.
 
-    Of an archived workflow that are also older versions of its documents: only the last would come back by `undo`.
+    For an archived workflow this includes older versions of documents: `undo` restores only the last.
     """
     found = look(paths)
     if found.damage is not None or found.workflow is None:
-        return []  # what can't be read may name anything
+        return []  # an unreadable journal may name anything
     workflow = found.workflow
     needed = set(_of_deliveries(paths))
     if isinstance(workflow.at, Archived):
@@ -87,7 +87,7 @@ def unneeded_objects(paths: WorkflowPaths) -> list[Path]:
 
 
 def undo_needs(paths: WorkflowPaths, workflow: Workflow) -> list[str]:
-    """Digests without which what was delivered, and archived, can't be taken back."""
+    """Digests that `undo` needs for a delivery or an archive."""
     at = workflow.at
     if not isinstance(at, Done | Archived) or at.delivery is None:
         return []
@@ -98,7 +98,7 @@ def undo_needs(paths: WorkflowPaths, workflow: Workflow) -> list[str]:
 
 
 def is_sound(path: Path) -> bool:
-    """Whether kept bytes are what their name says."""
+    """Whether stored bytes match their digest."""
     try:
         return sha256(read_regular_file(path, most=_MOST_BYTES)) == path.name
     except OSError:

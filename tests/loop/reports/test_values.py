@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from loopwright.loop.reports.model import TestReport, TestResult
@@ -83,6 +83,9 @@ def test_a_text_that_fits_stays_as_it_is_and_a_long_one_keeps_both_ends():
 
 
 @given(st.lists(st.text(max_size=60), max_size=30), st.integers(50, 120))
+# Drawn texts are rarely longer than the limit.
+@example(["first ", "a" * 100, " last"], 60)
+@example(["a" * 51], 50)
 def test_an_excerpt_depends_on_the_text_only_not_on_its_pieces(pieces, limit):
     excerpt, text = Excerpt(limit), "".join(pieces)
     for piece in pieces:

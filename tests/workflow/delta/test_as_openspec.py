@@ -15,7 +15,7 @@ SEED = int(os.environ.get("DELTA_SEED", "5"))
 
 # What docs/openspec.md says that we refuse and OpenSpec lets pass.
 STRICTER_CODES = {"fence_open", "no_name", "empty", "odd_heading"}
-STRICTER_WORDS = ("is not there", "is there already", "there is no spec of this domain yet")
+STRICTER_WORDS = ("is missing", "already exists", "the domain has no spec yet")
 
 NAMES = (
     "Sign in", "sign in", "Sign  in", "Sign out", "登录必须快", "Use `git`", "C#", "A: b", "Naïve — ∑", "Tail ##",

@@ -131,39 +131,39 @@ MISSING = spec_of(SPEC.replace("Requirement: Close", "Requirement: Shut"))
 @pytest.mark.parametrize(
     ("spec", "delta", "expected"),
     [
-        (ALTERED, Delta("d", modified=(made("Close"),)), [("Close", "was altered after the change was planned")]),
-        (ALTERED, Delta("d", removed=(Removed("Close"),)), [("Close", "was altered after the change was planned")]),
+        (ALTERED, Delta("d", modified=(made("Close"),)), [("Close", "was changed after the change was planned")]),
+        (ALTERED, Delta("d", removed=(Removed("Close"),)), [("Close", "was changed after the change was planned")]),
         (
             ALTERED,
             Delta("d", renamed=(Renamed("Close", "X"),)),
-            [("Close", "was altered after the change was planned")],
+            [("Close", "was changed after the change was planned")],
         ),
-        (MISSING, Delta("d", modified=(made("Close"),)), [("Close", "is not there")]),
-        (MISSING, Delta("d", removed=(Removed("Close"),)), [("Close", "is not there")]),
-        (MISSING, Delta("d", renamed=(Renamed("Close", "Shut"),)), [("Close", "is not there")]),
-        (MISSING, Delta("d", added=(made("Shut"),)), [("Shut", "is there already")]),
-        (MISSING, Delta("d", added=(made("SHUT"),)), [("SHUT", "is there already as 'Shut'")]),
-        (MISSING, Delta("d", removed=(Removed("Shut"),)), [("Shut", "was not there when the change was planned")]),
+        (MISSING, Delta("d", modified=(made("Close"),)), [("Close", "is missing")]),
+        (MISSING, Delta("d", removed=(Removed("Close"),)), [("Close", "is missing")]),
+        (MISSING, Delta("d", renamed=(Renamed("Close", "Shut"),)), [("Close", "is missing")]),
+        (MISSING, Delta("d", added=(made("Shut"),)), [("Shut", "already exists")]),
+        (MISSING, Delta("d", added=(made("SHUT"),)), [("SHUT", "already exists as 'Shut'")]),
+        (MISSING, Delta("d", removed=(Removed("Shut"),)), [("Shut", "did not exist when the change was planned")]),
         (
             MISSING,
             Delta("d", renamed=(Renamed("Open", "shut"),)),
-            [("shut", "'Open' can't get this name: there is 'Shut' already")],
+            [("shut", "'Open' can't get this name: 'Shut' already exists")],
         ),
         (
             spec_of(),
             Delta("d", removed=(Removed("close"),)),
-            [("close", "is not there, but 'Close' is: names must match to the letter")],
+            [("close", "is missing, but 'Close' exists: names must match exactly")],
         ),
-        (None, Delta("d", removed=(Removed("Close"),)), [("Close", "there is no spec of this domain yet")]),
+        (None, Delta("d", removed=(Removed("Close"),)), [("Close", "the domain has no spec yet")]),
         (
             spec_of(),
             Delta("d", modified=(made("Close", "It SHALL.", "Other"),)),
-            [("Close", "MODIFIED replaces it whole, and would drop its scenarios 'Pull'")],
+            [("Close", "MODIFIED replaces the whole requirement, and would drop its scenarios 'Pull'")],
         ),
         (
             spec_of(),
             Delta("d", removed=tuple(map(Removed, ("Open", "Close", "Lock")))),
-            [("", "the change removes the last requirement of this spec; a person retires it whole")],
+            [("", "the change removes the last requirement of this spec; a person must delete the spec")],
         ),
         (
             spec_of(SPEC.replace("- **WHEN** turned\n", "")),
@@ -171,7 +171,7 @@ MISSING = spec_of(SPEC.replace("Requirement: Close", "Requirement: Shut"))
             [
                 (
                     "",
-                    "the merged spec would not be valid: 'Requirement: Lock' has no `#### Scenario:` with steps",
+                    "the merged spec is invalid: 'Requirement: Lock' has no `#### Scenario:` with steps",
                 )
             ],
         ),
@@ -195,9 +195,9 @@ def test_every_conflict_is_named_at_once_with_the_change_that_was_here():
     )
     result = merge(now, ours, base=base_of(planned))
     assert conflicts(result) == [
-        ("Open", "is not there (chg-b: REMOVED)"),
-        ("Close", "was altered after the change was planned (chg-b: MODIFIED)"),
-        ("Ring", "is there already (chg-b: ADDED)"),
+        ("Open", "is missing (chg-b: REMOVED)"),
+        ("Close", "was changed after the change was planned (chg-b: MODIFIED)"),
+        ("Ring", "already exists (chg-b: ADDED)"),
     ]
     assert {one.code for one in result.conflicts} == {"spec_conflict_doors"}
 
@@ -215,18 +215,16 @@ def test_a_blank_line_inside_a_code_fence_is_content():
 def test_one_change_is_not_merged_twice_with_different_contents():
     first = merge(spec_of(), Delta("doors", added=(made("Ring"),)))
     result = merge(first.spec, Delta("doors", added=(made("Knock"),)))
-    assert conflicts(result) == [("", "chg-a was merged here before, with other requirements")]
+    assert conflicts(result) == [("", "chg-a was merged before, with other requirements")]
 
 
 def test_a_delta_that_would_be_read_back_otherwise_is_not_merged():
     forged = msgspec.structs.replace(made("Ring"), source=made("Ring").source + "\n```")
     assert conflicts(merge(spec_of(), Delta("doors", added=(forged,)))) == [
-        ("", "the merged spec could not be read: this code fence is never closed: it hides all that follows")
+        ("", "the merged spec can't be read: this code fence is never closed: it hides the rest of the file")
     ]
     two = msgspec.structs.replace(made("Ring"), source=made("Ring").source + "\n" + made("Bell").source)
-    assert conflicts(merge(spec_of(), Delta("doors", added=(two,)))) == [
-        ("Ring", "would not be read back as it was written")
-    ]
+    assert conflicts(merge(spec_of(), Delta("doors", added=(two,)))) == [("Ring", "can't be read back as written")]
     assert isinstance(merge(spec_of(), Delta("doors", added=(made("Ring"),)), change_id="a | b\n"), Conflicts)
 
 
@@ -237,8 +235,8 @@ def test_two_active_changes_that_touch_one_requirement_are_found():
         "chg-c": [Delta("x", removed=(Removed("Open"),)), Delta("z", added=(made("New"),))],
     })  # fmt: skip
     assert found == (
-        Conflict("x", "Open", "chg-a has it MODIFIED; chg-c has it REMOVED"),
-        Conflict("y", "New", "chg-a has it ADDED; chg-b has it ADDED"),
+        Conflict("x", "Open", "chg-a: MODIFIED; chg-c: REMOVED"),
+        Conflict("y", "New", "chg-a: ADDED; chg-b: ADDED"),
     )
     assert conflicts_between({"chg-a": [ALL]}) == ()
 

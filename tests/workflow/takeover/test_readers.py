@@ -204,8 +204,8 @@ def test_a_session_becomes_a_spec_a_plan_and_slices_without_checks(write):
     assert spec.text_of("Testable Acceptance Criteria") == "- it works\n- 3 pass"
     assert session.said == {"status": "active", "tasks": "1 of 3 completed"}
     assert [one.message.partition(":")[0] for one in found.troubles] == [
-        "depends on IMPL-99, of which there is no task",
-        "names a path that leads out of the project", "names a path that leads out of the project",
+        "depends on IMPL-99, which is not a task",
+        "names a path outside the project", "names a path outside the project",
     ]  # fmt: skip
     assert [one.path for one in found.left] == [".debug"]
 

@@ -66,10 +66,10 @@ def test_a_fifo_is_not_waited_for(source):
 @pytest.mark.parametrize(
     ("data", "line", "words"),
     [
-        (b"", 1, "no JSON"),
-        (b'{\n "a": 1,\n}', 3, "no JSON"),
-        (b"[1]", 1, "no JSON object"),
-        (b"[" * 100_000, 1, "no JSON"),
+        (b"", 1, "JSON"),
+        (b'{\n "a": 1,\n}', 3, "not JSON"),
+        (b"[1]", 1, "not a JSON object"),
+        (b"[" * 100_000, 1, "JSON"),
     ],
 )
 def test_damaged_json_is_named_with_its_line(source, data, line, words):
@@ -94,9 +94,7 @@ def test_names_of_any_length_and_bytes(source):
     (source.top / "new\nline.md").write_text("a")
     (source.top / os.fsdecode(b"\xff.md")).write_text("a")
     assert source.files() == [name]
-    assert [message for _, _, message in told(source)] == [
-        "has a name that can't be written down; it stays where it is"
-    ] * 2
+    assert [message for _, _, message in told(source)] == ["has a name that is not text; it is not imported"] * 2
 
 
 def test_a_tree_without_end_is_left(source):

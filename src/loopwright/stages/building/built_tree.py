@@ -67,7 +67,7 @@ class BuiltTree:
         digest = digest_of_judge(repo, path, self._who)
         if digest == self._seals.get(path):
             return
-        if kind == "beside" and path not in self._seals:
+        if kind == "neighbour" and path not in self._seals:
             self.beside[path] = digest or ""
         else:
             self.judges[path] = digest or "nothing of it judges any more"

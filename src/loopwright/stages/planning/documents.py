@@ -7,7 +7,7 @@ from loopwright.stages.context import Context, Tell, documents_of
 from loopwright.stages.planning.state import require_spec
 from loopwright.workflow import composing
 from loopwright.workflow import events as e
-from loopwright.workflow.delta.model import Delta, domain_problem
+from loopwright.workflow.delta.model import Delta
 from loopwright.workflow.delta.read import read_delta
 from loopwright.workflow.delta.write import composed
 from loopwright.workflow.documents.page import NotAPage, read_page
@@ -20,6 +20,7 @@ from loopwright.workflow.package import (
     GRAPH,
     PLAN_DOCUMENTS,
     delta_of,
+    domain_problem,
     prd_of,
     test_spec_of,
 )
@@ -70,7 +71,7 @@ def tell_rivals(context: Context, change_id: str, deltas: tuple[Delta, ...], tel
     """Name other active changes that touch the same requirements; that is no reason to stop yet."""
     for other, conflicts in rivals_of(context.layout, change_id, {one.domain: one for one in deltas}).items():
         names = ", ".join(f"'{one.requirement}'" for one in conflicts[:3])
-        tell(f"note: {other} is active and touches {names} too; the change that is archived second must fit the first")
+        tell(f"note: {other} is active and also touches {names}; the change that is archived second must fit the first")
 
 
 def _pages(context: Context, opened: Opened, facts: Facts, deltas: tuple[Delta, ...]) -> dict[str, bytes]:

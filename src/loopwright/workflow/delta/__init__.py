@@ -1,1 +1,1 @@
-"""Spec deltas and living specs in OpenSpec grammar: read, written, merged. Pure; no file is touched here."""
+"""Spec deltas and living specs in OpenSpec grammar: read, write, merge. Pure; reads and writes no files."""

@@ -1,7 +1,7 @@
 """The line grammar that OpenSpec's readers share: fences, headings, names. Knows lines, not files.
 
-White space is JavaScript's, because OpenSpec's is. Matching is done by hand where a pattern could take quadratic time
-on a line that somebody made long on purpose.
+White space follows JavaScript, as in OpenSpec. Matching is written by hand where a pattern could take quadratic time on
+a hostile long line.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _SHALL = re.compile(r"\b(?:SHALL|MUST)\b", re.ASCII)
 
 
 class Fences:
-    """Which of some lines stand in a code fence, its own two lines with them."""
+    """The lines inside code fences, including the fence lines."""
 
     def __init__(self, lines: Sequence[str]) -> None:
         self.inside: list[bool] = []
@@ -60,19 +60,19 @@ def heading(line: str) -> tuple[int, str] | None:
 
 
 def boundary(line: str) -> int:
-    """The level of a line that ends what stands above it, a heading without a title with them; 0 for any other."""
+    """The level of a line that ends the section above, with or without a title; 0 for any other line."""
     level = len(line) - len(line.lstrip("#"))
     return level if 1 <= level <= 6 and line[level : level + 1] and line[level] in SPACE else 0
 
 
 def is_requirements(line: str) -> bool:
-    """Whether a line opens the requirements of a living spec."""
+    """Whether a line starts the requirements of a living spec."""
     found = heading(line)
     return found is not None and found[0] == 2 and found[1].lower() == "requirements"
 
 
 def plain_name(text: str) -> str:
-    """A requirement's name as everything compares it: without a closing run of `#` and the space around."""
+    """The name of a requirement for comparison: without closing `#` and surrounding space."""
     open_end = text.rstrip(" \t")
     bare = open_end.rstrip("#")
     closes = len(bare) < len(open_end) and bare.endswith((" ", "\t"))
@@ -80,12 +80,12 @@ def plain_name(text: str) -> str:
 
 
 def folded(name: str) -> str:
-    """Names that differ only in case or spacing are one requirement, mistyped."""
+    """The name without case and spacing: names that differ only in those are one requirement, mistyped."""
     return re.sub(f"[{SPACE}]+", " ", plain_name(name).lower())
 
 
 def requirement_name(line: str) -> str | None:
-    """The name on a `### Requirement:` line; empty when there is only space for one."""
+    """The name on a `### Requirement:` line; empty if the line has no name."""
     if not line.startswith("###"):
         return None
     rest = line[3:].lstrip(SPACE)
@@ -119,13 +119,13 @@ def quoted_name(text: str) -> str | None:
 
 
 def bullet(line: str) -> str | None:
-    """What stands behind a bullet's mark."""
+    """The text after a bullet."""
     rest = line.lstrip(SPACE)
     return rest[1:] if rest[:1] in ("-", "*", "+") else None
 
 
 def body_text(lines: Sequence[str]) -> str:
-    """The statement of a requirement: what stands above the first heading, outside fences, without metadata lines."""
+    """The statement of a requirement: the text above the first heading, outside fences, without metadata lines."""
     fences = Fences(lines)
     said: list[str] = []
     metadata: list[str] = []
@@ -141,12 +141,12 @@ def body_text(lines: Sequence[str]) -> str:
 
 
 def says_shall(text: str) -> bool:
-    """Whether a statement binds, in the words that OpenSpec knows."""
+    """Whether a statement is binding, in OpenSpec's words."""
     return _SHALL.search(text) is not None
 
 
 def scenarios_in(lines: Sequence[str]) -> Iterator[Scenario]:
-    """The scenarios of a requirement: every heading of level 4, whatever it is called."""
+    """The scenarios of a requirement: every heading of level 4, with any title."""
     fences = Fences(lines)
     for start, line in enumerate(lines):
         if fences[start] or boundary(line) != 4:
@@ -159,13 +159,13 @@ def scenarios_in(lines: Sequence[str]) -> Iterator[Scenario]:
 
 
 def scenario_name(line: str) -> str:
-    """The name that a person reads in a heading of level 4."""
+    """The name of a scenario from its heading of level 4."""
     name = plain_name(line[4:].lstrip(SPACE))
     return name[9:].strip(SPACE) if name[:9].lower() == "scenario:" else name
 
 
 def steps_in(lines: Sequence[str]) -> Iterator[ScenarioStep]:
-    """The GIVEN, WHEN, THEN bullets; an indented line goes on with the bullet above it."""
+    """The GIVEN, WHEN, THEN bullets; an indented line continues the bullet above it."""
     fences = Fences(lines)
     keyword, said = "", [""]
     for index, line in enumerate(lines):
@@ -183,7 +183,7 @@ def steps_in(lines: Sequence[str]) -> Iterator[ScenarioStep]:
 
 
 def as_requirement(lines: Sequence[str], name: str, source: str, first: int) -> Requirement:
-    """A requirement from its lines, which begin with its heading."""
+    """A requirement from its lines, starting with its heading."""
     body = lines[1:]
     return Requirement(
         name, body_text(body), tuple(scenarios_in(body)), source, (first, first + max(0, len(lines) - 1))
@@ -191,7 +191,7 @@ def as_requirement(lines: Sequence[str], name: str, source: str, first: int) -> 
 
 
 def canonical(requirement: Requirement) -> str:
-    """One form for one content: OpenSpec's own archive may move blank lines and line ends of what it does not touch."""
+    """A canonical form: OpenSpec's archive may move blank lines and line ends of untouched requirements."""
     lines = re.split("\r\n|\r|\n", requirement.source.rstrip(SPACE))
     fences = Fences(lines)
     kept = [f"### Requirement: {requirement.name}"]
@@ -202,5 +202,5 @@ def canonical(requirement: Requirement) -> str:
 
 
 def digest(requirement: Requirement) -> str:
-    """What a change's base records, to see later whether another change was here."""
+    """The digest that the base of a change records, to detect later edits."""
     return sha256(canonical(requirement).encode("utf-8", "surrogatepass"))

@@ -1,4 +1,4 @@
-"""Bytes to lines: what is no text, is too large or is empty is named here, with its line."""
+"""Turns bytes into lines; reports files that are not text, too large or empty, with the line."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _BOM = "\ufeff"
 
 
 class SourceText(msgspec.Struct, frozen=True):
-    """A file's lines twice: whole, to be kept byte for byte, and bare, to be read. Line 1 has index 0."""
+    """The lines of a file twice: whole, to keep bytes, and bare, to read. Line 1 has index 0."""
 
     whole: tuple[str, ...]
     bare: tuple[str, ...]
@@ -26,11 +26,11 @@ class SourceText(msgspec.Struct, frozen=True):
 
 
 def taken_in(data: bytes) -> SourceText | UnreadableDelta:
-    """The lines of a file, or why it has none that can be read."""
+    """The lines of a file, or why it can't be read."""
     if len(data) > MOST_BYTES:
-        return _refused(1, "too_large", f"the file has {len(data):,} bytes; at most {MOST_BYTES:,} are read")
+        return _refused(1, "too_large", f"the file has {len(data):,} bytes; the limit is {MOST_BYTES:,}")
     if (at := data.find(b"\0")) >= 0:
-        return _refused(_line_of(data, at), "binary", "the file holds a NUL byte: this is no text")
+        return _refused(_line_of(data, at), "binary", "the file has a NUL byte: it is not text")
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as problem:
@@ -41,7 +41,7 @@ def taken_in(data: bytes) -> SourceText | UnreadableDelta:
 
 
 def lines_of(text: str) -> SourceText:
-    """The lines of a text, whatever ends them."""
+    """The lines of a text, with any line ends."""
     whole = tuple(_LINE.findall(text))
     bare = [line.rstrip("\r\n") for line in whole]
     if bare:

@@ -1,6 +1,6 @@
-"""Merges a delta into a living spec, or says why not. Pure, all or nothing, and the second time changes no byte.
+"""Merges a delta into a living spec, or reports conflicts. Pure and all or nothing; a second merge changes no byte.
 
-The order is OpenSpec's: RENAMED, REMOVED, MODIFIED, ADDED. What no entry names keeps its bytes.
+The order is OpenSpec's: RENAMED, REMOVED, MODIFIED, ADDED. Other requirements keep their bytes.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ from loopwright.workflow.delta.write import new_living, write_living
 
 
 def base_of(living: LivingSpec | None) -> dict[str, str]:
-    """The digests that a change remembers when it is planned."""
+    """The digests that a planned change stores."""
     return {one.name: digest(one) for one in living.requirements} if living is not None else {}
 
 
 def merged(living: LivingSpec | None, delta: Delta, *, change_id: str, base: Mapping[str, str]) -> Merged | Conflicts:
-    """The spec with the delta in it; conflicts when another change was here meanwhile, and then nothing is merged."""
+    """The spec with the delta merged in; or conflicts with another change, and then nothing is merged."""
     wanted = deeds_of(delta, change_id)
     done = tuple(deed for deed in living.history if deed.change_id == change_id) if living is not None else ()
     if living is not None and done:
         if Counter(done) == Counter(wanted):
             return Merged(living, write_living(living))
-        return Conflicts((Conflict(delta.domain, "", f"{change_id} was merged here before, with other requirements"),))
+        return Conflicts((Conflict(delta.domain, "", f"{change_id} was merged before, with other requirements"),))
     merge = _Merge(living, delta, base)
     merge.rename()
     merge.remove()
@@ -52,7 +52,7 @@ def merged(living: LivingSpec | None, delta: Delta, *, change_id: str, base: Map
 
 
 class _Merge:
-    """One merge under way: places in the order of the file, found by the name that each has now."""
+    """A merge in progress: requirements in file order, found by their current names."""
 
     def __init__(self, living: LivingSpec | None, delta: Delta, base: Mapping[str, str]) -> None:
         self.exists = living is not None
@@ -65,7 +65,7 @@ class _Merge:
         self.alike: dict[str, list[str]] = {}
         for i, one in enumerate(self.spec.requirements):
             self._know(one.name, i)
-        self.made: set[str] = set()  # names that this delta itself gave: no base knows them
+        self.made: set[str] = set()  # names from this delta: the base does not have them
 
     def rename(self) -> None:
         for one in self.delta.renamed:
@@ -75,7 +75,7 @@ class _Merge:
             at, old = found
             near = self._near(one.new, but=one.old)
             if near is not None:
-                self._conflict(one.new, f"'{one.old}' can't get this name: there is '{near}' already")
+                self._conflict(one.new, f"'{one.old}' can't get this name: '{near}' already exists")
                 continue
             end = len(lines_of(old.source).bare[0])
             source = f"### Requirement: {one.new}{old.source[end:]}"
@@ -100,7 +100,9 @@ class _Merge:
             lost = Counter(s.name for s in old.scenarios) - Counter(s.name for s in one.scenarios)
             if lost:
                 names = ", ".join(f"'{name}'" for name in lost)
-                self._conflict(one.name, f"MODIFIED replaces it whole, and would drop its scenarios {names}")
+                self._conflict(
+                    one.name, f"MODIFIED replaces the whole requirement, and would drop its scenarios {names}"
+                )
                 continue
             blank = old.source[len(old.source.rstrip(SPACE)) :]
             self.kept[at] = msgspec.structs.replace(one, source=self._ours(one.source) + blank)
@@ -109,32 +111,32 @@ class _Merge:
         for one in self.delta.added:
             near = self._near(one.name)
             if near == one.name:
-                self._conflict(one.name, f"is there already{self._by(one.name)}")
+                self._conflict(one.name, f"already exists{self._by(one.name)}")
             elif near is not None:
-                self._conflict(one.name, f"is there already as '{near}'")
+                self._conflict(one.name, f"already exists as '{near}'")
             else:
                 self._know(one.name, len(self.kept))
                 self.kept.append(msgspec.structs.replace(one, source=self._ours(one.source) + self.spec.newline))
 
     def result(self, deeds: Sequence[Deed]) -> Merged | Conflicts:
-        """Writes it, reads it back, and believes only what it reads."""
+        """Write the spec, read it back, and accept only what was read."""
         kept = [one for one in self.kept if one is not None]
         data = self._text(deeds).encode()
         spec = read_living(data)
         if isinstance(spec, UnreadableDelta):
-            return self._refused("", f"the merged spec could not be read: {spec.problems[0].message}")
+            return self._refused("", f"the merged spec can't be read: {spec.problems[0].message}")
         errors = [one for one in spec.remarks if one.level == "error"]
         if not kept and any(one.code == "no_requirements" for one in errors):
-            return self._refused("", "the change removes the last requirement of this spec; a person retires it whole")
-        if errors:
-            return Conflicts(
-                tuple(self._one("", f"the merged spec would not be valid: {one.message}") for one in errors)
+            return self._refused(
+                "", "the change removes the last requirement of this spec; a person must delete the spec"
             )
+        if errors:
+            return Conflicts(tuple(self._one("", f"the merged spec is invalid: {one.message}") for one in errors))
         for meant, read in zip(kept, spec.requirements, strict=False):
             if canonical(meant) != canonical(read):
-                return self._refused(meant.name, "would not be read back as it was written")
+                return self._refused(meant.name, "can't be read back as written")
         if len(kept) != len(spec.requirements) or spec.history != (*self.spec.history, *deeds):
-            return self._refused("", "the merged spec would not be read back as it was written")
+            return self._refused("", "the merged spec can't be read back as written")
         return Merged(spec, data)
 
     def _text(self, deeds: Sequence[Deed]) -> str:
@@ -146,7 +148,7 @@ class _Merge:
             text = f"{ended(text, newline)}## Requirements{newline}"
         were = len(self.spec.requirements)
         text += "".join(one.source for one in self.kept[:were] if one is not None)
-        added = [one.source for one in self.kept[were:] if one is not None]  # each ends with one line end
+        added = [one.source for one in self.kept[were:] if one is not None]  # each with one line end
         if added or not self.spec.tail:
             text = ended(text, newline)
         text += "".join(source + newline for source in added)
@@ -161,30 +163,30 @@ class _Merge:
         self.alike[folded(name)].remove(name)
 
     def _untouched(self, name: str) -> tuple[int, Requirement] | None:
-        """Where a requirement stands, if it is as it was when the change was planned."""
+        """The index of a requirement, if it is unchanged since the change was planned."""
         at = self.place.get(name)
         current = self.kept[at] if at is not None else None
         if at is None or current is None:
             near = self._near(name)
             if not self.exists:
-                self._conflict(name, "there is no spec of this domain yet")
+                self._conflict(name, "the domain has no spec yet")
             elif near is not None:
-                self._conflict(name, f"is not there, but '{near}' is: names must match to the letter")
+                self._conflict(name, f"is missing, but '{near}' exists: names must match exactly")
             else:
-                self._conflict(name, f"is not there{self._by(name)}")
+                self._conflict(name, f"is missing{self._by(name)}")
             return None
         if name in self.made:
             return at, current
         if name not in self.base:
-            self._conflict(name, f"was not there when the change was planned{self._by(name)}")
+            self._conflict(name, f"did not exist when the change was planned{self._by(name)}")
             return None
         if self.base[name] != digest(current):
-            self._conflict(name, f"was altered after the change was planned{self._by(name)}")
+            self._conflict(name, f"was changed after the change was planned{self._by(name)}")
             return None
         return at, current
 
     def _near(self, name: str, but: str | None = None) -> str | None:
-        """The requirement of that name, else one that differs only in case or spacing."""
+        """The requirement with that name, else one that differs only in case or spacing."""
         if name in self.place:
             return name
         return next((one for one in self.alike.get(folded(name), ()) if one != but), None)
@@ -207,7 +209,7 @@ class _Merge:
 
 
 def conflicts_between(changes: Mapping[str, Sequence[Delta]]) -> tuple[Conflict, ...]:
-    """Requirements that more than one active change touches: found before anything is written."""
+    """Requirements that more than one active change touches, found before anything is written."""
     touched: dict[tuple[str, str], dict[str, tuple[str, list[Operation]]]] = {}
     for change_id, deltas in changes.items():
         for delta, deed in _deeds(change_id, deltas):
@@ -227,5 +229,5 @@ def _deeds(change_id: str, deltas: Sequence[Delta]) -> Iterator[tuple[Delta, Dee
 
 
 def _both(by: Mapping[str, tuple[str, list[Operation]]]) -> str:
-    said = (f"{change_id} has it {' and '.join(operations)}" for change_id, (_, operations) in sorted(by.items()))
+    said = (f"{change_id}: {' and '.join(operations)}" for change_id, (_, operations) in sorted(by.items()))
     return "; ".join(said)

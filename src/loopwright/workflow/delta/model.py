@@ -1,25 +1,22 @@
 """The types of spec deltas and living specs. Frozen.
 
-A requirement keeps its source: `text` and `scenarios` are what the reader saw in it, never a second truth. Whoever
-wants a new one asks `write.requirement`.
+A requirement keeps its source; `text` and `scenarios` are derived from it. To make a new requirement, call
+`write.requirement`.
 """
 
 from __future__ import annotations
 
-import unicodedata
 from enum import StrEnum
 from typing import Literal
 
 import msgspec
-
-from loopwright.kernel.files import shown
 
 Keyword = Literal["GIVEN", "WHEN", "THEN", "AND", "BUT"]
 Newline = Literal["\n", "\r\n"]
 
 
 class DeltaProblem(msgspec.Struct, frozen=True, order=True):
-    """What is wrong with a file. `error`: OpenSpec refuses it too; `warning`: only its `--strict` does."""
+    """A problem of a file. `error`: OpenSpec refuses the file too; `warning`: only its `--strict` does."""
 
     line: int
     code: str
@@ -28,7 +25,7 @@ class DeltaProblem(msgspec.Struct, frozen=True, order=True):
 
 
 class UnreadableDelta(msgspec.Struct, frozen=True):
-    """Not a delta, or not a living spec: every problem at once, in the order of their lines."""
+    """Not a valid delta or living spec: all problems, by line."""
 
     problems: tuple[DeltaProblem, ...]
 
@@ -41,7 +38,7 @@ class ScenarioStep(msgspec.Struct, frozen=True):
 
 
 class Scenario(msgspec.Struct, frozen=True):
-    """An example of a requirement: its body as it stands, and the steps that the body spells out."""
+    """An example of a requirement: its body, and the steps in the body."""
 
     name: str
     text: str
@@ -49,7 +46,7 @@ class Scenario(msgspec.Struct, frozen=True):
 
 
 class Requirement(msgspec.Struct, frozen=True):
-    """One `### Requirement:` with all that stands below it, from the first of `lines` to the last."""
+    """One `### Requirement:` with its text, from the first of `lines` to the last."""
 
     name: str
     text: str
@@ -59,7 +56,7 @@ class Requirement(msgspec.Struct, frozen=True):
 
 
 class Removed(msgspec.Struct, frozen=True):
-    """A requirement that goes, and what its users do instead."""
+    """A removed requirement, and what its users do instead."""
 
     name: str
     reason: str = ""
@@ -68,7 +65,7 @@ class Removed(msgspec.Struct, frozen=True):
 
 
 class Renamed(msgspec.Struct, frozen=True):
-    """A requirement that gets another name."""
+    """A renamed requirement."""
 
     old: str
     new: str
@@ -76,7 +73,7 @@ class Renamed(msgspec.Struct, frozen=True):
 
 
 class Delta(msgspec.Struct, frozen=True):
-    """What one change does to the spec of one domain. `purpose` is for a spec that does not exist yet."""
+    """The edits of one change to the spec of one domain. `purpose` is for a new spec."""
 
     domain: str
     added: tuple[Requirement, ...] = ()
@@ -88,7 +85,7 @@ class Delta(msgspec.Struct, frozen=True):
 
 
 class Operation(StrEnum):
-    """What a change did to a requirement."""
+    """An edit of a requirement."""
 
     ADDED = "ADDED"
     MODIFIED = "MODIFIED"
@@ -98,7 +95,7 @@ class Operation(StrEnum):
 
 
 class Deed(msgspec.Struct, frozen=True):
-    """One line of a living spec's history: which change did what to which requirement."""
+    """One line in the history of a living spec: the change, its operation and the requirement."""
 
     change_id: str
     operation: Operation
@@ -106,9 +103,9 @@ class Deed(msgspec.Struct, frozen=True):
 
 
 class LivingSpec(msgspec.Struct, frozen=True):
-    """A domain's spec. `head`, the requirements' sources and `tail` are the whole file, byte for byte.
+    """The spec of a domain. `head`, the sources of the requirements and `tail` are the whole file, byte for byte.
 
-    `remarks` is what `openspec validate --strict` would say about it.
+    `remarks` are the findings of `openspec validate --strict`.
     """
 
     title: str
@@ -122,7 +119,7 @@ class LivingSpec(msgspec.Struct, frozen=True):
 
 
 class Conflict(msgspec.Struct, frozen=True, order=True):
-    """Why a delta can't be merged: `code` is `spec_conflict_<domain>`, `message` names what happened."""
+    """Why a delta can't be merged: `code` is `spec_conflict_<domain>`, `message` gives the cause."""
 
     domain: str
     requirement: str
@@ -130,7 +127,7 @@ class Conflict(msgspec.Struct, frozen=True, order=True):
 
     @property
     def code(self) -> str:
-        """The contract's blocker."""
+        """The code of the blocker."""
         return f"spec_conflict_{self.domain}"
 
 
@@ -141,52 +138,7 @@ class Conflicts(msgspec.Struct, frozen=True):
 
 
 class Merged(msgspec.Struct, frozen=True):
-    """The spec as it is with the change in it, and its bytes."""
+    """The spec with the change merged in, and its bytes."""
 
     spec: LivingSpec
     data: bytes
-
-
-LONGEST = 120
-_LONGEST_PART_BYTES = 200
-_DEVICES = {"con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10))}
-# A folder called spec.md hides a spec; `specs` and `changes` are where OpenSpec looks for the name of a spec in a path.
-_RESERVED = {"spec.md", "specs", "changes", "archive"}
-
-
-def domain_problem(name: str) -> str | None:
-    """Why this can't be a domain's name, in a sentence; None when it can."""
-    if not name:
-        return "a domain has a name"
-    if len(name) > LONGEST:
-        return f"the domain '{_safe(name[:40])}…' has {len(name)} characters; at most {LONGEST} are allowed"
-    if name.startswith(("/", "\\")) or name[1:3] in (":/", ":\\"):
-        return f"the domain '{_safe(name)}' is an absolute path; it is one below the folder of specs"
-    if unicodedata.normalize("NFC", name) != name:
-        return f"the domain '{_safe(name)}' is spelled with loose accents; spell it in NFC"
-    for part in name.split("/"):
-        problem = _part_problem(part)
-        if problem is not None:
-            return f"the domain '{_safe(name)}' {problem}"
-    return None
-
-
-def _safe(name: str) -> str:
-    """A name as text that a terminal can hold, half a character with it."""
-    return shown(name.encode("utf-8", "backslashreplace"))
-
-
-def _part_problem(part: str) -> str | None:
-    if not part:
-        return "has an empty part between its slashes"
-    if part in (".", ".."):
-        return f"has the part '{part}', which leaves its folder"
-    if not all(one.isalnum() or one in "-_." or unicodedata.category(one).startswith("M") for one in part):
-        return f"has a character in '{_safe(part)}' that is no letter, digit, '-', '_' or '.'"
-    if not part[0].isalnum() or part.endswith("."):
-        return f"has the part '{_safe(part)}', which begins with no letter or digit, or ends with a dot"
-    if part.lower() in _RESERVED or part.lower().split(".")[0] in _DEVICES:
-        return f"has the part '{part}', a reserved name"
-    if len(part.encode()) > _LONGEST_PART_BYTES:
-        return f"has a part of more than {_LONGEST_PART_BYTES} bytes"
-    return None

@@ -1,4 +1,4 @@
-"""Reads a delta and a living spec as OpenSpec reads them: every problem at once, each with its line."""
+"""Reads deltas and living specs as OpenSpec does: all problems at once, each with its line."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _TITLES = {f"{kind} requirements": kind for kind in _KINDS}
 
 
 class _Section(msgspec.Struct, frozen=True):
-    """A `##` section of a delta: its title, its kind where it has one, its body's first line and the one behind."""
+    """A `##` section of a delta: its title, its kind if it has one, and the range of its lines."""
 
     title: str
     kind: str | None
@@ -46,7 +46,7 @@ class _Section(msgspec.Struct, frozen=True):
 
 
 def read_delta(data: bytes, domain: str) -> Delta | UnreadableDelta:
-    """What a change does to one domain. A delta that OpenSpec would refuse is none."""
+    """The delta of one domain. A delta that OpenSpec would refuse is unreadable."""
     text = taken_in(data)
     if isinstance(text, UnreadableDelta):
         return text
@@ -54,7 +54,7 @@ def read_delta(data: bytes, domain: str) -> Delta | UnreadableDelta:
 
 
 def read_living(data: bytes) -> LivingSpec | UnreadableDelta:
-    """A domain's spec, byte for byte. What is wrong with its contents only is a remark: a merge may mend it."""
+    """The spec of a domain, byte for byte. Problems of its contents are remarks: a merge may fix them."""
     text = taken_in(data)
     if isinstance(text, UnreadableDelta):
         return text
@@ -68,7 +68,7 @@ def read_living(data: bytes) -> LivingSpec | UnreadableDelta:
 def _unclosed(fences: Fences) -> Iterator[DeltaProblem]:
     if fences.open_at is not None:
         yield DeltaProblem(
-            fences.open_at + 1, "fence_open", "this code fence is never closed: it hides all that follows"
+            fences.open_at + 1, "fence_open", "this code fence is never closed: it hides the rest of the file"
         )
 
 
@@ -102,7 +102,7 @@ def _requirement(text: SourceText, start: int, stop: int, source: str) -> Requir
 
 
 class _DeltaReader:
-    """Turns lines into a delta and collects what is wrong with them."""
+    """Turns lines into a delta and collects problems."""
 
     def __init__(self, text: SourceText) -> None:
         self.text = text
@@ -125,7 +125,7 @@ class _DeltaReader:
             self._problem(0, "no_sections", "no `## ADDED|MODIFIED|REMOVED|RENAMED Requirements` section")
         elif not any((delta.added, delta.modified, delta.removed, delta.renamed)):
             first = next(section for section in sections if section.kind)
-            self._problem(first.start - 1, "no_entries", "the sections hold no `### Requirement:`")
+            self._problem(first.start - 1, "no_entries", "the sections have no `### Requirement:`")
         problems = tuple(sorted([*self.problems, *delta_problems(delta)]))
         if any(problem.level == "error" for problem in problems):
             return UnreadableDelta(problems)
@@ -141,11 +141,11 @@ class _DeltaReader:
             yield _Section(title, _TITLES.get(title.lower()), start + 1, end)
 
     def _orphans(self, sections: list[_Section]) -> None:
-        """A requirement that no delta section holds: OpenSpec leaves it out, and says so."""
+        """Requirements outside delta sections: OpenSpec skips and reports them."""
         above = _Section("", None, 0, sections[0].start if sections else len(self.lines))
         for section in [above, *sections]:
             for i, name in self._named(section.start, section.end) if section.kind is None else ():
-                message = f"'{name}' stands in no ADDED, MODIFIED, REMOVED or RENAMED section: it is not applied"
+                message = f"'{name}' is outside the ADDED, MODIFIED, REMOVED and RENAMED sections: it is not applied"
                 self._problem(i, "orphan", message, warning=True)
 
     def _named(self, start: int, end: int) -> Iterator[tuple[int, str]]:
@@ -162,9 +162,9 @@ class _DeltaReader:
             for start, stop in pairwise([*starts, section.end]):
                 self._require_name(start, requirement_name(self.lines[start]))
                 if kind != "removed" and heading(self.lines[start]) is None:
-                    # OpenSpec's archive takes it for a requirement; its `list` and `validate` take it for text.
+                    # OpenSpec's archive reads a requirement here; its `list` and `validate` read text.
                     self._problem(
-                        start, "odd_heading", "a heading needs a space behind its `###`, and no line separator"
+                        start, "odd_heading", "a heading needs a space after its `###`, and no line separator"
                     )
                 cut = next(
                     (i for i in range(start + 1, stop) if not self.fences[i] and boundary(self.lines[i]) == 2), stop
@@ -228,7 +228,7 @@ def _side_of(line: str) -> tuple[str, str | None]:
 
 
 def _said(lines: list[str], label: str) -> str:
-    """What stands behind `**Label**:`, up to the next label or blank line."""
+    """The text after `**Label**:`, up to the next label or blank line."""
     said: list[str] = []
     for line in lines:
         text = line.strip(SPACE)
@@ -242,7 +242,7 @@ def _said(lines: list[str], label: str) -> str:
 
 
 def requirement_in(text: SourceText) -> Requirement | None:
-    """The one requirement that a text is, heading first; None when it is anything else."""
+    """The requirement in a text that starts with its heading; None if the text is anything else."""
     fences = Fences(text.bare)
     named = [i for i, line in enumerate(text.bare) if not fences[i] and requirement_name(line) is not None]
     if named != [0] or fences.open_at is not None or not plain_name(requirement_name(text.bare[0]) or ""):

@@ -1,4 +1,9 @@
-"""Two sections of a living spec that hold no requirements: its purpose, and the history of archived changes."""
+"""Two sections of a living spec without requirements: its purpose, and the history `## Archived Changes`.
+
+The history is a section because a comment inside a requirement would be read as its text, would disappear with it, and
+could not record a removal. OpenSpec's tools keep unknown sections and do not show them. The name is last on its line,
+so nothing needs escaping.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +23,7 @@ _COMMENT_END = re.compile(r"--!?>")
 
 
 def purpose_in(lines: Sequence[str], *, masked: bool) -> str:
-    """The body of `## Purpose`. In a delta (`masked`) one that stands in a comment, or is only a sample, is none."""
+    """The body of `## Purpose`. In a delta (`masked`) comments and samples do not count."""
     seen = _without_comments(lines) if masked else list(lines)
     fences = Fences(seen)
     titles = (i for i, line in enumerate(seen) if not fences[i] and _is_purpose(line))
@@ -41,7 +46,7 @@ def _is_purpose(line: str) -> bool:
 
 
 def _without_comments(lines: Sequence[str]) -> list[str]:
-    """The lines with every comment blanked out; one that is never closed goes to the end."""
+    """The lines with comments blanked out; an unclosed comment extends to the end."""
     text = "\n".join(lines)
     shown: list[str] = []
     at = 0
@@ -54,7 +59,7 @@ def _without_comments(lines: Sequence[str]) -> list[str]:
 
 
 def is_placeholder(purpose: str) -> bool:
-    """Whether nobody wrote this purpose yet: TBD, TODO, or the sentence that OpenSpec's archive puts there."""
+    """Whether the purpose is still a placeholder: TBD, TODO, or the sentence from OpenSpec's archive."""
     lines = purpose.split("\n")
     fences = Fences(lines)
     prose = "\n".join(line for i, line in enumerate(lines) if not fences[i]).strip(SPACE)
@@ -75,7 +80,7 @@ def _goes_on(character: str) -> bool:
 
 
 def is_brief(purpose: str) -> bool:
-    """Whether `--strict` finds it too short; it counts as JavaScript does."""
+    """Whether `--strict` finds the purpose too short; counts as JavaScript does."""
     return len(purpose.encode("utf-16-le", "surrogatepass")) // 2 < SHORTEST
 
 
@@ -84,7 +89,7 @@ _OPERATIONS = frozenset(Operation)
 
 
 def deeds_of(delta: Delta, change_id: str) -> tuple[Deed, ...]:
-    """What merging this delta does, in the order of doing."""
+    """The history lines of a delta, in merge order."""
     renamed = [
         Deed(change_id, operation, name)
         for one in delta.renamed
@@ -99,7 +104,7 @@ def deeds_of(delta: Delta, change_id: str) -> tuple[Deed, ...]:
 
 
 def deeds_in(lines: Sequence[str], fences: Fences) -> Iterator[Deed]:
-    """The deeds that a file records; other lines of the section are somebody's notes."""
+    """The history lines in a file; other lines of the section are notes."""
     inside = False
     for i, line in enumerate(lines):
         if fences[i]:
@@ -119,7 +124,7 @@ def _deed(line: str) -> Deed | None:
 
 
 def with_deeds(tail: str, deeds: Iterable[Deed], newline: Newline) -> str:
-    """The end of a spec with these deeds in its history; everything else stays where it stands."""
+    """The end of a spec with these lines added to its history; the rest is unchanged."""
     text = lines_of(tail)
     fences = Fences(text.bare)
     said = "".join(f"- {deed.change_id} | {deed.operation} | {deed.requirement}{newline}" for deed in deeds)
@@ -136,7 +141,7 @@ def with_deeds(tail: str, deeds: Iterable[Deed], newline: Newline) -> str:
 
 
 def ended(text: str, newline: Newline) -> str:
-    """The text with a blank line at its end, so that a heading can follow; only what is missing is added."""
+    """The text with a blank line at its end, so that a heading can follow; adds only what is missing."""
     if not text:
         return text
     last = lines_of(text).whole[-1]

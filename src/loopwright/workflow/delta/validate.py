@@ -1,4 +1,4 @@
-"""What `openspec validate --strict` demands of a delta and of a living spec. Pure; finds everything at once."""
+"""The rules of `openspec validate --strict` for deltas and living specs. Pure; finds all problems at once."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _DELTA_TITLES = {f"{kind} requirements" for kind in ("added", "modified", "remov
 
 
 def delta_problems(delta: Delta) -> Iterator[DeltaProblem]:
-    """What is wrong with a delta's entries, each alone and with each other."""
+    """Problems of the entries of a delta, and contradictions between them."""
     for kind, blocks in (("ADDED", delta.added), ("MODIFIED", delta.modified)):
         for one in blocks:
             yield from _requirement_problems(one, kind)
@@ -39,7 +39,7 @@ def delta_problems(delta: Delta) -> Iterator[DeltaProblem]:
 def _requirement_problems(one: Requirement, kind: str) -> Iterator[DeltaProblem]:
     line = one.lines[0]
     if not one.text:
-        yield DeltaProblem(line, "no_text", f"{kind} '{one.name}' says nothing between its name and its first scenario")
+        yield DeltaProblem(line, "no_text", f"{kind} '{one.name}' has no text between its name and its first scenario")
     elif not says_shall(one.text):
         yield DeltaProblem(line, "no_shall", f"{kind} '{one.name}' does not say SHALL or MUST", "warning")
     if not any(scenario.text for scenario in one.scenarios):
@@ -51,7 +51,7 @@ def _twice(names: Iterable[tuple[str, int]], where: str) -> Iterator[DeltaProble
     first: dict[str, int] = {}
     for name, line in names:
         if name in first:
-            yield DeltaProblem(line, "twice", f"'{name}' stands in {where} already (line {first[name]})")
+            yield DeltaProblem(line, "twice", f"duplicate '{name}' in {where} (first on line {first[name]})")
         first.setdefault(name, line)
 
 
@@ -78,7 +78,7 @@ def _contradictions(delta: Delta) -> Iterator[DeltaProblem]:
 
 
 def structure_problems(text: SourceText, fences: Fences) -> Iterator[DeltaProblem]:
-    """What keeps a living spec from being merged into at all."""
+    """Problems that prevent any merge into a living spec."""
     seen: dict[str, int] = {}
     section = _NOWHERE
     for i, line in enumerate(text.bare):
@@ -89,23 +89,21 @@ def structure_problems(text: SourceText, fences: Fences) -> Iterator[DeltaProble
             title = found[1] if found else ""
             section = section.after(title)
             if " ".join(title.lower().split()) in _DELTA_TITLES:
-                yield DeltaProblem(
-                    i + 1, "delta_section", f"`## {title}` belongs into a change, not into a living spec"
-                )
+                yield DeltaProblem(i + 1, "delta_section", f"`## {title}` belongs in a change, not in a living spec")
         name = requirement_name(line)
         if name is None:
             continue
         if not name:
             yield DeltaProblem(i + 1, "no_name", "a requirement without a name")
         elif not section.holds:
-            yield DeltaProblem(i + 1, "outside", f"'{name}' stands outside `## Requirements`: nobody reads it there")
+            yield DeltaProblem(i + 1, "outside", f"'{name}' is outside `## Requirements`: it is not read there")
         elif name in seen:
-            yield DeltaProblem(i + 1, "twice", f"'{name}' is there already (line {seen[name]})")
+            yield DeltaProblem(i + 1, "twice", f"duplicate '{name}' (first on line {seen[name]})")
         seen.setdefault(name, i + 1)
 
 
 class _Place(msgspec.Struct, frozen=True):
-    """Whether the reader is in the requirements section, which only the first of that title is."""
+    """Whether the reader is in the requirements section; only the first section with that title counts."""
 
     holds: bool
     was_there: bool
@@ -119,7 +117,7 @@ _NOWHERE = _Place(holds=False, was_there=False)
 
 
 def living_problems(text: SourceText, fences: Fences, requirements: tuple[Requirement, ...]) -> Iterator[DeltaProblem]:
-    """What makes a living spec invalid, or valid only without `--strict`."""
+    """Problems that make a living spec invalid, or valid only without `--strict`."""
     outline = _Outline(text, fences)
     purpose = outline.first("purpose")
     section = outline.first("requirements")
@@ -132,7 +130,7 @@ def living_problems(text: SourceText, fences: Fences, requirements: tuple[Requir
         return
     children = outline.below(section)
     if not children:
-        yield DeltaProblem(outline.lines[section] + 1, "no_requirements", "`## Requirements` holds no requirement")
+        yield DeltaProblem(outline.lines[section] + 1, "no_requirements", "`## Requirements` has no requirement")
     for child in children:
         if not any(outline.content(scenario) for scenario in outline.below(child)):
             message = f"'{outline.titles[child]}' has no `#### Scenario:` with steps"
@@ -140,7 +138,7 @@ def living_problems(text: SourceText, fences: Fences, requirements: tuple[Requir
     for one in requirements:
         if not one.text:
             yield DeltaProblem(
-                one.lines[0], "no_text", f"'{one.name}' says nothing between its name and its first scenario"
+                one.lines[0], "no_text", f"'{one.name}' has no text between its name and its first scenario"
             )
         elif not says_shall(one.text):
             yield DeltaProblem(one.lines[0], "no_shall", f"'{one.name}' does not say SHALL or MUST", "warning")
@@ -149,14 +147,14 @@ def living_problems(text: SourceText, fences: Fences, requirements: tuple[Requir
 def _purpose_problems(purpose: str, line: int) -> Iterator[DeltaProblem]:
     if is_placeholder(purpose):
         yield DeltaProblem(
-            line, "purpose_placeholder", "the Purpose is a placeholder: say what the domain is for", "warning"
+            line, "purpose_placeholder", "the Purpose is a placeholder: describe what the domain is for", "warning"
         )
     elif is_brief(purpose):
-        yield DeltaProblem(line, "purpose_brief", f"the Purpose has less than {SHORTEST} characters", "warning")
+        yield DeltaProblem(line, "purpose_brief", f"the Purpose has fewer than {SHORTEST} characters", "warning")
 
 
 class _Outline:
-    """The headings of a file as a tree, the way in which OpenSpec's validator sees it."""
+    """The headings of a file as a tree, as OpenSpec's validator sees them."""
 
     def __init__(self, text: SourceText, fences: Fences) -> None:
         self._text, self._fences = text, fences

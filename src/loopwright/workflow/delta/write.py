@@ -1,4 +1,4 @@
-"""Writes deltas and living specs so that OpenSpec reads back what we meant."""
+"""Writes deltas, living specs and the overview `spec-delta.md`; every text is read back before it is used."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from loopwright.workflow.delta.read import read_delta, read_living, requirement_
 
 
 def requirement(name: str, text: str, scenarios: Sequence[Scenario]) -> Requirement | UnreadableDelta:
-    """A new requirement; refused when the grammar can't say it, as with a heading inside a text."""
+    """A new requirement; refused if the grammar can't express it, such as a heading inside a text."""
     parts = [f"### Requirement: {name}\n{text.strip()}\n"]
     parts += [f"#### Scenario: {one.name}\n{_body(one)}\n" for one in scenarios]
     written = taken_in("\n".join(parts).encode("utf-8", "surrogatepass"))
@@ -40,7 +40,7 @@ def requirement(name: str, text: str, scenarios: Sequence[Scenario]) -> Requirem
         or not all(one.text for one in made.scenarios)
     ):
         message = (
-            f"'{name[:80]}' can't be written: a heading, an open code fence, a line end or nothing where text belongs"
+            f"'{name[:80]}' can't be written: it contains a heading, an open code fence, a line end or an empty text"
         )
         return UnreadableDelta((DeltaProblem(0, "unwritable", message),))
     return made
@@ -53,18 +53,18 @@ def _body(scenario: Scenario) -> str:
 
 
 def write_delta(delta: Delta) -> bytes | UnreadableDelta:
-    """A delta file, read back before it is believed: a text that would break out of its place is refused."""
+    """A delta file, read back before use: a text that would break the structure is refused."""
     data = _delta_text(delta).encode("utf-8", "surrogatepass")
     read = read_delta(data, delta.domain)
     if isinstance(read, UnreadableDelta):
         return read
     if unplaced(read) != unplaced(delta):
-        return UnreadableDelta((DeltaProblem(0, "unwritable", "a text in this delta would be read as something else"),))
+        return UnreadableDelta((DeltaProblem(0, "unwritable", "a text in this delta would break its structure"),))
     return data
 
 
 def unplaced(delta: Delta) -> Delta:
-    """What a delta says, wherever it says it."""
+    """A delta without its line numbers, for comparison."""
     return Delta(
         domain=delta.domain,
         added=tuple(msgspec.structs.replace(one, lines=(0, 0)) for one in delta.added),
@@ -101,12 +101,12 @@ def _removal(one: Removed) -> str:
 
 
 def write_living(spec: LivingSpec) -> bytes:
-    """The file: what was read comes out byte for byte."""
+    """The bytes of a living spec; unchanged parts are byte for byte as read."""
     return (spec.head + "".join(one.source for one in spec.requirements) + spec.tail).encode()
 
 
 def new_living(domain: str, purpose: str) -> LivingSpec:
-    """A spec without requirements yet. A purpose that would break the file, or is none, gives way to a plain one."""
+    """A new spec without requirements. A missing or invalid purpose is replaced with a plain sentence."""
     plain = f"The behaviour of {domain} that archived changes have settled, one requirement each."
     text = "# {} Specification\n\n## Purpose\n\n{}\n\n## Requirements\n"
     if purpose and "<!--" not in purpose:
@@ -119,7 +119,7 @@ def new_living(domain: str, purpose: str) -> LivingSpec:
 
 
 def composed(change_id: str, deltas: Sequence[Delta], say: Catalogue = ENGLISH) -> bytes:
-    """The view: a table of counts, then the domains in the order of their names."""
+    """`spec-delta.md` for people, never read back: a table of counts, then the domains by name."""
     ordered = sorted(deltas, key=lambda delta: delta.domain)
     rows = [
         f"| {one.domain} | {len(one.added)} | {len(one.modified)} | {len(one.removed)} | {len(one.renamed)} |"

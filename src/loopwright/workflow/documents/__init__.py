@@ -1,1 +1,1 @@
-"""The documents of a workflow, as people and agents write them: read with line numbers, written without loss."""
+"""The documents of a workflow that people and agents write: read with line numbers, written without loss."""

@@ -1,4 +1,4 @@
-"""A Markdown file with frontmatter and `## ` sections. What is not changed is written back byte for byte."""
+"""A Markdown file with frontmatter and `## ` sections. Unchanged parts are written back byte for byte."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Value = str | list[str]
 
 
 class PageProblem(msgspec.Struct, frozen=True):
-    """What is wrong with a document, and where; line 1 is the first."""
+    """A problem of a document, with its line; the first line is 1."""
 
     line: int
     message: str
@@ -30,7 +30,7 @@ class PageProblem(msgspec.Struct, frozen=True):
 
 
 class NotAPage(ValueError):
-    """The bytes are no such document; every problem is named."""
+    """The bytes are not a valid document; names every problem."""
 
     def __init__(self, *problems: PageProblem) -> None:
         super().__init__("; ".join(map(str, problems)))
@@ -38,7 +38,7 @@ class NotAPage(ValueError):
 
 
 class Section(msgspec.Struct, frozen=True):
-    """A heading and what stands below it. `raw` is both as they were written."""
+    """A heading with its text. `raw` is both as written."""
 
     name: str
     line: int
@@ -51,12 +51,12 @@ class Section(msgspec.Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """The body without comments: what a person reads."""
+        """The body without comments."""
         return _COMMENT.sub("", self.body).strip()
 
 
 class Page(msgspec.Struct, frozen=True):
-    """A document in parts; line ends are those of Unix inside, and as they were found outside."""
+    """A document in parts. Line ends are Unix in memory; the file keeps its own."""
 
     frontmatter: Mapping[str, Value]
     front_raw: str
@@ -65,17 +65,17 @@ class Page(msgspec.Struct, frozen=True):
     crlf: bool = False
 
     def section(self, name: str) -> Section | None:
-        """The section of this name, whatever its case."""
+        """The section with this name, in any case."""
         wanted = name.casefold()
         return next((one for one in self.sections if one.name.casefold() == wanted), None)
 
     def text_of(self, name: str) -> str:
-        """What it says; empty where there is none."""
+        """The text of a section; empty if the section is missing."""
         found = self.section(name)
         return found.text if found is not None else ""
 
     def with_section(self, name: str, body: str) -> Page:
-        """With this text in the section; one that is not there comes last."""
+        """The page with this text in the section; a new section comes last."""
         fresh = Section(name, 0, f"## {name}\n\n{body.strip()}\n\n")
         if self.section(name) is None:
             return replace(self, sections=(*self._ended(), fresh))
@@ -83,7 +83,7 @@ class Page(msgspec.Struct, frozen=True):
         return replace(self, sections=tuple(fresh if one.name.casefold() == wanted else one for one in self.sections))
 
     def with_frontmatter(self, **values: Value) -> Page:
-        """With these keys set; the others stay as they are."""
+        """The page with these keys set."""
         merged = {**self.frontmatter, **values}
         if merged == self.frontmatter:
             return self
@@ -96,7 +96,7 @@ class Page(msgspec.Struct, frozen=True):
         return (text.replace("\n", "\r\n") if self.crlf else text).encode()
 
     def _ended(self) -> tuple[Section, ...]:
-        """The sections, the last of them with an empty line below it."""
+        """The sections, with an empty line after the last."""
         if not self.sections:
             return ()
         last = self.sections[-1]
@@ -104,7 +104,7 @@ class Page(msgspec.Struct, frozen=True):
 
 
 def read_page(data: bytes) -> Page:
-    """The parts of a document; `NotAPage` names everything that is wrong with it."""
+    """The parts of a document; `NotAPage` names every problem."""
     text, crlf = _decoded(data)
     front_raw, frontmatter, rest = _front(text)
     first = front_raw.count("\n") + 1
@@ -115,7 +115,7 @@ def read_page(data: bytes) -> Page:
         before = seen.setdefault(section.name.casefold(), section)
         if before is not section:
             problems.append(
-                PageProblem(section.line, f"the section '{section.name}' is there twice (line {before.line})")
+                PageProblem(section.line, f"duplicate section '{section.name}' (first on line {before.line})")
             )
     if problems:
         raise NotAPage(*problems)
@@ -129,13 +129,15 @@ def new_page(title: str, **frontmatter: Value) -> Page:
 
 def _decoded(data: bytes) -> tuple[str, bool]:
     if len(data) > MOST_BYTES:
-        raise NotAPage(PageProblem(1, f"it has more than {MOST_BYTES:,} bytes"))
+        raise NotAPage(PageProblem(1, f"the file has more than {MOST_BYTES:,} bytes"))
     if b"\0" in data:
-        raise NotAPage(PageProblem(data[: data.index(b"\0")].count(b"\n") + 1, "it has a NUL byte: it is no text"))
+        raise NotAPage(
+            PageProblem(data[: data.index(b"\0")].count(b"\n") + 1, "the file has a NUL byte: it is not text")
+        )
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as problem:
-        raise NotAPage(PageProblem(data[: problem.start].count(b"\n") + 1, "it is not UTF-8")) from problem
+        raise NotAPage(PageProblem(data[: problem.start].count(b"\n") + 1, "the file is not UTF-8")) from problem
     return text.replace("\r\n", "\n"), "\r\n" in text
 
 
@@ -147,14 +149,14 @@ def _front(text: str) -> tuple[str, dict[str, Value], str]:
         if text.endswith("\n---"):
             text, end = text + "\n", len(text) - 4
         else:
-            raise NotAPage(PageProblem(1, "the frontmatter that begins here does not end: a line of '---' is missing"))
+            raise NotAPage(PageProblem(1, "the frontmatter starts here and does not end: a line of '---' is missing"))
     raw = text[: end + 5]
     try:
         found = read_nodes(raw[4:-4].encode()) if raw[4:-4].strip() else YamlMapping((), 1)
     except YamlProblem as problem:
         raise NotAPage(PageProblem(problem.line + 1, f"frontmatter: {problem.message}")) from problem
     if not isinstance(found, YamlMapping):
-        raise NotAPage(PageProblem(2, "the frontmatter is not a list of keys with values"))
+        raise NotAPage(PageProblem(2, "the frontmatter is not a list of keys and values"))
     return raw, {key.text: _value(node) for key, node in found.entries}, text[end + 5 :]
 
 
@@ -180,7 +182,7 @@ def _sections(text: str, first: int) -> tuple[str, list[Section]]:
 
 
 def _headings(text: str) -> Iterator[tuple[int, int, str]]:
-    """Where second-level headings are that no code fence holds: offset, line and name."""
+    """Second-level headings outside code fences: offset, line and name."""
     fence = ""
     offset = 0
     for number, line in enumerate(text.split("\n")):

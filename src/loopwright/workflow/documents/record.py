@@ -1,4 +1,4 @@
-"""`execution-record.md`: what a build came to, for people and for the review. Frontmatter by the contract's keys."""
+"""`execution-record.md` and `delegation-ledger.json`: the result of a build, and the work that agents delegated."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SECTIONS = ("Changes", "Checkpoint Log", "Execution Evidence", "Verification Evi
 
 
 class Record(msgspec.Struct, frozen=True):
-    """The document, and what is missing from it."""
+    """The execution record, and its missing parts."""
 
     page: Page
     missing: tuple[str, ...]
@@ -33,14 +33,14 @@ class Record(msgspec.Struct, frozen=True):
 
     @property
     def actors(self) -> tuple[str, ...]:
-        """Who did any part of the work."""
+        """The actors who did any part of the work."""
         found = self.page.frontmatter.get("actor_id", "")
         return (found, *found.split(_AND)) if isinstance(found, str) else ()
 
 
 def actors_in(*names: str) -> str:
-    """All of them who did any part of the work."""
-    return _AND.join(dict.fromkeys(name for name in names if name)) or "nobody"
+    """The actors as one value of the frontmatter."""
+    return _AND.join(dict.fromkeys(name for name in names if name)) or "none"
 
 
 def write_record(
@@ -54,7 +54,7 @@ def write_record(
 
 
 def read_record(data: bytes) -> Record:
-    """The record in these bytes; `NotAPage` when they hold none."""
+    """The record in these bytes; `NotAPage` if they are not a document."""
     page = read_page(data)
     missing = [key for key in KEYS if not page.frontmatter.get(key)]
     missing += [f"the section {name}" for name in SECTIONS if not page.text_of(name)]
@@ -65,7 +65,7 @@ Status = Literal["active", "done", "failed", "cancelled"]
 
 
 class Delegation(msgspec.Struct, frozen=True, kw_only=True):
-    """One piece of work in other hands."""
+    """One delegated piece of work."""
 
     id: str
     role: str = ""
@@ -76,23 +76,23 @@ class Delegation(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Ledger(msgspec.Struct, frozen=True):
-    """What is under way, and what is over."""
+    """Delegated work: active and finished."""
 
     active: tuple[Delegation, ...] = ()
     history: tuple[Delegation, ...] = ()
 
     @property
     def status(self) -> Literal["active", "drained"]:
-        """Whether anything is still open."""
+        """Whether delegated work is still active."""
         return "active" if self.active else "drained"
 
     @property
     def blocking(self) -> tuple[Delegation, ...]:
-        """What keeps the hand-off shut."""
+        """Active delegations that block the review."""
         return tuple(one for one in self.active if one.blocking)
 
     def taking(self, entries: tuple[Delegation, ...]) -> Ledger:
-        """With these entries: an id that is known changes, one that is over goes to the history."""
+        """The ledger with these entries: a known id is updated, a finished entry moves to the history."""
         known = {one.id: one for one in self.active} | {one.id: one for one in entries}
         over = tuple(one for one in known.values() if one.status != "active")
         gone = {one.id for one in over}
@@ -106,7 +106,7 @@ class _File(msgspec.Struct, frozen=True):
 
 
 def read_ledger(data: bytes) -> Ledger | None:
-    """The ledger in these bytes; None when they hold none."""
+    """The ledger in these bytes; None if they are invalid."""
     try:
         found = msgspec.json.decode(data, type=_File)
     except (msgspec.DecodeError, RecursionError):

@@ -1,4 +1,4 @@
-"""`spec.md`: what is wanted, question by question. The names of its sections are the contract's."""
+"""`spec.md`: the intent of a change and its open questions. Section names are part of the contract."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SECTIONS = (
     INTENT, OUTCOME, AMBIGUITIES, ANSWERS, IN_SCOPE, NON_GOALS, BOUNDARIES, CONSTRAINTS, SUCCESS, ASSUMPTIONS,
     BROWNFIELD, DOMAINS, INPUTS, CRITERIA,
 )  # fmt: skip
-# The tool keeps these two; everything else is the writer's.
+# Loopwright writes these two; the author owns the others.
 KEPT_BY_TOOL = (AMBIGUITIES, ANSWERS)
 _ITEM = re.compile(r"[-*] +(A-\d{1,6}) *\| *([A-Za-z-]+) *\| *(.*)")
 _ANSWER = re.compile(r"[-*] +(A-\d{1,6}): +(.*)")
@@ -41,7 +41,7 @@ _PLACEHOLDERS = frozenset({
 
 
 class AmbiguityItem(msgspec.Struct, frozen=True):
-    """A question: open, or answered."""
+    """A question, open or answered."""
 
     id: str
     status: str
@@ -50,14 +50,14 @@ class AmbiguityItem(msgspec.Struct, frozen=True):
 
 
 class Spec(msgspec.Struct, frozen=True):
-    """The document, and its list of questions."""
+    """The document and its questions."""
 
     page: Page
     items: tuple[AmbiguityItem, ...]
 
     @property
     def open_items(self) -> tuple[AmbiguityItem, ...]:
-        """Those that wait for an answer."""
+        """Questions without an answer."""
         return tuple(item for item in self.items if item.status == "open")
 
     def says(self, name: str) -> bool:
@@ -65,12 +65,12 @@ class Spec(msgspec.Struct, frozen=True):
         return not is_placeholder(self.page.text_of(name))
 
     def lines(self, name: str) -> tuple[str, ...]:
-        """The entries of a section's list; a paragraph is one."""
+        """The entries of a section's list; a paragraph is one entry."""
         return entries(self.page.text_of(name))
 
     @property
     def domains(self) -> tuple[str, ...]:
-        """The spec domains that it is about: its section, else its frontmatter, else `general`."""
+        """The spec domains: from the section, else from the frontmatter, else `general`."""
         named = tuple(line.strip("`") for line in self.lines(DOMAINS)) if self.says(DOMAINS) else ()
         if not named:
             found = self.page.frontmatter.get("target_domains", [])
@@ -82,11 +82,11 @@ class Spec(msgspec.Struct, frozen=True):
         return f"A-{max((int(item.id[2:]) for item in self.items), default=0) + 1}"
 
     def asking(self, question: str) -> Spec:
-        """With one question more."""
+        """The spec with one more question."""
         return self._with((*self.items, AmbiguityItem(self.next_item_id(), "open", _one_line(question))))
 
     def answering(self, item_id: str, answer: str) -> Spec:
-        """With this question answered."""
+        """The spec with this question answered."""
         answered = (
             AmbiguityItem(item.id, "answered", item.question, _one_line(answer)) if item.id == item_id else item
             for item in self.items
@@ -94,13 +94,13 @@ class Spec(msgspec.Struct, frozen=True):
         return self._with(tuple(answered))
 
     def reopening(self, item_id: str) -> Spec:
-        """With this question open again; what was answered stays beside it until it is answered anew."""
+        """The spec with this question reopened; the old answer stays until a new one replaces it."""
         return self._with(
             tuple(AmbiguityItem(i.id, "open", i.question, i.answer) if i.id == item_id else i for i in self.items)
         )
 
     def with_sections(self, bodies: dict[str, str]) -> Spec:
-        """With other texts in sections that are the writer's."""
+        """The spec with new texts in the author's sections."""
         page = self.page
         for name, body in bodies.items():
             if name in SECTIONS and name not in KEPT_BY_TOOL:
@@ -115,7 +115,7 @@ class Spec(msgspec.Struct, frozen=True):
 
 
 def new_spec(title: str, idea: str, slug: str, say: Catalogue = ENGLISH) -> Spec:
-    """A spec of which nothing is known but the idea."""
+    """A spec with nothing but the idea."""
     page = new_page(title, workflow=slug)
     for name in SECTIONS:
         page = page.with_section(name, as_body(idea) if name == INTENT and idea.strip() else _hint(name, say))
@@ -123,7 +123,7 @@ def new_spec(title: str, idea: str, slug: str, say: Catalogue = ENGLISH) -> Spec
 
 
 def as_body(text: str) -> str:
-    """A text that stays in its section: a heading would begin another one, an open fence would swallow the rest."""
+    """A text that stays in its section: headings are demoted and open fences closed."""
     body = _HEADING.sub("### ", text.strip())
     fences = [line.strip() for line in body.splitlines() if line.strip().startswith(("```", "~~~"))]
     return f"{body}\n{fences[-1][:3]}" if len(fences) % 2 else body
@@ -141,13 +141,15 @@ def read_spec(data: bytes) -> Spec:
         found = _ITEM.fullmatch(line.strip())
         if found is None:
             if re.match(r"[-*] +A-", line.strip()):
-                problems.append(PageProblem(at, f"not an item (`- A-1 | open | question`): {line.strip()[:80]}"))
+                problems.append(
+                    PageProblem(at, f"invalid item (expected `- A-1 | open | question`): {line.strip()[:80]}")
+                )
             continue
         name, status, question = found[1], found[2].lower(), found[3].strip()
         if status not in _STATUSES:
-            problems.append(PageProblem(at, f"{name} is '{status}'; it can be {' or '.join(_STATUSES)}"))
+            problems.append(PageProblem(at, f"{name} is '{status}'; allowed: {' or '.join(_STATUSES)}"))
         if any(item.id == name for item in items):
-            problems.append(PageProblem(at, f"{name} is there twice"))
+            problems.append(PageProblem(at, f"duplicate {name}"))
         items.append(AmbiguityItem(name, status, question, answers.get(name, "")))
     if problems:
         raise NotAPage(*problems)
@@ -155,13 +157,13 @@ def read_spec(data: bytes) -> Spec:
 
 
 def is_placeholder(text: str) -> bool:
-    """Whether a text says nothing yet."""
+    """Whether a text is empty or a placeholder."""
     said = [re.sub(r"^(?:[-*+]|\d+[.)]) +", "", line.strip()) for line in text.splitlines() if line.strip()]
     return all(_is_nothing(line) for line in said)
 
 
 def entries(text: str) -> tuple[str, ...]:
-    """The items of a list in a text, without their marks; lines below an item belong to it."""
+    """The items of a list in a text, without markers; continuation lines belong to their item."""
     found: list[str] = []
     for line in text.splitlines():
         bullet = _BULLET.fullmatch(line.strip()) if not line.startswith((" " * 4, "\t")) else None
@@ -195,18 +197,18 @@ def _hint(name: str, say: Catalogue = ENGLISH) -> str:
 
 
 _HINTS = {
-    INTENT: "what is wanted, in a sentence or two",
-    OUTCOME: "what is different for whom when it is done",
+    INTENT: "what you want, in one or two sentences",
+    OUTCOME: "what changes, and for whom, when this is done",
     AMBIGUITIES: "- A-1 | open | a question",
     ANSWERS: "- A-1: the answer",
-    IN_SCOPE: "what belongs to it",
-    NON_GOALS: "what does not, although one could think so",
-    BOUNDARIES: "what the builder may decide, and what needs a person",
-    CONSTRAINTS: "what must stay as it is, or may not be used",
-    SUCCESS: "how one sees that it succeeded",
-    ASSUMPTIONS: "what is taken for granted",
-    BROWNFIELD: "what the code says, and what is only inferred",
-    DOMAINS: "- the specs that it changes",
+    IN_SCOPE: "what is in scope",
+    NON_GOALS: "what is out of scope, although a reader might expect it",
+    BOUNDARIES: "what the builder may decide, and what a person must decide",
+    CONSTRAINTS: "what must not change, and what must not be used",
+    SUCCESS: "how you can see that it succeeded",
+    ASSUMPTIONS: "what you assume",
+    BROWNFIELD: "what the code shows, and what is only inferred",
+    DOMAINS: "- the specs that this changes",
     INPUTS: "files, data, access that the work needs",
-    CRITERIA: "- each a statement that a command can decide",
+    CRITERIA: "- one statement each, which a command can check",
 }

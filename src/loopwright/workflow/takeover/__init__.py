@@ -1,1 +1,1 @@
-"""Reads other tools' workspaces. Writes nothing, believes nothing: what they say of their own work is a claim."""
+"""Reads workspaces of other tools. Writes nothing, and treats their statements about their own work as claims."""

@@ -1,4 +1,4 @@
-"""A `.workflow/` folder of Claude Code Workflow: sessions with a plan and tasks, in the shapes of several versions."""
+"""A `.workflow/` folder of Claude Code Workflow: sessions with a plan and tasks, in the formats of several versions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _MOST_LISTED = 40
 
 
 def read_ccw(source: Source) -> Findings:
-    """Every session; those of its archive are finished."""
+    """All sessions; archived sessions are finished."""
     candidates: dict[str, Candidate] = {}
     for top in (*_ACTIVE, *_ARCHIVES):
         for name in source.folders(top.rstrip("/")):
@@ -37,14 +37,14 @@ def read_ccw(source: Source) -> Findings:
     return Findings(
         candidates=tuple(candidates.values()),
         troubles=tuple(source.troubles),
-        left=tuple(Left(name, "holds no sessions: notes of that tool's own") for name in others),
+        left=tuple(Left(name, "has no sessions, only notes of that tool") for name in others),
     )
 
 
 def _session(source: Source, name: str, at: str, *, archived: bool) -> Candidate:
     session = source.fields(f"{at}/{_SESSION}")
     if session is None and not source.has(f"{at}/{_SESSION}"):
-        source.note(f"{at}/{_SESSION}", "is missing; the rest of the session is taken")
+        source.note(f"{at}/{_SESSION}", "is missing; the rest of the session is imported")
     session = session or Fields()
     paths = source.files(at)
     tasks = [(path, task) for path in _task_files(paths, at) if (task := source.fields(path)) is not None]
@@ -71,7 +71,7 @@ def _session(source: Source, name: str, at: str, *, archived: bool) -> Candidate
 
 
 def _task_files(paths: list[str], at: str) -> list[str]:
-    """In the order of their numbers: IMPL-2 before IMPL-10."""
+    """The task files by number: IMPL-2 before IMPL-10."""
     found = [path for path in paths if path.startswith(f"{at}/.task/") and path.endswith(".json")]
     return sorted(found, key=lambda path: [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", path)])
 
@@ -82,7 +82,7 @@ def _task_claims(tasks: list[tuple[str, Fields]]) -> dict[str, str]:
 
 
 def _spec(source: Source, at: str, slug: str, intent: str, session: Fields, tasks: list[tuple[str, Fields]]) -> bytes:
-    """What the session and its tasks say; what is left open is for clarifying."""
+    """A spec from the session and its tasks; clarifying fills the gaps."""
     scope = session.texts("scope") or tuple(task.text("title") for _, task in tasks if task.text("title"))
     criteria = [line for _, task in tasks for line in _acceptance(task)]
     inputs = dict.fromkeys(path for file, task in tasks for path in _paths_in(source, file, task))
@@ -107,18 +107,18 @@ def _acceptance(task: Fields) -> tuple[str, ...]:
 
 
 def _paths_in(source: Source, file: str, task: Fields) -> list[str]:
-    """Paths of the project that a task is about; one that leads out of it is named and left."""
+    """Project paths of a task; a path outside the project is reported and skipped."""
     found = []
     for path in task.texts("focus_paths") or task.inner("context").texts("focus_paths"):
         if path.startswith(("/", "~", "\\")) or path[1:2] == ":" or ".." in re.split(r"[/\\]", path):
-            source.note(file, f"names a path that leads out of the project: {path[:80]}")
+            source.note(file, f"names a path outside the project: {path[:80]}")
         else:
             found.append(path)
     return found
 
 
 def _slices(source: Source, at: str, slug: str, tasks: list[tuple[str, Fields]]) -> bytes | None:
-    """A draft: each task a slice without a check. What shows that it is done, a person or a planner has to say."""
+    """A draft: each task becomes a slice without a check. A person or a planner must add the checks."""
     ids = {task.text("id", "task_id") or path: f"VS-{number}" for number, (path, task) in enumerate(tasks, start=1)}
     drafts = [_slice(source, path, task, ids) for path, task in tasks]
     for candidates in (drafts, [{**one, "blocked_by": []} for one in drafts]):
@@ -140,7 +140,7 @@ def _slice(source: Source, path: str, task: Fields, ids: dict[str, str]) -> dict
     needed = task.texts("depends_on") or context.texts("depends_on") or task.inner("meta").texts("depends_on")
     for one in needed:
         if one not in ids:
-            source.note(path, f"depends on {one[:80]}, of which there is no task")
+            source.note(path, f"depends on {one[:80]}, which is not a task")
     told = task.text("description") or context.text("description") or "; ".join(context.texts("requirements"))
     signal = convergence.text("verification") or "; ".join(task.inner("flow_control").texts("verification"))
     return {
@@ -150,6 +150,6 @@ def _slice(source: Source, path: str, task: Fields, ids: dict[str, str]) -> dict
         "blocked_by": [ids[one] for one in dict.fromkeys(needed) if one in ids and one != name],
         "behavior": told or title,
         "acceptance_criteria": list(_acceptance(task)) or [title],
-        "verification_signal": signal or f"what {name} calls its acceptance",
+        "verification_signal": signal or f"the acceptance criteria of {name}",
         "checks": [],
     }

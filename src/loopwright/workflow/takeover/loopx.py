@@ -1,16 +1,16 @@
-"""A `.loopx/` folder: the names that our own contract grew from, as several versions of that tool wrote them."""
+"""A `.loopx/` folder, in the formats of several versions of that tool. Its names are close to our contract."""
 
 from __future__ import annotations
 
 import re
 
 from loopwright.kernel.ids import is_identifier
-from loopwright.workflow.delta.model import UnreadableDelta, domain_problem
+from loopwright.workflow.delta.model import UnreadableDelta
 from loopwright.workflow.delta.read import read_delta
 from loopwright.workflow.documents import spec as s
 from loopwright.workflow.documents.spec import Spec, new_spec
 from loopwright.workflow.gather import SPEC
-from loopwright.workflow.package import PLAN_DOCUMENTS, delta_of, prd_of, test_spec_of
+from loopwright.workflow.package import PLAN_DOCUMENTS, delta_of, domain_problem, prd_of, test_spec_of
 from loopwright.workflow.takeover.model import Candidate, Findings, Kind, Left, Loose
 from loopwright.workflow.takeover.openspec import ASIDE, ChangeFolder, living_specs, read_change, spec_of_change
 from loopwright.workflow.takeover.source import Fields, Source
@@ -27,7 +27,7 @@ _CLAIMS = (
 
 
 def read_loopx(source: Source) -> Findings:
-    """Workflows, changes without one, and what belongs to the project as a whole."""
+    """Workflows, changes without a workflow, and files of the whole project."""
     places = _places(source)
     candidates = [_workflow(source, slug, at) for slug, at in places.items()]
     used = {name for one in candidates for name in one.said.get("change", "").split()}
@@ -42,7 +42,7 @@ def read_loopx(source: Source) -> Findings:
 
 
 def _places(source: Source) -> dict[str, str]:
-    """Each workflow's folder: below `workflows/`, or at the top as early versions had it."""
+    """The folder of each workflow: in `workflows/`, or at the top in early versions."""
     below = {name: f"workflows/{name}" for name in source.folders("workflows")}
     flat = {
         name: name
@@ -58,7 +58,7 @@ def _workflow(source: Source, slug: str, at: str) -> Candidate:
     paths = source.files(at)
     for path in paths:
         name = path.removeprefix(f"{at}/")
-        # What it says was run, or was decided, is kept to be read: in its own place it would look like evidence.
+        # Claimed runs and decisions are kept for reading only: in our places they would look like evidence.
         place = name if name in PLAN_DOCUMENTS.values() else f"{ASIDE}/{name}"
         if (data := source.read(path)) is not None:
             documents[place] = data
@@ -84,7 +84,7 @@ def _workflow(source: Source, slug: str, at: str) -> Candidate:
 
 
 def _lone_change(source: Source, name: str) -> Candidate:
-    """An active change of which no workflow knows."""
+    """An active change without a workflow."""
     at = f"changes/active/{name}"
     found = read_change(source, at)
     slug = name.removeprefix("chg-")
@@ -107,7 +107,7 @@ def _change_of(source: Source, state: Fields, slug: str) -> tuple[str, ChangeFol
 
 
 def _one_delta(source: Source, change: str, folder: ChangeFolder, spec: Spec) -> dict[str, bytes]:
-    """That tool writes one `spec-delta.md` for all domains: of a change with one domain it is that domain's."""
+    """The delta of a change with one domain: that tool writes one `spec-delta.md` for all domains."""
     path = f"changes/active/{change}/spec-delta.md"
     data = source.read(path)
     if folder.deltas or data is None or len(spec.domains) != 1:
@@ -124,7 +124,7 @@ def _one_delta(source: Source, change: str, folder: ChangeFolder, spec: Spec) ->
 
 
 def _spec(source: Source, slug: str, at: str, state: Fields) -> Spec:
-    """Its spec, else the newest snapshot of it, else what its state tells."""
+    """The spec, else its newest snapshot, else a spec from the state file."""
     for path in (f"{at}/{SPEC}", *reversed(_snapshots(source, slug))):
         if source.has(path) and (found := taken_spec(source, path)) is not None:
             return found
@@ -138,21 +138,21 @@ def _spec(source: Source, slug: str, at: str, state: Fields) -> Spec:
 
 
 def _with_domains(source: Source, change: str, spec: Spec) -> Spec:
-    """Where the spec names no domain its change's proposal may."""
+    """The domains of the change's proposal, if the spec names none."""
     proposal = source.page(f"changes/active/{change}/proposal.md") if change and not spec.says(s.DOMAINS) else None
     named = proposal.text_of(s.DOMAINS) if proposal is not None else ""
     return spec.with_sections({s.DOMAINS: named}) if named and "target_domains" not in spec.page.frontmatter else spec
 
 
 def _snapshots(source: Source, slug: str) -> list[str]:
-    """Of one workflow, the oldest first: their names end with the time."""
+    """The snapshots of one workflow, oldest first: their names end with the time."""
     found = [f"{folder}/{name}" for folder in ("specs", "intake") for name in source.names(folder, ".md")]
     ours = [path for path in found if (hit := _SNAPSHOT.fullmatch(path.partition("/")[2])) and hit[1] == slug]
     return sorted(ours, key=lambda path: path.partition("/")[2])
 
 
 def _stamped(source: Source, slug: str) -> list[str]:
-    """What was taken down for one workflow at one time; it is no note on the project."""
+    """Whether a file belongs to one workflow and time; then it is not a note on the project."""
     hits = ((name, _STAMPED.fullmatch(name)) for name in source.names("context", ".md"))
     return [f"context/{name}" for name, hit in hits if hit is not None and hit[1] == slug]
 
@@ -181,7 +181,7 @@ def _loose(source: Source, slugs: set[str]) -> list[Loose]:
 
 def _one(source: Source, kind: Kind, path: str, name: str) -> list[Loose]:
     if not all(is_identifier(part) for part in name.split("/")):
-        source.note(path, "has a name that is none of ours: letters, digits, dots and dashes, at most 64")
+        source.note(path, "has an invalid name: use letters, digits, dots and dashes, at most 64")
         return []
     data = source.read(path)
     return [Loose(kind, path, name, data)] if data is not None else []
@@ -193,4 +193,4 @@ def _name(document: str) -> str:
 
 def _left(source: Source, places: dict[str, str]) -> list[Left]:
     others = [name for name in (*source.folders(), *source.names("")) if name not in _KNOWN and name not in places]
-    return [Left(name, "is nothing that a workflow here needs") for name in others]
+    return [Left(name, "is not needed by a workflow") for name in others]

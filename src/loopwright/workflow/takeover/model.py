@@ -1,4 +1,4 @@
-"""What was found in another tool's workspace. Frozen; paths are below the folder that was read, with slashes."""
+"""The findings in a workspace of another tool. Frozen; paths are relative to the folder that was read, with slashes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Kind = Literal["spec", "snapshot", "plan", "change", "note", "journal", "decisio
 
 
 class TakeoverProblem(msgspec.Struct, frozen=True):
-    """A file that can't be taken as what it should be, and why; line 0 is no line."""
+    """A file that can't be imported, and why; line 0 means no line."""
 
     path: str
     line: int
@@ -19,7 +19,7 @@ class TakeoverProblem(msgspec.Struct, frozen=True):
 
 
 class Candidate(msgspec.Struct, frozen=True, kw_only=True):
-    """Work that becomes a workflow. `change` is set where its change stays in the place that it has."""
+    """Work that becomes a workflow. `change` is set if its change stays in place."""
 
     name: str
     path: str
@@ -32,7 +32,7 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Loose(msgspec.Struct, frozen=True):
-    """A file that belongs to no workflow; `name` is what it is called among its kind."""
+    """A file that belongs to no workflow; `name` is its name among files of its kind."""
 
     kind: Kind
     path: str
@@ -41,14 +41,14 @@ class Loose(msgspec.Struct, frozen=True):
 
 
 class Left(msgspec.Struct, frozen=True):
-    """What stays where it is, and why."""
+    """A file that is not imported, and why."""
 
     path: str
     why: str
 
 
 class Findings(msgspec.Struct, frozen=True, kw_only=True):
-    """All of it."""
+    """All findings."""
 
     candidates: tuple[Candidate, ...] = ()
     loose: tuple[Loose, ...] = ()
@@ -60,7 +60,7 @@ Outcome = Literal["taken", "already", "conflict", "unreadable", "left", "note"]
 
 
 class TakeoverRow(msgspec.Struct, frozen=True):
-    """`target` is what it is here: a workflow's name, or a path below the project."""
+    """The result for one finding. `target` is the name of a workflow, or a path in the project."""
 
     what: str
     source: str

@@ -5,12 +5,12 @@ from __future__ import annotations
 import msgspec
 from msgspec.structs import replace
 
-from loopwright.workflow.delta.model import Delta, UnreadableDelta, domain_problem
+from loopwright.workflow.delta.model import Delta, UnreadableDelta
 from loopwright.workflow.delta.read import read_delta
 from loopwright.workflow.documents import spec as s
 from loopwright.workflow.documents.spec import Spec, new_spec
 from loopwright.workflow.gather import SPEC
-from loopwright.workflow.package import CHANGE_DOCUMENTS, GRAPH, SLICES
+from loopwright.workflow.package import CHANGE_DOCUMENTS, GRAPH, SLICES, domain_problem
 from loopwright.workflow.slices import NotSlices, Slices, read_slices, render_slices
 from loopwright.workflow.takeover.model import Candidate, Findings, Left, Loose
 from loopwright.workflow.takeover.source import Source
@@ -20,13 +20,13 @@ _ARCHIVE = "archive"
 
 
 def read_openspec(source: Source, *, in_place: bool) -> Findings:
-    """`in_place`: this is the project's own folder, where our changes live too; nothing of it is copied."""
+    """The changes and specs. With `in_place` the folder is the project's own, and no file is copied."""
     changes = [name for name in source.folders("changes") if name != _ARCHIVE]
     candidates = tuple(_candidate(source, name, in_place=in_place) for name in changes)
     archived = source.folders(f"changes/{_ARCHIVE}")
     left = []
     if archived:
-        left.append(Left(f"changes/{_ARCHIVE}", f"{len(archived)} archived changes are history, and stay"))
+        left.append(Left(f"changes/{_ARCHIVE}", f"{len(archived)} archived changes are history and are not imported"))
     return Findings(
         candidates=candidates,
         loose=() if in_place else living_specs(source),
@@ -69,12 +69,12 @@ def _candidate(source: Source, name: str, *, in_place: bool) -> Candidate:
 
 
 def _kept(found: ChangeFolder) -> dict[str, bytes]:
-    """What is in its place already is kept as what it is; there is nothing to be put aside."""
+    """Documents in their places are kept; nothing is put aside."""
     return {name: data for name, data in found.documents.items() if name.startswith("change/")}
 
 
 def _said(source: Source, at: str) -> dict[str, str]:
-    """How far its task list says that it is."""
+    """The progress that the task list claims."""
     data = source.read(f"{at}/tasks.md")
     if data is None:
         return {}
@@ -84,12 +84,12 @@ def _said(source: Source, at: str) -> dict[str, str]:
 
 
 ASIDE = "imported"
-# Made anew by every `plan`: another tool's are kept beside.
+# Every `plan` rewrites these: the other tool's versions are put aside.
 _MADE_BY_US = (CHANGE_DOCUMENTS["spec_delta"], GRAPH)
 
 
 class ChangeFolder(msgspec.Struct, frozen=True):
-    """Its documents under our names, and what its deltas say."""
+    """The documents of a change under our names, and its deltas."""
 
     documents: dict[str, bytes]
     deltas: dict[str, Delta]
@@ -97,7 +97,7 @@ class ChangeFolder(msgspec.Struct, frozen=True):
 
 
 def read_change(source: Source, at: str, *, in_place: bool = False) -> ChangeFolder:
-    """Everything of it that is text; what we can't use as what it is goes aside, what stays in place is as it is."""
+    """The text files of a change; files that can't be used are put aside, files in place are unchanged."""
     documents: dict[str, bytes] = {}
     deltas: dict[str, Delta] = {}
     paths = source.files(at)
@@ -119,14 +119,14 @@ def read_change(source: Source, at: str, *, in_place: bool = False) -> ChangeFol
             if slices is not None and slices.checks:
                 documents[name] = _without_checks(slices)
                 source.leave(
-                    path, "its checks are commands of another tool: they stay in imported/ until you take them"
+                    path, "its checks are commands of another tool: they stay in imported/ until you adopt them"
                 )
         documents[name if fits else f"{ASIDE}/{name}"] = data
     return ChangeFolder(documents, deltas, tuple(paths))
 
 
 def spec_of_change(source: Source, at: str, slug: str, found: ChangeFolder) -> Spec:
-    """What a proposal and its deltas say, in the sections of a spec; the rest is for clarifying."""
+    """A spec from a proposal and its deltas; clarifying fills the gaps."""
     proposal = source.page(f"{at}/proposal.md")
     design = source.page(f"{at}/design.md")
     why = proposal.text_of("Why") if proposal is not None else ""
@@ -172,5 +172,5 @@ def _slices(source: Source, path: str, data: bytes) -> Slices | None:
 
 
 def _without_checks(slices: Slices) -> bytes:
-    """Drafts: what decides that one is done is for a person, or the planner, to say."""
+    """Slices as drafts: a person or a planner must add the checks."""
     return render_slices("", Slices(tuple(replace(one, checks=()) for one in slices.slices)))

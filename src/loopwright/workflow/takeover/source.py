@@ -1,4 +1,4 @@
-"""The folder of another tool. Follows no link, reads no more than it must, and names what it can't read, once."""
+"""The folder of another tool. Follows no links, reads only what it must, and reports each unreadable file once."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ _BOM = b"\xef\xbb\xbf"
 
 
 class Source:
-    """Files below one folder, by their paths with slashes."""
+    """The files in one folder, by relative path with slashes."""
 
     def __init__(self, top: Path) -> None:
         self.top = top
         self.troubles: list[TakeoverProblem] = []
-        # Pictures, archives and the like: nothing is wrong with them, and nothing here reads them.
+        # Binary files such as pictures: not wrong, and not imported.
         self.others: list[Left] = []
         self._known: dict[str, bytes | None] = {}
 
     def note(self, path: str, message: str, line: int = 0) -> None:
-        """Something is wrong with a file."""
+        """Report a problem of a file."""
         found = TakeoverProblem(path, line, message)
         if found not in self.troubles:
             self.troubles.append(found)
 
     def leave(self, path: str, why: str) -> None:
-        """Nothing is wrong with it, and it is not taken."""
+        """Report a sound file that is not imported."""
         found = Left(path, why)
         if found not in self.others:
             self.others.append(found)
@@ -46,31 +46,31 @@ class Source:
         return [name for name, is_folder in self._entries(below) if is_folder]
 
     def files(self, below: str = "") -> list[str]:
-        """Every file below a folder, however deep."""
+        """All files below a folder, at any depth."""
         found: list[str] = []
         for name, is_folder in self._entries(below):
             path = f"{below}/{name}" if below else name
             if not is_folder:
                 found.append(path)
             elif path.count("/") >= _DEEPEST:
-                self.note(path, "lies too deep; it stays where it is")
+                self.note(path, "is nested too deep and is not imported")
             else:
                 found += self.files(path)
         if len(found) > MOST_FILES:
-            self.note(below or ".", f"has more than {MOST_FILES} files; the rest stays where it is")
+            self.note(below or ".", f"has more than {MOST_FILES} files; the rest is not imported")
         return found[:MOST_FILES]
 
     def names(self, below: str, end: str = "") -> list[str]:
-        """Names of the files in a folder itself."""
+        """Names of the files directly in a folder."""
         return [name for name, is_folder in self._entries(below) if not is_folder and name.endswith(end)]
 
     def has(self, path: str) -> bool:
-        """Whether there is such a file."""
+        """Whether the file exists."""
         place = self.top / path
         return place.is_file() and not place.is_symlink()
 
     def read(self, path: str) -> bytes | None:
-        """A file that is text; None, and noted, for anything else; None alone where there is none."""
+        """The bytes of a text file; None if it is missing, or if it is not text, which is reported."""
         if path not in self._known:
             self._known[path] = self._read(path)
         return self._known[path]
@@ -95,18 +95,18 @@ class Source:
         try:
             document = json.loads(data.removeprefix(_BOM))
         except json.JSONDecodeError as problem:
-            self.note(path, f"is no JSON: {problem.msg}", problem.lineno)
+            self.note(path, f"is not JSON: {problem.msg}", problem.lineno)
             return None
         except (ValueError, RecursionError) as problem:
-            self.note(path, f"is no JSON that can be read: {problem}", 1)
+            self.note(path, f"is unreadable JSON: {problem}", 1)
             return None
         if not isinstance(document, dict):
-            self.note(path, "is no JSON object", 1)
+            self.note(path, "is not a JSON object", 1)
             return None
         return Fields(document)
 
     def digest(self, paths: list[str]) -> str:
-        """Of these files as they are now; those that could not be read are left out."""
+        """The digest of these files, without unreadable ones."""
         return digest_of([[path, sha256(data)] for path in sorted(paths) if (data := self.read(path)) is not None])
 
     def _read(self, path: str) -> bytes | None:
@@ -114,7 +114,7 @@ class Source:
         if not os.path.lexists(place):
             return None
         if place.is_symlink():
-            self.note(path, "is a link, and links are not followed")
+            self.note(path, "is a link; links are not followed")
             return None
         try:
             data = read_regular_file(place, most=MOST_BYTES)
@@ -122,20 +122,20 @@ class Source:
             self.note(path, problem.strerror or str(problem))
             return None
         if b"\0" in data and not place.name.lower().endswith(_TEXTS):
-            self.leave(path, "is no text, and stays")
+            self.leave(path, "is not text and is not imported")
             return None
         if (at := data.find(b"\0")) >= 0:
-            self.note(path, "is no text: it holds a NUL byte", data.count(b"\n", 0, at) + 1)
+            self.note(path, "is not text: it has a NUL byte", data.count(b"\n", 0, at) + 1)
             return None
         try:
             data.decode("utf-8")
         except UnicodeDecodeError as problem:
-            self.note(path, "is no UTF-8 text", data.count(b"\n", 0, problem.start) + 1)
+            self.note(path, "is not UTF-8 text", data.count(b"\n", 0, problem.start) + 1)
             return None
         return data
 
     def _entries(self, below: str) -> list[tuple[str, bool]]:
-        """Names in a folder and whether each is a folder; those that no text can hold are noted."""
+        """Names in a folder, and whether each is a folder; names that are not text are reported."""
         place = self.top / below
         if place.is_symlink() or not place.is_dir():
             return []
@@ -148,9 +148,9 @@ class Source:
         for entry in listed:
             path = f"{below}/{entry.name}" if below else entry.name
             if not entry.name.isprintable():
-                self.note(shown(path), "has a name that can't be written down; it stays where it is")
+                self.note(shown(path), "has a name that is not text; it is not imported")
             elif entry.is_symlink():
-                self.note(path, "is a link, and links are not followed")
+                self.note(path, "is a link; links are not followed")
             else:
                 found.append((entry.name, entry.is_dir(follow_symlinks=False)))
         return found
@@ -160,7 +160,7 @@ _LONGEST_CLAIM = 200
 
 
 class Fields:
-    """Fields by name; the first of several names that says something counts."""
+    """A JSON object of an unknown writer, by field; the first of several names with a value counts."""
 
     def __init__(self, document: object = None) -> None:
         self._document: dict[str, Any] = document if isinstance(document, dict) else {}
@@ -170,7 +170,7 @@ class Fields:
         return Fields(self._document.get(name))
 
     def text(self, *names: str) -> str:
-        """A text, or a number as one."""
+        """A text, or a number as text."""
         for name in names:
             found = self._document.get(name)
             if isinstance(found, str) and found.strip():
@@ -180,7 +180,7 @@ class Fields:
         return ""
 
     def texts(self, *names: str) -> tuple[str, ...]:
-        """A list of texts; one text is a list of one, an object is its values under their keys."""
+        """A list of texts; a single text is a list, an object is a list of `key: value`."""
         for name in names:
             if found := tuple(_texts(self._document.get(name))):
                 return found
@@ -192,11 +192,11 @@ class Fields:
         return tuple(Fields(one) for one in found if isinstance(one, dict)) if isinstance(found, list) else ()
 
     def is_true(self, name: str) -> bool:
-        """Whether a field says yes."""
+        """Whether a field is true."""
         return self._document.get(name) is True
 
     def claims(self, *names: str) -> dict[str, str]:
-        """What these fields say, short enough to be shown; an object's fields are claims of their own."""
+        """The values of these fields, short enough to show; the fields of an object are separate claims."""
         found: dict[str, str] = {}
         for name in names:
             value = self._document.get(name)
@@ -225,5 +225,5 @@ def _texts(value: object) -> Iterator[str]:
 
 
 def _plain(text: str) -> str:
-    """Half a character, which JSON can spell, is no text that a file can hold."""
+    """The text without half characters, which JSON can spell and a file can't store."""
     return text.encode("utf-8", "backslashreplace").decode()

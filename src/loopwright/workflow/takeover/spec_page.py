@@ -1,4 +1,4 @@
-"""Specs out of what other tools wrote: their names for sections and statuses become the contract's."""
+"""Specs from documents of other tools: their names of sections and statuses become the contract's."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _MEANS = {
 
 
 def taken_spec(source: Source, path: str) -> Spec | None:
-    """A spec in the contract's names; None, and noted, where it can't be read."""
+    """A spec in the contract's names; None if it can't be read, which is reported."""
     page = source.page(path)
     if page is None:
         return None
@@ -48,12 +48,12 @@ def taken_spec(source: Source, path: str) -> Spec | None:
 
 
 def listed(lines: tuple[str, ...] | list[str]) -> str:
-    """A list in Markdown; an entry stays on its line."""
+    """A Markdown list, one line per entry."""
     return "\n".join(f"- {' '.join(line.split())}" for line in lines)
 
 
 def _renamed(page: Page) -> Page:
-    """With known headings in the contract's words; of two that mean the same the first is it."""
+    """The page with known headings in the contract's terms; the first of two synonyms counts."""
     taken = {one.name.casefold() for one in page.sections}
     sections = []
     for one in page.sections:

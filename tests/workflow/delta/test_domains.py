@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from loopwright.workflow.delta.model import LONGEST, Delta, Removed, Renamed, Scenario, domain_problem
+from loopwright.workflow.delta.model import Delta, Removed, Renamed, Scenario
 from loopwright.workflow.delta.write import composed, requirement
+from loopwright.workflow.package import LONGEST, domain_problem
 
 
 @pytest.mark.parametrize("name", ["general", "a/b", "a/b/c-d_e.f", "2fa", "登录/会话", "é", "consoles", "x" * LONGEST])
@@ -16,7 +17,7 @@ def test_a_name_that_is_allowed(name):
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
-        ("", "a domain has a name"),
+        ("", "a domain needs a name"),
         ("..", "leaves its folder"),
         ("a/../b", "leaves its folder"),
         ("./a", "leaves its folder"),
@@ -25,16 +26,16 @@ def test_a_name_that_is_allowed(name):
         ("C:/x", "absolute"),
         ("a//b", "empty part"),
         ("a/", "empty part"),
-        ("a\\b", "no letter"),
-        ("a b", "no letter"),
-        ("a\nb", "no letter"),
-        ("a\0b", "no letter"),
-        ("a\u202eb", "no letter"),
-        ("a\ud800", "no letter"),
-        ("a:b", "no letter"),
-        (".git", "begins with"),
-        ("-rf", "begins with"),
-        ("a.", "ends with a dot"),
+        ("a\\b", "not a letter"),
+        ("a b", "not a letter"),
+        ("a\nb", "not a letter"),
+        ("a\0b", "not a letter"),
+        ("a\u202eb", "not a letter"),
+        ("a\ud800", "not a letter"),
+        ("a:b", "not a letter"),
+        (".git", "must start with"),
+        ("-rf", "must start with"),
+        ("a.", "not end with a dot"),
         ("spec.md", "reserved"),
         ("a/specs", "reserved"),
         ("NUL", "reserved"),

@@ -1,0 +1,183 @@
+"""Git, hardened: what is asked of the user's repository, and the one branch that is written into it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from loopwright.errors import GitFailed
+from loopwright.kernel import git, git_index, process
+
+
+@pytest.fixture
+def repository(project):
+    return git.discover(project.root)
+
+
+def head(project, name="HEAD"):
+    return project.git("rev-parse", name).strip()
+
+
+def test_a_repository_is_found_from_a_folder_inside_it(project):
+    folder = project.root / "a" / "b"
+    folder.mkdir(parents=True)
+    found = git.discover(folder)
+    assert (found.top, found.git_dir) == (project.root, project.root / ".git")
+    assert found.exclude == project.root / ".git/info/exclude"
+    assert found.object_stores == (project.root / ".git/objects",)
+    assert found.object_format == "sha1"
+    assert found.head == git.GitHead(head(project), head(project, "HEAD^{tree}"))
+
+
+def test_a_repository_without_a_commit_has_no_head_and_a_plain_folder_no_repository(tmp_path, make_project):
+    assert git.discover(tmp_path) is None
+    empty = make_project(commit=False)
+    empty.git("init", "--quiet")
+    assert git.discover(empty.root).head is None
+
+
+def test_a_path_with_a_line_break_is_refused(project):
+    moved = project.root.with_name("line\nbreak")
+    project.root.rename(moved)
+    with pytest.raises(GitFailed, match="contains a line break") as refused:
+        git.discover(moved)
+    assert "rename that folder" in refused.value.hint
+
+
+def test_only_settings_about_files_are_carried_over(project, monkeypatch):
+    monkeypatch.setenv("HOME", str(project.home))
+    monkeypatch.setenv("XDG_CONFIG_HOME", "/xdg")
+    project.git("config", "core.autocrlf", "input")
+    project.git("config", "core.sshCommand", "evil")
+    settings = git.discover(project.root).settings
+    assert settings["core.autocrlf"] == "input"
+    assert settings["core.excludesfile"] == "/xdg/git/ignore"
+    assert "core.sshcommand" not in settings
+    monkeypatch.delenv("XDG_CONFIG_HOME")
+    assert git.discover(project.root).settings["core.excludesfile"] == f"{project.home}/.config/git/ignore"
+    project.git("config", "core.excludesfile", "~/mine")
+    assert git.discover(project.root).settings["core.excludesfile"] == f"{project.home}/mine"
+
+
+def test_git_gets_a_bare_environment(repository, tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", f"relative{os.pathsep}{os.environ['PATH']}")
+    private = git.make_private(tmp_path / "place" / "git", tmp_path)
+    env = private.env()
+    assert env.pop(process.MARK_VARIABLE).startswith(f"{tmp_path}/place:")
+    assert env == {
+        "PATH": os.environ["PATH"].partition(os.pathsep)[2],
+        "LC_ALL": "C",
+        "GIT_TERMINAL_PROMPT": "0",
+        "GIT_OPTIONAL_LOCKS": "0",
+        "GIT_ATTR_NOSYSTEM": "1",
+        "GIT_NO_LAZY_FETCH": "1",
+        "GIT_NO_REPLACE_OBJECTS": "1",
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_CONFIG_GLOBAL": "/dev/null",
+    }
+
+
+@pytest.mark.parametrize(
+    ("revision", "name"),
+    [
+        ("HEAD", "HEAD"),
+        ("HEAD~1", "HEAD~1"),
+        (":/two words", "HEAD"),
+        ("HEAD^{tree}", None),
+        ("nowhere", None),
+        ("", None),
+        ("--all", None),
+        ("HEAD\0", None),
+    ],
+)
+def test_a_revision_names_a_commit_or_nothing(project, revision, name):
+    project.write("a", "a")
+    project.commit("two words")
+    assert git.resolve_commit(project.root, revision) == (name and head(project, name))
+
+
+def test_a_common_ancestor_is_found_or_there_is_none(project):
+    first = head(project)
+    project.write("a", "a")
+    second = project.commit("second")
+    project.git("checkout", "--quiet", "--orphan", "other")
+    other = project.commit("other")
+    assert git.merge_base(project.root, first, second) == first
+    assert git.merge_base(project.root, first, other) is None
+
+
+def test_a_branch_is_published_once_and_dropped_only_at_its_commit(project, repository, tmp_path):
+    first = head(project)
+    private = git.make_private(tmp_path / "git", tmp_path, object_stores=repository.object_stores, head=first)
+    commit = private.run(
+        "commit-tree", "HEAD^{tree}", "-p", "HEAD", "-m", "work", config=("user.name=a", "user.email=a@b")
+    ).decode().strip()  # fmt: skip
+    assert git.branch_commit(repository, "work") is None
+    git.publish_branch(repository, private, commit, "work")
+    git.publish_branch(repository, private, commit, "work")
+    assert git.branch_commit(repository, "work") == head(project, "work") == commit
+    project.git("branch", "taken", first)
+    with pytest.raises(GitFailed, match="git fetch failed"):
+        git.publish_branch(repository, private, f"{commit}^{{tree}}", "taken")
+    assert (git.is_in_head(repository, first), git.is_in_head(repository, commit)) == (True, False)
+    assert not git.drop_branch(repository, "work", first)
+    assert git.drop_branch(repository, "work", commit)
+    assert git.branch_commit(repository, "work") is None
+
+
+def test_object_stores_are_followed_without_circles(tmp_path):
+    for name in ("one", "two", "three"):
+        (tmp_path / name / "info").mkdir(parents=True)
+    (tmp_path / "one/info/alternates").write_text(f"# a comment\n\n../two\n{tmp_path}/gone\n")
+    (tmp_path / "two/info/alternates").write_text(f"{tmp_path}/three\n{tmp_path}/one\n")
+    assert git.object_stores(tmp_path / "one") == [tmp_path / name for name in ("one", "two", "three")]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "stderr", "message"),
+    [
+        (("-c", "fetch", "x"), b"first\nfatal: last\n", "git fetch failed: fatal: last"),
+        (("--version",), b"", "git git failed: exit 7"),
+        (("log",), b"x" * 400, "git log failed: " + "x" * 300),
+    ],
+)
+def test_a_failure_has_the_verb_and_the_last_line_of_git(arguments, stderr, message):
+    assert git.git_failure(arguments, process.Captured(7, b"", stderr)).message == message
+
+
+def test_shallow_and_bare_repositories_are_told_apart(project, repository, tmp_path):
+    assert not git.is_shallow(repository)
+    (project.root / ".git" / "shallow").touch()
+    assert git.is_shallow(repository)
+    assert git.is_bare(project.root / ".git")
+    assert not git.is_bare(project.root)
+    assert git.version()[0].isdigit()
+
+
+@pytest.mark.parametrize(
+    ("data", "found"),
+    [
+        (b"DIRC\0\0\0\2 secrets/ ", True),
+        (b"DIRC\0\0\0\3 secrets/ ", True),
+        (b"DIRC\0\0\0\2 other ", False),
+        (b"DIRC\0\0\0\2 link\0", True),
+        (b"DIRC\0\0\0\2 sdir\0", True),
+        (b"DIRC\0\0\0\4 other ", True),
+        (b"NONE\0\0\0\2 other ", True),
+        (None, True),
+    ],
+)
+def test_an_index_without_a_name_is_known_without_git(tmp_path, data, found):
+    index = tmp_path / "index"
+    if data is not None:
+        index.write_bytes(data)
+    assert git_index.may_contain(index, b"nothing", b"secrets/") == found
+
+
+def test_an_index_of_another_version_is_refused(tmp_path):
+    index = tmp_path / "index"
+    index.write_bytes(b"DIRC" + (4).to_bytes(4) + bytes(40))
+    with pytest.raises(ValueError, match="index version 4"):
+        git_index.move(index, Path("/"), lambda _: True, "sha1")
