@@ -311,7 +311,7 @@ def test_doctor_explains_each_agent_that_cant_be_used_in_one_line_with_its_fix(p
     told = {one["what"].removeprefix("agent "): one for one in done.json()["checks"] if one["what"][6:] in PROGRAMS}
     assert told["claude"]["said"] == "its program claude is not on PATH"
     assert "npm install -g @anthropic-ai/claude-code@latest" in told["claude"]["remedy"]
-    assert "is version 0.1.0, " in told["codex"]["said"]
+    assert "is version 0.1.0; " in told["codex"]["said"]
     assert "npm install -g @openai/codex" in told["codex"]["remedy"]
     assert "can't be started: no node here" in told["gemini"]["said"]
     assert "nobody seems to be logged in" in told["opencode"]["said"]

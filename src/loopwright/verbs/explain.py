@@ -7,7 +7,8 @@ from collections.abc import Callable
 from loopwright.analysis.registration_table import preregistered_rows
 from loopwright.redaction.build import SHIPPED_RULES
 from loopwright.redaction.environment_values import ENVIRONMENT_RULE
-from loopwright.reflection.rule_sets import RULE_SETS, rule_rows
+from loopwright.reflection.rule_sets import RULE_SETS
+from loopwright.reflection.rule_table import rule_rows
 from loopwright.runner.latest import OTHERWISE, TABLE
 from loopwright.workflow.blockers import Family, family_of
 from loopwright.workflow.clarity import OPEN_ITEMS_WEIGHT, SECTION_WEIGHTS

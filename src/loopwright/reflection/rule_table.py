@@ -1,0 +1,63 @@
+"""A risk rule set as a table, from the rules themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from loopwright.reflection.rule_set import ENDING, START, SURFACES, RuleSet, Size
+
+
+def rule_rows(rules: RuleSet) -> Iterator[dict[str, str]]:
+    """Every rule of a set: the surface, its weight, how it matches a path, and the values that match."""
+    for surface, matchers in rules.winning.items():
+        yield from _rows(rules, surface, matchers, ", also among tests and docs")
+    for surface in SURFACES:
+        yield from _rows(rules, surface, rules.surfaces.get(surface, {}), "")
+    for word, (anywhere, near) in rules.unless.items():
+        surface = rules.index["word"][word]
+        text = "; ".join(
+            f"{where} {', '.join(sorted(others))}"
+            for where, others in (("with, anywhere in the path,", anywhere), ("with, in the same part,", near))
+            if others
+        )
+        yield _row(rules, surface, f'word "{word}" does not count', text)
+    yield _row(rules, "none", "anything else", "")
+    if rules.size is not None:
+        yield {"rules": rules.title, "surface": "any", "weight": "", "how": "size", "what": size_text(rules.size)}
+
+
+def size_text(size: Size) -> str:
+    """The curve as text."""
+    shares = ", ".join(f"{share:g} if all files are {surface}" for surface, share in size.shares.items())
+    return (
+        f"a removed line counts as {size.removed:g} added lines; lines count {shares}; up to {size.half:g} lines the"
+        f" size score is {0.5 * (size.half + size.bend) / size.half:g} × lines / (lines + {size.bend:g}), beyond that"
+        f" 1 - 0.5 × ({size.half:g} / lines)²; the lighter of surface and size adds"
+        f" {max(size.meeting.values()):g} (test, docs: {size.meeting['test']:g}) of itself to the rest of the heavier"
+    )
+
+
+def _rows(rules: RuleSet, surface: str, matchers: Mapping[str, frozenset[str]], where: str) -> Iterator[dict[str, str]]:
+    for how, values in matchers.items():
+        text = ", ".join(_value(rules, how, value) for value in sorted(values))
+        if how == START:
+            text += f"; joined with {', '.join(sorted(rules.ends))}"
+        yield _row(rules, surface, how + where, text)
+
+
+def _value(rules: RuleSet, how: str, value: str) -> str:
+    limit = rules.limits.get((how, value))
+    text = f".{value}" if how == ENDING else value
+    if limit is None:
+        return text
+    return f"{text} (on code)" if limit == rules.code else f"{text} (on {' '.join(f'.{end}' for end in sorted(limit))})"
+
+
+def _row(rules: RuleSet, surface: str, how: str, what: str) -> dict[str, str]:
+    return {
+        "rules": rules.title,
+        "surface": surface,
+        "weight": f"{rules.weights[surface]:g}",
+        "how": how,
+        "what": what,
+    }
