@@ -88,8 +88,6 @@ PARTS = frozenset(
         "bold cyan",
         "page up",
         "page down",
-        "were added",
-        "were proposed; nothing was added",
         "go on",
         "be answered",
         "no sentence for {name}",

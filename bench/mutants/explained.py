@@ -20,7 +20,10 @@ class Survivor:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Why a survivor is no gap. A rule has a pattern for the lines before and after; other entries name the line."""
+    """Why a survivor is no gap. A rule has a pattern for the lines before and after; other entries name the line.
+
+    `*` names all lines of a function.
+    """
 
     function: str
     was: str | None
@@ -32,7 +35,7 @@ class Explanation:
         """Whether this is the reason of the survivor."""
         if self.pattern is not None:
             return self.pattern.fullmatch(f"{survivor.was}\n{survivor.now}") is not None
-        same_line = survivor.now == self.now and self.was in {None, survivor.was}
+        same_line = self.now in {"*", survivor.now} and self.was in {None, survivor.was}
         return same_line and fnmatchcase(survivor.function, self.function)
 
 

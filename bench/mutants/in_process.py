@@ -15,7 +15,7 @@ import pytest
 
 from loopwright.cli import main as command_line
 from loopwright.kernel.process import Captured
-from loopwright.testing import project
+from loopwright.testing import project, warm
 
 
 @contextmanager
@@ -65,3 +65,5 @@ def _run_here(
 @pytest.fixture(autouse=True)
 def _in_process(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(project, "run_warm", _run_here)
+    # Some walks start every command in a new process, which proves nothing here.
+    monkeypatch.setattr(warm, "_ALWAYS_COLD", "NO_SUCH_VARIABLE")

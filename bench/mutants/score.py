@@ -29,11 +29,12 @@ from table import write_section
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 WORK = ROOT / ".cache" / "mutants"
+TYPES = ROOT / ".cache" / "mutants-mypy"
 # Without mypy's lints, which notice the form of a mutant and not its effect.
-_TYPES = {"strict": True, "python_version": "3.11", "mypy_path": "src", "disable_error_code": ["unused-ignore"]}
+_STRICT = {"strict": True, "python_version": "3.11", "mypy_path": "src", "disable_error_code": ["unused-ignore"]}
 _EVERY_S = 15
 # A mutant that hangs is killed after (seconds of its tests + 1) times this.
-_PATIENCE = 5.0
+_PATIENCE = 15.0
 
 
 def main(arguments: list[str]) -> int:
@@ -70,9 +71,7 @@ def _run(name: str, package: dict[str, Any], sources: list[Path], *, fresh: bool
     if fresh:
         shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True, exist_ok=True)
-    for linked in ("src", "tests"):
-        if not (folder / linked).is_symlink():
-            (folder / linked).symlink_to(ROOT / linked)
+    TYPES.mkdir(exist_ok=True)
     os.chdir(folder)
     (folder / "pyproject.toml").write_text(_settings(package, sources), encoding="utf-8")
     _forget_what_changed(folder)
@@ -92,7 +91,7 @@ def _settings(package: dict[str, Any], sources: list[Path]) -> str:
     without = " and ".join(f"not {name}" for name in package.get("without", ()))
     tool = {
         "pytest": here["tool"]["pytest"],  # type: ignore[index]
-        "mypy": {**_TYPES, "overrides": here["tool"]["mypy"]["overrides"]},  # type: ignore[index]
+        "mypy": {**_STRICT, "overrides": here["tool"]["mypy"]["overrides"]},  # type: ignore[index]
         "mutmut": {
             "source_paths": ["src"],
             "only_mutate": package["files"],
@@ -103,7 +102,8 @@ def _settings(package: dict[str, Any], sources: list[Path]) -> str:
             "timeout_multiplier": _PATIENCE,
             # Mutants start from a process that has run no test: ours adopts the orphans of the tests.
             "process_isolation": "forkserver",
-            "type_check_command": ["mypy", *map(str, sources), "--output", "json"],
+            # The packages share what mypy learned of the files without mutants.
+            "type_check_command": ["mypy", *map(str, sources), "--output", "json", "--cache-dir", str(TYPES)],
         },
     }
     return tomlkit.dumps({"tool": tool})
@@ -119,6 +119,10 @@ def _forget_what_changed(folder: Path) -> None:
     seen, mutants = folder / "digest", folder / "mutants"
     if seen.exists() and seen.read_text() == digest.hexdigest():
         return
+    for top in ("src", "tests"):
+        # A copy, so that you can go on working while mutmut runs.
+        shutil.rmtree(folder / top, ignore_errors=True)
+        shutil.copytree(ROOT / top, folder / top, ignore=shutil.ignore_patterns("__pycache__"))
     for path in sorted(mutants.rglob("*")):
         if path.suffix == ".meta":
             _keep_killed(path)
@@ -138,7 +142,8 @@ def _mutmut(name: str, folder: Path, patterns: list[str]) -> None:
     """Run mutmut in a box of its own: mutants of code that kills and deletes reach nothing outside its folder."""
     box = [
         "bwrap", "--ro-bind", "/", "/", "--dev", "/dev", "--tmpfs", "/dev/shm", "--proc", "/proc", "--tmpfs", "/tmp",
-        "--ro-bind", str(ROOT), str(ROOT), "--bind", str(folder), str(folder), "--chdir", str(folder),
+        "--ro-bind", str(ROOT), str(ROOT), "--bind", str(folder), str(folder), "--bind", str(TYPES), str(TYPES),
+        "--chdir", str(folder),
         "--unshare-pid", "--unshare-net", "--die-with-parent",
         "--setenv", "PATH", f"{ROOT}/.venv/bin:{os.environ['PATH']}", "--setenv", "PYTHONPATH", str(HERE),
     ]  # fmt: skip

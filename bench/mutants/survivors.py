@@ -13,7 +13,7 @@ from mutmut.mutation.data import MutantLineSpans, SourceFileMutationData
 from mutmut.stats import status_by_exit_code
 
 _MANGLED = re.compile(r"x(?:_|ǁ\w+ǁ)(\w+?)__mutmut_(?:orig|\d+)\b")
-TYPES, KILLED = "caught by type check", ("killed", "timeout")
+TYPES, KILLED, TIMEOUT = "caught by type check", "killed", "timeout"
 UNTRIED = ("not checked", "check was interrupted by user")
 
 
@@ -24,6 +24,7 @@ class Tally:
     mutants: int = 0
     types: int = 0
     killed: int = 0
+    hanging: int = 0
     untried: int = 0
     explained: Counter[Explanation] = field(default_factory=Counter)
     unexplained: list[Survivor] = field(default_factory=list)
@@ -50,8 +51,9 @@ def count(sources: list[Path], explanations: list[Explanation]) -> Tally:
             status = status_by_exit_code[code]
             if status == TYPES:
                 tally.types += 1
-            elif status in KILLED:
+            elif status in {KILLED, TIMEOUT}:
                 tally.killed += 1
+                tally.hanging += status == TIMEOUT
             elif status in UNTRIED:
                 tally.untried += 1
             else:

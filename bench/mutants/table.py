@@ -35,7 +35,7 @@ def _row(name: str, tally: Tally, seconds: float) -> str:
         name,
         str(tally.mutants) + (f" ({tally.untried} not tried)" if tally.untried else ""),
         str(tally.types),
-        str(tally.killed),
+        str(tally.killed) + (f" ({tally.hanging} by timeout)" if tally.hanging else ""),
         str(tally.explained.total()),
         str(len(tally.unexplained)),
         f"{tally.score:.0%}",

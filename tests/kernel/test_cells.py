@@ -10,7 +10,8 @@ from loopwright.kernel.cells import cut, one_line, padded, width_of, wrapped
 
 
 @pytest.mark.parametrize(
-    ("text", "width"), [("abc", 3), ("日本", 4), ("e\u0301", 1), ("", 0), ("ｆｕｌｌ", 8), ("é", 1), ("🚀", 2)]
+    ("text", "width"),
+    [("abc", 3), ("日本", 4), ("e\u0301", 1), ("", 0), ("ｆｕｌｌ", 8), ("é", 1), ("🚀", 2), ("a\u20dd", 1)],
 )
 def test_width(text, width):
     assert width_of(text) == width
@@ -43,3 +44,24 @@ def test_what_is_cut_padded_or_wrapped_fits_and_loses_no_word(text, width):
 def test_nothing_that_steers_a_terminal_is_left_and_it_is_one_line():
     evil = "a\x1b]0;owned\x07b\x1b[2Jc\r\nd\te\u202ef\x9b31mg\x00"
     assert one_line(evil) == "abc\\r d   e\\u202ef\\x9b31mg\\x00"
+
+
+@pytest.mark.parametrize(
+    ("text", "width", "lines"),
+    [
+        ("aa bb cc", 5, ["aa bb", "cc"]),
+        ("aa bb cc", 8, ["aa bb cc"]),
+        ("abc", 3, ["abc"]),
+        ("abcdefgh", 3, ["abc", "def", "gh"]),
+        ("a bcdefg h", 3, ["a", "bcd", "efg", "h"]),
+        ("日本語", 4, ["日本", "語"]),
+        ("ab", 0, ["a", "b"]),
+        ("", 5, [""]),
+    ],
+)
+def test_wrapped(text, width, lines):
+    assert wrapped(text, width) == lines
+
+
+def test_every_kind_of_invisible_character_is_written_out():
+    assert one_line("\x01\u200b\ue000\u2028\u2029\ud800") == "\\x01\\u200b\\ue000\\u2028\\u2029\\ud800"

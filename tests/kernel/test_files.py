@@ -73,8 +73,9 @@ def test_only_plain_files_of_a_bounded_size_are_read(tmp_path):
     (tmp_path / "file").write_bytes(b"12345")
     os.mkfifo(tmp_path / "fifo")
     assert files.read_regular_file(tmp_path / "file", most=5) == b"12345"
-    with pytest.raises(OSError, match="larger than"):
+    with pytest.raises(OSError, match="larger than") as large:
         files.read_regular_file(tmp_path / "file", most=4)
+    assert large.value.filename == str(tmp_path / "file")
     with pytest.raises(OSError, match="a fifo, not a file"):
         files.read_regular_file(tmp_path / "fifo", most=5)
     with pytest.raises(OSError, match="a folder, not a file"):
@@ -190,7 +191,7 @@ def test_parts_of_untrusted_files_are_read_without_following_links(tmp_path):
     os.mkfifo(tmp_path / "fifo")
     assert files.read_head(tmp_path / "file", 5) == (b"12345", False)
     assert files.read_head(tmp_path / "file", 4) == (b"1234", True)
-    for name in ("link", "fifo"):
+    for name in ("link", "fifo", "."):
         with pytest.raises(OSError, match=r"symbolic|not a regular file"):
             files.read_head(tmp_path / name, 5)
     assert sorted(files.list_folder(tmp_path)) == ["fifo", "file", "link"]
@@ -295,3 +296,84 @@ def test_every_file_and_every_folder_of_a_tree_is_synced(tmp_path, monkeypatch):
     (tmp_path / "a" / "b" / "two").touch()
     files.sync_tree(tmp_path / "a")
     assert set(synced) == {tmp_path / "a", tmp_path / "a/b", tmp_path / "a/one", tmp_path / "a/b/two"}
+
+
+def test_a_tree_that_rmtree_cannot_remove_is_removed_level_by_level(tmp_path, monkeypatch):
+    def fail(_):
+        raise RecursionError
+
+    monkeypatch.setattr("shutil.rmtree", fail)
+    (tmp_path / "outside").write_text("x")
+    deepest = tmp_path / "tree" / "/".join(["deep"] * 50)
+    deepest.mkdir(parents=True)
+    for folder in (deepest, deepest.parent, tmp_path / "tree"):
+        (folder / "file").touch()
+        (folder / "link").symlink_to(tmp_path)
+        (folder / "empty").mkdir()
+    files.remove_tree(tmp_path / "tree")
+    assert [path.name for path in tmp_path.iterdir()] == ["outside"]
+    (tmp_path / "link").symlink_to(tmp_path)
+    files.remove_tree(tmp_path / "link")
+    files.remove_tree(tmp_path / "missing")
+    assert [path.name for path in tmp_path.iterdir()] == ["outside"]
+
+
+def test_a_lock_knows_whether_it_was_used_since_the_machine_started(tmp_path, monkeypatch):
+    path, boot = tmp_path / "lock", tmp_path / "boot_id"
+    monkeypatch.setattr(locks, "_BOOT", boot)
+    assert not locks.was_used_since_boot(path)
+    boot.write_text("one\n")
+    assert not locks.was_used_since_boot(path)
+    with locks.locked_first(path):
+        assert not locks.was_used_since_boot(path)
+    assert locks.was_used_since_boot(path)
+    boot.write_text("two\n")
+    assert not locks.was_used_since_boot(path)
+
+
+def test_a_folder_can_be_the_lock(tmp_path):
+    with locks.locked_folder(tmp_path):
+        assert is_held(tmp_path)
+    assert not is_held(tmp_path)
+    with locks.locked_folder(tmp_path / "missing"):
+        assert not (tmp_path / "missing").exists()
+
+
+def test_a_lock_whose_file_is_a_link_is_refused(tmp_path):
+    (tmp_path / "lock").symlink_to(tmp_path / "elsewhere")
+    for use in (try_lock, is_held):
+        with pytest.raises(StorageFailed):
+            use(tmp_path / "lock")
+    assert not (tmp_path / "elsewhere").exists()
+
+
+def test_a_new_file_is_durable_and_so_is_its_name(tmp_path, monkeypatch):
+    synced = []
+    monkeypatch.setattr(os, "fsync", lambda handle: synced.append(Path(f"/proc/self/fd/{handle}").readlink()))
+    assert files.create_exclusively(tmp_path / "new", b"x")
+    assert [synced[0].parent, synced[1]] == [tmp_path, tmp_path]
+    assert files._TEMPORARY.fullmatch(synced[0].name), "a name that is removed after a crash"
+    files.replace_without_sync(tmp_path / "new", b"y")
+    assert (tmp_path / "new").read_bytes() == b"y"
+    assert len(synced) == 2
+
+
+def test_access_to_a_folder_is_restored_if_any_of_it_is_missing(tmp_path, monkeypatch):
+    folder = tmp_path / "folder"
+    folder.mkdir(mode=0o755)
+    files.restore_access(folder)
+    assert folder.stat().st_mode & 0o777 == 0o755
+    asked = []
+    monkeypatch.setattr(os, "access", lambda *arguments: asked.append(arguments))
+    files.restore_access(folder)
+    assert asked == [(folder, os.R_OK | os.W_OK | os.X_OK)]
+    assert folder.stat().st_mode & 0o777 == 0o700
+
+
+def test_the_file_of_a_lock_is_no_program(tmp_path):
+    before = os.umask(0)
+    try:
+        try_lock(tmp_path / "lock").release()
+    finally:
+        os.umask(before)
+    assert (tmp_path / "lock").stat().st_mode & 0o777 == 0o666

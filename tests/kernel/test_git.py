@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -36,6 +37,19 @@ def test_a_repository_without_a_commit_has_no_head_and_a_plain_folder_no_reposit
     empty = make_project(commit=False)
     empty.git("init", "--quiet")
     assert git.discover(empty.root).head is None
+
+
+def test_what_is_known_of_a_repository_is_read_once_but_its_head(project):
+    assert git.is_installed()
+    repositories = git.Repositories()
+    first = repositories.known(project.root)
+    project.git("config", "core.autocrlf", "input")
+    project.write("a", "a")
+    second = project.commit("second")
+    assert repositories.known(project.root) is first
+    found = repositories.discover(project.root)
+    assert (found.head.commit, found.settings) == (second, first.settings)
+    assert repositories.known(project.root) is found
 
 
 def test_a_path_with_a_line_break_is_refused(project):
@@ -86,6 +100,7 @@ def test_git_gets_a_bare_environment(repository, tmp_path, monkeypatch):
         ("HEAD~1", "HEAD~1"),
         (":/two words", "HEAD"),
         ("HEAD^{tree}", None),
+        ("HEAD~1..HEAD", None),
         ("nowhere", None),
         ("", None),
         ("--all", None),
@@ -153,6 +168,9 @@ def test_shallow_and_bare_repositories_are_told_apart(project, repository, tmp_p
     assert git.is_shallow(repository)
     assert git.is_bare(project.root / ".git")
     assert not git.is_bare(project.root)
+    for part, is_bare in (("refs", False), ("objects", False), ("HEAD", True)):
+        (tmp_path / "made" / part).mkdir(parents=True) if part != "HEAD" else (tmp_path / "made" / part).touch()
+        assert git.is_bare(tmp_path / "made") == is_bare
     assert git.version()[0].isdigit()
 
 
@@ -181,3 +199,77 @@ def test_an_index_of_another_version_is_refused(tmp_path):
     index.write_bytes(b"DIRC" + (4).to_bytes(4) + bytes(40))
     with pytest.raises(ValueError, match="index version 4"):
         git_index.move(index, Path("/"), lambda _: True, "sha1")
+
+
+def times_of(repository, folder):
+    """The modification times in an index, in nanoseconds, by path."""
+    lines = repository.run("ls-files", "--debug").decode().splitlines()
+    names = [line for line in lines if not line.startswith("  ")]
+    times = [line.split()[1].split(":") for line in lines if line.startswith("  mtime")]
+    return {name: int(s) * 10**9 + int(ns) for name, (s, ns) in zip(names, times, strict=True)}
+
+
+@pytest.fixture
+def copied(project, tmp_path):
+    """A private repository whose index was made for the project, with a copy of the project as its work tree."""
+    for name in ("a.txt", "sub/b.txt", "skipped.txt"):
+        project.write(name, f"{name}\n")
+    project.commit("files")
+    found = git.discover(project.root)
+    copy = tmp_path / "copy"
+    shutil.copytree(project.root, copy, ignore=shutil.ignore_patterns(".git"))
+    private = git.make_private(tmp_path / "git", copy, object_stores=found.object_stores)
+    private.run("read-tree", found.head.commit)
+    with_times = git.PrivateRepository(private.git_dir, project.root)
+    with_times.run("update-index", "--refresh")
+    return private
+
+
+def test_an_index_is_moved_to_a_copy_of_its_work_tree(copied, project):
+    index, tree = copied.git_dir / "index", copied.run("write-tree")
+    copied.run("update-index", "--assume-unchanged", "skipped.txt")
+    (copied.work_tree / "sub" / "b.txt").write_text("longer than before\n")
+    git_index.move(index, copied.work_tree, lambda path: path != b"README", "sha1")
+    found = times_of(copied, copied.work_tree)
+    assert found == {
+        "README": 0,
+        "a.txt": (copied.work_tree / "a.txt").stat().st_mtime_ns,
+        "skipped.txt": 0,
+        "sub/b.txt": 0,
+    }
+    assert copied.run("write-tree") == tree
+    assert copied.run("diff-files", "--name-only") == b"README\nskipped.txt\nsub/b.txt\n"
+    copied.run("update-index", "-q", "--refresh")
+    assert copied.run("diff-files", "--name-only") == b"sub/b.txt\n"
+
+
+def test_files_that_did_not_change_since_the_index_was_written_are_trusted(copied):
+    index = copied.git_dir / "index"
+    old = index.stat().st_mtime_ns - 10 * 10**9
+    git_index.move(index, copied.work_tree, lambda _: True, "sha1")
+    os.utime(copied.work_tree / "a.txt", ns=(old, old))
+    before = index.stat().st_mtime_ns
+    git_index.trust_unchanged_files(index, copied.work_tree, "sha1")
+    found = times_of(copied, copied.work_tree)
+    assert found["a.txt"] == 0, "its time is another one"
+    assert index.stat().st_mtime_ns >= before + 2 * 10**9
+    copied.run("update-index", "-q", "--refresh")
+    later = index.stat().st_mtime_ns + 10**9
+    os.utime(index, ns=(later, later))
+    git_index.trust_unchanged_files(index, copied.work_tree, "sha1")
+    assert times_of(copied, copied.work_tree) == {
+        name: (copied.work_tree / name).stat().st_mtime_ns for name in ("README", "a.txt", "skipped.txt", "sub/b.txt")
+    }
+
+
+def test_a_private_repository_can_have_an_index_elsewhere(repository, tmp_path):
+    private = git.make_private(tmp_path / "git", tmp_path, object_stores=repository.object_stores)
+    elsewhere = git.PrivateRepository(private.git_dir, tmp_path, index=tmp_path / "index")
+    elsewhere.run("read-tree", repository.head.tree)
+    assert (tmp_path / "index").is_file()
+    assert not (private.git_dir / "index").exists()
+    assert (private.succeeds("cat-file", "-e", "HEAD"), private.succeeds("cat-file", "-e", repository.head.tree)) == (
+        False, True,
+    )  # fmt: skip
+    with pytest.raises(GitFailed, match="git cat-file failed"):
+        private.run("cat-file", "-e", "HEAD^{tree}")

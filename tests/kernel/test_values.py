@@ -28,6 +28,7 @@ EVENING = datetime(2026, 11, 16, 23, 59, 58, 700_000, tzinfo=timezone(timedelta(
         ("...", "unnamed"),
         ("a" * 65, "a" * 64),
         ("a" * 63 + ".b", "a" * 63),
+        ("a" * 63 + "X.b", "a" * 63 + "X"),
     ],
 )
 def test_any_text_becomes_a_name_that_is_safe_in_a_path(text, safe):
@@ -89,4 +90,5 @@ def test_yaml_keeps_the_order_the_lines_and_the_characters():
     written = codec.to_yaml(record).decode()
     assert written.startswith("b:\n- é 日本\na:\n- é 日本\ntext: |\n  one\n  two\nlong: a a ")
     assert max(map(len, written.splitlines())) == 101, "PyYAML breaks a line behind column 100"
+    assert codec.to_yaml({"a": {"b": [Path("/c")]}}, str) == b"a:\n  b:\n  - /c\n"
     assert codec.to_yaml({"a": "\udcff"}) == b'a: "\\uDCFF"\n'

@@ -24,25 +24,28 @@ BOMB = "a0: &a0 [x,x,x,x,x,x,x,x,x,x]\n" + "".join(
         ("a: 1\nb: 2\na: 3", "duplicate key 'a' (first in line 1)", 3),
         ("a: 1\n? [a]\n: b", "a key must be plain text", 2),
         ("a: [", "expected", 1),
+        ("a: 1\nb: [\n\n", "expected", 4),
+        ("a: 1\nb: }\nc: 1", "expected", 2),
         ("a\n---\nb", "more than one document in the file", 2),
         ("", "the file is empty", 1),
         ("a: 1\nb: \xff".encode("latin-1"), "the file is not UTF-8", 2),
         ("a" * (4 << 20) + "b", "the file has 4,194,305 bytes; the limit is 4,194,304", 1),
         ("a: \x01", "control characters are not allowed", 1),
     ],
-    ids=["a bomb", "many aliases", "in itself", "no anchor", "deep", "twice", "a list as key", "open", "two documents",
-         "empty", "no UTF-8", "large", "a control character"],
+    ids=["a bomb", "many aliases", "in itself", "no anchor", "deep", "twice", "a list as key", "open",
+         "open for lines", "never opened", "two documents", "empty", "no UTF-8", "large", "a control character"],
 )  # fmt: skip
 def test_what_is_not_acceptable_is_named_with_its_line(text, message, line):
     with pytest.raises(YamlProblem) as caught:
         read_nodes(text if isinstance(text, bytes) else text.encode())
     assert message in caught.value.message
+    assert str(caught.value) == caught.value.message
     assert caught.value.line == line
 
 
 @pytest.mark.parametrize(
     "text",
-    ["- &a b\n" + "- *a\n" * 100, "[" * 32 + "]" * 32, "a" * (4 << 20), "\ufeffa: 1"],
+    ["- &a b\n" + "- *a\n" * 100, "[" * 33 + "]" * 33, "a" * (4 << 20), "\ufeffa: 1"],
     ids=["aliases", "depth", "bytes", "a byte order mark"],
 )
 def test_what_reaches_a_limit_is_read(text):

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
+import threading
 from pathlib import Path
 
 import pytest
 
-from loopwright.agents.port import Allowance, Answer, NoAnswer, Reason
+from loopwright.agents.port import Allowance, Answer, NoAnswer, Ran, Reason, Usage
 from loopwright.agents.usage import FILE, read_usage
 from loopwright.kernel.process import Cancellation, wait_for_request
 from loopwright.redaction.build import build_redactor
 from loopwright.redaction.seed_rules import expand
-from loopwright.runner.meter import LAST_LOOK, Meter, session_named
+from loopwright.runner.meter import LAST_LOOK, Meter, session_named, used_at_last
 from loopwright.workspace.settings_model import SecretsSettings
 
 KEY = "pXq7Lm2Zt9Rb4Kc8Vn1"
@@ -70,3 +71,84 @@ def test_a_turn_that_can_t_be_watched_is_ended_and_not_let_run(tmp_path):
     assert isinstance(ended, NoAnswer)
     assert (ended.reason, KEY in ended.detail) == (Reason.CRASHED, False)
     whole.close()
+
+
+class Scripted(Reporting):
+    """Reports one amount after the other, and the last one for ever."""
+
+    def __init__(self, *reports):
+        self.reports, self.looks, self.looked = list(reports), [], threading.Event()
+
+    def used(self, mailbox: Path, *, is_over: bool):
+        self.looks.append(is_over)
+        if len(self.looks) > 2:
+            self.looked.set()
+        return self.reports.pop(0) if len(self.reports) > 1 else self.reports[0]
+
+
+@pytest.mark.parametrize(
+    ("allowance", "reports", "over"),
+    [
+        (Allowance(usd=1.0), [Usage(usd=0.5), Usage(usd=1.5)], "usd"),
+        (Allowance(tokens=10), [Usage(tokens=3), Usage(tokens=11)], "tokens"),
+        (Allowance(usd=1.0, tokens=10), [Usage(usd=2.0, tokens=11)], "usd"),
+        (Allowance(usd=1.0, tokens=10), [Usage(usd=1.0, tokens=10)], None),
+        (Allowance(usd=1.0), [Usage(tokens=11)], None),
+        (Allowance(), [Usage(usd=9.0, tokens=11)], None),
+    ],
+)
+def test_a_turn_that_uses_more_than_it_may_is_ended(tmp_path, monkeypatch, allowance, reports, over):
+    monkeypatch.setattr("loopwright.runner.meter._LOOK_EVERY_S", 0.001)
+    agent, whole = Scripted(*reports), Cancellation()
+    meter = Meter(agent, tmp_path, tmp_path, allowance, REDACTOR)
+    with meter.watching(whole) as inner:
+        assert wait_for_request(inner, 30) if over else agent.looked.wait(30)
+    assert (meter.over, inner.reason is not None, whole.reason, meter.broken) == (over, over is not None, None, None)
+    assert set(agent.looks) == {False}
+    whole.close()
+
+
+def test_the_last_look_is_kept_for_who_comes_after_a_crash(tmp_path):
+    seen = Usage(usd=1.5, tokens=7, session="s-7")
+    meter = Meter(Scripted(seen), tmp_path, tmp_path, Allowance(), REDACTOR)
+    meter.read_to_the_end()
+    assert meter.used == used_at_last(None, tmp_path, tmp_path) == seen
+    assert used_at_last(Scripted(Usage(tokens=9)), tmp_path, tmp_path) == Usage(tokens=9)
+    assert used_at_last(Scripted(Usage(tokens=9)), tmp_path / "gone", tmp_path) == seen
+    assert used_at_last(None, tmp_path, tmp_path / "gone") == Usage()
+
+
+BUDGET_USED = NoAnswer(Reason.BUDGET_USED, "its own words")
+
+
+@pytest.mark.parametrize(
+    ("limit", "used", "answer", "over"),
+    [
+        (1.0, 1.0, BUDGET_USED, "usd"),
+        (1.0, 0.9, BUDGET_USED, None),
+        (1.0, None, BUDGET_USED, None),
+        (None, 2.0, BUDGET_USED, None),
+        (1.0, 2.0, NoAnswer(Reason.CRASHED, "x"), None),
+        (1.0, 2.0, Answer("done", 0.0), None),
+    ],
+)
+def test_a_program_that_ended_at_the_limit_that_it_was_told_was_over_it(tmp_path, limit, used, answer, over):
+    meter = Meter(Scripted(Usage(usd=used)), tmp_path, tmp_path, Allowance(usd=limit), REDACTOR)
+    meter.read_to_the_end()
+    settled = meter.settle(answer)
+    assert meter.over == over
+    assert settled == answer if over is None else settled.reason is Reason.BUDGET_USED
+
+
+def test_the_time_that_programs_worked_is_taken_from_the_turn(tmp_path):
+    meter = Meter(Reporting(), tmp_path, tmp_path, Allowance(wall_s=10.0), REDACTOR)
+    assert meter.seconds_for(20.0) == 10.0
+    meter.note(Ran(0, timed_out=False, duration_s=4.0), wanted_s=5.0, given_s=5.0)
+    assert (meter.seconds_for(5.0), meter.seconds_for(20.0), meter.worked_s) == (5.0, 6.0, 4.0)
+    meter.note(Ran(0, timed_out=True, duration_s=5.0), wanted_s=5.0, given_s=5.0)
+    assert (meter.over, meter.worked_s) == (None, 9.0)
+    meter.note(Ran(0, timed_out=True, duration_s=0.5), wanted_s=5.0, given_s=1.0)
+    assert (meter.over, meter.worked_s, meter.seconds_for(5.0)) == ("wall_s", 10.0, 0.5)
+    meter.note(Ran(0, timed_out=True, duration_s=2.0), wanted_s=5.0, given_s=0.5)
+    assert (meter.worked_s, meter.seconds_for(5.0)) == (11.5, 0.0)
+    assert Meter(Reporting(), tmp_path, tmp_path, Allowance(), REDACTOR).seconds_for(20.0) == 20.0

@@ -94,10 +94,13 @@ def read_regular_file(path: Path, *, most: int) -> bytes:
 def read_head(path: Path, most: int) -> tuple[bytes, bool]:
     """The first `most` bytes of a regular file, and whether there are more. `OSError` for links and other kinds."""
     handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
-    with os.fdopen(handle, "rb") as stream:
+    try:
         if not stat.S_ISREG(os.fstat(handle).st_mode):
             raise OSError(errno.EINVAL, "not a regular file", str(path))
-        data = stream.read(most + 1)
+        with os.fdopen(handle, "rb", closefd=False) as stream:
+            data = stream.read(most + 1)
+    finally:
+        os.close(handle)
     return data[:most], len(data) > most
 
 

@@ -124,9 +124,11 @@ def _why_text_missing(real: Path, text: str) -> str | None:
         handle = os.open(real, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as problem:
         return f"the file can't be read: {problem.strerror}"
-    with os.fdopen(handle, "rb") as stream:
+    try:
         if not stat.S_ISREG(os.fstat(handle).st_mode):
             return "the path is not a regular file"
-        while not search.found and (data := stream.read(_CHUNK)):
+        while not search.found and (data := os.read(handle, _CHUNK)):
             search.feed(data)
+    finally:
+        os.close(handle)
     return None if search.found else "the file does not contain the text"
