@@ -79,7 +79,7 @@ REFRESHED = {"tokens": {"access": "b" * 30, "refresh": "s" * 30}, "at": 2.5}
         (json.dumps(REFRESHED) + " " * 70_000, False),
     ],
 )
-def test_only_what_could_be_the_same_login_is_brought_back(place, after, brought):
+def test_only_the_same_login_is_brought_back(place, after, brought):
     own, home, environment = place
     lend(NEEDS, environment, home)
     copy = home / "auth.json"
@@ -165,7 +165,7 @@ def test_a_turn_that_died_is_brought_back_before_the_next(place):
     assert json.loads((home / "auth.json").read_text()) == REFRESHED
 
 
-def test_nothing_is_written_through_what_an_agent_left_in_its_home(place, tmp_path):
+def test_nothing_is_written_through_leftovers_in_the_home(place, tmp_path):
     own, home, environment = place
     target = tmp_path / "target"
     target.write_text("mine")
@@ -212,7 +212,7 @@ def several(place):
     return own, home, environment
 
 
-def test_of_a_file_with_several_logins_only_what_is_needed_is_lent_and_brought_back(several):
+def test_only_the_needed_logins_of_a_file_are_lent_and_brought_back(several):
     own, home, environment = several
     lend(of("anthropic"), environment, home)
     copy = home / "auth.json"
@@ -265,7 +265,7 @@ def test_nothing_is_lent_of_a_file_that_has_no_such_login(place, text):
     assert own.read_text() == text
 
 
-def test_who_is_logged_in_is_told_by_the_entry_and_all_others_are_masked_too(several):
+def test_the_entry_shows_the_login_and_all_other_logins_are_masked(several):
     own, _, environment = several
     assert of("anthropic").is_logged_in(environment) == str(own)
     assert of("xai").is_logged_in(environment) is None
@@ -273,27 +273,27 @@ def test_who_is_logged_in_is_told_by_the_entry_and_all_others_are_masked_too(sev
     assert {"a" * 30, "k" * 30} <= set(secret_texts(of("xai"), environment))
 
 
-def test_what_is_refreshed_while_a_turn_runs_is_known_at_once(place, tmp_path):
+def test_a_token_refreshed_during_a_turn_is_known_at_once(place, tmp_path):
     _, home, environment = place
     lend(NEEDS, environment, home)
     copy, lent = home / "auth.json", Lent(NEEDS, home)
-    assert lent.news() == ()
+    assert lent.changed_secrets() == ()
     copy.write_text(json.dumps(REFRESHED))
-    assert set(lent.news()) == {"a" * 30, "r" * 30, "b" * 30, "s" * 30}, "what was lent is still a secret"
-    assert lent.news() == ()
+    assert set(lent.changed_secrets()) == {"a" * 30, "r" * 30, "b" * 30, "s" * 30}, "what was lent is still a secret"
+    assert lent.changed_secrets() == ()
     # Nor can it have a document of ours masked until it is unreadable.
     copy.write_text(json.dumps({"a": '"/usr/local/bin/the-program",', "b": "1.2345678901234567e-05"}))
-    assert lent.news() == ()
+    assert lent.changed_secrets() == ()
     # An agent writes there, too: it can't have its own words masked, nor many things, nor another file read.
     copy.write_text(json.dumps({"a": "all of the tests have failed", "b": [f"t{number:030}" for number in range(999)]}))
-    assert len(lent.news()) == 2 + 32
+    assert len(lent.changed_secrets()) == 2 + 32
     elsewhere = tmp_path / "elsewhere.json"
     elsewhere.write_text(json.dumps({"a": "e" * 30}))
     copy.unlink()
     copy.symlink_to(elsewhere)
-    assert lent.news() == ()
+    assert lent.changed_secrets() == ()
     copy.unlink()
-    assert lent.news() == ()
+    assert lent.changed_secrets() == ()
 
 
 def test_what_a_dead_turn_was_lent_is_brought_back_and_gone_when_the_next_one_logs_in_otherwise(several):

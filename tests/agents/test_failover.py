@@ -19,7 +19,7 @@ def out(agent, by="x", until=None, action_id="now", code="rate_limited"):
     )
 
 
-def seats(*takeovers, settled=0, order=ORDER, barred=()):
+def order_after(*takeovers, settled=0, order=ORDER, barred=()):
     return FailoverOrder(order, takeovers, "now", NOW, settled, frozenset(barred))
 
 
@@ -40,49 +40,49 @@ def seats(*takeovers, settled=0, order=ORDER, barred=()):
         ((out("a", until=LATER), out("b", until=LATER), out("c", until=LATER)), "a", "a"),
     ],
 )
-def test_the_first_in_turn_that_is_not_out_works(takeovers, agent, works):
-    assert seats(*takeovers).who_works(agent) == works
+def test_the_first_available_agent_works(takeovers, agent, works):
+    assert order_after(*takeovers).available_agent(agent) == works
 
 
-def test_what_has_no_end_is_over_when_somebody_has_all_tried_again_and_what_has_one_is_not():
+def test_trying_all_agents_again_ends_limits_without_an_end_only():
     takeovers = (out("a"), out("b", until=LATER))
-    assert seats(*takeovers, settled=2).who_works("a") == "a"
-    assert seats(*takeovers, settled=2).who_works("b") == "c"
+    assert order_after(*takeovers, settled=2).available_agent("a") == "a"
+    assert order_after(*takeovers, settled=2).available_agent("b") == "c"
 
 
-def test_nobody_takes_over_from_themselves_and_the_first_back_ends_the_wait():
-    limited = seats(out("a", until=LATEST, action_id="earlier"), out("b", until=LATER), out("b", until=NOW))
-    assert limited.stands_in("a") == "c"
-    assert limited.stands_in("c") is None
-    assert seats(order=("a",)).stands_in("a") is None
-    assert limited.next_back("c") == LATER
-    assert seats(out("a")).next_back("a") is None
+def test_no_agent_succeeds_itself_and_the_first_one_back_ends_the_wait():
+    limited = order_after(out("a", until=LATEST, action_id="earlier"), out("b", until=LATER), out("b", until=NOW))
+    assert limited.successor("a") == "c"
+    assert limited.successor("c") is None
+    assert order_after(order=("a",)).successor("a") is None
+    assert limited.next_available_at("c") == LATER
+    assert order_after(out("a")).next_available_at("a") is None
     assert rotated_order("b", ORDER) == ("b", "c", "a")
 
 
-def test_an_agent_is_taken_over_from_once_at_a_piece_of_work_however_short_its_limits_are():
+def test_an_agent_is_replaced_once_per_piece_of_work():
     back = (out("a", until=NOW), out("b", until=NOW))
-    assert seats(*back).stands_in("a") is None
-    assert seats(*back).stands_in("c") == "a", "who was not asked yet may pass it on"
-    assert seats(*back, settled=2).stands_in("a") == "b", "after a wait all may be tried again"
-    assert seats(out("a", until=NOW, action_id="earlier")).stands_in("a") == "b"
+    assert order_after(*back).successor("a") is None
+    assert order_after(*back).successor("c") == "a", "who was not asked yet may pass it on"
+    assert order_after(*back, settled=2).successor("a") == "b", "after a wait all may be tried again"
+    assert order_after(out("a", until=NOW, action_id="earlier")).successor("a") == "b"
 
 
 @pytest.mark.parametrize(
     ("after_s", "told"), [(None, None), (-3600, None), (0, None), (0.4, "01Z"), (1.2, "02Z"), (30, "30Z")]
 )
-def test_an_end_that_is_over_is_not_told(after_s, told):
+def test_an_end_in_the_past_is_ignored(after_s, told):
     now = datetime(2026, 1, 1, tzinfo=UTC)
     reset_at = None if after_s is None else now + timedelta(seconds=after_s)
     end = limit_end(NoAnswer(Reason.RATE_LIMITED, "m", reset_at), now)
     assert end == (told and f"2026-01-01T00:00:{told}")
 
 
-def test_who_may_not_do_this_work_stands_in_for_nobody_and_is_waited_for_by_nobody():
-    limited = seats(out("a", until=LATEST, action_id="earlier"), out("b", until=LATER), barred="bc")
-    assert limited.stands_in("a") is None
-    assert limited.next_back("a") == LATEST
-    assert seats(barred="b").stands_in("a") == "c"
+def test_a_barred_agent_never_takes_over_and_is_never_waited_for():
+    limited = order_after(out("a", until=LATEST, action_id="earlier"), out("b", until=LATER), barred="bc")
+    assert limited.successor("a") is None
+    assert limited.next_available_at("a") == LATEST
+    assert order_after(barred="b").successor("a") == "c"
 
 
 @pytest.mark.parametrize(
@@ -94,12 +94,12 @@ def test_who_may_not_do_this_work_stands_in_for_nobody_and_is_waited_for_by_nobo
         ((out("a", code="crashed"),), 0, False),
     ],
 )
-def test_a_limit_without_an_end_is_told_from_what_a_person_has_to_mend(takeovers, settled, limited):
-    assert seats(*takeovers, settled=settled).limited("b") is limited
+def test_a_limit_without_an_end_differs_from_a_failure_that_a_person_must_fix(takeovers, settled, limited):
+    assert order_after(*takeovers, settled=settled).is_limited("b") is limited
 
 
 @pytest.mark.parametrize("told", [datetime.max.replace(tzinfo=UTC), datetime(2026, 1, 1, 0, 0, 5)])  # noqa: DTZ001
-def test_an_end_of_somebody_elses_adapter_is_read_with_care(told):
+def test_the_end_from_a_foreign_adapter_is_checked(told):
     now = datetime(2026, 1, 1, tzinfo=UTC)
     end = limit_end(NoAnswer(Reason.RATE_LIMITED, "m", told), now)
     assert end == (None if told.year > 9000 else "2026-01-01T00:00:05Z")
@@ -146,11 +146,11 @@ SITUATIONS = {
 
 @pytest.mark.parametrize("situation", SITUATIONS)
 @pytest.mark.parametrize("reason", Reason)
-def test_one_rule_says_what_follows_when_an_agent_gives_no_answer(reason, situation):
+def test_one_rule_decides_what_follows_a_missing_answer(reason, situation):
     order, takeovers, barred, ends, others_back_at = SITUATIONS[situation]
     failure = NoAnswer(reason, "why")
     now = datetime(2026, 1, 1, 0, 0, 1, tzinfo=UTC)
-    outcome = after_failure("a", "a", Role.BUILDER, failure, seats(*takeovers, order=order, barred=barred), now)
+    outcome = after_failure("a", "a", Role.BUILDER, failure, order_after(*takeovers, order=order, barred=barred), now)
     if not reason.remedy.allows_takeover:
         expected = Unanswered(agent="a", failure=failure, remedy=reason.remedy, back_at=others_back_at)
     elif isinstance(ends, str):
@@ -171,10 +171,10 @@ def test_one_rule_says_what_follows_when_an_agent_gives_no_answer(reason, situat
         (-9, (out("b", until=LATER),), None, LATER),
     ],
 )
-def test_a_told_end_is_the_agents_own_and_the_first_agent_back_ends_the_wait(reset_s, takeovers, until, back_at):
+def test_a_reported_end_belongs_to_the_agent_and_the_first_one_back_ends_the_wait(reset_s, takeovers, until, back_at):
     now = datetime(2026, 1, 1, 0, 0, 1, tzinfo=UTC)
     failure = NoAnswer(Reason.RATE_LIMITED, "m", now + timedelta(seconds=reset_s))
-    order = seats(*takeovers, out("a", until=NOW), order=("a", "b"))
+    order = order_after(*takeovers, out("a", until=NOW), order=("a", "b"))
     outcome = after_failure("a", "a", Role.BUILDER, failure, order, now)
     assert isinstance(outcome, Unanswered)
     assert (outcome.remedy, outcome.until, outcome.back_at) == (Remedy.WAIT, until, back_at)
@@ -182,7 +182,7 @@ def test_a_told_end_is_the_agents_own_and_the_first_agent_back_ends_the_wait(res
 
 def test_the_limit_of_the_agent_that_was_named_counts_when_another_one_fails_in_its_place():
     now = datetime(2026, 1, 1, 0, 0, 1, tzinfo=UTC)
-    order = seats(out("a", by="b", until=LATER), order=("a", "b"))
+    order = order_after(out("a", by="b", until=LATER), order=("a", "b"))
     for reason, remedy in ((Reason.CRASHED, Remedy.WAIT), (Reason.REFUSED, Remedy.RETRY)):
         outcome = after_failure("a", "b", Role.BUILDER, NoAnswer(reason, "m"), order, now)
         assert isinstance(outcome, Unanswered)

@@ -25,7 +25,7 @@ NAMES = {
 
 @pytest.mark.parametrize("kind", [*OBSTACLES, "link to a folder"])
 @pytest.mark.parametrize("name", NAMES)
-def test_whatever_lies_under_a_name_that_we_write_to_gives_way(tmp_path, name, kind):
+def test_anything_in_the_place_of_our_file_is_replaced(tmp_path, name, kind):
     box, elsewhere = tmp_path / "mailbox", tmp_path / "elsewhere"
     victim = elsewhere / "manifest.jsonl"
     for folder in (box, elsewhere):
@@ -71,13 +71,13 @@ def test_folders_of_the_mailbox_that_lead_elsewhere_are_not_read(tmp_path):
 
 
 @pytest.mark.parametrize("kind", OBSTACLES)
-def test_a_session_file_that_is_none_has_no_news(tmp_path, kind):
+def test_an_invalid_session_file_has_no_records(tmp_path, kind):
     path = tmp_path / "session.jsonl"
     put_in_the_way(path, kind, tmp_path / "nowhere")
-    assert list(Followed(path).news(lambda: None)) == []
+    assert list(Followed(path).new_records(lambda: None)) == []
 
 
-def test_a_manifest_is_only_what_has_a_name_as_we_give_it(tmp_path):
+def test_only_our_file_names_are_manifests(tmp_path):
     """A name that is no text would end the worker when it writes the record of the turn."""
     assert mailbox.manifest_in(tmp_path) is None
     folder = tmp_path / "context"

@@ -81,7 +81,7 @@ def test_the_same_program_with_the_same_model_is_the_same_reviewer(reviewer, bui
     assert found == (builder if is_same else None)
 
 
-def test_a_model_of_the_programs_own_settings_counts_where_ours_name_none():
+def test_the_programs_own_model_counts_if_our_settings_name_none():
     assert identity_of("codex", {}, "gpt-6-sol") == identity_of("codex", NAMED)
     assert identity_of("a", NAMED, "opus") != identity_of("a", NAMED)
 

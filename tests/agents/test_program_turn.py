@@ -81,11 +81,11 @@ def test_a_program_at_its_limit_that_is_ended_or_dies_is_at_its_limit_and_its_en
 
 @pytest.mark.parametrize(("ran", "reason"), ENDS)
 @pytest.mark.parametrize("of", [of_claude, of_codex, of_gemini, of_opencode])
-def test_without_a_code_it_is_told_by_how_it_ended(tmp_path, of, ran, reason):
+def test_without_a_code_the_end_of_the_program_gives_the_reason(tmp_path, of, ran, reason):
     assert of(tmp_path, ran).reason is reason
 
 
-def test_a_limit_that_was_over_when_its_model_spoke_again_is_none(tmp_path):
+def test_a_limit_before_the_model_answered_again_does_not_count(tmp_path):
     assert of_claude(tmp_path, TIMED_OUT, REJECTED, TRIES_AGAIN, SPOKE).reason is Reason.HUNG
     again = {**TRIES_AGAIN, "error_status": None, "error": "unknown", "retry_delay_ms": 500}
     assert of_claude(tmp_path, DIED, TRIES_AGAIN, again).reason is Reason.CRASHED
@@ -98,7 +98,7 @@ def test_a_limit_of_claudes_own_is_a_budget(tmp_path, subtype):
 
 
 @pytest.mark.parametrize("delay", ["1.2.3s", "9" * 30 + "s"])
-def test_a_delay_that_is_no_time_is_not_told(tmp_path, delay):
+def test_an_invalid_delay_is_ignored(tmp_path, delay):
     quota = {"error": {"code": 429, "details": [{"retryDelay": delay}]}}
     failed = of_gemini(tmp_path, DIED, {"type": "error", "severity": "error", "message": json.dumps(quota)})
     assert (failed.reason, failed.reset_at) == (Reason.RATE_LIMITED, None)

@@ -62,7 +62,7 @@ def calls():
                     yield f"{path.relative_to(SOURCE)}:{node.lineno}", whole, {one.arg for one in node.keywords}
 
 
-def test_every_caller_fills_in_what_the_text_has_places_for_and_no_text_is_without_a_caller():
+def test_every_caller_fills_all_placeholders_and_every_text_has_a_caller():
     found = list(calls())
     wrong = [where for where, name, given in found if name not in SHAPES or SHAPES[name].known != given]
     assert wrong == []
@@ -106,7 +106,7 @@ def _other(name):
     return ("$plan", "") if name == "planner" else ("$title $description", "")
 
 
-def test_what_is_no_text_of_ours_is_named_and_a_workspaces_links_lead_nowhere(tmp_path):
+def test_unknown_files_are_reported_and_links_of_a_workspace_are_not_followed(tmp_path):
     secret = tmp_path / "secret"
     secret.write_text("the key $title $description")
     folder = tmp_path / "prompts"
@@ -136,6 +136,6 @@ def test_what_is_no_text_of_ours_is_named_and_a_workspaces_links_lead_nowhere(tm
     ("agents", "document", "chosen"),
     [("auto", "any", "en"), ("auto", "en", "en"), ("auto", "zh", "zh"), ("en", "zh", "en"), ("zh", "any", "zh")],
 )
-def test_agents_are_asked_in_the_language_that_somebody_chose(agents, document, chosen):
+def test_agents_are_asked_in_the_chosen_language(agents, document, chosen):
     values = Values(agents=AgentsSettings(language=agents), workspace=WorkspaceSettings(document_language=document))
     assert chosen_language(values) == chosen

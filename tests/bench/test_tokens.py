@@ -14,7 +14,7 @@ tokens = importlib.import_module("tokens")
 sys.path.pop(0)
 
 
-def test_no_turn_gets_more_than_three_hundred_tokens_of_ours(tmp_path):
+def test_no_turn_gets_more_than_three_hundred_of_our_tokens(tmp_path):
     why = tokens.missing()
     if why is not None:
         pytest.skip(why)
@@ -25,7 +25,7 @@ def test_no_turn_gets_more_than_three_hundred_tokens_of_ours(tmp_path):
     assert tokens.PAGE.read_text(encoding="utf-8") == tokens.page(turns), "bench/tokens.py writes the page anew"
 
 
-def test_the_page_is_there_where_nobody_can_count():
+def test_the_page_exists_even_without_a_tokenizer():
     listed = [line for line in tokens.PAGE.read_text(encoding="utf-8").splitlines() if line.startswith("| build")]
     assert len(listed) == 3
     assert all(int(line.split("|")[-2]) <= tokens.LIMIT for line in listed)

@@ -31,7 +31,7 @@ def old(project, *names):
 
 
 @pytest.mark.parametrize("name", ["evil", "a=b", 'quo"te', "dot.ted", "spa ce"])
-def test_no_filter_is_run_whatever_its_name(project, hook, tmp_path, name):
+def test_no_filter_runs_whatever_its_name(project, hook, tmp_path, name):
     trap = tmp_path / "trap"
     trap.write_text(f"#!/bin/sh\ntouch {tmp_path}/sprung\ncat\n")
     trap.chmod(0o755)
@@ -229,7 +229,7 @@ def _catches_term(pid):
 
 @pytest.mark.parametrize("key", ["dir", "input"])
 @pytest.mark.parametrize("value", ["\\u0000", "/tmp/outside", "../outside", "link/inside"])
-def test_a_file_that_came_with_a_repository_does_not_choose_where_we_write(project, hook, tmp_path, key, value):
+def test_a_file_of_a_repository_does_not_choose_where_we_write(project, hook, tmp_path, key, value):
     (project.root / "link").symlink_to(tmp_path)
     before = sorted(tmp_path.iterdir())
     project.write(".loopwright/config.toml", f'[reflection]\n{key} = "{value}"\n')
@@ -363,7 +363,7 @@ def test_a_secret_in_any_spelling_is_not_in_the_record(project, hook, text):
     assert record.task_ref == "task with [secret]"
 
 
-def test_nothing_of_ours_is_left_beside_the_records(project, hook, tmp_path):
+def test_no_leftovers_next_to_the_records(project, hook, tmp_path):
     scratch = tmp_path / "tmp"
     scratch.mkdir()
     hook.fire(TMPDIR=str(scratch))
@@ -406,5 +406,5 @@ def test_in_a_real_repository_any_session_and_report_leave_one_more_record(make_
     assert record.risk.needs_review
 
 
-def test_what_the_hook_carries_over_is_what_the_kernel_carries_over():
+def test_the_hook_and_the_kernel_carry_over_the_same_settings():
     assert quick_git.CARRIED == kernel_git._CARRIED_SETTINGS

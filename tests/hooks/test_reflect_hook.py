@@ -546,7 +546,7 @@ PAYLOADS = st.one_of(
     max_examples=1000, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
 @given(payload=PAYLOADS, self_report=st.binary(max_size=60) | JSON.map(lambda value: json.dumps(value).encode()))
-def test_whatever_the_payload_and_the_report_a_valid_record_is_left(tmp_path_factory, payload, self_report):
+def test_any_payload_and_report_leave_a_valid_record(tmp_path_factory, payload, self_report):
     """A thousand of them, each in a process of its own: exit 0, no output, one valid sidecar, nothing else."""
     folder = tmp_path_factory.mktemp("any")
     (folder / "report.json").write_bytes(self_report)

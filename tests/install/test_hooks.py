@@ -46,7 +46,7 @@ def with_ours(document, interpreter):
         ("/venv/bin/loopwright-hook session-start", ScriptCommand("/venv/bin/loopwright-hook", "session-start")),
     ],
 )
-def test_what_we_write_and_what_we_document_is_ours(command, expected):
+def test_written_and_documented_commands_are_ours(command, expected):
     assert parse_command(command) == expected
 
 
@@ -114,7 +114,7 @@ def test_what_a_user_added_to_our_entry_stays_and_only_the_command_is_exchanged(
     assert with_ours(document, "/other") == json.loads(json.dumps(document).replace("/python", "/other"))
 
 
-def test_what_is_there_twice_or_at_the_wrong_moment_goes_and_what_is_missing_comes():
+def test_repeated_and_misplaced_commands_go_and_missing_ones_are_added():
     wanted = with_ours({}, "/python")
     mine = {"type": "command", "command": "mine"}
     stop, gate = wanted["hooks"]["Stop"]
@@ -127,7 +127,7 @@ def test_what_is_there_twice_or_at_the_wrong_moment_goes_and_what_is_missing_com
     }
 
 
-def test_what_is_shown_holds_nothing_of_others():
+def test_shown_content_is_ours_alone():
     others = {"matcher": "theirs", "hooks": [{"command": "theirs"}, {"command": OURS, "env": "theirs"}]}
     document = {"env": {"KEY": "theirs"}, "hooks": {"Stop": [others], "Other": [{"hooks": ["theirs"]}]}}
     shown = HookEditor(CLAUDE).shown(json.dumps(document))

@@ -21,7 +21,7 @@ GROUP = {"hooks": [{"type": "command", "command": "ours"}]}
 @pytest.mark.parametrize(
     "text", [THEIRS, THEIRS.replace("\r\n", "\n"), THEIRS.replace("\r\n", " "), '{"hooks":{"Stop":[1]}}']
 )
-def test_what_is_added_stands_in_its_place_and_taken_out_nothing_is_left(text):
+def test_an_addition_is_in_its_place_and_its_removal_leaves_nothing(text):
     before = parse(text)
     after = {**before, "hooks": {"Stop": [*before["hooks"]["Stop"], GROUP], "Start": [GROUP]}, "mcp": {"ours": {}}}
     added = render(after, text)

@@ -49,7 +49,7 @@ def test_two_agents_share_a_block_and_the_last_takes_it_along():
     assert without_block(one, MARKDOWN, "opencode") == "# Mine\n"
 
 
-def test_what_stands_around_stays_where_it_is_when_the_block_is_renewed():
+def test_the_text_around_a_renewed_block_stays():
     text = with_block("before\n", MARKDOWN, "codex", "old\n") + "after\n"
     renewed = with_block(text, MARKDOWN, "codex", OURS)
     assert EDITOR.state(text) is InstallState.OUTDATED
@@ -119,7 +119,7 @@ def test_an_entry_goes_in_and_out(form):
         ([], InstallState.FOREIGN),
     ],
 )
-def test_what_stands_under_our_name(entry, state):
+def test_the_state_of_content_under_our_name(entry, state):
     document = {"mcpServers": {"loopwright": entry}}
     assert entry_state(document, COMMAND_AND_ARGS, "/usr/bin/python3") is state
     assert "a-key" not in JsonServerEditor(COMMAND_AND_ARGS, "python").shown(json.dumps(document))

@@ -26,7 +26,7 @@ env_vars = ["LOOPWRIGHT_MAILBOX", "LOOPWRIGHT_DECISIONS", "LOOPWRIGHT_AGENT_TURN
 BARE = TABLE.partition("env_vars")[0]
 
 
-def test_what_is_added_is_the_same_bytes_in_every_version():
+def test_the_added_bytes_are_the_same_in_every_version():
     assert INSTALLED == MINE + "\n" + BEGIN + TABLE + END
 
 
@@ -55,7 +55,7 @@ def test_it_goes_in_once_and_out_without_a_trace(around):
         (INSTALLED + INSTALLED.replace(TABLE, "").removeprefix(MINE), MINE + "\n"),
     ],
 )
-def test_marks_are_decoration_and_what_others_wrote_stays_to_the_byte(text, left):
+def test_marks_are_hints_and_other_content_keeps_its_bytes(text, left):
     assert EDITOR.state(text) is InstallState.CURRENT
     assert EDITOR.add(text) == text
     assert EDITOR.remove(text) == left
@@ -83,7 +83,7 @@ def test_marks_are_decoration_and_what_others_wrote_stays_to_the_byte(text, left
         ('[mcp_servers.loopwright]\nurl = "http://localhost"\n' + END, InstallState.FOREIGN),
     ],
 )  # fmt: skip
-def test_what_stands_under_our_name(text, state):
+def test_the_state_of_content_under_our_name(text, state):
     assert EDITOR.state(text) is state
     assert "a-key" not in EDITOR.shown(text)
 
@@ -107,6 +107,6 @@ def test_what_nothing_can_be_added_to_is_refused(text):
 
 
 @pytest.mark.parametrize("interpreter", ["/usr/bin/python3", '/a "b"/ü\\python3'])
-def test_what_is_written_is_toml(interpreter):
+def test_the_written_text_is_toml(interpreter):
     server = tomllib.loads(TomlServerEditor(interpreter).add(MINE))["mcp_servers"]["loopwright"]
     assert (server["command"], server["args"][-1], server["env_vars"]) == (interpreter, "mcp", list(HANDED_ON))

@@ -35,12 +35,12 @@ def text_of(name):
     return (PLUGIN / "skills" / name / "SKILL.md").read_text(encoding="utf-8")
 
 
-def test_every_skill_is_there():
+def test_every_skill_exists():
     assert skill_names() == SKILLS
 
 
 @pytest.mark.parametrize("name", SKILLS)
-def test_a_skill_says_what_it_is_for_what_never_to_do_and_how_to_get_on(name):
+def test_a_skill_has_its_purpose_its_limits_and_help(name):
     _, head, body = text_of(name).split("---\n", 2)
     fields = yaml.safe_load(head)
     assert fields["name"] == name
@@ -76,7 +76,7 @@ def test_tokens_are_few():
     assert counts[-1] <= 300, "every session reads the block"
 
 
-def test_the_plugin_registers_what_install_does():
+def test_the_plugin_registers_the_same_as_install():
     hooks = json.loads((PLUGIN / "hooks" / "hooks.json").read_text())
     found = {(event, parse_command(one).verb) for event, commands in registered(hooks).items() for one in commands}
     assert found == set(hook_calls(HARNESSES["claude"].hooks))
@@ -90,7 +90,7 @@ def test_the_folder_at_the_top_is_the_same_one():
     assert (ROOT / "plugin").resolve() == PLUGIN.resolve()
 
 
-def test_commands_leave_to_people_what_is_theirs():
+def test_commands_leave_decisions_to_people():
     for path in (PLUGIN / "commands").glob("*.md"):
         text = path.read_text()
         assert yaml.safe_load(text.split("---\n")[1])["description"]

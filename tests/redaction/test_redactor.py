@@ -53,7 +53,7 @@ def test_however_a_stream_is_cut_the_result_is_the_same_and_holds_no_secret(part
 
 @settings(max_examples=100, deadline=None)
 @given(st.binary(max_size=3000), st.lists(st.integers(0, 10_000), max_size=6))
-def test_bytes_without_a_secret_come_out_as_they_went_in(data, places):
+def test_bytes_without_a_secret_stay_unchanged(data, places):
     out, findings = whole(cut(data, places))
     if not findings:
         assert out == data
@@ -88,7 +88,7 @@ def test_a_finding_names_rule_source_line_and_fingerprint_and_not_the_value():
     assert TOKEN not in finding.sentence()
 
 
-def test_nobody_else_can_make_a_redacted_value():
+def test_only_redaction_can_make_a_redacted_value():
     with pytest.raises(TypeError):
         Redacted(b"trust me", object())
 
@@ -158,7 +158,7 @@ def test_an_escape_written_out_before_a_secret_does_not_hide_it(before):
     [("-----BEGIN OPENSSH PRIVATE KEY-----", "-----END OPENSSH PRIVATE KEY-----"),
      ("Private-Lines: 3", "Private-MAC: 00"), ("    Private-Lines: 3", "    Private-MAC: 00")],
 )  # fmt: skip
-def test_the_body_of_a_masked_key_block_is_hidden_and_what_follows_is_not(begin, end):
+def test_the_body_of_a_masked_key_block_is_hidden_and_later_text_is_not(begin, end):
     body = [expand("<base64:64>", n) for n in range(3)]
     out, findings = whole(["\n".join([begin, *body, end, "after"]).encode()])
     assert findings
@@ -218,7 +218,7 @@ def test_a_long_run_of_escapes_takes_no_longer_than_other_text(run):
     assert out.startswith(b"token: ")
 
 
-def test_what_is_learned_is_hidden_at_once_from_all_who_share_it():
+def test_a_learned_secret_is_hidden_at_once_in_all_shared_streams():
     learned, new = Learned(), "new-token-of-a-refreshed-login"
     one, other = (build_redactor(SecretsSettings(), {"MY_TOKEN": VALUE}, (), learned) for _ in range(2))
     stream = other.stream("log")

@@ -6,9 +6,8 @@ import re
 
 import pytest
 
-from loopwright.redaction.build import SHIPPED_RULES
+from loopwright.redaction.build import PROVIDER_RULES, SHIPPED_RULES
 from loopwright.redaction.detector import Detector, compile_pattern
-from loopwright.redaction.providers.catalogue import PROVIDER_RULES
 from loopwright.redaction.seed_rules import expand
 
 SEEDS = range(4)

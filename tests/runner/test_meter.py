@@ -31,7 +31,7 @@ class Reporting:
 
 
 @pytest.mark.parametrize("session", [KEY, f"a-{KEY}", expand("ghp_<alnum:36>", 7)])
-def test_a_session_that_holds_a_secret_is_none(tmp_path, session):
+def test_a_session_name_with_a_secret_is_ignored(tmp_path, session):
     (tmp_path / FILE).write_text(json.dumps({"tokens": 3}) + "\n" + json.dumps({"session": session}) + "\n")
     meter = Meter(Reporting(), tmp_path, tmp_path, Allowance(), REDACTOR)
     meter.read_to_the_end()
@@ -54,7 +54,7 @@ def test_a_session_that_holds_a_secret_is_none(tmp_path, session):
         ("x" * 101, False),
     ],
 )
-def test_only_what_can_be_the_name_of_a_session_is_one(said, named):
+def test_only_valid_names_are_sessions(said, named):
     assert session_named(said, REDACTOR) == (said if named else None)
 
 

@@ -69,7 +69,7 @@ def turns_of(project, loop_id):
 
 
 @pytest.mark.parametrize("isolation", ["none", pytest.param("auto", marks=pytest.mark.needs("bwrap"))])
-def test_a_build_by_hand_is_judged_by_what_the_tool_ran(project, isolation):
+def test_a_build_by_hand_is_judged_by_our_own_run(project, isolation):
     prepare(project, [planner()])
     project.environment["LOOPWRIGHT_SANDBOX_ISOLATION"] = isolation
     loop_id = start(project)
@@ -107,7 +107,7 @@ def test_a_build_by_hand_is_judged_by_what_the_tool_ran(project, isolation):
     assert "completed" in over["message"]
 
 
-def test_what_was_not_done_does_not_pass_and_what_judges_is_not_edited(project):
+def test_unfinished_work_fails_and_sealed_files_are_protected(project):
     """Nothing done comes back as the next task; a check whose script was made to say yes waits for a person."""
     check = {"id": "VS-1-C1", "command": "sh check.sh"}
     prepare(project, [planner(slices=[{**SLICE, "checks": [check]}])])
@@ -185,7 +185,7 @@ def test_who_works_by_hand_is_no_reviewer_and_sends_nothing_back(project):
     assert "request-changes" not in (project.own / "workflows" / "greet" / "journal.ndjson").read_text()
 
 
-def test_where_no_turn_is_open_one_is_told_why_and_what_moves_on(project):
+def test_without_an_open_turn_the_reason_and_the_next_command_are_shown(project):
     prepare(project, [planner(), {"role": "builder", "run": BUILT}])
     loop_id = ok(project, "loop", "new", "a goal", "--task", "x", "--agent", "interactive", "--json").json()["loop_id"]
     found = refusal(project, "loop", "turn", loop_id, "--done")
@@ -255,7 +255,7 @@ def kept_work(project, turn):
     return str(folder)
 
 
-def test_a_worker_that_is_killed_takes_nobodys_work_along(project, loop_id):
+def test_a_killed_worker_loses_no_work_by_hand(project, loop_id):
     turn = opened(project)
     work(turn)
     editor = subprocess.Popen(["sleep", "1000"], cwd=turn["folder"])
@@ -311,7 +311,7 @@ def test_what_can_not_be_kept_for_a_secret_stays_where_it_is(project, loop_id):
     )
 
 
-def test_a_turn_that_nobody_takes_ends_with_its_time_and_leaves_nothing(project):
+def test_a_turn_that_is_not_taken_ends_at_its_limit_and_leaves_nothing(project):
     prepare(project, [planner()], settings='[agents.me]\nkind = "interactive"\ntimeout_s = 1\n')
     project.at("approved")
     held = project.run("build", "greet", "--agent", "me")
@@ -320,7 +320,7 @@ def test_a_turn_that_nobody_takes_ends_with_its_time_and_leaves_nothing(project)
     assert [path for path in project.sandboxes.iterdir() if not path.name.startswith(".")] == []
 
 
-def test_while_it_is_built_nobody_is_told_to_build_it(project, loop_id):
+def test_during_a_build_status_does_not_ask_to_build(project, loop_id):
     """Every command that is named can be typed: a second build would be refused."""
     opened(project)
     assert project.ask("status", "greet")["recommended_next_action"] == f"loopwright loop turn {loop_id}"

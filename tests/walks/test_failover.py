@@ -93,7 +93,7 @@ def test_limits_that_are_over_at_once_are_waited_for_and_never_passed_on_in_a_ci
     assert len(changes(loops, loop_id)) <= 4, "each once before a wait"
 
 
-def test_a_stand_in_that_cant_be_had_is_passed_over_and_nobody_is_asked_in_circles(loops):
+def test_an_unusable_successor_is_skipped_and_no_agent_is_asked_in_circles(loops):
     loop_id = with_agents(
         loops, ("first", "second", "third", "gone"), first=[UNTOLD, NEVER, NEVER, NEVER, WORKS],
         second=[NEVER, {"role": "builder", "fail": "not_logged_in"}], third=[NEVER, NEVER, UNTOLD],
@@ -111,7 +111,7 @@ def test_a_stand_in_that_cant_be_had_is_passed_over_and_nobody_is_asked_in_circl
     assert loops.shown(loop_id)["status"] == "completed", "who resumes it has the first one tried again"
 
 
-def test_nobody_takes_over_where_that_is_not_allowed(loops):
+def test_no_agent_takes_over_if_that_is_not_allowed(loops):
     loop_id = with_agents(loops, failover=False, first=[LIMITED, WORKS], second=[NEVER, WORKS])
     loops.project.environment["LOOPWRIGHT_AGENTS_QUOTA"] = "stop"
     loops.run("start", loop_id, code=11)
@@ -140,7 +140,7 @@ def test_who_plans_the_tasks_is_taken_over_from_too(loops):
     assert [one.task.description for one in loops.events(loop_id, e.TaskAdded)] == ["one", "write it"]
 
 
-def test_a_name_in_the_order_that_is_nobodys_is_noticed_before_anything_begins(loops):
+def test_an_unknown_agent_in_the_order_is_refused_at_the_start(loops):
     loop_id = with_agents(loops, ("first", "frist"), first=[WORKS])
     for command in (("start", loop_id), ("task", "generate", loop_id)):
         refused = loops.run(*command, code=1)
@@ -155,7 +155,7 @@ SETTINGS = (
 )
 
 
-def test_who_plans_and_who_reviews_are_taken_over_from_too_and_never_by_who_built_it(project):
+def test_planners_and_reviewers_are_replaced_too_and_never_by_the_builder(project):
     told = {"fail": "rate_limited", "reset_in_s": 100000}
     # Nobody who works by hand would find a turn to plan.
     by_hand = SETTINGS.replace('"scripted", ', '"scripted", "interactive", ')
@@ -213,7 +213,7 @@ def test_a_planner_whose_limit_ended_before_it_was_met_is_asked_once(project):
     assert [one["agent"] for one in status(project)["takeovers"]] == ["scripted"]
 
 
-def test_a_limit_of_the_agents_own_is_told_from_ours(project):
+def test_a_limit_of_the_agent_differs_from_our_budget(project):
     prepare(project, [{"role": "planner", "fail": "budget_used"}])
     spec = str(project.root.parent / "SPEC.md")
     done = project.run("plan", "greet", "--direct", spec, "--agent", "scripted")

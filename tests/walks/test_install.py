@@ -50,7 +50,7 @@ def everything(*folders):
 
 @pytest.mark.parametrize("scope", ["project", "user"])
 @pytest.mark.parametrize("agent", AGENTS)
-def test_installed_twice_it_is_there_once_and_uninstalled_nothing_is_left(project, home, agent, scope):
+def test_a_second_install_changes_nothing_and_uninstall_leaves_nothing(project, home, agent, scope):
     before = everything(project.root, home)
     for expected in (True, False):
         done = project.run("install", "--agent", agent, f"--{scope}", "--json")
@@ -69,7 +69,7 @@ def test_installed_twice_it_is_there_once_and_uninstalled_nothing_is_left(projec
     assert not any(path.name in (HARNESSES[agent].folder, ".loopwright") for path in left)
 
 
-def test_what_is_not_ours_keeps_its_bytes_while_we_are_in_and_needs_no_receipt_to_be_as_it_was(project, home):
+def test_foreign_content_keeps_its_bytes_and_is_restored_without_a_receipt(project, home):
     text = '{\r\n  "permissions": {"allow": ["Bash(ls)","Read"]},\r\n  "n": 1e3, "e": "\\u00e9"\r\n}'
     settings, page = project.root / ".claude" / "settings.json", project.root / "CLAUDE.md"
     settings.parent.mkdir()
@@ -296,7 +296,7 @@ def test_commands_that_only_mention_our_hook_are_left_alone(project, home):
     assert commands_at(path) == theirs
 
 
-def test_the_console_script_written_by_hand_gives_way_and_uninstalled_neither_is_there(project, home):
+def test_a_console_script_by_hand_is_replaced_and_uninstall_removes_both(project, home):
     path = settings_file(project, home, "claude", "project")
     write_settings(path, {"model": "opus", **hooks_of("loopwright-hook reflect")})
     said = symptom(project.run("doctor", "--json"), "hook of claude (project)")["said"]
@@ -341,7 +341,7 @@ def test_an_empty_file_that_was_there_before_stays(project, home):
 
 
 @pytest.mark.parametrize("reformatted", [False, True])
-def test_a_link_that_led_nowhere_stays_and_what_we_made_at_its_end_goes(project, home, tmp_path, reformatted):
+def test_a_broken_link_stays_and_our_file_at_its_target_goes(project, home, tmp_path, reformatted):
     real = tmp_path / "dotfiles" / "settings.json"
     path = settings_file(project, home, "claude", "user")
     path.parent.mkdir()
@@ -363,7 +363,7 @@ def test_links_in_a_circle_are_named(project, home):
 
 
 @pytest.mark.parametrize("umask", [0o000, 0o022, 0o777])
-def test_what_is_kept_of_the_settings_only_the_user_can_read(project, home, umask):
+def test_only_the_user_can_read_kept_settings(project, home, umask):
     write_settings(settings_file(project, home, "claude", "user"), {"env": {"A": "b"}})
     state = home / ".local" / "state" / "loopwright"
     (state / "installed").mkdir(parents=True)
@@ -396,7 +396,7 @@ def test_nothing_of_the_users_own_settings_is_shown(project, home, hooks, indent
 
 
 @pytest.mark.parametrize("kind", ["fifo", "device", "folder"])
-def test_what_is_no_file_is_named_and_never_waited_for(project, home, kind):
+def test_special_files_are_reported_and_never_block(project, home, kind):
     path = settings_file(project, home, "claude", "project")
     path.parent.mkdir()
     if kind == "fifo":
@@ -412,7 +412,7 @@ def test_what_is_no_file_is_named_and_never_waited_for(project, home, kind):
     assert symptom(project.run("doctor", "--json"), "hook of claude (project)")["health"] == "problem"
 
 
-def test_doctor_says_that_codex_has_to_be_told_to_trust_it(project, home):
+def test_doctor_says_that_codex_must_trust_the_hook(project, home):
     assert project.run("install", "--agent", "codex").exit_code == 0
     done = project.run("doctor", "--json")
     found = symptom(done, "hook of codex (project)")
@@ -453,7 +453,7 @@ def test_below_the_top_of_a_repository_the_top_is_the_project(project, home):
     assert (project.root / "src" / ".claude" / "settings.json").is_file(), "a workspace is nearer"
 
 
-def test_a_home_folder_that_is_a_repository_is_not_the_project_of_what_is_below(project):
+def test_a_home_repository_is_not_the_project_of_its_subfolders(project):
     project.environment["HOME"] = str(project.root)
     project.write("work/a.py", "x\n")
     assert project.run("install", "--agent", "claude", cwd=project.root / "work").exit_code == 0

@@ -23,7 +23,7 @@ def held_build(project, *, slices=(SLICE,)):
     assert project.run("build", "greet", "--agent", "scripted").exit_code == 11
 
 
-def test_what_an_agent_can_ask_for_and_what_it_can_not(project):
+def test_the_tools_that_an_agent_has_and_has_not(project):
     with talking(project) as talk:
         tools = {tool["name"]: tool for tool in talk.ask("tools/list")["result"]["tools"]}
         assert set(tools) == TOOLS

@@ -112,7 +112,7 @@ def test_a_builder_asks_a_person_and_goes_on_with_the_answer(project):
     assert blockers(project, "review") == {}
 
 
-def test_a_preview_that_lies_about_its_checks_convinces_nobody(project):
+def test_a_preview_with_forged_checks_counts_for_nothing(project):
     """The mailbox is the agent's to write: what it makes of it reaches nobody but itself."""
     forge = turn(("run_checks", {}), build=False)
     lie = '{"shown": [{"id": "VS-1-C1", "command": "true"}], "hidden": 0}'

@@ -77,7 +77,7 @@ def test_what_cant_be_used_is_said_before_anybody_works(loops):
     loops.run("start", loop_id)
 
 
-def test_agents_are_asked_in_the_language_that_is_set_and_not_in_that_of_who_types(loops):
+def test_agents_are_asked_in_the_set_language_not_in_the_users(loops):
     project = loops.project
     builds = {"role": "builder", "run": "touch done"}
     # The user's own is for every workspace; the workspace's own comes before it.

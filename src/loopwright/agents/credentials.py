@@ -107,7 +107,7 @@ class Lent:
         # A lent secret stays a secret when it is no longer in any file.
         self._lent = tuple(text for copy in self._seen for text in _secrets_in(_copied(copy)))
 
-    def news(self) -> tuple[str, ...]:
+    def changed_secrets(self) -> tuple[str, ...]:
         """The secrets of copies that changed. Called often, so it usually only compares file times.
 
         The agent can write to the copies as well. So only a few new texts count, and no sentences or documents.

@@ -65,11 +65,11 @@ class FailoverOrder(msgspec.Struct, frozen=True):
     settled: int = 0
     barred: frozenset[str] = frozenset()
 
-    def who_works(self, agent: str) -> str:
+    def available_agent(self, agent: str) -> str:
         """The agent itself, or its replacement. If no agent is available, the agent itself is tried."""
-        return next((name for name in self._candidates(agent) if not self.is_out(name)), agent)
+        return next((name for name in self._candidates(agent) if not self.is_unavailable(name)), agent)
 
-    def stands_in(self, agent: str) -> str | None:
+    def successor(self, agent: str) -> str | None:
         """The agent that takes over from an agent that has just failed, or None.
 
         An agent is replaced once per piece of work. Otherwise two agents with short limits would hand the work back
@@ -77,22 +77,22 @@ class FailoverOrder(msgspec.Struct, frozen=True):
         """
         if any(takeover.agent == agent for takeover in self._at_this_work()):
             return None
-        return next((name for name in self._candidates(agent)[1:] if not self.is_out(name)), None)
+        return next((name for name in self._candidates(agent)[1:] if not self.is_unavailable(name)), None)
 
-    def is_out(self, agent: str) -> bool:
+    def is_unavailable(self, agent: str) -> bool:
         """Whether it is useless to ask this agent now."""
         return self._back(agent) is not None or any(
             takeover.agent == agent and takeover.until is None for takeover in self._at_this_work()
         )
 
-    def next_back(self, agent: str) -> str | None:
+    def next_available_at(self, agent: str) -> str | None:
         """The earliest known time at which this agent, or one that may take over from it, is back."""
         return min(
             (back for name in self._candidates(agent) if (back := self._back(name)) is not None),
             default=None,
         )
 
-    def limited(self, agent: str) -> bool:
+    def is_limited(self, agent: str) -> bool:
         """Whether a rate limit keeps one of these agents from this piece of work."""
         names = self._candidates(agent)
         return any(
@@ -122,13 +122,13 @@ def after_failure(
     order = msgspec.structs.replace(order, now=stamp(now))
     until, remedy = limit_end(failure, now), failure.reason.remedy
     may_hand_over = remedy.allows_takeover and bool(order.order)
-    if may_hand_over and (by := order.stands_in(called)) is not None:
+    if may_hand_over and (by := order.successor(called)) is not None:
         return Takeover(
             agent=called, by=by, role=role.value, code=failure.reason, message=failure.detail, at=order.now,
             action_id=order.work, until=until,
         )  # fmt: skip
-    back_at = min((end for end in (until, order.next_back(named)) if end is not None), default=None)
-    if may_hand_over and (back_at is not None or order.limited(named)):
+    back_at = min((end for end in (until, order.next_available_at(named)) if end is not None), default=None)
+    if may_hand_over and (back_at is not None or order.is_limited(named)):
         remedy = Remedy.WAIT
     return Unanswered(agent=called, failure=failure, remedy=remedy, until=until, back_at=back_at, all_out=may_hand_over)
 

@@ -42,7 +42,7 @@ class Credential(msgspec.Struct, frozen=True):
         document = logins_in(source)
         return tuple(name for name in self.entries if name in document)
 
-    def is_there(self, environment: Mapping[str, str]) -> bool:
+    def exists(self, environment: Mapping[str, str]) -> bool:
         """Whether the user has this login."""
         if self.entries is not None:
             return bool(self.held(environment))
@@ -90,7 +90,7 @@ class Needs(msgspec.Struct, frozen=True, kw_only=True):
             if environment.get(name):
                 return name
         for credential in self.credentials:
-            if credential.is_there(environment):
+            if credential.exists(environment):
                 return str(credential.source(environment))
         return next((key.place for key in self.written if key.is_let_in), None)
 

@@ -199,7 +199,7 @@ class Ran(msgspec.Struct, frozen=True):
     timed_out: bool
     duration_s: float
     # The last printed line, redacted: usually the reason of a failure.
-    last_words: str = ""
+    last_line: str = ""
 
 
 class Starter(Protocol):

@@ -57,7 +57,7 @@ class Followed:
         data = whole_lines(self._path, start)[: self._read_to - start]
         yield from (record for line in data.splitlines() if (record := parsed(line)) is not None)
 
-    def news(self, find: Callable[[], Path | None]) -> Iterator[dict[str, Any]]:
+    def new_records(self, find: Callable[[], Path | None]) -> Iterator[dict[str, Any]]:
         """The records since the last call; a missing file is looked for again."""
         if self._path is None:
             self._path = find()
@@ -160,5 +160,5 @@ def no_answer(
     if by_code is None and ran.timed_out:
         return NoAnswer(Reason.HUNG, late, None, session)
     reason = by_code or (Reason.AGENT_MISSING if ran.exit_code == NOT_FOUND else Reason.CRASHED)
-    how = late if ran.timed_out else f"{program} exited with {ran.exit_code}: {ran.last_words}"
+    how = late if ran.timed_out else f"{program} exited with {ran.exit_code}: {ran.last_line}"
     return NoAnswer(reason, detail or how, reset_at if reason is Reason.RATE_LIMITED else None, session)

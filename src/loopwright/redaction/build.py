@@ -9,10 +9,35 @@ from loopwright.errors import SettingsInvalid
 from loopwright.redaction.detector import Detector, compile_pattern
 from loopwright.redaction.environment_values import ENVIRONMENT_RULE, secret_values
 from loopwright.redaction.model import RuleAction, SecretRule
-from loopwright.redaction.providers.catalogue import PROVIDER_RULES
+from loopwright.redaction.providers import (
+    ai,
+    cloud,
+    code_hosts,
+    crypto_finance,
+    databases,
+    hosting,
+    identity,
+    messaging,
+    observability,
+    packages,
+    payments,
+    private_keys,
+    saas,
+    social,
+)
 from loopwright.redaction.redactor import Learned, Redactor
 from loopwright.redaction.seed_rules import SEED_RULES
 from loopwright.workspace.settings_model import SecretsSettings
+
+_FILES = (
+    ai, cloud, code_hosts, crypto_finance, databases, hosting, identity, messaging, observability, packages, payments,
+    private_keys, saas, social,
+)  # fmt: skip
+# In the order of their ids.
+PROVIDER_RULES: tuple[SecretRule, ...] = tuple(
+    sorted((rule for file in _FILES for rule in file.RULES), key=lambda rule: rule.id)
+)
+
 
 SHIPPED_RULES: tuple[SecretRule, ...] = SEED_RULES + PROVIDER_RULES
 

@@ -50,7 +50,7 @@ class Admission(msgspec.Struct, frozen=True):
 
     def learn(self) -> None:
         """Mask the tokens that the program has refreshed so far."""
-        if self.lent is not None and (secrets := self.lent.news()):
+        if self.lent is not None and (secrets := self.lent.changed_secrets()):
             self.turn_sandbox.redactor.learn(secrets)
 
 

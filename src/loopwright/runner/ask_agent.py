@@ -94,7 +94,7 @@ def ask_agent(context: AskingContext, request: AgentRequest[_T], asker: Asker) -
     turns = _Turns(context, request, asker)
     while True:
         order = asker.order()
-        called = order.who_works(request.agent)
+        called = order.available_agent(request.agent)
         reply = turns.ask(called)
         if not isinstance(reply, NoAnswer):
             return AgentReply(reply, called, turns.session)

@@ -84,7 +84,7 @@ def run_warm(
             os.close(end)
     pid = os.read(our_ends[-1], _PID_LENGTH)
     if not pid:
-        raise AssertionError(interpreter.last_words())
+        raise AssertionError(interpreter.failure())
     return _communicate(int(pid), our_ends, stdin, time.monotonic() + timeout_s)
 
 
@@ -169,7 +169,7 @@ class _Warm:
             self._socket.close()
             self._process.communicate()
 
-    def last_words(self) -> str:
+    def failure(self) -> str:
         """Why the interpreter does not answer."""
         _, stderr = self._process.communicate()
         return f"the warm interpreter ended with {self._process.returncode}: {stderr.decode('utf-8', 'replace')}"

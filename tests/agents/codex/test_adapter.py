@@ -117,7 +117,7 @@ def in_every_order(*parts):
         ("{}\n", (STARTED, count(900, 100), count(1000, 100)), 200),
     ],
 )
-def test_a_turn_is_charged_once_in_whatever_order_its_use_becomes_known(tmp_path, before, parts, used):
+def test_a_turn_is_charged_once_whatever_the_order_of_its_reports(tmp_path, before, parts, used):
     for number, order in enumerate(in_every_order(*parts)):
         home = tmp_path / str(number)
         file = home / "sessions/2026/01/01/rollout-x-s1.jsonl"

@@ -157,7 +157,7 @@ def test_of_opencodes_providers_that_of_the_model_is_lent_and_every_written_key_
     }
 
 
-def test_opencode_brings_the_ripgrep_that_it_fetched_where_the_machine_has_none(tmp_path):
+def test_opencode_gets_its_fetched_ripgrep_if_the_machine_has_none(tmp_path):
     # Its tools to find files, and skills, do not work without; and in a sandbox it can't be fetched.
     environment = user(tmp_path, ".cache/opencode/bin/rg", "#!/bin/sh\n", PATH=str(tmp_path / "bin"))
     (tmp_path / "mailbox").mkdir()
@@ -177,7 +177,7 @@ def test_opencode_brings_the_ripgrep_that_it_fetched_where_the_machine_has_none(
     assert not take()
 
 
-def test_a_reader_of_opencode_writes_nothing_and_a_builder_stays_inside_where_nobody_confines_it(tmp_path):
+def test_an_opencode_reader_writes_nothing_and_an_unconfined_builder_stays_inside(tmp_path):
     reader = permission(writes=False, may_use_web=False, is_confined=True, mailbox=tmp_path)
     assert (reader["*"], reader["read"], reader["webfetch"]) == ("deny", "allow", "deny")
     assert "bash" not in reader
@@ -215,5 +215,5 @@ MARK = b'{\n  "$schema": "https://opencode.ai/config.json",'
         (MARK + b'"a": 1}', MARK + b"}", MARK + b"}"),
     ],
 )
-def test_opencode_s_mark_is_told_from_work(before, after, meant):
+def test_the_schema_line_of_opencode_is_separated_from_work(before, after, meant):
     assert without_mark(before, after) == meant

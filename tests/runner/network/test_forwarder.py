@@ -33,7 +33,7 @@ def test_the_forwarder_asks_for_its_port_and_passes_bytes_on(open_proxy, server,
         passing.join()
 
 
-def test_the_forwarder_closes_what_the_proxy_refuses(open_proxy, server, tmp_path, monkeypatch):
+def test_the_forwarder_closes_connections_that_the_proxy_refuses(open_proxy, server, tmp_path, monkeypatch):
     open_proxy()
     monkeypatch.chdir(tmp_path)
     program, here = socket.socketpair()

@@ -148,7 +148,7 @@ HELLOS = [client_hello("model.example"), client_hello(None), made_hello((5, b"x"
     st.integers(0, 700),
     st.binary(max_size=10),
 )
-def test_any_first_message_of_tls_has_one_name_in_it_or_none(hello, changes, end, more):
+def test_any_first_tls_message_gives_one_name_or_none(hello, changes, end, more):
     data = bytearray(hello)
     for at, value in changes:
         data[at % len(data)] = value

@@ -77,7 +77,7 @@ def test_a_first_message_of_tls_that_takes_too_long_is_cut_off():
         model_proxy.first_bytes(proxy, TunnelRequest(MODEL, client_hello("model.example")[:100]), policy)
 
 
-def test_the_list_of_what_was_refused_has_an_end(open_proxy, ask):
+def test_the_list_of_refused_requests_is_limited(open_proxy, ask):
     proxy = open_proxy(limits=Limits(refused=3))
     for host in ("a", "b", "a", "c", "d", "b", "e"):
         ask(tunnel(f"{host}.example:443"))

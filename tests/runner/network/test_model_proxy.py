@@ -209,7 +209,7 @@ def test_a_second_request_that_comes_later_goes_nowhere_either(open_proxy, conne
 CHUNKED = b"POST http://%s/ HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n"
 
 
-def test_chunks_are_passed_on_as_they_come_and_rewritten(open_proxy, connect, server):
+def test_chunks_are_passed_on_at_once_and_rewritten(open_proxy, connect, server):
     open_proxy(server.address)
     client = connect(CHUNKED % str(server.address).encode() + b'0004;evil="\r\n\r\n\r\n1234\r\n')
     assert status_of(read_all(client)) is None, "a line break in a chunk's extension breaks the request off"

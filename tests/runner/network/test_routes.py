@@ -38,7 +38,7 @@ def test_an_allowed_name_that_leads_to_this_machine_or_its_link_is_refused(open_
     assert not server.was_reached()
 
 
-def test_a_name_is_looked_up_once_and_its_answer_is_what_is_connected_to(
+def test_a_name_is_looked_up_once_and_the_connection_uses_that_result(
     open_proxy, connect, server, monkeypatch, lead_to
 ):
     asked, tried = answers(monkeypatch, "127.0.0.1", "10.1.2.3", "::1", "2001:db8::1"), lead_to(server)

@@ -99,7 +99,7 @@ class CodexStream:
     def look(self) -> None:
         """Read what was added to the session's file; the meter calls this from its own thread."""
         with self._lock:
-            for record in self._kept.news(self._session_file):
+            for record in self._kept.new_records(self._session_file):
                 if isinstance(payload := record.get("payload"), dict):
                     self._note(payload)
 

@@ -57,7 +57,7 @@ class CommandAgent:
         if ran.exit_code == NOT_FOUND:
             return NoAnswer(Reason.AGENT_MISSING, f"the command '{self._command}' was not found")
         if ran.exit_code != 0:
-            detail = f": {ran.last_words}" if ran.last_words else ""
+            detail = f": {ran.last_line}" if ran.last_line else ""
             return NoAnswer(Reason.CRASHED, f"the command exited with {ran.exit_code}{detail}")
         return _read(answer, ran.duration_s)
 

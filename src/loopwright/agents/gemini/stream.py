@@ -143,7 +143,7 @@ class GeminiStream:
     def look(self) -> None:
         """Read what was added to the session's file; the meter calls this from its own thread."""
         with self._lock:
-            for record in self._kept.news(lambda: session_file(self._home, self.session)):
+            for record in self._kept.new_records(lambda: session_file(self._home, self.session)):
                 if record.get("type") == "gemini":
                     self._answered(record)
 

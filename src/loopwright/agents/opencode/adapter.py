@@ -173,7 +173,7 @@ def _needs(user: OpencodeUserSettings, model: str, environment: Mapping[str, str
     if provider is None:
         return _by_logins(user, name, environment)
     login = _login_of(name)
-    lent = (login,) if name not in user.providers or login.is_there(environment) else ()
+    lent = (login,) if name not in user.providers or login.exists(environment) else ()
     keys = provider.keys
     return replace(
         NEEDS,

@@ -57,7 +57,7 @@ def ask_before(loop: Loop, context: WorkerContext, task: Task, prompt: str) -> N
     action_id = loop.under_way.id if loop.under_way is not None else ""
     if not _is_asked(context, task) or not action_id:
         return
-    agent = order_for(loop, context, task.tool, action_id).who_works(task.tool)
+    agent = order_for(loop, context, task.tool, action_id).available_agent(task.tool)
     if context.reflections is None or context.reflections.has(_work(loop, task, action_id, agent), "before"):
         return
     prompt = context.book.prompt("builder_before", work=prompt)
@@ -78,7 +78,7 @@ def ask_after(
     action_id = loop.under_way.id if loop.under_way is not None else ""
     if not _is_asked(context, task) or not action_id or not isinstance(now.phase, Running):
         return now
-    agent = order_for(loop, context, task.tool, action_id).who_works(task.tool)
+    agent = order_for(loop, context, task.tool, action_id).available_agent(task.tool)
     named = ", ".join(files[:_MOST_FILES]) or context.book.part("no_files")
     prompts: tuple[tuple[Point, str], ...] = (
         ("after", context.book.prompt("builder_after", work=prompt, files=named)),

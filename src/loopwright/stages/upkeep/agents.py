@@ -64,7 +64,7 @@ def _admitted(context: Context, name: str, needs: Needs) -> str:
 
 def _lent(context: Context, name: str, credential: Credential) -> str:
     """A credential file, with the logins in it that the agent gets."""
-    if not credential.is_there(context.environment):
+    if not credential.exists(context.environment):
         return ""
     held = credential.held(context.environment)
     if held is None:
